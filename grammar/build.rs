@@ -1,0 +1,10 @@
+//! Generates the parsers from the grammars beside this file.
+
+fn main() {
+    println!("cargo:rerun-if-changed=grammar");
+    lalrpop::Configuration::new()
+        .set_in_dir("grammar")
+        .emit_rerun_directives(true)
+        .process()
+        .unwrap_or_else(|error| panic!("grammar: {error}"));
+}

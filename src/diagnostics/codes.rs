@@ -1,0 +1,103 @@
+//! The registry of codes. A code is never reused or renumbered once it has been released.
+//!
+//! Ranges: `E01` syntax, `E02` names and lookups, `E03` values and operators, `E04` functions, `E05` templates
+//! that use templates, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files and plans.
+
+macro_rules! codes {
+    ($($variant:ident $id:literal $name:literal $title:literal;)*) => {
+        /// A stable code: `E0201`, with a dotted or underscored name that machines may match on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $(#[doc = concat!("`", $id, "` `", $name, "`: ", $title, ".")] $variant,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the registry.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// `E0201`
+            pub fn id(self) -> &'static str {
+                match self { $(Code::$variant => $id,)* }
+            }
+
+            /// The machine-readable name, such as `limit.fuel`.
+            pub fn name(self) -> &'static str {
+                match self { $(Code::$variant => $name,)* }
+            }
+
+            /// What the code means, in a few words.
+            pub fn title(self) -> &'static str {
+                match self { $(Code::$variant => $title,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    UnexpectedToken      "E0101" "syntax.unexpected_token"     "something else was expected here";
+    UnknownCharacter     "E0102" "syntax.unknown_character"    "no token begins with this character";
+    Unterminated         "E0103" "syntax.unterminated"         "the file ends inside a construct";
+    NumberOutOfRange     "E0104" "syntax.number_out_of_range"  "a literal number does not fit";
+    MisplacedTag         "E0105" "syntax.misplaced_tag"        "a tag stands where it is not allowed";
+    DuplicateDefinition  "E0106" "syntax.duplicate_definition" "a name is defined twice";
+    NotUtf8              "E0107" "syntax.not_utf8"             "the source is not UTF-8";
+
+    UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
+    BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
+
+    TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
+    Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
+    NotIterable          "E0303" "value.not_iterable"          "a value cannot be looped over";
+
+    UnknownFunction      "E0401" "function.unknown"            "no function of this name";
+    MissingArgument      "E0402" "function.missing_argument"   "a required argument is not given";
+    BadArgument          "E0403" "function.bad_argument"       "an argument has the wrong type or value";
+    FunctionFailed       "E0404" "function.failed"             "a function reported an error";
+    CapabilityOff        "E0405" "function.capability_off"     "the engine was built without this capability";
+
+    UnknownTemplate      "E0501" "template.unknown"            "no template of this name";
+    UnknownMacro         "E0502" "template.unknown_macro"      "no macro of this name";
+    InheritanceCycle     "E0503" "template.inheritance_cycle"  "a template inherits from itself";
+    BadInheritance       "E0504" "template.bad_inheritance"    "inheritance or `super()` is used where it cannot be";
+    OutsideRoot          "E0505" "template.outside_root"       "an include leaves its root";
+
+    LimitSourceBytes     "E0601" "limit.source_bytes"          "a source is too long";
+    LimitDepth           "E0602" "limit.depth"                 "something nests too deep";
+    LimitFuel            "E0603" "limit.fuel"                  "a render took too many steps";
+    LimitMemory          "E0604" "limit.memory"                "a render needs too much memory";
+    LimitOutputBytes     "E0605" "limit.output_bytes"          "an output is too long";
+    LimitRecursion       "E0606" "limit.recursion"             "calls nest too deep";
+    LimitTemplates       "E0607" "limit.templates"             "too many templates are reached";
+    LimitCode            "E0608" "limit.code"                  "a template expands to too much code";
+    LimitRegex           "E0609" "limit.regex"                 "a regular expression is too large";
+
+    TemplateMissingVariable    "E0701" "template_missing_variable"    "a referenced variable is not in its scope";
+    TemplateInvalidSyntax      "E0702" "template_invalid_syntax"      "a malformed expression";
+    TemplateNestedExpression   "E0703" "template_nested_expression"   "an expression inside an expression";
+    TemplateInvalidIdentifier  "E0704" "template_invalid_identifier"  "a name that is not an identifier";
+    TemplateDisallowedField    "E0705" "template_disallowed_field"    "an expression in a field that must be literal";
+    TemplateUnsafeShellContext "E0706" "template_unsafe_shell_context" "an expression where quoting cannot protect it";
+
+    InputSyntax          "E0801" "input.syntax"                "an input file cannot be read as what it says it is";
+
+    ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
+    WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Code;
+
+    #[test]
+    fn ids_and_names_are_unique_and_sorted() {
+        let ids: Vec<_> = Code::ALL.iter().map(|code| code.id()).collect();
+        let mut sorted = ids.clone();
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(ids, sorted);
+        let mut names: Vec<_> = Code::ALL.iter().map(|code| code.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Code::ALL.len());
+    }
+}

@@ -1,0 +1,19 @@
+//! **dropforge** compiles templates to bytecode once and stamps them thousands of times.
+//!
+//! The crate is a house of floors; a floor imports only floors below it (a test checks it):
+//!
+//! | floor | modules |
+//! |---|---|
+//! | 0 | [`text`], [`diagnostics`], [`limits`], `stdlib` |
+//! | 1 | [`value`] |
+//! | 2 | `bytecode` |
+//! | 3 | `compiler`, `function`, `vm` |
+//! | 4 | `dialect` |
+//! | 5 | `engine` |
+//! | 6 | `bulk` |
+//! | 7 | `cli` |
+
+pub mod diagnostics;
+pub mod limits;
+pub mod text;
+pub mod value;

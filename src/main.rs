@@ -1,0 +1,3 @@
+//! The `dropforge` command.
+
+fn main() {}

@@ -1,0 +1,127 @@
+//! Source text, byte spans and positions.
+//!
+//! A [`Span`] is a pair of byte offsets; a line and a column are computed only when a person has to read
+//! them, from the [`Source`] the span belongs to. Lines and columns count from 1; columns count characters.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// A half-open range of byte offsets into one source text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+pub struct Span {
+    /// Offset of the first byte.
+    pub start: u32,
+    /// Offset behind the last byte.
+    pub end: u32,
+}
+
+impl Span {
+    /// The span from `start` to `end`, in bytes.
+    pub const fn new(start: u32, end: u32) -> Self {
+        Self { start, end }
+    }
+
+    /// The span of a `usize` range; offsets beyond 4 GiB saturate (sources are limited far below).
+    pub fn of(range: std::ops::Range<usize>) -> Self {
+        let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Self::new(clamp(range.start), clamp(range.end))
+    }
+
+    /// The smallest span that covers both.
+    pub fn to(self, other: Span) -> Span {
+        Span::new(self.start.min(other.start), self.end.max(other.end))
+    }
+
+    /// The span as a range of `usize`.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A place in a source as a person names it; both count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Position {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl fmt::Display for Position {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+/// A named source text with its line index.
+///
+/// ```
+/// use dropforge::text::{Source, Span};
+/// let source = Source::new("svc.yaml", "a: 1\nb: é x\n");
+/// assert_eq!(source.position(10).to_string(), "2:5");
+/// assert_eq!(source.slice(Span::new(5, 6)), "b");
+/// ```
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    text: String,
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+impl Source {
+    /// A source called `name`; the name is what errors print (a path, or a made-up name).
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Arc::new(Self { name: name.into(), text: text.into(), line_starts: OnceLock::new() })
+    }
+
+    /// The name errors print.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text of `span`; the empty string where the span does not lie on character boundaries.
+    pub fn slice(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or("")
+    }
+
+    /// Line and column of a byte offset; an offset behind the end names the end.
+    pub fn position(&self, offset: u32) -> Position {
+        let starts = self.line_starts();
+        let offset = offset.min(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+        let line = starts.partition_point(|&start| start <= offset);
+        let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
+        let before = self.text.as_bytes().get(start..offset as usize).unwrap_or(&[]);
+        let column = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Position { line: count(line.max(1)), column: count(column).saturating_add(1) }
+    }
+
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let behind = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1);
+            std::iter::once(0).chain(behind).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_characters_and_stop_at_the_end() {
+        let source = Source::new("t", "añb\n\nx");
+        let at = |offset| source.position(offset).to_string();
+        assert_eq!([at(0), at(3), at(4), at(5), at(6), at(99)], ["1:1", "1:3", "1:4", "2:1", "3:1", "3:2"]);
+    }
+
+    #[test]
+    fn a_span_off_a_character_boundary_is_empty_text() {
+        assert_eq!(Source::new("t", "é").slice(Span::new(1, 2)), "");
+    }
+}
