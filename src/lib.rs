@@ -13,7 +13,11 @@
 //! | 6 | `bulk` |
 //! | 7 | `cli` |
 
+pub mod bytecode;
+pub mod compiler;
 pub mod diagnostics;
+pub mod function;
 pub mod limits;
 pub mod text;
 pub mod value;
+pub mod vm;

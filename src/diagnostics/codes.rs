@@ -25,6 +25,11 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)* }
             }
 
+            /// Whether it says that a limit was reached.
+            pub fn is_limit(self) -> bool {
+                self.name().starts_with("limit.")
+            }
+
             /// What the code means, in a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$variant => $title,)* }
@@ -70,6 +75,7 @@ codes! {
     LimitTemplates       "E0607" "limit.templates"             "too many templates are reached";
     LimitCode            "E0608" "limit.code"                  "a template expands to too much code";
     LimitRegex           "E0609" "limit.regex"                 "a regular expression is too large";
+    CorruptProgram       "E0610" "program.corrupt"             "a program that no compiler of ours writes";
 
     TemplateMissingVariable    "E0701" "template_missing_variable"    "a referenced variable is not in its scope";
     TemplateInvalidSyntax      "E0702" "template_invalid_syntax"      "a malformed expression";

@@ -16,6 +16,10 @@ use crate::text::{Position, Source, Span};
 /// The result of everything that can fail with one diagnostic.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
+/// Stands in a message for the source text of the instruction that failed; the machine fills it in where it
+/// places the error.
+pub const CULPRIT: &str = "{culprit}";
+
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {

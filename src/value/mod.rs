@@ -1,5 +1,184 @@
-//! Values. [`Data`] is the owned form: inputs read from files, results handed out.
+//! Values.
+//!
+//! [`Value`] is what a running program works on: `Copy`, 16 bytes, borrowing from the inputs, the program's
+//! pools or the render's [`Arena`]. No reference counts and no drop glue, so a render in its steady state
+//! allocates nothing. [`Data`] is its owned twin: what is read from input files and handed out.
+//!
+//! Invariants: an integer that fits `i64` is a [`Value::Int`]; a list or map is never deeper than the depth
+//! limit it was built under, so that recursion over values is bounded; maps keep insertion order and their
+//! [`Shape`] holds the sorted permutation beside it.
 
+mod arena;
 mod data;
+mod equal;
+mod from_serde;
+mod json;
+mod layers;
+mod map;
+mod to_value;
 
+pub use arena::Arena;
 pub use data::{Data, DataMap};
+pub use equal::equal;
+pub use from_serde::InputBuilder;
+pub use json::{JsonStyle, write_json};
+pub use layers::Inputs;
+pub use map::{Map, Shape, Shapes};
+
+/// Text, behind one thin reference so that a [`Value`] stays 16 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Text<'v> {
+    text: &'v str,
+}
+
+impl<'v> Text<'v> {
+    /// Wraps `text`.
+    pub const fn new(text: &'v str) -> Self {
+        Self { text }
+    }
+
+    /// The text itself, for as long as what it borrows from.
+    pub const fn as_str(&self) -> &'v str {
+        self.text
+    }
+}
+
+/// A list and how deep it nests (a list of scalars is 1 deep).
+#[derive(Debug, Clone, Copy)]
+pub struct List<'v> {
+    items: &'v [Value<'v>],
+    depth: u16,
+}
+
+impl<'v> List<'v> {
+    pub(crate) fn new(items: &'v [Value<'v>]) -> Self {
+        Self { items, depth: depth_above(items) }
+    }
+
+    /// The items.
+    pub const fn items(&self) -> &'v [Value<'v>] {
+        self.items
+    }
+}
+
+/// One more than the deepest of `values`.
+fn depth_above(values: &[Value<'_>]) -> u16 {
+    values.iter().map(|value| value.depth()).max().unwrap_or(0).saturating_add(1)
+}
+
+/// A value of a running program.
+///
+/// ```
+/// use dropforge::value::{Arena, Value};
+/// let arena = Arena::new();
+/// let list = arena.list(&[Value::Int(1), arena.text("a")]);
+/// assert_eq!(list.kind(), "list");
+/// assert_eq!(list.depth(), 1);
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Value<'v> {
+    /// No value: an unset slot, a missing name where a language tolerates it.
+    #[default]
+    Undefined,
+    /// Null.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number that fits 64 bits with sign.
+    Int(i64),
+    /// A whole number above `i64::MAX`.
+    Uint(u64),
+    /// A 64-bit float.
+    Float(f64),
+    /// Text.
+    Str(&'v Text<'v>),
+    /// A list.
+    List(&'v List<'v>),
+    /// A map from text.
+    Map(&'v Map<'v>),
+}
+
+const _: () = assert!(size_of::<Value<'static>>() == 16);
+
+impl<'v> Value<'v> {
+    /// The whole number `n`, as [`Value::Int`] where it fits.
+    pub fn uint(n: u64) -> Self {
+        i64::try_from(n).map_or(Value::Uint(n), Value::Int)
+    }
+
+    /// Whether this is [`Value::Undefined`].
+    pub const fn is_undefined(&self) -> bool {
+        matches!(self, Value::Undefined)
+    }
+
+    /// The text, where this is text.
+    pub const fn as_str(&self) -> Option<&'v str> {
+        match self {
+            Value::Str(text) => Some(text.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The items, where this is a list.
+    pub const fn as_list(&self) -> Option<&'v [Value<'v>]> {
+        match self {
+            Value::List(list) => Some(list.items()),
+            _ => None,
+        }
+    }
+
+    /// The map, where this is one.
+    pub const fn as_map(&self) -> Option<&'v Map<'v>> {
+        match self {
+            Value::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The number as a float (large integers lose their last digits), where this is a number.
+    pub const fn as_f64(&self) -> Option<f64> {
+        match self {
+            Value::Int(n) => Some(*n as f64),
+            Value::Uint(n) => Some(*n as f64),
+            Value::Float(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    /// How deep lists and maps nest here; 0 for a scalar.
+    pub const fn depth(&self) -> u16 {
+        match self {
+            Value::List(list) => list.depth,
+            Value::Map(map) => map.depth(),
+            _ => 0,
+        }
+    }
+
+    /// What kind of value this is, as a user says it.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Value::Undefined => "undefined",
+            Value::Null => "null",
+            Value::Bool(_) => "boolean",
+            Value::Int(_) | Value::Uint(_) => "integer",
+            Value::Float(_) => "number",
+            Value::Str(_) => "string",
+            Value::List(_) => "list",
+            Value::Map(_) => "map",
+        }
+    }
+
+    /// The owned twin; [`Value::Undefined`] becomes null.
+    pub fn to_data(&self) -> Data {
+        match self {
+            Value::Undefined | Value::Null => Data::Null,
+            Value::Bool(b) => Data::Bool(*b),
+            Value::Int(n) => Data::Int(*n),
+            Value::Uint(n) => Data::Uint(*n),
+            Value::Float(n) => Data::Float(*n),
+            Value::Str(text) => Data::Str(text.as_str().to_owned()),
+            Value::List(list) => Data::List(list.items().iter().map(Value::to_data).collect()),
+            Value::Map(map) => Data::Map(map.iter().map(|(key, value)| (key.to_owned(), value.to_data())).collect()),
+        }
+    }
+}

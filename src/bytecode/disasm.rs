@@ -1,0 +1,103 @@
+//! Listings: a program as a person reads it.
+
+use std::fmt::Write as _;
+
+use super::isa::{EscapeMode, Op, Operand};
+use super::program::{ChunkInfo, Number, Program, Root, Segment};
+
+/// The listing of `program`: each chunk with its instructions, operands spelled out.
+pub fn disassemble(program: &Program) -> String {
+    let mut listing = String::new();
+    for chunk in &program.chunks {
+        chunk_listing(program, chunk, &mut listing);
+    }
+    for handler in &program.handlers {
+        let _ = writeln!(
+            listing,
+            "handler {}..{} -> {} height {}",
+            handler.from, handler.to, handler.target, handler.height
+        );
+    }
+    listing
+}
+
+fn chunk_listing(program: &Program, chunk: &ChunkInfo, listing: &mut String) {
+    let (name, slots, params) = (program.str(chunk.name), chunk.slots, chunk.params);
+    let _ = writeln!(listing, "chunk {name:?} slots {slots} params {params}");
+    let mut at = chunk.entry as usize;
+    while at < chunk.end as usize {
+        let Some(&word) = program.words.get(at) else { return };
+        let op = Op::of(word);
+        let _ = write!(listing, "{at:>5}  {}", op.info().name);
+        for (nth, operand) in op.info().operands.iter().enumerate() {
+            let raw = if nth == 0 { word >> 8 } else { program.words.get(at + nth).copied().unwrap_or(0) };
+            listing.push(' ');
+            operand_text(program, *operand, raw, listing);
+        }
+        listing.push('\n');
+        at += op.words();
+    }
+}
+
+fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut String) {
+    let _ = match operand {
+        Operand::Str => write!(listing, "{:?}", program.str(raw)),
+        Operand::Num => match program.numbers.get(raw as usize) {
+            Some(Number::Int(n)) => write!(listing, "{n}"),
+            Some(Number::Float(n)) => write!(listing, "{n:?}"),
+            None => write!(listing, "?"),
+        },
+        Operand::Int => write!(listing, "{}", (raw << 8).cast_signed() >> 8),
+        Operand::Lit => write!(listing, "{}", ["undefined", "null", "false", "true"].get(raw as usize).unwrap_or(&"?")),
+        Operand::Slot => write!(listing, "%{raw}"),
+        Operand::Path => write!(listing, "{}", path_text(program, raw)),
+        Operand::Site => write!(listing, "{}", site_text(program, raw)),
+        Operand::Scope => write!(listing, "{}", scope_text(program, raw)),
+        Operand::Chunk => {
+            write!(listing, "{:?}", program.chunks.get(raw as usize).map_or("?", |c| program.str(c.name)))
+        }
+        Operand::Fail => write!(listing, "{:?}", program.failure(raw).map_or("?", |f| f.message.as_str())),
+        Operand::Mode => write!(listing, "{}", EscapeMode::of(raw).name()),
+        Operand::Count => write!(listing, "{raw}"),
+        Operand::Label => write!(listing, "@{raw}"),
+    };
+}
+
+fn path_text(program: &Program, at: u32) -> String {
+    let path = program.path(at);
+    let roots: Vec<_> = path.roots().map(|root| root_text(program, root)).collect();
+    let mut text = roots.join("|");
+    for (segment, _) in path.segments() {
+        let _ = match segment {
+            Segment::Attr(name) => write!(text, ".{}", program.str(name)),
+            Segment::Index(nth) => write!(text, "[{nth}]"),
+        };
+    }
+    text
+}
+
+fn root_text(program: &Program, root: Root) -> String {
+    match root {
+        Root::Slot(slot) => format!("%{slot}"),
+        Root::Global(global) => program.globals.get(global as usize).map_or("?", |&name| program.str(name)).to_owned(),
+        Root::Loop(level, field) => format!("loop{level}.{}", field.name()),
+        Root::Callers(name) => format!("callers.{}", program.str(name)),
+    }
+}
+
+fn site_text(program: &Program, at: u32) -> String {
+    let site = program.call_site(at);
+    let name = program.imports.get(site.import as usize).map_or("?", |import| import.name.as_str());
+    format!("{name}{:?}", site.params)
+}
+
+fn scope_text(program: &Program, at: u32) -> String {
+    if at == 0 {
+        return "none".to_owned();
+    }
+    let entries = program.scope(at).entries().map(|(name, root)| {
+        let name = program.str(name);
+        format!("{name}={}", root_text(program, root))
+    });
+    format!("{{{}}}", entries.collect::<Vec<_>>().join(" "))
+}

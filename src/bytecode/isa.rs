@@ -1,0 +1,318 @@
+//! The instruction set: one table, and everything that is read off it (opcodes, operands, stack effects, the
+//! languages that may use an instruction, documentation). Data only; what an instruction does is in `vm`.
+
+use std::fmt::Write as _;
+
+use super::header::Dialects;
+
+/// What an operand means; the disassembler prints it accordingly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operand {
+    /// Index of a string.
+    Str,
+    /// Index of a number constant.
+    Num,
+    /// A small integer with sign.
+    Int,
+    /// A [`Literal`].
+    Lit,
+    /// A slot of the frame.
+    Slot,
+    /// Offset of a path in the side table.
+    Path,
+    /// Offset of a call site in the side table.
+    Site,
+    /// Offset of a scope in the side table, or 0 for none.
+    Scope,
+    /// Index of a chunk.
+    Chunk,
+    /// Index of a failure.
+    Fail,
+    /// An [`EscapeMode`].
+    Mode,
+    /// A number of things.
+    Count,
+    /// A place in the code to jump to.
+    Label,
+}
+
+/// How many values an instruction takes off the stack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pops {
+    /// Always this many.
+    Fixed(u8),
+    /// As many as operand 0 says.
+    Count,
+    /// As many as the path has computed segments.
+    PathIndexes,
+    /// As many as the call site has arguments.
+    Arguments,
+    /// As many as the chunk has parameters.
+    Parameters,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct OpInfo {
+    /// The opcode.
+    pub op: Op,
+    /// The name in listings.
+    pub name: &'static str,
+    /// What the operands mean.
+    pub operands: &'static [Operand],
+    /// Values taken off the stack.
+    pub pops: Pops,
+    /// Values put on the stack, where the code goes on behind the instruction.
+    pub pushes: u8,
+    /// The languages that may use it.
+    pub dialects: Dialects,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+}
+
+macro_rules! isa {
+    ($($op:ident $name:literal ($($operand:ident),*) $pops:expr => $pushes:literal $dialects:literal $doc:literal;)*) => {
+        /// An opcode.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum Op { $(#[doc = $doc] $op,)* }
+
+        /// The whole instruction set, in the order of the opcodes.
+        pub const ISA: &[OpInfo] = &[$(OpInfo {
+            op: Op::$op,
+            name: $name,
+            operands: &[$(Operand::$operand),*],
+            pops: $pops,
+            pushes: $pushes,
+            dialects: Dialects::of($dialects),
+            doc: $doc,
+        },)*];
+    };
+}
+
+use Pops::{Arguments, Count, Fixed, Parameters, PathIndexes};
+
+isa! {
+    Str           "str"            (Str)          Fixed(0)    => 1 "T"  "Push a string.";
+    Num           "num"            (Num)          Fixed(0)    => 1 "T"  "Push a number constant.";
+    Int           "int"            (Int)          Fixed(0)    => 1 "T"  "Push a small integer.";
+    Lit           "lit"            (Lit)          Fixed(0)    => 1 "T"  "Push undefined, null, false or true.";
+    Pop           "pop"            ()             Fixed(1)    => 0 "T"  "Drop the top.";
+    LoadPath      "load_path"      (Path)         PathIndexes => 1 "T"  "Push what a path names; a missing one is the language's to judge.";
+    PeekPath      "peek_path"      (Path)         PathIndexes => 1 "T"  "Push what a path names, or undefined.";
+    EmitPath      "emit_path"      (Path, Mode)   PathIndexes => 0 "WT" "Write what a path names.";
+    StoreSlot     "store_slot"     (Slot)         Fixed(1)    => 0 "T"  "Set a slot.";
+    ClearSlots    "clear_slots"    (Slot, Count)  Fixed(0)    => 0 "T"  "Unset a run of slots.";
+    Not           "not"            ()             Fixed(1)    => 1 "T"  "Negate a truth value.";
+    Truth         "truth"          ()             Fixed(1)    => 1 "T"  "Replace the top by its truth.";
+    Add           "add"            ()             Fixed(2)    => 1 "T"  "Add.";
+    Sub           "sub"            ()             Fixed(2)    => 1 "T"  "Subtract.";
+    Mul           "mul"            ()             Fixed(2)    => 1 "T"  "Multiply.";
+    Div           "div"            ()             Fixed(2)    => 1 "T"  "Divide.";
+    Rem           "rem"            ()             Fixed(2)    => 1 "T"  "Remainder.";
+    Eq            "eq"             ()             Fixed(2)    => 1 "T"  "Compare for equality.";
+    Ne            "ne"             ()             Fixed(2)    => 1 "T"  "Compare for inequality.";
+    Lt            "lt"             ()             Fixed(2)    => 1 "T"  "Compare: less.";
+    Le            "le"             ()             Fixed(2)    => 1 "T"  "Compare: less or equal.";
+    Gt            "gt"             ()             Fixed(2)    => 1 "T"  "Compare: greater.";
+    Ge            "ge"             ()             Fixed(2)    => 1 "T"  "Compare: greater or equal.";
+    In            "in"             ()             Fixed(2)    => 1 "T"  "Whether the one below the top is in the top.";
+    Join          "join"           (Count)        Count       => 1 "T"  "Join values as text.";
+    List          "list"           (Count)        Count       => 1 "T"  "Make a list.";
+    Scope         "scope"          (Scope)        Fixed(0)    => 1 "T"  "Push a map of all names visible here.";
+    Jump          "jump"           (Label)        Fixed(0)    => 0 "T"  "Go on elsewhere.";
+    JumpIf        "jump_if"        (Label)        Fixed(1)    => 0 "T"  "Take the top; go on elsewhere when it is true.";
+    JumpUnless    "jump_unless"    (Label)        Fixed(1)    => 0 "T"  "Take the top; go on elsewhere when it is not true.";
+    JumpPresent   "jump_present"   (Label)        Fixed(1)    => 0 "T"  "Go on elsewhere with the top when it is present, else drop it.";
+    Iter          "iter"           (Count, Label) Fixed(1)    => 0 "T"  "Open a loop over the top with one or two names; go on elsewhere when it is empty.";
+    Next          "next"           (Slot, Label)  Fixed(0)    => 0 "T"  "Set the loop's slots to the next item; close the loop and go on elsewhere when there is none.";
+    EndIter       "end_iter"       ()             Fixed(0)    => 0 "T"  "Close the innermost loop.";
+    Call          "call"           (Site)         Arguments   => 1 "T"  "Call an imported function.";
+    CallChunk     "call_chunk"     (Chunk, Scope) Parameters  => 0 "T"  "Run a chunk in a frame of its own; with a scope it sees the caller's names.";
+    Return        "return"         ()             Fixed(0)    => 0 "WT" "Leave the chunk.";
+    Fail          "fail"           (Fail)         Fixed(0)    => 0 "T"  "Raise a failure.";
+    Text          "text"           (Str)          Fixed(0)    => 0 "WT" "Write a string.";
+    Emit          "emit"           (Mode)         Fixed(1)    => 0 "T"  "Write the top.";
+    Capture       "capture"        ()             Fixed(0)    => 0 "T"  "Hold back what is written from here.";
+    EndCapture    "end_capture"    ()             Fixed(0)    => 1 "T"  "Push what was held back as text.";
+}
+
+/// Opcode bytes to opcodes; bytes that are none are [`Op::Return`], which the verifier never lets through.
+const DECODE: [Op; 256] = {
+    let mut table = [Op::Return; 256];
+    let mut at = 0;
+    while at < ISA.len() {
+        table[at] = ISA[at].op;
+        at += 1;
+    }
+    table
+};
+
+impl Op {
+    /// The opcode of a word.
+    #[inline(always)]
+    pub fn of(word: u32) -> Op {
+        DECODE[(word & 0xFF) as usize]
+    }
+
+    /// The opcode's row in the table.
+    pub fn info(self) -> &'static OpInfo {
+        &ISA[self as usize]
+    }
+
+    /// How many words the instruction takes.
+    pub fn words(self) -> usize {
+        self.info().operands.len().max(1)
+    }
+}
+
+/// What [`Op::Lit`] pushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Literal {
+    /// Undefined.
+    Undefined,
+    /// Null.
+    Null,
+    /// False.
+    False,
+    /// True.
+    True,
+}
+
+/// How a value becomes text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EscapeMode {
+    /// As it is.
+    Plain,
+    /// Escaped for HTML.
+    Html,
+    /// As one word of a POSIX shell.
+    Shell,
+    /// As a piece of a joined text.
+    Piece,
+}
+
+impl EscapeMode {
+    /// The mode of an operand.
+    #[inline(always)]
+    pub fn of(operand: u32) -> EscapeMode {
+        match operand {
+            0 => EscapeMode::Plain,
+            1 => EscapeMode::Html,
+            2 => EscapeMode::Shell,
+            _ => EscapeMode::Piece,
+        }
+    }
+
+    /// The name in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            EscapeMode::Plain => "plain",
+            EscapeMode::Html => "html",
+            EscapeMode::Shell => "shell",
+            EscapeMode::Piece => "piece",
+        }
+    }
+}
+
+/// What a path can read of a running loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum LoopField {
+    /// Turns begun, from 1.
+    Index,
+    /// Turns ended, from 0.
+    Index0,
+    /// Whether this is the first turn.
+    First,
+    /// Whether this is the last turn.
+    Last,
+}
+
+impl LoopField {
+    /// Every field.
+    pub const ALL: [LoopField; 4] = [LoopField::Index, LoopField::Index0, LoopField::First, LoopField::Last];
+
+    /// The name in listings and in templates.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopField::Index => "index",
+            LoopField::Index0 => "index0",
+            LoopField::First => "first",
+            LoopField::Last => "last",
+        }
+    }
+}
+
+/// An operator of two values; a language's `Semantics` says what it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    In,
+}
+
+impl BinaryOp {
+    /// The instruction that applies the operator.
+    pub fn op(self) -> Op {
+        match self {
+            BinaryOp::Add => Op::Add,
+            BinaryOp::Sub => Op::Sub,
+            BinaryOp::Mul => Op::Mul,
+            BinaryOp::Div => Op::Div,
+            BinaryOp::Rem => Op::Rem,
+            BinaryOp::Eq => Op::Eq,
+            BinaryOp::Ne => Op::Ne,
+            BinaryOp::Lt => Op::Lt,
+            BinaryOp::Le => Op::Le,
+            BinaryOp::Gt => Op::Gt,
+            BinaryOp::Ge => Op::Ge,
+            BinaryOp::In => Op::In,
+        }
+    }
+}
+
+/// The instruction set as a Markdown table, for the README.
+pub fn isa_table() -> String {
+    let mut table = String::from("| instruction | operands | stack | languages | meaning |\n|---|---|---|---|---|\n");
+    for info in ISA {
+        let operands: Vec<_> = info.operands.iter().map(|operand| format!("{operand:?}").to_lowercase()).collect();
+        let pops = match info.pops {
+            Pops::Fixed(n) => n.to_string(),
+            Pops::Count => "n".to_owned(),
+            Pops::PathIndexes => "indexes".to_owned(),
+            Pops::Arguments => "arguments".to_owned(),
+            Pops::Parameters => "parameters".to_owned(),
+        };
+        let (name, pushes, dialects, doc) = (info.name, info.pushes, info.dialects, info.doc);
+        let _ = writeln!(table, "| `{name}` | {} | {pops} → {pushes} | {dialects} | {doc} |", operands.join(", "));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Dialect;
+    use super::*;
+
+    #[test]
+    fn every_opcode_decodes_to_itself_and_belongs_to_a_language() {
+        for (at, info) in ISA.iter().enumerate() {
+            assert_eq!(info.op as usize, at);
+            assert_eq!(Op::of(at as u32), info.op);
+            assert!(Dialect::ALL.into_iter().any(|dialect| info.dialects.contains(dialect)), "{}", info.name);
+        }
+    }
+}

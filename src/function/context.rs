@@ -1,0 +1,197 @@
+//! What a body (and a language's rules) may use: the arena, the budgets, the capabilities.
+
+use std::cell::{Cell, RefCell};
+
+use regex::Regex;
+
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
+use crate::limits::{Limit, Limits};
+use crate::value::{Arena, Inputs, Value, equal};
+
+/// What a program may reach outside its inputs; an engine allows none unless it is built to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities(u8);
+
+impl Capabilities {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// The current time.
+    pub const CLOCK: Self = Self(1);
+    /// Random numbers.
+    pub const RANDOM: Self = Self(2);
+    /// Environment variables.
+    pub const ENVIRONMENT: Self = Self(4);
+    /// All of them.
+    pub const ALL: Self = Self(7);
+
+    /// Both.
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether every one of `other` is here.
+    pub const fn include(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether there is none.
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// Compiled regular expressions, kept from render to render.
+#[derive(Debug, Default)]
+pub struct Regexes {
+    compiled: RefCell<hashbrown::HashMap<String, Regex>>,
+}
+
+/// How many patterns are kept.
+const REGEXES: usize = 256;
+
+/// Bytes one compiled pattern may take.
+const REGEX_SIZE: usize = 1 << 20;
+
+/// The context of a running program: what bodies and a language's rules work with.
+///
+/// Growth is charged before it happens: [`Cx::charge`] for bytes, [`Cx::spend`] for steps.
+#[derive(Debug)]
+pub struct Cx<'v> {
+    arena: &'v Arena,
+    inputs: Inputs<'v>,
+    limits: &'v Limits,
+    capabilities: Capabilities,
+    regexes: &'v Regexes,
+    fuel: Cell<u64>,
+    memory: Cell<u64>,
+}
+
+impl<'v> Cx<'v> {
+    /// A context with full budgets.
+    pub fn new(
+        arena: &'v Arena,
+        inputs: Inputs<'v>,
+        limits: &'v Limits,
+        capabilities: Capabilities,
+        regexes: &'v Regexes,
+    ) -> Self {
+        let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
+        Self { arena, inputs, limits, capabilities, regexes, fuel, memory }
+    }
+
+    /// The inputs of the render.
+    pub fn inputs(&self) -> Inputs<'v> {
+        self.inputs
+    }
+
+    /// The arena. What is made through it directly is not charged: prefer [`Cx::text`] and its kin.
+    pub fn arena(&self) -> &'v Arena {
+        self.arena
+    }
+
+    /// The limits of the render.
+    pub fn limits(&self) -> &'v Limits {
+        self.limits
+    }
+
+    /// What the engine allows.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    /// Steps left.
+    pub fn fuel(&self) -> u64 {
+        self.fuel.get()
+    }
+
+    /// Spends `steps`; an error when they are not there.
+    #[inline]
+    pub fn spend(&self, steps: u64) -> Result<()> {
+        match self.fuel.get().checked_sub(steps) {
+            Some(left) => {
+                self.fuel.set(left);
+                Ok(())
+            }
+            None => Err(Limit::Fuel.error(self.limits.fuel)),
+        }
+    }
+
+    /// Charges `bytes` that are about to be made, and a step for each 64 of them.
+    #[inline]
+    pub fn charge(&self, bytes: usize) -> Result<()> {
+        let bytes = bytes as u64;
+        match self.memory.get().checked_sub(bytes) {
+            Some(left) => {
+                self.memory.set(left);
+                self.spend(bytes / 64)
+            }
+            None => Err(Limit::Memory.error(self.limits.memory)),
+        }
+    }
+
+    /// A text value: a charged copy of `text`.
+    pub fn text(&self, text: &str) -> Result<Value<'v>> {
+        self.charge(text.len() + size_of::<Value>())?;
+        Ok(self.arena.text(text))
+    }
+
+    /// A text value that borrows `text`.
+    pub fn borrowed(&self, text: &'v str) -> Result<Value<'v>> {
+        self.charge(size_of::<Value>())?;
+        Ok(self.arena.borrowed_text(text))
+    }
+
+    /// A list value: a charged copy of `items`, at most as deep as the limit.
+    pub fn list(&self, items: &[Value<'v>]) -> Result<Value<'v>> {
+        self.charge((items.len() + 2) * size_of::<Value>())?;
+        self.bounded(self.arena.list(items))
+    }
+
+    /// A map value of `entries`, at most as deep as the limit; of a key that comes twice the last value counts.
+    pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
+        self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;
+        self.bounded(self.arena.map(entries))
+    }
+
+    fn bounded(&self, value: Value<'v>) -> Result<Value<'v>> {
+        let allowed = self.limits.value_depth;
+        if usize::from(value.depth()) > allowed { Err(Limit::ValueDepth.error(allowed as u64)) } else { Ok(value) }
+    }
+
+    /// Deep equality that spends a step for each pair of values it compares.
+    pub fn equal(&self, a: Value<'v>, b: Value<'v>) -> Result<bool> {
+        equal(a, b, &mut || self.spend(1))
+    }
+
+    /// The compiled form of `pattern`, on a linear engine with bounded size.
+    pub fn regex(&self, pattern: &str) -> Result<Regex> {
+        if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
+            return Ok(regex.clone());
+        }
+        if pattern.len() > self.limits.regex_bytes {
+            return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
+        }
+        self.charge(pattern.len() * 64)?;
+        let mut builder = regex::RegexBuilder::new(pattern);
+        let built = builder.size_limit(REGEX_SIZE).dfa_size_limit(REGEX_SIZE).nest_limit(50).build();
+        let regex = built.map_err(|error| match error {
+            regex::Error::CompiledTooBig(_) => Limit::Regex.error(REGEX_SIZE as u64),
+            _ => self.fault(Code::BadArgument, format!("`{pattern}` is not a regular expression: {error}")),
+        })?;
+        let mut compiled = self.regexes.compiled.borrow_mut();
+        if compiled.len() < REGEXES {
+            compiled.insert(pattern.to_owned(), regex.clone());
+        }
+        Ok(regex)
+    }
+
+    /// An error at the instruction that runs; [`CULPRIT`] in the message becomes its source text.
+    pub fn fault(&self, code: Code, message: impl Into<String>) -> Box<Diagnostic> {
+        Diagnostic::new(code, message)
+    }
+
+    /// The error of a body that got another number of values than its row has parameters.
+    pub fn arity(&self) -> Box<Diagnostic> {
+        self.fault(Code::BadArgument, format!("{CULPRIT}: wrong number of arguments"))
+    }
+}

@@ -1,0 +1,65 @@
+//! Functions that a user of the library registers: closures over named arguments.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::value::{Data, DataMap};
+
+/// The arguments of a call to a registered function.
+///
+/// ```
+/// use dropforge::function::HostArgs;
+/// use dropforge::value::Data;
+/// let args = HostArgs::new(None, [("team".to_owned(), Data::Str("core".into()))].into_iter().collect());
+/// assert_eq!(args.get::<String>("team").unwrap(), "core");
+/// assert_eq!(args.get::<Option<u32>>("size").unwrap(), None);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct HostArgs {
+    value: Option<Data>,
+    named: DataMap,
+}
+
+impl HostArgs {
+    /// Arguments of a call: the value a filter or test is applied to, and the named ones.
+    pub fn new(value: Option<Data>, named: DataMap) -> Self {
+        Self { value, named }
+    }
+
+    /// The value that a filter or test is applied to, as a `T`.
+    pub fn value<T: DeserializeOwned>(&self) -> Result<T, String> {
+        convert("the value", self.value.as_ref())
+    }
+
+    /// The argument `name` as a `T`; an `Option` is `None` where it is not given.
+    pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
+        convert(&format!("argument `{name}`"), self.named.get(name))
+    }
+
+    /// All named arguments, in the order in which they were given.
+    pub fn named(&self) -> &DataMap {
+        &self.named
+    }
+}
+
+fn convert<T: DeserializeOwned>(what: &str, data: Option<&Data>) -> Result<T, String> {
+    let json = serde_json::to_value(data).map_err(|error| format!("{what}: {error}"))?;
+    serde_json::from_value(json).map_err(|error| match data {
+        Some(_) => format!("{what}: {error}"),
+        None => format!("{what} is not given"),
+    })
+}
+
+/// What a registered function may answer with: anything that serialises, or a `Result` of it.
+pub trait IntoAnswer {
+    /// The answer as owned data, or the reason of a failure.
+    fn into_answer(self) -> Result<Data, String>;
+}
+
+impl<T: Serialize, E: std::fmt::Display> IntoAnswer for Result<T, E> {
+    fn into_answer(self) -> Result<Data, String> {
+        let value = self.map_err(|error| error.to_string())?;
+        let json = serde_json::to_value(value).map_err(|error| error.to_string())?;
+        serde_json::from_value(json).map_err(|error| error.to_string())
+    }
+}

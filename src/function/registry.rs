@@ -1,0 +1,87 @@
+//! The functions a language has, and linking a program's imports to them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::context::Capabilities;
+use super::host::{HostArgs, IntoAnswer};
+use super::spec::{Body, Builtin, Params};
+use crate::bytecode::{Import, ImportKind};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// Functions by kind and name. A later registration of a name replaces an earlier one.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    functions: BTreeMap<ImportKind, BTreeMap<Cow<'static, str>, Arc<Builtin>>>,
+}
+
+/// The functions of a program, in the order of its imports.
+pub type Linked = Box<[Arc<Builtin>]>;
+
+impl Registry {
+    /// A registry of these tables.
+    pub fn of(tables: &[&'static [Builtin]]) -> Self {
+        let mut registry = Self::default();
+        for builtin in tables.iter().copied().flatten() {
+            registry.insert(builtin.clone());
+        }
+        registry
+    }
+
+    /// Adds a function.
+    pub fn insert(&mut self, builtin: Builtin) {
+        let of_kind = self.functions.entry(builtin.kind).or_default();
+        of_kind.insert(builtin.name.clone(), Arc::new(builtin));
+    }
+
+    /// Adds a user's closure as a function, filter or test.
+    pub fn insert_host<A: IntoAnswer>(
+        &mut self,
+        kind: ImportKind,
+        name: impl Into<String>,
+        body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
+    ) {
+        self.insert(Builtin {
+            kind,
+            name: Cow::Owned(name.into()),
+            params: Params::Open,
+            doc: "Registered by the host.",
+            examples: &[],
+            needs: Capabilities::NONE,
+            pure: false,
+            body: Body::Host(Arc::new(move |args| body(args).into_answer())),
+        });
+    }
+
+    /// The function of this kind and name.
+    pub fn get(&self, kind: ImportKind, name: &str) -> Option<&Arc<Builtin>> {
+        self.functions.get(&kind)?.get(name)
+    }
+
+    /// The names of all functions of a kind, sorted.
+    pub fn names(&self, kind: ImportKind) -> impl Iterator<Item = &str> {
+        self.functions.get(&kind).into_iter().flat_map(BTreeMap::keys).map(AsRef::as_ref)
+    }
+
+    /// Every function.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Builtin>> {
+        self.functions.values().flat_map(BTreeMap::values)
+    }
+
+    /// The error of there being no function of this kind and name, with the nearest that there is.
+    pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
+        let message = format!("{} `{name}` not found", kind.name());
+        Diagnostic::new(Code::UnknownFunction, message)
+            .with_available(self.names(kind))
+            .with_suggestion(name, self.names(kind))
+    }
+
+    /// The functions that `imports` name.
+    pub fn link(&self, imports: &[Import]) -> Result<Linked> {
+        let found = imports.iter().map(|import| {
+            self.get(import.kind, &import.name).cloned().ok_or_else(|| self.unknown(import.kind, &import.name))
+        });
+        found.collect()
+    }
+}

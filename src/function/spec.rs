@@ -1,0 +1,185 @@
+//! What a function declares: its parameters, its documentation, its examples, its body.
+
+use std::sync::Arc;
+
+use super::context::{Capabilities, Cx};
+use super::host::HostArgs;
+use crate::bytecode::ImportKind;
+use crate::diagnostics::Result;
+use crate::value::{Data, Value};
+
+/// The type of a parameter, as far as the gate checks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    /// Anything; the body looks itself.
+    Any,
+    /// A boolean.
+    Bool,
+    /// A whole number.
+    Int,
+    /// A whole number that is not negative.
+    Size,
+    /// Any number.
+    Number,
+    /// Text.
+    Str,
+    /// A list.
+    List,
+    /// A map.
+    Map,
+}
+
+impl Type {
+    /// Whether `value` is of this type.
+    pub fn admits(self, value: &Value<'_>) -> bool {
+        match self {
+            Type::Any => true,
+            Type::Bool => matches!(value, Value::Bool(_)),
+            Type::Int => matches!(value, Value::Int(_) | Value::Uint(_)),
+            Type::Size => matches!(value, Value::Int(0..) | Value::Uint(_)),
+            Type::Number => value.as_f64().is_some(),
+            Type::Str => matches!(value, Value::Str(_)),
+            Type::List => matches!(value, Value::List(_)),
+            Type::Map => matches!(value, Value::Map(_)),
+        }
+    }
+
+    /// The type as a user says it, with its article.
+    pub fn name(self) -> &'static str {
+        match self {
+            Type::Any => "any value",
+            Type::Bool => "a boolean",
+            Type::Int => "an integer",
+            Type::Size => "an integer that is not negative",
+            Type::Number => "a number",
+            Type::Str => "a string",
+            Type::List => "a list",
+            Type::Map => "a map",
+        }
+    }
+}
+
+/// What a parameter is when it is not given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Default {
+    /// It must be given.
+    Required,
+    /// The body gets [`Value::Undefined`].
+    Absent,
+    /// A boolean.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// Text.
+    Str(&'static str),
+}
+
+/// One parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub ty: Type,
+    /// What it is when it is not given.
+    pub default: Default,
+}
+
+/// The parameters of a function.
+#[derive(Debug, Clone, Copy)]
+pub enum Params {
+    /// These; the first of a filter or test is the value it is applied to.
+    Named(&'static [Param]),
+    /// Any names: the body gets them as given.
+    Open,
+}
+
+/// An example: a template and what it renders to, or the code of the error it gives (`"E0403"`).
+pub type Example = (&'static str, &'static str);
+
+/// A body written in the engine's own terms; it gets one value for each parameter.
+pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
+
+/// A body registered by a user of the library.
+pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, String> + Send + Sync>;
+
+/// What a function does.
+#[derive(Clone)]
+pub enum Body {
+    /// A builtin's body.
+    Native(NativeBody),
+    /// A user's closure.
+    Host(HostBody),
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Body::Native(_) => "Native",
+            Body::Host(_) => "Host",
+        })
+    }
+}
+
+/// A function, filter or test.
+#[derive(Debug, Clone)]
+pub struct Builtin {
+    /// Which of the three.
+    pub kind: ImportKind,
+    /// Its name.
+    pub name: std::borrow::Cow<'static, str>,
+    /// Its parameters.
+    pub params: Params,
+    /// What it does, in a sentence.
+    pub doc: &'static str,
+    /// Examples, each a test.
+    pub examples: &'static [Example],
+    /// What the engine must allow for it to exist.
+    pub needs: Capabilities,
+    /// Whether the same arguments always give the same value. What needs a capability is not pure.
+    pub pure: bool,
+    /// What it does.
+    pub body: Body,
+}
+
+/// Declares a table of builtins: data only. See the head of [`crate::function`].
+#[macro_export]
+#[doc(hidden)]
+macro_rules! builtins {
+    (@kind filter) => { $crate::bytecode::ImportKind::Filter };
+    (@kind test) => { $crate::bytecode::ImportKind::Test };
+    (@kind function) => { $crate::bytecode::ImportKind::Function };
+    (@default) => { $crate::function::Default::Required };
+    (@default absent) => { $crate::function::Default::Absent };
+    (@default true) => { $crate::function::Default::Bool(true) };
+    (@default false) => { $crate::function::Default::Bool(false) };
+    (@default int $n:literal) => { $crate::function::Default::Int($n) };
+    (@default str $text:literal) => { $crate::function::Default::Str($text) };
+    (@needs) => { $crate::function::Capabilities::NONE };
+    (@needs $needs:ident) => { $crate::function::Capabilities::$needs };
+    (
+        $(#[$meta:meta])* $visibility:vis static $table:ident:
+        $($kind:ident $name:literal
+            ($($param:ident: $ty:ident $(= $($default:tt)+)?),* $(,)?)
+            = $body:path
+            $(, needs $needs:ident)?
+            , $doc:literal
+            [$($template:literal => $rendered:literal),* $(,)?];)*
+    ) => {
+        $(#[$meta])*
+        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin {
+            kind: $crate::builtins!(@kind $kind),
+            name: std::borrow::Cow::Borrowed($name),
+            params: $crate::function::Params::Named(&[$($crate::function::Param {
+                name: stringify!($param),
+                ty: $crate::function::Type::$ty,
+                default: $crate::builtins!(@default $($($default)+)?),
+            }),*]),
+            doc: $doc,
+            examples: &[$(($template, $rendered)),*],
+            needs: $crate::builtins!(@needs $($needs)?),
+            pure: true $(& $crate::function::Capabilities::$needs.is_none())?,
+            body: $crate::function::Body::Native($body),
+        }),*];
+    };
+}

@@ -1,0 +1,80 @@
+//! The bump arena that values of one render (or one set of inputs) live in: reset, not freed, between renders.
+
+use bumpalo::Bump;
+
+use super::{List, Map, Shape, Text, Value};
+
+/// Owns what values borrow. Nothing in it is dropped; [`Arena::reset`] makes its memory usable again.
+#[derive(Debug, Default)]
+pub struct Arena {
+    bump: Bump,
+}
+
+impl Arena {
+    /// An empty arena; it allocates when first used.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Forgets everything in the arena and keeps its largest block for what comes next.
+    pub fn reset(&mut self) {
+        self.bump.reset();
+    }
+
+    /// Bytes the arena holds from the allocator.
+    pub fn allocated_bytes(&self) -> usize {
+        self.bump.allocated_bytes()
+    }
+
+    /// The arena underneath, for what is not a value.
+    pub(crate) fn bump(&self) -> &Bump {
+        &self.bump
+    }
+
+    /// A copy of `text` in the arena.
+    pub fn copy_str(&self, text: &str) -> &str {
+        self.bump.alloc_str(text)
+    }
+
+    /// A text value that is a copy of `text`.
+    pub fn text<'v>(&'v self, text: &str) -> Value<'v> {
+        self.borrowed_text(self.bump.alloc_str(text))
+    }
+
+    /// A text value that borrows `text`.
+    pub fn borrowed_text<'v>(&'v self, text: &'v str) -> Value<'v> {
+        Value::Str(self.bump.alloc(Text::new(text)))
+    }
+
+    /// A list value that is a copy of `items`.
+    pub fn list<'v>(&'v self, items: &[Value<'v>]) -> Value<'v> {
+        self.borrowed_list(self.bump.alloc_slice_copy(items))
+    }
+
+    /// A list value that borrows `items`.
+    pub fn borrowed_list<'v>(&'v self, items: &'v [Value<'v>]) -> Value<'v> {
+        Value::List(self.bump.alloc(List::new(items)))
+    }
+
+    /// A map value of `entries`, in their order; of a key that comes twice the last value counts.
+    pub fn map<'v>(&'v self, entries: &[(&'v str, Value<'v>)]) -> Value<'v> {
+        let keys = self.bump.alloc_slice_fill_iter(entries.iter().map(|(key, _)| Text::new(key)));
+        let values = self.bump.alloc_slice_fill_iter(entries.iter().map(|(_, value)| *value));
+        match Shape::without_duplicates(self, keys) {
+            Some(shape) => self.shaped_map(shape, values),
+            None => self.map(&last_of_each(entries)),
+        }
+    }
+
+    /// A map value of `shape`'s keys with `values`, one for each key.
+    pub(crate) fn shaped_map<'v>(&'v self, shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Value<'v> {
+        Value::Map(self.bump.alloc(Map::new(shape, values)))
+    }
+}
+
+/// `entries` with each key once, at its first place, with its last value.
+pub(super) fn last_of_each<'v>(entries: &[(&'v str, Value<'v>)]) -> Vec<(&'v str, Value<'v>)> {
+    let mut unique: indexmap::IndexMap<&'v str, Value<'v>> = indexmap::IndexMap::new();
+    unique.extend(entries.iter().copied());
+    unique.into_iter().collect()
+}

@@ -1,0 +1,228 @@
+//! Inputs straight into an arena: JSON text or anything that deserialises, text borrowed where it can be.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use super::{Arena, Data, Shape, Shapes, Text, Value};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// Builds values in an arena; maps with the same keys share an interned shape.
+///
+/// ```
+/// use dropforge::value::{Arena, InputBuilder, Shapes};
+/// let (arena, names) = (Arena::new(), Arena::new());
+/// let shapes = Shapes::new(&names);
+/// let builder = InputBuilder::new(&arena, &shapes);
+/// let value = builder.json(r#"[{"a": 1}, {"a": 2}]"#).unwrap();
+/// let items = value.as_list().unwrap();
+/// assert_eq!(items[0].as_map().unwrap().shape().id(), items[1].as_map().unwrap().shape().id());
+/// ```
+#[derive(Debug)]
+pub struct InputBuilder<'v, 'w> {
+    arena: &'v Arena,
+    shapes: &'v Shapes<'w>,
+    scratch: RefCell<Scratch<'v>>,
+}
+
+/// The entries of the containers under construction, innermost last.
+#[derive(Debug, Default)]
+struct Scratch<'v> {
+    keys: Vec<&'v str>,
+    values: Vec<Value<'v>>,
+}
+
+impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
+    /// A builder of values in `arena`, with shapes interned in `shapes`.
+    pub fn new(arena: &'v Arena, shapes: &'v Shapes<'w>) -> Self {
+        Self { arena, shapes, scratch: RefCell::default() }
+    }
+
+    /// The arena the values live in.
+    pub fn arena(&self) -> &'v Arena {
+        self.arena
+    }
+
+    /// A value from JSON text; strings without escapes are borrowed from it.
+    pub fn json(&self, text: &'v str) -> Result<Value<'v>> {
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let value = Seed(self).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
+        value.map_err(|error| Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {error}")))
+    }
+
+    /// A value from any deserializer.
+    pub fn deserialize<'de: 'v, D: Deserializer<'de>>(
+        &self,
+        deserializer: D,
+    ) -> std::result::Result<Value<'v>, D::Error> {
+        Seed(self).deserialize(deserializer)
+    }
+
+    /// A value from its owned twin; texts and keys are borrowed from it.
+    pub fn data(&self, data: &'v Data) -> Value<'v> {
+        match data {
+            Data::Null => Value::Null,
+            Data::Bool(b) => Value::Bool(*b),
+            Data::Int(n) => Value::Int(*n),
+            Data::Uint(n) => Value::uint(*n),
+            Data::Float(n) => Value::Float(*n),
+            Data::Str(text) => self.arena.borrowed_text(text),
+            Data::List(items) => {
+                let items = self.arena.bump().alloc_slice_fill_iter(items.iter().map(|item| self.data(item)));
+                self.arena.borrowed_list(items)
+            }
+            Data::Map(map) => {
+                let values = self.arena.bump().alloc_slice_fill_iter(map.values().map(|value| self.data(value)));
+                let keys = self.arena.bump().alloc_slice_fill_iter(map.keys().map(String::as_str));
+                self.map(keys, values)
+            }
+        }
+    }
+
+    /// A map of `keys` and `values`; of a key that comes twice the last value counts.
+    pub(super) fn map(&self, keys: &[&'v str], values: &'v [Value<'v>]) -> Value<'v> {
+        if let Some(shape) = self.shapes.intern(keys) {
+            return self.arena.shaped_map(shape, values);
+        }
+        match Shape::without_duplicates(
+            self.arena,
+            self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| Text::new(key))),
+        ) {
+            Some(shape) => self.arena.shaped_map(shape, values),
+            None => {
+                let entries: Vec<_> = keys.iter().copied().zip(values.iter().copied()).collect();
+                self.arena.map(&super::arena::last_of_each(&entries))
+            }
+        }
+    }
+
+    /// How many values and keys are waiting; what comes after them belongs to the container that begins now.
+    pub(super) fn open(&self) -> (usize, usize) {
+        let scratch = self.scratch.borrow();
+        (scratch.keys.len(), scratch.values.len())
+    }
+
+    pub(super) fn push(&self, value: Value<'v>) {
+        self.scratch.borrow_mut().values.push(value);
+    }
+
+    pub(super) fn push_key(&self, key: &'v str) {
+        self.scratch.borrow_mut().keys.push(key);
+    }
+
+    pub(super) fn close_list(&self, mark: (usize, usize)) -> Value<'v> {
+        let mut scratch = self.scratch.borrow_mut();
+        let list = self.arena.list(scratch.values.get(mark.1..).unwrap_or(&[]));
+        scratch.values.truncate(mark.1);
+        list
+    }
+
+    pub(super) fn close_map(&self, mark: (usize, usize)) -> Value<'v> {
+        let mut scratch = self.scratch.borrow_mut();
+        let values = self.arena.bump().alloc_slice_copy(scratch.values.get(mark.1..).unwrap_or(&[]));
+        let map = self.map(scratch.keys.get(mark.0..).unwrap_or(&[]), values);
+        scratch.keys.truncate(mark.0);
+        scratch.values.truncate(mark.1);
+        map
+    }
+}
+
+struct Seed<'b, 'v, 'w>(&'b InputBuilder<'v, 'w>);
+
+impl<'de: 'v, 'v, 'w: 'v> DeserializeSeed<'de> for Seed<'_, 'v, 'w> {
+    type Value = Value<'v>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
+    type Value = Value<'v>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("null, a boolean, a number, text, a list or a map with text keys")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Value<'v>, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_none<E>(self) -> std::result::Result<Value<'v>, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Value<'v>, D::Error> {
+        self.deserialize(deserializer)
+    }
+
+    fn visit_bool<E>(self, b: bool) -> std::result::Result<Value<'v>, E> {
+        Ok(Value::Bool(b))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> std::result::Result<Value<'v>, E> {
+        Ok(Value::Int(n))
+    }
+
+    fn visit_u64<E>(self, n: u64) -> std::result::Result<Value<'v>, E> {
+        Ok(Value::uint(n))
+    }
+
+    fn visit_f64<E>(self, n: f64) -> std::result::Result<Value<'v>, E> {
+        Ok(Value::Float(n))
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Value<'v>, E> {
+        Ok(self.0.arena.borrowed_text(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> std::result::Result<Value<'v>, E> {
+        Ok(self.0.arena.text(text))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<Value<'v>, A::Error> {
+        let mark = self.0.open();
+        while let Some(item) = access.next_element_seed(Seed(self.0))? {
+            self.0.push(item);
+        }
+        Ok(self.0.close_list(mark))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<Value<'v>, A::Error> {
+        let mark = self.0.open();
+        while let Some(key) = access.next_key_seed(KeySeed(self.0.arena))? {
+            let value = access.next_value_seed(Seed(self.0))?;
+            self.0.push_key(key);
+            self.0.push(value);
+        }
+        Ok(self.0.close_map(mark))
+    }
+}
+
+/// Reads a map key, borrowed where it can be.
+struct KeySeed<'v>(&'v Arena);
+
+impl<'de: 'v, 'v> DeserializeSeed<'de> for KeySeed<'v> {
+    type Value = &'v str;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<&'v str, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de: 'v, 'v> Visitor<'de> for KeySeed<'v> {
+    type Value = &'v str;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text key")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, key: &'de str) -> std::result::Result<&'v str, E> {
+        Ok(key)
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> std::result::Result<&'v str, E> {
+        Ok(self.0.copy_str(key))
+    }
+}

@@ -1,0 +1,171 @@
+//! Maps: a shape (keys, once for all maps that have the same keys in the same order) and a row of values.
+//!
+//! A shape that was interned in [`Shapes`] has an id of its own in the whole process; a read site can
+//! remember (id, index) and find the value again without comparing keys. Shapes made during a render are
+//! anonymous (id 0) and are searched.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashbrown::DefaultHashBuilder;
+use hashbrown::hash_table::HashTable;
+
+use super::{Arena, Text, Value, depth_above};
+
+/// Maps of up to this many keys are searched from the front, larger ones by their sorted permutation.
+const LINEAR: usize = 8;
+
+/// Distinct shapes one interner keeps; beyond it shapes are anonymous, so hostile inputs cannot fill memory.
+const INTERNED: usize = 4096;
+
+/// The keys of a map in order of insertion, with the permutation that sorts them.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape<'v> {
+    id: u32,
+    keys: &'v [Text<'v>],
+    sorted: &'v [u32],
+}
+
+impl<'v> Shape<'v> {
+    /// An anonymous shape; `None` where a key comes twice.
+    pub(super) fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
+        Self::with_id(arena, keys, 0)
+    }
+
+    fn with_id(arena: &'v Arena, keys: &'v [Text<'v>], id: u32) -> Option<&'v Shape<'v>> {
+        let sorted = arena.bump().alloc_slice_fill_iter(0..u32::try_from(keys.len()).unwrap_or(u32::MAX));
+        sorted.sort_unstable_by_key(|&at| keys[at as usize].as_str());
+        let twice = sorted.windows(2).any(|pair| keys[pair[0] as usize] == keys[pair[1] as usize]);
+        (!twice).then(|| &*arena.bump().alloc(Shape { id, keys, sorted }))
+    }
+
+    /// The keys in order of insertion.
+    pub const fn keys(&self) -> &'v [Text<'v>] {
+        self.keys
+    }
+
+    /// The process-wide id, or 0 for an anonymous shape.
+    pub const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The indexes of the keys in the order of their bytes.
+    pub const fn sorted(&self) -> &'v [u32] {
+        self.sorted
+    }
+
+    /// The index of `key`.
+    pub fn find(&self, key: &str) -> Option<usize> {
+        if self.keys.len() <= LINEAR {
+            return self.keys.iter().position(|candidate| candidate.as_str() == key);
+        }
+        let at = self.sorted.binary_search_by(|&at| self.keys[at as usize].as_str().cmp(key)).ok()?;
+        Some(self.sorted[at] as usize)
+    }
+}
+
+/// A map value: a shape and one value for each of its keys.
+#[derive(Debug, Clone, Copy)]
+pub struct Map<'v> {
+    shape: &'v Shape<'v>,
+    values: &'v [Value<'v>],
+    depth: u16,
+}
+
+impl<'v> Map<'v> {
+    pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
+        Self { shape, values, depth: depth_above(values) }
+    }
+
+    /// The keys and their order.
+    pub const fn shape(&self) -> &'v Shape<'v> {
+        self.shape
+    }
+
+    /// The values, in order of insertion.
+    pub const fn values(&self) -> &'v [Value<'v>] {
+        self.values
+    }
+
+    /// How many entries there are.
+    pub const fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is no entry.
+    pub const fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    pub(super) const fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    /// The value under `key`.
+    pub fn get(&self, key: &str) -> Option<Value<'v>> {
+        self.values.get(self.shape.find(key)?).copied()
+    }
+
+    /// The entries in order of insertion.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'v str, Value<'v>)> + use<'v> {
+        self.shape.keys.iter().map(Text::as_str).zip(self.values.iter().copied())
+    }
+
+    /// The entry at `at` in the order of the keys' bytes.
+    pub fn sorted_entry(&self, at: usize) -> Option<(&'v Text<'v>, Value<'v>)> {
+        let at = *self.shape.sorted.get(at)? as usize;
+        Some((self.shape.keys.get(at)?, *self.values.get(at)?))
+    }
+
+    /// The entries in the order of the keys' bytes.
+    pub fn iter_sorted(&self) -> impl Iterator<Item = (&'v str, Value<'v>)> + use<'v> {
+        let map = *self;
+        (0..map.len()).filter_map(move |at| map.sorted_entry(at)).map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+/// Interns shapes, so that maps with the same keys in the same order share one.
+#[derive(Debug)]
+pub struct Shapes<'w> {
+    arena: &'w Arena,
+    hasher: DefaultHashBuilder,
+    table: RefCell<HashTable<&'w Shape<'w>>>,
+}
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(1);
+
+impl<'w> Shapes<'w> {
+    /// An interner whose shapes live in `arena`.
+    pub fn new(arena: &'w Arena) -> Self {
+        Self { arena, hasher: DefaultHashBuilder::default(), table: RefCell::default() }
+    }
+
+    /// The shared shape of `keys`; `None` where a key comes twice or the interner is full.
+    pub(super) fn intern(&self, keys: &[&str]) -> Option<&'w Shape<'w>> {
+        let hash = self.hash(keys.iter().copied());
+        let mut table = self.table.borrow_mut();
+        if let Some(shape) = table.find(hash, |shape| shape.keys.iter().map(Text::as_str).eq(keys.iter().copied())) {
+            return Some(shape);
+        }
+        if table.len() >= INTERNED {
+            return None;
+        }
+        let copied =
+            self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| Text::new(self.arena.copy_str(key))));
+        let shape = Shape::with_id(self.arena, copied, fresh_id())?;
+        table.insert_unique(hash, shape, |shape| self.hash(shape.keys.iter().map(Text::as_str)));
+        Some(shape)
+    }
+
+    fn hash<'k>(&self, keys: impl Iterator<Item = &'k str>) -> u64 {
+        let mut hasher = self.hasher.build_hasher();
+        keys.for_each(|key| key.hash(&mut hasher));
+        hasher.finish()
+    }
+}
+
+/// An id that no other shape of this process has; 0 (anonymous) when they are used up.
+fn fresh_id() -> u32 {
+    NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1)).unwrap_or(0)
+}

@@ -1,0 +1,159 @@
+//! The loop: one line for each instruction.
+
+use super::machine::{Machine, literal};
+use super::semantics::Semantics;
+use crate::bytecode::{BinaryOp, EscapeMode, Op};
+use crate::diagnostics::Result;
+use crate::value::Value;
+
+/// Watches a run; what is left empty costs nothing.
+pub trait Hooks {
+    /// Called before the instruction at word `at`.
+    #[inline(always)]
+    fn step(&mut self, at: usize, op: Op) {
+        let _ = (at, op);
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// The operand with sign of [`Op::Int`].
+#[inline(always)]
+fn signed(operand: u32) -> i64 {
+    i64::from((operand << 8).cast_signed() >> 8)
+}
+
+impl<'r> Machine<'r, '_> {
+    /// Runs from the word `at` until the last chunk is left, or an error.
+    pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
+        let words = self.program.words();
+        let mut pc = at;
+        loop {
+            let Some(&word) = words.get(pc) else { return Err(self.corrupt()) };
+            let op = Op::of(word);
+            hooks.step(pc, op);
+            self.at = pc;
+            let a = word >> 8;
+            pc += 1;
+            match op {
+                Op::Str => self.push(self.string(a)),
+                Op::Num => self.push(self.number(a)),
+                Op::Int => self.push(Value::Int(signed(a))),
+                Op::Lit => self.push(literal(a)),
+                Op::Pop => drop(self.pop()),
+                Op::LoadPath => self.load::<S>(a).map(|value| self.push(value))?,
+                Op::PeekPath => self.find::<S>(a).map(|value| self.push(value.unwrap_or_default()))?,
+                Op::EmitPath => {
+                    let mode = next_operand(words, &mut pc);
+                    let value = self.load::<S>(a)?;
+                    self.emit::<S>(value, EscapeMode::of(mode))?;
+                }
+                Op::StoreSlot => {
+                    let value = self.pop();
+                    self.set_slot(a, value);
+                }
+                Op::ClearSlots => self.clear_slots(a, next_operand(words, &mut pc)),
+                Op::Not => self.truth::<S>(false)?,
+                Op::Truth => self.truth::<S>(true)?,
+                Op::Add => self.binary::<S>(BinaryOp::Add)?,
+                Op::Sub => self.binary::<S>(BinaryOp::Sub)?,
+                Op::Mul => self.binary::<S>(BinaryOp::Mul)?,
+                Op::Div => self.binary::<S>(BinaryOp::Div)?,
+                Op::Rem => self.binary::<S>(BinaryOp::Rem)?,
+                Op::Eq => self.binary::<S>(BinaryOp::Eq)?,
+                Op::Ne => self.binary::<S>(BinaryOp::Ne)?,
+                Op::Lt => self.binary::<S>(BinaryOp::Lt)?,
+                Op::Le => self.binary::<S>(BinaryOp::Le)?,
+                Op::Gt => self.binary::<S>(BinaryOp::Gt)?,
+                Op::Ge => self.binary::<S>(BinaryOp::Ge)?,
+                Op::In => self.binary::<S>(BinaryOp::In)?,
+                Op::Join => self.join::<S>(a)?,
+                Op::List => self.list(a)?,
+                Op::Scope => self.visible(a).map(|value| self.push(value))?,
+                Op::Jump => pc = a as usize,
+                Op::JumpIf => {
+                    if self.pop_truth::<S>()? {
+                        pc = a as usize;
+                    }
+                }
+                Op::JumpUnless => {
+                    if !self.pop_truth::<S>()? {
+                        pc = a as usize;
+                    }
+                }
+                Op::JumpPresent => {
+                    let value = self.pop();
+                    if S::present(value) {
+                        self.push(value);
+                        pc = a as usize;
+                    }
+                }
+                Op::Iter => {
+                    let empty = next_operand(words, &mut pc);
+                    if !self.iter::<S>(a)? {
+                        pc = empty as usize;
+                    }
+                }
+                Op::Next => {
+                    let end = next_operand(words, &mut pc);
+                    if !self.next(a)? {
+                        pc = end as usize;
+                    }
+                }
+                Op::EndIter => drop(self.loops.pop()),
+                Op::Call => self.call(a)?,
+                Op::CallChunk => {
+                    let scope = next_operand(words, &mut pc);
+                    pc = self.enter(a, scope, pc)?;
+                }
+                Op::Return => match self.leave() {
+                    Some(back) => pc = back,
+                    None => return Ok(()),
+                },
+                Op::Fail => return Err(self.failure(a)),
+                Op::Text => self.out.push(self.program.str(a))?,
+                Op::Emit => {
+                    let value = self.pop();
+                    self.emit::<S>(value, EscapeMode::of(a))?;
+                }
+                Op::Capture => self.begin_capture(),
+                Op::EndCapture => self.end_capture()?,
+            }
+        }
+    }
+
+    #[inline]
+    fn binary<S: Semantics>(&mut self, op: BinaryOp) -> Result<()> {
+        let (b, a) = (self.pop(), self.pop());
+        let answer = S::binary(&self.cx, op, a, b)?;
+        self.push(answer);
+        Ok(())
+    }
+
+    #[inline]
+    fn truth<S: Semantics>(&mut self, wanted: bool) -> Result<()> {
+        let truth = self.pop_truth::<S>()?;
+        self.push(Value::Bool(truth == wanted));
+        Ok(())
+    }
+
+    #[inline]
+    fn pop_truth<S: Semantics>(&mut self) -> Result<bool> {
+        match self.pop() {
+            Value::Bool(b) => Ok(b),
+            value => S::truth(&self.cx, value),
+        }
+    }
+}
+
+/// The next operand word.
+#[inline(always)]
+fn next_operand(words: &[u32], pc: &mut usize) -> u32 {
+    let word = words.get(*pc).copied().unwrap_or(0);
+    *pc += 1;
+    word
+}

@@ -1,0 +1,83 @@
+//! Running loops.
+
+use super::machine::Machine;
+use super::semantics::Semantics;
+use crate::bytecode::LoopField;
+use crate::diagnostics::Result;
+use crate::value::{Map, Value};
+
+/// What a loop goes over.
+#[derive(Debug, Clone, Copy)]
+pub enum Items<'v> {
+    /// The items of a list.
+    List(&'v [Value<'v>]),
+    /// The entries of a map in the order of the keys' bytes.
+    Sorted(&'v Map<'v>),
+}
+
+impl Items<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Items::List(items) => items.len(),
+            Items::Sorted(map) => map.len(),
+        }
+    }
+}
+
+/// A loop that is running.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loop<'v> {
+    items: Items<'v>,
+    begun: usize,
+    len: usize,
+}
+
+impl<'v> Loop<'v> {
+    pub fn field(&self, field: LoopField) -> Value<'v> {
+        match field {
+            LoopField::Index => Value::uint(self.begun as u64),
+            LoopField::Index0 => Value::uint(self.begun.saturating_sub(1) as u64),
+            LoopField::First => Value::Bool(self.begun == 1),
+            LoopField::Last => Value::Bool(self.begun == self.len),
+        }
+    }
+}
+
+impl<'r> Machine<'r, '_> {
+    /// Opens a loop over the top of the stack; `false` where there is nothing to loop over.
+    pub(super) fn iter<S: Semantics>(&mut self, names: u32) -> Result<bool> {
+        let value = self.pop();
+        let items = S::iterate(&self.cx, value, names)?;
+        let len = items.len();
+        if len > 0 {
+            self.loops.push(Loop { items, begun: 0, len });
+        }
+        Ok(len > 0)
+    }
+
+    /// Sets the loop's slots to the next item; closes the loop and says `false` where there is none.
+    #[inline]
+    pub(super) fn next(&mut self, slot: u32) -> Result<bool> {
+        self.cx.spend(1)?;
+        let Some(running) = self.loops.last_mut() else { return Ok(false) };
+        let at = running.begun;
+        if at == running.len {
+            self.loops.pop();
+            return Ok(false);
+        }
+        running.begun += 1;
+        match running.items {
+            Items::List(items) => {
+                let item = items.get(at).copied().unwrap_or_default();
+                self.set_slot(slot, item);
+            }
+            Items::Sorted(map) => {
+                if let Some((key, value)) = map.sorted_entry(at) {
+                    self.set_slot(slot, Value::Str(key));
+                    self.set_slot(slot + 1, value);
+                }
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,237 @@
+//! Reading paths, with an inline cache at each step.
+
+use super::machine::Machine;
+use super::semantics::{Missing, Semantics};
+use crate::bytecode::{Path, Root, Segment};
+use crate::diagnostics::Result;
+use crate::text::Span;
+use crate::value::{Map, Value};
+
+impl<'r> Machine<'r, '_> {
+    /// What the path at `at` names; its computed indexes leave the stack.
+    #[inline]
+    pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
+        let path = self.program.path(at);
+        let found = self.find_path::<S>(&path);
+        if path.indexes > 0 {
+            self.stack.truncate(self.stack.len().saturating_sub(path.indexes as usize));
+        }
+        found
+    }
+
+    /// What the path at `at` names; where it names nothing, what the language says of that.
+    #[inline]
+    pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+        let path = self.program.path(at);
+        let found = match self.find_path::<S>(&path)? {
+            Some(value) => value,
+            None => self.missing::<S>(&path)?,
+        };
+        if path.indexes > 0 {
+            self.stack.truncate(self.stack.len().saturating_sub(path.indexes as usize));
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn find_path<S: Semantics>(&self, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+        for root in path.roots() {
+            let value = match root {
+                Root::Slot(slot) => self.slot(slot),
+                Root::Global(global) => self.globals.get(global as usize).copied().unwrap_or_default(),
+                Root::Loop(level, field) => self.loop_field(self.loops.len(), level, field),
+                Root::Callers(name) => match self.find_in_callers::<S>(name, path)? {
+                    Some(found) => return Ok(Some(found)),
+                    None => continue,
+                },
+            };
+            if !value.is_undefined()
+                && let Some(found) = self.walk::<S>(value, path)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    #[inline]
+    fn walk<S: Semantics>(&self, root: Value<'r>, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+        let mut value = root;
+        for (segment, cache) in path.segments() {
+            match self.step::<S>(value, segment, cache, path)? {
+                Some(next) => value = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(value))
+    }
+
+    #[inline]
+    fn step<S: Semantics>(
+        &self,
+        value: Value<'r>,
+        segment: Segment,
+        cache: u32,
+        path: &Path<'r>,
+    ) -> Result<Option<Value<'r>>> {
+        match (segment, value) {
+            (Segment::Attr(name), Value::Map(map)) => match self.cached_get(map, name, cache) {
+                Some(found) => Ok(Some(found)),
+                None => Ok(S::attr(&self.cx, value, self.program.str(name))),
+            },
+            (Segment::Attr(name), _) => Ok(S::attr(&self.cx, value, self.program.str(name))),
+            (Segment::Index(nth), _) => S::index(&self.cx, value, self.computed_index(nth, path)),
+        }
+    }
+
+    fn computed_index(&self, nth: u32, path: &Path<'r>) -> Value<'r> {
+        let first = self.stack.len().saturating_sub(path.indexes as usize);
+        self.stack.get(first + nth as usize).copied().unwrap_or_default()
+    }
+
+    /// The value under a key of a map, by way of the read site's cache.
+    #[inline]
+    fn cached_get(&self, map: &'r Map<'r>, name: u32, cache: u32) -> Option<Value<'r>> {
+        let shape = map.shape();
+        let cell = self.caches.get(cache as usize)?;
+        let (id, at) = cell.get();
+        if id == shape.id() && id != 0 {
+            return map.values().get(at as usize).copied();
+        }
+        let found = shape.find(self.program.str(name))?;
+        if shape.id() != 0 {
+            cell.set((shape.id(), u32::try_from(found).unwrap_or(u32::MAX)));
+        }
+        map.values().get(found).copied()
+    }
+
+    /// A fact about a loop: `level` 0 is the innermost of the first `open` loops.
+    fn loop_field(&self, open: usize, level: u32, field: crate::bytecode::LoopField) -> Value<'r> {
+        let at = open.checked_sub(level as usize + 1);
+        at.and_then(|at| self.loops.get(at)).map_or(Value::Undefined, |running| running.field(field))
+    }
+
+    /// What the path names when it begins with `name` in a scope of the callers, the nearest that has it.
+    #[cold]
+    fn find_in_callers<S: Semantics>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
+        for at in (0..self.frames.len()).rev() {
+            let scope = self.scope_of_caller(at);
+            for (entry, root) in scope.entries() {
+                if entry == name
+                    && let value = self.root_in_caller(root, at)
+                    && !value.is_undefined()
+                    && let Some(found) = self.walk::<S>(value, path)?
+                {
+                    return Ok(Some(found));
+                }
+            }
+            if !scope.sees_callers() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    fn scope_of_caller(&self, frame: usize) -> crate::bytecode::Scope<'r> {
+        let offset = self.frames.get(frame).map_or(0, |frame| frame.scope);
+        if offset == 0 { crate::bytecode::Scope::default() } else { self.program.scope(offset) }
+    }
+
+    /// A root as it stands in the frame that entered `frame`.
+    fn root_in_caller(&self, root: Root, frame: usize) -> Value<'r> {
+        let open = self.frames.get(frame).map_or(0, |frame| frame.loops);
+        let base = frame.checked_sub(1).and_then(|at| self.frames.get(at)).map_or(0, |frame| frame.slots);
+        match root {
+            Root::Slot(slot) => self.slots.get(base + slot as usize).copied().unwrap_or_default(),
+            Root::Global(global) => self.globals.get(global as usize).copied().unwrap_or_default(),
+            Root::Loop(level, field) => self.loop_field(open, level, field),
+            Root::Callers(_) => Value::Undefined,
+        }
+    }
+
+    /// A map of all names visible at the scope at `at`: the entries that are set, then the callers', then the
+    /// inputs.
+    #[cold]
+    pub(super) fn visible(&self, at: u32) -> Result<Value<'r>> {
+        let mut names: indexmap::IndexMap<&'r str, Value<'r>> = indexmap::IndexMap::new();
+        let mut scope = self.program.scope(at);
+        let mut frame = self.frames.len();
+        loop {
+            for (name, root) in scope.entries() {
+                let value = self.root_in_caller_or_here(root, frame);
+                if !value.is_undefined() {
+                    names.entry(self.program.str(name)).or_insert(value);
+                }
+            }
+            match frame.checked_sub(1) {
+                Some(caller) if scope.sees_callers() => (frame, scope) = (caller, self.scope_of_caller(caller)),
+                _ => break,
+            }
+        }
+        if scope.sees_inputs() {
+            for (name, value) in self.cx.inputs().iter() {
+                names.entry(name).or_insert(value);
+            }
+        }
+        self.cx.map(&names.into_iter().collect::<Vec<_>>())
+    }
+
+    fn root_in_caller_or_here(&self, root: Root, frame: usize) -> Value<'r> {
+        match root {
+            Root::Slot(slot) if frame == self.frames.len() => self.slot(slot),
+            Root::Loop(level, field) if frame == self.frames.len() => self.loop_field(self.loops.len(), level, field),
+            _ => self.root_in_caller(root, frame),
+        }
+    }
+
+    /// What the language says of a path that names nothing. Of several roots the one that led furthest counts.
+    #[cold]
+    fn missing<S: Semantics>(&mut self, path: &Path<'r>) -> Result<Value<'r>> {
+        let (mut deepest, mut parent) = (0, None);
+        for root in path.roots() {
+            let (steps, last) = self.walk_far::<S>(root, path)?;
+            if steps >= deepest && last.is_some() {
+                (deepest, parent) = (steps, last);
+            }
+        }
+        let whole = self.program.str(path.name);
+        let failed = path.segments().nth(deepest).filter(|_| parent.is_some());
+        let (name, index) = match failed {
+            Some((Segment::Attr(name), _)) => (self.program.str(name), None),
+            Some((Segment::Index(nth), _)) => (whole, Some(self.computed_index(nth, path))),
+            None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
+        };
+        let span = failed.and_then(|_| path.segment_span(deepest));
+        let answer = S::missing(&self.cx, &Missing { path: whole, name, parent, index });
+        answer.map_err(|error| match (span, self.program.place(crate::vm::unwind::word(self.at))) {
+            (Some((start, len)), Some(place)) => {
+                let start = place.span.start + start;
+                match self.program.source(place) {
+                    Some(source) => error.at_if_nowhere(source, Span::new(start, start + len)),
+                    None => error,
+                }
+            }
+            _ => error,
+        })
+    }
+
+    /// How many steps of the path a root leads through, and the value before the step that fails.
+    fn walk_far<S: Semantics>(&self, root: Root, path: &Path<'r>) -> Result<(usize, Option<Value<'r>>)> {
+        let mut value = match root {
+            Root::Slot(slot) => self.slot(slot),
+            Root::Global(global) => self.globals.get(global as usize).copied().unwrap_or_default(),
+            Root::Loop(level, field) => self.loop_field(self.loops.len(), level, field),
+            Root::Callers(_) => Value::Undefined,
+        };
+        if value.is_undefined() {
+            return Ok((0, None));
+        }
+        for (steps, (segment, cache)) in path.segments().enumerate() {
+            match self.step::<S>(value, segment, cache, path)? {
+                Some(next) => value = next,
+                None => return Ok((steps, Some(value))),
+            }
+        }
+        Ok((path.len(), Some(value)))
+    }
+}

@@ -1,0 +1,52 @@
+//! What the loop asks of a language.
+
+use super::loops::Items;
+use super::output::Output;
+use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::diagnostics::Result;
+use crate::function::Cx;
+use crate::value::Value;
+
+/// A path that names nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Missing<'m, 'v> {
+    /// The whole path as it is written.
+    pub path: &'m str,
+    /// The step that failed as it is written, or the root's name.
+    pub name: &'m str,
+    /// What the failed step was looked up in; `None` where the root itself is missing.
+    pub parent: Option<Value<'v>>,
+    /// The computed index of the failed step, where it has one.
+    pub index: Option<Value<'v>>,
+}
+
+/// A language's rules. Static functions without state: the loop is compiled once for each language.
+///
+/// An error made here needs no place: the machine adds it, and puts the instruction's source text where the
+/// message says [`CULPRIT`](crate::diagnostics::CULPRIT).
+pub trait Semantics: 'static {
+    /// A path that must name something names nothing: an error, or the value to go on with.
+    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
+
+    /// Whether a value counts as there, for a default that replaces what is not.
+    fn present(value: Value<'_>) -> bool;
+
+    /// Whether a value counts as true.
+    fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool>;
+
+    /// The result of an operator.
+    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
+
+    /// An attribute of a value that is not a map, or of a map that lacks the key.
+    fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
+
+    /// The element of a value at a computed index.
+    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>>;
+
+    /// What a loop with `names` (1 or 2) loop variables goes over.
+    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>;
+
+    /// Appends a value's text. Strings in [`EscapeMode::Plain`] and integers outside
+    /// [`EscapeMode::Shell`] never get here: the machine writes them as they are.
+    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()>;
+}

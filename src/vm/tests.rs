@@ -1,0 +1,235 @@
+//! The machine with a toy language: the mechanisms, not a language's rules.
+
+use super::{Items, Missing, NoHooks, Output, Run, Semantics, Session, run};
+use crate::bytecode::{BinaryOp, Dialect, EscapeMode, Op, Program, Scope, disassemble};
+use crate::compiler::{Constant, Emitter, Fold, PathSpec, RootSpec, SegmentSpec};
+use crate::diagnostics::{CULPRIT, Code, Result};
+use crate::function::{Capabilities, Cx};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::{Arena, Inputs, Value};
+
+struct Toy;
+
+impl Semantics for Toy {
+    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+        Err(cx.fault(Code::UndefinedVariable, format!("`{}` of {CULPRIT} is missing", missing.name)))
+    }
+
+    fn present(value: Value<'_>) -> bool {
+        !matches!(value, Value::Undefined | Value::Null)
+    }
+
+    fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+        Ok(!value.is_undefined())
+    }
+
+    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+        match (op, a, b) {
+            (BinaryOp::Add, Value::Int(a), Value::Int(b)) => Ok(Value::Int(a.wrapping_add(b))),
+            _ => Err(cx.fault(Code::TypeMismatch, format!("{CULPRIT} does not add up"))),
+        }
+    }
+
+    fn attr<'v>(_: &Cx<'v>, _: Value<'v>, _: &str) -> Option<Value<'v>> {
+        None
+    }
+
+    fn index<'v>(_: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+        let (Some(items), Value::Int(at)) = (value.as_list(), index) else { return Ok(None) };
+        Ok(usize::try_from(at).ok().and_then(|at| items.get(at)).copied())
+    }
+
+    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, _: u32) -> Result<Items<'v>> {
+        match value {
+            Value::List(list) => Ok(Items::List(list.items())),
+            Value::Map(map) => Ok(Items::Sorted(map)),
+            _ => Err(cx.fault(Code::NotIterable, "not iterable")),
+        }
+    }
+
+    fn to_text<'v>(_: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+        match value {
+            Value::Str(text) => out.push(text.as_str()),
+            other => out.push(other.kind()),
+        }
+    }
+}
+
+impl Fold for Toy {
+    fn binary(&self, op: BinaryOp, a: &Constant, b: &Constant) -> Option<Constant> {
+        match (op, a, b) {
+            (BinaryOp::Add, Constant::Int(a), Constant::Int(b)) => Some(Constant::Int(a + b)),
+            _ => None,
+        }
+    }
+
+    fn text(&self, constant: &Constant, _: EscapeMode) -> Option<String> {
+        match constant {
+            Constant::Int(n) => Some(n.to_string()),
+            Constant::Str(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+}
+
+fn path(name: &str, roots: Vec<RootSpec>) -> PathSpec {
+    PathSpec { name: name.into(), roots, segments: Vec::new() }
+}
+
+fn global(name: &str) -> PathSpec {
+    path(name, vec![RootSpec::Global(name.into())])
+}
+
+fn program(lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
+    let mut emitter = Emitter::new(Dialect::ALL[1], &Toy, 1 << 20);
+    let main = emitter.declare_chunk("main", 0);
+    emitter.begin_chunk(main);
+    emitter.at(&Source::new("toy", "0123456789"), Span::new(2, 5));
+    lower(&mut emitter);
+    emitter.end_chunk();
+    emitter.finish().unwrap()
+}
+
+fn render_with(program: &Program, json: &str, limits: &Limits) -> Result<String> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = crate::value::Shapes::new(&names);
+    let inputs = Inputs::new(crate::value::InputBuilder::new(&arena, &shapes).json(json).unwrap());
+    let linked = Box::default();
+    let mut out = String::new();
+    let mut session = Session::new();
+    let what = Run { program, linked: &linked, inputs, limits, capabilities: Capabilities::NONE };
+    run::<Toy, _>(&mut session, what, &mut out, &mut NoHooks)?;
+    let mut again = String::new();
+    run::<Toy, _>(&mut session, what, &mut again, &mut NoHooks)?;
+    assert_eq!(out, again, "a second render with warm caches");
+    Ok(out)
+}
+
+fn render(program: &Program, json: &str) -> Result<String> {
+    render_with(program, json, &Limits::default())
+}
+
+#[test]
+fn text_coalesces_and_constants_fold() {
+    let program = program(|e| {
+        e.text("a");
+        e.constant(Constant::Int(1));
+        e.constant(Constant::Int(2));
+        e.binary(BinaryOp::Add);
+        e.write(EscapeMode::Plain);
+        e.text("b");
+    });
+    assert_eq!(render(&program, "{}").unwrap(), "a3b");
+    let listing = disassemble(&program);
+    assert_eq!(listing.lines().count(), 3, "{listing}");
+}
+
+#[test]
+fn a_loop_sets_its_slots_and_knows_its_turn() {
+    let program = program(|e| {
+        let slot = e.new_slots(2);
+        e.load(&global("m"));
+        let empty = e.new_label();
+        let mark = e.begin_loop(2, slot, empty);
+        e.write_path(&path("k", vec![RootSpec::Slot(slot)]), EscapeMode::Plain);
+        e.text("=");
+        e.write_path(&path("v", vec![RootSpec::Slot(slot + 1)]), EscapeMode::Plain);
+        e.write_path(
+            &path("loop.index", vec![RootSpec::Loop(0, crate::bytecode::LoopField::Index)]),
+            EscapeMode::Plain,
+        );
+        e.text(";");
+        e.end_loop(mark);
+        e.bind(empty);
+        e.text(".");
+    });
+    assert_eq!(render(&program, r#"{"m": {"b": 1, "a": "x"}}"#).unwrap(), "a=x1;b=12;.");
+    assert_eq!(render(&program, r#"{"m": []}"#).unwrap(), ".");
+}
+
+#[test]
+fn an_unset_slot_falls_through_to_the_input() {
+    let program = program(|e| {
+        let slot = e.new_slot();
+        let both = path("x", vec![RootSpec::Slot(slot), RootSpec::Global("x".into())]);
+        e.write_path(&both, EscapeMode::Plain);
+        e.constant(Constant::Int(7));
+        e.op(Op::StoreSlot, &[slot]);
+        e.write_path(&both, EscapeMode::Plain);
+    });
+    assert_eq!(render(&program, r#"{"x": "in"}"#).unwrap(), "in7");
+}
+
+#[test]
+fn a_path_fails_at_the_step_that_is_missing() {
+    let program = program(|e| {
+        let segments = ["a", "b"].map(|name| SegmentSpec::Attr(name.into(), Span::new(3, 4))).to_vec();
+        e.write_path(&PathSpec { segments, ..global("x") }, EscapeMode::Plain);
+    });
+    let error = render(&program, r#"{"x": {"a": {}}}"#).unwrap_err();
+    assert_eq!(error.message, "`b` of 234 is missing");
+    assert_eq!(error.position().unwrap().to_string(), "1:4");
+    let error = render(&program, "{}").unwrap_err();
+    assert_eq!(error.message, "`x` of 234 is missing");
+}
+
+#[test]
+fn a_protected_error_is_undefined_and_leaves_no_trace() {
+    let program = program(|e| {
+        e.text("<");
+        let protect = e.begin_protect();
+        e.begin_capture();
+        e.text("lost");
+        e.load(&global("absent"));
+        e.op(Op::Pop, &[]);
+        e.end_capture();
+        e.end_protect(protect);
+        e.write(EscapeMode::Plain);
+        e.text(">");
+    });
+    assert_eq!(render(&program, "{}").unwrap(), "<undefined>");
+}
+
+#[test]
+fn a_called_chunk_sees_its_parameters_and_the_scope_it_is_given() {
+    let program = program(|e| {
+        let callee = e.declare_chunk("callee", 1);
+        let slot = e.new_slot();
+        e.constant(Constant::Str("local".into()));
+        e.op(Op::StoreSlot, &[slot]);
+        let scope = e.scope(Scope::INPUTS, &[("x".into(), RootSpec::Slot(slot))]);
+        e.constant(Constant::Int(5));
+        e.op(Op::CallChunk, &[callee, scope]);
+        e.constant(Constant::Int(6));
+        e.op(Op::CallChunk, &[callee, 0]);
+        e.end_chunk();
+        e.begin_chunk(callee);
+        e.write_path(&path("p", vec![RootSpec::Slot(0)]), EscapeMode::Plain);
+        e.write_path(&path("x", vec![RootSpec::Callers("x".into()), RootSpec::Global("x".into())]), EscapeMode::Plain);
+        e.text(" ");
+    });
+    assert_eq!(render(&program, r#"{"x": "input"}"#).unwrap(), "5local 6input ");
+}
+
+#[test]
+fn endless_recursion_and_long_loops_reach_their_limits() {
+    let recursive = program(|e| {
+        e.op(Op::CallChunk, &[0, 0]);
+    });
+    assert_eq!(render(&recursive, "{}").unwrap_err().code, Code::LimitRecursion);
+    let looping = program(|e| {
+        let (slot, empty) = (e.new_slot(), e.new_label());
+        e.load(&global("l"));
+        let mark = e.begin_loop(1, slot, empty);
+        e.text("0123456789");
+        e.end_loop(mark);
+        e.bind(empty);
+    });
+    let limit = |limits: Limits| render_with(&looping, r#"{"l": [1, 2, 3, 4, 5]}"#, &limits).unwrap_err().code;
+    assert_eq!(limit(Limits { fuel: 4, ..Limits::default() }), Code::LimitFuel);
+    assert_eq!(limit(Limits { output_bytes: 49, ..Limits::default() }), Code::LimitOutputBytes);
+    assert!(
+        render_with(&looping, r#"{"l": [1, 2, 3, 4, 5]}"#, &Limits { output_bytes: 50, ..Limits::default() }).is_ok()
+    );
+}
