@@ -8,7 +8,9 @@ mod emitter;
 mod fold;
 mod paths;
 mod tables;
+mod unit;
 
 pub use emitter::{Emitter, Label, LoopMark, ProtectMark};
 pub use fold::{Constant, Fold};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
+pub use unit::{Compiled, Loader, NoLoader, Unit};

@@ -66,7 +66,8 @@ pub(crate) fn excerpt(value: Value<'_>) -> String {
     let mut text = String::new();
     let complete = write_json(value, JsonStyle::Compact, &mut text, &mut |len| if len > 60 { Err(()) } else { Ok(()) });
     if complete.is_err() {
-        text.truncate(text.floor_char_boundary(60));
+        let cut = (0..=60).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        text.truncate(cut);
         text.push('…');
     }
     format!("`{text}`")
