@@ -17,6 +17,7 @@ pub mod bytecode;
 pub mod compiler;
 pub mod diagnostics;
 pub mod function;
+pub mod dialect;
 pub mod limits;
 pub mod text;
 pub mod value;

@@ -1,0 +1,151 @@
+//! Finding things in bytes: openers, ends of raw blocks, the names of tags.
+
+use memchr::memchr;
+
+use super::{Bare, Token, Trim};
+use crate::diagnostics::nearest;
+use crate::dialect::tera::syntax::SyntaxError;
+use crate::text::Span;
+
+/// How many of the first bytes are white space of the language (space, tab, carriage return, line feed).
+pub(super) fn space(text: &str) -> usize {
+    text.len() - text.trim_start_matches([' ', '\t', '\r', '\n']).len()
+}
+
+/// The text behind a `-` and white space.
+pub(super) fn skip_marker(text: &str) -> &str {
+    let text = text.strip_prefix('-').unwrap_or(text);
+    &text[space(text)..]
+}
+
+/// The letters, digits and underscores at the start of `text`.
+pub(super) fn leading(text: &str) -> &str {
+    let end = text.bytes().position(|byte| !is_word(byte)).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// Whether a byte may stand inside a name.
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// Whether a name may begin with this byte.
+pub(super) fn is_word_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
+}
+
+/// The next `{{`, `{%` or `{#` at or behind `from`, with its second byte.
+pub(super) fn opener(source: &[u8], mut from: usize) -> Option<(usize, u8)> {
+    while let Some(found) = memchr(b'{', source.get(from..)?) {
+        let at = from + found;
+        match source.get(at + 1) {
+            Some(&mark @ (b'{' | b'%' | b'#')) => return Some((at, mark)),
+            _ => from = at + 1,
+        }
+    }
+    None
+}
+
+/// Where to go on after a broken tag: behind the next `}}` or `%}`, or at the next opener before it.
+pub(super) fn resume(source: &[u8], from: usize) -> usize {
+    let from = from.min(source.len());
+    let opener = opener(source, from).map_or(source.len(), |(at, _)| at);
+    let tail = source.get(from..opener).unwrap_or(&[]);
+    let close = tail.windows(2).position(|pair| pair == b"}}" || pair == b"%}");
+    close.map_or(opener, |at| from + at + 2)
+}
+
+/// The first `{% endraw %}`: where it begins and ends, and how it trims.
+pub(super) fn find_endraw(text: &str) -> Option<(usize, usize, Trim)> {
+    let mut from = 0;
+    loop {
+        let start = from + text.get(from..)?.find("{%")?;
+        let after = &text[start + 2..];
+        let left = after.starts_with('-');
+        let name = skip_marker(after);
+        if let Some(behind) = name.strip_prefix("endraw") {
+            let end = &behind[space(behind)..];
+            let right = end.starts_with("-%}");
+            if right || end.starts_with("%}") {
+                let close = if right { 3 } else { 2 };
+                return Some((start, text.len() - end.len() + close, Trim { left, right }));
+            }
+        }
+        from = start + 2;
+    }
+}
+
+/// The tags that take nothing. `endblock` and `endmacro` may have a name glued to them.
+pub(super) fn bare(name: &str) -> Option<Bare> {
+    Some(match name {
+        "else" => Bare::Else,
+        "endif" => Bare::EndIf,
+        "endfor" => Bare::EndFor,
+        "endfilter" => Bare::EndFilter,
+        "break" => Bare::Break,
+        "continue" => Bare::Continue,
+        _ if ends_block(name, "endblock") => Bare::EndBlock,
+        _ if ends_block(name, "endmacro") => Bare::EndMacro,
+        _ => return None,
+    })
+}
+
+fn ends_block(name: &str, end: &str) -> bool {
+    name.strip_prefix(end).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The tags whose content the grammar reads.
+pub(super) fn head(name: &str) -> Option<Token<'static>> {
+    Some(match name {
+        "if" => Token::If,
+        "elif" => Token::Elif,
+        "for" => Token::For,
+        "set" => Token::Set,
+        "set_global" => Token::SetGlobal,
+        "filter" => Token::Filter,
+        "block" => Token::Block,
+        "macro" => Token::Macro,
+        "include" => Token::Include,
+        "extends" => Token::Extends,
+        "import" => Token::Import,
+        _ => return None,
+    })
+}
+
+const TAGS: [&str; 21] = [
+    "if",
+    "elif",
+    "else",
+    "endif",
+    "for",
+    "endfor",
+    "break",
+    "continue",
+    "set",
+    "set_global",
+    "filter",
+    "endfilter",
+    "block",
+    "endblock",
+    "macro",
+    "endmacro",
+    "include",
+    "extends",
+    "import",
+    "raw",
+    "endraw",
+];
+
+/// The error of a tag whose name is none.
+pub(super) fn unknown_tag(tag_at: usize, name_at: usize, name: &str) -> Box<SyntaxError> {
+    let span = Span::of(tag_at..(name_at + name.len()).max(tag_at + 2));
+    if name.is_empty() {
+        return SyntaxError::unexpected(span, "a tag needs a name", "write `{{ … }}` to print a value");
+    }
+    let help = match nearest(name, TAGS) {
+        _ if name == "endraw" => "there is no `{% raw %}` before it".to_owned(),
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the tags are {}", TAGS.join(", ")),
+    };
+    SyntaxError::unexpected(span, format!("there is no tag `{name}`"), help)
+}

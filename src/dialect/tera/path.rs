@@ -1,0 +1,72 @@
+//! Cuts a path into its steps: `a.b[0]["k"][other.path]`. The lexer has checked the text, so cutting cannot
+//! fail; brackets in brackets recurse no deeper than the lexer allowed.
+
+use bumpalo::Bump;
+
+use super::ast::{Name, Path, Segment};
+use crate::text::Span;
+
+/// Walks over the text of one path.
+pub(super) struct Cutter<'a> {
+    pub(super) arena: &'a Bump,
+    pub(super) text: &'a str,
+    /// Where the text begins in its source.
+    pub(super) base: u32,
+    pub(super) at: usize,
+}
+
+impl<'a> Cutter<'a> {
+    pub(super) fn path(&mut self) -> &'a Path<'a> {
+        let start = self.at;
+        let root = self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let mut segments = Vec::new();
+        loop {
+            match self.peek() {
+                Some(b'.') => {
+                    self.at += 1;
+                    segments.push(Segment::Key(self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_')));
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    segments.push(self.bracket());
+                    self.at += 1;
+                }
+                _ => break,
+            }
+        }
+        let span = self.span(start, self.at);
+        let text = self.text.get(start..self.at).unwrap_or("");
+        self.arena.alloc(Path { text, root, segments: self.arena.alloc_slice_copy(&segments), span })
+    }
+
+    fn bracket(&mut self) -> Segment<'a> {
+        match self.peek() {
+            Some(quote @ (b'"' | b'\'' | b'`')) => {
+                self.at += 1;
+                let name = self.take(|byte| byte != quote);
+                self.at += 1;
+                Segment::Key(name)
+            }
+            Some(b'-') => Segment::Negative(self.take(|byte| byte.is_ascii_digit() || byte == b'-')),
+            Some(b'0'..=b'9') => Segment::Key(self.take(|byte| byte.is_ascii_digit())),
+            _ => Segment::Lookup(self.path()),
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn take(&mut self, belongs: impl Fn(u8) -> bool) -> Name<'a> {
+        let start = self.at;
+        while self.peek().is_some_and(&belongs) {
+            self.at += 1;
+        }
+        Name { text: self.text.get(start..self.at).unwrap_or(""), span: self.span(start, self.at) }
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        let span = Span::of(start..end);
+        Span::new(self.base + span.start, self.base + span.end)
+    }
+}
