@@ -18,6 +18,7 @@ pub mod compiler;
 pub mod diagnostics;
 pub mod function;
 pub mod limits;
+pub(crate) mod stdlib;
 pub mod text;
 pub mod value;
 pub mod vm;
