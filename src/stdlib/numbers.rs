@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(texts(0.1), ("0.1".into(), "0.1".into()));
         assert_eq!(texts(1e21), ("1000000000000000000000".into(), "1e+21".into()));
         assert_eq!(texts(1e-7), ("0.0000001".into(), "1e-7".into()));
-        assert_eq!(texts(667_082_108_456_853.25), ("667082108456853.3".into(), "667082108456853.2".into()));
+        assert_eq!(texts(5_336_656_867_654_826.0 / 8.0), ("667082108456853.3".into(), "667082108456853.2".into()));
         assert_eq!(texts(f64::NAN), ("NaN".into(), "null".into()));
         assert_eq!(texts(f64::INFINITY), ("inf".into(), "null".into()));
     }
