@@ -19,6 +19,7 @@ pub mod diagnostics;
 pub mod function;
 pub mod dialect;
 pub mod limits;
+pub(crate) mod stdlib;
 pub mod text;
 pub mod value;
 pub mod vm;

@@ -1,0 +1,53 @@
+//! Percent encoding. The input is text; the octets of its UTF-8 form are what is encoded.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+
+/// Everything but letters, digits and `- . _ ~ / %`: what a path in a URL may hold, its slashes kept.
+/// A percent sign is kept as well, so text that is encoded already is not encoded twice.
+pub(crate) const URL_PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/').remove(b'%');
+
+/// Everything but letters and digits.
+pub(crate) const STRICT: &AsciiSet = NON_ALPHANUMERIC;
+
+/// `text` with the octets of `set`, and all that are not ASCII, written as `%XX`.
+///
+/// `percent("a b/é", URL_PATH)` is `a%20b/%C3%A9`.
+pub(crate) fn percent(text: &str, set: &'static AsciiSet) -> String {
+    pieces(text, set).collect()
+}
+
+/// The length of [`percent`]'s result in bytes, without making it.
+pub(crate) fn percent_len(text: &str, set: &'static AsciiSet) -> usize {
+    pieces(text, set).map(str::len).sum()
+}
+
+fn pieces<'t>(text: &'t str, set: &'static AsciiSet) -> PercentEncode<'t> {
+    utf8_percent_encode(text, set)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_keep_slashes_and_percent_signs() {
+        assert_eq!(percent("a b/c?d=é&f~g_h-i.j%k", URL_PATH), "a%20b/c%3Fd%3D%C3%A9%26f~g_h-i.j%k");
+        let kept: String =
+            (0..=127u8).map(char::from).filter(|c| percent(&c.to_string(), URL_PATH).len() == 1).collect();
+        assert_eq!(kept, "%-./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~");
+    }
+
+    #[test]
+    fn strict_keeps_letters_and_digits_only() {
+        assert_eq!(percent("a-1/_.~", STRICT), "a%2D1%2F%5F%2E%7E");
+    }
+
+    #[test]
+    fn the_length_is_known_beforehand() {
+        for text in ["", "plain", "ü/ü", "\0\u{7f} 😀"] {
+            assert_eq!(percent_len(text, URL_PATH), percent(text, URL_PATH).len());
+            assert_eq!(percent_len(text, STRICT), percent(text, STRICT).len());
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! HTML and XML: escaping by a table of entities, removing tags, removing the space between them.
+//!
+//! Escaping is offered as an iterator of pieces, so that it can be measured, or appended to any buffer,
+//! without a string in between. Tag removal scans by hand: each look ahead is remembered until the scan has
+//! passed it, which keeps the whole linear where a pattern would search the same rest again for every `<`.
+
+use std::iter;
+
+/// Which characters are replaced, and by what.
+#[derive(Debug)]
+pub(crate) struct Entities {
+    /// For every byte 0, or 1 + its index in `names`. Only ASCII bytes have one.
+    class: [u8; 256],
+    names: &'static [&'static str],
+}
+
+/// `& < > " ' /`, the quote and the slash in hexadecimal: safe in HTML text and in quoted attributes.
+pub(crate) static HTML: Entities = Entities::new(b"&<>\"'/", &["&amp;", "&lt;", "&gt;", "&quot;", "&#x27;", "&#x2F;"]);
+
+/// The five characters that XML predefines an entity for.
+pub(crate) static XML: Entities = Entities::new(b"&<>\"'", &["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]);
+
+/// A backslash before backslashes and both kinds of quote.
+pub(crate) static SLASHES: Entities = Entities::new(b"\\\"'", &["\\\\", "\\\"", "\\'"]);
+
+impl Entities {
+    const fn new(bytes: &[u8], names: &'static [&'static str]) -> Self {
+        let mut class = [0; 256];
+        let mut at = 0;
+        while at < bytes.len() {
+            class[bytes[at] as usize] = at as u8 + 1;
+            at += 1;
+        }
+        Self { class, names }
+    }
+
+    fn of(&self, byte: u8) -> Option<&'static str> {
+        match self.class[usize::from(byte)] {
+            0 => None,
+            class => self.names.get(usize::from(class) - 1).copied(),
+        }
+    }
+
+    /// Where the first byte that needs an entity stands.
+    fn find(&self, text: &str) -> Option<(usize, &'static str)> {
+        let at = text.bytes().position(|byte| self.class[usize::from(byte)] != 0)?;
+        Some((at, self.of(*text.as_bytes().get(at)?)?))
+    }
+
+    /// The escaped text, piece by piece: stretches of `text` as they are, and entities between them.
+    ///
+    /// `HTML.pieces("a<b")` yields `a`, `&lt;`, `b`.
+    pub(crate) fn pieces<'t>(&'static self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        let (mut rest, mut entity) = (text, None);
+        iter::from_fn(move || {
+            if let Some(entity) = entity.take() {
+                return Some(entity);
+            }
+            let (at, found) = match self.find(rest) {
+                Some((at, name)) => (at, Some(name)),
+                None if rest.is_empty() => return None,
+                None => (rest.len(), None),
+            };
+            let (plain, after) = rest.split_at(at);
+            rest = after.get(1..).unwrap_or("");
+            entity = found;
+            if plain.is_empty() { entity.take() } else { Some(plain) }
+        })
+    }
+
+    /// Whether escaping changes anything.
+    pub(crate) fn needed(&self, text: &str) -> bool {
+        self.find(text).is_some()
+    }
+
+    /// The length of the escaped text in bytes.
+    pub(crate) fn escaped_len(&'static self, text: &str) -> usize {
+        self.pieces(text).map(str::len).sum()
+    }
+
+    /// The escaped text.
+    pub(crate) fn escape(&'static self, text: &str) -> String {
+        self.pieces(text).collect()
+    }
+}
+
+/// `text` without tags and comments. A comment ends at the first `-->` of its line; one that does not is
+/// taken for a tag, and a tag runs from `<` to the first `>`, over line ends too. A `<` that nothing closes
+/// stays.
+///
+/// `strip_tags("<b>x</b><!-- a > b -->y")` is `xy`.
+pub(crate) fn strip_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut comment_end, mut line_end, mut tag_end) =
+        (Ahead::new(text, "-->"), Ahead::new(text, "\n"), Ahead::new(text, ">"));
+    let mut done = 0;
+    while let Some(open) = text[done..].find('<').map(|at| done + at) {
+        let comment = text[open..].starts_with("<!--").then(|| comment_end.from(open + 4)).flatten();
+        let close = match comment {
+            Some(at) if line_end.from(open + 4).is_none_or(|newline| at < newline) => at + 3,
+            _ => match tag_end.from(open + 1) {
+                Some(at) => at + 1,
+                None => break,
+            },
+        };
+        out.push_str(&text[done..open]);
+        done = close;
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// The next place of a needle at or after a position that only moves forward; searched once per place.
+struct Ahead<'t> {
+    text: &'t str,
+    needle: &'t str,
+    /// The last answer, and from where it was asked.
+    known: Option<(usize, Option<usize>)>,
+}
+
+impl<'t> Ahead<'t> {
+    fn new(text: &'t str, needle: &'t str) -> Self {
+        Self { text, needle, known: None }
+    }
+
+    fn from(&mut self, start: usize) -> Option<usize> {
+        match self.known {
+            Some((asked, answer)) if asked <= start && answer.is_none_or(|at| at >= start) => answer,
+            _ => {
+                let answer = self.text.get(start..).and_then(|rest| rest.find(self.needle)).map(|at| start + at);
+                self.known = Some((start, answer));
+                answer
+            }
+        }
+    }
+}
+
+/// `text` without the white space that stands between a `>` and a `<`.
+///
+/// `spaceless("<p>\n  <b>a b</b> </p>")` is `<p><b>a b</b></p>`.
+pub(crate) fn spaceless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('>') {
+        let (head, after) = rest.split_at(at + 1);
+        out.push_str(head);
+        let trimmed = after.trim_start();
+        rest = if trimmed.starts_with('<') { trimmed } else { after };
+        if !trimmed.starts_with('<') {
+            // The white space is kept; it holds no `>`, so the scan may go on behind it.
+            let (space, behind) = after.split_at(after.len() - trimmed.len());
+            out.push_str(space);
+            rest = behind;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::*;
+
+    #[test]
+    fn entities_of_each_kind() {
+        assert_eq!(
+            HTML.escape("<a href=\"/x\">'&'é</a>"),
+            "&lt;a href=&quot;&#x2F;x&quot;&gt;&#x27;&amp;&#x27;é&lt;&#x2F;a&gt;"
+        );
+        assert_eq!(XML.escape("</a '\"&>"), "&lt;/a &apos;&quot;&amp;&gt;");
+        assert_eq!(SLASHES.escape(r#"a\b"c'd"#), r#"a\\b\"c\'d"#);
+        assert_eq!(HTML.escape(""), "");
+    }
+
+    #[test]
+    fn pieces_are_never_empty_and_add_up() {
+        for text in ["", "a", "<", "a<", "<a", "<<", "a<b>c", "é&é"] {
+            assert!(HTML.pieces(text).all(|piece| !piece.is_empty()), "{text}");
+            assert_eq!(HTML.escaped_len(text), HTML.escape(text).len(), "{text}");
+            assert_eq!(HTML.needed(text), HTML.escape(text) != text, "{text}");
+        }
+    }
+
+    /// Every text of up to `length` letters of the alphabet.
+    fn all_texts(alphabet: &[&str], length: usize) -> Vec<String> {
+        let mut texts = vec![String::new()];
+        let mut last = texts.clone();
+        for _ in 0..length {
+            last = last.iter().flat_map(|text| alphabet.iter().map(move |letter| format!("{text}{letter}"))).collect();
+            texts.extend(last.iter().cloned());
+        }
+        texts
+    }
+
+    #[test]
+    fn tags_go_as_the_pattern_says() {
+        let pattern = Regex::new("(<!--.*?-->|<[^>]*>)").unwrap();
+        for text in all_texts(&["<!--", "-->", "<", ">", "\n", "-", "é"], 6) {
+            assert_eq!(strip_tags(&text), pattern.replace_all(&text, ""), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn space_between_tags_goes_as_the_pattern_says() {
+        let pattern = Regex::new(r">\s+<").unwrap();
+        for text in all_texts(&["<", ">", " ", "\n", "a", "\u{a0}"], 7) {
+            assert_eq!(spaceless(&text), pattern.replace_all(&text, "><"), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_million_unclosed_comments_take_no_second_look() {
+        let text = "<!--a>".repeat(200_000);
+        assert_eq!(strip_tags(&text), "");
+        assert_eq!(strip_tags(&"<".repeat(1_000_000)).len(), 1_000_000);
+        assert_eq!(spaceless(&"> ".repeat(500_000)).len(), 1_000_000);
+    }
+}

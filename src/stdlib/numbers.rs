@@ -1,0 +1,204 @@
+//! Numbers and their texts: lenient parsing, the two texts of a float, rounding, file sizes.
+
+use std::fmt::{self, Write};
+
+/// The bases that [`int_of_text`] reads.
+pub(crate) const BASES: std::ops::RangeInclusive<u32> = 2..=36;
+
+/// Reads a whole number in `base`; `None` where the text is no number, or `base` is not one of [`BASES`].
+///
+/// White space around it goes, as do the prefixes `0b`, `0o` and `0x` (any number of them) where they say
+/// what `base` says already. Text with a decimal point is read as a float and cut off, towards zero and to
+/// the range of `i64`.
+///
+/// `int_of_text(" 0xff ", 16)` is 255, `int_of_text("3.9", 10)` is 3, `int_of_text("1e3", 10)` is none.
+pub(crate) fn int_of_text(text: &str, base: u32) -> Option<i64> {
+    if !BASES.contains(&base) {
+        return None;
+    }
+    let text = text.trim();
+    let digits = match base {
+        2 => text.trim_start_matches("0b"),
+        8 => text.trim_start_matches("0o"),
+        16 => text.trim_start_matches("0x"),
+        _ => text,
+    };
+    match i64::from_str_radix(digits, base) {
+        Ok(number) => Some(number),
+        Err(_) if digits.contains('.') => digits.parse::<f64>().ok().map(|float| float as i64),
+        Err(_) => None,
+    }
+}
+
+/// Reads a float as Rust does (`inf`, `nan`, `1e5`, `.5` are fine), white space around it ignored.
+pub(crate) fn float_of_text(text: &str) -> Option<f64> {
+    text.trim().parse().ok()
+}
+
+/// Appends the shortest text that reads back as `number`, never with an exponent and without a needless
+/// `.0`: `1`, `-0`, `0.5`, `1000000000000000000000`.
+pub(crate) fn write_plain_float(number: f64, out: &mut impl Write) -> fmt::Result {
+    if !number.is_finite() {
+        return write!(out, "{number}");
+    }
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format_finite(number);
+    // Two texts of 16 digits can be equally short and equally near, and the two printers then differ; texts
+    // of up to 15 digits name each number once.
+    if text.len() > 15 || text.contains('e') {
+        return write!(out, "{number}");
+    }
+    out.write_str(text.strip_suffix(".0").unwrap_or(text))
+}
+
+/// Appends the text of `number` in JSON: `1.0`, `-0.0`, `1e+21`; `null` where it is not finite.
+pub(crate) fn write_json_float(number: f64, out: &mut impl Write) -> fmt::Result {
+    if !number.is_finite() {
+        return out.write_str("null");
+    }
+    out.write_str(zmij::Buffer::new().format_finite(number))
+}
+
+/// To which neighbour [`round`] goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// To the nearest, halves away from zero.
+    Common,
+    /// Up.
+    Ceil,
+    /// Down.
+    Floor,
+}
+
+impl Rounding {
+    /// The names of all, for messages.
+    pub(crate) const NAMES: [&'static str; 3] = ["common", "ceil", "floor"];
+
+    /// The one of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "common" => Some(Self::Common),
+            "ceil" => Some(Self::Ceil),
+            "floor" => Some(Self::Floor),
+            _ => None,
+        }
+    }
+}
+
+/// `number` rounded to `precision` digits after the point (before it, where negative). The scaling is done
+/// in floats: a precision beyond their range gives a result that is not finite.
+///
+/// `round(2.45, Rounding::Common, 1)` is 2.5, `round(-2.5, Rounding::Common, 0)` is -3.
+pub(crate) fn round(number: f64, method: Rounding, precision: i32) -> f64 {
+    let scale = if precision == 0 { 1.0 } else { 10.0_f64.powi(precision) };
+    let scaled = scale * number;
+    let rounded = match method {
+        Rounding::Common => scaled.round(),
+        Rounding::Ceil => scaled.ceil(),
+        Rounding::Floor => scaled.floor(),
+    };
+    rounded / scale
+}
+
+/// A size in bytes for people, in steps of 1024: `1.21 kB`, or with the binary units' names `1.21 KiB`.
+pub(crate) fn file_size(bytes: u64, binary_names: bool) -> String {
+    humansize::format_size(bytes, if binary_names { humansize::BINARY } else { humansize::WINDOWS })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_in_many_bases() {
+        assert_eq!(int_of_text(" 42 ", 10), Some(42));
+        assert_eq!(int_of_text("+7", 10), Some(7));
+        assert_eq!(int_of_text("-0", 10), Some(0));
+        assert_eq!(int_of_text("0b0b101", 2), Some(5));
+        assert_eq!(int_of_text("0o17", 8), Some(15));
+        assert_eq!(int_of_text("0xFf", 16), Some(255));
+        assert_eq!(int_of_text("zz", 36), Some(1295));
+        assert_eq!(int_of_text("0xff", 10), None);
+        assert_eq!(int_of_text("", 10), None);
+        assert_eq!(int_of_text("9223372036854775807", 10), Some(i64::MAX));
+        assert_eq!(int_of_text("9223372036854775808", 10), None);
+    }
+
+    #[test]
+    fn a_decimal_point_makes_it_a_float_first() {
+        assert_eq!(int_of_text("3.9", 10), Some(3));
+        assert_eq!(int_of_text("-3.9", 10), Some(-3));
+        assert_eq!(int_of_text("1.0e30", 10), Some(i64::MAX));
+        assert_eq!(int_of_text("1e3", 10), None);
+        assert_eq!(int_of_text("1.2.3", 10), None);
+        assert_eq!(int_of_text("1.5", 2), Some(1));
+    }
+
+    #[test]
+    fn a_base_that_does_not_exist_reads_nothing() {
+        for base in [0, 1, 37, 99, u32::MAX] {
+            assert_eq!(int_of_text("1", base), None);
+        }
+    }
+
+    #[test]
+    fn floats_read_as_rust_reads_them() {
+        assert_eq!(float_of_text(" 1.5 "), Some(1.5));
+        assert_eq!(float_of_text("1e5"), Some(100_000.0));
+        assert_eq!(float_of_text("-inf"), Some(f64::NEG_INFINITY));
+        assert_eq!(float_of_text("1_000"), None);
+    }
+
+    fn texts(number: f64) -> (String, String) {
+        let (mut plain, mut json) = (String::new(), String::new());
+        write_plain_float(number, &mut plain).unwrap();
+        write_json_float(number, &mut json).unwrap();
+        (plain, json)
+    }
+
+    #[test]
+    fn the_two_texts_of_a_float() {
+        assert_eq!(texts(1.0), ("1".into(), "1.0".into()));
+        assert_eq!(texts(-0.0), ("-0".into(), "-0.0".into()));
+        assert_eq!(texts(0.1), ("0.1".into(), "0.1".into()));
+        assert_eq!(texts(1e21), ("1000000000000000000000".into(), "1e+21".into()));
+        assert_eq!(texts(1e-7), ("0.0000001".into(), "1e-7".into()));
+        assert_eq!(texts(5_336_656_867_654_826.0 / 8.0), ("667082108456853.3".into(), "667082108456853.2".into()));
+        assert_eq!(texts(f64::NAN), ("NaN".into(), "null".into()));
+        assert_eq!(texts(f64::INFINITY), ("inf".into(), "null".into()));
+    }
+
+    #[test]
+    fn the_two_texts_agree_with_the_standard_library_and_the_json_writer() {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..20_000 {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            for number in [f64::from_bits(bits), (bits >> 40) as f64 / 8.0, (bits >> 20) as f64] {
+                if number.is_finite() {
+                    assert_eq!(texts(number), (number.to_string(), serde_json::to_string(&number).unwrap()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rounding_goes_where_it_is_told() {
+        assert_eq!(round(2.5, Rounding::Common, 0), 3.0);
+        assert_eq!(round(-2.5, Rounding::Common, 0), -3.0);
+        assert_eq!(round(2.1, Rounding::Ceil, 0), 3.0);
+        assert_eq!(round(-2.1, Rounding::Floor, 0), -3.0);
+        assert_eq!(round(2.45678, Rounding::Common, 2), 2.46);
+        assert_eq!(round(1234.0, Rounding::Common, -2), 1200.0);
+        assert!(round(1.0, Rounding::Common, i32::MAX).is_nan());
+        assert!(Rounding::NAMES.iter().all(|name| Rounding::named(name).is_some()));
+        assert_eq!(Rounding::named("up"), None);
+    }
+
+    #[test]
+    fn sizes_for_people() {
+        assert_eq!(file_size(0, false), "0 B");
+        assert_eq!(file_size(1240, false), "1.21 kB");
+        assert_eq!(file_size(1240, true), "1.21 KiB");
+        assert_eq!(file_size(u64::MAX, true), "16 EiB");
+    }
+}

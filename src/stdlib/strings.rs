@@ -1,0 +1,239 @@
+//! Text: letter case, words, truncation, indentation, slugs. Lengths are in bytes unless said otherwise.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use unic_segment::GraphemeIndices;
+
+/// Bytes that a slug may have for each byte of its text: what the longest transliteration needs (a test looks).
+const SLUG_GROWTH: usize = 16;
+
+/// The length of `text` in capitals.
+pub(crate) fn uppercase_len(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_uppercase).map(char::len_utf8).sum() }
+}
+
+/// The length of `text` in small letters.
+pub(crate) fn lowercase_len(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum() }
+}
+
+/// The longest that any change of letter case can make `text`.
+pub(crate) fn any_case_len(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { uppercase_len(text).max(text.len().saturating_mul(3) / 2 + 3) }
+}
+
+/// The first letter a capital, all others small: `capitalize("hELLO World")` is `Hello world`.
+pub(crate) fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let mut out = String::with_capacity(text.len());
+    out.extend(first.to_uppercase());
+    out.push_str(&letters.as_str().to_lowercase());
+    out
+}
+
+/// Words for [`title`]: letters, digits, marks and connectors, with apostrophes inside.
+static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w(?:[\w']*\w)?").ok());
+
+/// Every word capitalised; an apostrophe inside a word does not end it.
+///
+/// `title("it's MY dog")` is `It's My Dog`.
+pub(crate) fn title(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut done = 0;
+    for word in WORD.iter().flat_map(|word| word.find_iter(text)) {
+        out.push_str(&text[done..word.start()]);
+        out.push_str(&capitalize(word.as_str()));
+        done = word.end();
+    }
+    out.push_str(&text[done..]);
+    out
+}
+
+/// The beginning of `text` that has `length` grapheme clusters; `None` where the text has no more than that.
+pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
+    if text.len() <= length {
+        return None;
+    }
+    let (at, _) = GraphemeIndices::new(text).nth(length)?;
+    text.get(..at)
+}
+
+/// The length of `text.replace(from, to)`; `None` where it does not fit a `usize`.
+pub(crate) fn replaced_len(text: &str, from: &str, to: &str) -> Option<usize> {
+    let found = text.matches(from).count();
+    (text.len() - found * from.len()).checked_add(found.checked_mul(to.len())?)
+}
+
+/// `\n` and `\t` written as two characters become a line feed and a tab.
+pub(crate) fn control_escapes(text: &str) -> String {
+    text.replace("\\n", "\n").replace("\\t", "\t")
+}
+
+/// Line ends, of either kind, as `<br>`.
+pub(crate) fn line_breaks_to_br(text: &str) -> String {
+    text.replace("\r\n", "<br>").replace('\n', "<br>")
+}
+
+/// A bound on the length of [`line_breaks_to_br`]'s result.
+pub(crate) fn line_breaks_to_br_len(text: &str) -> Option<usize> {
+    replaced_len(text, "\n", "<br>")
+}
+
+/// The characters, not the grapheme clusters, from last to first.
+pub(crate) fn reversed(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+/// A name in lower-case ASCII letters, digits and single hyphens: `slug("Héllo, World!")` is `hello-world`.
+pub(crate) fn slug(text: &str) -> String {
+    slug::slugify(text)
+}
+
+/// A bound on the length of [`slug`]'s result; `None` where it does not fit a `usize`.
+pub(crate) fn slug_len(text: &str) -> Option<usize> {
+    if text.is_ascii() { Some(text.len()) } else { text.len().checked_mul(SLUG_GROWTH) }
+}
+
+/// Which lines [`Indent`] puts its prefix before, besides those it always does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Indent<'p> {
+    /// What goes before a line.
+    pub(crate) prefix: &'p str,
+    /// The first line as well.
+    pub(crate) first: bool,
+    /// Lines of nothing but white space as well.
+    pub(crate) blank: bool,
+}
+
+impl Indent<'_> {
+    /// `text` with the prefix before its lines. The line ends become line feeds and the last one goes.
+    ///
+    /// With the prefix `"  "` the text `"a\nb\n"` becomes `"a\n  b"`.
+    pub(crate) fn apply(&self, text: &str) -> String {
+        let mut out = String::with_capacity(self.len(text).unwrap_or(text.len()));
+        for (at, line) in text.lines().enumerate() {
+            if at > 0 {
+                out.push('\n');
+            }
+            if self.prefixes(at, line) {
+                out.push_str(self.prefix);
+            }
+            out.push_str(line);
+        }
+        out
+    }
+
+    /// The length of the indented text; `None` where it does not fit a `usize`.
+    pub(crate) fn len(&self, text: &str) -> Option<usize> {
+        text.lines().enumerate().try_fold(0_usize, |len, (at, line)| {
+            let prefix = if self.prefixes(at, line) { self.prefix.len() } else { 0 };
+            len.checked_add(prefix)?.checked_add(line.len() + usize::from(at > 0))
+        })
+    }
+
+    fn prefixes(&self, at: usize, line: &str) -> bool {
+        if at == 0 { self.first } else { self.blank || !line.trim_start().is_empty() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letter_case() {
+        assert_eq!(capitalize("hELLO wORLD"), "Hello world");
+        assert_eq!(capitalize("ßa"), "SSa");
+        assert_eq!(capitalize(""), "");
+        assert_eq!(title("it's MY dog's 'tail' x_y 1st"), "It's My Dog's 'Tail' X_y 1st");
+        assert_eq!(title("éCOLE d'été"), "École D'été");
+        assert_eq!(title("''a''B''"), "''A''b''");
+        for text in ["", "plain", "ßŉΐ", "İİ", "ὈΔΥΣΣΕΎΣ"] {
+            assert_eq!(uppercase_len(text), text.to_uppercase().len());
+            assert_eq!(lowercase_len(text), text.to_lowercase().len());
+            assert!(capitalize(text).len() <= any_case_len(text) && title(text).len() <= any_case_len(text));
+        }
+    }
+
+    #[test]
+    fn no_letter_outgrows_the_bound_on_letter_case() {
+        for letter in (0..=0x0010_ffff).filter_map(char::from_u32) {
+            let text = letter.to_string().repeat(4);
+            for cased in [text.to_uppercase(), text.to_lowercase(), capitalize(&text), title(&text)] {
+                assert!(cased.len() <= any_case_len(&text), "{letter:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn titles_go_as_the_pattern_says() {
+        let pattern = Regex::new(r"\b(?P<first>[\w'])(?P<rest>[\w']*)\b").unwrap();
+        let alphabet = ["a", "B", "'", " ", "-", "é", "\u{301}"];
+        for number in 0..7_usize.pow(6) {
+            let text: String = (0..6).map(|place| alphabet[number / 7_usize.pow(place) % 7]).collect();
+            let wanted = pattern.replace_all(&text, |found: &regex::Captures| {
+                format!("{}{}", found["first"].to_uppercase(), found["rest"].to_lowercase())
+            });
+            assert_eq!(title(&text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn truncation_counts_what_a_reader_sees() {
+        assert_eq!(truncated("hello", 2), Some("he"));
+        assert_eq!(truncated("hello", 5), None);
+        assert_eq!(truncated("", 0), None);
+        assert_eq!(truncated("e\u{301}e\u{301}e", 1), Some("e\u{301}"));
+        assert_eq!(truncated("a\r\nb", 2), Some("a\r\n"));
+        assert_eq!(truncated("🇩🇪🇫🇷", 1), Some("🇩🇪"));
+        assert_eq!(truncated("a", usize::MAX), None);
+    }
+
+    #[test]
+    fn replacement_lengths() {
+        for (text, from, to) in
+            [("aXbX", "X", "yy"), ("ab", "", "-"), ("", "", "-"), ("aaa", "aa", ""), ("é", "é", "e")]
+        {
+            assert_eq!(replaced_len(text, from, to), Some(text.replace(from, to).len()), "{text} {from} {to}");
+        }
+        assert_eq!(replaced_len("", "", ""), Some(0));
+    }
+
+    #[test]
+    fn line_ends() {
+        assert_eq!(line_breaks_to_br("a\r\nb\nc\rd"), "a<br>b<br>c\rd");
+        assert_eq!(line_breaks_to_br_len("a\nb"), Some(6));
+        assert_eq!(control_escapes(r"a\nb\tc\r"), "a\nb\tc\\r");
+    }
+
+    #[test]
+    fn indentation() {
+        let indent = Indent { prefix: "> ", first: false, blank: false };
+        assert_eq!(indent.apply("a\nb\n\n \nc\n"), "a\n> b\n\n \n> c");
+        assert_eq!(Indent { first: true, ..indent }.apply("a\r\nb"), "> a\n> b");
+        assert_eq!(Indent { blank: true, ..indent }.apply("a\n\nb"), "a\n> \n> b");
+        for text in ["", "a", "\n", "a\n\nb\r\n", "\n\n"] {
+            for indent in [indent, Indent { first: true, blank: true, ..indent }] {
+                assert_eq!(indent.len(text), Some(indent.apply(text).len()));
+            }
+        }
+    }
+
+    #[test]
+    fn slugs_and_their_bound() {
+        assert_eq!(slug("Héllo,  World!"), "hello-world");
+        assert_eq!(slug("--a--"), "a");
+        for letter in (0..=0x0010_ffff).filter_map(char::from_u32) {
+            let text = format!("a{letter}a");
+            let allowed = slug_len(&text).unwrap() - if text.is_ascii() { 0 } else { 2 * SLUG_GROWTH - 2 };
+            assert!(slug(&text).len() <= allowed, "{letter:?} {}", slug(&text));
+        }
+    }
+
+    #[test]
+    fn reversal_is_by_character() {
+        assert_eq!(reversed("aé😀"), "😀éa");
+    }
+}
