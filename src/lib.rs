@@ -10,9 +10,10 @@
 //! | 3 | `compiler`, `function`, `vm` |
 //! | 4 | `dialect` |
 //! | 5 | `engine` |
-//! | 6 | `bulk` |
+//! | 6 | [`bulk`] |
 //! | 7 | `cli` |
 
+pub mod bulk;
 pub mod diagnostics;
 pub mod limits;
 pub mod text;
