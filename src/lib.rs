@@ -10,14 +10,15 @@
 //! | 3 | `compiler`, `function`, `vm` |
 //! | 4 | `dialect` |
 //! | 5 | `engine` |
-//! | 6 | `bulk` |
+//! | 6 | [`bulk`] |
 //! | 7 | `cli` |
 
+pub mod bulk;
 pub mod bytecode;
 pub mod compiler;
 pub mod diagnostics;
-pub mod function;
 pub mod dialect;
+pub mod function;
 pub mod limits;
 pub(crate) mod stdlib;
 pub mod text;

@@ -85,9 +85,25 @@ codes! {
     TemplateUnsafeShellContext "E0706" "template_unsafe_shell_context" "an expression where quoting cannot protect it";
 
     InputSyntax          "E0801" "input.syntax"                "an input file cannot be read as what it says it is";
+    BadSet               "E0802" "input.bad_set"               "a `--set` expression cannot be read";
+    SetConflict          "E0803" "input.set_conflict"          "a `--set` path leads through a value of another type";
+    BadFleet             "E0804" "input.bad_fleet"             "a fleet is not a list of maps";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
+    SymbolicLink         "E0903" "file.symbolic_link"          "an output would go through a symbolic link";
+    OutputLocked         "E0904" "file.locked"                 "another run holds the output directory";
+    Interrupted          "E0905" "bulk.interrupted"            "the run was stopped by a signal";
+    NoTemplates          "E0911" "plan.no_templates"           "there is no template to stamp";
+    BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
+    BadLayout            "E0913" "plan.bad_layout"             "a layout cannot be filled in";
+    DuplicateOutput      "E0914" "plan.duplicate_output"       "two outputs have the same path";
+    CaseCollision        "E0915" "plan.case_collision"         "two output paths differ only in letter case";
+    PrefixCollision      "E0916" "plan.prefix_collision"       "an output path is also a directory of another";
+    DuplicateCluster     "E0917" "plan.duplicate_cluster"      "two clusters have the same name";
+    UnnamedCluster       "E0918" "plan.unnamed_cluster"        "a cluster has no name";
+    MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
+    Usage                "E0921" "usage"                       "an option cannot be used like this";
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! the likely fix. A [`Diagnostic`] carries all of it and is rendered for a person or as JSON.
 
 mod codes;
+mod report;
 mod suggest;
 
 use std::collections::BTreeMap;

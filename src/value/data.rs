@@ -72,6 +72,14 @@ impl Data {
         }
     }
 
+    /// The map itself, where this is one.
+    pub fn into_map(self) -> Option<DataMap> {
+        match self {
+            Data::Map(map) => Some(map),
+            _ => None,
+        }
+    }
+
     /// The text, where this is text.
     pub fn as_str(&self) -> Option<&str> {
         match self {

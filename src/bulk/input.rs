@@ -1,0 +1,215 @@
+//! Input text becomes [`Data`]: the one place that knows JSON, NDJSON, YAML and CSV apart.
+//!
+//! A format is named by the file's extension; without one (standard input) the text itself tells. Every
+//! error carries the place in the input file.
+
+use std::sync::Arc;
+
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+
+/// How an input file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// YAML, one document or several. Every JSON text is YAML as well.
+    Yaml,
+    /// One JSON value.
+    Json,
+    /// One JSON value a line.
+    Ndjson,
+    /// Comma-separated values with a header; every cell is text.
+    Csv,
+}
+
+impl Format {
+    /// The format of the file `name`, else what `text` looks like.
+    ///
+    /// ```
+    /// use dropforge::bulk::Format;
+    /// assert_eq!(Format::of("clusters.csv", ""), Format::Csv);
+    /// assert_eq!(Format::of("-", "{\"a\": 1}\n{\"a\": 2}\n"), Format::Ndjson);
+    /// assert_eq!(Format::of("-", "- a: 1"), Format::Yaml);
+    /// ```
+    pub fn of(name: &str, text: &str) -> Format {
+        let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+        match extension.as_deref() {
+            Some("csv") => Format::Csv,
+            Some("ndjson" | "jsonl") => Format::Ndjson,
+            Some("json") => Format::Json,
+            Some("yaml" | "yml") => Format::Yaml,
+            _ => Format::look(text),
+        }
+    }
+
+    fn look(text: &str) -> Format {
+        let is_map = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok() && line.starts_with('{');
+        let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+        match (lines.next(), lines.next()) {
+            (Some(first), Some(second)) if is_map(first) && is_map(second) => Format::Ndjson,
+            (Some(first), _) if first.starts_with(['[', '{']) => Format::Json,
+            _ => Format::Yaml,
+        }
+    }
+}
+
+/// The documents of `source`, in order; NDJSON lines and CSV rows are documents.
+///
+/// # Errors
+/// `input.syntax` with its place; `limit.depth` for values that nest too deep.
+pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
+    match format {
+        Format::Yaml => yaml(source),
+        Format::Json => json(source, 0..source.text().len()).map(|value| vec![value]),
+        Format::Ndjson => lines(source).map(|range| json(source, range)).collect(),
+        Format::Csv => csv(source),
+    }
+}
+
+/// One map, as a values file is: an empty file is an empty map.
+///
+/// # Errors
+/// As [`documents`], and `input.syntax` where there is anything but one map.
+pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
+    let mut documents = documents(source, format)?;
+    documents.retain(|document| *document != Data::Null);
+    match (documents.pop(), documents.len()) {
+        (None, _) => Ok(DataMap::new()),
+        (Some(Data::Map(map)), 0) => Ok(map),
+        (Some(other), 0) => Err(wrong(source, format!("a values file is a map, this is a {}", other.kind()))),
+        (Some(_), more) => Err(wrong(source, format!("a values file is one document, this has {}", more + 1))),
+    }
+}
+
+fn wrong(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
+    Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
+}
+
+fn yaml(source: &Arc<Source>) -> Result<Vec<Data>> {
+    json(source, 0..source.text().len()).map(|value| vec![value])
+}
+
+/// The byte ranges of the lines that hold anything.
+pub(super) fn lines(source: &Source) -> impl Iterator<Item = std::ops::Range<usize>> {
+    let text = source.text();
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
+    let ranges = ends.scan(0, |start, end| Some(std::mem::replace(start, end + 1)..end));
+    ranges.filter(|range| text.get(range.clone()).is_some_and(|line| !line.trim().is_empty()))
+}
+
+/// The JSON value in `range` of `source`.
+pub(super) fn json(source: &Arc<Source>, range: std::ops::Range<usize>) -> Result<Data> {
+    let text = source.text().get(range.clone()).unwrap_or("");
+    let skip = if range.start == 0 && text.starts_with('\u{feff}') { 3 } else { 0 };
+    let text = text.get(skip..).unwrap_or("");
+    serde_json::from_str(text).map_err(|error| json_error(source, range.start + skip, text, &error))
+}
+
+/// A JSON error at its place: serde_json counts lines and columns from the start of `text`.
+pub(super) fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
+    let before = error.line().saturating_sub(1);
+    let line_start = match before {
+        0 => 0,
+        nth => memchr::memchr_iter(b'\n', text.as_bytes()).nth(nth - 1).map_or(0, |at| at + 1),
+    };
+    let at = base + (line_start + error.column().saturating_sub(1)).min(text.len());
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or(&message);
+    if message.starts_with("recursion limit") {
+        let depth = Limits::default().value_depth as u64;
+        return crate::limits::Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
+    }
+    Diagnostic::new(Code::InputSyntax, format!("not JSON: {message}")).at(source, Span::of(at..at + 1), "")
+}
+
+/// The rows as maps. A header `a.b` makes nested maps, so that `cluster.name` means what it means elsewhere.
+fn csv(source: &Arc<Source>) -> Result<Vec<Data>> {
+    let text = source.text();
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+    let headers = reader.headers().map_err(|error| csv_error(source, &error))?.clone();
+    if let Some(twice) = headers.iter().enumerate().find(|(at, name)| headers.iter().take(*at).any(|h| h == *name)) {
+        return Err(wrong(source, format!("the column `{}` is there twice", twice.1)));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| csv_error(source, &error))?;
+        let mut row = DataMap::new();
+        for (header, cell) in headers.iter().zip(&record) {
+            put(&mut row, header, cell).map_err(|clash| wrong(source, clash))?;
+        }
+        rows.push(Data::Map(row));
+    }
+    Ok(rows)
+}
+
+fn put(row: &mut DataMap, header: &str, cell: &str) -> std::result::Result<(), String> {
+    let mut names: Vec<&str> = header.split('.').collect();
+    if names.len() > 30 || names.iter().any(|name| name.is_empty()) {
+        names = vec![header];
+    }
+    let last = names.pop().unwrap_or(header);
+    let mut here = row;
+    for name in names {
+        let below = here.entry(name.to_owned()).or_insert_with(|| Data::Map(DataMap::new()));
+        let Data::Map(map) = below else { return Err(format!("the column `{header}` leads through another column")) };
+        here = map;
+    }
+    match here.insert(last.to_owned(), Data::Str(cell.to_owned())) {
+        None => Ok(()),
+        Some(_) => Err(format!("the column `{header}` leads through another column")),
+    }
+}
+
+fn csv_error(source: &Arc<Source>, error: &csv::Error) -> Box<Diagnostic> {
+    let at = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
+    let message = match error.kind() {
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("this row has {len} cells, the header has {expected_len}")
+        }
+        _ => format!("not CSV: {error}"),
+    };
+    Diagnostic::new(Code::InputSyntax, message).at(source, Span::of(at..at + 1), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> std::result::Result<String, String> {
+        let source = Source::new(name, text);
+        documents(&source, Format::of(name, text))
+            .map(|documents| serde_json::to_string(&documents).unwrap())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_formats() {
+        assert_eq!(read("a.json", "\u{feff}[1]").as_deref(), Ok("[[1]]"));
+        assert_eq!(read("a.ndjson", "{\"a\":1}\r\n\n {\"a\":2}").as_deref(), Ok(r#"[{"a":1},{"a":2}]"#));
+        assert_eq!(
+            read("a.csv", "name,cluster.env\na,\"x,y\"\nb,\n").as_deref(),
+            Ok(r#"[{"name":"a","cluster":{"env":"x,y"}},{"name":"b","cluster":{"env":""}}]"#)
+        );
+    }
+
+    #[test]
+    fn errors_have_places() {
+        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: not JSON: expected value (a.json:2:8)");
+        assert_eq!(read("a.ndjson", "{}\n{]\n").unwrap_err(), "E0801: not JSON: key must be a string (a.ndjson:2:2)");
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(read("a.json", &deep).unwrap_err().starts_with("E0602"));
+        assert!(read("a.csv", "a,b\n1\n").unwrap_err().contains("1 cells"));
+        assert!(read("a.csv", "a,a\n1,2\n").unwrap_err().contains("twice"));
+        assert!(read("a.csv", "a,a.b\n1,2\n").unwrap_err().contains("leads through"));
+        assert!(read("a.csv", "a.b,a\n1,2\n").unwrap_err().contains("leads through"));
+    }
+
+    #[test]
+    fn values_are_one_map() {
+        let map = |text: &str| super::map(&Source::new("v", text), Format::Json).map_err(|error| error.message);
+        assert_eq!(map("null").unwrap(), DataMap::new());
+        assert!(map("[1]").unwrap_err().contains("this is a list"));
+    }
+}

@@ -1,0 +1,22 @@
+//! Stamping a fleet: the same templates for every cluster, onto disk or into one stream.
+
+mod fleet;
+pub mod input;
+mod layers;
+mod layout;
+mod plan;
+mod select;
+mod templates;
+mod tree;
+pub mod values;
+mod write;
+
+pub use fleet::{Cluster, Fleet};
+pub use input::Format;
+pub use layers::{Layers, Overlay};
+pub use layout::{DEFAULT_LAYOUT, Layout, check_path};
+pub use plan::{Output, Plan};
+pub use select::{Selector, lookup};
+pub use templates::{TemplateFile, TemplateSet, discover, output_name, outputs};
+pub use tree::OutputDir;
+pub use write::{Change, Reader, Writer, write_file};

@@ -1,0 +1,255 @@
+//! The plan of a run: which clusters, which outputs, which paths; every fault found before a byte is written.
+
+use std::collections::HashMap;
+
+use super::fleet::Fleet;
+use super::layers::Layers;
+use super::layout::{Layout, check_path, check_value};
+use super::select::Selector;
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// Faults that are reported at once.
+const REPORTED: usize = 20;
+
+/// One template that makes an output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// The template's name, relative to the include root.
+    pub template: String,
+    /// What `{template}` stands for.
+    pub name: String,
+}
+
+/// What is stamped and where it goes.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    outputs: Vec<Output>,
+    layout: Layout,
+    /// The chosen clusters: their place in the fleet and what the layout takes from their inputs.
+    chosen: Vec<(usize, Vec<String>)>,
+    /// As `chosen`, for those that the selector left out and whose paths are known.
+    left: Vec<(usize, Vec<String>)>,
+}
+
+impl Plan {
+    /// Chooses the clusters, names every output and checks all names and paths against one another.
+    ///
+    /// # Errors
+    /// One diagnostic for each fault (the first twenty): `plan.bad_output_name`, `plan.bad_layout`,
+    /// `plan.duplicate_output`, `plan.case_collision`, `plan.prefix_collision`; errors of reading a cluster.
+    pub fn new(
+        fleet: &Fleet,
+        layers: &Layers,
+        selector: &Selector,
+        outputs: Vec<Output>,
+        layout: Layout,
+    ) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
+        let mut plan = Self { outputs, layout, chosen: Vec::new(), left: Vec::new() };
+        let mut faults = Vec::new();
+        for at in 0..fleet.clusters().len() {
+            if let Err(fault) = plan.choose(fleet, layers, selector, at) {
+                faults.push(fault);
+            }
+            if faults.len() >= REPORTED {
+                return Err(faults);
+            }
+        }
+        if faults.is_empty() {
+            faults = plan.collisions(fleet);
+        }
+        if faults.is_empty() { Ok(plan) } else { Err(faults) }
+    }
+
+    fn choose(&mut self, fleet: &Fleet, layers: &Layers, selector: &Selector, at: usize) -> Result<()> {
+        let Some(cluster) = fleet.clusters().get(at) else { return Ok(()) };
+        let needs_inputs = !selector.is_empty() || self.layout.inputs().next().is_some();
+        let own = match needs_inputs {
+            true => Some(layers.own(cluster).map_err(|error| error.for_cluster(cluster.name()))?),
+            false => None,
+        };
+        let own = own.as_deref();
+        let is_chosen = own.is_none_or(|own| selector.matches(layers.shared(), own));
+        let values = own.map_or(Ok(Vec::new()), |own| self.layout.values(cluster.name(), layers.shared(), own));
+        let checked = check_value(cluster.name(), "cluster name").and(values);
+        match (is_chosen, checked) {
+            (true, values) => self.chosen.push((at, values?)),
+            (false, Ok(values)) => self.left.push((at, values)),
+            (false, Err(_)) => {}
+        }
+        Ok(())
+    }
+
+    /// How many clusters are stamped.
+    pub fn clusters(&self) -> usize {
+        self.chosen.len()
+    }
+
+    /// The templates that make outputs.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// The place in the fleet of the `at`-th cluster that is stamped.
+    pub fn cluster(&self, at: usize) -> Option<usize> {
+        self.chosen.get(at).map(|(cluster, _)| *cluster)
+    }
+
+    /// Writes the path of an output of the `at`-th cluster to `path`.
+    pub fn path(&self, fleet: &Fleet, at: usize, output: usize, path: &mut String) {
+        if let Some(chosen) = self.chosen.get(at) {
+            self.fill(fleet, chosen, output, path);
+        }
+    }
+
+    fn fill(&self, fleet: &Fleet, (cluster, values): &(usize, Vec<String>), output: usize, path: &mut String) {
+        if let (Some(cluster), Some(output)) = (fleet.clusters().get(*cluster), self.outputs.get(output)) {
+            self.layout.fill(cluster.name(), &output.name, values, path);
+        }
+    }
+
+    /// Every path of the fleet, those of clusters that were not chosen included.
+    pub fn each_path(&self, fleet: &Fleet, mut each: impl FnMut(&str)) {
+        let mut path = String::new();
+        for cluster in self.chosen.iter().chain(&self.left) {
+            for output in 0..self.outputs.len() {
+                self.fill(fleet, cluster, output, &mut path);
+                each(&path);
+            }
+        }
+    }
+
+    /// Faults of single paths, and of paths with one another.
+    fn collisions(&self, fleet: &Fleet) -> Vec<Box<Diagnostic>> {
+        let mut faults = Vec::new();
+        let mut seen: HashMap<String, (usize, usize)> = HashMap::with_capacity(self.chosen.len() * self.outputs.len());
+        let mut path = String::new();
+        for at in 0..self.chosen.len() {
+            for output in 0..self.outputs.len() {
+                self.path(fleet, at, output, &mut path);
+                let fault = match check_path(&path) {
+                    Err(fault) => Some(self.for_output(fault, fleet, (at, output))),
+                    Ok(()) => {
+                        let earlier = seen.insert(path.to_ascii_lowercase(), (at, output));
+                        earlier.map(|earlier| self.same_path(fleet, earlier, (at, output)))
+                    }
+                };
+                faults.extend(fault);
+                if faults.len() >= REPORTED {
+                    return faults;
+                }
+            }
+        }
+        for at in 0..self.chosen.len() {
+            for output in 0..self.outputs.len() {
+                self.path(fleet, at, output, &mut path);
+                path.make_ascii_lowercase();
+                let prefix = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?));
+                faults.extend(prefix.map(|file| self.prefix(fleet, *file, (at, output))));
+                if faults.len() >= REPORTED {
+                    return faults;
+                }
+            }
+        }
+        faults
+    }
+
+    fn for_output(&self, fault: Box<Diagnostic>, fleet: &Fleet, at: (usize, usize)) -> Box<Diagnostic> {
+        let (cluster, template) = self.names(fleet, at);
+        let mut fault = fault.for_cluster(cluster);
+        fault.template = Some(template);
+        fault
+    }
+
+    fn names(&self, fleet: &Fleet, (at, output): (usize, usize)) -> (String, String) {
+        let cluster = self.cluster(at).and_then(|at| fleet.clusters().get(at)).map_or("", |cluster| cluster.name());
+        (cluster.to_owned(), self.outputs.get(output).map_or(String::new(), |output| output.template.clone()))
+    }
+
+    fn who(&self, fleet: &Fleet, at: (usize, usize)) -> String {
+        let (cluster, template) = self.names(fleet, at);
+        let mut path = String::new();
+        self.path(fleet, at.0, at.1, &mut path);
+        format!("`{path}`: cluster `{cluster}`, template `{template}`")
+    }
+
+    fn same_path(&self, fleet: &Fleet, first: (usize, usize), second: (usize, usize)) -> Box<Diagnostic> {
+        let (mut one, mut two) = (String::new(), String::new());
+        self.path(fleet, first.0, first.1, &mut one);
+        self.path(fleet, second.0, second.1, &mut two);
+        let (code, message) = match one == two {
+            true => (Code::DuplicateOutput, format!("two outputs have the path `{one}`")),
+            false => (Code::CaseCollision, format!("the paths `{one}` and `{two}` differ only in letter case")),
+        };
+        Diagnostic::new(code, message)
+            .with_note(format!("first {}", self.who(fleet, first)))
+            .with_note(format!("then {}", self.who(fleet, second)))
+            .with_help("choose a `--layout` that has both `{cluster}` and `{template}`")
+    }
+
+    fn prefix(&self, fleet: &Fleet, file: (usize, usize), below: (usize, usize)) -> Box<Diagnostic> {
+        let mut path = String::new();
+        self.path(fleet, file.0, file.1, &mut path);
+        Diagnostic::new(Code::PrefixCollision, format!("`{path}` would be a file and a directory"))
+            .with_note(format!("the file {}", self.who(fleet, file)))
+            .with_note(format!("below it {}", self.who(fleet, below)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bulk::fleet::Cluster;
+    use crate::value::{Data, DataMap};
+
+    fn plan(
+        names: &[&str],
+        templates: &[&str],
+        layout: &str,
+        selector: &str,
+    ) -> std::result::Result<Vec<String>, Vec<Code>> {
+        let clusters = names
+            .iter()
+            .map(|name| Cluster::new(*name, DataMap::from_iter([("n".into(), Data::Str(name.to_string()))])));
+        let fleet = Fleet::new(clusters.collect()).unwrap();
+        let outputs =
+            templates.iter().map(|name| Output { template: format!("{name}.t"), name: name.to_string() }).collect();
+        let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };
+        let plan = Plan::new(&fleet, &Layers::default(), &selector, outputs, Layout::parse(layout).unwrap())
+            .map_err(|faults| faults.iter().map(|fault| fault.code).collect::<Vec<_>>())?;
+        let mut paths = Vec::new();
+        for at in 0..plan.clusters() {
+            for output in 0..plan.outputs().len() {
+                let mut path = String::new();
+                plan.path(&fleet, at, output, &mut path);
+                paths.push(path);
+            }
+        }
+        Ok(paths)
+    }
+
+    #[test]
+    fn paths_in_order_of_fleet_and_templates() {
+        let paths = plan(&["b", "a"], &["x.yaml", "s/y.yaml"], "{cluster}/{template}", "");
+        assert_eq!(paths.unwrap(), ["b/x.yaml", "b/s/y.yaml", "a/x.yaml", "a/s/y.yaml"]);
+        assert_eq!(plan(&["b", "a"], &["x"], "{n}-{template}", "n=a").unwrap(), ["a-x"]);
+    }
+
+    #[test]
+    fn collisions_are_found() {
+        assert_eq!(plan(&["a", "b"], &["x"], "{template}", ""), Err(vec![Code::DuplicateOutput]));
+        assert_eq!(plan(&["A", "a"], &["x"], "{cluster}/{template}", ""), Err(vec![Code::CaseCollision]));
+        assert_eq!(plan(&["a"], &["x", "x/y"], "{cluster}/{template}", ""), Err(vec![Code::PrefixCollision]));
+        assert_eq!(plan(&["a", "b/c"], &["x"], "{template}", ""), Err(vec![Code::BadOutputName]));
+        assert_eq!(plan(&["a"], &["x y"], "{template}/{cluster}", ""), Err(vec![Code::BadOutputName]));
+        assert_eq!(plan(&["a", "b"], &["x"], "{m}/{template}", ""), Err(vec![Code::BadLayout, Code::BadLayout]));
+        assert_eq!(plan(&["a"], &["x"], "/{cluster}", ""), Err(vec![Code::BadOutputName]));
+        assert_eq!(plan(&["a"], &["x"], "../{cluster}", ""), Err(vec![Code::BadOutputName]));
+    }
+
+    #[test]
+    fn a_fleet_of_bad_names_reports_the_first_twenty() {
+        let names: Vec<String> = (0..100).map(|n| format!("../{n}")).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(plan(&names, &["x"], "{cluster}", "").unwrap_err().len(), 20);
+    }
+}

@@ -1,0 +1,360 @@
+//! The output directory as a handle: every path below it is opened part by part, never through a link.
+//!
+//! The root is opened once. Each directory on the way to a file is opened relative to its parent's handle with
+//! `O_NOFOLLOW|O_DIRECTORY`, so that no link, planted at whatever moment, leads a write anywhere else. A
+//! [`Walker`] (one a thread) keeps the handles of the last path, since outputs of one cluster lie together.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// What our temporary files end in.
+const TEMPORARY: &str = ".dropforge.tmp";
+/// There while a run is under way: where a run finds it at its start, the one before was killed.
+const MARK: &str = ".dropforge-run.tmp";
+/// Tries to find a name for a temporary file that is not taken.
+const TRIES: usize = 100;
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const NEW_FILE: OFlags =
+    OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// A directory that outputs are written below.
+#[derive(Debug)]
+pub struct OutputDir {
+    fd: OwnedFd,
+    path: PathBuf,
+    fresh: bool,
+    serial: AtomicU64,
+}
+
+/// An open directory below an [`OutputDir`].
+#[derive(Debug)]
+pub(super) struct Handle {
+    fd: OwnedFd,
+    /// We made it in this run: nobody's file can be in it yet.
+    pub(super) fresh: bool,
+}
+
+impl AsFd for Handle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl OutputDir {
+    /// Opens the directory, made where it is missing. The directory itself may not be a symbolic link.
+    ///
+    /// # Errors
+    /// `file.write_failed`, `file.symbolic_link`.
+    pub fn create(path: &Path) -> Result<Self> {
+        let path = without_trailing(path);
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            std::fs::create_dir_all(parent).map_err(|error| cannot("make", &path, &error))?;
+        }
+        let fresh = match rustix::fs::mkdirat(CWD, &path, Mode::from_raw_mode(0o777)) {
+            Ok(()) => true,
+            Err(Errno::EXIST) => false,
+            // A path such as `/` or `.` answers in other ways; opening it tells.
+            Err(error) if path.is_dir() || error == Errno::ISDIR => false,
+            Err(error) => return Err(cannot("make", &path, &error.into())),
+        };
+        Self::open_root(path, fresh)?.ok_or_else(|| {
+            Diagnostic::new(Code::WriteFailed, "the output directory was taken away while it was opened")
+        })
+    }
+
+    /// Opens the directory where it is there, to look only.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `file.symbolic_link`.
+    pub fn open(path: &Path) -> Result<Option<Self>> {
+        Self::open_root(without_trailing(path), false)
+    }
+
+    fn open_root(path: PathBuf, fresh: bool) -> Result<Option<Self>> {
+        match rustix::fs::openat(CWD, &path, DIRECTORY, Mode::empty()) {
+            Ok(fd) => Ok(Some(Self { fd, path, fresh, serial: AtomicU64::new(0) })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(_) if path.is_symlink() => Err(Diagnostic::new(
+                Code::SymbolicLink,
+                format!("the output directory `{}` is a symbolic link", path.display()),
+            )
+            .with_help("name the directory it leads to")),
+            Err(error) => Err(cannot("open", &path, &error.into())),
+        }
+    }
+
+    /// Holds the directory until this value is dropped: one writer, or any number of readers.
+    ///
+    /// # Errors
+    /// `file.locked` where another run holds it.
+    pub fn lock(&self, exclusive: bool) -> Result<()> {
+        let operation = match exclusive {
+            true => FlockOperation::NonBlockingLockExclusive,
+            false => FlockOperation::NonBlockingLockShared,
+        };
+        match rustix::fs::flock(&self.fd, operation) {
+            Ok(()) => Ok(()),
+            Err(Errno::WOULDBLOCK) => {
+                let message = format!("another run holds the output directory `{}`", self.path.display());
+                Err(Diagnostic::new(Code::OutputLocked, message).with_help("wait until it has ended, then run again"))
+            }
+            Err(error) => Err(cannot("lock", &self.path, &error.into())),
+        }
+    }
+
+    /// Marks the beginning of a run; takes away what a killed one left. The directory must be locked.
+    ///
+    /// # Errors
+    /// `file.write_failed`.
+    pub fn begin(&self) -> Result<()> {
+        if self.fresh {
+            return self.mark().map(|_| ());
+        }
+        if !self.mark()? {
+            self.sweep()?;
+        }
+        Ok(())
+    }
+
+    /// Whether the mark is new.
+    fn mark(&self) -> Result<bool> {
+        match rustix::fs::openat(&self.fd, MARK, NEW_FILE, Mode::from_raw_mode(0o666)) {
+            Ok(_) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            Err(error) => Err(cannot("write", &self.path.join(MARK), &error.into())),
+        }
+    }
+
+    /// Marks the end of a run that left no temporary file behind.
+    pub fn end(&self) {
+        // Where the mark stays, the next run looks through the tree for nothing; no harm is done.
+        let _ = rustix::fs::unlinkat(&self.fd, MARK, AtFlags::empty());
+    }
+
+    /// Removes the temporary files of killed runs in the whole tree. Nothing else is touched.
+    fn sweep(&self) -> Result<()> {
+        let mut walker = Walker::new(self, false);
+        let mut left = vec![String::new()];
+        while let Some(directory) = left.pop() {
+            let inside =
+                |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
+            let Some((handle, _)) = walker.parent(&inside("x"))? else { continue };
+            let entries =
+                Dir::read_from(&*handle).map_err(|error| cannot("read", &self.shown(&directory), &error.into()))?;
+            for entry in entries {
+                let entry = entry.map_err(|error| cannot("read", &self.shown(&directory), &error.into()))?;
+                let Ok(name) = entry.file_name().to_str() else { continue };
+                if name == "." || name == ".." {
+                    continue;
+                }
+                match kind_of(&*handle, name) {
+                    Some(FileType::Directory) => left.push(inside(name)),
+                    Some(FileType::RegularFile) if is_temporary(name) => {
+                        rustix::fs::unlinkat(&*handle, name, AtFlags::empty())
+                            .map_err(|error| cannot("remove", &self.shown(&inside(name)), &error.into()))?;
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The path as the user knows it.
+    pub(super) fn shown(&self, path: &str) -> PathBuf {
+        self.path.join(path)
+    }
+
+    /// A new, empty temporary file beside `name`, and its name.
+    pub(super) fn temporary(
+        &self,
+        parent: &Handle,
+        name: &str,
+        mode: Mode,
+    ) -> std::result::Result<(OwnedFd, String), Errno> {
+        for _ in 0..TRIES {
+            let serial = self.serial.fetch_add(1, Ordering::Relaxed);
+            let temporary = format!(".{name}.{}.{serial}{TEMPORARY}", std::process::id());
+            match rustix::fs::openat(parent, &temporary, NEW_FILE, mode) {
+                Ok(file) => return Ok((file, temporary)),
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(Errno::EXIST)
+    }
+}
+
+fn kind_of(parent: impl AsFd, name: &str) -> Option<FileType> {
+    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    Some(FileType::from_raw_mode(stat.st_mode))
+}
+
+/// `out/` and `out/.` are `out`: a trailing slash would follow a link.
+fn without_trailing(path: &Path) -> PathBuf {
+    let path: PathBuf = path.components().collect();
+    if path.as_os_str().is_empty() { PathBuf::from(".") } else { path }
+}
+
+/// Whether a file of this name is a temporary one of ours: `.NAME.PID.SERIAL.dropforge.tmp`.
+pub(super) fn is_temporary(name: &str) -> bool {
+    let Some(rest) = name.strip_prefix('.').and_then(|rest| rest.strip_suffix(TEMPORARY)) else { return false };
+    let mut parts = rest.rsplit('.');
+    let is_number =
+        |part: Option<&str>| part.is_some_and(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    is_number(parts.next()) && is_number(parts.next()) && parts.next().is_some()
+}
+
+/// Walks to the directories of paths, keeping the handles on the way to the last one.
+#[derive(Debug)]
+pub(super) struct Walker<'d> {
+    pub(super) dir: &'d OutputDir,
+    create: bool,
+    root: Option<Rc<Handle>>,
+    way: Vec<(String, Rc<Handle>)>,
+}
+
+impl<'d> Walker<'d> {
+    /// A walker; with `create` missing directories are made.
+    pub(super) fn new(dir: &'d OutputDir, create: bool) -> Self {
+        Self { dir, create, root: None, way: Vec::new() }
+    }
+
+    /// The directory that `path` lies in and the last part of `path`; `None` where it is missing and not made.
+    pub(super) fn parent<'p>(&mut self, path: &'p str) -> Result<Option<(Rc<Handle>, &'p str)>> {
+        let (directories, name) = path.rsplit_once('/').map_or(("", path), |(directories, name)| (directories, name));
+        let mut parts = directories.split('/').filter(|part| !part.is_empty());
+        let mut depth = 0;
+        let mut here = self.root()?;
+        while let Some((known, handle)) = self.way.get(depth) {
+            match parts.clone().next() {
+                Some(part) if part == known => {
+                    parts.next();
+                    here = handle.clone();
+                    depth += 1;
+                }
+                _ => break,
+            }
+        }
+        self.way.truncate(depth);
+        for part in parts {
+            let Some(next) = self.step(&here, part, path)? else { return Ok(None) };
+            here = Rc::new(next);
+            self.way.push((part.to_owned(), here.clone()));
+        }
+        Ok(Some((here, name)))
+    }
+
+    fn root(&mut self) -> Result<Rc<Handle>> {
+        if let Some(root) = &self.root {
+            return Ok(root.clone());
+        }
+        let fd = self.dir.fd.try_clone().map_err(|error| cannot("open", &self.dir.path, &error))?;
+        let root = Rc::new(Handle { fd, fresh: self.dir.fresh });
+        self.root = Some(root.clone());
+        Ok(root)
+    }
+
+    fn step(&self, here: &Handle, part: &str, path: &str) -> Result<Option<Handle>> {
+        let fail = |verb: &str, error: Errno| Err(cannot(verb, &self.dir.shown(path), &error.into()));
+        let mut fresh = false;
+        if self.create {
+            match rustix::fs::mkdirat(here, part, Mode::from_raw_mode(0o777)) {
+                Ok(()) => fresh = true,
+                Err(Errno::EXIST) => {}
+                Err(error) => return fail("write", error),
+            }
+        }
+        match rustix::fs::openat(here, part, DIRECTORY, Mode::empty()) {
+            Ok(fd) => Ok(Some(Handle { fd, fresh })),
+            Err(Errno::NOENT) if !self.create => Ok(None),
+            Err(_) if kind_of(here, part) == Some(FileType::Symlink) => Err(through_link(&self.dir.shown(path), part)),
+            Err(error) => fail("write", error),
+        }
+    }
+}
+
+/// The error of an output whose way leads through a link.
+pub(super) fn through_link(path: &Path, part: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::SymbolicLink, format!("`{part}` on the way to an output is a symbolic link"))
+        .with_note(format!("path: {}", path.display()))
+        .with_help("remove the link; outputs are never written through one")
+}
+
+/// The error of a failed call; the path stands in a note so that one cause makes one message.
+pub(super) fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+    let code = if matches!(verb, "read") { Code::ReadFailed } else { Code::WriteFailed };
+    Diagnostic::new(code, format!("cannot {verb}: {error}")).with_note(format!("path: {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_temporary() {
+        assert!(is_temporary(".a.yaml.123.0.dropforge.tmp"));
+        for name in
+            ["a.yaml.1.0.dropforge.tmp", ".a.tmp", ".1.0.dropforge.tmp", ".a..0.dropforge.tmp", ".a.x.0.dropforge.tmp"]
+        {
+            assert!(!is_temporary(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_as_root_or_on_the_way_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let (real, link) = (temp.path().join("real"), temp.path().join("link"));
+        std::fs::create_dir_all(real.join("in")).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        for path in [link.clone(), link.join("."), temp.path().join("link/")] {
+            assert_eq!(OutputDir::create(&path).unwrap_err().code, Code::SymbolicLink);
+            assert_eq!(OutputDir::open(&path).unwrap_err().code, Code::SymbolicLink);
+        }
+        std::os::unix::fs::symlink(real.join("in"), real.join("sub")).unwrap();
+        let dir = OutputDir::create(&real).unwrap();
+        assert_eq!(Walker::new(&dir, true).parent("sub/x").unwrap_err().code, Code::SymbolicLink);
+        assert_eq!(Walker::new(&dir, true).parent("in/../../x").unwrap().unwrap().1, "x");
+        assert!(OutputDir::open(&temp.path().join("none")).unwrap().is_none());
+    }
+
+    #[test]
+    fn two_writers_exclude_each_other() {
+        let temp = tempfile::tempdir().unwrap();
+        let first = OutputDir::create(temp.path()).unwrap();
+        first.lock(true).unwrap();
+        let second = OutputDir::create(temp.path()).unwrap();
+        assert_eq!(second.lock(true).unwrap_err().code, Code::OutputLocked);
+        assert_eq!(second.lock(false).unwrap_err().code, Code::OutputLocked);
+        drop(first);
+        second.lock(true).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_run_left_is_removed_and_nothing_else() {
+        let temp = tempfile::tempdir().unwrap();
+        let put = |name: &str| {
+            let path = temp.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        };
+        let dir = OutputDir::create(temp.path()).unwrap();
+        dir.begin().unwrap();
+        ["a/b/.x.yaml.7.1.dropforge.tmp", ".y.7.2.dropforge.tmp", "a/.z.tmp", "a/x.yaml"].map(put);
+        std::os::unix::fs::symlink("nowhere", temp.path().join(".l.1.2.dropforge.tmp")).unwrap();
+        let again = OutputDir::create(temp.path()).unwrap();
+        again.begin().unwrap();
+        again.end();
+        let there = |name: &str| temp.path().join(name).is_symlink() || temp.path().join(name).exists();
+        assert!(!there("a/b/.x.yaml.7.1.dropforge.tmp") && !there(".y.7.2.dropforge.tmp") && !there(MARK));
+        assert!(there("a/.z.tmp") && there("a/x.yaml") && there(".l.1.2.dropforge.tmp"));
+    }
+}

@@ -1,0 +1,263 @@
+//! A diagnostic as a person reads it, and as one JSON object.
+//!
+//! The excerpt is bounded: whatever the source, only a few lines around each label are shown, and of a very
+//! long line only the part around the span, so that an error in a 4 MiB line costs nothing to print.
+
+use annotate_snippets::{
+    AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str, renderer::DecorStyle,
+};
+use serde_json::{Map, Value, json};
+
+use super::{Diagnostic, Label, Severity};
+use crate::text::Span;
+
+/// Bytes of a line shown before and behind the place.
+const AROUND: usize = 160;
+/// Lines of one label that are shown at most.
+const LINES: usize = 8;
+/// Available names that are listed for a person; JSON has all of them.
+const NAMES: usize = 24;
+/// Labels that are shown for a person; JSON has all of them.
+const LABELS: usize = 8;
+
+impl Diagnostic {
+    /// The diagnostic as a person reads it: code, message, place with its excerpt, facts and the likely fix,
+    /// ending in a line feed. `color` adds ANSI escapes.
+    ///
+    /// ```
+    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// use dropforge::text::{Source, Span};
+    /// let source = Source::new("svc.tera", "name: {{ nmae }}");
+    /// let error = Diagnostic::new(Code::UndefinedVariable, "variable `nmae` is not defined")
+    ///     .at(&source, Span::new(9, 13), "looked up here")
+    ///     .with_help("did you mean `name`?");
+    /// let text = error.render(false);
+    /// assert!(text.starts_with("error[E0201]: variable `nmae` is not defined\n"));
+    /// assert!(text.contains("svc.tera:1:10"));
+    /// assert!(text.contains("^^^^ looked up here"));
+    /// ```
+    pub fn render(&self, color: bool) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() };
+        let mut text = renderer.decor_style(DecorStyle::Ascii).render(&[self.group()]);
+        text.push('\n');
+        text
+    }
+
+    fn group(&self) -> Group<'_> {
+        let level = match self.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.id()));
+        for (at, label) in self.labels.iter().take(LABELS).enumerate() {
+            let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            group = group.elements(place(label, kind));
+        }
+        group.elements(self.facts().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
+    }
+
+    /// What follows the excerpts, in the order it is printed.
+    fn facts(&self) -> Vec<(Level<'static>, String)> {
+        let mut facts = Vec::new();
+        if let Some(hidden) = self.labels.len().checked_sub(LABELS + 1) {
+            facts.push((Level::NOTE, format!("and {} more places", hidden + 1)));
+        }
+        if let Some(names) = &self.available {
+            facts.push((Level::NOTE, format!("available: {}", listed(names, NAMES))));
+        }
+        if let Some(template) = &self.template {
+            facts.push((Level::NOTE, format!("template: {template}")));
+        }
+        if let Some(cluster) = &self.cluster {
+            facts.push((Level::NOTE, format!("cluster: {cluster}")));
+        }
+        facts.extend(self.notes.iter().map(|note| (Level::NOTE, note.clone())));
+        facts.extend(self.help.iter().map(|help| (Level::HELP, help.clone())));
+        facts
+    }
+
+    /// The diagnostic as one JSON object: `code`, `name`, `severity`, `message`; `file`, `line`, `column` of
+    /// the primary place; `spans` (bytes, line, column, label) of all; `available`, `notes`, `help`, `cluster`,
+    /// `template` (null where absent); and the fields a language's specification asks for.
+    ///
+    /// ```
+    /// use dropforge::diagnostics::{Code, Diagnostic};
+    /// let json = Diagnostic::new(Code::LimitFuel, "the render took too many steps").to_json();
+    /// assert_eq!(json["name"], "limit.fuel");
+    /// assert!(json["file"].is_null());
+    /// ```
+    pub fn to_json(&self) -> Value {
+        let mut object: Map<String, Value> =
+            self.fields.iter().map(|(key, text)| (String::from(*key), json!(text))).collect();
+        let position = self.position();
+        let severity = match self.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let own = [
+            ("code", json!(self.code.id())),
+            ("name", json!(self.code.name())),
+            ("severity", json!(severity)),
+            ("message", json!(self.message)),
+            ("file", json!(self.primary().map(|label| label.source.name()))),
+            ("line", json!(position.map(|at| at.line))),
+            ("column", json!(position.map(|at| at.column))),
+            ("spans", self.labels.iter().map(span_json).collect()),
+            ("available", json!(self.available)),
+            ("notes", json!(self.notes)),
+            ("help", json!(self.help)),
+            ("cluster", json!(self.cluster)),
+            ("template", json!(self.template)),
+        ];
+        for (key, value) in own {
+            object.entry(key).or_insert(value);
+        }
+        Value::Object(object)
+    }
+}
+
+/// `a, b, c and 12 more`
+pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    if names.is_empty() {
+        return "nothing".into();
+    }
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    match names.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+fn span_json(label: &Label) -> Value {
+    let at = label.position();
+    json!({
+        "file": label.source.name(),
+        "start": label.span.start,
+        "end": label.span.end,
+        "line": at.line,
+        "column": at.column,
+        "label": label.text,
+    })
+}
+
+/// The `--> file:line:column` line and the excerpt of one label.
+fn place(label: &Label, kind: AnnotationKind) -> Vec<Element<'_>> {
+    let at = label.position();
+    let name = normalize_untrusted_str(label.source.name());
+    let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
+    let text = (!label.text.is_empty()).then(|| normalize_untrusted_str(&label.text));
+    let snippet = Snippet::source(excerpt).line_start(at.line as usize).annotation(kind.span(inner).label(text));
+    if whole {
+        return vec![snippet.path(name).into()];
+    }
+    // The snippet would count the column from where the line was cut.
+    vec![Origin::path(name).line(at.line as usize).char_column(at.column as usize).into(), snippet.into()]
+}
+
+/// The part of `text` to show for `span`, the span within it, and whether it begins where its line begins.
+fn excerpt(text: &str, span: Span) -> (&str, std::ops::Range<usize>, bool) {
+    let start = boundary(text, span.start as usize);
+    let end = boundary(text, (span.end as usize).max(start));
+    let bytes = text.as_bytes();
+    let line_start = memchr::memrchr(b'\n', bytes.get(..start).unwrap_or(&[])).map_or(0, |at| at + 1);
+    let from = boundary(text, line_start.max(start.saturating_sub(AROUND)));
+    let lines_end = memchr::memchr_iter(b'\n', bytes.get(start..).unwrap_or(&[])).nth(LINES - 1);
+    let end = end.min(lines_end.map_or(text.len(), |at| start + at)).min(boundary(text, start + AROUND * LINES));
+    let line_end = memchr::memchr(b'\n', bytes.get(end..).unwrap_or(&[])).map_or(text.len(), |at| end + at);
+    let to = boundary(text, line_end.min(end + AROUND));
+    (text.get(from..to).unwrap_or(""), start - from..end - from, from == line_start)
+}
+
+/// The nearest character boundary at or before `at`.
+fn boundary(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Code;
+    use crate::text::Source;
+
+    #[test]
+    fn a_person_sees_every_part() {
+        let source = Source::new("a.tera", "first\nname: {{ nmae }}\nlast\n");
+        let parent = Source::new("base.tera", "{% include \"a.tera\" %}");
+        let error = Diagnostic::new(Code::UndefinedVariable, "variable `nmae` is not defined")
+            .at(&source, Span::new(15, 19), "looked up here")
+            .at(&parent, Span::new(0, 22), "included from here")
+            .with_available(["port", "name"])
+            .with_note("a fact")
+            .with_help("did you mean `name`?")
+            .for_cluster("eu-1");
+        let text = error.render(false);
+        let expected = "\
+error[E0201]: variable `nmae` is not defined
+ --> a.tera:2:10
+  |
+2 | name: {{ nmae }}
+  |          ^^^^ looked up here
+  |
+ ::: base.tera:1:1
+  |
+1 | {% include \"a.tera\" %}
+  | ---------------------- included from here
+  |
+  = note: available: name, port
+  = note: cluster: eu-1
+  = note: a fact
+  = help: did you mean `name`?
+";
+        assert_eq!(text, expected);
+        assert!(error.render(true).contains("\u{1b}["));
+    }
+
+    #[test]
+    fn a_huge_line_is_cut_and_keeps_its_column() {
+        let text = format!("{}{{{{ x }}}}{}", "é".repeat(100_000), "b".repeat(1_000_000));
+        let source = Source::new("huge", text);
+        let error = Diagnostic::new(Code::UndefinedVariable, "no").at(&source, Span::new(200_003, 200_004), "");
+        let text = error.render(false);
+        assert!(text.len() < 2_000, "{}", text.len());
+        assert!(text.contains("huge:1:100004"), "{text}");
+    }
+
+    #[test]
+    fn spans_off_the_text_and_control_characters_do_no_harm() {
+        let source = Source::new("e\u{1b}[31m", "é\u{7}\n");
+        for (start, end) in [(0, 0), (1, 1), (1, 2), (3, 9), (9, 3), (u32::MAX, u32::MAX), (0, u32::MAX)] {
+            let error = Diagnostic::new(Code::NotUtf8, "m\u{1b}[0m")
+                .at(&source, Span::new(start, end), "l\u{1b}")
+                .with_note("n\u{1b}[1m");
+            let text = error.render(false);
+            assert!(text.contains("E0107") && !text.contains('\u{1b}'), "{start}..{end} {text:?}");
+        }
+    }
+
+    #[test]
+    fn a_span_over_many_lines_is_bounded() {
+        let source = Source::new("many", "line\n".repeat(10_000));
+        let text =
+            Diagnostic::new(Code::Unterminated, "no").at(&source, Span::new(7, 49_000), "all this").render(false);
+        assert!(text.lines().count() < 30, "{text}");
+    }
+
+    #[test]
+    fn json_has_every_key_and_the_fields() {
+        let source = Source::new("a.tera", "{{ x }}");
+        let error = Diagnostic::new(Code::TemplateMissingVariable, "missing")
+            .at(&source, Span::new(3, 4), "here")
+            .with_available(["y"])
+            .with_field("scope", "params");
+        assert_eq!(
+            error.to_json(),
+            json!({
+                "code": "E0701", "name": "template_missing_variable", "severity": "error", "message": "missing",
+                "file": "a.tera", "line": 1, "column": 4,
+                "spans": [{"file": "a.tera", "start": 3, "end": 4, "line": 1, "column": 4, "label": "here"}],
+                "available": ["y"], "notes": [], "help": null, "cluster": null, "template": null, "scope": "params",
+            })
+        );
+    }
+}
