@@ -2,6 +2,7 @@
 //! the likely fix. A [`Diagnostic`] carries all of it and is rendered for a person or as JSON.
 
 mod codes;
+mod many;
 mod report;
 mod suggest;
 
@@ -10,6 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use codes::Code;
+pub use many::Diagnostics;
 pub use suggest::nearest;
 
 use crate::text::{Position, Source, Span};

@@ -1,0 +1,79 @@
+//! Rows of the language `tera`.
+
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::engine::{Capabilities, Dialect, Engine};
+use serde_json::Value;
+
+use crate::report::Outcome;
+
+/// Compiles every template of the row and renders its entry.
+pub fn run_row(row: &Value) -> Outcome {
+    let result = render(row);
+    match (row.get("want").and_then(Value::as_str), result) {
+        (Some(want), Ok(got)) if want == got => Outcome::Pass,
+        (Some(want), Ok(got)) => Outcome::Fail(format!("want {want:?}, got {got:?}")),
+        (Some(_), Err(_)) if row["panic"] == true => Outcome::Pass,
+        (Some(want), Err(error)) => Outcome::Fail(format!("want {want:?}, got the error {error}")),
+        (None, Ok(got)) => Outcome::Fail(format!("want an error ({}), got {got:?}", row["error"])),
+        (None, Err(error)) => judge_error(row, &error),
+    }
+}
+
+fn render(row: &Value) -> Result<String, Diagnostics> {
+    let engine = engine(row);
+    let templates = row["templates"].as_object().expect("a row has templates");
+    for name in templates.keys() {
+        engine.load(Dialect::Tera, name)?;
+    }
+    let entry = engine.load(Dialect::Tera, row["entry"].as_str().expect("a row has an entry"))?;
+    Ok(entry.render(&row["context"])?)
+}
+
+fn engine(row: &Value) -> Engine {
+    let mut builder = Engine::builder().allow(Capabilities::ALL).escape_suffixes(suffixes(row));
+    for (name, source) in row["templates"].as_object().expect("a row has templates") {
+        builder = builder.template(name, source.as_str().expect("a template is text"));
+    }
+    if row.get("needs").is_some() {
+        builder = builder
+            .function(Dialect::Tera, "get_string", |_| Ok::<_, String>("Hello"))
+            .function(Dialect::Tera, "get_true", |_| Ok::<_, String>(true))
+            .function(Dialect::Tera, "get_number", |_| Ok::<_, String>(10));
+    }
+    builder.build()
+}
+
+fn suffixes(row: &Value) -> Vec<String> {
+    match (row["autoescape"].as_bool(), row.get("autoescape_suffixes").and_then(Value::as_array)) {
+        (Some(true), Some(suffixes)) => suffixes.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        (Some(true), None) => vec![String::new()],
+        _ => Vec::new(),
+    }
+}
+
+/// An error must have a place, and must name what the reference names.
+fn judge_error(row: &Value, errors: &Diagnostics) -> Outcome {
+    let Some(first) = errors.first() else { return Outcome::Fail("an error without a diagnostic".into()) };
+    if first.position().is_none() && first.code != Code::UnknownTemplate {
+        return Outcome::Fail(format!("the error has no place: {first}"));
+    }
+    let names = culprits(row);
+    if names.is_empty() || errors.iter().any(|error| names.iter().any(|name| mentions(error, name))) {
+        return Outcome::Pass;
+    }
+    Outcome::Fail(format!("none of {names:?} is named by: {errors}"))
+}
+
+/// What the reference's innermost cause has in backticks or quotes.
+fn culprits(row: &Value) -> Vec<String> {
+    let chain = row["error_chain"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let Some(cause) = chain.last().filter(|cause| !cause.trim_start().starts_with("-->")) else { return Vec::new() };
+    let quoted = |mark: char| cause.split(mark).skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let names = quoted('`').into_iter().chain(quoted('\'')).filter(|name| !name.is_empty());
+    names.filter(|name| Some(name.as_str()) != row["entry"].as_str()).collect()
+}
+
+fn mentions(error: &Diagnostic, name: &str) -> bool {
+    let excerpt = error.primary().map_or("", |label| label.source.slice(label.span));
+    error.message.contains(name) || excerpt.contains(name) || error.notes.iter().any(|note| note.contains(name))
+}

@@ -1,0 +1,142 @@
+//! Runs the case files of a folder. A file holds cases of one topic:
+//!
+//! ```text
+//! === what the case shows
+//! --- context                    (JSON; optional)
+//! --- template [NAME]            (the first one is rendered; NAME decides on escaping)
+//! --- output | --- error CODE LINE:COLUMN | --- listing
+//! ```
+//! A section's text ends before its last newline. Under `--- error` stand lines that the printed error must
+//! contain. A case may have a listing beside its output. `UPDATE=1 cargo test --test suite` rewrites outputs and
+//! listings with what came out: read the difference before you commit it.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use dropforge::diagnostics::Diagnostics;
+use dropforge::engine::{Dialect, Engine};
+
+/// A part of a case: its heading behind `--- ` and its text.
+struct Section {
+    heading: String,
+    text: String,
+}
+
+struct Case {
+    name: String,
+    sections: Vec<Section>,
+}
+
+impl Case {
+    fn section(&self, kind: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.heading.split(' ').next() == Some(kind))
+    }
+
+    fn templates(&self) -> impl Iterator<Item = (&str, &str)> {
+        let templates = self.sections.iter().filter(|section| section.heading.starts_with("template"));
+        templates.map(|section| (section.heading.split(' ').nth(1).unwrap_or("t"), section.text.as_str()))
+    }
+}
+
+fn parse(text: &str) -> Vec<Case> {
+    let mut cases: Vec<Case> = Vec::new();
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix("=== ") {
+            cases.push(Case { name: name.to_owned(), sections: Vec::new() });
+        } else if let (Some(heading), Some(case)) = (line.strip_prefix("--- "), cases.last_mut()) {
+            case.sections.push(Section { heading: heading.to_owned(), text: String::new() });
+        } else if let Some(section) = cases.last_mut().and_then(|case| case.sections.last_mut()) {
+            section.text.push_str(line);
+            section.text.push('\n');
+        }
+    }
+    for section in cases.iter_mut().flat_map(|case| &mut case.sections) {
+        section.text.pop();
+    }
+    cases
+}
+
+fn print(cases: &[Case]) -> String {
+    let mut text = String::new();
+    for case in cases {
+        let _ = writeln!(text, "=== {}", case.name);
+        for section in &case.sections {
+            let _ = writeln!(text, "--- {}\n{}", section.heading, section.text);
+        }
+    }
+    text
+}
+
+fn render(dialect: Dialect, case: &Case) -> Result<(String, String), Diagnostics> {
+    let engine = case.templates().fold(Engine::builder(), |builder, (name, text)| builder.template(name, text)).build();
+    let (entry, _) = case.templates().next().expect("a case has a template");
+    let context = case.section("context").map_or("{}", |section| section.text.as_str());
+    let context: serde_json::Value = serde_json::from_str(context).expect("the context is JSON");
+    let template = engine.load(dialect, entry)?;
+    Ok((template.render(&context)?, template.disassemble()))
+}
+
+/// Every mismatch of the case, and the case with what came out.
+fn run(dialect: Dialect, case: &mut Case) -> Vec<String> {
+    let mut wrong = Vec::new();
+    match (render(dialect, case), case.section("error").is_some()) {
+        (Ok((output, listing)), false) => {
+            compare(case, "output", &output, &mut wrong);
+            compare(case, "listing", listing.trim_end(), &mut wrong);
+        }
+        (Ok((output, _)), true) => wrong.push(format!("it renders: {output:?}")),
+        (Err(errors), false) => wrong.push(format!("it fails: {errors}")),
+        (Err(errors), true) => check_error(case, &errors, &mut wrong),
+    }
+    wrong
+}
+
+fn compare(case: &mut Case, kind: &str, got: &str, wrong: &mut Vec<String>) {
+    let Some(section) = case.sections.iter_mut().find(|section| section.heading == kind) else { return };
+    if section.text != got {
+        wrong.push(format!("{kind}: want {:?}, got {got:?}", section.text));
+        got.clone_into(&mut section.text);
+    }
+}
+
+fn check_error(case: &Case, errors: &Diagnostics, wrong: &mut Vec<String>) {
+    let Some(section) = case.section("error") else { return };
+    let first = errors.first().expect("an error has a diagnostic");
+    let place = first.position().map_or("nowhere".to_owned(), |place| place.to_string());
+    let got = format!("error {} {place}", first.code.id());
+    if got != section.heading {
+        wrong.push(format!("want {}, got {got}: {errors}", section.heading));
+    }
+    let printed: String = errors.iter().map(|error| error.render(false)).collect();
+    for line in section.text.lines().filter(|line| !printed.contains(*line)) {
+        wrong.push(format!("the error does not say {line:?}:\n{printed}"));
+    }
+}
+
+/// Runs every case file of `spec-tests/FOLDER`.
+pub fn run_folder(dialect: Dialect, folder: &str) {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests").join(folder);
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    let mut files: Vec<_> = std::fs::read_dir(&dir).expect("the folder").flatten().map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "cases"));
+    files.sort();
+    for path in files {
+        let mut cases = parse(&std::fs::read_to_string(&path).expect("a case file"));
+        count += cases.len();
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for case in &mut cases {
+            let mismatches = run(dialect, case);
+            wrong.extend(mismatches.into_iter().map(|why| format!("{file}: {}: {why}", case.name)));
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, print(&cases)).expect("the case file can be written");
+        }
+    }
+    assert!(count > 0, "no case in {}", dir.display());
+    assert!(wrong.is_empty(), "{} of {count} cases:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn tera() {
+    run_folder(Dialect::Tera, "tera");
+}

@@ -1,0 +1,3 @@
+//! Our own cases and the checks of the house, in one binary.
+
+mod house;

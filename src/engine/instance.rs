@@ -1,0 +1,32 @@
+//! Which language's rules run a program, which front half compiles it, which functions it has.
+
+use crate::bytecode::Dialect;
+use crate::compiler::{Compiled, Unit};
+use crate::diagnostics::{Diagnostic, Result};
+use crate::dialect::{tera, tower};
+use crate::function::Registry;
+use crate::vm::{Hooks, Run, Session, run};
+
+/// Compiles a unit of `dialect`.
+pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
+    match dialect {
+        Dialect::Tower => tower::compile(unit),
+        Dialect::Tera => tera::compile(unit),
+    }
+}
+
+/// The functions of `dialect`.
+pub(super) fn registry(dialect: Dialect) -> Registry {
+    match dialect {
+        Dialect::Tower => Registry::default(),
+        Dialect::Tera => tera::registry(),
+    }
+}
+
+/// Runs a program by its language's rules.
+pub(super) fn render<H: Hooks>(session: &mut Session, what: Run<'_>, out: &mut String, hooks: &mut H) -> Result<()> {
+    match what.program.dialect() {
+        Dialect::Tower => run::<tower::Rules, H>(session, what, out, hooks),
+        Dialect::Tera => run::<tera::Rules, H>(session, what, out, hooks),
+    }
+}

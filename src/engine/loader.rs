@@ -1,0 +1,148 @@
+//! Where templates are found: in memory, or in a directory that nothing leads out of.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use crate::compiler::{Loader, NoLoader};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::limits::{Limit, Limits};
+use crate::text::Source;
+
+/// Templates in memory, over another loader.
+pub struct MemoryLoader {
+    sources: BTreeMap<String, Arc<Source>>,
+    below: Arc<dyn Loader>,
+}
+
+impl MemoryLoader {
+    /// No templates.
+    pub fn new() -> Self {
+        Self::over(Arc::new(NoLoader))
+    }
+
+    /// No templates of its own; others are found in `below`.
+    pub fn over(below: Arc<dyn Loader>) -> Self {
+        Self { sources: BTreeMap::new(), below }
+    }
+
+    /// With this template, under its source's name.
+    pub fn with(mut self, source: Arc<Source>) -> Self {
+        self.sources.insert(source.name().to_owned(), source);
+        self
+    }
+}
+
+impl Default for MemoryLoader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Loader for MemoryLoader {
+    fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
+        match self.sources.get(name) {
+            Some(source) => Ok(Some(source.clone())),
+            None => self.below.load(name),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.sources.keys().cloned().chain(self.below.names()).collect()
+    }
+}
+
+impl std::fmt::Debug for MemoryLoader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.sources.keys()).finish()
+    }
+}
+
+/// Files below a directory, by their path relative to it with `/` between components. Names that are absolute
+/// or contain `..`, and links that lead out, are refused with the same error whether or not the target exists.
+#[derive(Debug, Clone)]
+pub struct DirLoader {
+    root: PathBuf,
+    source_bytes: usize,
+}
+
+impl DirLoader {
+    /// A loader that is jailed to `root`, which must exist.
+    pub fn jailed(root: impl AsRef<Path>) -> Result<Self> {
+        let root = root.as_ref();
+        let canonical = fs::canonicalize(root).map_err(|error| {
+            Diagnostic::new(Code::ReadFailed, format!("the include root `{}` cannot be read: {error}", root.display()))
+        })?;
+        Ok(Self { root: canonical, source_bytes: Limits::default().source_bytes })
+    }
+
+    /// Refuses files of more than `bytes`.
+    pub fn source_bytes(mut self, bytes: usize) -> Self {
+        self.source_bytes = bytes;
+        self
+    }
+
+    fn path_of(&self, name: &str) -> Result<PathBuf> {
+        let path = Path::new(name);
+        let plain = path.components().all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
+        if !plain || name.contains(['\0', '\\']) { Err(outside(name)) } else { Ok(self.root.join(path)) }
+    }
+}
+
+impl Loader for DirLoader {
+    fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
+        let path = match fs::canonicalize(self.path_of(name)?) {
+            Ok(path) if path.starts_with(&self.root) => path,
+            Ok(_) => return Err(outside(name)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(unreadable(name, &error)),
+        };
+        let metadata = fs::metadata(&path).map_err(|error| unreadable(name, &error))?;
+        if !metadata.is_file() {
+            return Ok(None);
+        }
+        if metadata.len() > self.source_bytes as u64 {
+            return Err(Limit::SourceBytes.error(self.source_bytes as u64).with_note(format!("the file is `{name}`")));
+        }
+        let bytes = fs::read(&path).map_err(|error| unreadable(name, &error))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
+        })?;
+        Ok(Some(Source::new(name, text)))
+    }
+}
+
+fn outside(name: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::OutsideRoot, format!("`{name}` leads out of the include root"))
+        .with_help("name templates relative to the root, without `..`")
+}
+
+fn unreadable(name: &str, error: &io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("`{name}` cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jailed_loader_refuses_every_way_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("root");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("in.tera"), "in").unwrap();
+        fs::write(dir.path().join("secret"), "secret").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("secret"), root.join("link")).unwrap();
+        let loader = DirLoader::jailed(&root).unwrap();
+        assert_eq!(loader.load("in.tera").unwrap().unwrap().text(), "in");
+        assert!(loader.load("absent").unwrap().is_none());
+        for name in ["../secret", "../absent", "/etc/passwd", "a/../../secret", "link", "in.tera\0", "..\\secret"] {
+            assert_eq!(loader.load(name).unwrap_err().code, Code::OutsideRoot, "{name}");
+        }
+        let message = |name| loader.load(name).unwrap_err().message.replace(name, "");
+        assert_eq!(message("../secret"), message("../absent"));
+    }
+}

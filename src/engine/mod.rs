@@ -1,0 +1,25 @@
+//! The engine: languages, functions, limits and templates in one place. The only floor that names every
+//! language.
+//!
+//! ```
+//! use dropforge::engine::{Dialect, Engine};
+//! use serde_json::json;
+//!
+//! let engine = Engine::new();
+//! let template = engine.compile(Dialect::Tera, "svc.yaml", "name: {{ name }}-{{ env | upper }}\n")?;
+//! assert_eq!(template.render(&json!({"name": "api", "env": "prod"}))?, "name: api-PROD\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod builder;
+mod instance;
+mod loader;
+mod template;
+
+pub use builder::{Engine, EngineBuilder};
+pub use loader::{DirLoader, MemoryLoader};
+pub use template::{RenderError, Template};
+
+pub use crate::bytecode::Dialect;
+pub use crate::compiler::Loader;
+pub use crate::function::Capabilities;

@@ -1,0 +1,138 @@
+//! A compiled template, ready to render.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::instance;
+use crate::bytecode::{Dialect, Program, disassemble};
+use crate::compiler::Compiled;
+use crate::diagnostics::{Diagnostic, Result};
+use crate::function::{Capabilities, Linked};
+use crate::limits::Limits;
+use crate::value::{Arena, InputBuilder, Inputs, Shapes};
+use crate::vm::{Hooks, NoHooks, Run, Session};
+
+/// What a render can fail with.
+pub type RenderError = Box<Diagnostic>;
+
+/// A compiled template. Cheap to clone, shared between threads; rendering never parses.
+#[derive(Clone)]
+pub struct Template {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    compiled: Compiled,
+    linked: Linked,
+    limits: Limits,
+    capabilities: Capabilities,
+}
+
+thread_local! {
+    /// The session of renders that do not bring their own.
+    static SESSION: RefCell<Session> = RefCell::default();
+}
+
+impl Template {
+    pub(super) fn new(compiled: Compiled, linked: Linked, limits: Limits, capabilities: Capabilities) -> Self {
+        Self { shared: Arc::new(Shared { compiled, linked, limits, capabilities }) }
+    }
+
+    /// Renders with anything that serialises to a map of names.
+    pub fn render<T: Serialize + ?Sized>(&self, input: &T) -> Result<String> {
+        let mut out = String::new();
+        self.render_into(input, &mut out)?;
+        Ok(out)
+    }
+
+    /// Renders into a caller's buffer, which keeps its capacity from render to render. On an error the buffer
+    /// is as it was.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ n }};")?;
+    /// let mut out = String::new();
+    /// for n in 1..=3 {
+    ///     template.render_into(&serde_json::json!({ "n": n }), &mut out)?;
+    /// }
+    /// assert_eq!(out, "1;2;3;");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn render_into<T: Serialize + ?Sized>(&self, input: &T, out: &mut String) -> Result<()> {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(input)?);
+        SESSION.with(|session| match session.try_borrow_mut() {
+            Ok(mut session) => self.render_inputs(&mut session, inputs, out),
+            // A registered function renders a template of its own.
+            Err(_) => self.render_inputs(&mut Session::new(), inputs, out),
+        })
+    }
+
+    /// Renders with inputs that are ready, in a session that is kept. On an error the buffer is as it was.
+    pub fn render_inputs(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
+        self.render_hooked(session, inputs, out, &mut NoHooks)
+    }
+
+    /// Renders while `hooks` watches.
+    pub fn render_hooked<H: Hooks>(
+        &self,
+        session: &mut Session,
+        inputs: Inputs<'_>,
+        out: &mut String,
+        hooks: &mut H,
+    ) -> Result<()> {
+        let Shared { compiled, linked, limits, capabilities } = &*self.shared;
+        let before = out.len();
+        let run = Run { program: &compiled.program, linked, inputs, limits, capabilities: *capabilities };
+        let result = instance::render(session, run, out, hooks);
+        if result.is_err() {
+            out.truncate(before);
+        }
+        result
+    }
+
+    /// The language.
+    pub fn dialect(&self) -> Dialect {
+        self.program().dialect()
+    }
+
+    /// The name it was compiled under.
+    pub fn name(&self) -> &str {
+        self.program().sources().first().map_or("", |source| source.name())
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.shared.compiled.program
+    }
+
+    /// What a check reports though the template may render; see [`Compiled::lints`].
+    pub fn lints(&self) -> &[Box<Diagnostic>] {
+        &self.shared.compiled.lints
+    }
+
+    /// The names of the other templates it reaches, sorted.
+    pub fn reaches(&self) -> &[String] {
+        &self.shared.compiled.reaches
+    }
+
+    /// The top-level inputs it may read, sorted.
+    pub fn inputs(&self) -> Vec<&str> {
+        self.program().inputs()
+    }
+
+    /// Its listing.
+    pub fn disassemble(&self) -> String {
+        disassemble(self.program())
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template").field("name", &self.name()).field("dialect", &self.dialect()).finish()
+    }
+}
