@@ -123,7 +123,7 @@ fn no_module_allows_unsafe_code() {
 fn serde_json_is_built_without_features_that_change_maps_or_numbers() {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let tree = Command::new(cargo)
-        .args(["tree", "--workspace", "--locked", "--offline", "-e", "features", "-i", "serde_json"])
+        .args(["tree", "--workspace", "--locked", "-e", "features", "-i", "serde_json"])
         .current_dir(root())
         .output()
         .expect("cargo tree runs");
