@@ -16,6 +16,7 @@
 pub mod bytecode;
 pub mod compiler;
 pub mod diagnostics;
+pub mod dialect;
 pub mod function;
 pub mod limits;
 pub mod text;
