@@ -1,0 +1,3 @@
+//! Property tests, in one binary.
+
+mod values;
