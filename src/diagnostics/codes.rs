@@ -83,11 +83,34 @@ codes! {
     TemplateInvalidIdentifier  "E0704" "template_invalid_identifier"  "a name that is not an identifier";
     TemplateDisallowedField    "E0705" "template_disallowed_field"    "an expression in a field that must be literal";
     TemplateUnsafeShellContext "E0706" "template_unsafe_shell_context" "an expression where quoting cannot protect it";
+    IntentStructure            "E0711" "intent_structure"             "an intent does not have the shape of one";
+    IntentRenderMode           "E0712" "intent_render_mode"           "a render mode that does not exist";
+    IntentUnknownStep          "E0713" "intent_unknown_step"          "a step that the runbook does not have";
+    ParameterDeclaration       "E0721" "parameter_declaration"        "a parameter is declared wrongly";
+    ParameterMissing           "E0722" "parameter_missing"            "a required parameter is not given";
+    ParameterType              "E0723" "parameter_type"               "a parameter has the wrong type";
+    ParameterNotAllowed        "E0724" "parameter_not_allowed"        "a parameter is not one of the declared values";
+    ParameterUndeclared        "E0725" "parameter_undeclared"         "an input that is not a declared parameter";
+    EnvironmentReference          "E0741" "environment_reference"             "an environment variable's name, left as text";
+    LookalikeExpression           "E0742" "lookalike_expression"              "another language's expression, left as text";
+    ShellExpressionInDoubleQuotes "E0743" "shell_expression_in_double_quotes" "a shell expression inside double quotes";
+    ShellExpressionInSingleQuotes "E0744" "shell_expression_in_single_quotes" "a shell expression inside single quotes";
+    ShellExpressionAfterBackslash "E0745" "shell_expression_after_backslash"  "a shell expression after a backslash";
+    ShellExpressionInBackticks    "E0746" "shell_expression_in_backticks"     "a shell expression inside backticks";
+    ShellExpressionInHeredoc      "E0747" "shell_expression_in_heredoc"       "a shell expression in a here-document";
+    ShellExpressionInComment      "E0748" "shell_expression_in_comment"       "a shell expression in a comment";
+    ShellExpressionInArithmetic   "E0749" "shell_expression_in_arithmetic"    "a shell expression in shell arithmetic";
+    ShellExpressionMayBeOption    "E0750" "shell_expression_may_be_option"    "a value could be taken for an option";
+    LiteralCommand                "E0751" "literal_command"                   "a command with values that are not quoted";
+    ControlCharacter              "E0752" "control_character"                 "a control character in literal text";
+    UnreferenceableName           "E0753" "unreferenceable_name"              "a name that no expression can refer to";
+    DuplicateStep                 "E0754" "duplicate_step"                    "two steps of one name";
 
     InputSyntax          "E0801" "input.syntax"                "an input file cannot be read as what it says it is";
     BadSet               "E0802" "input.bad_set"               "a `--set` expression cannot be read";
     SetConflict          "E0803" "input.set_conflict"          "a `--set` path leads through a value of another type";
     BadFleet             "E0804" "input.bad_fleet"             "a fleet is not a list of maps";
+    DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";

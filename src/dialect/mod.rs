@@ -2,3 +2,4 @@
 //! semantics, builtins) and imports nothing of another language; only `engine` knows them all.
 
 pub mod tera;
+pub mod tower;

@@ -16,6 +16,7 @@ mod json;
 mod layers;
 mod map;
 mod to_value;
+pub mod yaml;
 
 pub use arena::Arena;
 pub use data::{Data, DataMap};

@@ -1,0 +1,188 @@
+//! Which places of an intent may hold expressions, and how their values are inserted.
+//!
+//! The document is walked once, in order. Every text at an allowed place becomes a [`Field`]; every other
+//! text or key with `${` in it is forbidden, whatever else is wrong with it.
+
+use std::fmt::Write;
+use std::sync::{Arc, OnceLock};
+
+use crate::bytecode::Program;
+use crate::diagnostics::Result;
+use crate::dialect::tower::RenderMode;
+use crate::value::yaml::{Kind, Node};
+
+/// What a field is for; this decides which steps it can see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// `spec.controls.lock`
+    Lock,
+    /// `spec.resources[*].{name,namespace,path}`
+    Resource,
+    /// `spec.prerequisites[*].check.{path,url,command}`
+    Prerequisite,
+    /// `spec.runbook[i].exec.command`
+    Command(usize),
+    /// `spec.runbook[i].rollback.command`
+    Rollback(usize),
+    /// `spec.runbook[i].outputs[j].value`
+    StepOutput(usize, usize),
+    /// `spec.verify[*].check.{path,url,command}`
+    Verify,
+    /// `spec.outputs.<key>`, with the key
+    Output(String),
+}
+
+impl Role {
+    /// The number of steps, from the first, whose outputs this field can see in a runbook of `steps` steps.
+    pub fn visible_steps(&self, steps: usize) -> usize {
+        match self {
+            Role::Lock | Role::Resource | Role::Prerequisite => 0,
+            Role::Command(step) | Role::StepOutput(step, _) => *step,
+            Role::Rollback(step) => step + 1,
+            Role::Verify | Role::Output(_) => steps,
+        }
+    }
+}
+
+/// A text at a place that may hold expressions.
+#[derive(Debug, Clone)]
+pub struct Field {
+    /// Where: `spec.runbook[0].exec.command`.
+    pub path: String,
+    /// What it is for.
+    pub role: Role,
+    /// How values are inserted.
+    pub mode: RenderMode,
+    /// Whether it runs as a command.
+    pub is_command: bool,
+    /// The text and its place.
+    pub node: Node,
+    /// Its program, once it was needed.
+    pub(super) program: OnceLock<Result<Arc<Program>>>,
+}
+
+/// One thing of interest, in document order.
+#[derive(Debug, Clone)]
+pub enum Item {
+    /// A field.
+    Field(Field),
+    /// A text or key with `${` where none may be: its path, the text and its place.
+    Forbidden(String, Node),
+    /// A `render_mode` that is none: its path, the value.
+    BadMode(String, Node),
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Step<'n> {
+    Key(&'n str),
+    Index(usize),
+}
+
+/// Walks the document.
+pub fn walk(root: &Node) -> Vec<Item> {
+    let mut walker = Walker { path: Vec::new(), items: Vec::new() };
+    walker.node(root, None);
+    walker.items
+}
+
+struct Walker<'n> {
+    path: Vec<Step<'n>>,
+    items: Vec<Item>,
+}
+
+impl<'n> Walker<'n> {
+    /// Depth is bounded where the document was read.
+    fn node(&mut self, node: &'n Node, explicit: Option<RenderMode>) {
+        match &node.kind {
+            Kind::Map(entries) => {
+                let explicit = node.get("render_mode").and_then(Node::as_str).and_then(RenderMode::from_name);
+                for entry in entries.iter() {
+                    self.path.push(Step::Key(&entry.name));
+                    if entry.name.contains("${") {
+                        self.items.push(Item::Forbidden(self.path_text(), entry.key.clone()));
+                    }
+                    self.node(&entry.value, explicit);
+                    self.path.pop();
+                }
+            }
+            Kind::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    self.path.push(Step::Index(at));
+                    self.node(item, explicit);
+                    self.path.pop();
+                }
+            }
+            _ => self.scalar(node, explicit),
+        }
+    }
+
+    fn scalar(&mut self, node: &Node, explicit: Option<RenderMode>) {
+        let text = node.as_str();
+        if let (Some(_), Some((role, mode))) = (text, self.role()) {
+            let field = Field {
+                path: self.path_text(),
+                role,
+                mode: explicit.unwrap_or(mode),
+                is_command: mode == RenderMode::Shell,
+                node: node.clone(),
+                program: OnceLock::new(),
+            };
+            self.items.push(Item::Field(field));
+        } else if text.is_some_and(|text| text.contains("${")) {
+            self.items.push(Item::Forbidden(self.path_text(), node.clone()));
+        } else if self.is_mode() && text.and_then(RenderMode::from_name).is_none() {
+            self.items.push(Item::BadMode(self.path_text(), node.clone()));
+        }
+    }
+
+    /// The role and default mode of a text at this path.
+    fn role(&self) -> Option<(Role, RenderMode)> {
+        use RenderMode::{Literal, Shell};
+        use Step::{Index, Key};
+        let [Key("spec"), path @ ..] = &*self.path else { return None };
+        Some(match path {
+            [Key("controls"), Key("lock")] => (Role::Lock, Literal),
+            [Key("resources"), Index(_), Key("name" | "namespace" | "path")] => (Role::Resource, Literal),
+            [Key("prerequisites"), Index(_), Key("check"), Key("path" | "url")] => (Role::Prerequisite, Literal),
+            [Key("prerequisites"), Index(_), Key("check"), Key("command")] => (Role::Prerequisite, Shell),
+            [Key("verify"), Index(_), Key("check"), Key("path" | "url")] => (Role::Verify, Literal),
+            [Key("verify"), Index(_), Key("check"), Key("command")] => (Role::Verify, Shell),
+            [Key("runbook"), Index(step), Key("exec"), Key("command")] => (Role::Command(*step), Shell),
+            [Key("runbook"), Index(step), Key("rollback"), Key("command")] => (Role::Rollback(*step), Shell),
+            [Key("runbook"), Index(step), Key("outputs"), Index(output), Key("value")] => {
+                (Role::StepOutput(*step, *output), Literal)
+            }
+            [Key("outputs"), Key(key)] | [Key("outputs"), Key(key), Index(_)] if *key != "render_mode" => {
+                (Role::Output((*key).to_owned()), Literal)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether this is the path of a `render_mode` beside a field.
+    fn is_mode(&self) -> bool {
+        use Step::{Index, Key};
+        let [Key("spec"), path @ .., Key("render_mode")] = &*self.path else { return false };
+        matches!(
+            path,
+            [Key("controls" | "outputs")]
+                | [Key("resources"), Index(_)]
+                | [Key("prerequisites" | "verify"), Index(_), Key("check")]
+                | [Key("runbook"), Index(_), Key("exec" | "rollback")]
+                | [Key("runbook"), Index(_), Key("outputs"), Index(_)]
+        )
+    }
+
+    fn path_text(&self) -> String {
+        let mut text = String::new();
+        for step in &self.path {
+            // Writing to a string cannot fail.
+            let _ = match step {
+                Step::Key(key) if text.is_empty() => write!(text, "{key}"),
+                Step::Key(key) => write!(text, ".{key}"),
+                Step::Index(at) => write!(text, "[{at}]"),
+            };
+        }
+        text
+    }
+}

@@ -1,0 +1,88 @@
+//! What an intent is resolved with.
+
+use std::sync::Arc;
+
+use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::value::yaml;
+use crate::value::{Data, DataMap};
+
+/// The four scopes as a host gives them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Inputs {
+    /// Parameters as given; defaults and types are the intent's business.
+    pub params: DataMap,
+    /// The captured context.
+    pub context: DataMap,
+    /// Facts.
+    pub facts: DataMap,
+    /// Steps by id, each `{status?, outputs}`. `None`: every step is taken as completed with its declared
+    /// outputs, resolved.
+    pub steps: Option<DataMap>,
+}
+
+impl Inputs {
+    /// Reads `{params, context, facts, steps}` from JSON.
+    ///
+    /// # Errors
+    /// The text is not JSON, a key is unknown, or a scope is not a map.
+    pub fn from_json(text: &str) -> Result<Inputs> {
+        let data = serde_json::from_str(text)
+            .map_err(|error| Diagnostic::new(Code::InputSyntax, format!("the inputs are not JSON: {error}")))?;
+        Self::from_data(data)
+    }
+
+    /// Reads `{params, context, facts, steps}` from a YAML or JSON file.
+    ///
+    /// # Errors
+    /// As [`Inputs::from_json`].
+    pub fn from_yaml(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Inputs, Vec<Box<Diagnostic>>> {
+        let data = yaml::read_data(source, limits)?;
+        Self::from_data(data).map_err(|error| vec![error.at_if_nowhere(source, <_>::default())])
+    }
+
+    /// The scopes of a map with the keys `params`, `context`, `facts` and `steps`, none of them required.
+    ///
+    /// # Errors
+    /// A key is unknown, or a scope is not a map.
+    pub fn from_data(data: Data) -> Result<Inputs> {
+        const KEYS: [&str; 4] = ["params", "context", "facts", "steps"];
+        let mut inputs = Inputs::default();
+        for (key, value) in scope(data, "the inputs are")? {
+            match key.as_str() {
+                "params" => inputs.params = scope(value, "`params` is")?,
+                "context" => inputs.context = scope(value, "`context` is")?,
+                "facts" => inputs.facts = scope(value, "`facts` is")?,
+                "steps" => inputs.steps = Some(scope(value, "`steps` is")?),
+                other => {
+                    let error = Diagnostic::new(Code::InputSyntax, format!("the inputs have no scope '{other}'"));
+                    let help = match nearest(other, KEYS) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => "put parameters below `params`".to_owned(),
+                    };
+                    return Err(error.with_available(KEYS).with_help(help));
+                }
+            }
+        }
+        Ok(inputs)
+    }
+
+    /// The fact `name` as text, where it is a scalar.
+    pub(super) fn fact(&self, name: &str) -> Option<String> {
+        match self.facts.get(name)? {
+            Data::Str(text) => Some(text.clone()),
+            Data::Null | Data::List(_) | Data::Map(_) => None,
+            other => serde_json::to_string(other).ok(),
+        }
+    }
+}
+
+/// A map; nothing is an empty one.
+fn scope(data: Data, what: &str) -> Result<DataMap> {
+    match data {
+        Data::Map(map) => Ok(map),
+        Data::Null => Ok(DataMap::new()),
+        other => Err(Diagnostic::new(Code::InputSyntax, format!("{what} a {}, not a map", other.kind()))),
+    }
+}

@@ -1,0 +1,21 @@
+//! Whole intent definitions.
+//!
+//! [`Intent::parse`] reads one, [`Intent::validate`] says what is wrong with it before it runs,
+//! [`Intent::resolve`] renders every field, and [`Intent::resolve_step`] with [`Intent::step_completed`]
+//! renders it step by step as an executor goes. Template errors are told to an audit sink, never with values.
+
+mod audit;
+mod fields;
+mod inputs;
+mod model;
+mod params;
+mod resolve;
+mod validate;
+
+pub use audit::{AuditEvent, AuditSink};
+pub use fields::{Field, Role};
+pub use inputs::Inputs;
+pub use model::{Intent, LONGEST_FIELD, Step, StepOutput};
+pub use params::{Parameter, ParameterType};
+pub use resolve::Resolved;
+pub use validate::{Report, ValidateOptions};

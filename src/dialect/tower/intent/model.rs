@@ -1,0 +1,177 @@
+//! An intent definition, read from YAML.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::fields::{Item, walk};
+use super::params::Declarations;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::yaml::{self, Kind, Node};
+use crate::value::{Data, DataMap};
+
+/// The longest field and the longest result of one, in bytes.
+pub const LONGEST_FIELD: usize = 1 << 20;
+
+/// A step of the runbook.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// The name by which expressions refer to it.
+    pub name: Option<String>,
+    /// Where the name, or else the step, stands.
+    pub span: Span,
+    /// The declared outputs: name and value.
+    pub outputs: Vec<StepOutput>,
+}
+
+impl Step {
+    /// The declared outputs as expressions name them: `<id>.outputs.<name>`.
+    fn output_names(&self) -> impl Iterator<Item = String> {
+        let names = self.outputs.iter().filter_map(|output| output.name.as_deref());
+        self.name.iter().flat_map(move |step| names.clone().map(move |name| format!("{step}.outputs.{name}")))
+    }
+}
+
+/// A declared output of a step.
+#[derive(Debug, Clone)]
+pub struct StepOutput {
+    /// The name.
+    pub name: Option<String>,
+    /// The value as it is written.
+    pub value: Node,
+}
+
+/// An intent definition: what it declares, its fields in document order, and the steps that have completed.
+///
+/// ```
+/// use dropforge::dialect::tower::intent::{Inputs, Intent, ValidateOptions};
+/// use dropforge::text::Source;
+/// let source = Source::new("intent.yaml", "spec:\n  controls:\n    lock: ${params.app}-lock\n");
+/// let intent = Intent::parse(&source).unwrap();
+/// assert!(intent.validate(&ValidateOptions::default()).errors.is_empty());
+/// let inputs = Inputs::from_json(r#"{"params": {"app": "web"}}"#).unwrap();
+/// let resolved = intent.resolve(&inputs).unwrap();
+/// assert_eq!(resolved.get("spec.controls.lock"), Some("web-lock"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Intent {
+    pub(super) source: Arc<Source>,
+    pub(super) items: Vec<Item>,
+    pub(super) declarations: Declarations,
+    pub(super) steps: Vec<Step>,
+    /// `<id>.outputs.<name>` to the first step that declares it.
+    pub(super) outputs: HashMap<String, usize>,
+    /// What is wrong with the declarations.
+    pub(super) faults: Vec<Box<Diagnostic>>,
+    /// Completed steps, as told by [`Intent::step_completed`]: name to outputs.
+    pub(super) completed: DataMap,
+}
+
+impl Intent {
+    /// Reads an intent definition.
+    ///
+    /// # Errors
+    /// What makes the text no YAML map; everything else is found by [`Intent::validate`].
+    pub fn parse(source: &Arc<Source>) -> std::result::Result<Intent, Vec<Box<Diagnostic>>> {
+        Self::parse_within(source, &Limits::default())
+    }
+
+    /// Reads an intent definition within other limits than the default ones.
+    ///
+    /// # Errors
+    /// As [`Intent::parse`].
+    pub fn parse_within(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Intent, Vec<Box<Diagnostic>>> {
+        let root = yaml::read_one(source, limits)?;
+        let mut faults = Vec::new();
+        if root.as_map().is_none() {
+            return Err(vec![structure(source, root.span, format!("an intent is a map, not a {}", root.kind_name()))]);
+        }
+        let spec = root.get("spec");
+        if let Some(spec) = spec.filter(|spec| spec.as_map().is_none()) {
+            return Err(vec![structure(source, spec.span, format!("`spec` is a {}, not a map", spec.kind_name()))]);
+        }
+        let get = |key: &str| spec.and_then(|spec| spec.get(key));
+        let declarations = Declarations::read(get("parameters"), source, &mut faults);
+        let steps = read_steps(get("runbook"), source, &mut faults);
+        let mut outputs = HashMap::new();
+        for (at, step) in steps.iter().enumerate() {
+            step.output_names().for_each(|name| {
+                outputs.entry(name).or_insert(at);
+            });
+        }
+        Ok(Intent {
+            source: source.clone(),
+            items: walk(&root),
+            declarations,
+            steps,
+            outputs,
+            faults,
+            completed: DataMap::new(),
+        })
+    }
+
+    /// The file.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// The steps of the runbook in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Tells that the step `id` has completed with `outputs`; from then on expressions can refer to them.
+    ///
+    /// # Errors
+    /// The runbook has no step of this name.
+    pub fn step_completed(&mut self, id: &str, outputs: DataMap) -> Result<()> {
+        if !self.steps.iter().any(|step| step.name.as_deref() == Some(id)) {
+            return Err(self.unknown_step(id));
+        }
+        self.completed.insert(id.to_owned(), Data::Map(outputs));
+        Ok(())
+    }
+
+    pub(super) fn unknown_step(&self, id: &str) -> Box<Diagnostic> {
+        let names = || self.steps.iter().filter_map(|step| step.name.as_deref());
+        Diagnostic::new(Code::IntentUnknownStep, format!("the runbook has no step '{id}'"))
+            .with_available(names())
+            .with_suggestion(id, names())
+    }
+
+    /// Names that expressions may use of the first `visible` steps: `<id>.outputs.<name>`.
+    pub(super) fn declared_outputs(&self, visible: usize) -> Vec<String> {
+        self.steps.iter().take(visible).flat_map(Step::output_names).collect()
+    }
+}
+
+pub(super) fn structure(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
+    Diagnostic::new(Code::IntentStructure, message).at(source, span, "")
+}
+
+fn read_steps(node: Option<&Node>, source: &Arc<Source>, faults: &mut Vec<Box<Diagnostic>>) -> Vec<Step> {
+    let Some(node) = node.filter(|node| node.kind != Kind::Null) else { return Vec::new() };
+    let Some(items) = node.as_list() else {
+        faults.push(structure(source, node.span, format!("spec.runbook is a {}, not a list", node.kind_name())));
+        return Vec::new();
+    };
+    items.iter().map(|item| read_step(item, source, faults)).collect()
+}
+
+fn read_step(item: &Node, source: &Arc<Source>, faults: &mut Vec<Box<Diagnostic>>) -> Step {
+    if item.as_map().is_none() {
+        faults.push(structure(source, item.span, format!("a step is a map, not a {}", item.kind_name())));
+    }
+    let name = item.get("name");
+    let outputs = item.get("outputs").and_then(Node::as_list).unwrap_or(&[]);
+    let output = |node: &Node| {
+        let name = node.get("name").and_then(Node::as_str).map(str::to_owned);
+        StepOutput { name, value: node.get("value").unwrap_or(node).clone() }
+    };
+    Step {
+        name: name.and_then(Node::as_str).map(str::to_owned),
+        span: name.unwrap_or(item).span,
+        outputs: outputs.iter().map(output).collect(),
+    }
+}

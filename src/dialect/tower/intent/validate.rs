@@ -1,0 +1,269 @@
+//! Static validation: everything that can be said about an intent before it has inputs.
+//!
+//! Every field is judged on its own and gives at most one error: first what is malformed, then what refers to
+//! something that cannot be there, then what quoting cannot protect. Errors come in document order.
+
+use bumpalo::Bump;
+
+use super::audit::{AuditEvent, AuditSink};
+use super::fields::{Field, Item, Role};
+use super::model::{Intent, LONGEST_FIELD};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::dialect::tower::ast::{self, Reference, Scope};
+use crate::dialect::tower::lint::lint;
+use crate::dialect::tower::{RenderMode, error, lexer, parser};
+use crate::limits::Limit;
+use crate::text::Span;
+
+/// Errors of one intent that are reported before the rest is left out.
+const MOST_ERRORS: usize = 200;
+
+/// Facts that an executor always knows about.
+const FACTS: [&str; 4] = ["failed_step", "rollback_status", "current_step", "execution_id"];
+
+/// What validation may assume.
+#[derive(Debug, Clone)]
+pub struct ValidateOptions {
+    /// Whether an expression where shell quoting cannot protect it is an error instead of a warning.
+    pub strict: bool,
+    /// The context keys the host captures; `None`: not known, so they are checked when fields are resolved.
+    pub context_keys: Option<Vec<String>>,
+    /// The facts the host adds to the standard ones; `None`: not known.
+    pub custom_facts: Option<Vec<String>>,
+    /// The execution to name in audit events.
+    pub execution_id: Option<String>,
+}
+
+impl Default for ValidateOptions {
+    fn default() -> Self {
+        Self { strict: true, context_keys: None, custom_facts: None, execution_id: None }
+    }
+}
+
+/// What validation found, both in document order.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// At most one for each field.
+    pub errors: Vec<Box<Diagnostic>>,
+    /// Things to look at.
+    pub warnings: Vec<Box<Diagnostic>>,
+}
+
+impl Report {
+    /// Whether there is no error.
+    pub fn is_valid(&self) -> bool {
+        self.errors.is_empty()
+    }
+}
+
+impl Intent {
+    /// Checks everything that can be checked without inputs.
+    pub fn validate(&self, options: &ValidateOptions) -> Report {
+        self.validate_with(options, &mut |_| {})
+    }
+
+    /// As [`Intent::validate`], telling every template error to `audit`.
+    pub fn validate_with(&self, options: &ValidateOptions, audit: AuditSink<'_>) -> Report {
+        let mut report = Report { errors: self.faults.clone(), warnings: self.names_to_warn_about() };
+        let mut arena = Bump::new();
+        for item in &self.items {
+            if report.errors.len() >= MOST_ERRORS {
+                break;
+            }
+            match item {
+                Item::Field(field) => {
+                    let checked = self.check_field(field, options, &arena, &mut report.warnings);
+                    report.errors.extend(checked.err());
+                    arena.reset();
+                }
+                Item::Forbidden(path, node) => report.errors.push(self.forbidden(path, node)),
+                Item::BadMode(path, node) => report.errors.push(self.bad_mode(path, node)),
+            }
+        }
+        let start = |diagnostic: &Diagnostic| diagnostic.primary().map_or(0, |label| label.span.start);
+        report.errors.sort_by_key(|error| start(error));
+        report.warnings.sort_by_key(|warning| start(warning));
+        for error in &report.errors {
+            if let Some(event) = AuditEvent::of(error, options.execution_id.as_deref(), None) {
+                audit(&event);
+            }
+        }
+        report
+    }
+
+    /// Parses a field and says where its error stands in the file.
+    pub(super) fn parse_field<'a, 'f>(
+        &self,
+        field: &'f Field,
+        arena: &'a Bump,
+    ) -> Result<ast::Field<'a, 'f>, Box<Diagnostic>> {
+        let text = &*field.node.text;
+        if text.len() > LONGEST_FIELD {
+            let error = Limit::SourceBytes.error(LONGEST_FIELD as u64).with_field("field", &field.path);
+            return Err(error.at(&self.source, field.node.span, ""));
+        }
+        parser::parse(text, arena).map_err(|fault| {
+            let place = field.node.locate(&self.source, fault.span);
+            fault.diagnostic(text, &self.source, place).with_field("field", &field.path)
+        })
+    }
+
+    fn check_field(
+        &self,
+        field: &Field,
+        options: &ValidateOptions,
+        arena: &Bump,
+        warnings: &mut Vec<Box<Diagnostic>>,
+    ) -> Result<(), Box<Diagnostic>> {
+        let tree = self.parse_field(field, arena)?;
+        if field.is_command && field.mode == RenderMode::Literal && tree.references().next().is_some() {
+            let warning = Diagnostic::warning(Code::LiteralCommand, format!("values enter {} unquoted", field.path))
+                .with_help("remove `render_mode: literal`, or make sure that no value comes from outside");
+            warnings.push(warning.with_field("field", &field.path).at(&self.source, field.node.span, ""));
+        }
+        let missing = tree.references().find_map(|reference| self.check_reference(reference, field, options));
+        let unsafe_place = self.lint_field(field, &tree, options, warnings);
+        match missing.or(unsafe_place) {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// The error of a reference that can be seen to fail.
+    fn check_reference(
+        &self,
+        reference: &Reference<'_>,
+        field: &Field,
+        options: &ValidateOptions,
+    ) -> Option<Box<Diagnostic>> {
+        let name = reference.name;
+        let visible = field.role.visible_steps(self.steps.len());
+        let known = match reference.scope {
+            Scope::Params => self.declarations.parameters.as_ref()?.contains_key(name),
+            Scope::Context => options.context_keys.as_ref()?.iter().any(|key| key == name),
+            Scope::Facts => FACTS.contains(&name) || options.custom_facts.as_ref()?.iter().any(|key| key == name),
+            Scope::Steps => self.outputs.get(name).is_some_and(|&step| step < visible),
+        };
+        if known {
+            return None;
+        }
+        let owned = |keys: &Option<Vec<String>>| keys.clone().unwrap_or_default();
+        let available = match reference.scope {
+            Scope::Params => self.declarations.names().map(str::to_owned).collect(),
+            Scope::Context => owned(&options.context_keys),
+            Scope::Facts => FACTS.map(str::to_owned).into_iter().chain(owned(&options.custom_facts)).collect(),
+            Scope::Steps => self.declared_outputs(visible),
+        };
+        Some(self.missing(reference, field, available, None))
+    }
+
+    /// The error of a reference that finds nothing.
+    pub(super) fn missing(
+        &self,
+        reference: &Reference<'_>,
+        field: &Field,
+        available: Vec<String>,
+        reason: Option<&str>,
+    ) -> Box<Diagnostic> {
+        let expression = field.node.text.get(reference.span.range()).unwrap_or("");
+        let place = field.node.locate(&self.source, reference.span);
+        let mut error = error::missing(reference.scope, reference.name, expression, available)
+            .with_field("field", &field.path)
+            .at(&self.source, place, "");
+        if let Some(note) = self.why_incomplete(reference, &field.role) {
+            error.message = format!("{}: {note}", error.message);
+        }
+        if let Some(reason) = reason {
+            error = error.with_field("reason", reason);
+        }
+        error
+    }
+
+    fn why_incomplete(&self, reference: &Reference<'_>, role: &Role) -> Option<String> {
+        let (id, _) = reference.step_output()?;
+        let at = self.steps.iter().position(|step| step.name.as_deref() == Some(id));
+        match at {
+            Some(at) if at >= role.visible_steps(self.steps.len()) => Some(format!("step '{id}' has not completed")),
+            Some(_) => None,
+            None => Some(format!("the runbook has no step '{id}'")),
+        }
+    }
+
+    /// Warnings of a field; the first hazard is the error in strict mode.
+    fn lint_field(
+        &self,
+        field: &Field,
+        tree: &ast::Field<'_, '_>,
+        options: &ValidateOptions,
+        warnings: &mut Vec<Box<Diagnostic>>,
+    ) -> Option<Box<Diagnostic>> {
+        let text = &*field.node.text;
+        let mut refused: Option<Box<Diagnostic>> = None;
+        for found in lint(text, tree, field.mode) {
+            let place = field.node.locate(&self.source, found.span);
+            if found.code == Code::ShellExpressionMayBeOption && self.cannot_begin_with_dash(found.span, tree) {
+                continue;
+            }
+            let mut diagnostic = found.warning(text, &self.source, place).with_field("field", &field.path);
+            if found.hazard.is_none() || !options.strict {
+                warnings.push(diagnostic);
+            } else if refused.is_none() {
+                diagnostic.code = Code::TemplateUnsafeShellContext;
+                diagnostic.severity = crate::diagnostics::Severity::Error;
+                let expression = text.get(found.span.range()).unwrap_or("");
+                refused = Some(diagnostic.with_field("reason", found.code.name()).with_field("expression", expression));
+            }
+        }
+        refused
+    }
+
+    fn cannot_begin_with_dash(&self, span: Span, tree: &ast::Field<'_, '_>) -> bool {
+        let reference = tree.references().find(|reference| reference.span == span);
+        let parameter = reference.filter(|reference| reference.scope == Scope::Params);
+        let declared = parameter.and_then(|reference| self.declarations.get(reference.name));
+        declared.is_some_and(|parameter| !parameter.may_begin_with_dash())
+    }
+
+    fn forbidden(&self, path: &str, node: &crate::value::yaml::Node) -> Box<Diagnostic> {
+        let span = lexer::first_expression(&node.text).unwrap_or_default();
+        let expression = node.text.get(span.range()).unwrap_or("");
+        let message = format!("Template expressions are not allowed in {path}");
+        Diagnostic::new(Code::TemplateDisallowedField, message)
+            .with_field("field", path)
+            .with_field("expression", expression)
+            .with_help("this field must be literal")
+            .at(&self.source, node.locate(&self.source, span), "")
+    }
+
+    fn bad_mode(&self, path: &str, node: &crate::value::yaml::Node) -> Box<Diagnostic> {
+        let modes = [RenderMode::Literal, RenderMode::Shell].map(RenderMode::name);
+        Diagnostic::new(Code::IntentRenderMode, format!("{path} is neither `literal` nor `shell`"))
+            .with_field("field", path)
+            .with_available(modes)
+            .with_suggestion(&node.text, modes)
+            .at(&self.source, node.span, "")
+    }
+
+    /// Names of steps, outputs and parameters that no expression can spell, and steps of one name.
+    fn names_to_warn_about(&self) -> Vec<Box<Diagnostic>> {
+        let mut warnings = Vec::new();
+        let mut seen: std::collections::HashMap<&str, Span> = std::collections::HashMap::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            let Some(name) = step.name.as_deref().filter(|name| !name.contains("${")) else { continue };
+            let field = format!("spec.runbook[{at}].name");
+            if !parser::is_identifier(name) {
+                let message = format!("no expression can refer to the step '{}'", parser::abridged(name));
+                let warning = Diagnostic::warning(Code::UnreferenceableName, message)
+                    .with_help("names that expressions use are [a-z_][a-z0-9_]*");
+                warnings.push(warning.with_field("field", field).at(&self.source, step.span, ""));
+            } else if let Some(first) = seen.insert(name, step.span) {
+                let warning = Diagnostic::warning(Code::DuplicateStep, format!("two steps are called '{name}'"))
+                    .with_field("field", field)
+                    .at(&self.source, step.span, "again here")
+                    .at(&self.source, first, "first here");
+                warnings.push(warning);
+            }
+        }
+        warnings
+    }
+}

@@ -1,0 +1,174 @@
+//! Things in a well-formed field that are probably not meant: shell quoting that does not protect, names of
+//! the environment, and what other template languages write.
+
+use std::sync::Arc;
+
+use super::ast::{Field, Part};
+use super::shell::{Hazard, hazards};
+use super::{RenderMode, parser};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::text::{Source, Span};
+
+/// One finding in the text of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lint {
+    /// What it is; its name is the lint's.
+    pub code: Code,
+    /// The place in the field.
+    pub span: Span,
+    /// The hazard, where it is one: strict validation refuses it.
+    pub hazard: Option<Hazard>,
+}
+
+impl Lint {
+    /// The warning of this lint; `place` is where it stands in `source`.
+    pub fn warning(self, text: &str, source: &Arc<Source>, place: Span) -> Box<Diagnostic> {
+        let shown = parser::abridged(text.get(self.span.range()).unwrap_or(""));
+        let (message, help) = match (self.hazard, self.code) {
+            (Some(hazard), _) => (format!("'{shown}' stands where quoting does not protect it"), hazard.help()),
+            (_, Code::EnvironmentReference) => (
+                format!("'{shown}' is left to the shell; the environment is not read here"),
+                "write ${params.name} or ${context.name} for a value of the intent",
+            ),
+            (_, Code::ShellExpressionMayBeOption) => (
+                format!("a value of '{shown}' that begins with '-' would be taken for an option"),
+                "put `--` before the arguments",
+            ),
+            (_, Code::ControlCharacter) => {
+                ("the text has a control character".to_owned(), "write it without; nothing is encoded here")
+            }
+            _ => (format!("'{shown}' is not an expression and stays as it is"), "write ${scope.name}"),
+        };
+        Diagnostic::warning(self.code, message).with_help(help).at(source, place, "")
+    }
+}
+
+/// The lints of a field, in order of their places.
+pub fn lint(text: &str, field: &Field<'_, '_>, mode: RenderMode) -> Vec<Lint> {
+    let mut found = Vec::new();
+    for part in field.parts {
+        if let Part::Text(span) = part {
+            lint_text(text, *span, &mut found);
+        }
+    }
+    let expressions: Vec<Span> = field.references().map(|reference| reference.span).collect();
+    match mode {
+        RenderMode::Shell => shell_lints(text, &expressions, &mut found),
+        RenderMode::Literal => control_characters(text, &mut found),
+    }
+    found.sort_by_key(|lint| (lint.span, lint.code));
+    found
+}
+
+fn shell_lints(text: &str, expressions: &[Span], found: &mut Vec<Lint>) {
+    let mut line = CommandLine::default();
+    let mut behind = 0;
+    for (&span, hazard) in expressions.iter().zip(hazards(text, expressions)) {
+        line.read(text.get(behind..span.start as usize).unwrap_or(""));
+        behind = span.end as usize;
+        match hazard {
+            Some(hazard) => found.push(Lint { code: hazard.code(), span, hazard: Some(hazard) }),
+            None if line.begins_argument() => {
+                found.push(Lint { code: Code::ShellExpressionMayBeOption, span, hazard: None });
+            }
+            None => {}
+        }
+        line.read_value();
+    }
+}
+
+/// What has been read of a simple command, as far as options are concerned.
+#[derive(Default)]
+struct CommandLine {
+    has_word: bool,
+    has_double_dash: bool,
+    after_blank: bool,
+}
+
+impl CommandLine {
+    fn read(&mut self, gap: &str) {
+        let begun = gap.rfind(['\n', ';', '|', '&', '(']).map(|at| at + 1);
+        if begun.is_some() {
+            *self = Self::default();
+        }
+        let rest = begun.map_or(gap, |at| gap.get(at..).unwrap_or(""));
+        self.after_blank = rest.ends_with([' ', '\t']) || (self.after_blank && rest.is_empty());
+        for word in rest.split_whitespace() {
+            self.has_word = true;
+            self.has_double_dash |= word == "--";
+        }
+    }
+
+    fn read_value(&mut self) {
+        self.has_word = true;
+        self.after_blank = false;
+    }
+
+    /// Whether what follows begins a word that is not the first, with no `--` before it.
+    fn begins_argument(&self) -> bool {
+        self.after_blank && self.has_word && !self.has_double_dash
+    }
+}
+
+fn control_characters(text: &str, found: &mut Vec<Lint>) {
+    let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
+    if let Some((at, c)) = text.char_indices().find(|&(_, c)| control(c)) {
+        found.push(Lint { code: Code::ControlCharacter, span: Span::of(at..at + c.len_utf8()), hazard: None });
+    }
+}
+
+/// `$NAME`, `$params.app` and `{{ name }}` in the text `span`.
+fn lint_text(text: &str, span: Span, found: &mut Vec<Lint>) {
+    let piece = text.get(span.range()).unwrap_or("");
+    let base = span.start as usize;
+    let mut at = 0;
+    while let Some(next) = piece.get(at..).and_then(|rest| memchr::memchr3(b'$', b'{', b'\\', rest.as_bytes())) {
+        at += next;
+        let rest = piece.get(at..).unwrap_or("");
+        let (code, length) = if let Some(name) = rest.strip_prefix('$') {
+            dollar(name)
+        } else if rest.starts_with('\\') {
+            (None, 1 + rest.chars().nth(1).map_or(0, char::len_utf8))
+        } else {
+            braces(rest)
+        };
+        if let Some(code) = code {
+            found.push(Lint { code, span: Span::of(base + at..base + at + length), hazard: None });
+        }
+        at += length.max(1);
+    }
+}
+
+/// What stands behind a `$`, and the length of all of it.
+fn dollar(name: &str) -> (Option<Code>, usize) {
+    if name.starts_with('$') {
+        return (None, 2);
+    }
+    let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let length = name.find(|c: char| !of_name(c)).unwrap_or(name.len());
+    let (word, rest) = name.split_at(length);
+    if word.is_empty() || word.starts_with(|c: char| c.is_ascii_digit()) {
+        return (None, 1 + length);
+    }
+    let path = rest.strip_prefix('.').filter(|path| path.starts_with(of_name));
+    if let Some(path) = path.filter(|_| super::ast::Scope::from_name(word).is_some()) {
+        let more = path.find(|c: char| !of_name(c) && c != '.').unwrap_or(path.len());
+        return (Some(Code::LookalikeExpression), 1 + length + 1 + more);
+    }
+    (Some(Code::EnvironmentReference), 1 + length)
+}
+
+/// `{{ name … }}` on one line, as far as a glance goes.
+fn braces(rest: &str) -> (Option<Code>, usize) {
+    const GLANCE: usize = 256;
+    let Some(body) = rest.strip_prefix("{{") else { return (None, 1) };
+    let body = body.as_bytes();
+    let glance = body.get(..GLANCE.min(body.len())).unwrap_or(&[]);
+    let line = glance.split(|&byte| byte == b'\n').next().unwrap_or(&[]);
+    let first = line.iter().find(|byte| !byte.is_ascii_whitespace());
+    let named = first.is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_');
+    match memchr::memmem::find(line, b"}}") {
+        Some(end) if named => (Some(Code::LookalikeExpression), end + 4),
+        _ => (None, 2),
+    }
+}

@@ -1,0 +1,169 @@
+//! The language's rules: what can be interpolated, what is missing, and how a value becomes text.
+//!
+//! A value can be interpolated if it is text, a boolean or a finite number; in shell mode text must not hold a
+//! NUL, which no token can. Null, lists and maps count as missing. Of `steps` only outputs of completed steps
+//! count; a step without a `status` has completed.
+
+use super::RenderMode;
+use super::ast::Scope;
+use super::error;
+use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::compiler::{Constant, Fold};
+use crate::diagnostics::{Code, Result};
+use crate::function::Cx;
+use crate::value::{Map, Value};
+use crate::vm::{Items, Missing, Output, Semantics};
+
+/// The rules of this language.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Tower;
+
+/// The mark of a key: which scope it is read of, in which mode. No expression can spell one.
+const MARKS: [(char, bool, RenderMode); 4] = [
+    ('#', false, RenderMode::Literal),
+    ('!', false, RenderMode::Shell),
+    ('%', true, RenderMode::Literal),
+    ('&', true, RenderMode::Shell),
+];
+
+/// The attribute that reads the key `name` of `scope`.
+pub(super) fn marked(scope: Scope, name: &str, mode: RenderMode) -> String {
+    let wanted = (scope == Scope::Steps, mode);
+    let mark = MARKS.iter().find(|(_, steps, mode)| (*steps, *mode) == wanted).map_or('#', |(mark, ..)| *mark);
+    format!("{mark}{name}")
+}
+
+/// The key, whether it is one of `steps`, and the mode.
+fn unmarked(attribute: &str) -> Option<(&str, bool, RenderMode)> {
+    MARKS.iter().find_map(|(mark, steps, mode)| Some((attribute.strip_prefix(*mark)?, *steps, *mode)))
+}
+
+/// Why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
+fn refused(value: Value<'_>, mode: RenderMode) -> Option<Option<&'static str>> {
+    match value {
+        Value::Str(text) if mode == RenderMode::Shell && memchr::memchr(0, text.as_str().as_bytes()).is_some() => {
+            Some(Some("nul_byte"))
+        }
+        Value::Float(n) if !n.is_finite() => Some(Some("not_finite")),
+        Value::List(_) | Value::Map(_) => Some(Some("not_scalar")),
+        Value::Undefined | Value::Null => Some(None),
+        _ => None,
+    }
+}
+
+fn is_completed(step: &Map<'_>) -> bool {
+    step.get("status").is_none_or(|status| status.as_str() == Some("completed"))
+}
+
+/// The value of a key, whatever it is. Of `steps` the key is `<id>.outputs.<name>`.
+fn look_up<'v>(scope: &'v Map<'v>, key: &str, of_steps: bool) -> Option<Value<'v>> {
+    if !of_steps {
+        return scope.get(key);
+    }
+    let (id, rest) = key.split_once('.')?;
+    let step = scope.get(id)?.as_map().filter(|step| is_completed(step))?;
+    step.get("outputs")?.as_map()?.get(rest.strip_prefix("outputs.")?)
+}
+
+/// The names of a scope that could be interpolated.
+fn available(scope: &Map<'_>, of_steps: bool, mode: RenderMode) -> Vec<String> {
+    let usable = |value: &Value<'_>| refused(*value, mode).is_none();
+    if !of_steps {
+        return scope.iter().filter(|(_, value)| usable(value)).map(|(name, _)| name.to_owned()).collect();
+    }
+    let mut names = Vec::new();
+    for (id, step) in scope.iter() {
+        let outputs = step.as_map().filter(|step| is_completed(step)).and_then(|step| step.get("outputs"));
+        for (name, value) in outputs.as_ref().and_then(Value::as_map).into_iter().flat_map(|outputs| outputs.iter()) {
+            if usable(&value) {
+                names.push(format!("{id}.outputs.{name}"));
+            }
+        }
+    }
+    names
+}
+
+impl Semantics for Tower {
+    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+        let (scope, name) = missing.path.split_once('.').unwrap_or((missing.path, ""));
+        let scope = Scope::from_name(scope).unwrap_or(Scope::Params);
+        let expression = format!("${{{}}}", missing.path);
+        let map = missing.parent.and_then(|parent| parent.as_map());
+        let (Some(map), Some((key, of_steps, mode))) = (map, unmarked(missing.name)) else {
+            return Err(error::missing(scope, name, &expression, Vec::<String>::new()));
+        };
+        cx.charge(map.len() * size_of::<Value<'_>>())?;
+        let mut error = error::missing(scope, name, &expression, available(map, of_steps, mode));
+        if let Some(reason) = look_up(map, key, of_steps).and_then(|value| refused(value, mode)).flatten() {
+            error = error.with_field("reason", reason);
+        }
+        if of_steps
+            && let Some((id, _)) = key.split_once('.')
+            && map.get(id).is_some_and(|step| step.as_map().is_some_and(|step| !is_completed(step)))
+        {
+            error.message = format!("{}: step '{id}' has not completed", error.message);
+        }
+        Err(error)
+    }
+
+    fn present(value: Value<'_>) -> bool {
+        refused(value, RenderMode::Literal).is_none()
+    }
+
+    fn truth<'v>(cx: &Cx<'v>, _: Value<'v>) -> Result<bool> {
+        Err(cx.fault(Code::TypeMismatch, "nothing is tested in this language"))
+    }
+
+    fn binary<'v>(cx: &Cx<'v>, _: BinaryOp, _: Value<'v>, _: Value<'v>) -> Result<Value<'v>> {
+        Err(cx.fault(Code::TypeMismatch, "there are no operators in this language"))
+    }
+
+    fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+        let (key, of_steps, mode) = unmarked(key)?;
+        look_up(value.as_map()?, key, of_steps).filter(|value| refused(*value, mode).is_none())
+    }
+
+    fn index<'v>(_: &Cx<'v>, _: Value<'v>, _: Value<'v>) -> Result<Option<Value<'v>>> {
+        Ok(None)
+    }
+
+    fn iterate<'v>(cx: &Cx<'v>, _: Value<'v>, _: u32) -> Result<Items<'v>> {
+        Err(cx.fault(Code::NotIterable, "there are no loops in this language"))
+    }
+
+    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+        if mode == EscapeMode::Shell {
+            out.push("'")?;
+        }
+        match value {
+            Value::Str(text) if mode == EscapeMode::Shell => quote(text.as_str(), out)?,
+            Value::Str(text) => out.push(text.as_str())?,
+            Value::Bool(b) => out.push(if b { "true" } else { "false" })?,
+            Value::Int(n) => out.push(itoa::Buffer::new().format(n))?,
+            Value::Uint(n) => out.push(itoa::Buffer::new().format(n))?,
+            Value::Float(n) if n.is_finite() => out.push(zmij::Buffer::new().format_finite(n))?,
+            other => return Err(cx.fault(Code::TypeMismatch, format!("a {} has no text", other.kind()))),
+        }
+        if mode == EscapeMode::Shell { out.push("'") } else { Ok(()) }
+    }
+}
+
+/// The inside of single quotes: a quote ends them, stands escaped, and opens them again.
+fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
+    let mut pieces = text.split('\'');
+    out.push(pieces.next().unwrap_or(""))?;
+    pieces.try_for_each(|piece| {
+        out.push("'\\''")?;
+        out.push(piece)
+    })
+}
+
+impl Fold for Tower {
+    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+        None
+    }
+
+    fn text(&self, _: &Constant, _: EscapeMode) -> Option<String> {
+        None
+    }
+}

@@ -1,0 +1,31 @@
+//! YAML in and out.
+//!
+//! In: [`read`] turns a source into documents of [`Node`]s by the YAML 1.2 core schema (`yes`, `no`, `on` and
+//! `off` are text, `012` is twelve, dates are text). A node knows its place in the file, so that whoever
+//! finds a fault in a value can point at it; [`Node::to_data`] gives the plain value. Duplicate keys, unknown
+//! tags and keys that are not scalars are errors; aliases and merge keys are copies, counted and bounded.
+//!
+//! Out: [`to_string`] and [`write`] print a [`Data`](super::Data) so that no reader of YAML 1.1 or 1.2 takes
+//! a text for something else: whatever is not safe without quotes is quoted.
+//!
+//! ```
+//! use dropforge::limits::Limits;
+//! use dropforge::text::Source;
+//! use dropforge::value::yaml;
+//! let source = Source::new("in.yaml", "a: [1, no, 0x10]\nb: {c: ~}\n");
+//! let data = yaml::read_data(&source, &Limits::default()).unwrap();
+//! assert_eq!(yaml::to_string(&data), "a:\n  - 1\n  - \"no\"\n  - 16\nb:\n  c: null\n");
+//! ```
+
+mod merge;
+mod node;
+mod read;
+mod schema;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use node::{Entry, Kind, Node, Style};
+pub use read::{read, read_data, read_one};
+pub use write::{to_string, write};

@@ -1,0 +1,322 @@
+//! Text to nodes: the one place that knows the YAML parser we use.
+//!
+//! Events come in, nodes are built on an explicit stack of open collections, so depth costs no host stack and
+//! is bounded by [`Limits::value_depth`]. What aliases and merge keys copy is counted before it can be
+//! unfolded: at most ten times the nodes of the file and ten thousand more, where 64 bytes of text count as
+//! one more node.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
+
+use super::merge::{MapFault, close_map};
+use super::node::{Entry, Kind, Node, Style};
+use super::schema;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::limits::{Limit, Limits};
+use crate::text::{Source, Span};
+use crate::value::Data;
+
+/// How many nodes aliases may copy for each node of the file, and how many in any case.
+const COPIES_PER_NODE: u64 = 10;
+const FREE_COPIES: u64 = 10_000;
+
+type Errors = Vec<Box<Diagnostic>>;
+
+/// Reads every document of `source`. An empty document is a null; an empty file has no document.
+///
+/// # Errors
+/// Everything that can be found in one pass: the first syntax error and, before it, duplicate keys, unknown
+/// tags, keys that are not scalars and bad merges; too deep nesting and too many copies by aliases.
+pub fn read(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Vec<Node>, Errors> {
+    if source.text().len() > limits.source_bytes {
+        return Err(vec![Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::default(), "")]);
+    }
+    let options = granit_parser::options! { emit_comments: false };
+    let mut reader = Reader {
+        source,
+        limits,
+        stack: Vec::new(),
+        anchors: HashMap::new(),
+        documents: Vec::new(),
+        errors: Vec::new(),
+        source_weight: 0,
+        copied: 0,
+    };
+    for event in Parser::new_from_str_with_options(source.text(), options) {
+        let step = match event {
+            Ok((event, span)) => reader.event(event, span),
+            Err(error) => Err(scan_error(source, limits, &error)),
+        };
+        if let Err(fatal) = step {
+            reader.errors.push(fatal);
+            break;
+        }
+        if reader.errors.len() >= limits.diagnostics {
+            break;
+        }
+    }
+    if reader.errors.is_empty() { Ok(reader.documents) } else { Err(reader.errors) }
+}
+
+/// Reads a source that holds at most one document; an empty file is a null.
+///
+/// # Errors
+/// As [`read`], and when there is a second document.
+pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Node, Errors> {
+    let mut documents = read(source, limits)?;
+    if let Some(second) = documents.get(1) {
+        let error = Diagnostic::new(Code::InputSyntax, "only one YAML document is allowed here").at(
+            source,
+            second.span,
+            "a second document begins here",
+        );
+        return Err(vec![error]);
+    }
+    Ok(documents.pop().unwrap_or_else(|| scalar_node(Span::default(), Kind::Null, Style::Plain, "")))
+}
+
+/// Reads a source that holds at most one document as a plain value.
+///
+/// # Errors
+/// As [`read_one`].
+pub fn read_data(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Data, Errors> {
+    read_one(source, limits).map(|node| node.to_data())
+}
+
+/// A collection that is still open.
+struct Open {
+    start: Span,
+    anchor: usize,
+    weight: u64,
+    height: usize,
+    items: Items,
+}
+
+enum Items {
+    List(Vec<Node>),
+    Map(Vec<Entry>, Option<Node>),
+}
+
+struct Reader<'s> {
+    source: &'s Arc<Source>,
+    limits: &'s Limits,
+    stack: Vec<Open>,
+    /// Finished nodes with an anchor, by the parser's number.
+    anchors: HashMap<usize, Node>,
+    documents: Vec<Node>,
+    errors: Errors,
+    /// Weight of the nodes seen so far, without copies.
+    source_weight: u64,
+    /// Weight of what aliases and merges copied.
+    copied: u64,
+}
+
+impl Reader<'_> {
+    fn event(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<()> {
+        let place = place(span);
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let node = self.scalar(&text, style, tag.as_deref(), place);
+                self.source_weight += node.weight;
+                self.finish(node, anchor)
+            }
+            Event::SequenceStart(_, anchor, tag) => self.open(place, anchor, tag.as_deref(), Items::List(Vec::new())),
+            Event::MappingStart(_, anchor, tag) => {
+                self.open(place, anchor, tag.as_deref(), Items::Map(Vec::new(), None))
+            }
+            Event::SequenceEnd | Event::MappingEnd => self.close(),
+            Event::Alias(id) => self.alias(id, place),
+            Event::DocumentStart(..) => {
+                self.anchors.clear();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.errors.push(Diagnostic::new(Code::InputSyntax, message).at(self.source, span, ""));
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, span: Span) -> Node {
+        let style = match style {
+            ScalarStyle::Plain => Style::Plain,
+            ScalarStyle::SingleQuoted => Style::SingleQuoted,
+            ScalarStyle::DoubleQuoted => Style::DoubleQuoted,
+            ScalarStyle::Literal => Style::Literal,
+            ScalarStyle::Folded => Style::Folded,
+        };
+        let kind = match tag.map(core_suffix) {
+            None if style == Style::Plain => schema::plain(text),
+            None | Some(Some("!")) => Kind::Str,
+            Some(Some(suffix)) => schema::tagged(suffix, text).unwrap_or_else(|why| {
+                self.error(span, why);
+                Kind::Null
+            }),
+            Some(None) => {
+                self.unknown_tag(tag, span);
+                Kind::Null
+            }
+        };
+        scalar_node(span, kind, style, text)
+    }
+
+    fn unknown_tag(&mut self, tag: Option<&Tag>, span: Span) {
+        let name = tag.map(ToString::to_string).unwrap_or_default();
+        let error = Diagnostic::new(Code::InputSyntax, format!("the tag `{name}` is not known"))
+            .at(self.source, span, "the tagged value")
+            .with_help("only the tags of the YAML core schema (`!!str`, `!!int`, …) are read");
+        self.errors.push(error);
+    }
+
+    fn open(&mut self, start: Span, anchor: usize, tag: Option<&Tag>, items: Items) -> Result<()> {
+        if self.stack.len() >= self.limits.value_depth {
+            return Err(Limit::ValueDepth.error(self.limits.value_depth as u64).at(self.source, start, ""));
+        }
+        let fits = |suffix: &str| match items {
+            Items::List(_) => matches!(suffix, "seq" | "!"),
+            Items::Map(..) => matches!(suffix, "map" | "!"),
+        };
+        if tag.is_some_and(|tag| !core_suffix(tag).is_some_and(fits)) {
+            self.unknown_tag(tag, start);
+        }
+        self.source_weight += 1;
+        self.stack.push(Open { start, anchor, weight: 1, height: 1, items });
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        let Some(open) = self.stack.pop() else { return Ok(()) };
+        let mut weight = open.weight;
+        let kind = match open.items {
+            Items::List(items) => Kind::List(Arc::new(items)),
+            Items::Map(entries, _) => {
+                let mut faults = Vec::new();
+                let (entries, copied) = close_map(entries, &mut faults);
+                faults.into_iter().for_each(|fault| self.map_fault(fault));
+                weight += copied;
+                self.charge(copied, open.start)?;
+                Kind::Map(Arc::new(entries))
+            }
+        };
+        let node =
+            Node { span: open.start, kind, style: Style::Plain, text: Arc::default(), weight, height: open.height };
+        self.finish(node, open.anchor)
+    }
+
+    fn map_fault(&mut self, fault: MapFault) {
+        let error = match fault {
+            MapFault::Duplicate(name, first, second) => {
+                Diagnostic::new(Code::DuplicateKey, format!("the key `{name}` is given twice"))
+                    .at(self.source, second, "again here")
+                    .at(self.source, first, "first here")
+                    .with_help("keep one of them; a map has each key once")
+            }
+            MapFault::BadMerge(span, kind) => {
+                Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, not a {kind}"))
+                    .at(self.source, span, "")
+                    .with_help("write the key as `\"<<\"` if it is data")
+            }
+        };
+        self.errors.push(error);
+    }
+
+    fn alias(&mut self, id: usize, span: Span) -> Result<()> {
+        let Some(target) = self.anchors.get(&id) else {
+            return Err(Diagnostic::new(Code::InputSyntax, "an alias cannot stand inside what it refers to").at(
+                self.source,
+                span,
+                "this alias",
+            ));
+        };
+        let mut node = target.clone();
+        node.span = span;
+        if self.stack.len() + node.height > self.limits.value_depth {
+            return Err(Limit::ValueDepth.error(self.limits.value_depth as u64).at(self.source, span, ""));
+        }
+        self.charge(node.weight, span)?;
+        // The text stands elsewhere, so offsets in it have no place under the alias.
+        if node.style != Style::Plain || !node.text.is_empty() {
+            node.style = Style::Folded;
+        }
+        self.finish(node, 0)
+    }
+
+    /// Counts copied nodes.
+    fn charge(&mut self, weight: u64, span: Span) -> Result<()> {
+        self.copied = self.copied.saturating_add(weight);
+        if self.copied <= self.source_weight.saturating_mul(COPIES_PER_NODE).saturating_add(FREE_COPIES) {
+            return Ok(());
+        }
+        Err(Diagnostic::new(Code::LimitMemory, "the aliases of this file unfold to too much")
+            .at(self.source, span, "one alias too many")
+            .with_note(format!(
+                "aliases may copy {COPIES_PER_NODE} times what the file holds, and {FREE_COPIES} nodes"
+            )))
+    }
+
+    /// Puts a finished node where it belongs.
+    fn finish(&mut self, node: Node, anchor: usize) -> Result<()> {
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        let Some(open) = self.stack.last_mut() else {
+            self.documents.push(node);
+            return Ok(());
+        };
+        open.weight = open.weight.saturating_add(node.weight);
+        open.height = open.height.max(node.height + 1);
+        let key = match &mut open.items {
+            Items::List(items) => {
+                items.push(node);
+                return Ok(());
+            }
+            Items::Map(entries, key) => match key.take() {
+                Some(key) => {
+                    let name = key_name(&key);
+                    entries.push(Entry { name, key, value: node });
+                    return Ok(());
+                }
+                None => key.insert(node),
+            },
+        };
+        if key.height > 0 {
+            let (span, kind) = (key.span, key.kind_name());
+            self.error(span, format!("a {kind} cannot be a key; only text, numbers, booleans and null can"));
+        }
+        Ok(())
+    }
+}
+
+fn key_name(key: &Node) -> Arc<str> {
+    match key.kind {
+        Kind::Str => key.text.clone(),
+        _ => schema::key_name(&key.kind, &key.text).into(),
+    }
+}
+
+fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
+    let weight = 1 + text.len() as u64 / 64;
+    Node { span, kind, style, text: text.into(), weight, height: 0 }
+}
+
+/// The name of a tag of the core schema, `!` for the tag that only says "not plain".
+fn core_suffix(tag: &Tag) -> Option<&str> {
+    if tag.handle().is_empty() && tag.suffix() == "!" { Some("!") } else { tag.core_suffix() }
+}
+
+fn place(span: granit_parser::Span) -> Span {
+    Span::of(span.byte_range().unwrap_or(0..0))
+}
+
+fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<Diagnostic> {
+    let at = error.marker().byte_offset().unwrap_or(0);
+    let next = source.text().get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+    let span = Span::of(at..at + next);
+    if matches!(error.kind(), ErrorKind::RecursionLimitExceeded) {
+        return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
+    }
+    Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {}", error.info())).at(source, span, "")
+}

@@ -1,0 +1,485 @@
+//! Reading and writing, with hostile inputs and texts that readers like to misread.
+
+use std::sync::Arc;
+
+use super::{Kind, Node, read, read_data, read_one, to_string};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+
+fn source(text: &str) -> Arc<Source> {
+    Source::new("in.yaml", text)
+}
+
+fn json(text: &str) -> String {
+    serde_json::to_string(&read_data(&source(text), &Limits::default()).expect("readable")).expect("json")
+}
+
+fn errors(text: &str) -> Vec<Box<Diagnostic>> {
+    read(&source(text), &Limits::default()).expect_err("an error")
+}
+
+#[test]
+fn plain_scalars_follow_the_core_schema() {
+    let table = [
+        ("yes", "\"yes\""),
+        ("No", "\"No\""),
+        ("on", "\"on\""),
+        ("true", "true"),
+        ("FALSE", "false"),
+        ("tRue", "\"tRue\""),
+        ("~", "null"),
+        ("NULL", "null"),
+        ("012", "12"),
+        ("0o14", "12"),
+        ("0x1F", "31"),
+        ("0x", "\"0x\""),
+        ("-0x1", "\"-0x1\""),
+        ("+7", "7"),
+        ("1_000", "\"1_000\""),
+        ("12:30:45", "\"12:30:45\""),
+        ("2024-01-02", "\"2024-01-02\""),
+        ("1e3", "1000.0"),
+        (".5", "0.5"),
+        ("5.", "5.0"),
+        (".", "\".\""),
+        ("1.2.3", "\"1.2.3\""),
+        ("e3", "\"e3\""),
+        ("1e", "\"1e\""),
+        ("-", "[null]"),
+        ("9223372036854775807", "9223372036854775807"),
+        ("9223372036854775808", "9223372036854775808"),
+        ("-9223372036854775809", "-9.223372036854776e+18"),
+        ("inf", "\"inf\""),
+        ("'1'", "\"1\""),
+        ("!!str 1", "\"1\""),
+        ("!!int '1'", "1"),
+        ("!!float 1", "1.0"),
+        ("! 1", "\"1\""),
+        ("!!str", "\"\""),
+    ];
+    for (text, wanted) in table {
+        assert_eq!(json(text).replace("e18", "e+18"), wanted, "{text}");
+    }
+    assert_eq!(read_data(&source("-.inf"), &Limits::default()).unwrap(), Data::Float(f64::NEG_INFINITY));
+}
+
+#[test]
+fn keys_become_text_and_keep_their_order() {
+    assert_eq!(
+        json("z: 1\n0x10: 2\ntrue: 3\n~: 4\n'': 5\n1.50: 6\n"),
+        r#"{"z":1,"16":2,"true":3,"null":4,"":5,"1.5":6}"#
+    );
+    assert_eq!(errors("[a]: 1\n")[0].position().unwrap().to_string(), "1:1");
+}
+
+#[test]
+fn duplicate_keys_are_errors_with_both_places() {
+    let found = errors("a: 1\nb: {x: 1, 'x': 2}\n1: x\n0x1: y\na: 2\n");
+    let places: Vec<Vec<String>> =
+        found.iter().map(|e| e.labels.iter().map(|label| label.position().to_string()).collect()).collect();
+    assert_eq!(places, [["2:11", "2:5"], ["4:1", "3:1"], ["5:1", "1:1"]]);
+    assert!(found.iter().all(|e| e.code == Code::DuplicateKey));
+    let many: String = (0..1000).map(|n| format!("k{n}: 1\n")).collect();
+    assert_eq!(errors(&format!("{many}k7: 2\n")).len(), 1);
+}
+
+#[test]
+fn merge_keys_are_unfolded_where_they_stand() {
+    let text = "base: &b {x: 1, y: 2}\nother: &o {y: 3, z: 4}\nm:\n  first: 0\n  <<: [*b, *o]\n  x: 9\n";
+    let merged = read_data(&source(text), &Limits::default()).unwrap();
+    assert_eq!(serde_json::to_string(merged.get("m").unwrap()).unwrap(), r#"{"first":0,"y":2,"z":4,"x":9}"#);
+    assert_eq!(json("'<<': 1"), r#"{"<<":1}"#);
+    assert_eq!(errors("<<: 1")[0].code, Code::InputSyntax);
+    assert_eq!(errors("a: &a {x: 1}\nb: {<<: *a, <<: *a}")[0].code, Code::DuplicateKey);
+}
+
+#[test]
+fn streams_empty_files_and_marks() {
+    let count = |text: &str| read(&source(text), &Limits::default()).unwrap().len();
+    assert_eq!([count(""), count("# x"), count("---\n"), count("a\n---\nb\n...\n")], [0, 0, 1, 2]);
+    assert_eq!(json("\u{feff}a: 1\r\nb: |\r\n  x\r\n  y\r\n"), r#"{"a":1,"b":"x\ny\n"}"#);
+    assert_eq!(
+        read_one(&source("a\n---\nb"), &Limits::default()).unwrap_err()[0].position().unwrap().to_string(),
+        "3:1"
+    );
+    assert_eq!(errors("a:\n\tb: 1\n")[0].position().unwrap().to_string(), "2:2");
+}
+
+#[test]
+fn faults_say_where() {
+    for (text, place) in [
+        ("a: [1\nb: 2", "2:2"),
+        ("a: *nope", "1:4"),
+        ("a: &x [*x]", "1:8"),
+        ("a: !secret x", "1:12"),
+        ("a: !!int x", "1:10"),
+        ("a: @x", "1:4"),
+        ("a: \"x", "1:4"),
+        ("%FOO", "1:5"),
+    ] {
+        let found = errors(text);
+        assert_eq!(found[0].position().map(|at| at.to_string()).as_deref(), Some(place), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn places_within_scalars_are_exact_where_the_spelling_says_so() {
+    let file = "a: pre X post\nb: 'it''s X'\nc: \"t\\t\\u00e9\\x41 é X\"\nd: |\n\n  one\n    two X\n  é X three\n  \
+                |X\ne: >\n  folded X\nf: multi\n  X\ng: |2\n    lead X\n";
+    let source = source(file);
+    let root = read_one(&source, &Limits::default()).unwrap();
+    for (key, exact) in [("a", true), ("b", true), ("c", true), ("d", true), ("e", false), ("f", false), ("g", true)] {
+        let node = root.get(key).unwrap();
+        for (at, _) in node.text.match_indices('X') {
+            let found = node.locate(&source, Span::of(at..at + 1));
+            assert_eq!(source.slice(found) == "X", exact, "{key} {at}");
+            assert!(exact || found == node.span);
+        }
+        let end = node.text.len();
+        let _ = node.locate(&source, Span::of(end..end + 5));
+    }
+    let d = root.get("d").unwrap();
+    let lines: Vec<u32> = d
+        .text
+        .match_indices('X')
+        .map(|(at, _)| source.position(d.locate(&source, Span::of(at..at + 1)).start).line)
+        .collect();
+    assert_eq!(lines, [7, 8, 9]);
+}
+
+#[test]
+fn an_alias_is_placed_where_it_stands() {
+    let source = source("a: &x some text\nb: *x\n");
+    let root = read_one(&source, &Limits::default()).unwrap();
+    assert_eq!(source.slice(root.get("b").unwrap().locate(&source, Span::new(5, 9))), "*x");
+}
+
+#[test]
+fn bombs_end_in_a_limit() {
+    let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for n in 1..30 {
+        let refs = vec![format!("*a{}", n - 1); 10].join(", ");
+        laughs.push_str(&format!("a{n}: &a{n} [{refs}]\n"));
+    }
+    assert_eq!(errors(&laughs).last().unwrap().code, Code::LimitMemory);
+    let mut merges = "m0: &m0 {a: 1}\n".to_owned();
+    for n in 1..200 {
+        merges.push_str(&format!("m{n}: &m{n} {{<<: *m{}, k{n}: {{<<: *m{}}}}}\n", n - 1, n - 1));
+    }
+    assert_eq!(errors(&merges).last().unwrap().code, Code::LimitMemory);
+    let text = "x".repeat(100_000);
+    let quadratic = format!("t: &t {text}\nl: [{}]\n", vec!["*t"; 1000].join(","));
+    assert_eq!(errors(&quadratic).last().unwrap().code, Code::LimitMemory);
+    for deep in ["[".repeat(100_000), "{a: ".repeat(50_000), "- ".repeat(100_000), "? ".repeat(100_000)] {
+        assert_eq!(errors(&deep).last().unwrap().code, Code::LimitDepth, "{}", &deep[..4]);
+    }
+    let wide = format!("[{}]", "1,".repeat(100_000));
+    assert!(read(&source(&wide), &Limits::default()).is_ok());
+    let many = format!("a: &a {{x: 1}}\nl:\n{}", "  - *a\n".repeat(3000));
+    assert!(read(&source(&many), &Limits::default()).is_ok());
+}
+
+#[test]
+fn every_truncation_and_substitution_gives_an_answer() {
+    let file = "a: &b {x: [1, 'q', \"d\\n\"]}\nc: !!str |+\n  t\n\n? *b\n: - 1\n  - <<: *b\n--- # é\n{k: v}\n";
+    for end in (0..=file.len()).filter(|&end| file.is_char_boundary(end)) {
+        let _ = read(&source(&file[..end]), &Limits::default());
+    }
+    for (at, old) in file.char_indices() {
+        for new in ["\0", "\n", "\"", "\t", "{", "}", "&", "*", "\u{feff}", "é", ":", "%"] {
+            let changed = format!("{}{new}{}", &file[..at], &file[at + old.len_utf8()..]);
+            if let Ok(documents) = read(&source(&changed), &Limits::default()) {
+                documents.iter().for_each(|node| drop(node.to_data()));
+            }
+        }
+    }
+}
+
+/// Texts that one reader or another takes for something else.
+fn tricky() -> Vec<String> {
+    let words = [
+        "",
+        "~",
+        "null",
+        "Null",
+        "NULL",
+        "true",
+        "True",
+        "TRUE",
+        "false",
+        "yes",
+        "Yes",
+        "YES",
+        "no",
+        "No",
+        "on",
+        "On",
+        "off",
+        "OFF",
+        "y",
+        "Y",
+        "n",
+        "N",
+        ".inf",
+        "-.inf",
+        "+.INF",
+        ".NaN",
+        "inf",
+        "nan",
+        "infinity",
+        "-inf",
+        "=",
+        "<<",
+        "-",
+        "--",
+        "---",
+        "...",
+        "--- a",
+        ".",
+        "..",
+        "?",
+        ":",
+        "::",
+        "a:",
+        ":a",
+        "a: b",
+        "a :b",
+        "a:b",
+        "- a",
+        "-a",
+        "? a",
+        "?a",
+        "a #b",
+        "a# b",
+        "#a",
+        " a",
+        "a ",
+        "a  b",
+        "\ta",
+        "a\t",
+        "a\tb",
+        "{",
+        "}",
+        "{}",
+        "[",
+        "]",
+        "[]",
+        "[a]",
+        "{a: b}",
+        "a, b",
+        ",",
+        "&a",
+        "*a",
+        "!a",
+        "!!str a",
+        "|",
+        ">",
+        "|-",
+        "'",
+        "\"",
+        "'a'",
+        "\"a\"",
+        "a'b",
+        "a\"b",
+        "%a",
+        "@a",
+        "`a",
+        "a\\b",
+        "\\",
+        "\\n",
+        "key: |",
+        "# c",
+        "a:\tb",
+        "a\u{a0}b",
+        "é",
+        "日本",
+        "😀",
+        "\u{feff}a",
+        "a\u{2028}b",
+        "a\u{2029}b",
+        "a\u{85}b",
+        "\u{200b}",
+        "a\u{202e}b",
+        "\u{fffe}",
+        "\u{1f}",
+        "\u{7f}",
+        "\0",
+        "a\rb",
+        "a\r\nb",
+        "a\n",
+        "a\nb",
+        "a\nb\n",
+        "a\n\n",
+        "a\n\nb",
+        "\na",
+        "\n",
+        "\n\n",
+        " a\nb",
+        "a\n b",
+        "a\n\tb",
+        "\ta\nb",
+        "a\n \nb",
+        "a \nb",
+        "a\n\t\n",
+        "a\nb: c\n",
+        "a\n# b\n",
+        "---\na\n",
+        "a\n---\nb\n",
+        "a\n...\n",
+        "a: b\nc: d",
+        "- a\n- b",
+        "é\nb\n",
+        "a\u{85}\nb",
+        "a\u{feff}\nb",
+        "$a",
+        "${a}",
+        "{{ a }}",
+        "(a)",
+        "^a",
+        "</a>",
+        "a=b",
+        "a,b",
+        "a;b",
+        "http://x.y/z?a=b&c=d#e",
+        "user@host",
+        "*.js",
+        "50%",
+        "-n",
+        "--flag",
+        "/bin/sh",
+        "_",
+        "__",
+        "_1",
+        "._1",
+        "+_1",
+        "-_",
+        "=a",
+        "~/x",
+        "!",
+        "&",
+        "*",
+        "a]",
+        "a}",
+        "a[0]",
+        "\u{e0041}",
+    ];
+    let mut all: Vec<String> = words.iter().map(ToString::to_string).collect();
+    let numbers = [
+        "0",
+        "1",
+        "00",
+        "01",
+        "012",
+        "0o14",
+        "0o8",
+        "0777",
+        "0b101",
+        "0B1",
+        "0x1f",
+        "0X1F",
+        "0xg",
+        "1_000",
+        "1__0",
+        "1,000",
+        "1.5",
+        "1.",
+        ".5",
+        "1.2.3",
+        "1e3",
+        "1E3",
+        "1e+3",
+        "1e-3",
+        "e3",
+        "E3",
+        "1.5e3",
+        ".5e3",
+        "12e03",
+        "1:30",
+        "12:30:45",
+        "1:30.5",
+        "190:20:30",
+        "0:0",
+        "00:00",
+        "2024-01-02",
+        "2024-1-2",
+        "2024-01-02T03:04:05Z",
+        "2024-01-02 03:04:05",
+        "20240102",
+        "2024-01",
+        "12e34567",
+        "1234567e8",
+        "0e0",
+        "1d",
+        "1f",
+        "abc",
+        "abe12",
+        "dead",
+        "0xdeadbeef",
+        "99999999999999999999",
+        "1e999",
+        "1.0",
+        "1.10",
+        "1-2",
+        "1.e1",
+    ];
+    for number in numbers {
+        for sign in ["", "+", "-", "--", "-."] {
+            all.push(format!("{sign}{number}"));
+        }
+        all.extend([format!("{number} "), format!("{number}x"), format!("{number}\n"), number.to_uppercase()]);
+    }
+    all.push("x".repeat(1001));
+    all.push("é".repeat(700));
+    all.push(format!("{}\n", "line of text\n".repeat(100)));
+    all
+}
+
+#[test]
+fn tricky_texts_come_back_as_they_were_in_every_position() {
+    let texts = tricky();
+    assert!(texts.len() >= 250);
+    for text in texts {
+        let string = Data::Str(text.clone());
+        let map: DataMap =
+            [(text.clone(), string.clone()), ("other key".to_owned(), string.clone())].into_iter().collect();
+        let nested = Data::List(vec![Data::List(vec![string.clone(), Data::Map(map.clone())]), string.clone()]);
+        for value in [string, Data::Map(map), nested] {
+            let written = to_string(&value);
+            let read = read_data(&source(&written), &Limits::default());
+            assert_eq!(read.as_ref().ok(), Some(&value), "{text:?} as {written:?}: {read:?}");
+        }
+    }
+}
+
+#[test]
+fn numbers_have_one_spelling() {
+    let table = [
+        (1.0, "1.0"),
+        (-0.0, "-0.0"),
+        (1e21, "1.0e+21"),
+        (1.5e-9, "1.5e-9"),
+        (0.1, "0.1"),
+        (1e300, "1.0e+300"),
+        (f64::MAX, "1.7976931348623157e+308"),
+        (5e-324, "5.0e-324"),
+        (f64::INFINITY, ".inf"),
+        (f64::NEG_INFINITY, "-.inf"),
+        (f64::NAN, ".nan"),
+    ];
+    for (n, wanted) in table {
+        let written = to_string(&Data::Float(n));
+        assert_eq!(written, format!("{wanted}\n"));
+        let Node { kind: Kind::Float(back), .. } = read_one(&source(&written), &Limits::default()).unwrap() else {
+            panic!("{written} is not a float")
+        };
+        assert!(back.to_bits() == n.to_bits() || n.is_nan());
+    }
+    assert_eq!(to_string(&Data::Uint(u64::MAX)), "18446744073709551615\n");
+    assert_eq!(to_string(&Data::List(vec![])), "[]\n");
+    assert_eq!(
+        to_string(&Data::List(vec![Data::Map(DataMap::new()), Data::List(vec![Data::Null])])),
+        "- {}\n- - null\n"
+    );
+}
