@@ -2,3 +2,4 @@
 
 mod house;
 mod readme;
+mod tower;

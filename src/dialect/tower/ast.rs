@@ -74,7 +74,7 @@ pub enum Part<'s> {
 /// A parsed field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a, 's> {
-    /// The parts in order; texts between expressions may come in several pieces.
+    /// The parts in order; no two texts are neighbours.
     pub parts: &'a [Part<'s>],
 }
 

@@ -10,7 +10,7 @@ use bumpalo::Bump;
 
 use super::ast::{Field, Part, Reference};
 use super::lint::lint;
-use super::semantics::{Tower, marked};
+use super::semantics::{Rules, marked};
 use super::{RenderMode, parser};
 use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compiled, Emitter, PathSpec, RootSpec, SegmentSpec, Unit};
@@ -53,7 +53,7 @@ fn parse<'a, 's>(source: &'s Arc<Source>, arena: &'a Bump) -> Result<Field<'a, '
 }
 
 fn lower(source: &Arc<Source>, field: &Field<'_, '_>, mode: RenderMode, limits: &Limits) -> Result<Program> {
-    let mut emitter = Emitter::new(Dialect::Tower, &Tower, limits.code_words);
+    let mut emitter = Emitter::new(Dialect::Tower, &Rules, limits.code_words);
     let main = emitter.declare_chunk(source.name(), 0);
     emitter.begin_chunk(main);
     for part in field.parts {

@@ -16,7 +16,7 @@ mod semantics;
 pub mod shell;
 
 pub use lower::{compile, program};
-pub use semantics::Tower;
+pub use semantics::Rules;
 
 use crate::bytecode::EscapeMode;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use lalrpop_util::{ParseError, lalrpop_mod};
 
-use super::ast::{Field, Reference, Scope};
+use super::ast::{Field, Part, Reference, Scope};
 use super::lexer::{Fault, FaultKind, Lexer};
 use crate::diagnostics::{Code, Diagnostic, nearest};
 use crate::text::{Source, Span};
@@ -25,16 +25,28 @@ lalrpop_mod!(
 /// The leftmost malformed expression.
 pub fn parse<'a, 's>(text: &'s str, arena: &'a Bump) -> Result<Field<'a, 's>, Fault> {
     if memchr::memchr(b'$', text.as_bytes()).is_none() && !text.is_empty() {
-        let whole = super::ast::Part::Text(Span::of(0..text.len()));
+        let whole = Part::Text(Span::of(0..text.len()));
         return Ok(Field { parts: arena.alloc_slice_copy(&[whole]) });
     }
     let mut lexer = Lexer::new(text);
     match grammar::FieldParser::new().parse(text, &mut lexer) {
-        Ok(parts) => Ok(Field { parts: arena.alloc_slice_copy(&parts) }),
+        Ok(parts) => Ok(Field { parts: arena.alloc_slice_copy(&coalesced(parts)) }),
         Err(ParseError::User { error }) => Err(error),
         // Tokens that are fine by themselves in an order that is not: an empty body or an empty segment.
         Err(_) => Err(lexer.fault()),
     }
+}
+
+/// The parts with neighbouring texts as one: the lexer cuts text at every `$`.
+fn coalesced(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+    let mut out: Vec<Part<'_>> = Vec::with_capacity(parts.len());
+    for part in parts {
+        match (out.last_mut(), part) {
+            (Some(Part::Text(last)), Part::Text(span)) => *last = last.to(span),
+            _ => out.push(part),
+        }
+    }
+    out
 }
 
 /// Checks scope and shape of a path of identifiers; the grammar's action.

@@ -16,7 +16,7 @@ use crate::vm::{Items, Missing, Output, Semantics};
 
 /// The rules of this language.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Tower;
+pub struct Rules;
 
 /// The mark of a key: which scope it is read of, in which mode. No expression can spell one.
 const MARKS: [(char, bool, RenderMode); 4] = [
@@ -83,7 +83,7 @@ fn available(scope: &Map<'_>, of_steps: bool, mode: RenderMode) -> Vec<String> {
     names
 }
 
-impl Semantics for Tower {
+impl Semantics for Rules {
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         let (scope, name) = missing.path.split_once('.').unwrap_or((missing.path, ""));
         let scope = Scope::from_name(scope).unwrap_or(Scope::Params);
@@ -158,7 +158,7 @@ fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
     })
 }
 
-impl Fold for Tower {
+impl Fold for Rules {
     fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
         None
     }

@@ -17,7 +17,7 @@ use super::validate::ValidateOptions;
 use crate::bytecode::Program;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::tower::ast::{self, Scope};
-use crate::dialect::tower::{RenderMode, Tower, program};
+use crate::dialect::tower::{RenderMode, Rules, program};
 use crate::function::Capabilities;
 use crate::limits::Limits;
 use crate::text::Source;
@@ -39,6 +39,11 @@ impl Resolved {
     /// The text of the field at `path`.
     pub fn get(&self, path: &str) -> Option<&str> {
         self.fields.get(path).map(String::as_str)
+    }
+
+    /// The fields as one map.
+    pub fn to_data(&self) -> Data {
+        Data::Map(self.fields.iter().map(|(path, text)| (path.clone(), Data::Str(text.clone()))).collect())
     }
 }
 
@@ -263,7 +268,7 @@ impl<'e> Execution<'e> {
             limits: &self.limits,
             capabilities: Capabilities::NONE,
         };
-        match run::<Tower, _>(&mut self.session, what, &mut out, &mut NoHooks) {
+        match run::<Rules, _>(&mut self.session, what, &mut out, &mut NoHooks) {
             Ok(()) => Ok(out),
             Err(error) => Err(self.placed(*error, field, &tree)),
         }
