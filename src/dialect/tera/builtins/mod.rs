@@ -9,7 +9,7 @@
 //! | `attributes` | lists of maps by a dotted path: sort, unique, group, filter, map |
 //! | `values` | what takes values of several types: length, reverse, JSON, text |
 //! | `time` | dates |
-//! | `tests` | the tests |
+//! | `testers` | the tests, which `is` asks |
 //! | `functions` | the functions |
 //!
 //! Invariants: a body gives what Tera 1.20 gives, and an error where Tera gives an error, panics or never
@@ -23,9 +23,9 @@ mod lists;
 mod markup;
 mod numbers;
 mod strings;
+mod testers;
 #[cfg(test)]
 mod testing;
-mod tests;
 mod text;
 mod time;
 mod values;
@@ -44,7 +44,7 @@ pub fn tables() -> [&'static [Builtin]; 9] {
         attributes::ATTRIBUTES,
         values::VALUES,
         time::TIME,
-        tests::TESTS,
+        testers::TESTERS,
         functions::FUNCTIONS,
     ]
 }

@@ -48,15 +48,18 @@ fn int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let Value::Int(fallback) = *default else {
         return Err(wrong("filter `int`", "default", "an integer of 64 bits", *default));
     };
-    let Value::Int(base @ 0..=0xFFFF_FFFF) = *base else {
-        return Err(wrong("filter `int`", "base", "an integer of 32 bits", *base));
+    let radix = match base {
+        Value::Int(radix) => u32::try_from(*radix).ok(),
+        _ => None,
     };
+    let radix = radix.ok_or_else(|| wrong("filter `int`", "base", "an integer of 32 bits", *base))?;
     match value {
         Value::Str(text) => {
-            let base = u32::try_from(base).ok().filter(|base| BASES.contains(base));
-            let base = base.ok_or_else(|| wrong("filter `int`", "base", "between 2 and 36", args[2]))?;
+            if !BASES.contains(&radix) {
+                return Err(wrong("filter `int`", "base", "between 2 and 36", *base));
+            }
             cx.spend(text.as_str().len() as u64 / 64)?;
-            Ok(Value::Int(numbers::int_of_text(text.as_str(), base).unwrap_or(fallback)))
+            Ok(Value::Int(numbers::int_of_text(text.as_str(), radix).unwrap_or(fallback)))
         }
         // By way of a float, on purpose: above 2^53 digits are lost, and what does not fit is clamped.
         _ => match value.as_f64() {
@@ -97,10 +100,11 @@ fn abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 }
 
 fn round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(method), precision] = args else { return Err(cx.arity()) };
-    let method = Rounding::named(method.as_str()).ok_or_else(|| {
-        let named = wrong("filter `round`", "method", "`common`, `ceil` or `floor`", args[1]);
-        named.with_available(Rounding::NAMES).with_suggestion(method.as_str(), Rounding::NAMES)
+    let [value, method, precision] = args else { return Err(cx.arity()) };
+    let name = method.as_str().ok_or_else(|| cx.arity())?;
+    let method = Rounding::named(name).ok_or_else(|| {
+        let error = wrong("filter `round`", "method", "`common`, `ceil` or `floor`", *method);
+        error.with_available(Rounding::NAMES).with_suggestion(name, Rounding::NAMES)
     })?;
     let places = match precision {
         Value::Int(places) => i32::try_from(*places).ok(),

@@ -29,11 +29,11 @@ const DATE: &str = "filter `date`";
 const WIDEST: usize = 64;
 
 fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(format), timezone] = args else { return Err(cx.arity()) };
-    let format = format.as_str();
+    let [value, pattern, timezone] = args else { return Err(cx.arity()) };
+    let format = pattern.as_str().ok_or_else(|| cx.arity())?;
     cx.spend(format.len() as u64)?;
     if !format_is_valid(format) {
-        return Err(wrong(DATE, "format", "a strftime format", args[1]));
+        return Err(wrong(DATE, "format", "a strftime format", *pattern));
     }
     let zone = match timezone {
         Value::Str(name) => Some(zone(name.as_str()).ok_or_else(|| {
@@ -51,7 +51,7 @@ fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = moment.and_then(|moment| moment.format(format, allowed)).map_err(|error| match error {
         TimeError::TooLong => Limit::Memory.error(cx.limits().memory),
         TimeError::NotInMoment => {
-            wrong(DATE, "format", "one that the value can fill", args[1]).with_note(error.to_string())
+            wrong(DATE, "format", "one that the value can fill", *pattern).with_note(error.to_string())
         }
         _ => wrong(DATE, "value", "a moment in time", *value).with_note(error.to_string()),
     });

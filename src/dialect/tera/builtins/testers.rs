@@ -10,7 +10,7 @@ use crate::value::Value;
 
 builtins! {
     /// The tests.
-    pub(super) static TESTS:
+    pub(super) static TESTERS:
     test "defined" (value: Any = absent, excess: Any = absent) = defined,
         "Whether there is such a variable; null counts."
         [r"{% if nothing is defined %}yes{% else %}no{% endif %}" => "no"];
