@@ -31,6 +31,7 @@ mod spec;
 
 pub use context::{Capabilities, Cx, Regexes};
 pub use gate::arrange;
+pub(crate) use gate::excerpt;
 pub use host::{HostArgs, IntoAnswer};
 pub use registry::{Linked, Registry};
 pub use spec::{Body, Builtin, Default, Example, NativeBody, Param, Params, Type};

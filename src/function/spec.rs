@@ -160,7 +160,7 @@ macro_rules! builtins {
     (
         $(#[$meta:meta])* $visibility:vis static $table:ident:
         $($kind:ident $name:literal
-            ($($param:ident: $ty:ident $(= $($default:tt)+)?),* $(,)?)
+            ($($param:ident: $ty:ident $(= $default:ident $($given:literal)?)?),* $(,)?)
             = $body:path
             $(, needs $needs:ident)?
             , $doc:literal
@@ -173,7 +173,7 @@ macro_rules! builtins {
             params: $crate::function::Params::Named(&[$($crate::function::Param {
                 name: stringify!($param),
                 ty: $crate::function::Type::$ty,
-                default: $crate::builtins!(@default $($($default)+)?),
+                default: $crate::builtins!(@default $($default $($given)?)?),
             }),*]),
             doc: $doc,
             examples: &[$(($template, $rendered)),*],

@@ -7,7 +7,7 @@
 //! | [`encoding`] | percent encoding |
 //! | [`numbers`] | text to number and back, rounding, file sizes |
 //! | [`time`] | reading moments, zones, strftime |
-//! | [`pattern`] | regular expressions within bounds |
+//! | [`pattern`] | what a search may cost |
 //! | [`path`] | the dotted paths that name an attribute |
 //! | [`bounded`] | text that refuses to grow beyond a size |
 //!

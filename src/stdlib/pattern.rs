@@ -1,74 +1,44 @@
-//! Regular expressions that a template brings along: a linear engine, and bounds on what compiling may use.
+//! What searching with a regular expression may cost. The engine is linear in the text, but each byte may
+//! touch every state of the compiled pattern, and counted repetition multiplies states.
 
-use std::fmt;
+/// States beyond which no pattern compiles within its size limit.
+const MOST_STATES: u64 = 1 << 16;
 
-use regex::{Regex, RegexBuilder};
-
-/// Bytes that a compiled pattern, and that its lazily built automaton, may take.
-const COMPILED_BYTES: usize = 1 << 20;
-
-/// How deep groups may nest.
-const NESTING: u32 = 50;
-
-/// Why a pattern was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PatternError {
-    /// Its source, or what it compiles to, is larger than is allowed.
-    TooLarge,
-    /// It is no regular expression; says why.
-    Invalid(String),
+/// Steps to charge for searching `bytes` of text with `pattern`: one for each 64 states and byte, at least
+/// one for each byte.
+///
+/// `search_steps("^a.c$", 100)` is 100; `search_steps("(a{100}){100}", 100)` is over 10,000.
+pub(crate) fn search_steps(pattern: &str, bytes: usize) -> u64 {
+    let each = states(pattern) / 64 + 1;
+    each.saturating_mul(bytes as u64)
 }
 
-impl fmt::Display for PatternError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::TooLarge => f.write_str("the regular expression is too large"),
-            Self::Invalid(reason) => f.write_str(reason),
-        }
-    }
+/// A rough upper bound on the compiled pattern's states: its length (classes beyond ASCII are large), times
+/// every count of a repetition.
+fn states(pattern: &str) -> u64 {
+    let classes = pattern.matches(['\\', '.', '[']).count() as u64 * 8;
+    let counts = pattern.split('{').skip(1).map(largest_count);
+    let states = counts.fold(pattern.len() as u64 + classes, u64::saturating_mul);
+    states.min(MOST_STATES)
 }
 
-/// Compiles `source`, of at most `source_bytes` bytes, for searching.
-pub(crate) fn compile(source: &str, source_bytes: usize) -> Result<Regex, PatternError> {
-    if source.len() > source_bytes {
-        return Err(PatternError::TooLarge);
-    }
-    let built =
-        RegexBuilder::new(source).size_limit(COMPILED_BYTES).dfa_size_limit(COMPILED_BYTES).nest_limit(NESTING).build();
-    built.map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => PatternError::TooLarge,
-        other => PatternError::Invalid(reason(&other)),
-    })
-}
-
-/// The last line of the engine's report: the reason without the drawing of the pattern.
-fn reason(error: &regex::Error) -> String {
-    let report = error.to_string();
-    let last = report.lines().last().unwrap_or(&report);
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+/// The largest number before the closing brace, or 1.
+fn largest_count(repetition: &str) -> u64 {
+    let (counts, _) = repetition.split_once('}').unwrap_or(("", ""));
+    counts.split(',').filter_map(|count| count.trim().parse().ok()).fold(1, u64::max)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::search_steps;
 
     #[test]
-    fn patterns_search_and_need_not_match_the_whole() {
-        let pattern = compile("^a.c", 100).unwrap();
-        assert!(pattern.is_match("abcd"));
-        assert!(!pattern.is_match("xabc"));
-    }
-
-    #[test]
-    fn bad_patterns_say_why() {
-        assert_eq!(compile("(", 100).unwrap_err(), PatternError::Invalid("unclosed group".into()));
-        assert!(compile(r"(a)\1", 100).is_err());
-    }
-
-    #[test]
-    fn large_patterns_are_refused() {
-        assert_eq!(compile("aaaa", 3).unwrap_err(), PatternError::TooLarge);
-        assert_eq!(compile(r"\w{1000}{1000}", 100).unwrap_err(), PatternError::TooLarge);
-        assert!(compile(&format!("{}a{}", "(".repeat(200), ")".repeat(200)), 1000).is_err());
+    fn plain_patterns_cost_the_text_and_counted_ones_more() {
+        assert_eq!(search_steps("^[a-z]+$", 10), 10);
+        assert_eq!(search_steps("", 10), 10);
+        assert!(search_steps(r"\d{4}-\d{2}", 10) < 100);
+        assert!(search_steps("((a{10}){10,100}){10}", 1) > 1_000);
+        assert!(search_steps("a{99999999999999999999}{", 1) >= 1);
+        assert_eq!(search_steps("a{60000}{60000}{60000}{60000}{60000}", usize::MAX), u64::MAX);
     }
 }

@@ -12,7 +12,8 @@ pub enum JsonStyle {
 }
 
 /// Appends `value` to `out` as JSON with map keys in the order of their bytes; undefined and floats that JSON
-/// cannot write become `null`. `grow` is told the length of `out` after each piece and may stop the writing.
+/// cannot write become `null`. `grow` is told the length of
+/// `out` with each piece, before a long one is written, and may stop the writing.
 pub fn write_json<E>(
     value: Value<'_>,
     style: JsonStyle,
@@ -37,7 +38,7 @@ impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
             Value::Uint(n) => self.out.push_str(itoa::Buffer::new().format(n)),
             Value::Float(n) if n.is_finite() => self.out.push_str(zmij::Buffer::new().format_finite(n)),
             Value::Float(_) => self.out.push_str("null"),
-            Value::Str(text) => string(text.as_str(), self.out),
+            Value::Str(text) => self.string(text.as_str())?,
             Value::List(list) => self.list(list.items(), level)?,
             Value::Map(map) => self.map(map, level)?,
         }
@@ -58,11 +59,31 @@ impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
         self.out.push('{');
         for (at, (key, value)) in map.iter_sorted().enumerate() {
             self.separate(at == 0, level + 1);
-            string(key, self.out);
+            self.string(key)?;
             self.out.push_str(if self.style == JsonStyle::Pretty { ": " } else { ":" });
             self.value(value, level + 1)?;
         }
         self.close('}', map.is_empty(), level);
+        Ok(())
+    }
+
+    /// Appends `text` as a JSON string: only `"`, `\` and control characters are escaped. Asked before each
+    /// piece, so that a text that does not fit is not written first.
+    fn string(&mut self, text: &str) -> Result<(), E> {
+        self.out.push('"');
+        let mut clean = 0;
+        for (at, byte) in text.bytes().enumerate() {
+            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+                continue;
+            }
+            (self.grow)(self.out.len() + at - clean)?;
+            self.out.push_str(text.get(clean..at).unwrap_or(""));
+            escape(byte, self.out);
+            clean = at + 1;
+        }
+        (self.grow)(self.out.len() + text.len() - clean)?;
+        self.out.push_str(text.get(clean..).unwrap_or(""));
+        self.out.push('"');
         Ok(())
     }
 
@@ -86,22 +107,6 @@ impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
             self.out.extend(std::iter::repeat_n("  ", level));
         }
     }
-}
-
-/// Appends `text` as a JSON string: only `"`, `\` and control characters are escaped.
-fn string(text: &str, out: &mut String) {
-    out.push('"');
-    let mut clean = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.push_str(text.get(clean..at).unwrap_or(""));
-        escape(byte, out);
-        clean = at + 1;
-    }
-    out.push_str(text.get(clean..).unwrap_or(""));
-    out.push('"');
 }
 
 fn escape(byte: u8, out: &mut String) {

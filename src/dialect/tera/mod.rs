@@ -11,6 +11,7 @@
 
 pub mod ast;
 mod build;
+pub mod builtins;
 mod expected;
 mod lexer;
 mod nesting;

@@ -1,0 +1,282 @@
+//! Filters of lists that look at an attribute of each item, named by a dotted path.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use hashbrown::HashSet;
+use indexmap::IndexMap;
+use smallvec::SmallVec;
+
+use super::arguments::{items, optional_text, required_text, wrong};
+use super::text::json;
+use crate::builtins;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::function::{Cx, excerpt};
+use crate::stdlib::path::{BadPath, step_index, steps};
+use crate::value::{JsonStyle, Value};
+
+builtins! {
+    /// Filters of lists by an attribute of their items.
+    pub(super) static ATTRIBUTES:
+    filter "sort" (value: List, attribute: Any = absent) = sort,
+        "Sorted, by `attribute` if it is given: booleans, numbers, texts, or lists by their length. Stable."
+        [r"{{ [3, 1, 2] | sort }}" => "[1, 2, 3]", r"{{ [1, 'a'] | sort }}" => "E0403"];
+    filter "unique" (value: List, attribute: Any = absent, case_sensitive: Any = absent) = unique,
+        "Without items that came before, by `attribute` if it is given; letter case counts if `case_sensitive`."
+        [
+            r"{{ ['a', 'A', 'b'] | unique }}" => "[a, b]",
+            r"{{ ['a', 'A'] | unique(case_sensitive=true) }}" => "[a, A]",
+            r"{{ [1.5] | unique }}" => "E0403",
+        ];
+    filter "group_by" (value: List, attribute: Any = absent) = group_by,
+        "A map from each value of `attribute`, as text, to the items that have it. Items without it are left out."
+        [r"{{ [1, 2] | group_by(attribute='kind') | length }}" => "0", r"{{ [1] | group_by }}" => "E0402"];
+    filter "filter" (items: List, attribute: Any = absent, value: Any = absent) = filter,
+        "The items whose `attribute` is `value`; without `value` those that have one that is not null."
+        [r"{{ [1, 2] | filter(attribute='kind', value='a') }}" => "[]", r"{{ [1] | filter }}" => "E0402"];
+    filter "map" (value: List, attribute: Any = absent) = map,
+        "The `attribute` of each item that has one that is not null."
+        [r"{{ ['a', 'b'] | map(attribute='kind') }}" => "[]", r"{{ [1] | map(attribute=1) }}" => "E0403"];
+}
+
+/// A path to an attribute, cut into steps.
+struct Attribute<'v> {
+    path: &'v str,
+    steps: SmallVec<[std::result::Result<Cow<'v, str>, BadPath>; 4]>,
+}
+
+impl<'v> Attribute<'v> {
+    /// No value has more levels than the limit, so no more steps than that can lead anywhere.
+    fn new(cx: &Cx<'v>, path: &'v str) -> Self {
+        Self { path, steps: steps(path).take(cx.limits().value_depth + 1).collect() }
+    }
+
+    /// The attribute of `value`; `None` where it has none.
+    fn of(&self, value: Value<'v>) -> Result<Option<Value<'v>>> {
+        let mut value = value;
+        for step in &self.steps {
+            let step = step.as_ref().map_err(|BadPath| self.bad())?;
+            let found = match value {
+                Value::Map(map) => map.get(step),
+                Value::List(list) => step_index(step).and_then(|at| list.items().get(at).copied()),
+                _ => None,
+            };
+            match found {
+                Some(found) => value = found,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(value))
+    }
+
+    #[cold]
+    fn bad(&self) -> Box<Diagnostic> {
+        Diagnostic::new(Code::BadArgument, format!("`{}` is not a path to an attribute", self.path))
+    }
+
+    #[cold]
+    fn absent(&self, of: &str, item: Value<'_>) -> Box<Diagnostic> {
+        let message = format!("{of}: the attribute `{}` is not in {}", self.path, excerpt(item));
+        Diagnostic::new(Code::BadArgument, message)
+    }
+}
+
+const SORT: &str = "filter `sort`";
+
+fn sort<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, attribute] = args else { return Err(cx.arity()) };
+    let items = items(cx, args)?;
+    let Some(first) = items.first() else { return Ok(*value) };
+    let attribute = Attribute::new(cx, optional_text(SORT, "attribute", *attribute)?.unwrap_or(""));
+    let key = attribute.of(*first)?.ok_or_else(|| attribute.absent(SORT, *first))?;
+    match key {
+        Value::Bool(_) => sort_as(cx, items, &attribute, "a boolean", as_bool, bool::cmp),
+        Value::Int(_) | Value::Uint(_) | Value::Float(_) => {
+            sort_as(cx, items, &attribute, "a number", |key| key.as_f64(), f64::total_cmp)
+        }
+        Value::Str(_) => {
+            spend_on_comparing_texts(cx, items, &attribute)?;
+            sort_as(cx, items, &attribute, "a string", |key| key.as_str(), |a, b| a.cmp(b))
+        }
+        Value::List(_) => {
+            sort_as(cx, items, &attribute, "a list", |key| key.as_list().map(<[Value<'_>]>::len), usize::cmp)
+        }
+        other => Err(wrong(SORT, "value", "a list of booleans, numbers, strings or lists", other)),
+    }
+}
+
+fn as_bool(value: Value<'_>) -> Option<bool> {
+    match value {
+        Value::Bool(b) => Some(b),
+        _ => None,
+    }
+}
+
+/// How many comparisons sorting makes for each item, about.
+fn comparisons(len: usize) -> u64 {
+    u64::from(len.checked_ilog2().unwrap_or(0)) + 1
+}
+
+/// Comparing texts may look at every byte of the shorter one, each time.
+fn spend_on_comparing_texts<'v>(cx: &Cx<'v>, items: &[Value<'v>], attribute: &Attribute<'v>) -> Result<()> {
+    for item in items {
+        let len = attribute.of(*item)?.as_ref().and_then(Value::as_str).map_or(0, str::len);
+        cx.spend(len as u64 / 64 * comparisons(items.len()))?;
+    }
+    Ok(())
+}
+
+/// The items in the order of what `key` reads from their attributes, which must be `wanted` for each.
+fn sort_as<'v, K>(
+    cx: &Cx<'v>,
+    items: &[Value<'v>],
+    attribute: &Attribute<'v>,
+    wanted: &str,
+    key: impl Fn(Value<'v>) -> Option<K>,
+    order: impl Fn(&K, &K) -> Ordering,
+) -> Result<Value<'v>> {
+    cx.spend((items.len() as u64).saturating_mul(comparisons(items.len())))?;
+    cx.charge(items.len().saturating_mul(size_of::<(K, Value)>()))?;
+    let mut keyed = Vec::with_capacity(items.len());
+    for item in items {
+        let found = attribute.of(*item)?.ok_or_else(|| attribute.absent(SORT, *item))?;
+        keyed.push((
+            key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?,
+            *item,
+        ));
+    }
+    keyed.sort_by(|a, b| order(&a.0, &b.0));
+    let sorted: Vec<_> = keyed.into_iter().map(|(_, item)| item).collect();
+    cx.list(&sorted)
+}
+
+const UNIQUE: &str = "filter `unique`";
+
+/// What has been seen: keys of one type only.
+enum Seen<'v> {
+    Bools(HashSet<bool>),
+    Ints(HashSet<i64>),
+    Texts { seen: HashSet<Cow<'v, str>>, case_sensitive: bool },
+}
+
+impl<'v> Seen<'v> {
+    fn of_the_kind_of(first: Value<'v>, case_sensitive: bool) -> Result<Self> {
+        match first {
+            Value::Bool(_) => Ok(Seen::Bools(HashSet::new())),
+            Value::Int(_) | Value::Uint(_) => Ok(Seen::Ints(HashSet::new())),
+            Value::Str(_) => Ok(Seen::Texts { seen: HashSet::new(), case_sensitive }),
+            other => Err(wrong(UNIQUE, "value", "a list of booleans, integers or strings", other)),
+        }
+    }
+
+    /// Whether `key` is new.
+    fn insert(&mut self, cx: &Cx<'v>, key: Value<'v>) -> Result<bool> {
+        match (self, key) {
+            (Seen::Bools(seen), Value::Bool(b)) => Ok(seen.insert(b)),
+            (Seen::Ints(seen), Value::Int(n)) => Ok(seen.insert(n)),
+            (Seen::Texts { seen, case_sensitive }, Value::Str(text)) => {
+                let text = text.as_str();
+                cx.spend(text.len() as u64 / 64)?;
+                let small = !text.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
+                if *case_sensitive || small {
+                    return Ok(seen.insert(Cow::Borrowed(text)));
+                }
+                cx.charge(crate::stdlib::strings::lowercase_len(text))?;
+                Ok(seen.insert(Cow::Owned(text.to_lowercase())))
+            }
+            (Seen::Bools(_), other) => Err(wrong(UNIQUE, "value", "a boolean as the first one is", other)),
+            (Seen::Ints(_), other) => Err(wrong(UNIQUE, "value", "an integer of 64 bits as the first one is", other)),
+            (Seen::Texts { .. }, other) => Err(wrong(UNIQUE, "value", "a string as the first one is", other)),
+        }
+    }
+}
+
+fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, attribute, case_sensitive] = args else { return Err(cx.arity()) };
+    let items = items(cx, args)?;
+    let Some(first) = items.first() else { return Ok(*value) };
+    let case_sensitive = match *case_sensitive {
+        Value::Undefined => false,
+        Value::Bool(b) => b,
+        other => return Err(wrong(UNIQUE, "case_sensitive", "a boolean", other)),
+    };
+    let attribute = Attribute::new(cx, optional_text(UNIQUE, "attribute", *attribute)?.unwrap_or(""));
+    let key = attribute.of(*first)?.ok_or_else(|| attribute.absent(UNIQUE, *first))?;
+    let mut seen = Seen::of_the_kind_of(key, case_sensitive)?;
+    cx.spend(items.len() as u64)?;
+    cx.charge(items.len().saturating_mul(2 * size_of::<Value>()))?;
+    let mut kept = Vec::new();
+    for item in items {
+        if let Some(key) = attribute.of(*item)?
+            && seen.insert(cx, key)?
+        {
+            kept.push(*item);
+        }
+    }
+    cx.list(&kept)
+}
+
+fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, attribute] = args else { return Err(cx.arity()) };
+    let items = items(cx, args)?;
+    if items.is_empty() {
+        return cx.map(&[]);
+    }
+    let attribute = Attribute::new(cx, required_text("filter `group_by`", "attribute", *attribute)?);
+    cx.spend(items.len() as u64)?;
+    cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
+    let mut groups: IndexMap<&'v str, Vec<Value<'v>>> = IndexMap::new();
+    for item in items {
+        let key = match attribute.of(*item)? {
+            None | Some(Value::Null) => continue,
+            Some(Value::Str(text)) => text.as_str(),
+            Some(other) => json(cx, other, JsonStyle::Compact)?.as_str().unwrap_or(""),
+        };
+        cx.spend(key.len() as u64 / 64)?;
+        groups.entry(key).or_default().push(*item);
+    }
+    let lists = groups.iter().map(|(key, items)| Ok((*key, cx.list(items)?)));
+    let entries: Result<Vec<_>> = lists.collect();
+    cx.map(&entries?)
+}
+
+fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [list, attribute, wanted] = args else { return Err(cx.arity()) };
+    let items = items(cx, args)?;
+    if items.is_empty() {
+        return Ok(*list);
+    }
+    let attribute = Attribute::new(cx, required_text("filter `filter`", "attribute", *attribute)?);
+    cx.spend(items.len() as u64)?;
+    cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
+    let mut kept = Vec::new();
+    for item in items {
+        let found = attribute.of(*item)?.unwrap_or(Value::Null);
+        let keep = match wanted {
+            Value::Undefined | Value::Null => !matches!(found, Value::Null),
+            wanted => cx.equal(found, *wanted)?,
+        };
+        if keep {
+            kept.push(*item);
+        }
+    }
+    cx.list(&kept)
+}
+
+fn map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, attribute] = args else { return Err(cx.arity()) };
+    let items = items(cx, args)?;
+    if items.is_empty() {
+        return Ok(*value);
+    }
+    let attribute = Attribute::new(cx, required_text("filter `map`", "attribute", *attribute)?);
+    cx.spend(items.len() as u64)?;
+    cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
+    let mut found = Vec::new();
+    for item in items {
+        if let Some(value) = attribute.of(*item)?.filter(|value| !matches!(value, Value::Null)) {
+            found.push(value);
+        }
+    }
+    cx.list(&found)
+}

@@ -1,0 +1,108 @@
+//! The functions. Those that reach outside the inputs need a capability, which the machine looks for before
+//! it calls them.
+
+use chrono::{DateTime, Local, SecondsFormat, Utc};
+
+use super::arguments::wrong;
+use crate::builtins;
+use crate::diagnostics::{Code, Result};
+use crate::function::Cx;
+use crate::value::Value;
+
+builtins! {
+    /// The functions.
+    pub(super) static FUNCTIONS:
+    function "range" (start: Size = int 0, end: Size, step_by: Size = int 1) = range,
+        "The whole numbers from `start` up to but not including `end`, every `step_by`th."
+        [
+            r"{{ range(end=3) }}" => "[0, 1, 2]",
+            r"{{ range(start=1, end=6, step_by=2) }}" => "[1, 3, 5]",
+            r"{{ range(start=2, end=1) }}" => "E0403",
+            r"{{ range(end=1, step_by=0) }}" => "E0403",
+            r"{{ range(start=1) }}" => "E0402",
+        ];
+    function "throw" (message: Str) = throw,
+        "Stops the render with the error `message`."
+        [r"{{ throw(message='no owner') }}" => "E0404", r"{{ throw() }}" => "E0402"];
+    function "now" (timestamp: Bool = false, utc: Bool = false) = now, needs CLOCK,
+        "The time as RFC 3339 text, or as seconds since 1970 if `timestamp`; `utc` or else local."
+        [r"{{ now() }}" => "E0405"];
+    function "get_random" (start: Int = int 0, end: Int) = get_random, needs RANDOM,
+        "A random whole number from `start` up to but not including `end`."
+        [r"{{ get_random(end=6) }}" => "E0405"];
+    function "get_env" (name: Str, default: Any = absent) = get_env, needs ENVIRONMENT,
+        "The environment variable `name`, else `default`, else an error."
+        [r"{{ get_env(name='HOME') }}" => "E0405"];
+}
+
+/// A whole number that the gate has found not to be negative.
+fn size(cx: &Cx<'_>, value: Value<'_>) -> Result<u64> {
+    match value {
+        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity()),
+        Value::Uint(n) => Ok(n),
+        _ => Err(cx.arity()),
+    }
+}
+
+fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [start, end, step] = args else { return Err(cx.arity()) };
+    let (from, to, step_by) = (size(cx, *start)?, size(cx, *end)?, size(cx, *step)?);
+    if from > to {
+        return Err(wrong("function `range`", "start", &format!("at most `end`, which is {to}"), *start));
+    }
+    if step_by == 0 && from < to {
+        return Err(wrong("function `range`", "step_by", "at least 1", *step));
+    }
+    let count = (to - from).div_ceil(step_by.max(1));
+    cx.spend(count)?;
+    let bytes = count.saturating_add(2).saturating_mul(size_of::<Value>() as u64);
+    cx.charge(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+    let numbers = (0..usize::try_from(count).unwrap_or(0)).map(|at| Value::uint(from + at as u64 * step_by));
+    Ok(cx.arena().borrowed_list(cx.arena().bump().alloc_slice_fill_iter(numbers)))
+}
+
+fn throw<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Str(message)] = args else { return Err(cx.arity()) };
+    Err(cx.fault(Code::FunctionFailed, message.as_str()))
+}
+
+/// The time; a build that sets `SOURCE_DATE_EPOCH` to be reproducible gets that moment.
+fn moment() -> DateTime<Utc> {
+    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    fixed.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_else(Utc::now)
+}
+
+fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
+    let moment = moment();
+    match (timestamp, utc) {
+        (true, _) => Ok(Value::Int(moment.timestamp())),
+        (false, true) => cx.text(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, false)),
+        (false, false) => cx.text(&moment.with_timezone(&Local).to_rfc3339_opts(SecondsFormat::AutoSi, false)),
+    }
+}
+
+fn get_random<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [start, end] = args else { return Err(cx.arity()) };
+    let bound = |param, value| match value {
+        Value::Int(n) => Ok(n),
+        other => Err(wrong("function `get_random`", param, "an integer of 64 bits", other)),
+    };
+    let (from, to) = (bound("start", *start)?, bound("end", *end)?);
+    if from >= to {
+        return Err(wrong("function `get_random`", "end", &format!("more than `start`, which is {from}"), *end));
+    }
+    Ok(Value::Int(fastrand::i64(from..to)))
+}
+
+fn get_env<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Str(name), default] = args else { return Err(cx.arity()) };
+    match (std::env::var(name.as_str()), default) {
+        (Ok(found), _) => cx.text(&found),
+        (Err(_), Value::Undefined) => {
+            let message = format!("function `get_env`: there is no environment variable `{}`", name.as_str());
+            Err(cx.fault(Code::FunctionFailed, message))
+        }
+        (Err(_), default) => Ok(*default),
+    }
+}

@@ -1,0 +1,85 @@
+//! Filters that make text fit for HTML, XML, URLs and names.
+
+use super::arguments::{made, subject};
+use crate::builtins;
+use crate::diagnostics::Result;
+use crate::function::Cx;
+use crate::stdlib::encoding::{self, STRICT, URL_PATH};
+use crate::stdlib::markup::{self, Entities, HTML, SLASHES, XML};
+use crate::stdlib::strings;
+use crate::value::Value;
+
+builtins! {
+    /// Filters that make text fit for HTML, XML, URLs and names.
+    pub(super) static MARKUP:
+    filter "escape" (value: Str) = escape,
+        "For HTML: `& < > \" ' /` as entities."
+        [r"{{ '<b>a/b</b>' | escape }}" => "&lt;b&gt;a&#x2F;b&lt;&#x2F;b&gt;", r"{{ 1 | escape }}" => "E0403"];
+    filter "escape_xml" (value: Str) = escape_xml,
+        "For XML: `& < > \" '` as entities."
+        [r#"{{ "<a b='c'/>" | escape_xml }}"# => "&lt;a b=&apos;c&apos;/&gt;"];
+    filter "addslashes" (value: Str) = add_slashes,
+        "With a backslash before each backslash and quote."
+        [r#"{{ "it's" | addslashes }}"# => r"it\'s"];
+    filter "striptags" (value: Str) = strip_tags,
+        "Without HTML tags and comments."
+        [r"{{ '<p>a <b>b</b><!-- c --></p>' | striptags }}" => "a b"];
+    filter "spaceless" (value: Str) = spaceless,
+        "Without white space between tags."
+        [r"{{ '<p> <b>a b</b> </p>' | spaceless }}" => "<p><b>a b</b></p>"];
+    filter "urlencode" (value: Str) = url_encode,
+        "For the path of a URL: all but letters, digits and `- . _ ~ / %` percent-encoded."
+        [r"{{ '/a b?c=d' | urlencode }}" => "/a%20b%3Fc%3Dd"];
+    filter "urlencode_strict" (value: Str) = url_encode_strict,
+        "All but letters and digits percent-encoded."
+        [r"{{ '/a-b' | urlencode_strict }}" => "%2Fa%2Db"];
+    filter "slugify" (value: Str) = slugify,
+        "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
+        [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
+}
+
+fn escape<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    with_entities(cx, args, &HTML)
+}
+
+fn escape_xml<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    with_entities(cx, args, &XML)
+}
+
+fn add_slashes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    with_entities(cx, args, &SLASHES)
+}
+
+fn with_entities<'v>(cx: &Cx<'v>, args: &[Value<'v>], entities: &'static Entities) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    if !entities.needed(text) {
+        cx.spend(text.len() as u64 / 64)?;
+        return cx.borrowed(text);
+    }
+    made(cx, Some(entities.escaped_len(text)), || entities.escape(text))
+}
+
+fn strip_tags<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(text.len()), || markup::strip_tags(text))
+}
+
+fn spaceless<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(text.len()), || markup::spaceless(text))
+}
+
+fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(encoding::percent_len(text, URL_PATH)), || encoding::percent(text, URL_PATH))
+}
+
+fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(encoding::percent_len(text, STRICT)), || encoding::percent(text, STRICT))
+}
+
+fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, strings::slug_len(text), || strings::slug(text))
+}

@@ -1,0 +1,132 @@
+//! Filters of numbers, and from text to numbers.
+
+use super::arguments::{number, wrong};
+use crate::builtins;
+use crate::diagnostics::{Code, Result};
+use crate::function::Cx;
+use crate::stdlib::numbers::{self, BASES, Rounding};
+use crate::value::Value;
+
+builtins! {
+    /// Filters of numbers, and from text to numbers.
+    pub(super) static NUMBERS:
+    filter "int" (value: Any, default: Int = int 0, base: Size = int 10) = int,
+        "A number or text as a whole number; `default` where the text is none. Text is read in `base`."
+        [
+            r"{{ ' 3.9 ' | int }}" => "3",
+            r"{{ '0xff' | int(base=16) }}" => "255",
+            r"{{ 'many' | int(default=-1) }}" => "-1",
+            r"{{ '1' | int(base=1) }}" => "E0403",
+            r"{{ true | int }}" => "E0403",
+        ];
+    filter "float" (value: Any, default: Number = int 0) = float,
+        "A number or text as a float; `default` where the text is none."
+        [r"{{ '2.50' | float }}" => "2.5", r"{{ 'much' | float(default=1.5) }}" => "1.5"];
+    filter "abs" (value: Any) = abs,
+        "The number without its sign."
+        [r"{{ -1.5 | abs }}" => "1.5", r"{{ 'a' | abs }}" => "E0403"];
+    filter "round" (value: Number, method: Str = str "common", precision: Int = int 0) = round,
+        "Rounded to `precision` digits after the point: `common` (halves away from zero), `ceil` or `floor`."
+        [
+            r"{{ 2.5 | round }}" => "3",
+            r"{{ 2.41 | round(method='ceil', precision=1) }}" => "2.5",
+            r"{{ 2.5 | round(method='up') }}" => "E0403",
+        ];
+    filter "pluralize" (value: Number, singular: Str = str "", plural: Str = str "s") = pluralize,
+        "`singular` where the number is 1 or -1, else `plural`."
+        [
+            r"replica{{ 1 | pluralize }}, replica{{ 3 | pluralize }}" => "replica, replicas",
+            r"{{ 1 | pluralize(singular='y', plural='ies') }}" => "y",
+        ];
+    filter "filesizeformat" (value: Size, binary: Bool = false) = file_size,
+        "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
+        [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
+}
+
+fn int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, default, base] = args else { return Err(cx.arity()) };
+    let Value::Int(fallback) = *default else {
+        return Err(wrong("filter `int`", "default", "an integer of 64 bits", *default));
+    };
+    let radix = match base {
+        Value::Int(radix) => u32::try_from(*radix).ok(),
+        _ => None,
+    };
+    let radix = radix.ok_or_else(|| wrong("filter `int`", "base", "an integer of 32 bits", *base))?;
+    match value {
+        Value::Str(text) => {
+            if !BASES.contains(&radix) {
+                return Err(wrong("filter `int`", "base", "between 2 and 36", *base));
+            }
+            cx.spend(text.as_str().len() as u64 / 64)?;
+            Ok(Value::Int(numbers::int_of_text(text.as_str(), radix).unwrap_or(fallback)))
+        }
+        // By way of a float, on purpose: above 2^53 digits are lost, and what does not fit is clamped.
+        _ => match value.as_f64() {
+            Some(number) => Ok(Value::Int(number as i64)),
+            None => Err(wrong("filter `int`", "value", "a string or a number", *value)),
+        },
+    }
+}
+
+fn float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, default] = args else { return Err(cx.arity()) };
+    let Some(fallback) = default.as_f64() else { return Err(cx.arity()) };
+    match value {
+        Value::Str(text) => {
+            cx.spend(text.as_str().len() as u64 / 64)?;
+            Ok(number(numbers::float_of_text(text.as_str()).unwrap_or(fallback)))
+        }
+        _ => match value.as_f64() {
+            Some(float) => Ok(number(float)),
+            None => Err(wrong("filter `float`", "value", "a string or a number", *value)),
+        },
+    }
+}
+
+fn abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value] = args else { return Err(cx.arity()) };
+    match *value {
+        Value::Int(n) => n.checked_abs().map(Value::Int).ok_or_else(|| {
+            cx.fault(
+                Code::Arithmetic,
+                format!("filter `abs`: the absolute value of {n} does not fit 64 bits with sign"),
+            )
+        }),
+        Value::Uint(_) => Ok(*value),
+        Value::Float(n) => Ok(number(n.abs())),
+        other => Err(wrong("filter `abs`", "value", "a number", other)),
+    }
+}
+
+fn round<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, method, precision] = args else { return Err(cx.arity()) };
+    let name = method.as_str().ok_or_else(|| cx.arity())?;
+    let method = Rounding::named(name).ok_or_else(|| {
+        let error = wrong("filter `round`", "method", "`common`, `ceil` or `floor`", *method);
+        error.with_available(Rounding::NAMES).with_suggestion(name, Rounding::NAMES)
+    })?;
+    let places = match precision {
+        Value::Int(places) => i32::try_from(*places).ok(),
+        _ => None,
+    };
+    let places = places.ok_or_else(|| wrong("filter `round`", "precision", "an integer of 32 bits", *precision))?;
+    let value = value.as_f64().ok_or_else(|| cx.arity())?;
+    Ok(number(numbers::round(value, method, places)))
+}
+
+fn pluralize<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, singular, plural] = args else { return Err(cx.arity()) };
+    let value = value.as_f64().ok_or_else(|| cx.arity())?;
+    Ok(if (value.abs() - 1.0).abs() > f64::EPSILON { *plural } else { *singular })
+}
+
+fn file_size<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
+    let bytes = match *value {
+        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
+        Value::Uint(n) => n,
+        _ => return Err(cx.arity()),
+    };
+    cx.text(&numbers::file_size(bytes, *binary))
+}

@@ -1,0 +1,163 @@
+//! Filters of text: letter case, trimming, truncating, replacing, splitting, lines.
+
+use std::borrow::Cow;
+
+use super::arguments::{made, subject};
+use crate::builtins;
+use crate::diagnostics::Result;
+use crate::function::Cx;
+use crate::stdlib::strings::{self, Indent};
+use crate::value::Value;
+
+builtins! {
+    /// Filters of text.
+    pub(super) static STRINGS:
+    filter "upper" (value: Str) = upper,
+        "All letters as capitals."
+        [r"{{ 'Straße' | upper }}" => "STRASSE", r"{{ 1 | upper }}" => "E0403"];
+    filter "lower" (value: Str) = lower,
+        "All letters as small letters."
+        [r"{{ 'Web-API' | lower }}" => "web-api"];
+    filter "capitalize" (value: Str) = capitalize,
+        "The first letter as a capital, all others as small letters."
+        [r"{{ 'hELLO World' | capitalize }}" => "Hello world"];
+    filter "title" (value: Str) = title,
+        "The first letter of each word as a capital, all others as small letters."
+        [r#"{{ "it's MY dog" | title }}"# => "It's My Dog"];
+    filter "trim" (value: Str) = trim,
+        "Without white space at both ends."
+        [r"[{{ '  a b ' | trim }}]" => "[a b]"];
+    filter "trim_start" (value: Str) = trim_start,
+        "Without white space at the beginning."
+        [r"[{{ ' a ' | trim_start }}]" => "[a ]"];
+    filter "trim_end" (value: Str) = trim_end,
+        "Without white space at the end."
+        [r"[{{ ' a ' | trim_end }}]" => "[ a]"];
+    filter "trim_start_matches" (value: Str, pat: Str) = trim_start_matches,
+        "Without the text `pat` at the beginning, however often it stands there."
+        [r"{{ '//a/b//' | trim_start_matches(pat='/') }}" => "a/b//", r"{{ 'a' | trim_start_matches }}" => "E0402"];
+    filter "trim_end_matches" (value: Str, pat: Str) = trim_end_matches,
+        "Without the text `pat` at the end, however often it stands there."
+        [r"{{ '//a/b//' | trim_end_matches(pat='/') }}" => "//a/b"];
+    filter "truncate" (value: Str, length: Size = int 255, end: Str = str "…") = truncate,
+        "The first `length` characters as a reader counts them, and `end` if that left any out."
+        [r"{{ 'abcdef' | truncate(length=3) }}" => "abc…", r"{{ 'abc' | truncate(length=3, end='!') }}" => "abc"];
+    filter "wordcount" (value: Str) = wordcount,
+        "How many words there are between white space."
+        [r"{{ ' one  two ' | wordcount }}" => "2"];
+    filter "replace" (value: Str, from: Str, to: Str) = replace,
+        "With every `from` replaced by `to`."
+        [r"{{ 'a.b.c' | replace(from='.', to='-') }}" => "a-b-c", r"{{ 'a' | replace(from='a') }}" => "E0402"];
+    filter "split" (value: Str, pat: Str) = split,
+        r"The parts between each `pat`, as a list; `\n` and `\t` in it stand for a line feed and a tab."
+        [r"{{ 'a,b' | split(pat=',') | last }}" => "b"];
+    filter "indent" (value: Str, prefix: Str = str "    ", first: Bool = false, blank: Bool = false) = indent,
+        "With `prefix` before each line: the first one if `first`, blank ones if `blank`. A last line end goes."
+        ["{{ 'a\nb' | indent(prefix='- ') }}" => "a\n- b", r"{{ 'a' | indent(first=true) }}" => "    a"];
+    filter "linebreaksbr" (value: Str) = line_breaks,
+        "With line ends as `<br>`."
+        ["{{ 'a\nb' | linebreaksbr }}" => "a<br>b"];
+}
+
+fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(strings::uppercase_len(text)), || text.to_uppercase())
+}
+
+fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(strings::lowercase_len(text)), || text.to_lowercase())
+}
+
+fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(strings::any_case_len(text)), || strings::capitalize(text))
+}
+
+fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(strings::any_case_len(text)), || strings::title(text))
+}
+
+fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed(subject(cx, args)?.trim())
+}
+
+fn trim_start<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed(subject(cx, args)?.trim_start())
+}
+
+fn trim_end<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    cx.borrowed(subject(cx, args)?.trim_end())
+}
+
+/// The text of an argument in which `\n` and `\t` stand for a line feed and a tab.
+pub(super) fn unescaped<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str>> {
+    let text = value.as_str().ok_or_else(|| cx.arity())?;
+    if !text.contains('\\') {
+        return Ok(Cow::Borrowed(text));
+    }
+    cx.charge(text.len())?;
+    Ok(Cow::Owned(strings::control_escapes(text)))
+}
+
+fn trim_start_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, pat] = args else { return Err(cx.arity()) };
+    cx.borrowed(subject(cx, args)?.trim_start_matches(&*unescaped(cx, *pat)?))
+}
+
+fn trim_end_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, pat] = args else { return Err(cx.arity()) };
+    cx.borrowed(subject(cx, args)?.trim_end_matches(&*unescaped(cx, *pat)?))
+}
+
+fn truncate<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, Value::Int(length), Value::Str(end)] = args else {
+        // A length above `i64::MAX` leaves nothing out.
+        return args.first().copied().ok_or_else(|| cx.arity());
+    };
+    let (text, end) = (subject(cx, args)?, end.as_str());
+    let length = usize::try_from(*length).unwrap_or(usize::MAX);
+    match strings::truncated(text, length) {
+        None => Ok(*value),
+        Some(kept) => made(cx, kept.len().checked_add(end.len()), || [kept, end].concat()),
+    }
+}
+
+fn wordcount<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    cx.spend(text.len() as u64 / 64)?;
+    Ok(Value::uint(text.split_whitespace().count() as u64))
+}
+
+fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, Value::Str(from), Value::Str(to)] = args else { return Err(cx.arity()) };
+    let (text, from, to) = (subject(cx, args)?, from.as_str(), to.as_str());
+    cx.spend(text.len() as u64 / 64)?;
+    if !text.contains(from) {
+        return Ok(*value);
+    }
+    made(cx, strings::replaced_len(text, from, to), || text.replace(from, to))
+}
+
+fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, pat] = args else { return Err(cx.arity()) };
+    let (text, pat) = (subject(cx, args)?, unescaped(cx, *pat)?);
+    let count = text.split(&*pat).count();
+    cx.spend(count as u64 + text.len() as u64 / 64)?;
+    cx.charge(count.saturating_mul(2 * size_of::<Value>()))?;
+    let arena = cx.arena();
+    let parts: Vec<_> = text.split(&*pat).map(|part| arena.borrowed_text(part)).collect();
+    cx.list(&parts)
+}
+
+fn indent<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [_, Value::Str(prefix), Value::Bool(first), Value::Bool(blank)] = args else { return Err(cx.arity()) };
+    let (text, indent) = (subject(cx, args)?, Indent { prefix: prefix.as_str(), first: *first, blank: *blank });
+    made(cx, indent.len(text), || indent.apply(text))
+}
+
+fn line_breaks<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, strings::line_breaks_to_br_len(text), || strings::line_breaks_to_br(text))
+}
