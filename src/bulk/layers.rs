@@ -8,9 +8,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::fleet::Cluster;
+use super::input;
 use super::values::{Assignment, merge};
-use crate::diagnostics::{Diagnostic, Result};
-use crate::value::DataMap;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::text::Source;
+use crate::value::{Data, DataMap};
 
 /// What all clusters share, and what is set over every cluster.
 #[derive(Debug, Clone, Default)]
@@ -28,6 +30,27 @@ pub enum Overlay<'c> {
     Json(&'c str),
     /// A map.
     Map(Cow<'c, DataMap>),
+}
+
+impl Overlay<'_> {
+    /// The inputs as a map, read where they are text.
+    ///
+    /// # Errors
+    /// `input.syntax`, `limit.depth`.
+    pub fn to_map(&self) -> Result<Cow<'_, DataMap>> {
+        match self {
+            Overlay::Map(map) => Ok(Cow::Borrowed(map)),
+            Overlay::Json(text) => {
+                let source = Source::new("cluster", *text);
+                match input::json(&source, 0..text.len())? {
+                    Data::Map(map) => Ok(Cow::Owned(map)),
+                    other => {
+                        Err(Diagnostic::new(Code::BadFleet, format!("a cluster is a map, this is a {}", other.kind())))
+                    }
+                }
+            }
+        }
+    }
 }
 
 impl Layers {
@@ -109,7 +132,6 @@ impl Layers {
 mod tests {
     use super::*;
     use crate::bulk::values::{SetKind, parse_set};
-    use crate::value::Data;
 
     fn map(text: &str) -> DataMap {
         serde_json::from_str::<Data>(text).unwrap().into_map().unwrap()

@@ -348,7 +348,7 @@ mod tests {
         };
         let dir = OutputDir::create(temp.path()).unwrap();
         dir.begin().unwrap();
-        ["a/b/.x.yaml.7.1.dropforge.tmp", ".y.7.2.dropforge.tmp", "a/.z.tmp", "a/x.yaml"].map(put);
+        ["a/b/.x.yaml.7.1.dropforge.tmp", ".y.7.2.dropforge.tmp", "a/.z.tmp", "a/x.yaml"].into_iter().for_each(put);
         std::os::unix::fs::symlink("nowhere", temp.path().join(".l.1.2.dropforge.tmp")).unwrap();
         let again = OutputDir::create(temp.path()).unwrap();
         again.begin().unwrap();

@@ -180,18 +180,22 @@ impl<'d> Reader<'d> {
 }
 
 /// Removes the file at `path` if `is_ours` says so of its content, then the directories that are empty by it.
-/// Gives whether it was removed.
+/// Gives whether it was removed; `None` where there was nothing.
 ///
 /// # Errors
 /// `file.read_failed`, `file.write_failed`.
-pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<bool> {
+pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<Option<bool>> {
     let mut walker = Walker::new(dir, false);
     let shown = dir.shown(path);
-    let Some((parent, name)) = walker.parent(path)? else { return Ok(false) };
+    let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
     let mut content = Vec::new();
-    let Ok(Some(_)) = look(&parent, name, &shown) else { return Ok(false) };
+    match look(&parent, name, &shown) {
+        Ok(None) => return Ok(None),
+        Ok(Some(_)) => {}
+        Err(_) => return Ok(Some(false)),
+    }
     if !read_file(&parent, name, &shown, &mut content)? || !is_ours(&content) {
-        return Ok(false);
+        return Ok(Some(false));
     }
     rustix::fs::unlinkat(&*parent, name, AtFlags::empty()).map_err(|error| cannot("remove", &shown, &error.into()))?;
     let mut below = path;
@@ -202,7 +206,7 @@ pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> boo
         }
         below = directory;
     }
-    Ok(true)
+    Ok(Some(true))
 }
 
 /// Writes one file that is not part of a fleet: its old content or `bytes` in full. The file itself may not
@@ -342,11 +346,11 @@ mod tests {
         writer.stage("a/y", b"2").unwrap();
         writer.commit().unwrap();
         drop(writer);
-        assert!(!remove(&dir, "a/b/x", |content| content == b"other").unwrap());
-        assert!(remove(&dir, "a/b/x", |content| content == b"1").unwrap());
+        assert_eq!(remove(&dir, "a/b/x", |content| content == b"other").unwrap(), Some(false));
+        assert_eq!(remove(&dir, "a/b/x", |content| content == b"1").unwrap(), Some(true));
         assert!(!temp.path().join("a/b").exists() && temp.path().join("a/y").exists());
-        assert!(remove(&dir, "a/y", |_| true).unwrap());
+        assert_eq!(remove(&dir, "a/y", |_| true).unwrap(), Some(true));
         assert!(!temp.path().join("a").exists());
-        assert!(!remove(&dir, "a/y", |_| true).unwrap());
+        assert_eq!(remove(&dir, "a/y", |_| true).unwrap(), None);
     }
 }

@@ -116,7 +116,7 @@ codes! {
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
     SymbolicLink         "E0903" "file.symbolic_link"          "an output would go through a symbolic link";
     OutputLocked         "E0904" "file.locked"                 "another run holds the output directory";
-    Interrupted          "E0905" "bulk.interrupted"            "the run was stopped by a signal";
+    ClosedPipe           "E0905" "file.closed_pipe"            "the reader of the output has gone";
     NoTemplates          "E0911" "plan.no_templates"           "there is no template to stamp";
     BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
     BadLayout            "E0913" "plan.bad_layout"             "a layout cannot be filled in";
@@ -126,7 +126,9 @@ codes! {
     DuplicateCluster     "E0917" "plan.duplicate_cluster"      "two clusters have the same name";
     UnnamedCluster       "E0918" "plan.unnamed_cluster"        "a cluster has no name";
     MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
+    BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
     Usage                "E0921" "usage"                       "an option cannot be used like this";
+    Internal             "E0999" "internal"                    "a mistake in this program";
 }
 
 #[cfg(test)]

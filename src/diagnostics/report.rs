@@ -65,7 +65,8 @@ impl Diagnostic {
         if let Some(names) = &self.available {
             facts.push((Level::NOTE, format!("available: {}", listed(names, NAMES))));
         }
-        if let Some(template) = &self.template {
+        let file = self.primary().map(|label| label.source.name());
+        if let Some(template) = self.template.as_ref().filter(|template| Some(template.as_str()) != file) {
             facts.push((Level::NOTE, format!("template: {template}")));
         }
         if let Some(cluster) = &self.cluster {
