@@ -13,6 +13,11 @@
 //! | 6 | [`bulk`] |
 //! | 7 | `cli` |
 
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
+)]
+
 pub mod bulk;
 pub mod bytecode;
 pub mod compiler;

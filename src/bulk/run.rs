@@ -352,7 +352,9 @@ fn work<S: Stamp, K: Sink>(
     let mut worker = stamp.worker();
     let (mut text, mut results, mut ends) = (String::new(), Vec::new(), Vec::new());
     while let Some(at) = claim(job, shared) {
-        (text.clear(), results.clear(), ends.clear());
+        text.clear();
+        results.clear();
+        ends.clear();
         let mut faults = match render(stamp, &mut worker, job, at, &mut text, &mut results) {
             Ok(()) => collect(job, &mut results, &mut ends),
             Err(fault) => vec![fault],

@@ -432,6 +432,10 @@ impl<'a> Parser<'a, '_> {
 
 #[allow(missing_docs, clippy::all, clippy::pedantic, unused)]
 mod grammar {
-    lalrpop_util::lalrpop_mod!(inner, "/tera.rs");
+    lalrpop_util::lalrpop_mod!(
+        #[allow(clippy::restriction)]
+        inner,
+        "/tera.rs"
+    );
     pub use inner::TagParser;
 }

@@ -14,7 +14,7 @@ use crate::diagnostics::{Code, Diagnostic, nearest};
 use crate::text::{Source, Span};
 
 lalrpop_mod!(
-    #[allow(missing_docs, unused, clippy::all, clippy::pedantic)]
+    #[allow(missing_docs, unused, clippy::all, clippy::pedantic, clippy::restriction)]
     grammar,
     "/tower.rs"
 );
