@@ -6,7 +6,7 @@
 //! before a body: the body gets one value for each parameter, in the order of the row, checked against the
 //! parameter's type; an optional one without a default that is not given is [`Value::Undefined`].
 //!
-//! ```ignore
+//! ```text
 //! builtins! {
 //!     /// Filters of text.
 //!     pub static STRINGS:

@@ -1,7 +1,7 @@
 //! `tera`: a drop-in for Tera 1.20.
 //!
-//! The way of a template: [`lexer`] cuts the source into text, comments, raw blocks and the tokens of one
-//! tag at a time; the LALRPOP grammar (`grammar/tera.lalrpop`) reads the tokens of a tag; [`parser`] puts the
+//! The way of a template: `lexer` cuts the source into text, comments, raw blocks and the tokens of one
+//! tag at a time; the LALRPOP grammar (`grammar/tera.lalrpop`) reads the tokens of a tag; `parser` puts the
 //! tags together to a tree with a stack of its own and applies the white-space markers, so that the [`ast`]
 //! holds final text. Everything a file has wrong is reported at once.
 //!

@@ -5,7 +5,7 @@
 //! finds a fault in a value can point at it; [`Node::to_data`] gives the plain value. Duplicate keys, unknown
 //! tags and keys that are not scalars are errors; aliases and merge keys are copies, counted and bounded.
 //!
-//! Out: [`to_string`] and [`write`] print a [`Data`](super::Data) so that no reader of YAML 1.1 or 1.2 takes
+//! Out: [`to_string`] and [`write()`] print a [`Data`](super::Data) so that no reader of YAML 1.1 or 1.2 takes
 //! a text for something else: whatever is not safe without quotes is quoted.
 //!
 //! ```
