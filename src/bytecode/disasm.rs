@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::isa::{EscapeMode, Op, Operand};
+use super::isa::{EscapeMode, Op, Operand, Role};
 use super::program::{ChunkInfo, Number, Program, Root, Segment};
 
 /// The listing of `program`: each chunk with its instructions, operands spelled out.
@@ -58,6 +58,7 @@ fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut Str
         }
         Operand::Fail => write!(listing, "{:?}", program.failure(raw).map_or("?", |f| f.message.as_str())),
         Operand::Mode => write!(listing, "{}", EscapeMode::of(raw).name()),
+        Operand::Role => write!(listing, "{}", Role::of(raw).name()),
         Operand::Count => write!(listing, "{raw}"),
         Operand::Label => write!(listing, "@{raw}"),
     };

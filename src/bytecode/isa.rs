@@ -30,6 +30,8 @@ pub enum Operand {
     Fail,
     /// An [`EscapeMode`].
     Mode,
+    /// A [`Role`].
+    Role,
     /// A number of things.
     Count,
     /// A place in the code to jump to.
@@ -118,6 +120,7 @@ isa! {
     Ge            "ge"             ()             Fixed(2)    => 1 "T"  "Compare: greater or equal.";
     In            "in"             ()             Fixed(2)    => 1 "T"  "Whether the one below the top is in the top.";
     Join          "join"           (Count)        Count       => 1 "T"  "Join values as text.";
+    As            "as"             (Role)         Fixed(1)    => 1 "T"  "Replace the top by what it is in a role; the language says how, or that it has none.";
     List          "list"           (Count)        Count       => 1 "T"  "Make a list.";
     Scope         "scope"          (Scope)        Fixed(0)    => 1 "T"  "Push a map of all names visible here.";
     Jump          "jump"           (Label)        Fixed(0)    => 0 "T"  "Go on elsewhere.";
@@ -213,6 +216,43 @@ impl EscapeMode {
             EscapeMode::Html => "html",
             EscapeMode::Shell => "shell",
             EscapeMode::Piece => "piece",
+        }
+    }
+}
+
+/// What a value is used as where its type alone does not say what happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Role {
+    /// The result of a calculation that becomes a value.
+    Value,
+    /// A value whose text is escaped for HTML from here on.
+    Html,
+    /// The answer to a question that only a boolean answers.
+    Answer,
+    /// Text that is tested for being there.
+    Text,
+}
+
+impl Role {
+    /// The role of an operand.
+    #[inline(always)]
+    pub fn of(operand: u32) -> Role {
+        match operand {
+            0 => Role::Value,
+            1 => Role::Html,
+            2 => Role::Answer,
+            _ => Role::Text,
+        }
+    }
+
+    /// The name in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Value => "value",
+            Role::Html => "html",
+            Role::Answer => "answer",
+            Role::Text => "text",
         }
     }
 }

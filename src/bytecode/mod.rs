@@ -11,7 +11,7 @@ mod program;
 
 pub use disasm::disassemble;
 pub use header::{Dialect, Dialects};
-pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, isa_table};
+pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, isa_table};
 pub use program::{
     CallSite, ChunkInfo, Failure, Handler, Import, ImportKind, InlineRange, Number, Path, Program, Root, Scope,
     Segment, SpanRun, Spanned,

@@ -2,7 +2,7 @@
 
 use super::machine::{Machine, literal};
 use super::semantics::Semantics;
-use crate::bytecode::{BinaryOp, EscapeMode, Op};
+use crate::bytecode::{BinaryOp, EscapeMode, Op, Role};
 use crate::diagnostics::Result;
 use crate::value::Value;
 
@@ -72,6 +72,10 @@ impl<'r> Machine<'r, '_> {
                 Op::Ge => self.binary::<S>(BinaryOp::Ge)?,
                 Op::In => self.binary::<S>(BinaryOp::In)?,
                 Op::Join => self.join::<S>(a)?,
+                Op::As => {
+                    let value = self.pop();
+                    self.push(S::in_role(&self.cx, value, Role::of(a))?);
+                }
                 Op::List => self.list(a)?,
                 Op::Scope => self.visible(a).map(|value| self.push(value))?,
                 Op::Jump => pc = a as usize,

@@ -2,7 +2,7 @@
 
 use super::loops::Items;
 use super::output::Output;
-use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::value::Value;
@@ -36,6 +36,12 @@ pub trait Semantics: 'static {
 
     /// The result of an operator.
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
+
+    /// What a value is in a role.
+    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+        let _ = (cx, role);
+        Ok(value)
+    }
 
     /// An attribute of a value that is not a map, or of a map that lacks the key.
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;

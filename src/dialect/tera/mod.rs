@@ -9,14 +9,20 @@
 //! (`a + b + …`, `| f | g …`, `elif`, `.a.b`) are flat lists: no depth of input becomes depth of the host stack
 //! beyond [`Limits::nesting`](crate::limits::Limits::nesting).
 
+mod arithmetic;
 pub mod ast;
 mod build;
 pub mod builtins;
 mod expected;
 mod lexer;
+mod lower;
 mod nesting;
 mod parser;
 mod path;
+mod semantics;
 mod syntax;
+mod templates;
 
+pub use lower::compile;
 pub use parser::parse;
+pub use semantics::Rules;

@@ -29,7 +29,7 @@ use crate::text::{Source, Span};
 /// ```
 pub fn parse<'a>(
     arena: &'a Bump,
-    source: &'a Arc<Source>,
+    source: &Arc<Source>,
     limits: &Limits,
 ) -> (Option<Template<'a>>, Vec<Box<Diagnostic>>) {
     if source.text().len() > limits.source_bytes {
@@ -38,7 +38,7 @@ pub fn parse<'a>(
     }
     let mut parser = Parser {
         arena,
-        scanner: Scanner::new(source.text()),
+        scanner: Scanner::new(arena.alloc_str(source.text())),
         limits,
         errors: Vec::new(),
         frames: Vec::new(),

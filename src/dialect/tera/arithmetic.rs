@@ -1,0 +1,147 @@
+//! Numbers as the language calculates: 64-bit with sign where both fit, else without sign where both are not
+//! negative, else floats. What has no result that is a number is NaN, which poisons what is built on it; the
+//! machine's rules turn it into the text `NaN` where it becomes a value.
+
+use crate::bytecode::BinaryOp;
+
+/// A number.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Num {
+    /// Fits 64 bits with sign.
+    Int(i64),
+    /// Above that.
+    Uint(u64),
+    /// A float; NaN stands for no number.
+    Float(f64),
+}
+
+impl Num {
+    pub(super) fn float(self) -> f64 {
+        match self {
+            Num::Int(n) => n as f64,
+            Num::Uint(n) => n as f64,
+            Num::Float(n) => n,
+        }
+    }
+
+    fn unsigned(self) -> Option<u64> {
+        match self {
+            Num::Int(n) => u64::try_from(n).ok(),
+            Num::Uint(n) => Some(n),
+            Num::Float(_) => None,
+        }
+    }
+
+    fn is_nan(self) -> bool {
+        matches!(self, Num::Float(n) if n.is_nan())
+    }
+}
+
+const NAN: Num = Num::Float(f64::NAN);
+
+/// The result of `+ - * / %`; the error says why there is none.
+pub(super) fn calculate(op: BinaryOp, a: Num, b: Num) -> Result<Num, &'static str> {
+    if a.is_nan() || b.is_nan() {
+        return Ok(NAN);
+    }
+    if op == BinaryOp::Div {
+        return Ok(divide(a.float(), b.float()));
+    }
+    if let (Num::Int(a), Num::Int(b)) = (a, b) {
+        return whole(op, a, b).map(Num::Int);
+    }
+    if let (Some(a), Some(b)) = (a.unsigned(), b.unsigned()) {
+        let n = whole_unsigned(op, a, b)?;
+        return Ok(i64::try_from(n).map_or(Num::Uint(n), Num::Int));
+    }
+    floats(op, a.float(), b.float())
+}
+
+const OUT_OF_BOUNDS: &str = "the result is out of bounds";
+const BY_ZERO: &str = "the remainder of a division by zero does not exist";
+
+fn whole(op: BinaryOp, a: i64, b: i64) -> Result<i64, &'static str> {
+    match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Sub => a.checked_sub(b),
+        BinaryOp::Mul => a.checked_mul(b),
+        _ if b == 0 => return Err(BY_ZERO),
+        _ => a.checked_rem(b),
+    }
+    .ok_or(OUT_OF_BOUNDS)
+}
+
+fn whole_unsigned(op: BinaryOp, a: u64, b: u64) -> Result<u64, &'static str> {
+    match op {
+        BinaryOp::Add => a.checked_add(b),
+        BinaryOp::Sub => a.checked_sub(b),
+        BinaryOp::Mul => a.checked_mul(b),
+        _ if b == 0 => return Err(BY_ZERO),
+        _ => a.checked_rem(b),
+    }
+    .ok_or(OUT_OF_BOUNDS)
+}
+
+fn floats(op: BinaryOp, a: f64, b: f64) -> Result<Num, &'static str> {
+    match op {
+        BinaryOp::Add => finite(a + b),
+        BinaryOp::Sub => finite(a - b),
+        BinaryOp::Mul => Ok(number(a * b)),
+        _ => Ok(number(a % b)),
+    }
+}
+
+fn finite(n: f64) -> Result<Num, &'static str> {
+    if n.is_finite() { Ok(Num::Float(n)) } else { Err(OUT_OF_BOUNDS) }
+}
+
+fn number(n: f64) -> Num {
+    if n.is_finite() { Num::Float(n) } else { NAN }
+}
+
+/// A quotient without a fraction is a whole number, cut to 64 bits.
+fn divide(a: f64, b: f64) -> Num {
+    let quotient = a / b;
+    if quotient.is_finite() && quotient.round() == quotient {
+        return Num::Int(quotient as i64);
+    }
+    number(quotient)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_result_follows_its_operands() {
+        let int = Num::Int;
+        let cases = [
+            (BinaryOp::Div, int(7), int(2), Ok(Num::Float(3.5))),
+            (BinaryOp::Div, int(8), int(2), Ok(int(4))),
+            (BinaryOp::Div, Num::Uint(u64::MAX), int(2), Ok(int(i64::MAX))),
+            (BinaryOp::Add, int(5), Num::Uint(u64::MAX - 9), Ok(Num::Uint(u64::MAX - 4))),
+            (BinaryOp::Add, int(-5), Num::Uint(u64::MAX), Ok(Num::Float(u64::MAX as f64))),
+            (BinaryOp::Sub, Num::Uint(u64::MAX), Num::Uint(u64::MAX), Ok(int(0))),
+            (BinaryOp::Rem, int(-7), int(3), Ok(int(-1))),
+            (BinaryOp::Rem, int(7), int(0), Err(BY_ZERO)),
+            (BinaryOp::Rem, int(i64::MIN), int(-1), Err(OUT_OF_BOUNDS)),
+            (BinaryOp::Mul, int(i64::MAX), int(2), Err(OUT_OF_BOUNDS)),
+            (BinaryOp::Add, Num::Float(f64::MAX), Num::Float(f64::MAX), Err(OUT_OF_BOUNDS)),
+        ];
+        for (op, a, b, want) in cases {
+            assert_eq!(calculate(op, a, b), want, "{op:?} {a:?} {b:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_stays_none() {
+        for (op, a, b) in [
+            (BinaryOp::Div, Num::Int(1), Num::Int(0)),
+            (BinaryOp::Rem, Num::Float(1.0), Num::Int(0)),
+            (BinaryOp::Mul, Num::Float(f64::MAX), Num::Int(10)),
+            (BinaryOp::Rem, NAN, Num::Int(0)),
+        ] {
+            assert!(calculate(op, a, b).is_ok_and(Num::is_nan), "{op:?} {a:?} {b:?}");
+        }
+    }
+}

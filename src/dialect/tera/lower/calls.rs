@@ -1,0 +1,189 @@
+//! Functions, filters, tests and macros.
+
+use super::values::parameter;
+use super::{Lower, MacroKey, Pending};
+use crate::bytecode::{ImportKind, Op};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::dialect::tera::ast::{Call, Expr, Macro, Name, Path};
+use crate::dialect::tera::lower::frames::{Frame, Outside};
+use crate::dialect::tera::templates::Id;
+use crate::function::{Builtin, Default, Params};
+use crate::text::Span;
+
+impl<'a> Lower<'_, 'a> {
+    /// Applies a filter to the top of the stack.
+    pub(super) fn apply_filter(&mut self, call: &'a Call<'a>) -> Result<()> {
+        if !self.known(ImportKind::Filter, call.name) {
+            return Ok(());
+        }
+        self.call(ImportKind::Filter, call, vec![0])
+    }
+
+    /// Pushes a function's answer.
+    pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
+        if !self.known(ImportKind::Function, call.name) {
+            self.emitter.undefined();
+            return Ok(());
+        }
+        self.call(ImportKind::Function, call, Vec::new())
+    }
+
+    /// Pushes the named arguments behind what is given already, and calls.
+    fn call(&mut self, kind: ImportKind, call: &'a Call<'a>, mut places: Vec<u32>) -> Result<()> {
+        let Some(builtin) = self.unit.registry.get(kind, call.name.text).cloned() else { return Ok(()) };
+        for arg in call.args {
+            self.unescaped(|lower| lower.value(&arg.value))?;
+            match (builtin.params, parameter(&builtin, arg.name.text)) {
+                (Params::Open, _) => places.push(self.emitter.string(arg.name.text)),
+                (_, Some(place)) => places.push(place),
+                // The reference evaluates what no parameter takes, and ignores it.
+                (_, None) => self.emitter.op(Op::Pop, &[]),
+            }
+        }
+        self.lint_arguments(&builtin, call);
+        self.at(call.span);
+        self.emitter.call(kind, call.name.text, &places);
+        Ok(())
+    }
+
+    fn lint_arguments(&mut self, builtin: &Builtin, call: &Call<'a>) {
+        let Params::Named(params) = builtin.params else { return };
+        let first = usize::from(builtin.kind != ImportKind::Function);
+        let (kind, name) = (builtin.kind.name(), call.name.text);
+        for param in params.iter().skip(first) {
+            if param.default == Default::Required && call.arg(param.name).is_none() {
+                let message = format!("{kind} `{name}` needs the argument `{}`, {}", param.name, param.ty.name());
+                let error = Diagnostic::new(Code::MissingArgument, message);
+                self.lints.push(error.at(self.source(), call.span, ""));
+            }
+        }
+    }
+
+    /// Pushes the answer of a test of a variable, which may be missing.
+    pub(super) fn test(
+        &mut self,
+        path: &'a Path<'a>,
+        name: Name<'a>,
+        args: &'a [Expr<'a>],
+        negated: bool,
+        span: Span,
+    ) -> Result<()> {
+        if !self.known(ImportKind::Test, name) {
+            self.emitter.undefined();
+            return Ok(());
+        }
+        let Some(builtin) = self.unit.registry.get(ImportKind::Test, name.text).cloned() else { return Ok(()) };
+        self.at(path.span);
+        self.peek_path(path)?;
+        let mut places = vec![0];
+        for (at, arg) in (1..).zip(args) {
+            self.unescaped(|lower| lower.value(arg))?;
+            places.push(match builtin.params {
+                Params::Open => self.emitter.string(&format!("{}", at - 1)),
+                Params::Named(_) => at,
+            });
+        }
+        let allowed = match builtin.params {
+            Params::Named(params) => params.len().saturating_sub(1),
+            Params::Open => usize::MAX,
+        };
+        if args.len() > allowed {
+            let message = format!("test `{}` takes {allowed} arguments, but {} are given", name.text, args.len());
+            self.fail(span, Diagnostic::new(Code::BadArgument, message));
+        }
+        self.at(span);
+        self.emitter.call(ImportKind::Test, name.text, &places);
+        if negated {
+            self.emitter.op(Op::Not, &[]);
+        }
+        Ok(())
+    }
+
+    /// Pushes what a macro writes.
+    pub(super) fn capture_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
+        self.at(call.span);
+        self.emitter.begin_capture();
+        self.call_macro(namespace, call)?;
+        self.emitter.end_capture();
+        Ok(())
+    }
+
+    /// Runs a macro; what it writes is written.
+    pub(super) fn call_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
+        let Some((file, one)) = self.find_macro(namespace, call) else { return Ok(()) };
+        for param in one.params {
+            match (call.arg(param.name.text), &param.default) {
+                (Some(given), _) | (None, Some(given)) => self.unescaped(|lower| lower.value(given))?,
+                (None, None) => {
+                    let (name, param) = (call.name.text, param.name.text);
+                    let message = format!("macro `{name}` is missing the argument `{param}`");
+                    let error = Diagnostic::new(Code::MissingArgument, message);
+                    let error = error.with_help(format!("add `{param}=…`, or give the parameter a default"));
+                    self.fail(call.span, error);
+                    self.emitter.undefined();
+                }
+            }
+        }
+        let key = MacroKey { file, name: one.name.span, escape: self.escape, resolver: self.resolver() };
+        let chunk = match self.macros.get(&key) {
+            Some(chunk) => *chunk,
+            None => {
+                let params = u32::try_from(one.params.len()).unwrap_or(u32::MAX);
+                let chunk = self.emitter.declare_chunk(&format!("{}::{}", namespace.text, one.name.text), params);
+                self.macros.insert(key, chunk);
+                self.queue.push((chunk, Pending::Macro(key)));
+                chunk
+            }
+        };
+        self.at(namespace.span.to(call.span));
+        self.emitter.op(Op::CallChunk, &[chunk, 0]);
+        Ok(())
+    }
+
+    /// The template in which macro calls are resolved, where it is not the active one: that of the last block
+    /// entered, else the root of an inheritance.
+    pub(super) fn resolver(&self) -> Option<Id> {
+        let root = self.templates.list[0].parents.last().copied();
+        self.entered.last().map(|entered| entered.file).or(root)
+    }
+
+    fn find_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Option<(Id, &'a Macro<'a>)> {
+        let id = self.resolver().unwrap_or(self.active);
+        let template = &self.templates.list[id];
+        let in_template = template.source.name();
+        let Some(&file) = template.namespaces.get(namespace.text) else {
+            let names = || template.namespaces.keys().copied();
+            let message = format!("there is no macro namespace `{}` in `{in_template}`", namespace.text);
+            let error =
+                Diagnostic::new(Code::UnknownMacro, message).with_help("import the file that defines the macro");
+            let error = error.with_suggestion(namespace.text, names()).with_available(names());
+            self.fail(namespace.span, error);
+            return None;
+        };
+        let found = self.templates.list[file].macro_named(call.name.text);
+        if found.is_none() {
+            let macros = self.templates.list[file].ast.macros;
+            let names = || macros.iter().map(|one| one.name.text);
+            let message = format!("there is no macro `{}::{}`", namespace.text, call.name.text);
+            let error = Diagnostic::new(Code::UnknownMacro, message);
+            let error = error.with_suggestion(call.name.text, names()).with_available(names());
+            self.fail(call.name.span, error);
+        }
+        found.map(|one| (file, one))
+    }
+
+    /// Emits a macro's own chunk.
+    pub(super) fn macro_chunk(&mut self, chunk: u32, key: MacroKey) -> Result<()> {
+        let macros = self.templates.list[key.file].ast.macros;
+        let Some(one) = macros.iter().find(|one| one.name.span == key.name) else { return Ok(()) };
+        self.emitter.begin_chunk(chunk);
+        self.enter_chunk(key.file, key.escape, Outside::Macro, key.resolver);
+        let mut frame = Frame::default();
+        for (slot, param) in (0..).zip(one.params) {
+            frame.add(param.name.text, slot);
+        }
+        self.frame_around(frame, one.body)?;
+        self.emitter.end_chunk();
+        Ok(())
+    }
+}

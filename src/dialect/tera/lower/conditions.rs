@@ -1,0 +1,141 @@
+//! Expressions as conditions.
+//!
+//! The reference evaluates a condition by other rules than a value. A variable swallows every error: what is
+//! undefined, or fails in a filter, is false. Numbers, text, tests and calls ignore their filters. A function has
+//! to give a boolean, a filtered concatenation text.
+
+use super::Lower;
+use crate::bytecode::{BinaryOp, Op, Role};
+use crate::compiler::{Constant, Label};
+use crate::diagnostics::{Code, Result};
+use crate::dialect::tera::ast::{CompareOp, Expr, ExprKind};
+use crate::text::Span;
+
+impl<'a> Lower<'_, 'a> {
+    /// Jumps to `label` where the condition's answer is `when`.
+    pub(super) fn branch(&mut self, expr: &'a Expr<'a>, when: bool, label: Label) -> Result<()> {
+        self.deeper(expr.span, |lower| lower.branch_here(expr, when, label))
+    }
+
+    fn branch_here(&mut self, expr: &'a Expr<'a>, when: bool, label: Label) -> Result<()> {
+        let (parts, decides) = match expr.kind {
+            ExprKind::And(parts) => (parts, false),
+            ExprKind::Or(parts) => (parts, true),
+            _ => {
+                self.answer(expr)?;
+                let op = if when { Op::JumpIf } else { Op::JumpUnless };
+                self.emitter.jump(op, label);
+                return Ok(());
+            }
+        };
+        if decides == when {
+            return parts.iter().try_for_each(|part| self.branch(part, when, label));
+        }
+        let Some((last, others)) = parts.split_last() else { return Ok(()) };
+        let skip = self.emitter.new_label();
+        for part in others {
+            self.branch(part, decides, skip)?;
+        }
+        self.branch(last, when, label)?;
+        self.emitter.bind(skip);
+        Ok(())
+    }
+
+    /// Pushes the answer of `and` and `or` as a boolean.
+    pub(super) fn decided(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        let height = self.emitter.height();
+        let (no, end) = (self.emitter.new_label(), self.emitter.new_label());
+        self.branch(expr, false, no)?;
+        self.emitter.constant(Constant::Bool(true));
+        self.emitter.jump(Op::Jump, end);
+        self.emitter.bind(no);
+        self.emitter.set_height(height);
+        self.emitter.constant(Constant::Bool(false));
+        self.emitter.bind(end);
+        Ok(())
+    }
+
+    /// Pushes a value whose truth is the condition's answer.
+    fn answer(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        self.at(expr.span);
+        match expr.kind {
+            ExprKind::Path(path) if expr.filters.is_empty() => self.peek_path(path)?,
+            ExprKind::Path(_) => {
+                let protect = self.emitter.begin_protect();
+                self.unfinished(expr)?;
+                self.emitter.end_protect(protect);
+                return Ok(());
+            }
+            ExprKind::And(_) | ExprKind::Or(_) => self.decided(expr)?,
+            ExprKind::Compare(op, sides) => self.compare(op, sides, expr.span)?,
+            ExprKind::Math(_) | ExprKind::Int(_) | ExprKind::Float(_) => self.number(expr)?,
+            ExprKind::In { sides, negated } => self.contains(sides, negated, expr.span)?,
+            ExprKind::Test { path, name, args, negated } => self.test(path, name, args, negated, expr.span)?,
+            ExprKind::Bool(b) => self.emitter.constant(Constant::Bool(b)),
+            ExprKind::Str(text) => self.emitter.constant(Constant::Bool(!text.is_empty())),
+            ExprKind::Call(call) => {
+                self.call_function(call)?;
+                self.emitter.op(Op::As, &[Role::Answer as u32]);
+            }
+            ExprKind::Concat(_) if expr.negated => {
+                let message = "a concatenation cannot be negated as a condition";
+                self.fail_value(expr.span, Code::TypeMismatch, message);
+            }
+            ExprKind::Concat(_) => {
+                self.unfinished(expr)?;
+                self.emitter.op(Op::As, &[Role::Text as u32]);
+            }
+            ExprKind::MacroCall(namespace, call) => self.capture_macro(namespace, call)?,
+            ExprKind::List(_) => self.fail_value(expr.span, Code::TypeMismatch, "a list literal is no condition"),
+        }
+        if expr.negated {
+            self.emitter.op(Op::Not, &[]);
+        }
+        Ok(())
+    }
+
+    /// Pushes the answer of a comparison.
+    pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], span: Span) -> Result<()> {
+        let [left, right] = sides;
+        match op {
+            // Both sides are escaped before they are compared; where both are, that decides nothing.
+            CompareOp::Eq | CompareOp::Ne if self.escapes(left) && self.escapes(right) => {
+                self.unfinished(left)?;
+                self.unfinished(right)?;
+            }
+            CompareOp::Eq | CompareOp::Ne => {
+                self.value(left)?;
+                self.value(right)?;
+            }
+            _ => {
+                self.operand(left)?;
+                self.operand(right)?;
+            }
+        }
+        self.at(span);
+        self.emitter.binary(match op {
+            CompareOp::Eq => BinaryOp::Eq,
+            CompareOp::Ne => BinaryOp::Ne,
+            CompareOp::Lt => BinaryOp::Lt,
+            CompareOp::Le => BinaryOp::Le,
+            CompareOp::Gt => BinaryOp::Gt,
+            CompareOp::Ge => BinaryOp::Ge,
+        });
+        Ok(())
+    }
+
+    /// Pushes the answer of `in` or `not in`.
+    pub(super) fn contains(&mut self, sides: &'a [Expr<'a>; 2], negated: bool, span: Span) -> Result<()> {
+        let [needle, haystack] = sides;
+        self.unescaped(|lower| {
+            lower.value(needle)?;
+            lower.value(haystack)
+        })?;
+        self.at(span);
+        self.emitter.binary(BinaryOp::In);
+        if negated {
+            self.emitter.op(Op::Not, &[]);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,344 @@
+//! Expressions as values.
+//!
+//! `value` is what the reference calls evaluating an expression: filters and `not` apply, and where escaping is
+//! on, text that came from a literal, a variable, a function or a filter is escaped, unless `safe` comes last.
+
+use super::Lower;
+use crate::bytecode::{BinaryOp, EscapeMode, Op, Role};
+use crate::compiler::{Constant, PathSpec};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::dialect::tera::ast::{Expr, ExprKind, MathOp, Path, Segment, Step};
+use crate::limits::Limit;
+use crate::text::Span;
+
+/// The variable that holds all variables.
+const DUMP: &str = "__tera_context";
+
+/// Whether a filter is only a mark.
+pub(super) fn is_mark(filter: &str) -> bool {
+    matches!(filter, "safe" | "default")
+}
+
+impl<'a> Lower<'_, 'a> {
+    /// Whether the text an expression gives is escaped here.
+    pub(super) fn escapes(&self, expr: &Expr<'_>) -> bool {
+        if !self.escape || expr.negated || expr.filters.last().is_some_and(|last| last.name.text == "safe") {
+            return false;
+        }
+        if expr.filters.iter().any(|filter| !is_mark(filter.name.text)) {
+            return true;
+        }
+        match expr.kind {
+            ExprKind::Str(_) | ExprKind::Call(_) => true,
+            ExprKind::Path(path) => path.text != DUMP,
+            ExprKind::Concat(parts) => parts.iter().any(|part| matches!(part.kind, ExprKind::Call(_))),
+            _ => false,
+        }
+    }
+
+    /// Pushes an expression's value.
+    pub(super) fn value(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        self.unfinished(expr)?;
+        if self.escapes(expr) {
+            self.emitter.op(Op::As, &[Role::Html as u32]);
+        }
+        Ok(())
+    }
+
+    /// Pushes an expression's value before it is escaped.
+    pub(super) fn unfinished(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        self.deeper(expr.span, |lower| lower.unfinished_here(expr))
+    }
+
+    fn unfinished_here(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        self.at(expr.span);
+        match expr.kind {
+            ExprKind::Path(path) => return self.path_value(expr, path),
+            // Negated twice by the reference: as a condition and as a value.
+            ExprKind::And(_) | ExprKind::Or(_) => return self.decided(expr),
+            ExprKind::Compare(op, sides) => return self.compare(op, sides, expr.span),
+            ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.to_owned())),
+            ExprKind::Int(n) => self.emitter.constant(Constant::Int(n)),
+            ExprKind::Float(n) => self.emitter.constant(Constant::Float(n)),
+            ExprKind::Bool(b) => self.emitter.constant(Constant::Bool(b)),
+            ExprKind::Concat(parts) => self.concat(parts, expr.span)?,
+            ExprKind::Math(steps) => {
+                self.math(steps, expr.span)?;
+                let sum =
+                    |step: &Step<'_>| matches!(step, Step::Apply(MathOp::Add | MathOp::Sub, _) | Step::Operand(_));
+                if !steps.iter().all(sum) {
+                    self.emitter.op(Op::As, &[Role::Value as u32]);
+                }
+            }
+            ExprKind::In { sides, negated } => self.contains(sides, negated, expr.span)?,
+            ExprKind::Test { path, name, args, negated } => self.test(path, name, args, negated, expr.span)?,
+            ExprKind::Call(call) => self.call_function(call)?,
+            ExprKind::MacroCall(namespace, call) => self.capture_macro(namespace, call)?,
+            ExprKind::List(items) => self.list(items, expr.span)?,
+        }
+        self.filters_and_not(expr)
+    }
+
+    pub(super) fn filters_and_not(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        for filter in expr.filters.iter().filter(|filter| !is_mark(filter.name.text)) {
+            self.apply_filter(filter)?;
+        }
+        if expr.negated {
+            self.emitter.op(Op::Not, &[]);
+        }
+        Ok(())
+    }
+
+    fn list(&mut self, items: &'a [Expr<'a>], span: Span) -> Result<()> {
+        for item in items {
+            self.value(item)?;
+            self.emitter.check_size()?;
+        }
+        self.at(span);
+        self.emitter.op(Op::List, &[u32::try_from(items.len()).unwrap_or(u32::MAX)]);
+        Ok(())
+    }
+
+    fn concat(&mut self, parts: &'a [Expr<'a>], span: Span) -> Result<()> {
+        for part in parts {
+            self.at(part.span);
+            match part.kind {
+                ExprKind::Path(path) => self.load_path(path)?,
+                ExprKind::Call(call) => self.call_function(call)?,
+                ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.to_owned())),
+                ExprKind::Int(n) => self.emitter.constant(Constant::Int(n)),
+                ExprKind::Float(n) => self.emitter.constant(Constant::Str(n.to_string())),
+                _ => self.fail_value(part.span, Code::TypeMismatch, "this cannot be joined with `~`"),
+            }
+            self.emitter.check_size()?;
+        }
+        self.at(span);
+        self.emitter.join(u32::try_from(parts.len()).unwrap_or(u32::MAX));
+        Ok(())
+    }
+
+    // Arithmetic
+
+    /// Pushes a calculation's result; NaN where it has none that is a number.
+    pub(super) fn math(&mut self, steps: &'a [Step<'a>], span: Span) -> Result<()> {
+        for step in steps {
+            match step {
+                Step::Operand(operand) => self.operand(operand)?,
+                Step::Apply(op, _) => {
+                    self.at(span);
+                    self.emitter.binary(operator(*op));
+                }
+            }
+            self.emitter.check_size()?;
+        }
+        Ok(())
+    }
+
+    /// Pushes an operand of a calculation or of `<` and its like.
+    pub(super) fn operand(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        if expr.filters.is_empty() { self.number(expr) } else { self.value(expr) }
+    }
+
+    /// Pushes what an expression is as a number, whatever its filters and `not`.
+    pub(super) fn number(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+        self.at(expr.span);
+        let what = match expr.kind {
+            ExprKind::Path(path) => return self.load_path(path),
+            ExprKind::Math(steps) => return self.math(steps, expr.span),
+            ExprKind::Call(call) => return self.call_function(call),
+            ExprKind::Int(n) => return Ok(self.emitter.constant(Constant::Int(n))),
+            ExprKind::Float(n) => return Ok(self.emitter.constant(Constant::Float(n))),
+            ExprKind::Str(text) => format!("the text `{text}`"),
+            ExprKind::Bool(b) => format!("the boolean `{b}`"),
+            ExprKind::Concat(_) => format!("the concatenation `{}`", self.source().slice(expr.span)),
+            ExprKind::Test { name, .. } => format!("the test `{}`", name.text),
+            ExprKind::MacroCall(_, call) => format!("the text of the macro `{}`", call.name.text),
+            _ => "a condition or list".to_owned(),
+        };
+        self.fail_value(expr.span, Code::TypeMismatch, format!("{what} cannot be calculated with: it is not a number"));
+        Ok(())
+    }
+
+    // Variables
+
+    fn path_value(&mut self, expr: &'a Expr<'a>, path: &'a Path<'a>) -> Result<()> {
+        if path.text == DUMP {
+            self.dump();
+            return self.filters_and_not(expr);
+        }
+        let default = expr.filters.first().filter(|first| first.name.text == "default");
+        if let Some(filter) = default {
+            let there = self.emitter.new_label();
+            self.peek_path(path)?;
+            self.emitter.jump(Op::JumpPresent, there);
+            match filter.arg("value") {
+                Some(value) => self.value(value)?,
+                None => {
+                    let message = "filter `default` needs the argument `value`";
+                    self.fail_value(filter.span, Code::MissingArgument, message);
+                }
+            }
+            self.emitter.bind(there);
+            return self.filters_and_not(expr);
+        }
+        if !expr.negated {
+            self.load_path(path)?;
+            return self.filters_and_not(expr);
+        }
+        if expr.filters.iter().all(|filter| is_mark(filter.name.text)) {
+            self.peek_path(path)?;
+            self.emitter.op(Op::Not, &[]);
+            return Ok(());
+        }
+        self.negated_and_filtered(expr, path)
+    }
+
+    /// `not path | filter`: what is not there is not filtered, and its negation is true.
+    fn negated_and_filtered(&mut self, expr: &'a Expr<'a>, path: &'a Path<'a>) -> Result<()> {
+        let height = self.emitter.height();
+        let (missing, end) = (self.emitter.new_label(), self.emitter.new_label());
+        self.peek_path(path)?;
+        self.emitter.undefined();
+        self.emitter.binary(BinaryOp::Eq);
+        self.emitter.jump(Op::JumpIf, missing);
+        self.load_path(path)?;
+        self.filters_and_not(expr)?;
+        self.emitter.jump(Op::Jump, end);
+        self.emitter.bind(missing);
+        self.emitter.set_height(height);
+        self.emitter.constant(Constant::Bool(true));
+        self.emitter.bind(end);
+        Ok(())
+    }
+
+    /// Pushes all visible variables as JSON text.
+    fn dump(&mut self) {
+        let scope = self.scope_for_dump();
+        self.emitter.op(Op::Scope, &[scope]);
+        let kind = crate::bytecode::ImportKind::Filter;
+        let pretty = self.unit.registry.get(kind, "json_encode").and_then(|found| parameter(found, "pretty"));
+        match pretty {
+            Some(pretty) => {
+                self.emitter.constant(Constant::Bool(true));
+                self.emitter.call(kind, "json_encode", &[0, pretty]);
+            }
+            None => {
+                self.emitter.op(Op::Pop, &[]);
+                self.fail_quietly(&self.unit.registry.unknown(kind, "json_encode"));
+                self.emitter.undefined();
+            }
+        }
+    }
+
+    /// Pushes a variable's value; an error where it is not there.
+    pub(super) fn load_path(&mut self, path: &'a Path<'a>) -> Result<()> {
+        if path.text == DUMP {
+            self.dump();
+            return Ok(());
+        }
+        let specs = self.prepared(path)?;
+        self.first_there(&specs, |lower, spec| lower.emitter.load(spec));
+        Ok(())
+    }
+
+    /// Pushes a variable's value, or undefined where it is not there for any reason.
+    pub(super) fn peek_path(&mut self, path: &'a Path<'a>) -> Result<()> {
+        if path.segments.iter().any(|step| !matches!(step, Segment::Key(_))) {
+            let protect = self.emitter.begin_protect();
+            self.load_path(path)?;
+            self.emitter.end_protect(protect);
+            return Ok(());
+        }
+        if path.text == DUMP {
+            self.dump();
+            return Ok(());
+        }
+        let specs = self.prepared(path)?;
+        self.first_there(&specs, |lower, spec| lower.emitter.peek(spec));
+        Ok(())
+    }
+
+    /// Writes a variable; `false` where that takes more than one instruction.
+    pub(super) fn write_path(&mut self, path: &'a Path<'a>, mode: EscapeMode) -> Result<bool> {
+        if path.text == DUMP {
+            return Ok(false);
+        }
+        self.at(path.span);
+        let specs = self.prepared(path)?;
+        match specs.as_slice() {
+            [spec] => self.emitter.write_path(spec, mode),
+            _ => {
+                self.first_there(&specs, |lower, spec| lower.emitter.load(spec));
+                self.emitter.write(mode);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Pushes the computed indexes of a path and says where the path may be found.
+    fn prepared(&mut self, path: &'a Path<'a>) -> Result<Vec<PathSpec>> {
+        if Self::too_long(path) {
+            return Err(Limit::CodeWords.error(self.unit.limits.code_words as u64).at(
+                self.source(),
+                path.span,
+                "this path",
+            ));
+        }
+        for step in path.segments {
+            match step {
+                Segment::Key(_) => {}
+                Segment::Lookup(inner) => self.deeper(inner.span, |lower| {
+                    lower.at(inner.span);
+                    lower.load_path(inner)
+                })?,
+                Segment::Negative(index) => {
+                    let message = format!("`{}` is not defined: no list has an item `{}`", path.text, index.text);
+                    self.at(index.span);
+                    self.fail_quietly(&Diagnostic::new(Code::UndefinedVariable, message));
+                }
+            }
+        }
+        self.at(path.span);
+        Ok(self.specs(path))
+    }
+
+    /// Pushes what the first of `specs` that leads anywhere names; of the last, what `read` makes of it.
+    fn first_there(&mut self, specs: &[PathSpec], read: impl FnOnce(&mut Self, &PathSpec)) {
+        let Some((last, others)) = specs.split_last() else { return };
+        let end = self.emitter.new_label();
+        let height = self.emitter.height();
+        for spec in others {
+            let next = self.emitter.new_label();
+            self.emitter.peek(spec);
+            self.emitter.undefined();
+            self.emitter.binary(BinaryOp::Eq);
+            self.emitter.jump(Op::JumpIf, next);
+            self.emitter.peek(spec);
+            self.emitter.jump(Op::Jump, end);
+            self.emitter.bind(next);
+            self.emitter.set_height(height);
+        }
+        read(self, last);
+        if !others.is_empty() {
+            self.emitter.bind(end);
+        }
+    }
+}
+
+fn operator(op: MathOp) -> BinaryOp {
+    match op {
+        MathOp::Add => BinaryOp::Add,
+        MathOp::Sub => BinaryOp::Sub,
+        MathOp::Mul => BinaryOp::Mul,
+        MathOp::Div => BinaryOp::Div,
+        MathOp::Rem => BinaryOp::Rem,
+    }
+}
+
+/// The index of a function's parameter `name`; never of the value a filter or test is applied to.
+pub(super) fn parameter(builtin: &crate::function::Builtin, name: &str) -> Option<u32> {
+    let crate::function::Params::Named(params) = builtin.params else { return None };
+    let first = usize::from(builtin.kind != crate::bytecode::ImportKind::Function);
+    let at = params.iter().skip(first).position(|param| param.name == name)?;
+    u32::try_from(at + first).ok()
+}

@@ -1,0 +1,342 @@
+//! The language's rules for the machine: what is missing, true, equal, in, iterable, and how values become text.
+
+use unic_segment::Graphemes;
+
+use super::arithmetic::{Num, calculate};
+use crate::bytecode::{BinaryOp, EscapeMode, Role};
+use crate::compiler::{Constant, Fold};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
+use crate::function::Cx;
+use crate::stdlib::markup::HTML;
+use crate::stdlib::numbers::{write_json_float, write_plain_float};
+use crate::value::Value;
+use crate::vm::{Items, Missing, Output, Semantics};
+
+/// The rules of the language `tera`.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules;
+
+impl Semantics for Rules {
+    #[cold]
+    fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
+        let Missing { path, name, parent, index } = *missing;
+        let Some(parent) = parent else {
+            let names: Vec<&str> = cx.inputs().iter().map(|(name, _)| name).collect();
+            let what = if path == name { String::new() } else { format!(" (in `{path}`)") };
+            let error = Diagnostic::new(Code::UndefinedVariable, format!("the variable `{name}` is not defined{what}"));
+            return Err(error.with_suggestion(name, names.iter().copied()).with_available(names));
+        };
+        let step = index.map_or_else(|| format!("`{name}`"), |index| format!("`{}`", key_text(index)));
+        let message = format!("`{path}` is not defined: a {} has no {step} here", parent.kind());
+        let error = Diagnostic::new(Code::UndefinedVariable, message);
+        Err(match parent {
+            Value::Map(map) => {
+                let keys = || map.iter().map(|(key, _)| key);
+                error.with_suggestion(name, keys()).with_available(keys())
+            }
+            Value::List(list) => error.with_note(format!("the list has {} items, counted from 0", list.items().len())),
+            _ => error,
+        })
+    }
+
+    fn present(value: Value<'_>) -> bool {
+        !matches!(value, Value::Undefined | Value::Null)
+    }
+
+    fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+        Ok(match value {
+            Value::Undefined | Value::Null => false,
+            Value::Bool(b) => b,
+            Value::Int(n) => n != 0,
+            Value::Uint(n) => n != 0,
+            Value::Float(n) => n != 0.0 && !n.is_nan(),
+            Value::Str(text) => !text.as_str().is_empty(),
+            Value::List(list) => !list.items().is_empty(),
+            Value::Map(map) => !map.is_empty(),
+        })
+    }
+
+    #[inline]
+    fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => arithmetic(cx, op, a, b),
+            BinaryOp::Eq => equals(cx, a, b, true),
+            BinaryOp::Ne => equals(cx, a, b, false),
+            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => order(cx, op, a, b),
+            BinaryOp::In => contains(cx, a, b),
+        }
+        .map(Into::into)
+    }
+
+    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+        match (role, value) {
+            (Role::Value, Value::Float(n)) if n.is_nan() => cx.borrowed("NaN"),
+            (Role::Html, Value::Str(text)) if HTML.needed(text.as_str()) => {
+                cx.charge(HTML.escaped_len(text.as_str()))?;
+                cx.text(&HTML.escape(text.as_str()))
+            }
+            (Role::Answer, Value::Bool(_)) | (Role::Text, Value::Str(_)) => Ok(value),
+            (Role::Answer, _) => Err(wrong(cx, "is a condition, so it has to give a boolean", value)),
+            (Role::Text, _) => Err(wrong(cx, "is a condition, so it has to give text", value)),
+            _ => Ok(value),
+        }
+    }
+
+    fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+        position(key).and_then(|at| value.as_list()?.get(at).copied())
+    }
+
+    fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
+        let key = match index {
+            Value::Str(text) if text.as_str().is_empty() => return Ok(Some(value)),
+            Value::Str(text) => return Ok(by_key(cx, value, text.as_str())),
+            Value::Int(_) | Value::Uint(_) | Value::Float(_) => key_text(index),
+            _ => {
+                let message = format!("only text and numbers can be an index, but in {CULPRIT} it is {}", named(index));
+                return Err(cx.fault(Code::BadIndex, message));
+            }
+        };
+        Ok(key.split('.').try_fold(value, |value, key| by_key(cx, value, key)))
+    }
+
+    fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
+        match (value, names) {
+            (Value::List(list), 1) => Ok(Items::List(list.items())),
+            (Value::Map(map), 2) => Ok(Items::Sorted(map)),
+            (Value::Str(text), 1) => clusters(cx, text.as_str()),
+            (Value::Map(_), _) => Err(cx
+                .fault(Code::NotIterable, format!("{CULPRIT} is a map, but the loop has no name for its keys"))
+                .with_help("write `{% for key, value in … %}`")),
+            (Value::List(_) | Value::Str(_), _) => {
+                let message = format!("the loop has a name for keys, but {CULPRIT} is {}, not a map", named(value));
+                Err(cx.fault(Code::NotIterable, message).with_help("write `{% for value in … %}`"))
+            }
+            _ => Err(cx.fault(Code::NotIterable, format!("{CULPRIT} cannot be looped over: it is {}", named(value)))),
+        }
+    }
+
+    fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+        match (mode, value) {
+            (EscapeMode::Html, Value::Str(text)) => HTML.pieces(text.as_str()).try_for_each(|piece| out.push(piece)),
+            (EscapeMode::Piece, Value::Float(n)) => written(out, |out| write_json_float(n, out)),
+            (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
+            (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),
+            _ => plain(value, out),
+        }
+    }
+}
+
+/// The answer of an operator: a number or a truth.
+enum Answer {
+    Num(Num),
+    Bool(bool),
+}
+
+impl From<Answer> for Value<'_> {
+    #[inline]
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Num(Num::Int(n)) => Value::Int(n),
+            Answer::Num(Num::Uint(n)) => Value::Uint(n),
+            Answer::Num(Num::Float(n)) => Value::Float(n),
+            Answer::Bool(b) => Value::Bool(b),
+        }
+    }
+}
+
+fn num(value: Value<'_>) -> Option<Num> {
+    match value {
+        Value::Int(n) => Some(Num::Int(n)),
+        Value::Uint(n) => Some(Num::Uint(n)),
+        Value::Float(n) => Some(Num::Float(n)),
+        _ => None,
+    }
+}
+
+#[inline]
+fn arithmetic<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Answer> {
+    let (Some(x), Some(y)) = (num(a), num(b)) else { return Err(not_numbers(cx, a, b)) };
+    let answer = calculate(op, x, y);
+    answer.map(Answer::Num).map_err(|why| cx.fault(Code::Arithmetic, format!("{CULPRIT}: {why}")))
+}
+
+#[cold]
+fn not_numbers<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Box<Diagnostic> {
+    let (side, value) = if num(a).is_none() { ("left", a) } else { ("right", b) };
+    let message = format!("{CULPRIT} takes numbers, but what stands on its {side} is {}", named(value));
+    cx.fault(Code::TypeMismatch, message)
+}
+
+/// `==` (`wanted` is true) or `!=`. A number and something else are neither equal nor unequal.
+fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, wanted: bool) -> Result<Answer> {
+    let equal = match (a.as_f64(), b.as_f64()) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => cx.equal(a, b)?,
+        _ => return Ok(Answer::Bool(false)),
+    };
+    Ok(Answer::Bool(equal == wanted))
+}
+
+fn order<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Answer> {
+    let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else { return Err(not_numbers(cx, a, b)) };
+    let Some(ordering) = x.partial_cmp(&y) else {
+        return Err(cx.fault(Code::Arithmetic, format!("{CULPRIT} compares with something that is no number (NaN)")));
+    };
+    Ok(Answer::Bool(match op {
+        BinaryOp::Lt => ordering.is_lt(),
+        BinaryOp::Le => ordering.is_le(),
+        BinaryOp::Gt => ordering.is_gt(),
+        _ => ordering.is_ge(),
+    }))
+}
+
+fn contains<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<Answer> {
+    let found = match (haystack, needle) {
+        (Value::List(list), _) => {
+            for item in list.items() {
+                if cx.equal(needle, *item)? {
+                    return Ok(Answer::Bool(true));
+                }
+            }
+            false
+        }
+        (Value::Str(text), Value::Str(part)) => {
+            cx.spend(text.as_str().len() as u64 / 64)?;
+            text.as_str().contains(part.as_str())
+        }
+        (Value::Map(map), Value::Str(key)) => map.get(key.as_str()).is_some(),
+        (Value::Str(_) | Value::Map(_), _) => {
+            return Err(wrong(cx, "looks for text, but what is looked for", needle));
+        }
+        _ => return Err(wrong(cx, "looks into text, lists and maps only, but what is behind `in`", haystack)),
+    };
+    Ok(Answer::Bool(found))
+}
+
+/// `{culprit} WHAT is VALUE`
+#[cold]
+fn wrong<'v>(cx: &Cx<'v>, what: &str, value: Value<'v>) -> Box<Diagnostic> {
+    cx.fault(Code::TypeMismatch, format!("{CULPRIT} {what}: it is {}", named(value)))
+}
+
+/// What a value is, with its article, and its text where it is short.
+fn named(value: Value<'_>) -> String {
+    let shown = match value {
+        Value::Bool(b) => format!(" `{b}`"),
+        Value::Int(_) | Value::Uint(_) | Value::Float(_) => format!(" `{}`", key_text(value)),
+        Value::Str(text) if text.as_str().chars().count() <= 40 => format!(" `{}`", text.as_str()),
+        _ => String::new(),
+    };
+    let kind = value.kind();
+    let article = if kind.starts_with('i') { "an " } else { "a " };
+    let article = if matches!(value, Value::Null | Value::Undefined) { "" } else { article };
+    format!("{article}{kind}{shown}")
+}
+
+/// A position in a list, as a path writes it: digits without a sign or leading zeros.
+fn position(key: &str) -> Option<usize> {
+    let plain = key.bytes().all(|byte| byte.is_ascii_digit()) && (key.len() == 1 || !key.starts_with('0'));
+    if plain { key.parse().ok() } else { None }
+}
+
+fn by_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
+    match value {
+        Value::Map(map) => map.get(key),
+        _ => Rules::attr(cx, value, key),
+    }
+}
+
+/// A number as a key of a map, or text as it is.
+fn key_text(value: Value<'_>) -> String {
+    let mut text = String::new();
+    let written = match value {
+        Value::Int(n) => Ok(text.push_str(itoa::Buffer::new().format(n))),
+        Value::Uint(n) => Ok(text.push_str(itoa::Buffer::new().format(n))),
+        Value::Float(n) => write_json_float(n, &mut text),
+        Value::Str(s) => Ok(text.push_str(s.as_str())),
+        other => Ok(text.push_str(other.kind())),
+    };
+    debug_assert!(written.is_ok(), "writing to a string does not fail");
+    text
+}
+
+/// Text is looped over by what a reader sees as one character.
+fn clusters<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Items<'v>> {
+    cx.charge(text.len().saturating_mul(2 * size_of::<Value>()))?;
+    let items = cx.arena().list(&Graphemes::new(text).map(|one| cx.arena().borrowed_text(one)).collect::<Vec<_>>());
+    Ok(Items::List(items.as_list().unwrap_or(&[])))
+}
+
+/// Appends what `write` writes; writing to a string does not fail.
+fn written(out: &mut Output<'_>, write: impl FnOnce(&mut String) -> std::fmt::Result) -> Result<()> {
+    let mut result = Ok(());
+    out.push_with(|out| result = write(out))?;
+    debug_assert!(result.is_ok());
+    Ok(())
+}
+
+/// Text as it is, null as nothing, whole floats without a point, `[a, b]` without quotes, `[object]`.
+fn plain(value: Value<'_>, out: &mut Output<'_>) -> Result<()> {
+    match value {
+        Value::Undefined | Value::Null => Ok(()),
+        Value::Bool(b) => out.push(if b { "true" } else { "false" }),
+        Value::Int(n) => out.push(itoa::Buffer::new().format(n)),
+        Value::Uint(n) => out.push(itoa::Buffer::new().format(n)),
+        Value::Float(n) if n.is_nan() => out.push("NaN"),
+        Value::Float(n) => written(out, |out| write_plain_float(n, out)),
+        Value::Str(text) => out.push(text.as_str()),
+        Value::Map(_) => out.push("[object]"),
+        Value::List(list) => {
+            out.push("[")?;
+            for (at, item) in list.items().iter().enumerate() {
+                out.push(if at == 0 { "" } else { ", " })?;
+                plain(*item, out)?;
+            }
+            out.push("]")
+        }
+    }
+}
+
+impl Fold for Rules {
+    fn binary(&self, op: BinaryOp, a: &Constant, b: &Constant) -> Option<Constant> {
+        let (a, b) = (constant_number(a)?, constant_number(b)?);
+        match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                match calculate(op, a, b).ok()? {
+                    Num::Int(n) => Some(Constant::Int(n)),
+                    Num::Float(n) if !n.is_nan() => Some(Constant::Float(n)),
+                    Num::Float(_) | Num::Uint(_) => None,
+                }
+            }
+            BinaryOp::Eq => Some(Constant::Bool(a.float() == b.float())),
+            BinaryOp::Ne => Some(Constant::Bool(a.float() != b.float())),
+            BinaryOp::Lt => Some(Constant::Bool(a.float() < b.float())),
+            BinaryOp::Le => Some(Constant::Bool(a.float() <= b.float())),
+            BinaryOp::Gt => Some(Constant::Bool(a.float() > b.float())),
+            BinaryOp::Ge => Some(Constant::Bool(a.float() >= b.float())),
+            BinaryOp::In => None,
+        }
+    }
+
+    fn text(&self, constant: &Constant, mode: EscapeMode) -> Option<String> {
+        let mut text = String::new();
+        match (constant, mode) {
+            (Constant::Str(s), EscapeMode::Html) => return Some(HTML.escape(s)),
+            (Constant::Str(s), _) => text.push_str(s),
+            (Constant::Int(n), _) => text.push_str(itoa::Buffer::new().format(*n)),
+            (_, EscapeMode::Piece) => return None,
+            (Constant::Float(n), _) => write_plain_float(*n, &mut text).ok()?,
+            (Constant::Bool(b), _) => text.push_str(if *b { "true" } else { "false" }),
+            (Constant::Null, _) => {}
+        }
+        Some(text)
+    }
+}
+
+fn constant_number(constant: &Constant) -> Option<Num> {
+    match constant {
+        Constant::Int(n) => Some(Num::Int(*n)),
+        Constant::Float(n) => Some(Num::Float(*n)),
+        _ => None,
+    }
+}
