@@ -9,7 +9,7 @@
 //! | 2 | `bytecode` |
 //! | 3 | `compiler`, `function`, `vm` |
 //! | 4 | `dialect` |
-//! | 5 | `engine` |
+//! | 5 | [`engine`] |
 //! | 6 | [`bulk`] |
 //! | 7 | `cli` |
 
@@ -23,6 +23,7 @@ pub mod bytecode;
 pub mod compiler;
 pub mod diagnostics;
 pub mod dialect;
+pub mod engine;
 pub mod function;
 pub mod limits;
 pub(crate) mod stdlib;

@@ -23,6 +23,7 @@ mod semantics;
 mod syntax;
 mod templates;
 
+pub use builtins::registry;
 pub use lower::compile;
 pub use parser::parse;
 pub use semantics::Rules;
