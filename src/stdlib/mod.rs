@@ -15,9 +15,6 @@
 //! output; whatever can grow says its size first (`…_len`), or writes into a [`bounded::Bounded`], so that
 //! a caller can hold the size against its memory limit before anything is allocated.
 
-// The languages that use it arrive one by one.
-#![allow(dead_code)]
-
 pub(crate) mod bounded;
 pub(crate) mod encoding;
 pub(crate) mod markup;

@@ -61,11 +61,25 @@ builtins! {
 
 fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = subject(cx, args)?;
+    if text.is_ascii() {
+        return in_place(cx, text, str::make_ascii_uppercase);
+    }
     made(cx, Some(strings::uppercase_len(text)), || text.to_uppercase())
+}
+
+/// A copy of `text` that `change` changes where it stands.
+fn in_place<'v>(cx: &Cx<'v>, text: &str, change: impl FnOnce(&mut str)) -> Result<Value<'v>> {
+    cx.charge(text.len() + size_of::<Value>())?;
+    let copy = cx.arena().bump().alloc_str(text);
+    change(copy);
+    Ok(cx.arena().borrowed_text(copy))
 }
 
 fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = subject(cx, args)?;
+    if text.is_ascii() {
+        return in_place(cx, text, str::make_ascii_lowercase);
+    }
     made(cx, Some(strings::lowercase_len(text)), || text.to_lowercase())
 }
 
