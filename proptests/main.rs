@@ -1,3 +1,4 @@
 //! Property tests, in one binary.
 
+mod builtins;
 mod values;

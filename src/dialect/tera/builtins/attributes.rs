@@ -184,11 +184,21 @@ impl<'v> Seen<'v> {
                 cx.charge(crate::stdlib::strings::lowercase_len(text))?;
                 Ok(seen.insert(Cow::Owned(text.to_lowercase())))
             }
-            (Seen::Bools(_), other) => Err(wrong(UNIQUE, "value", "a boolean as the first one is", other)),
-            (Seen::Ints(_), other) => Err(wrong(UNIQUE, "value", "an integer of 64 bits as the first one is", other)),
-            (Seen::Texts { .. }, other) => Err(wrong(UNIQUE, "value", "a string as the first one is", other)),
+            (Seen::Ints(_), other @ (Value::Uint(_) | Value::Float(_))) => {
+                Err(wrong(UNIQUE, "value", "an integer of 64 bits with sign, as the first one is", other))
+            }
+            (Seen::Bools(_), other) => Err(mixed("a boolean", other)),
+            (Seen::Ints(_), other) => Err(mixed("an integer", other)),
+            (Seen::Texts { .. }, other) => Err(mixed("a string", other)),
         }
     }
+}
+
+#[cold]
+fn mixed(first: &str, other: Value<'_>) -> Box<Diagnostic> {
+    let (got, kind) = (excerpt(other), other.kind());
+    let message = format!("{UNIQUE} can't compare multiple types: the first is {first}, another is {got} ({kind})");
+    Diagnostic::new(Code::BadArgument, message)
 }
 
 fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

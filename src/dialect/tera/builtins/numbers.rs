@@ -56,7 +56,7 @@ fn int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     match value {
         Value::Str(text) => {
             if !BASES.contains(&radix) {
-                return Err(wrong("filter `int`", "base", "between 2 and 36", *base));
+                return Err(wrong("filter `int`", "base", "in the range [2, 36]", *base));
             }
             cx.spend(text.as_str().len() as u64 / 64)?;
             Ok(Value::Int(numbers::int_of_text(text.as_str(), radix).unwrap_or(fallback)))
