@@ -318,6 +318,33 @@ proptest! {
     }
 }
 
+/// Paths to attributes, most of them odd.
+fn paths() -> impl Strategy<Value = String> {
+    const PIECES: &[&str] = &["a", "b", "é", ".", ".", "[", "]", "\"", "'", "\\", "0", "1", "00", "~0", "~1", " "];
+    prop::collection::vec(prop::sample::select(PIECES), 0..8).prop_map(|pieces| pieces.concat())
+}
+
+/// A map whose keys are steps of such paths.
+fn attributed() -> Value {
+    let leaf =
+        json!({"a": 1, "b": [2, {"a": 3}], "]": 4, "é": 5, "0": 6, "a/b": 7, "~": 8, " ": 9, "a.b": 10, "\\": 11});
+    let middle =
+        json!({"a": leaf, "b": [leaf, leaf], "]": leaf, "é": leaf, "0": leaf, "a]": leaf, "aé": leaf, "éa": leaf});
+    json!({"a": middle, "b": [middle], "é": middle, "0": middle, "]": middle, "a]": 1, "éa": middle, "'a": 2, "[": leaf})
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1024))]
+
+    #[test]
+    fn paths_lead_where_they_lead_in_the_reference(path in paths()) {
+        const TEMPLATE: &str = "{{ subject | map(attribute=path) | json_encode }}";
+        let context = json!({"subject": [attributed(), [attributed()]], "path": path});
+        let template = Engine::new().compile(Dialect::Tera, "t", TEMPLATE).expect("a template that compiles");
+        prop_assert_eq!(reference(TEMPLATE)(&context), template.render(&context).ok(), "{}", path);
+    }
+}
+
 fn takes_only_text(builtin: &Builtin) -> bool {
     matches!(builtin.params, Params::Named([only]) if only.ty == Type::Str) && builtin.kind == ImportKind::Filter
 }

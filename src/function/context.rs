@@ -1,11 +1,13 @@
 //! What a body (and a language's rules) may use: the arena, the budgets, the capabilities.
 
 use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use regex::Regex;
 
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
+use crate::stdlib::pattern::search_steps;
 use crate::value::{Arena, Inputs, Value, equal};
 
 /// What a program may reach outside its inputs; an engine allows none unless it is built to.
@@ -43,14 +45,21 @@ impl Capabilities {
 /// Compiled regular expressions, kept from render to render.
 #[derive(Debug, Default)]
 pub struct Regexes {
-    compiled: RefCell<hashbrown::HashMap<String, Regex>>,
+    /// Shared, not cloned: a clone of a pattern begins with an empty cache of its automaton.
+    compiled: RefCell<hashbrown::HashMap<String, Arc<Regex>>>,
 }
 
 /// How many patterns are kept.
-const REGEXES: usize = 256;
+const REGEXES: usize = 64;
 
 /// Bytes one compiled pattern may take.
 const REGEX_SIZE: usize = 1 << 20;
+
+/// Bytes the automaton of one pattern, built as it searches, may take; it lives as long as the pattern.
+const REGEX_CACHE: usize = 256 << 10;
+
+/// Compiling a pattern costs about as many steps as searching this many bytes.
+const REGEX_COMPILATION: usize = 1 << 10;
 
 /// The context of a running program: what bodies and a language's rules work with.
 ///
@@ -164,7 +173,7 @@ impl<'v> Cx<'v> {
     }
 
     /// The compiled form of `pattern`, on a linear engine with bounded size.
-    pub fn regex(&self, pattern: &str) -> Result<Regex> {
+    pub fn regex(&self, pattern: &str) -> Result<Arc<Regex>> {
         if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
             return Ok(regex.clone());
         }
@@ -172,12 +181,14 @@ impl<'v> Cx<'v> {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
         }
         self.charge(pattern.len() * 64)?;
+        self.spend(search_steps(pattern, REGEX_COMPILATION))?;
         let mut builder = regex::RegexBuilder::new(pattern);
-        let built = builder.size_limit(REGEX_SIZE).dfa_size_limit(REGEX_SIZE).nest_limit(50).build();
+        let built = builder.size_limit(REGEX_SIZE).dfa_size_limit(REGEX_CACHE).nest_limit(50).build();
         let regex = built.map_err(|error| match error {
             regex::Error::CompiledTooBig(_) => Limit::Regex.error(REGEX_SIZE as u64),
             _ => self.fault(Code::BadArgument, format!("`{pattern}` is not a regular expression: {error}")),
         })?;
+        let regex = Arc::new(regex);
         let mut compiled = self.regexes.compiled.borrow_mut();
         if compiled.len() < REGEXES {
             compiled.insert(pattern.to_owned(), regex.clone());
