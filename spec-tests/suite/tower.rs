@@ -1,20 +1,19 @@
 //! `tower`: intents as case files, executors that go step by step, audit events, quoting read by a real shell,
 //! and hostile inputs.
 //!
-//! `spec-tests/tower/intents.cases` has an intent and, where it is resolved, its inputs; expected are the
+//! `spec-tests/tower/documents.intents` has an intent and, where it is resolved, its inputs; expected are the
 //! resolved fields as `path: text` or the errors as `line:column name field expression`, and warnings.
 
 use std::path::Path;
 use std::process::Command;
 
-use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::dialect::tower::RenderMode;
 use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, Report, ValidateOptions};
-use dropforge::dialect::tower::{RenderMode, Rules, program};
-use dropforge::function::Capabilities;
+use dropforge::engine::{Dialect, Engine};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::{Arena, Data, DataMap, InputBuilder, Inputs as Scopes, Shapes, yaml};
-use dropforge::vm::{NoHooks, Run, Session, run};
+use dropforge::value::{Data, DataMap, yaml};
 
 /// The sections of a case, by heading.
 struct Case(Vec<(String, String)>);
@@ -76,8 +75,13 @@ fn outcome(case: &Case) -> (Result<String, String>, String) {
 }
 
 #[test]
+fn strings() {
+    crate::cases::run_folder(Dialect::Tower, "tower");
+}
+
+#[test]
 fn intents() {
-    let cases = cases("intents.cases");
+    let cases = cases("documents.intents");
     assert!(cases.len() >= 10);
     let mut wrong = Vec::new();
     for case in cases {
@@ -171,16 +175,14 @@ fn declared_context_and_facts_are_checked_before_anything_runs() {
 }
 
 fn render(text: &str, mode: RenderMode, scopes: &Data) -> Result<String, Box<Diagnostic>> {
-    let limits = Limits::default();
-    let program = program(&Source::new("t", text), mode, &limits)?;
-    let (arena, names) = (Arena::new(), Arena::new());
-    let shapes = Shapes::new(&names);
-    let inputs = Scopes::new(InputBuilder::new(&arena, &shapes).data(scopes));
-    let linked = Box::default();
-    let what = Run { program: &program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
-    let mut out = String::new();
-    run::<Rules, _>(&mut Session::new(), what, &mut out, &mut NoHooks)?;
-    Ok(out)
+    let source = Source::new("t", text);
+    let shell = Some(mode == RenderMode::Shell);
+    let template = Engine::new().compile_source(Dialect::Tower, &source, shell).map_err(first)?;
+    template.render(scopes)
+}
+
+fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    errors.into_vec().remove(0)
 }
 
 fn params(value: &str) -> Data {
@@ -327,7 +329,7 @@ fn long_runbooks_end() {
 
 #[test]
 fn every_truncation_and_substitution_of_an_intent_gives_an_answer() {
-    let text = cases("intents.cases")[0].get("intent").unwrap().to_owned();
+    let text = cases("documents.intents")[0].get("intent").unwrap().to_owned();
     let given = inputs("params: {service: a}");
     let attempt = |text: &str| {
         if let Ok(intent) = Intent::parse(&Source::new("i", text)) {
@@ -345,7 +347,7 @@ fn every_truncation_and_substitution_of_an_intent_gives_an_answer() {
 #[test]
 fn what_resolves_survives_being_written_and_read() {
     let options = ValidateOptions { strict: false, ..ValidateOptions::default() };
-    for case in cases("intents.cases") {
+    for case in cases("documents.intents") {
         let Some(given) = case.get("inputs").filter(|_| case.get("resolved").is_some()) else { continue };
         let intent = intent(case.get("intent").unwrap());
         let fields = intent.resolve_with(&inputs(given), &options, &mut |_| {}).unwrap().to_data();
