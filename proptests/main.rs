@@ -1,3 +1,5 @@
 //! Property tests, in one binary.
 
+mod tower;
 mod values;
+mod yaml;

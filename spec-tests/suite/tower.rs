@@ -80,6 +80,12 @@ fn strings() {
 }
 
 #[test]
+fn a_name_does_not_switch_to_shell_mode() {
+    let template = Engine::new().compile(Dialect::Tower, "page.html", "${params.x}").unwrap();
+    assert_eq!(template.render(&params("a b")).unwrap(), "a b");
+}
+
+#[test]
 fn intents() {
     let cases = cases("documents.intents");
     assert!(cases.len() >= 10);
