@@ -1,4 +1,5 @@
 //! Property tests, in one binary.
 
-mod builtins;
+mod tower;
 mod values;
+mod yaml;

@@ -3,14 +3,11 @@
 use std::path::Path;
 use std::process::Command;
 
-use dropforge::diagnostics::Diagnostic;
+use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::dialect::tower::intent::{Inputs, Intent, Report, ValidateOptions};
-use dropforge::dialect::tower::{RenderMode, Rules, error, lint, parser, program};
-use dropforge::function::Capabilities;
-use dropforge::limits::Limits;
+use dropforge::dialect::tower::{RenderMode, error, lint, parser};
+use dropforge::engine::{Dialect, Engine};
 use dropforge::text::Source;
-use dropforge::value::{Arena, InputBuilder, Inputs as Scopes, Shapes};
-use dropforge::vm::{NoHooks, Run, Session, run};
 use serde_json::Value;
 
 use crate::report::Outcome;
@@ -19,7 +16,7 @@ use crate::report::Outcome;
 pub fn run_row(row: &Value) -> Outcome {
     let text = row["template"].as_str().unwrap_or("");
     let mode = if row["mode"] == "shell" { RenderMode::Shell } else { RenderMode::Literal };
-    let outcome = match (render(text, mode, &row["scopes"].to_string()), row.get("want"), row.get("error")) {
+    let outcome = match (render(text, mode, &row["scopes"]), row.get("want"), row.get("error")) {
         (Ok(got), Some(want), _) if *want == got => check_shell(row, &got),
         (Err(got), _, Some(want)) => subset(want, &error::to_json(&got)),
         (got, ..) => Err(format!("got {got:?}")),
@@ -99,17 +96,15 @@ fn subset(wanted: &Value, got: &Value) -> Result<(), String> {
     }
 }
 
-fn render(text: &str, mode: RenderMode, scopes: &str) -> Result<String, Box<Diagnostic>> {
-    let limits = Limits::default();
-    let program = program(&Source::new("row", text), mode, &limits)?;
-    let (arena, names) = (Arena::new(), Arena::new());
-    let shapes = Shapes::new(&names);
-    let inputs = Scopes::new(InputBuilder::new(&arena, &shapes).json(scopes)?);
-    let linked = Box::default();
-    let what = Run { program: &program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
-    let mut out = String::new();
-    run::<Rules, _>(&mut Session::new(), what, &mut out, &mut NoHooks)?;
-    Ok(out)
+fn render(text: &str, mode: RenderMode, scopes: &Value) -> Result<String, Box<Diagnostic>> {
+    let source = Source::new("row", text);
+    let shell = Some(mode == RenderMode::Shell);
+    let template = Engine::new().compile_source(Dialect::Tower, &source, shell).map_err(first)?;
+    template.render(scopes)
+}
+
+fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    errors.into_vec().remove(0)
 }
 
 fn check_lint(text: &str, mode: RenderMode, wanted: &Value) -> Result<(), String> {

@@ -29,6 +29,11 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
+    /// Whether the name of an entry template decides on escaping for HTML.
+    pub fn escapes_by_name(self) -> bool {
+        matches!(self, Dialect::Tera)
+    }
+
     const fn letter(self) -> char {
         match self {
             Dialect::Tower => 'W',

@@ -102,7 +102,8 @@ impl Engine {
         }
         let empty = Registry::default();
         let registry = shared.registries.get(&dialect).unwrap_or(&empty);
-        let escape = escape.unwrap_or_else(|| shared.escapes(source.name()));
+        let by_name = || dialect.escapes_by_name() && shared.escapes(source.name());
+        let escape = escape.unwrap_or_else(by_name);
         let unit = Unit { entry: source, loader: &*shared.loader, registry, limits: &shared.limits, escape };
         let compiled = instance::compile(dialect, &unit).map_err(Diagnostics::from)?;
         let linked = registry.link(compiled.program.imports())?;

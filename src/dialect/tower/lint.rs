@@ -82,6 +82,7 @@ fn shell_lints(text: &str, expressions: &[Span], found: &mut Vec<Lint>) {
 struct CommandLine {
     has_word: bool,
     has_double_dash: bool,
+    after_option: bool,
     after_blank: bool,
 }
 
@@ -96,17 +97,20 @@ impl CommandLine {
         for word in rest.split_whitespace() {
             self.has_word = true;
             self.has_double_dash |= word == "--";
+            self.after_option = word.starts_with('-');
         }
     }
 
     fn read_value(&mut self) {
         self.has_word = true;
+        self.after_option = false;
         self.after_blank = false;
     }
 
-    /// Whether what follows begins a word that is not the first, with no `--` before it.
+    /// Whether what follows begins a word that a command might take for an option: not its first word, not
+    /// behind an option whose value it may be, not behind `--`.
     fn begins_argument(&self) -> bool {
-        self.after_blank && self.has_word && !self.has_double_dash
+        self.after_blank && self.has_word && !self.has_double_dash && !self.after_option
     }
 }
 
@@ -170,5 +174,54 @@ fn braces(rest: &str) -> (Option<Code>, usize) {
     match memchr::memmem::find(line, b"}}") {
         Some(end) if named => (Some(Code::LookalikeExpression), end + 4),
         _ => (None, 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str, mode: RenderMode) -> Vec<(&'static str, String)> {
+        let arena = bumpalo::Bump::new();
+        let field = parser::parse(text, &arena).unwrap();
+        let found = lint(text, &field, mode);
+        found.iter().map(|lint| (lint.code.name(), text[lint.span.range()].to_owned())).collect()
+    }
+
+    #[test]
+    fn lookalikes_and_names_of_the_environment_are_told() {
+        let table = [
+            ("$HOME/x", "environment_reference", "$HOME"),
+            ("a $params.app b", "lookalike_expression", "$params.app"),
+            ("$params", "environment_reference", "$params"),
+            ("{{ params.app }}", "lookalike_expression", "{{ params.app }}"),
+            ("\u{1}", "control_character", "\u{1}"),
+        ];
+        for (text, name, place) in table {
+            assert_eq!(names(text, RenderMode::Literal), [(name, place.to_owned())], "{text}");
+        }
+        for text in ["$(params.app)", "$1 $? $$x", "\\$HOME", "{{.Names}}", "{{", "{ {a} }", "100%"] {
+            assert!(names(text, RenderMode::Literal).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_may_be_an_option_is_told() {
+        let count = |text| names(text, RenderMode::Shell).len();
+        assert_eq!(count("rm ${params.a}"), 1);
+        assert_eq!(count("rm a ${params.a} ${params.b}"), 2);
+        for text in ["rm -- ${params.a}", "x -t ${params.a}", "x a/${params.a}", "${params.a} b", "a; ${params.a}"] {
+            assert_eq!(count(text), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn long_fields_end() {
+        for unit in ["{{ a ", "$a", "x ${params.a} ", "\"${params.a}\\", "é{{"] {
+            let text = unit.repeat((1 << 20) / unit.len());
+            let arena = bumpalo::Bump::new();
+            let field = parser::parse(&text, &arena).unwrap();
+            let _ = lint(&text, &field, RenderMode::Shell);
+        }
     }
 }

@@ -161,3 +161,91 @@ pub(super) fn abridged(text: &str) -> String {
         None => text.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(text: &str) -> Option<(FaultKind, String)> {
+        let arena = Bump::new();
+        let fault = parse(text, &arena).err()?;
+        Some((fault.kind, text[fault.span.range()].to_owned()))
+    }
+
+    #[test]
+    fn every_fault_is_told_from_the_others() {
+        use FaultKind::{Identifier, Nested, Scope, Shape, Syntax, Unterminated};
+        let table = [
+            ("a ${} b", Syntax, "${}"),
+            ("${.a}", Syntax, "${.a}"),
+            ("${params.}", Syntax, "${params.}"),
+            ("${params..b}", Syntax, "${params..b}"),
+            ("${Params..b}", Syntax, "${Params..b}"),
+            ("${params.b }", Syntax, "${params.b }"),
+            ("${params.b|c}", Syntax, "${params.b|c}"),
+            ("${params.☃}", Syntax, "${params.☃}"),
+            ("${{a}}", Syntax, "${{a}"),
+            ("${params.b$}", Syntax, "${params.b$}"),
+            ("x${params.b-c}", Identifier, "${params.b-c}"),
+            ("${params.9a}", Identifier, "${params.9a}"),
+            ("${params.é}", Identifier, "${params.é}"),
+            ("${HOME}", Identifier, "${HOME}"),
+            ("${home}", Scope, "${home}"),
+            ("${parms.x}", Scope, "${parms.x}"),
+            ("${facts}", Shape, "${facts}"),
+            ("${steps.a.outputs}", Shape, "${steps.a.outputs}"),
+            ("${steps.a.outputs.b.c}", Shape, "${steps.a.outputs.b.c}"),
+            ("${steps.a.result.b}", Shape, "${steps.a.result.b}"),
+            ("a ${params.b", Unterminated, "${params.b"),
+            ("${", Unterminated, "${"),
+            ("${a ${b", Unterminated, "${a ${b"),
+            ("${a${b}c}d}", Nested, "${a${b}c}"),
+            ("${a ${b} c", Nested, "${a ${b} c"),
+            ("${ok} ${", Scope, "${ok}"),
+            ("${a b} ${c ${d}}", Syntax, "${a b}"),
+        ];
+        for (text, kind, expression) in table {
+            assert_eq!(fault(text), Some((kind, expression.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_expression_is_text() {
+        for text in ["", "$", "$$", "${", "}", "{{x}}", "$x $(y) $1", "\\", "$ {params.a}", "$\u{0}{"] {
+            let arena = Bump::new();
+            match parse(text, &arena) {
+                Ok(field) => assert!(field.references().next().is_none() && field.parts.len() <= 1, "{text}"),
+                Err(fault) => assert_eq!((text, fault.kind), ("${", FaultKind::Unterminated)),
+            }
+        }
+        let arena = Bump::new();
+        let field = parse("$${params.a.b}$\\${facts.c}", &arena).unwrap();
+        let found: Vec<_> = field.references().map(|reference| (reference.scope, reference.name)).collect();
+        assert_eq!(found, [(Scope::Params, "a.b"), (Scope::Facts, "c")]);
+    }
+
+    #[test]
+    fn long_and_deep_fields_end() {
+        let many = "${params.a}".repeat(100_000);
+        assert_eq!(parse(&many, &Bump::new()).unwrap().parts.len(), 100_000);
+        let path = format!("${{params{}}}", ".a".repeat(500_000));
+        assert!(parse(&path, &Bump::new()).is_ok());
+        assert_eq!(fault(&"${".repeat(500_000)).map(|(kind, _)| kind), Some(FaultKind::Unterminated));
+        let nested = format!("{}{}", "${".repeat(300_000), "}".repeat(300_000));
+        assert_eq!(fault(&nested), Some((FaultKind::Nested, nested.clone())));
+        assert_eq!(fault(&format!("${{{}}}", "a".repeat(1 << 20))).map(|(kind, _)| kind), Some(FaultKind::Scope));
+    }
+
+    #[test]
+    fn every_truncation_and_substitution_gives_an_answer() {
+        let text = "a$ ${params.a_1}é${steps.b.outputs.c}$${facts.d}";
+        for (end, _) in text.char_indices() {
+            let _ = fault(&text[..end]);
+            for new in ["\0", "$", "{", "}", ".", " ", "é", "A", "${"] {
+                if let Some((_, expression)) = fault(&format!("{}{new}{}", &text[..end], &text[end..])) {
+                    assert!(expression.starts_with("${"));
+                }
+            }
+        }
+    }
+}

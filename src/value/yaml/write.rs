@@ -160,7 +160,7 @@ fn is_plain_safe(text: &str) -> bool {
     let bytes = text.as_bytes();
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
     let opens = first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_' | b'.' | b'(' | b'$' | b'^' | b'<');
-    let within = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-./:@+=()$%^;<>~!?*&,|#'\"\\".contains(byte);
+    let within = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-./:@+=()[]{}$%^;<>~!?*&,|#'\"\\".contains(byte);
     opens
         && bytes.len() <= LONGEST_PLAIN
         && last != b' '

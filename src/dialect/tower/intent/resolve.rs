@@ -176,6 +176,10 @@ fn step_entry(outputs: Data) -> Data {
     Data::Map(std::iter::once(("outputs".to_owned(), outputs)).collect())
 }
 
+fn is_completed(step: &Data) -> bool {
+    step.get("status").is_none_or(|status| status.as_str() == Some("completed"))
+}
+
 impl Role {
     /// Whether the field is resolved at all: of the outputs for failure and success only one kind is.
     fn is_due(&self, failed: bool) -> bool {
@@ -292,12 +296,12 @@ impl<'e> Execution<'e> {
                 Scope::Steps => self.usable_outputs(field.mode),
                 _ => error.available.clone().unwrap_or_default(),
             };
-            let reason = error.fields.get("reason").map(String::as_str);
-            let mut missing = intent.missing(reference, field, available, reason);
-            if missing.message.len() < error.message.len() {
-                missing.message = error.message;
-            }
-            return missing;
+            let has_completed = |id: &str| self.steps.get(id).is_some_and(is_completed);
+            let missing = intent.missing(reference, field, available, has_completed);
+            return match error.fields.get("reason") {
+                Some(reason) => missing.with_field("reason", reason),
+                None => missing,
+            };
         }
         let mut error = Box::new(error).with_field("field", &field.path);
         error.labels.clear();
@@ -312,7 +316,6 @@ impl<'e> Execution<'e> {
             Data::Float(n) => n.is_finite(),
             _ => true,
         };
-        let is_completed = |step: &Data| step.get("status").is_none_or(|status| status.as_str() == Some("completed"));
         let mut names = Vec::new();
         for (id, step) in self.steps.iter().filter(|(_, step)| is_completed(step)) {
             let outputs = step.get("outputs").and_then(Data::as_map).into_iter().flatten();

@@ -6,7 +6,7 @@
 use bumpalo::Bump;
 
 use super::audit::{AuditEvent, AuditSink};
-use super::fields::{Field, Item, Role};
+use super::fields::{Field, Item};
 use super::model::{Intent, LONGEST_FIELD};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::tower::ast::{self, Reference, Scope};
@@ -154,7 +154,8 @@ impl Intent {
             Scope::Facts => FACTS.map(str::to_owned).into_iter().chain(owned(&options.custom_facts)).collect(),
             Scope::Steps => self.declared_outputs(visible),
         };
-        Some(self.missing(reference, field, available, None))
+        let has_completed = |id: &str| self.steps.iter().take(visible).any(|step| step.name.as_deref() == Some(id));
+        Some(self.missing(reference, field, available, has_completed))
     }
 
     /// The error of a reference that finds nothing.
@@ -163,33 +164,24 @@ impl Intent {
         reference: &Reference<'_>,
         field: &Field,
         available: Vec<String>,
-        reason: Option<&str>,
+        has_completed: impl Fn(&str) -> bool,
     ) -> Box<Diagnostic> {
         let expression = field.node.text.get(reference.span.range()).unwrap_or("");
         let place = field.node.locate(&self.source, reference.span);
         let mut error = error::missing(reference.scope, reference.name, expression, available)
             .with_field("field", &field.path)
             .at(&self.source, place, "");
-        if let Some(note) = self.why_incomplete(reference, &field.role) {
-            error.message = format!("{}: {note}", error.message);
+        let Some((id, _)) = reference.step_output() else { return error };
+        if !self.steps.iter().any(|step| step.name.as_deref() == Some(id)) {
+            return error.with_note(format!("the runbook has no step '{id}'"));
         }
-        if let Some(reason) = reason {
-            error = error.with_field("reason", reason);
+        if !has_completed(id) {
+            error.message = format!("{}: step '{id}' has not completed", error.message);
         }
         error
     }
 
-    fn why_incomplete(&self, reference: &Reference<'_>, role: &Role) -> Option<String> {
-        let (id, _) = reference.step_output()?;
-        let at = self.steps.iter().position(|step| step.name.as_deref() == Some(id));
-        match at {
-            Some(at) if at >= role.visible_steps(self.steps.len()) => Some(format!("step '{id}' has not completed")),
-            Some(_) => None,
-            None => Some(format!("the runbook has no step '{id}'")),
-        }
-    }
-
-    /// Warnings of a field; the first hazard is the error in strict mode.
+    /// Warnings of a field, one of each kind; the first hazard is the error in strict mode.
     fn lint_field(
         &self,
         field: &Field,
@@ -199,11 +191,14 @@ impl Intent {
     ) -> Option<Box<Diagnostic>> {
         let text = &*field.node.text;
         let mut refused: Option<Box<Diagnostic>> = None;
+        let mut seen: Vec<Code> = Vec::new();
         for found in lint(text, tree, field.mode) {
-            let place = field.node.locate(&self.source, found.span);
-            if found.code == Code::ShellExpressionMayBeOption && self.cannot_begin_with_dash(found.span, tree) {
+            let is_option = found.code == Code::ShellExpressionMayBeOption;
+            if seen.contains(&found.code) || (is_option && self.cannot_begin_with_dash(found.span, tree)) {
                 continue;
             }
+            seen.push(found.code);
+            let place = field.node.locate(&self.source, found.span);
             let mut diagnostic = found.warning(text, &self.source, place).with_field("field", &field.path);
             if found.hazard.is_none() || !options.strict {
                 warnings.push(diagnostic);
@@ -217,11 +212,19 @@ impl Intent {
         refused
     }
 
+    /// Whether the declarations say that the value of the reference at `span` does not begin with `-`.
     fn cannot_begin_with_dash(&self, span: Span, tree: &ast::Field<'_, '_>) -> bool {
-        let reference = tree.references().find(|reference| reference.span == span);
-        let parameter = reference.filter(|reference| reference.scope == Scope::Params);
-        let declared = parameter.and_then(|reference| self.declarations.get(reference.name));
-        declared.is_some_and(|parameter| !parameter.may_begin_with_dash())
+        let Some(reference) = tree.references().find(|reference| reference.span == span) else { return false };
+        match reference.scope {
+            Scope::Params => self.declarations.get(reference.name).is_some_and(|p| !p.may_begin_with_dash()),
+            Scope::Steps => {
+                let step = self.outputs.get(reference.name).and_then(|&at| self.steps.get(at));
+                let name = reference.step_output().map(|(_, name)| name);
+                let output = step.and_then(|step| step.outputs.iter().find(|output| output.name.as_deref() == name));
+                output.is_some_and(|output| !output.value.text.starts_with(['-', '$']) && !output.value.text.is_empty())
+            }
+            Scope::Context | Scope::Facts => false,
+        }
     }
 
     fn forbidden(&self, path: &str, node: &crate::value::yaml::Node) -> Box<Diagnostic> {

@@ -1,0 +1,73 @@
+//! YAML: whatever is written is read back, and whatever is read gives an answer.
+
+use dropforge::limits::Limits;
+use dropforge::text::{Source, Span};
+use dropforge::value::yaml::{self, Node};
+use dropforge::value::{Data, DataMap};
+use proptest::prelude::*;
+
+/// Text of the characters that mean something to some reader of YAML.
+fn any_text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[-+.0-9_xobeE:,a-fA-F]{0,9}",
+        "[ \t\n:#'\"\\\\|>&*!%@`{}\\[\\],?~=<a-]{0,10}",
+        "(yes|no|on|off|true|null|y|n|nan|inf|[.]inf|<<)[ :\n]?",
+        any::<String>().prop_filter("no more than a line or two", |text| text.len() < 200),
+    ]
+}
+
+fn any_data() -> impl Strategy<Value = Data> {
+    let leaf = prop_oneof![
+        Just(Data::Null),
+        any::<bool>().prop_map(Data::Bool),
+        any::<i64>().prop_map(Data::Int),
+        any::<u64>().prop_map(Data::uint),
+        any::<f64>().prop_filter("not equal to itself", |n| !n.is_nan()).prop_map(Data::Float),
+        any_text().prop_map(Data::Str),
+    ];
+    leaf.prop_recursive(4, 32, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Data::List),
+            prop::collection::vec((any_text(), inner), 0..6)
+                .prop_map(|entries| Data::Map(entries.into_iter().collect::<DataMap>())),
+        ]
+    })
+}
+
+/// Every scalar's place holds what it says, where it says so.
+fn check_places(node: &Node, source: &Source) {
+    for entry in node.as_map().into_iter().flatten() {
+        check_places(&entry.value, source);
+    }
+    node.as_list().into_iter().flatten().for_each(|item| check_places(item, source));
+    let Some(text) = node.as_str() else { return };
+    for (at, c) in text.char_indices().take(20) {
+        let found = source.slice(node.locate(source, Span::of(at..at + c.len_utf8())));
+        let exact = found.chars().eq([c]) || found.starts_with(['\\', '\'', '\r']) || c == '\n';
+        assert!(exact || found == source.slice(node.span), "{c:?} of {text:?} is at {found:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(data in any_data()) {
+        let source = Source::new("t", yaml::to_string(&data));
+        let read = yaml::read_one(&source, &Limits::default());
+        let node = read.map_err(|errors| TestCaseError::fail(format!("{errors:?} in {}", source.text())))?;
+        prop_assert_eq!(node.to_data(), data);
+        check_places(&node, &source);
+    }
+
+    #[test]
+    fn any_text_gives_an_answer(text in "[-a:,&*!|>'\"{}\\[\\] \n\t#<~%@0.]{0,40}") {
+        let source = Source::new("t", text);
+        if let Ok(documents) = yaml::read(&source, &Limits::default()) {
+            for node in documents {
+                check_places(&node, &source);
+                let data = node.to_data();
+                let again = yaml::read_data(&Source::new("t", yaml::to_string(&data)), &Limits::default());
+                prop_assert_eq!(again.ok(), Some(data));
+            }
+        }
+    }
+}
