@@ -216,6 +216,18 @@ impl Program {
         Path { name: *name, indexes: shape >> 24, roots, segments: rest.get(..segments * 3).unwrap_or(&[]) }
     }
 
+    /// The first root of the path at offset `at` and the caches of its steps, where no index is computed.
+    #[inline(always)]
+    pub(crate) fn quick_path(&self, at: u32) -> Option<QuickPath<impl Iterator<Item = u32> + use<'_>>> {
+        let [_, shape, root, rest @ ..] = self.extra.get(at as usize..)? else { return None };
+        let (roots, steps) = ((shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize);
+        if shape >> 24 != 0 || roots == 0 {
+            return None;
+        }
+        let steps = rest.get(roots - 1..roots - 1 + steps * 3)?;
+        Some(QuickPath { root: unpack_root(*root), caches: steps.chunks_exact(3).map(|step| step[1]) })
+    }
+
     /// The call site at offset `at` of the side table.
     #[inline]
     pub fn call_site(&self, at: u32) -> CallSite<'_> {
@@ -266,6 +278,12 @@ impl Program {
             super::Pops::Parameters => self.chunks.get(operand as usize).map_or(0, |chunk| chunk.params),
         }
     }
+}
+
+/// What the common case of reading a path needs.
+pub(crate) struct QuickPath<C> {
+    pub root: Root,
+    pub caches: C,
 }
 
 /// Where a path begins. The roots of a path are tried in order until one has the whole path.

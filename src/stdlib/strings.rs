@@ -60,10 +60,32 @@ pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
     text.get(..at)
 }
 
-/// The length of `text.replace(from, to)`; `None` where it does not fit a `usize`.
-pub(crate) fn replaced_len(text: &str, from: &str, to: &str) -> Option<usize> {
-    let found = text.matches(from).count();
+/// How often `from` stands in `text`, without overlaps; an empty one stands before each character and at the end.
+pub(crate) fn occurrences(text: &str, from: &str) -> usize {
+    match from.as_bytes() {
+        [byte] => memchr::memchr_iter(*byte, text.as_bytes()).count(),
+        _ => text.matches(from).count(),
+    }
+}
+
+/// The length of `text` with `found` occurrences of `from` replaced; `None` where it does not fit a `usize`.
+pub(crate) fn replaced_len(text: &str, from: &str, to: &str, found: usize) -> Option<usize> {
     (text.len() - found * from.len()).checked_add(found.checked_mul(to.len())?)
+}
+
+/// `text` with `from` replaced by `to`, piece by piece.
+pub(crate) fn replace_into(text: &str, from: &str, to: &str, mut push: impl FnMut(&str)) {
+    let mut rest = 0;
+    let mut cut = |at: usize| {
+        push(text.get(rest..at).unwrap_or(""));
+        push(to);
+        rest = at + from.len();
+    };
+    match from.as_bytes() {
+        [byte] => memchr::memchr_iter(*byte, text.as_bytes()).for_each(&mut cut),
+        _ => text.match_indices(from).for_each(|(at, _)| cut(at)),
+    }
+    push(text.get(rest..).unwrap_or(""));
 }
 
 /// `\n` and `\t` written as two characters become a line feed and a tab.
@@ -78,7 +100,7 @@ pub(crate) fn line_breaks_to_br(text: &str) -> String {
 
 /// A bound on the length of [`line_breaks_to_br`]'s result.
 pub(crate) fn line_breaks_to_br_len(text: &str) -> Option<usize> {
-    replaced_len(text, "\n", "<br>")
+    replaced_len(text, "\n", "<br>", occurrences(text, "\n"))
 }
 
 /// The characters, not the grapheme clusters, from last to first.

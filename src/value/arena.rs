@@ -46,6 +46,13 @@ impl Arena {
         Value::Str(self.bump.alloc(Text::new(text)))
     }
 
+    /// A text value of at most `len` bytes that `write` writes piece by piece, without a copy.
+    pub fn text_with<'v>(&'v self, len: usize, write: impl FnOnce(&mut bumpalo::collections::String<'v>)) -> Value<'v> {
+        let mut text = bumpalo::collections::String::with_capacity_in(len, &self.bump);
+        write(&mut text);
+        self.borrowed_text(text.into_bump_str())
+    }
+
     /// A list value that is a copy of `items`.
     pub fn list<'v>(&'v self, items: &[Value<'v>]) -> Value<'v> {
         self.borrowed_list(self.bump.alloc_slice_copy(items))

@@ -11,6 +11,9 @@ impl<'r> Machine<'r, '_> {
     /// What the path at `at` names; its computed indexes leave the stack.
     #[inline]
     pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
+        if let Some(value) = self.quick(at) {
+            return Ok(Some(value));
+        }
         let path = self.program.path(at);
         let found = self.find_path::<S>(&path);
         if path.indexes > 0 {
@@ -20,8 +23,16 @@ impl<'r> Machine<'r, '_> {
     }
 
     /// What the path at `at` names; where it names nothing, what the language says of that.
-    #[inline]
+    #[inline(always)]
     pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+        match self.quick(at) {
+            Some(value) => Ok(value),
+            None => self.load_slow::<S>(at),
+        }
+    }
+
+    #[inline(never)]
+    fn load_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
         let path = self.program.path(at);
         let found = match self.find_path::<S>(&path)? {
             Some(value) => value,
@@ -31,6 +42,27 @@ impl<'r> Machine<'r, '_> {
             self.stack.truncate(self.stack.len().saturating_sub(path.indexes as usize));
         }
         Ok(found)
+    }
+
+    /// The common case: the first root is a slot or an input that is set, every step an attribute of a map
+    /// that its cache knows. `None` leaves the answer to the general way.
+    #[inline(always)]
+    fn quick(&self, at: u32) -> Option<Value<'r>> {
+        let path = self.program.quick_path(at)?;
+        let mut value = match path.root {
+            Root::Slot(slot) => self.slot(slot),
+            Root::Global(global) => *self.globals.get(global as usize)?,
+            Root::Loop(..) | Root::Callers(_) => return None,
+        };
+        for cache in path.caches {
+            let Value::Map(map) = value else { return None };
+            let (id, index) = self.caches.get(cache as usize)?.get();
+            if id != map.shape().id() || id == 0 {
+                return None;
+            }
+            value = *map.values().get(index as usize)?;
+        }
+        if value.is_undefined() { None } else { Some(value) }
     }
 
     #[inline]

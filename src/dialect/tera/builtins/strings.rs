@@ -148,10 +148,13 @@ fn replace<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value, Value::Str(from), Value::Str(to)] = args else { return Err(cx.arity()) };
     let (text, from, to) = (subject(cx, args)?, from.as_str(), to.as_str());
     cx.spend(text.len() as u64 / 64)?;
-    if !text.contains(from) {
+    let found = strings::occurrences(text, from);
+    if found == 0 {
         return Ok(*value);
     }
-    made(cx, strings::replaced_len(text, from, to), || text.replace(from, to))
+    let len = strings::replaced_len(text, from, to, found).unwrap_or(usize::MAX);
+    cx.charge(len.saturating_add(size_of::<Value>()))?;
+    Ok(cx.arena().text_with(len, |out| strings::replace_into(text, from, to, |piece| out.push_str(piece))))
 }
 
 fn split<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
