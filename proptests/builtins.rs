@@ -295,6 +295,7 @@ fn texts() -> impl Strategy<Value = String> {
         "[a-zA-Z0-9]{1,4}",
         "[À-ÿΑ-ωѐ-ӿǅßŉİ]{1,3}",
         "\\PC{1,3}",
+        prop::sample::select(&["क्षत्रिय", "🏴‍☠️", "❤️‍🔥", "🧑‍🤝‍🧑", "🇩🇪🇫🇷", "e\u{301}", "각"][..]).prop_map(str::to_owned),
     ];
     prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
@@ -307,7 +308,7 @@ proptest! {
         let plain = registry.iter().filter(|builtin| takes_only_text(builtin)).map(|builtin| format!("{{{{ subject | {} }}}}", builtin.name));
         let calls = [
             "{{ subject | split(pat=pat) }}", "{{ subject | replace(from=pat, to=to) }}", "{{ subject | indent(prefix=pat) }}",
-            "{{ subject | trim_start_matches(pat=pat) }}", "{{ subject | trim_end_matches(pat=pat) }}", "{{ subject | length }}",
+            "{{ subject | trim_start_matches(pat=pat) }}", "{{ subject | trim_end_matches(pat=pat) }}", "{{ subject | length }}", "{{ subject | truncate(length=width) }}",
             "{{ subject | reverse }}", "{{ subject | json_encode }}", "{{ [subject, pat, to] | sort }}", "{{ [subject, pat, to] | unique }}",
             "{{ subject | int(base=16) }}", "{{ subject | float }}",
         ];

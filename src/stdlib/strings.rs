@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use unic_segment::GraphemeIndices;
+use unicode_segmentation::UnicodeSegmentation;
 
 /// Bytes that a slug may have for each byte of its text: what the longest transliteration needs (a test looks).
 const SLUG_GROWTH: usize = 16;
@@ -56,7 +56,7 @@ pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
     if text.len() <= length {
         return None;
     }
-    let (at, _) = GraphemeIndices::new(text).nth(length)?;
+    let (at, _) = text.grapheme_indices(true).nth(length)?;
     text.get(..at)
 }
 

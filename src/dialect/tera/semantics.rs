@@ -1,6 +1,6 @@
 //! The language's rules for the machine: what is missing, true, equal, in, iterable, and how values become text.
 
-use unic_segment::Graphemes;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::arithmetic::{Num, calculate};
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
@@ -263,7 +263,7 @@ fn key_text(value: Value<'_>) -> String {
 /// Text is looped over by what a reader sees as one character.
 fn clusters<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Items<'v>> {
     cx.charge(text.len().saturating_mul(2 * size_of::<Value>()))?;
-    let items = cx.arena().list(&Graphemes::new(text).map(|one| cx.arena().borrowed_text(one)).collect::<Vec<_>>());
+    let items = cx.arena().list(&text.graphemes(true).map(|one| cx.arena().borrowed_text(one)).collect::<Vec<_>>());
     Ok(Items::List(items.as_list().unwrap_or(&[])))
 }
 
