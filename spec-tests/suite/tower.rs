@@ -292,8 +292,33 @@ fn codes(text: &str) -> Vec<Code> {
     errors.iter().map(|error| error.code).collect()
 }
 
+/// Runs `work` on a stack of 256 KiB.
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(256 << 10).spawn(work).unwrap().join().unwrap();
+}
+
+#[test]
+fn deep_values_are_read_walked_and_written_on_a_small_stack() {
+    on_a_small_stack(|| {
+        for (open, close) in [("[", "]"), ("{a: ", "}"), ("- ", ""), ("[{a: [", "]}]")] {
+            let levels = 120 / open.matches(['[', '{', '-']).count();
+            let text = format!("{}'${{x}}'{}\n", open.repeat(levels), close.repeat(levels));
+            let source = Source::new("deep", text.as_str());
+            let data = yaml::read_data(&source, &Limits::default()).unwrap();
+            let written = Source::new("written", yaml::to_string(&data));
+            assert_eq!(yaml::read_data(&written, &Limits::default()).unwrap(), data);
+            let inside: String = text.lines().map(|line| format!("  {line}\n")).collect();
+            assert_eq!(codes(&format!("metadata:\n{inside}")), [Code::TemplateDisallowedField]);
+        }
+    });
+}
+
 #[test]
 fn hostile_intents_end_in_a_coded_error() {
+    on_a_small_stack(hostile_intents);
+}
+
+fn hostile_intents() {
     let field = |text: &str| format!("spec: {{controls: {{lock: '{text}'}}}}");
     let long = "x".repeat((1 << 20) + 1);
     assert_eq!(codes(&field(&long)), [Code::LimitSourceBytes]);
