@@ -24,7 +24,7 @@ pub use layout::{DEFAULT_LAYOUT, Layout, check_path};
 pub use manifest::{MANIFEST, Manifest};
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
-pub use run::{Job, Looked, Options, Stamp, Watch, look, stamp, stream};
+pub use run::{Job, Looked, Options, Renderer, Stamp, Watch, look, stamp, stream};
 pub use select::{Selector, lookup};
 pub use templates::{TemplateFile, TemplateSet, discover, output_name, outputs};
 pub use tree::OutputDir;
