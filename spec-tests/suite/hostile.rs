@@ -84,8 +84,8 @@ fn doubling_text_is_a_memory_error() {
     assert!(matches!(one(doubling).as_ref().map_err(String::as_str), Err("limit.memory" | "limit.output_bytes")));
     let replacing = "{% set y = 'aaaaaaaa' %}".to_owned() + &"{% set y = y | replace(from='a', to=y) %}".repeat(10);
     assert_eq!(one(replacing), limit("memory"));
-    let indenting = "{% set p = 'pppppppppppppppp' %}".to_owned()
-        + &"{% set p = p | indent(prefix=p, first=true) %}".repeat(40);
+    let indenting =
+        "{% set p = 'pppppppppppppppp' %}".to_owned() + &"{% set p = p | indent(prefix=p, first=true) %}".repeat(40);
     assert_eq!(one(indenting), limit("memory"));
 }
 
