@@ -20,6 +20,8 @@
 
 pub mod bulk;
 pub mod bytecode;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod compiler;
 pub mod diagnostics;
 pub mod dialect;

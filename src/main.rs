@@ -1,3 +1,5 @@
-//! The `dropforge` command.
+//! The `dropforge` command; all of it is in [`dropforge::cli`].
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    dropforge::cli::main()
+}

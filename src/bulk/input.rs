@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
-use crate::value::{Data, DataMap};
+use crate::value::{Data, DataMap, yaml};
 
 /// How an input file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,8 +86,23 @@ fn wrong(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
 }
 
+/// YAML documents. Input files may be longer than templates; what aliases unfold to is bounded by their length.
 fn yaml(source: &Arc<Source>) -> Result<Vec<Data>> {
-    json(source, 0..source.text().len()).map(|value| vec![value])
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    match yaml::read(source, &limits) {
+        Ok(documents) => Ok(documents.iter().map(yaml::Node::to_data).collect()),
+        Err(errors) => Err(first_of(errors)),
+    }
+}
+
+/// The first error, the others in its notes.
+fn first_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
+    let mut errors = errors.into_iter();
+    let first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "not YAML"));
+    errors.fold(first, |first, other| match other.position() {
+        Some(at) => first.with_note(format!("also at {at}: {}", other.message)),
+        None => first.with_note(format!("also: {}", other.message)),
+    })
 }
 
 /// The byte ranges of the lines that hold anything.
@@ -192,6 +207,15 @@ mod tests {
             read("a.csv", "name,cluster.env\na,\"x,y\"\nb,\n").as_deref(),
             Ok(r#"[{"name":"a","cluster":{"env":"x,y"}},{"name":"b","cluster":{"env":""}}]"#)
         );
+    }
+
+    #[test]
+    fn yaml_documents_keep_what_looks_like_something_else() {
+        let text = "a: no\nb: 012\nc: 1.10\n---\n- 2001-01-01\n---\n";
+        assert_eq!(read("a.yaml", text).as_deref(), Ok(r#"[{"a":"no","b":12,"c":1.1},["2001-01-01"],null]"#));
+        assert!(read("a.yaml", "a: 1\nb: 2\na: 3\nb: 4\n").unwrap_err().contains("a.yaml:3:1"));
+        let laughs: String = (1..40).map(|n| format!("a{n}: &a{n} [*a{0},*a{0}]\n", n - 1)).collect();
+        assert!(read("a.yaml", &format!("a0: &a0 [x]\n{laughs}")).unwrap_err().starts_with("E06"));
     }
 
     #[test]

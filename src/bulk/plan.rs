@@ -6,6 +6,7 @@ use super::fleet::Fleet;
 use super::layers::Layers;
 use super::layout::{Layout, check_path, check_value};
 use super::select::Selector;
+use super::templates::output_name;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Faults that are reported at once.
@@ -18,6 +19,13 @@ pub struct Output {
     pub template: String,
     /// What `{template}` stands for.
     pub name: String,
+}
+
+impl Output {
+    /// The output of `template`, called as [`output_name`] says.
+    pub fn new(template: String, extensions: &[&str]) -> Self {
+        Self { name: output_name(&template, extensions), template }
+    }
 }
 
 /// What is stamped and where it goes.

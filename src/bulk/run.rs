@@ -21,41 +21,41 @@ use super::tree::OutputDir;
 use super::write::{Change, Writer};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// What renders the outputs of a plan. The shared layer is part of it, converted once.
+/// What renders the outputs of a plan. The shared layer is part of it.
 ///
 /// ```
-/// use dropforge::bulk::{Overlay, Stamp};
+/// use dropforge::bulk::{Overlay, Renderer, Stamp};
 /// use dropforge::diagnostics::Result;
 ///
 /// /// One output: the number of the cluster's own inputs.
 /// struct Count;
 /// impl Stamp for Count {
-///     type Worker<'w> = ();
-///     fn worker(&self) {}
-///     fn render(&self, _: &mut (), own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) {
-///         text.push_str(&own.to_map().map_or(0, |map| map.len()).to_string());
+///     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+///         body(&mut Count);
+///     }
+/// }
+/// impl Renderer for Count {
+///     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+///         text.push_str(&own.to_map()?.len().to_string());
 ///         results.push(Ok(text.len()));
+///         Ok(())
 ///     }
 /// }
 /// ```
 pub trait Stamp: Sync {
-    /// What a thread needs for itself: a machine, its memory, its buffers; kept from cluster to cluster.
-    type Worker<'w>
-    where
-        Self: 'w;
+    /// Sets up what a thread needs for itself (a machine, its memory, the shared inputs) and calls `body` with
+    /// it, once; it is kept from cluster to cluster.
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer));
+}
 
-    /// A new worker.
-    fn worker(&self) -> Self::Worker<'_>;
-
+/// What one thread renders with.
+pub trait Renderer {
     /// Renders all outputs of the plan, in its order, for one cluster: appends each text to `text`, and to
     /// `results` where it ends there, or why it failed (then nothing of it stays in `text`).
-    fn render<'w>(
-        &'w self,
-        worker: &mut Self::Worker<'w>,
-        own: &Overlay<'_>,
-        text: &mut String,
-        results: &mut Vec<Result<usize>>,
-    );
+    ///
+    /// # Errors
+    /// Where the cluster's inputs cannot be used at all.
+    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()>;
 }
 
 /// How a run goes about it.
@@ -144,19 +144,24 @@ pub struct Looked<'t> {
 /// ```
 /// # let temp = tempfile::tempdir().unwrap();
 /// # let out = temp.path().join("out");
-/// use dropforge::bulk::{self, Fleet, Format, Job, Layers, Layout, Options, Output, Overlay, Plan, Selector, Stamp, Watch};
+/// use dropforge::bulk::{self, Fleet, Format, Job, Layers, Layout, Options, Output, Overlay, Plan};
+/// use dropforge::bulk::{Renderer, Selector, Stamp, Watch};
 /// use dropforge::diagnostics::Result;
 /// use dropforge::text::Source;
 ///
 /// struct Hello;
 /// impl Stamp for Hello {
-///     type Worker<'w> = ();
-///     fn worker(&self) {}
-///     fn render(&self, _: &mut (), own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) {
-///         let own = own.to_map().unwrap();
+///     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+///         body(&mut Hello);
+///     }
+/// }
+/// impl Renderer for Hello {
+///     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+///         let own = own.to_map()?;
 ///         text.push_str("hello ");
 ///         text.push_str(own.get("name").and_then(|name| name.as_str()).unwrap_or("you"));
 ///         results.push(Ok(text.len()));
+///         Ok(())
 ///     }
 /// }
 ///
@@ -341,7 +346,7 @@ fn drive<S: Stamp, K: Sink>(
     Ok((done, report))
 }
 
-/// One worker's life.
+/// One worker's life: after a panic, which is a mistake of ours, it begins anew.
 fn work<S: Stamp, K: Sink>(
     stamp: &S,
     job: &Job<'_>,
@@ -349,15 +354,35 @@ fn work<S: Stamp, K: Sink>(
     halt: &(dyn Fn() + Sync),
     mut sink: K,
 ) -> K::Done {
-    let mut worker = stamp.worker();
+    let mut again = true;
+    while again {
+        again = false;
+        stamp.work(&mut |renderer| again = clusters(renderer, job, shared, halt, &mut sink));
+    }
+    sink.done()
+}
+
+/// Cluster after cluster; true where the renderer panicked and must not be used any more.
+fn clusters<K: Sink>(
+    renderer: &mut dyn Renderer,
+    job: &Job<'_>,
+    shared: &Shared,
+    halt: &(dyn Fn() + Sync),
+    sink: &mut K,
+) -> bool {
     let (mut text, mut results, mut ends) = (String::new(), Vec::new(), Vec::new());
     while let Some(at) = claim(job, shared) {
         text.clear();
         results.clear();
         ends.clear();
-        let mut faults = match render(stamp, &mut worker, job, at, &mut text, &mut results) {
-            Ok(()) => collect(job, &mut results, &mut ends),
-            Err(fault) => vec![fault],
+        let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, job, at, &mut text, &mut results)));
+        let mut faults = match &rendered {
+            Ok(Ok(())) => collect(job, &mut results, &mut ends),
+            Ok(Err(fault)) => vec![fault.clone()],
+            Err(_) => vec![
+                Diagnostic::new(Code::Internal, "rendering panicked")
+                    .with_help("this is a mistake in dropforge: please report it"),
+            ],
         };
         if faults.is_empty() {
             match sink.take(at, &text, &ends) {
@@ -375,8 +400,11 @@ fn work<S: Stamp, K: Sink>(
             fail(job, shared, at, faults);
         }
         (job.watch.done)();
+        if rendered.is_err() {
+            return true;
+        }
     }
-    sink.done()
+    false
 }
 
 /// The next cluster, unless the run is to end.
@@ -388,10 +416,9 @@ fn claim(job: &Job<'_>, shared: &Shared) -> Option<usize> {
     (at < job.plan.clusters()).then_some(at)
 }
 
-/// Renders one cluster. A panic is a mistake of ours; it costs one cluster and a new worker.
-fn render<'s, S: Stamp>(
-    stamp: &'s S,
-    worker: &mut S::Worker<'s>,
+/// Renders one cluster.
+fn render(
+    renderer: &mut dyn Renderer,
     job: &Job<'_>,
     at: usize,
     text: &mut String,
@@ -399,12 +426,11 @@ fn render<'s, S: Stamp>(
 ) -> Result<()> {
     let Some(cluster) = job.plan.cluster(at).and_then(|at| job.fleet.clusters().get(at)) else { return Ok(()) };
     let own = job.layers.overlay(cluster)?;
-    let rendered = catch_unwind(AssertUnwindSafe(|| stamp.render(worker, &own, text, results)));
-    rendered.map_err(|_| {
-        *worker = stamp.worker();
-        Diagnostic::new(Code::Internal, "rendering panicked")
-            .with_help("this is a mistake in dropforge: please report it")
-    })
+    match renderer.render(&own, text, results) {
+        // The fleet knows where the text stands in its file.
+        Err(error) => Err(cluster.inputs().err().unwrap_or(error)),
+        Ok(()) => Ok(()),
+    }
 }
 
 /// Sorts the results into ends and errors; each error names its template.

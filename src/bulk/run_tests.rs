@@ -11,15 +11,14 @@ use crate::value::{Data, DataMap};
 struct Fake;
 
 impl Stamp for Fake {
-    type Worker<'w> = usize;
-
-    fn worker(&self) -> usize {
-        0
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        body(&mut Fake);
     }
+}
 
-    fn render(&self, worker: &mut usize, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) {
-        *worker += 1;
-        let own = own.to_map().unwrap();
+impl Renderer for Fake {
+    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+        let own = own.to_map()?;
         text.push_str(&serde_json::to_string(&Data::Map(own.clone().into_owned())).unwrap());
         results.push(Ok(text.len()));
         let fails = own.get("fail").and_then(Data::as_str);
@@ -31,6 +30,7 @@ impl Stamp for Fake {
                 results.push(Ok(text.len()));
             }
         }
+        Ok(())
     }
 }
 

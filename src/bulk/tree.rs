@@ -48,6 +48,12 @@ impl AsFd for Handle {
     }
 }
 
+impl AsFd for OutputDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 impl OutputDir {
     /// Opens the directory, made where it is missing. The directory itself may not be a symbolic link.
     ///
@@ -176,14 +182,14 @@ impl OutputDir {
     /// A new, empty temporary file beside `name`, and its name.
     pub(super) fn temporary(
         &self,
-        parent: &Handle,
+        parent: impl AsFd,
         name: &str,
         mode: Mode,
     ) -> std::result::Result<(OwnedFd, String), Errno> {
         for _ in 0..TRIES {
             let serial = self.serial.fetch_add(1, Ordering::Relaxed);
             let temporary = format!(".{name}.{}.{serial}{TEMPORARY}", std::process::id());
-            match rustix::fs::openat(parent, &temporary, NEW_FILE, mode) {
+            match rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode) {
                 Ok(file) => return Ok((file, temporary)),
                 Err(Errno::EXIST) => {}
                 Err(error) => return Err(error),

@@ -10,6 +10,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::stream::StreamFile;
 use super::tree::{Handle, OutputDir, Walker, cannot, through_link};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -73,18 +74,18 @@ impl<'d> Writer<'d> {
         let Some((parent, name)) = self.walker.parent(path)? else { return Ok(Change::Unchanged) };
         let there = match parent.fresh {
             true => None,
-            false => look(&parent, name, &shown)?,
+            false => look(&*parent, name, &shown)?,
         };
         if let Some(there) = &there
             && there.size == bytes.len() as u64
-            && read_file(&parent, name, &shown, &mut self.old)?
+            && read_file(&*parent, name, &shown, &mut self.old)?
             && self.old == bytes
         {
             return Ok(Change::Unchanged);
         }
         let mode = there.as_ref().map_or(Mode::from_raw_mode(0o666), |there| there.mode);
         let fail = |error: Errno| cannot("write", &shown, &error.into());
-        let (file, temporary) = self.walker.dir.temporary(&parent, name, mode).map_err(fail)?;
+        let (file, temporary) = self.walker.dir.temporary(&*parent, name, mode).map_err(fail)?;
         self.staged.push(Staged { parent, temporary, name: name.to_owned() });
         write_all(&file, bytes).map_err(fail)?;
         if there.is_some() {
@@ -160,7 +161,7 @@ impl<'d> Reader<'d> {
         let Some(walker) = &mut self.walker else { return Ok(None) };
         let shown = walker.dir.shown(path);
         let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
-        if look(&parent, name, &shown)?.is_none() || !read_file(&parent, name, &shown, &mut self.old)? {
+        if look(&*parent, name, &shown)?.is_none() || !read_file(&*parent, name, &shown, &mut self.old)? {
             return Ok(None);
         }
         Ok(Some(&self.old))
@@ -189,12 +190,12 @@ pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> boo
     let shown = dir.shown(path);
     let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
     let mut content = Vec::new();
-    match look(&parent, name, &shown) {
+    match look(&*parent, name, &shown) {
         Ok(None) => return Ok(None),
         Ok(Some(_)) => {}
         Err(_) => return Ok(Some(false)),
     }
-    if !read_file(&parent, name, &shown, &mut content)? || !is_ours(&content) {
+    if !read_file(&*parent, name, &shown, &mut content)? || !is_ours(&content) {
         return Ok(Some(false));
     }
     rustix::fs::unlinkat(&*parent, name, AtFlags::empty()).map_err(|error| cannot("remove", &shown, &error.into()))?;
@@ -215,27 +216,18 @@ pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> boo
 /// # Errors
 /// `file.write_failed`, `file.symbolic_link`.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<Change> {
-    let (directory, name) = match (path.parent(), path.file_name().and_then(|name| name.to_str())) {
-        (Some(parent), Some(name)) if parent.as_os_str().is_empty() => (Path::new("."), name),
-        (Some(parent), Some(name)) => (parent, name),
-        _ => return Err(Diagnostic::new(Code::WriteFailed, format!("`{}` is not the name of a file", path.display()))),
-    };
-    // The user names this directory as a place to write to, wherever it leads.
-    let directory = directory.canonicalize().map_err(|error| cannot("write", path, &error))?;
-    let dir = OutputDir::create(&directory)?;
-    let mut writer = Writer::new(&dir, false);
-    let change = writer.stage(name, bytes)?;
-    writer.commit()?;
-    Ok(change)
+    let mut file = StreamFile::create(path)?;
+    std::io::Write::write_all(&mut file, bytes).map_err(|error| cannot("write", path, &error))?;
+    file.finish()
 }
 
-struct There {
-    size: u64,
-    mode: Mode,
+pub(super) struct There {
+    pub(super) size: u64,
+    pub(super) mode: Mode,
 }
 
 /// The regular file that is there. Anything else in its place is an error.
-fn look(parent: &Handle, name: &str, shown: &Path) -> Result<Option<There>> {
+pub(super) fn look(parent: impl AsFd, name: &str, shown: &Path) -> Result<Option<There>> {
     let stat = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
@@ -258,7 +250,7 @@ fn not_a_file(shown: &Path, what: &str) -> Box<Diagnostic> {
 }
 
 /// Reads a whole file into `to`; false where it is not there any more.
-fn read_file(parent: &Handle, name: &str, shown: &Path, to: &mut Vec<u8>) -> Result<bool> {
+pub(super) fn read_file(parent: impl AsFd, name: &str, shown: &Path, to: &mut Vec<u8>) -> Result<bool> {
     to.clear();
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(parent, name, flags, Mode::empty()) {

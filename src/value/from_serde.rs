@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{Arena, Data, Shape, Shapes, Text, Value};
+use super::{Arena, Data, DataMap, Shape, Shapes, Text, Value};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Builds values in an arena; maps with the same keys share an interned shape.
@@ -72,12 +72,15 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
                 let items = self.arena.bump().alloc_slice_fill_iter(items.iter().map(|item| self.data(item)));
                 self.arena.borrowed_list(items)
             }
-            Data::Map(map) => {
-                let values = self.arena.bump().alloc_slice_fill_iter(map.values().map(|value| self.data(value)));
-                let keys = self.arena.bump().alloc_slice_fill_iter(map.keys().map(String::as_str));
-                self.map(keys, values)
-            }
+            Data::Map(map) => self.data_map(map),
         }
+    }
+
+    /// A map from its owned twin; texts and keys are borrowed from it.
+    pub fn data_map(&self, map: &'v DataMap) -> Value<'v> {
+        let values = self.arena.bump().alloc_slice_fill_iter(map.values().map(|value| self.data(value)));
+        let keys = self.arena.bump().alloc_slice_fill_iter(map.keys().map(String::as_str));
+        self.map(keys, values)
     }
 
     /// A map of `keys` and `values`; of a key that comes twice the last value counts.

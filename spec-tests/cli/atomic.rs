@@ -1,0 +1,100 @@
+//! Old or new, never torn: killed runs, interrupted runs, two runs at once.
+
+use std::collections::BTreeMap;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use rustix::fs::FlockOperation;
+use rustix::process::{Pid, Signal};
+
+use crate::support::{Sandbox, tree};
+
+const CLUSTERS: usize = 250;
+
+fn spawn(sandbox: &Sandbox, n: &str) -> Child {
+    let args = ["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--set", n, "-j", "2"];
+    sandbox.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// The tree that an undisturbed run makes.
+fn undisturbed(n: &str) -> BTreeMap<String, String> {
+    let sandbox = Sandbox::fleet(CLUSTERS);
+    sandbox.stamp(&["--set", n]).expect(0);
+    sandbox.tree("out")
+}
+
+#[test]
+fn a_killed_run_leaves_old_or_new_files_and_the_next_one_completes_it() {
+    let trees = ["n=1", "n=2"].map(undisturbed);
+    let sandbox = Sandbox::fleet(CLUSTERS);
+    let mut cut_short = 0;
+    for round in 0..30_u64 {
+        let mut child = spawn(&sandbox, ["n=1", "n=2"][round as usize % 2]);
+        // Points from before the first write to the end of the run, whatever the machine's speed.
+        std::thread::sleep(Duration::from_micros(1_500 * (round + 1)));
+        child.kill().unwrap();
+        cut_short += usize::from(!child.wait().unwrap().success());
+        for (path, content) in tree(&sandbox.path("out")) {
+            let is_ours = path.ends_with(".tmp");
+            let whole = trees.iter().any(|tree| tree.get(&path) == Some(&content));
+            assert!(
+                is_ours || whole || path.starts_with(".dropforge-manifest"),
+                "round {round}: {path} is torn: {content:?}"
+            );
+        }
+        if round % 10 == 9 {
+            sandbox.stamp(&["--set", "n=2"]).expect(0);
+            assert!(sandbox.tree("out") == trees[1], "round {round}: not what an undisturbed run makes");
+        }
+    }
+    assert!(cut_short > 0, "no run was cut short");
+}
+
+#[test]
+fn an_interrupt_ends_with_130_and_whole_files() {
+    let new = undisturbed("n=1");
+    for attempt in 0.. {
+        let sandbox = Sandbox::fleet(CLUSTERS);
+        let mut child = spawn(&sandbox, "n=1");
+        while !sandbox.path("out/c3").exists() && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let code = child.wait().unwrap().code();
+        if code == Some(0) && attempt < 20 {
+            // It was done before the signal came.
+            continue;
+        }
+        assert_eq!(code, Some(130));
+        let files = sandbox.tree("out");
+        assert!(files.len() < new.len());
+        for (path, content) in files.iter().filter(|(path, _)| !path.starts_with('.')) {
+            assert_eq!(new.get(path), Some(content), "{path}");
+        }
+        assert!(files.keys().all(|path| !path.ends_with(".tmp")));
+        sandbox.stamp(&["--set", "n=1"]).expect(0);
+        assert!(sandbox.tree("out") == new);
+        return;
+    }
+}
+
+#[test]
+fn two_runs_on_one_directory_exclude_each_other() {
+    let sandbox = Sandbox::fleet(2);
+    sandbox.stamp(&[]).expect(0);
+    let held = std::fs::File::open(sandbox.path("out")).unwrap();
+    rustix::fs::flock(&held, FlockOperation::LockExclusive).unwrap();
+    sandbox.stamp(&["--set", "n=2"]).expect(1).says(&["E0904"]);
+    sandbox.stamp(&["--check"]).expect(1).says(&["E0904"]);
+    assert_eq!(sandbox.read("out/c0/a.yaml"), "name: c0\nn: 1\n");
+    drop(held);
+    sandbox.stamp(&["--set", "n=2"]).expect(0);
+}
+
+#[test]
+fn with_fsync_the_result_is_the_same() {
+    let sandbox = Sandbox::fleet(5);
+    sandbox.stamp(&["--fsync"]).expect(0);
+    assert_eq!(sandbox.tree("out").len(), 11);
+    sandbox.stamp(&["--check"]).expect(0);
+}

@@ -1,0 +1,33 @@
+//! The example fleet does what the README says.
+
+use std::path::Path;
+
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::yaml;
+
+use crate::support::Sandbox;
+
+#[test]
+fn the_example_fleet_makes_five_thousand_sound_files() {
+    let sandbox = Sandbox::new();
+    let fleet = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet");
+    let path = |name: &str| fleet.join(name).display().to_string();
+    let (templates, clusters, values) = (path("templates"), path("clusters.ndjson"), path("values.yaml"));
+    let args = ["stamp", &templates, "--fleet", &clusters, "-f", &values, "-o", "out"];
+    sandbox.run(&args).expect(0).says(&["5,000 files for 1,000 clusters"]);
+    let files = sandbox.tree("out");
+    assert_eq!(files.len(), 5_001);
+    for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".yaml")).step_by(37) {
+        let source = Source::new(path.as_str(), text.as_str());
+        let documents = yaml::read(&source, &Limits::default()).unwrap_or_else(|errors| panic!("{path}: {}", errors[0]));
+        for document in documents {
+            let data = document.to_data();
+            assert!(data.at_path("metadata.name").is_some() && data.get("kind").is_some(), "{path}: {text}");
+        }
+    }
+    let probe = files.iter().find(|(path, _)| path.ends_with("deployment.yaml")).unwrap().1;
+    let data = yaml::read(&Source::new("deployment.yaml", probe.as_str()), &Limits::default()).unwrap()[0].to_data();
+    let container = data.at_path("spec.template.spec.containers").and_then(|list| list.index(0)).unwrap();
+    assert_eq!(container.at_path("livenessProbe.httpGet.path").and_then(|path| path.as_str()), Some("/live"));
+}

@@ -1,0 +1,11 @@
+//! The command line, end to end: each test runs the real binary in a directory of its own.
+
+mod atomic;
+mod examples;
+mod hostile;
+mod modes;
+mod output;
+mod render;
+mod stamp;
+mod support;
+mod values;

@@ -1,0 +1,68 @@
+//! What is told about failures.
+
+use crate::support::{Sandbox, clusters};
+
+#[test]
+fn one_bad_cluster_of_many() {
+    let sandbox = Sandbox::fleet(50);
+    sandbox.write("fleet.ndjson", &clusters(50, |n| if n == 17 { "\"nn\":1".into() } else { "\"n\":1".into() }));
+    let outcome = sandbox.stamp(&[]).expect(4);
+    let outcome = outcome.says(&[
+        "E0201",
+        "a.yaml.tera:2",
+        "`n`",
+        "cluster: c17",
+        "98 files for 49 clusters",
+        "1 cluster failed",
+    ]);
+    assert_eq!(outcome.stdout, "");
+    assert_eq!(sandbox.tree("out").len(), 99);
+    assert!(!sandbox.path("out/c17").exists());
+}
+
+#[test]
+fn one_cause_is_told_once() {
+    let sandbox = Sandbox::fleet(500);
+    sandbox.write("fleet.ndjson", &clusters(500, |n| if n < 412 { "\"m\":1".into() } else { "\"n\":1".into() }));
+    let outcome = sandbox.stamp(&[]).expect(4);
+    let outcome = outcome.says(&["412 clusters: ", "c0, c1, c2, c3, c4 and 407 more"]);
+    assert_eq!(outcome.stderr.matches("error[E0201]").count(), 2, "{}", outcome.stderr);
+    let errors = sandbox.stamp(&["--error-format", "json"]).expect(4).json();
+    assert_eq!(errors.len(), 3);
+    assert_eq!((errors[0]["count"].as_u64(), errors[0]["clusters"][411].as_str()), (Some(412), Some("c411")));
+    assert_eq!((errors[0]["template"].as_str(), errors[0]["line"].as_u64()), (Some("a.yaml.tera"), Some(2)));
+    assert_eq!(
+        (errors[2]["summary"]["failed"].as_u64(), errors[2]["summary"]["unchanged"].as_u64()),
+        (Some(412), Some(176))
+    );
+}
+
+#[test]
+fn fail_fast_stops_with_1() {
+    let sandbox = Sandbox::fleet(1);
+    sandbox.write("fleet.ndjson", &clusters(200, |n| if n == 0 { "\"m\":1".into() } else { "\"n\":1".into() }));
+    sandbox.stamp(&["--fail-fast", "-j", "1"]).expect(1).says(&["cluster: c0"]);
+    assert!(!sandbox.path("out/c199").exists());
+}
+
+#[test]
+fn quiet_prints_errors_only() {
+    let sandbox = Sandbox::fleet(2);
+    assert_eq!(sandbox.stamp(&["-q"]).expect(0).stderr, "");
+    sandbox.write("fleet.ndjson", "{\"name\":\"x\"}\n");
+    let outcome = sandbox.stamp(&["-q"]).expect(4).says(&["error[E0201]"]);
+    assert!(!outcome.stderr.contains("unchanged"));
+}
+
+#[test]
+fn a_line_of_the_fleet_that_is_wrong_is_pointed_at() {
+    let sandbox = Sandbox::fleet(2);
+    sandbox.write("fleet.ndjson", "{\"name\":\"a\",\"n\":1}\n{\"name\":\"b\" \"n\":1}\n");
+    sandbox.stamp(&[]).expect(1).says(&["fleet.ndjson:2:", "not JSON"]);
+    sandbox.write("fleet.ndjson", "{\"name\":\"a\",\"n\":1}\n[1]\n");
+    sandbox.stamp(&[]).expect(1).says(&["fleet.ndjson:2:1", "a cluster is a map"]);
+    let deep = format!("{{\"name\":\"b\",\"n\":{}{}}}\n", "[".repeat(2_000), "]".repeat(2_000));
+    sandbox.write("fleet.ndjson", &format!("{{\"name\":\"a\",\"n\":1}}\n{deep}"));
+    sandbox.stamp(&[]).expect(4).says(&["E0602", "cluster: b"]);
+    assert!(sandbox.path("out/a/a.yaml").exists());
+}

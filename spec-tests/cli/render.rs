@@ -1,0 +1,106 @@
+//! `render`, `check`, `completions`, and how the process ends.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use crate::support::Sandbox;
+
+#[test]
+fn one_template_from_a_file_or_standard_input() {
+    let sandbox =
+        Sandbox::with(&[("a.tera", "hi {{ who }}{% include \"b.txt\" %}\n"), ("b.txt", "!"), ("v.yaml", "who: you\n")]);
+    assert_eq!(sandbox.run(&["render", "a.tera", "-f", "v.yaml"]).expect(0).stdout, "hi you!\n");
+    assert_eq!(sandbox.feed(&["render", "-", "--lang", "tera", "--set", "x=1"], "x={{ x }}").expect(0).stdout, "x=1");
+    assert_eq!(sandbox.feed(&["render", "a.tera", "-f", "-"], "who: me").expect(0).stdout, "hi me!\n");
+    sandbox.feed(&["render", "-"], "x").expect(2).says(&["--lang"]);
+    sandbox.run(&["render", "a.tera", "-f", "v.yaml", "-o", "x.txt"]).expect(0);
+    assert_eq!(sandbox.read("x.txt"), "hi you!\n");
+    assert_eq!(sandbox.run(&["-C", "..", "render", "none.tera"]).expect(1).stdout, "");
+}
+
+#[test]
+fn an_error_shows_place_and_names() {
+    let sandbox = Sandbox::with(&[("a.tera", "first\n{{ nmae }}\n")]);
+    let outcome = sandbox.run(&["render", "a.tera", "--set", "name=x"]).expect(1);
+    let outcome =
+        outcome.says(&["error[E0201]", "a.tera:2:4", "{{ nmae }}", "available: name", "did you mean `name`?"]);
+    assert_eq!(outcome.stdout, "");
+    let errors = sandbox.run(&["render", "a.tera", "--set", "name=x", "--error-format", "json"]).expect(1).json();
+    assert_eq!((errors[0]["line"].as_u64(), errors[0]["file"].as_str()), (Some(2), Some("a.tera")));
+    assert_eq!(errors[0]["available"], serde_json::json!(["name"]));
+}
+
+#[test]
+fn colour_is_asked_for_or_not() {
+    let sandbox = Sandbox::with(&[("a.tera", "{{ x }}")]);
+    let colored = |args: &[&str], env: &[(&str, &str)]| {
+        let mut command = sandbox.command(&[&["render", "a.tera"], args].concat());
+        command.envs(env.iter().copied());
+        crate::support::outcome(command).expect(1).stderr.contains('\u{1b}')
+    };
+    assert!(!colored(&[], &[]));
+    assert!(colored(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(colored(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!colored(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!colored(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+}
+
+#[test]
+fn check_finds_everything_without_data() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.tera", "{{ 1 | nope }}"),
+        ("t/b.tera", "{% if %}"),
+        ("t/c.tera", "{% extends \"none.tera\" %}"),
+        ("ok/a.tera", "{{ anything.at.all }}"),
+    ]);
+    sandbox.run(&["check", "t"]).expect(1).says(&["nope", "b.tera:1", "none.tera"]);
+    sandbox.run(&["check", "ok"]).expect(0).says(&["1 templates checked, 0 errors"]);
+    assert_eq!(sandbox.run(&["check", "ok", "-q"]).expect(0).stderr, "");
+}
+
+#[test]
+fn usage_is_2_and_help_is_0() {
+    let sandbox = Sandbox::new();
+    for args in
+        [&["stamp"][..], &["nope"], &["render"], &["render", "x", "--nope"], &["check"], &["-j", "0", "check", "x"]]
+    {
+        sandbox.run(args).expect(2);
+    }
+    let errors = sandbox.run(&["render", "--nope", "--error-format", "json"]).expect(2).json();
+    assert_eq!(errors[0]["name"], "usage");
+    for args in [&["--help"][..], &["--version"], &["stamp", "--help"]] {
+        assert!(!sandbox.run(args).expect(0).stdout.is_empty());
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(sandbox.run(&["completions", shell]).expect(0).stdout.contains("dropforge"));
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_met_with_silence() {
+    let sandbox = Sandbox::fleet(2_000);
+    for args in [
+        &["stamp", "t", "--fleet", "fleet.ndjson", "--layout", "single"][..],
+        &["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--diff"],
+        &["render", "big.tera"],
+    ] {
+        sandbox.write("big.tera", "{% for i in range(end=100000) %}{{ i }} and more\n{% endfor %}");
+        let mut command = sandbox.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut some = [0; 16];
+        child.stdout.take().unwrap().read_exact(&mut some).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(141), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_full_device_is_an_error() {
+    let sandbox = Sandbox::with(&[("a.tera", "text\n")]);
+    let mut command = sandbox.command(&["render", "a.tera"]);
+    command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
+    crate::support::outcome(command).expect(1).says(&["E0902", "No space left"]);
+    sandbox.run(&["render", "a.tera", "-o", "/dev/full"]).expect(1).says(&["No space left"]);
+    sandbox.run(&["render", "a.tera", "-o", "/dev/null"]).expect(0);
+}

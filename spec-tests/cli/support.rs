@@ -1,0 +1,147 @@
+//! A directory of its own for each test, and the binary run in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+pub struct Sandbox {
+    temp: TempDir,
+}
+
+/// What a run left behind.
+#[derive(Debug)]
+pub struct Outcome {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// Fails the test unless the run ended with `code`.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Fails the test unless standard error has all of `parts`.
+    #[track_caller]
+    pub fn says(self, parts: &[&str]) -> Self {
+        for part in parts {
+            assert!(self.stderr.contains(part), "no {part:?} in: {}", self.stderr);
+        }
+        self
+    }
+
+    /// The JSON lines of standard error.
+    pub fn json(&self) -> Vec<serde_json::Value> {
+        self.stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
+    }
+}
+
+impl Sandbox {
+    pub fn new() -> Self {
+        Self { temp: tempfile::tempdir().unwrap() }
+    }
+
+    /// A sandbox with files, given as name and text in turn.
+    pub fn with(files: &[(&str, &str)]) -> Self {
+        let sandbox = Self::new();
+        files.iter().for_each(|(name, text)| sandbox.write(name, text));
+        sandbox
+    }
+
+    /// A fleet of `count` clusters `c0`, `c1` … and two templates that use `name` and `n`.
+    pub fn fleet(count: usize) -> Self {
+        let sandbox = Self::with(&[
+            ("t/a.yaml.tera", "name: {{ name }}\nn: {{ n }}\n"),
+            ("t/b.tera", "{% for i in range(end=20) %}line {{ i }} of {{ name }}: {{ n }}\n{% endfor %}"),
+        ]);
+        sandbox.write("fleet.ndjson", &clusters(count, |_| String::from("\"n\":1")));
+        sandbox
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.temp.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[track_caller]
+    pub fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dropforge"));
+        command.current_dir(self.temp.path()).args(args).stdin(Stdio::null());
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Outcome {
+        outcome(self.command(args))
+    }
+
+    /// A run that reads `input`.
+    pub fn feed(&self, args: &[&str], input: &str) -> Outcome {
+        let mut command = self.command(args);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        from(child.wait_with_output().unwrap())
+    }
+
+    /// `stamp t --fleet fleet.ndjson -o out` and more.
+    pub fn stamp(&self, more: &[&str]) -> Outcome {
+        self.run(&[&["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out"], more].concat())
+    }
+
+    /// Every file below `name` with its content, by path.
+    pub fn tree(&self, name: &str) -> BTreeMap<String, String> {
+        tree(&self.path(name))
+    }
+}
+
+pub fn outcome(mut command: Command) -> Outcome {
+    from(command.output().unwrap())
+}
+
+fn from(output: std::process::Output) -> Outcome {
+    use std::os::unix::process::ExitStatusExt;
+    Outcome {
+        code: output.status.code().unwrap_or_else(|| -output.status.signal().unwrap_or(0)),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+pub fn tree(root: &Path) -> BTreeMap<String, String> {
+    let (mut left, mut files) = (vec![root.to_owned()], BTreeMap::new());
+    while let Some(dir) = left.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.is_symlink() {
+                left.push(path);
+            } else {
+                let name = path.strip_prefix(root).unwrap().display().to_string();
+                files.insert(name, fs::read_to_string(&path).unwrap_or_default());
+            }
+        }
+    }
+    files
+}
+
+/// NDJSON of clusters `c0`, `c1` … with more keys.
+pub fn clusters(count: usize, more: impl Fn(usize) -> String) -> String {
+    (0..count).map(|n| format!("{{\"name\":\"c{n}\",{}}}\n", more(n))).collect()
+}

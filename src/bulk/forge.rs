@@ -1,0 +1,245 @@
+//! The templates of a run, compiled, and what renders them for a fleet: where the runs meet the engine.
+//!
+//! A thread converts the shared layer once. A cluster's own keys are converted once for all its templates, into
+//! an arena that is reset from cluster to cluster, and lie over the shared layer; text is appended to one buffer.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::layers::Overlay;
+use super::run::{Renderer, Stamp};
+use super::templates::{TemplateFile, TemplateSet};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::engine::{Dialect, DirLoader, Engine, EngineBuilder, Template};
+use crate::text::Span;
+use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes, Value};
+use crate::vm::Session;
+
+/// The language that the name of a file tells: its last extension or the one before (`app.tera.yaml`).
+///
+/// ```
+/// use dropforge::bulk::dialect_of;
+/// use dropforge::engine::Dialect;
+/// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
+/// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
+/// assert_eq!(dialect_of("app.yaml"), None);
+/// ```
+pub fn dialect_of(name: &str) -> Option<Dialect> {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let parts: Vec<&str> = base.split('.').skip(1).collect();
+    parts.iter().rev().take(2).find_map(|part| Dialect::from_id(&part.to_ascii_lowercase()))
+}
+
+/// The extensions that name a language.
+pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
+    Dialect::ALL.map(Dialect::id)
+}
+
+/// Compiled templates by name.
+#[derive(Debug)]
+pub struct Forge {
+    templates: BTreeMap<String, Template>,
+}
+
+impl Forge {
+    /// Compiles every file of `set`; the language is `dialect`, else what each name tells. `builder` brings
+    /// limits and functions; includes are jailed to the set's root.
+    ///
+    /// # Errors
+    /// All errors of all files, each once.
+    pub fn compile(
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+    ) -> std::result::Result<Self, Diagnostics> {
+        match Self::compile_sound(set, dialect, builder)? {
+            (forge, errors) if errors.is_empty() => Ok(forge),
+            (_, errors) => Err(errors.into()),
+        }
+    }
+
+    /// As [`Forge::compile`], but gives the templates that are sound beside the errors of the others.
+    ///
+    /// # Errors
+    /// `file.read_failed` where the set's root cannot be read.
+    pub fn compile_sound(
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+        builder: EngineBuilder,
+    ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
+        let engine = engine(&set.root, builder)?;
+        let (mut templates, mut errors) = (BTreeMap::new(), Vec::new());
+        for TemplateFile { name, .. } in &set.files {
+            let compiled = match dialect.or_else(|| dialect_of(name)) {
+                Some(dialect) => engine.load(dialect, name),
+                None => Err(unknown_language(name).into()),
+            };
+            match compiled {
+                Ok(template) => {
+                    templates.insert(name.clone(), template);
+                }
+                Err(more) => errors.extend(more.into_vec()),
+            }
+        }
+        Ok((Self { templates }, once_each(errors)))
+    }
+
+    /// What is wrong with the templates though they may render: unknown filters, missing includes; each once.
+    pub fn lints(&self) -> Vec<Box<Diagnostic>> {
+        once_each(self.templates.values().flat_map(|template| template.lints().iter().cloned()).collect())
+    }
+
+    /// The template of this name.
+    pub fn get(&self, name: &str) -> Option<&Template> {
+        self.templates.get(name)
+    }
+
+    /// The names of the templates that `name` includes, imports or extends.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    pub fn references(&self, name: &str) -> Result<Vec<String>> {
+        self.find(name).map(|template| template.reaches().to_vec())
+    }
+
+    /// What renders the templates `names` over the shared inputs `shared`.
+    ///
+    /// # Errors
+    /// `template.unknown`.
+    pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, shared: &'f DataMap) -> Result<Stamper<'f>> {
+        let templates = names.into_iter().map(|name| self.find(name)).collect::<Result<_>>()?;
+        Ok(Stamper { templates, shared })
+    }
+
+    fn find(&self, name: &str) -> Result<&Template> {
+        self.get(name).ok_or_else(|| Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found")))
+    }
+}
+
+/// An engine whose includes are jailed to `root`.
+///
+/// # Errors
+/// `file.read_failed`.
+pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
+    Ok(builder.loader(DirLoader::jailed(root)?).build())
+}
+
+/// The error of a file whose name does not tell its language.
+pub fn unknown_language(name: &str) -> Box<Diagnostic> {
+    let ids: Vec<&str> = language_extensions().to_vec();
+    Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
+        .with_available(ids.iter().copied())
+        .with_help(format!(
+            "say `--lang {}`, or name it `{name}.{}`",
+            ids.last().unwrap_or(&""),
+            ids.last().unwrap_or(&"")
+        ))
+}
+
+/// A fault in a file that many include is one fault.
+fn once_each(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
+    let mut seen = std::collections::HashSet::new();
+    let key = |error: &Diagnostic| {
+        let place =
+            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
+        (error.code, error.message.clone(), place)
+    };
+    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
+}
+
+/// Renders a plan's templates with the engine.
+#[derive(Debug)]
+pub struct Stamper<'f> {
+    templates: Vec<&'f Template>,
+    shared: &'f DataMap,
+}
+
+impl Stamp for Stamper<'_> {
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let shared = InputBuilder::new(&arena, &shapes).data_map(self.shared);
+        body(&mut Thread {
+            templates: &self.templates,
+            shared,
+            shapes: &shapes,
+            own: Arena::new(),
+            session: Session::new(),
+        });
+    }
+}
+
+/// What one thread keeps.
+struct Thread<'t, 'w> {
+    templates: &'t [&'t Template],
+    shared: Value<'t>,
+    shapes: &'t Shapes<'w>,
+    /// The inputs of the cluster at hand.
+    own: Arena,
+    session: Session,
+}
+
+impl Renderer for Thread<'_, '_> {
+    fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+        self.own.reset();
+        let builder = InputBuilder::new(&self.own, self.shapes);
+        let over = match own {
+            Overlay::Json(text) => builder.json(text)?,
+            Overlay::Map(map) => builder.data_map(map),
+        };
+        let inputs = Inputs::layered(self.shared, over);
+        for template in self.templates {
+            let result = template.render_inputs(&mut self.session, inputs, text);
+            results.push(result.map(|()| text.len()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
+        let temp = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(temp.path().join(name), text).unwrap();
+        }
+        let files = files.iter().map(|(name, _)| TemplateFile { name: name.to_string(), explicit: false }).collect();
+        let set = TemplateSet { root: temp.path().to_owned(), files };
+        (temp, set)
+    }
+
+    #[test]
+    fn all_errors_of_all_files_each_once() {
+        let (_temp, set) = forge(&[
+            ("a.tera", "{% include \"bad.tera\" %}"),
+            ("b.tera", "{% include \"bad.tera\" %}{{ 1 | nope }}"),
+            ("bad.tera", "{{ }}"),
+            ("c.txt", ""),
+        ]);
+        let errors = Forge::compile(&set, None, Engine::builder()).unwrap_err();
+        let places: Vec<String> =
+            errors.iter().map(|error| error.primary().map_or(String::new(), |at| at.source.name().into())).collect();
+        assert_eq!(places.iter().filter(|place| *place == "bad.tera").count(), 1, "{errors}");
+        assert_eq!(places.iter().filter(|place| place.is_empty()).count(), 1, "{errors}");
+    }
+
+    #[test]
+    fn own_inputs_lie_over_the_shared_ones() {
+        let (_temp, set) = forge(&[("a.tera", "{{ x.n }}{{ y }}{{ _p }}")]);
+        let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
+        let map = |text| serde_json::from_str::<crate::value::Data>(text).unwrap().into_map().unwrap();
+        let shared = map(r#"{"x": {"n": 1, "m": 2}, "y": 3, "_p": "."}"#);
+        let stamper = forge.stamper(["a.tera"], &shared).unwrap();
+        let (mut text, mut results) = (String::new(), Vec::new());
+        stamper.work(&mut |renderer| {
+            for own in [r#"{"x": {"n": 5}}"#, r#"{"y": 7}"#, r#"{"x": {}}"#] {
+                renderer.render(&Overlay::Json(own), &mut text, &mut results).unwrap();
+            }
+        });
+        assert_eq!(text, "53.17.");
+        assert_eq!(results[1].as_ref().unwrap(), &6);
+        assert!(results[2].is_err());
+    }
+}

@@ -1,0 +1,216 @@
+//! What can be typed. The doc comments are the help texts.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::engine::Dialect;
+
+/// Compile templates once, stamp them for thousands of clusters.
+#[derive(Debug, Parser)]
+#[command(name = "dropforge", version, propagate_version = true, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub(super) global: Global,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Global {
+    /// Print errors and warnings only
+    #[arg(short, long, global = true)]
+    pub(super) quiet: bool,
+    /// Print more about what happens
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(super) verbose: u8,
+    /// When to colour
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(super) color: ColorChoice,
+    /// How errors are printed: for people, or one JSON object a line
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(super) error_format: ErrorFormat,
+    /// Go to this directory first
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(super) chdir: Option<PathBuf>,
+    /// Threads; all there are unless set
+    #[arg(short, long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) jobs: Option<u16>,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorChoice {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// How errors are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(super) enum ErrorFormat {
+    /// With excerpts of the sources
+    #[default]
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Stamp templates for every cluster of a fleet
+    Stamp(StampArgs),
+    /// Render one template
+    Render(RenderArgs),
+    /// Find every syntax and link error of templates, without data
+    Check(CheckArgs),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+}
+
+/// Options of everything that compiles.
+#[derive(Debug, Args)]
+pub(super) struct LanguageArgs {
+    /// The templates' language, whatever their names say
+    #[arg(long, value_name = "LANG", value_parser = dialect)]
+    pub(super) lang: Option<Dialect>,
+    /// Where includes are found; else the directory given, or the parent of what is given
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub(super) include_root: Option<PathBuf>,
+}
+
+fn dialect(id: &str) -> Result<Dialect, String> {
+    let ids = Dialect::ALL.map(Dialect::id).join(", ");
+    Dialect::from_id(id).ok_or_else(|| format!("the languages are {ids}"))
+}
+
+/// Options that bring values. The order of `--set` and its kin on the command line is the order in which they
+/// count.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Values")]
+pub(super) struct ValueArgs {
+    /// Values shared by all, YAML or JSON; several are merged in order
+    #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE")]
+    pub(super) values: Vec<PathBuf>,
+    /// Set values: a.b=1,c[0]=x,d={y,z}; null deletes
+    #[arg(long, visible_alias = "var", value_name = "K=V")]
+    pub(super) set: Vec<String>,
+    /// Set values that are text whatever they look like
+    #[arg(long, value_name = "K=V")]
+    pub(super) set_string: Vec<String>,
+    /// Set values that are JSON
+    #[arg(long, value_name = "K=JSON")]
+    pub(super) set_json: Vec<String>,
+    /// Set values to the text of files
+    #[arg(long, value_name = "K=PATH")]
+    pub(super) set_file: Vec<String>,
+    /// Set one value to the text behind `=` as it is
+    #[arg(long, value_name = "K=TEXT")]
+    pub(super) set_literal: Vec<String>,
+}
+
+/// Stamp templates for every cluster of a fleet.
+///
+/// Outputs go below the directory -o. A file holds its old or its new content in full whatever happens; what has
+/// not changed is not written. A cluster that fails leaves its files as they were and does not stop the others.
+///
+/// Exit codes: 0 done; 1 template, data or I/O error; 2 usage or plan; 3 differences found; 4 some clusters
+/// failed; 130 interrupted; 141 the reader of the output has gone.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct StampArgs {
+    /// Template files, or directories of them
+    #[arg(required = true, value_name = "TEMPLATES")]
+    pub(super) templates: Vec<PathBuf>,
+    /// The clusters: a YAML, JSON, NDJSON or CSV file, `-`, or a glob of one file each
+    #[arg(long, value_name = "FLEET")]
+    pub(super) fleet: String,
+    /// Where a cluster's name is if it has neither `name` nor `cluster.name`
+    #[arg(long, value_name = "PATH")]
+    pub(super) name_key: Option<String>,
+    /// Only clusters for which all of a.b=v, c!=d hold
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    pub(super) selector: Vec<String>,
+    /// The directory to write below; with `--layout single` a file, or `-`
+    #[arg(short, long, value_name = "OUT")]
+    pub(super) output: Option<PathBuf>,
+    /// Where outputs go: {cluster}, {template} and scalars of the inputs, or `single`
+    #[arg(long, default_value = crate::bulk::DEFAULT_LAYOUT, value_name = "LAYOUT")]
+    pub(super) layout: String,
+    /// Remove what the run before wrote and this one has no place for
+    #[arg(long)]
+    pub(super) prune: bool,
+    /// Prune even where more than half of the files would go
+    #[arg(long, requires = "prune")]
+    pub(super) prune_force: bool,
+    /// Stop at the first cluster that fails
+    #[arg(long)]
+    pub(super) fail_fast: bool,
+    /// Make files survive a loss of power
+    #[arg(long)]
+    pub(super) fsync: bool,
+    /// Write nothing; list what would be written
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// Write nothing; exit 3 when the output is out of date
+    #[arg(long)]
+    pub(super) check: bool,
+    /// Write nothing; print the differences, exit 3 when there are any
+    #[arg(long)]
+    pub(super) diff: bool,
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
+    #[command(flatten)]
+    pub(super) values: ValueArgs,
+}
+
+/// Render one template.
+#[derive(Debug, Args)]
+pub(super) struct RenderArgs {
+    /// The template file, or `-`
+    #[arg(value_name = "TEMPLATE")]
+    pub(super) template: PathBuf,
+    /// Where to write; standard output unless set
+    #[arg(short, long, default_value = "-", value_name = "FILE")]
+    pub(super) output: PathBuf,
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
+    #[command(flatten)]
+    pub(super) values: ValueArgs,
+}
+
+/// Find every syntax and link error of templates, without data.
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// Template files, or directories of them
+    #[arg(required = true, value_name = "TEMPLATES")]
+    pub(super) templates: Vec<PathBuf>,
+    /// Warnings count as errors
+    #[arg(long)]
+    pub(super) strict: bool,
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,95 @@
+//! How the process ends.
+
+use std::process::ExitCode;
+
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+
+/// The exit codes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done.
+    Ok,
+    /// 1: a template, data or I/O error.
+    Error,
+    /// 2: wrong usage, or a plan that cannot be carried out.
+    Usage,
+    /// 3: `--check` or `--diff` found differences.
+    Differs,
+    /// 4: some clusters failed, the others are done.
+    Partial,
+    /// 128 and the signal's number: stopped by a signal (130 for an interrupt).
+    Signal(u8),
+    /// 141: the reader of the output has gone; nothing is printed.
+    ClosedPipe,
+}
+
+impl Exit {
+    /// The number.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Ok => 0,
+            Exit::Error => 1,
+            Exit::Usage => 2,
+            Exit::Differs => 3,
+            Exit::Partial => 4,
+            Exit::Signal(number) => 128u8.saturating_add(number),
+            Exit::ClosedPipe => 141,
+        }
+    }
+
+    /// What an error that ends a command means for the process.
+    pub fn of(diagnostic: &Diagnostic) -> Self {
+        match diagnostic.code {
+            Code::ClosedPipe => Exit::ClosedPipe,
+            Code::Usage
+            | Code::BadSet
+            | Code::NoTemplates
+            | Code::BadOutputName
+            | Code::BadLayout
+            | Code::DuplicateOutput
+            | Code::CaseCollision
+            | Code::PrefixCollision
+            | Code::DuplicateCluster
+            | Code::UnnamedCluster
+            | Code::MassDelete => Exit::Usage,
+            _ => Exit::Error,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// A command that could not be carried out: what to print, and how to end.
+#[derive(Debug)]
+pub struct Failed {
+    /// What to print.
+    pub diagnostics: Vec<Box<Diagnostic>>,
+    /// How to end.
+    pub exit: Exit,
+}
+
+impl From<Box<Diagnostic>> for Failed {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        match Exit::of(&diagnostic) {
+            Exit::ClosedPipe => Self { diagnostics: Vec::new(), exit: Exit::ClosedPipe },
+            exit => Self { diagnostics: vec![diagnostic], exit },
+        }
+    }
+}
+
+impl From<Vec<Box<Diagnostic>>> for Failed {
+    fn from(diagnostics: Vec<Box<Diagnostic>>) -> Self {
+        let exit = diagnostics.first().map_or(Exit::Error, |first| Exit::of(first));
+        Self { diagnostics, exit }
+    }
+}
+
+impl From<Diagnostics> for Failed {
+    fn from(diagnostics: Diagnostics) -> Self {
+        diagnostics.into_vec().into()
+    }
+}

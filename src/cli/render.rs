@@ -1,0 +1,52 @@
+//! `dropforge render`: one template, one set of values.
+
+use std::io::Write;
+use std::path::Path;
+
+use clap::ArgMatches;
+
+use super::args::RenderArgs;
+use super::console::Console;
+use super::exit::{Exit, Failed};
+use super::values::{self, Stdin, stdout_error};
+use crate::bulk::{TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::engine::{Engine, Template};
+use crate::value::Data;
+
+/// Runs the command.
+pub(super) fn run(args: &RenderArgs, matches: &ArgMatches, console: &Console) -> Result<Exit, Failed> {
+    let mut stdin = Stdin::default();
+    let template = compile(args, &mut stdin)?;
+    let layers = values::layers(&args.values, matches, &mut stdin)?;
+    let inputs = Data::Map(layers.alone()?.clone());
+    let text = template.render(&inputs)?;
+    if args.output.as_os_str() == "-" {
+        let mut stdout = std::io::stdout().lock();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| stdout_error(&error))?;
+    } else {
+        let change = write_file(&args.output, text.as_bytes())?;
+        console.detail(&format!("{}: {change:?}", args.output.display()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn compile(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {
+    let root = args.language.include_root.as_deref();
+    if args.template.as_os_str() == "-" {
+        let dialect = args.language.lang.ok_or_else(|| {
+            Diagnostic::new(Code::Usage, "the language of standard input is not known").with_help("say `--lang tera`")
+        })?;
+        let source = stdin.read(&args.template)?;
+        let engine = engine(root.unwrap_or(Path::new(".")), Engine::builder())?;
+        return Ok(engine.compile_source(dialect, &source, None)?);
+    }
+    if args.template.is_dir() {
+        let message = format!("`{}` is a directory", args.template.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help("name one template").into());
+    }
+    let TemplateSet { root, files } = discover(std::slice::from_ref(&args.template), root, &|_| true)?;
+    let name = files.first().map_or("", |file| file.name.as_str());
+    let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
+    Ok(engine(&root, Engine::builder())?.load(dialect, name)?)
+}
