@@ -7,8 +7,8 @@
 //! --- output | --- error CODE LINE:COLUMN | --- listing
 //! ```
 //! A section's text ends before its last newline. Under `--- error` stand lines that the printed error must
-//! contain. A case may have a listing beside its output. `UPDATE=1 cargo test --test suite` rewrites outputs and
-//! listings with what came out: read the difference before you commit it.
+//! contain. A case may have a listing beside its output. `UPDATE=1 cargo test --test suite` rewrites outputs,
+//! listings and headings of errors with what came out: read the difference before you commit it.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -99,13 +99,18 @@ fn compare(case: &mut Case, kind: &str, got: &str, wrong: &mut Vec<String>) {
     }
 }
 
-fn check_error(case: &Case, errors: &Diagnostics, wrong: &mut Vec<String>) {
-    let Some(section) = case.section("error") else { return };
+fn check_error(case: &mut Case, errors: &Diagnostics, wrong: &mut Vec<String>) {
+    let Some(section) = case.sections.iter_mut().find(|section| section.heading.starts_with("error")) else { return };
     let first = errors.first().expect("an error has a diagnostic");
     let place = first.position().map_or("nowhere".to_owned(), |place| place.to_string());
     let got = format!("error {} {place}", first.code.id());
     if got != section.heading {
         wrong.push(format!("want {}, got {got}: {errors}", section.heading));
+        section.heading = got;
+    }
+    if section.text.is_empty() {
+        wrong.push(format!("the case does not ask what the error says: {}", first.message));
+        section.text.clone_from(&first.message);
     }
     let printed: String = errors.iter().map(|error| error.render(false)).collect();
     for line in section.text.lines().filter(|line| !printed.contains(*line)) {
