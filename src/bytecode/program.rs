@@ -210,22 +210,21 @@ impl Program {
     /// The path at offset `at` of the side table.
     #[inline]
     pub fn path(&self, at: u32) -> Path<'_> {
-        let [name, shape, rest @ ..] = self.extra(at) else { return Path::default() };
+        let [name, shape, cache, rest @ ..] = self.extra(at) else { return Path::default() };
         let (roots, segments) = ((shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize);
         let Some((roots, rest)) = rest.split_at_checked(roots) else { return Path::default() };
-        Path { name: *name, indexes: shape >> 24, roots, segments: rest.get(..segments * 3).unwrap_or(&[]) }
+        let segments = rest.get(..segments * 2).unwrap_or(&[]);
+        Path { name: *name, indexes: shape >> 24, cache: *cache, roots, segments }
     }
 
-    /// The first root of the path at offset `at` and the caches of its steps, where no index is computed.
+    /// What the common case of reading the path at offset `at` needs, where no index is computed.
     #[inline(always)]
-    pub(crate) fn quick_path(&self, at: u32) -> Option<QuickPath<impl Iterator<Item = u32> + use<'_>>> {
-        let [_, shape, root, rest @ ..] = self.extra.get(at as usize..)? else { return None };
-        let (roots, steps) = ((shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize);
-        if shape >> 24 != 0 || roots == 0 {
+    pub(crate) fn quick_path(&self, at: u32) -> Option<QuickPath> {
+        let [_, shape, cache, root, ..] = self.extra.get(at as usize..)? else { return None };
+        if *shape >> 24 != 0 || *shape & 0xFF == 0 {
             return None;
         }
-        let steps = rest.get(roots - 1..roots - 1 + steps * 3)?;
-        Some(QuickPath { root: unpack_root(*root), caches: steps.chunks_exact(3).map(|step| step[1]) })
+        Some(QuickPath { root: unpack_root(*root), cache: *cache as usize, steps: (*shape >> 8) as usize })
     }
 
     /// The call site at offset `at` of the side table.
@@ -280,10 +279,11 @@ impl Program {
     }
 }
 
-/// What the common case of reading a path needs.
-pub(crate) struct QuickPath<C> {
+/// What the common case of reading a path needs: its first root, and its steps' caches.
+pub(crate) struct QuickPath {
     pub root: Root,
-    pub caches: C,
+    pub cache: usize,
+    pub steps: usize,
 }
 
 /// Where a path begins. The roots of a path are tried in order until one has the whole path.
@@ -329,13 +329,13 @@ fn unpack_root(word: u32) -> Root {
     }
 }
 
-/// A segment as words of the side table: the step, its inline cache, its span within the path's.
-pub(crate) fn pack_segment(segment: Segment, cache: u32, span: (u16, u16)) -> [u32; 3] {
+/// A segment as words of the side table: the step, its span within the path's.
+pub(crate) fn pack_segment(segment: Segment, span: (u16, u16)) -> [u32; 2] {
     let step = match segment {
         Segment::Attr(name) => name,
         Segment::Index(at) => 1 << 28 | at,
     };
-    [step, cache, u32::from(span.0) << 16 | u32::from(span.1)]
+    [step, u32::from(span.0) << 16 | u32::from(span.1)]
 }
 
 /// A view of a path: roots to try, then steps.
@@ -345,6 +345,8 @@ pub struct Path<'p> {
     pub name: u32,
     /// How many computed indexes it takes off the stack.
     pub indexes: u32,
+    /// Index of the first step's inline cache; the others follow it.
+    pub cache: u32,
     roots: &'p [u32],
     segments: &'p [u32],
 }
@@ -359,7 +361,7 @@ impl<'p> Path<'p> {
     /// How many steps follow the root.
     #[inline(always)]
     pub fn len(&self) -> usize {
-        self.segments.len() / 3
+        self.segments.len() / 2
     }
 
     /// Whether the path is a root alone.
@@ -369,17 +371,18 @@ impl<'p> Path<'p> {
 
     /// The steps, each with the index of its inline cache.
     #[inline(always)]
-    pub fn segments(&self) -> impl ExactSizeIterator<Item = (Segment, u32)> + use<'p> {
-        self.segments.chunks_exact(3).map(|words| {
+    pub fn segments(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
+        let cache = self.cache;
+        self.segments.chunks_exact(2).zip(cache..).map(|(words, cache)| {
             let payload = words[0] & 0x0FFF_FFFF;
             let segment = if words[0] >> 28 == 0 { Segment::Attr(payload) } else { Segment::Index(payload) };
-            (segment, words[1])
+            (segment, cache)
         })
     }
 
     /// The span of step `at`, relative to the start of the path's own: start and length.
     pub fn segment_span(&self, at: usize) -> Option<(u32, u32)> {
-        self.segments.get(at * 3 + 2).map(|word| (word >> 16, word & 0xFFFF))
+        self.segments.get(at * 2 + 1).map(|word| (word >> 16, word & 0xFFFF))
     }
 }
 

@@ -275,11 +275,12 @@ impl<'f> Emitter<'f> {
         }
         let name = self.tables.string(&spec.name);
         let roots: Vec<_> = spec.roots.iter().map(|root| pack_root(self.root(root))).collect();
+        let cache = self.caches;
         let segments = self.segments(spec);
         let indexes = spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count();
         let at = index(self.extra.len());
-        let shape = index(indexes.min(255)) << 24 | index(segments.len() / 3) << 8 | index(roots.len());
-        self.extra.extend([name, shape]);
+        let shape = index(indexes.min(255)) << 24 | index(segments.len() / 2) << 8 | index(roots.len());
+        self.extra.extend([name, shape, cache]);
         self.extra.extend(roots);
         self.extra.extend(segments);
         self.paths.insert(spec.clone(), at);
@@ -296,7 +297,7 @@ impl<'f> Emitter<'f> {
     }
 
     fn segments(&mut self, spec: &PathSpec) -> Vec<u32> {
-        let (mut words, mut indexes) = (Vec::with_capacity(spec.segments.len() * 3), 0);
+        let (mut words, mut indexes) = (Vec::with_capacity(spec.segments.len() * 2), 0);
         for segment in &spec.segments {
             let (step, span) = match segment {
                 SegmentSpec::Attr(name, span) => (Segment::Attr(self.tables.string(name)), *span),
@@ -307,7 +308,7 @@ impl<'f> Emitter<'f> {
             };
             let start = span.start.saturating_sub(self.place.span.start);
             let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
-            words.extend(pack_segment(step, self.caches, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
+            words.extend(pack_segment(step, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
             self.caches += 1;
         }
         words

@@ -10,6 +10,17 @@ use crate::value::{JsonStyle, Value, write_json};
 /// Arguments in the order of the parameters.
 pub type Arranged<'v> = SmallVec<[Value<'v>; 6]>;
 
+/// Whether `given` holds a value for each of `params` already, in their order; they are checked then.
+pub fn in_order(builtin: &Builtin, params: &[Param], places: &[u32], given: &[Value<'_>]) -> Result<bool> {
+    if places.len() != params.len() || !places.iter().enumerate().all(|(at, place)| at == *place as usize) {
+        return Ok(false);
+    }
+    for (param, value) in params.iter().zip(given) {
+        check(builtin, param, value)?;
+    }
+    Ok(true)
+}
+
 /// Puts `given` (each for the parameter with the index in `places`) in the order of `params`, fills in
 /// defaults, and checks the types. Of a parameter given twice the last value counts.
 pub fn arrange<'v>(
@@ -51,14 +62,17 @@ fn missing(builtin: &Builtin, param: &Param) -> Box<Diagnostic> {
         .with_help(format!("add `{param}=…`"))
 }
 
+#[inline]
 fn check(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Result<()> {
-    if param.ty.admits(value) {
-        return Ok(());
-    }
+    if param.ty.admits(value) { Ok(()) } else { Err(mismatch(builtin, param, value)) }
+}
+
+#[cold]
+fn mismatch(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Box<Diagnostic> {
     let (kind, name, param, ty) = (builtin.kind.name(), &builtin.name, param.name, param.ty.name());
     let (got, what) = (excerpt(*value), value.kind());
     let message = format!("{kind} `{name}`: `{param}` should be {ty}, but it is {got} ({what})");
-    Err(Diagnostic::new(Code::BadArgument, message))
+    Diagnostic::new(Code::BadArgument, message)
 }
 
 /// `value` as JSON, cut after about 60 bytes.

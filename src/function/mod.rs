@@ -30,8 +30,8 @@ mod registry;
 mod spec;
 
 pub use context::{Capabilities, Cx, Regexes};
-pub use gate::arrange;
 pub(crate) use gate::excerpt;
+pub use gate::{arrange, in_order};
 pub use host::{HostArgs, IntoAnswer};
 pub use registry::{Linked, Registry};
 pub use spec::{Body, Builtin, Default, Example, NativeBody, Param, Params, Type};

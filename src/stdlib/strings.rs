@@ -218,9 +218,13 @@ mod tests {
         for (text, from, to) in
             [("aXbX", "X", "yy"), ("ab", "", "-"), ("", "", "-"), ("aaa", "aa", ""), ("é", "é", "e")]
         {
-            assert_eq!(replaced_len(text, from, to), Some(text.replace(from, to).len()), "{text} {from} {to}");
+            assert_eq!(
+                replaced_len(text, from, to, occurrences(text, from)),
+                Some(text.replace(from, to).len()),
+                "{text} {from} {to}"
+            );
         }
-        assert_eq!(replaced_len("", "", ""), Some(0));
+        assert_eq!(replaced_len("", "", "", 1), Some(0));
     }
 
     #[test]

@@ -70,17 +70,25 @@ impl<'v> Shape<'v> {
 pub struct Map<'v> {
     shape: &'v Shape<'v>,
     values: &'v [Value<'v>],
+    /// The shape's id, here so that a read site need not go to the shape.
+    id: u32,
     depth: u16,
 }
 
 impl<'v> Map<'v> {
     pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
-        Self { shape, values, depth: depth_above(values) }
+        Self { shape, values, id: shape.id, depth: depth_above(values) }
     }
 
     /// The keys and their order.
     pub const fn shape(&self) -> &'v Shape<'v> {
         self.shape
+    }
+
+    /// The shape's id.
+    #[inline(always)]
+    pub(crate) const fn shape_id(&self) -> u32 {
+        self.id
     }
 
     /// The values, in order of insertion.

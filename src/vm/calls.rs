@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::machine::{Frame, Machine};
 use crate::bytecode::{CallSite, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Body, Builtin, HostArgs, Params, arrange};
+use crate::function::{Body, Builtin, HostArgs, Params, arrange, in_order};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
@@ -21,6 +21,9 @@ impl<'r> Machine<'r, '_> {
         let first = self.stack.len().saturating_sub(site.params.len());
         let given = self.stack.get(first..).unwrap_or(&[]);
         let answer = match (&builtin.body, builtin.params) {
+            (Body::Native(body), Params::Named(params)) if in_order(builtin, params, site.params, given)? => {
+                body(&self.cx, given)?
+            }
             (Body::Native(body), Params::Named(params)) => {
                 let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
                 body(&self.cx, &arguments)?

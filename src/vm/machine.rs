@@ -38,9 +38,9 @@ pub(super) struct Machine<'r, 'o> {
     pub caches: &'r [Cache],
     /// String constants as values, made when first pushed.
     pub texts: &'r [Cell<Option<&'r Text<'r>>>],
-    pub globals: SmallVec<[Value<'r>; 24]>,
+    pub globals: &'r [Value<'r>],
     pub stack: SmallVec<[Value<'r>; 16]>,
-    pub slots: SmallVec<[Value<'r>; 24]>,
+    pub slots: bumpalo::collections::Vec<'r, Value<'r>>,
     pub loops: SmallVec<[Loop<'r>; 4]>,
     pub captures: SmallVec<[usize; 4]>,
     pub frames: SmallVec<[Frame; 4]>,
@@ -101,10 +101,17 @@ impl<'r> Machine<'r, '_> {
     }
 
     /// Writes a value.
-    #[inline]
+    #[inline(always)]
     pub(super) fn emit<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
         match (value, mode) {
             (Value::Str(text), EscapeMode::Plain) => self.out.push(text.as_str()),
+            _ => self.emit_other::<S>(value, mode),
+        }
+    }
+
+    #[inline(never)]
+    fn emit_other<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
+        match (value, mode) {
             (Value::Int(n), EscapeMode::Plain | EscapeMode::Html) => self.out.push(itoa::Buffer::new().format(n)),
             _ => S::to_text(&self.cx, value, mode, &mut self.out),
         }

@@ -54,10 +54,10 @@ impl<'r> Machine<'r, '_> {
             Root::Global(global) => *self.globals.get(global as usize)?,
             Root::Loop(..) | Root::Callers(_) => return None,
         };
-        for cache in path.caches {
+        for cache in self.caches.get(path.cache..path.cache + path.steps)? {
             let Value::Map(map) = value else { return None };
-            let (id, index) = self.caches.get(cache as usize)?.get();
-            if id != map.shape().id() || id == 0 {
+            let (id, index) = cache.get();
+            if id != map.shape_id() || id == 0 {
                 return None;
             }
             value = *map.values().get(index as usize)?;

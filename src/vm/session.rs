@@ -24,6 +24,9 @@ pub struct Session {
     caches: HashMap<u64, Box<[Cache]>>,
 }
 
+/// Slots there is room for before the arena has to give more.
+const SLOTS: usize = 32;
+
 /// How many programs a session keeps caches for.
 const PROGRAMS: usize = 1024;
 
@@ -70,9 +73,9 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
         caches: sites,
         texts: arena.bump().alloc_slice_fill_with(run.program.strings.len(), |_| Cell::new(None)),
-        globals: bind(run.program, run.inputs, bindings),
+        globals: bind(run.program, run.inputs, bindings, arena),
         stack: SmallVec::new(),
-        slots: SmallVec::new(),
+        slots: bumpalo::collections::Vec::with_capacity_in(SLOTS, arena.bump()),
         loops: SmallVec::new(),
         captures: SmallVec::new(),
         frames: SmallVec::new(),
@@ -90,7 +93,7 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
 }
 
 /// The values of the program's top-level inputs; each has a cache for each layer.
-fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache]) -> SmallVec<[Value<'r>; 24]> {
+fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache], arena: &'r Arena) -> &'r [Value<'r>] {
     let mut caches = caches.iter();
     let globals = program.globals.iter().map(|&name| {
         let mut found = None;
@@ -102,7 +105,7 @@ fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache]) -> SmallVec
         }
         found.unwrap_or_default()
     });
-    globals.collect()
+    arena.bump().alloc_slice_fill_iter(globals)
 }
 
 fn cached_find<'r>(
