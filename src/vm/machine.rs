@@ -116,7 +116,11 @@ impl<'r> Machine<'r, '_> {
         let first = self.stack.len().saturating_sub(count as usize);
         for at in first..self.stack.len() {
             let value = self.stack.get(at).copied().unwrap_or_default();
-            self.emit_piece::<S>(value)?;
+            if let Err(error) = self.emit_piece::<S>(value) {
+                // The error may be absorbed: what was joined so far is no output.
+                self.out.truncate(start);
+                return Err(error);
+            }
         }
         self.stack.truncate(first);
         self.take_output(start)

@@ -263,7 +263,7 @@ impl<'a> Build<'a> {
     /// What may stand behind `in`, besides a list.
     pub fn haystack(&self, side: Side<'a>) -> Built<Expr<'a>> {
         let Truth { expr, class } = side.0;
-        let path = matches!(expr.kind, ExprKind::Path(_)) && class == Class::Plain;
+        let path = matches!(expr.kind, ExprKind::Path(path) if path.span == expr.span) && class == Class::Plain;
         if path || class == Class::Text {
             return Ok(expr);
         }

@@ -500,10 +500,12 @@ impl<'s> TagLexer<'s> {
             return Ok(self.operand(Token::Path(text), text));
         };
         let behind = &self.source[end..];
-        if behind[words::space(behind)..].starts_with(['~', '(']) {
+        let glued = operator_glued(&self.source[self.at + len..]);
+        let next = &behind[words::space(behind)..];
+        if next.starts_with('~') || next.starts_with('(') && !glued {
             return Ok(self.operand(Token::Path(text), text));
         }
-        if text.len() > len && !operator_glued(&self.source[self.at + len..]) {
+        if text.len() > len && !glued {
             let span = Span::of(self.at..end);
             let literal = &word[..len];
             return Err(SyntaxError::unexpected(
