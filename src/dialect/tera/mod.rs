@@ -13,6 +13,7 @@ mod arithmetic;
 pub mod ast;
 mod build;
 pub mod builtins;
+mod chain;
 mod expected;
 mod lexer;
 mod lower;
@@ -20,6 +21,7 @@ mod nesting;
 mod parser;
 mod path;
 mod semantics;
+mod structure;
 mod syntax;
 mod templates;
 

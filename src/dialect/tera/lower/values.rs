@@ -152,8 +152,14 @@ impl<'a> Lower<'_, 'a> {
             ExprKind::Path(path) => return self.load_path(path),
             ExprKind::Math(steps) => return self.math(steps, expr.span),
             ExprKind::Call(call) => return self.call_function(call),
-            ExprKind::Int(n) => return Ok(self.emitter.constant(Constant::Int(n))),
-            ExprKind::Float(n) => return Ok(self.emitter.constant(Constant::Float(n))),
+            ExprKind::Int(n) => {
+                self.emitter.constant(Constant::Int(n));
+                return Ok(());
+            }
+            ExprKind::Float(n) => {
+                self.emitter.constant(Constant::Float(n));
+                return Ok(());
+            }
             ExprKind::Str(text) => format!("the text `{text}`"),
             ExprKind::Bool(b) => format!("the boolean `{b}`"),
             ExprKind::Concat(_) => format!("the concatenation `{}`", self.source().slice(expr.span)),
