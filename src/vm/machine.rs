@@ -10,6 +10,7 @@ use super::semantics::Semantics;
 use crate::bytecode::{EscapeMode, Literal, Number, Program};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
+use crate::limits::Limit;
 use crate::value::{Text, Value};
 
 /// An inline cache: a shape's id and the index of the key in it.
@@ -117,9 +118,10 @@ impl<'r> Machine<'r, '_> {
         for at in first..self.stack.len() {
             let value = self.stack.get(at).copied().unwrap_or_default();
             if let Err(error) = self.emit_piece::<S>(value) {
-                // The error may be absorbed: what was joined so far is no output.
+                // The error may be absorbed: what was joined so far is no output, but memory.
                 self.out.truncate(start);
-                return Err(error);
+                let allowed = self.cx.limits().memory;
+                return Err(if error.code == Code::LimitOutputBytes { Limit::Memory.error(allowed) } else { error });
             }
         }
         self.stack.truncate(first);

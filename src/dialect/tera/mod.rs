@@ -24,6 +24,8 @@ mod semantics;
 mod structure;
 mod syntax;
 mod templates;
+#[cfg(test)]
+mod tests;
 
 pub use builtins::registry;
 pub use lower::compile;
