@@ -1,5 +1,7 @@
 //! Property tests, in one binary.
 
+mod tera_render;
+mod tera_syntax;
 mod tower;
 mod values;
 mod yaml;

@@ -10,6 +10,7 @@ use super::semantics::Semantics;
 use crate::bytecode::{EscapeMode, Literal, Number, Program};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
+use crate::limits::Limit;
 use crate::value::{Text, Value};
 
 /// An inline cache: a shape's id and the index of the key in it.
@@ -123,7 +124,12 @@ impl<'r> Machine<'r, '_> {
         let first = self.stack.len().saturating_sub(count as usize);
         for at in first..self.stack.len() {
             let value = self.stack.get(at).copied().unwrap_or_default();
-            self.emit_piece::<S>(value)?;
+            if let Err(error) = self.emit_piece::<S>(value) {
+                // The error may be absorbed: what was joined so far is no output, but memory.
+                self.out.truncate(start);
+                let allowed = self.cx.limits().memory;
+                return Err(if error.code == Code::LimitOutputBytes { Limit::Memory.error(allowed) } else { error });
+            }
         }
         self.stack.truncate(first);
         self.take_output(start)

@@ -1,20 +1,18 @@
 //! The actions of the grammar: they put nodes into the arena and decide what a chain of operands means.
 //!
-//! A chain is read flat (`a + b | f - c ~ d`), then classified as a whole, because the language's expression
-//! levels are told apart only by what they hold: text and `~` stand alone; arithmetic whose operands have
-//! filters is a level above arithmetic without; a filter applies to all plain arithmetic on its left; a
-//! parenthesis is an operand only if it holds plain arithmetic. Arithmetic becomes postfix steps without
-//! recursion, so a chain may have any length.
+//! The language's expression levels are told apart only by what they hold, so an expression carries its
+//! [`Class`] upwards and each construct refuses the classes it does not take. Chains are classified in
+//! [`super::chain`].
 
 use bumpalo::Bump;
 
-use super::ast::{Arg, Call, CompareOp, Expr, ExprKind, MathOp, Name, Param, Path, Step};
+use super::ast::{Arg, Call, CompareOp, Expr, ExprKind, MathOp, Name, Param, Path};
 use super::path::Cutter;
 use super::syntax::SyntaxError;
 use crate::diagnostics::Code;
 use crate::text::Span;
 
-type Built<T> = Result<T, Box<SyntaxError>>;
+pub(super) type Built<T> = Result<T, Box<SyntaxError>>;
 
 /// What one tag holds.
 #[derive(Debug)]
@@ -67,12 +65,12 @@ impl<'a> Value<'a> {
 pub struct Truth<'a> {
     /// The expression.
     pub expr: Expr<'a>,
-    class: Class,
+    pub(super) class: Class,
 }
 
 /// What level of the language an expression belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Class {
+pub(super) enum Class {
     /// Operands and arithmetic without filters.
     Plain,
     /// The same with filters behind it.
@@ -89,7 +87,7 @@ enum Class {
 
 /// One side of a comparison.
 #[derive(Debug, Clone, Copy)]
-pub struct Side<'a>(Truth<'a>);
+pub struct Side<'a>(pub(super) Truth<'a>);
 
 impl<'a> Side<'a> {
     /// The side alone as a condition.
@@ -112,12 +110,12 @@ pub enum Atom<'a> {
 /// An operand with its filters.
 #[derive(Debug)]
 pub struct Item<'a> {
-    kind: ExprKind<'a>,
-    span: Span,
-    filters: Vec<Call<'a>>,
-    parenthesised: bool,
+    pub(super) kind: ExprKind<'a>,
+    pub(super) span: Span,
+    pub(super) filters: Vec<Call<'a>>,
+    pub(super) parenthesised: bool,
     /// Set where parentheses hold more than plain arithmetic.
-    group: Option<Truth<'a>>,
+    pub(super) group: Option<Truth<'a>>,
 }
 
 /// What stands between two operands.
@@ -141,7 +139,7 @@ pub struct Chain<'a> {
 /// The arena and the actions.
 #[derive(Debug, Clone, Copy)]
 pub struct Build<'a> {
-    arena: &'a Bump,
+    pub(super) arena: &'a Bump,
 }
 
 impl<'a> Build<'a> {
@@ -174,7 +172,7 @@ impl<'a> Build<'a> {
         self.filtered(ExprKind::List(items), span, filters)
     }
 
-    fn filtered(&self, kind: ExprKind<'a>, span: Span, filters: Vec<Call<'a>>) -> Expr<'a> {
+    pub(super) fn filtered(&self, kind: ExprKind<'a>, span: Span, filters: Vec<Call<'a>>) -> Expr<'a> {
         let span = filters.last().map_or(span, |last| span.to(last.span));
         Expr { kind, filters: self.arena.alloc_slice_copy(&filters), negated: false, span }
     }
@@ -231,7 +229,7 @@ impl<'a> Build<'a> {
         Ok(Truth { expr: self.plain(kind, span), class: Class::Logic })
     }
 
-    fn not_a_group(&self, truth: Truth<'a>, what: &str) -> Built<()> {
+    pub(super) fn not_a_group(&self, truth: Truth<'a>, what: &str) -> Built<()> {
         if truth.class != Class::Group {
             return Ok(());
         }
@@ -263,7 +261,7 @@ impl<'a> Build<'a> {
     /// What may stand behind `in`, besides a list.
     pub fn haystack(&self, side: Side<'a>) -> Built<Expr<'a>> {
         let Truth { expr, class } = side.0;
-        let path = matches!(expr.kind, ExprKind::Path(_)) && class == Class::Plain;
+        let path = matches!(expr.kind, ExprKind::Path(path) if path.span == expr.span) && class == Class::Plain;
         if path || class == Class::Text {
             return Ok(expr);
         }
@@ -298,134 +296,6 @@ impl<'a> Build<'a> {
             Atom::Group(truth) => (truth.expr.kind, Some(truth)),
         };
         Item { kind, span, filters, parenthesised, group }
-    }
-
-    /// A whole chain: text, a concatenation, arithmetic, or something in parentheses.
-    pub fn side(&self, chain: Chain<'a>) -> Built<Side<'a>> {
-        if chain.rest.iter().any(|((link, _), _)| *link == Link::Tilde) {
-            return self.concat(chain).map(Side);
-        }
-        let items = || std::iter::once(&chain.first).chain(chain.rest.iter().map(|(_, item)| item));
-        let alone = chain.rest.is_empty();
-        for item in items() {
-            let is_text = matches!(item.kind, ExprKind::Str(_));
-            if is_text && item.group.is_none() && !alone {
-                let help = "`~` joins text; `+` adds numbers";
-                return Err(SyntaxError::unexpected(item.span, "text cannot stand in arithmetic", help));
-            }
-            if item.group.is_some() && (!alone || !item.filters.is_empty()) {
-                let truth = Truth { expr: self.plain(item.kind, item.span), class: Class::Group };
-                self.not_a_group(truth, "arithmetic or in front of a filter")?;
-            }
-            self.not_glued(item)?;
-        }
-        if let Some(inner) = chain.first.group {
-            let expr = Expr { negated: false, span: chain.first.span, ..inner.expr };
-            return Ok(Side(Truth { expr, class: Class::Group }));
-        }
-        Ok(Side(self.math(chain)))
-    }
-
-    /// A call whose name begins like `true` is a call only beside `~`.
-    fn not_glued(&self, item: &Item<'a>) -> Built<()> {
-        match item.kind {
-            ExprKind::Call(call)
-                if ["true", "True", "false", "False"].iter().any(|l| call.name.text.starts_with(l)) =>
-            {
-                let message =
-                    format!("the function `{}` cannot be called: its name begins like a literal", call.name.text);
-                Err(SyntaxError::unexpected(call.name.span, message, "rename the function"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn concat(&self, chain: Chain<'a>) -> Built<Truth<'a>> {
-        let span = chain.rest.last().map_or(chain.first.span, |(_, last)| chain.first.span.to(last.span));
-        let last = chain.rest.len();
-        let mut parts: Vec<Expr<'a>> = Vec::with_capacity(last + 1);
-        let mut filters = Vec::new();
-        let links = std::iter::once(None).chain(chain.rest.iter().map(|(link, _)| Some(*link)));
-        for ((at, item), link) in
-            std::iter::once(&chain.first).chain(chain.rest.iter().map(|(_, item)| item)).enumerate().zip(links)
-        {
-            concat_allows(item, link, at == last)?;
-            parts.push(self.plain(item.kind, item.span));
-            if at == last {
-                filters.clone_from(&item.filters);
-            }
-        }
-        let kind = self.joined(parts);
-        Ok(Truth { expr: self.filtered(kind, span, filters), class: Class::Text })
-    }
-
-    /// Adjacent texts become one, empty ones vanish; only text is plain text again.
-    fn joined(&self, parts: Vec<Expr<'a>>) -> ExprKind<'a> {
-        let mut kept: Vec<Expr<'a>> = Vec::with_capacity(parts.len());
-        let mut run: Option<(String, Span)> = None;
-        let flush = |run: &mut Option<(String, Span)>, kept: &mut Vec<Expr<'a>>| {
-            if let Some((text, span)) = run.take().filter(|(text, _)| !text.is_empty()) {
-                kept.push(self.plain(ExprKind::Str(self.arena.alloc_str(&text)), span));
-            }
-        };
-        for part in parts {
-            match (part.kind, &mut run) {
-                (ExprKind::Str(text), Some((all, span))) => {
-                    all.push_str(text);
-                    *span = span.to(part.span);
-                }
-                (ExprKind::Str(text), None) => run = Some((text.to_owned(), part.span)),
-                _ => {
-                    flush(&mut run, &mut kept);
-                    kept.push(part);
-                }
-            }
-        }
-        flush(&mut run, &mut kept);
-        match kept.as_slice() {
-            [] => ExprKind::Str(""),
-            [Expr { kind: ExprKind::Str(text), .. }] => ExprKind::Str(text),
-            _ => ExprKind::Concat(self.arena.alloc_slice_copy(&kept)),
-        }
-    }
-
-    /// Arithmetic: plain runs up to a filter are operands of the level above.
-    fn math(&self, chain: Chain<'a>) -> Truth<'a> {
-        let text = matches!(chain.first.kind, ExprKind::Str(_)) && chain.rest.is_empty();
-        let mut outer = Postfix::default();
-        let mut run = Postfix::default();
-        let mut filtered = false;
-        let mut items = chain.rest.into_iter();
-        let mut item = chain.first;
-        loop {
-            run.operand(self.plain(item.kind, item.span));
-            filtered |= !item.filters.is_empty();
-            let ends = !item.filters.is_empty();
-            let next = items.next();
-            if ends || next.is_none() {
-                let expr = std::mem::take(&mut run).finish(self);
-                outer.operand(self.filtered(expr.kind, expr.span, item.filters));
-            }
-            match next {
-                None => break,
-                Some(((Link::Math(op), span), following)) => {
-                    if ends {
-                        outer.operator(op, span)
-                    } else {
-                        run.operator(op, span)
-                    }
-                    item = following;
-                }
-                Some((_, following)) => item = following,
-            }
-        }
-        let class = match (text, filtered, outer.operands) {
-            (true, ..) => Class::Text,
-            (_, false, _) => Class::Plain,
-            (_, true, 1) => Class::Filtered,
-            _ => Class::Sum,
-        };
-        Truth { expr: outer.finish(self), class }
     }
 
     /// A variable.
@@ -486,80 +356,4 @@ pub fn last_of_each<'a, T>(all: Vec<T>, name: impl Fn(&T) -> &'a str) -> Vec<T> 
     let mut kept: Vec<_> = all.into_iter().rev().filter(|one| seen.insert(name(one))).collect();
     kept.reverse();
     kept
-}
-
-fn concat_allows(item: &Item<'_>, link: Option<(Link, Span)>, last: bool) -> Built<()> {
-    if let Some((Link::Math(_), span)) = link {
-        let help = "`~` and arithmetic do not mix; use `{% set %}` for one of them";
-        return Err(SyntaxError::unexpected(span, "arithmetic cannot stand in a concatenation", help));
-    }
-    let kind = match item.kind {
-        ExprKind::Str(_) | ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Path(_) | ExprKind::Call(_) => None,
-        ExprKind::MacroCall(..) => Some("a macro call"),
-        ExprKind::Test { .. } => Some("a test"),
-        ExprKind::Bool(_) => Some("`true` or `false`"),
-        _ => Some("an expression"),
-    };
-    let kind = if item.parenthesised { Some("an expression in parentheses") } else { kind };
-    if let Some(kind) = kind {
-        let message = format!("{kind} cannot be joined with `~`");
-        return Err(SyntaxError::unexpected(item.span, message, "use `{% set %}` and join the variable"));
-    }
-    match item.filters.first() {
-        Some(filter) if !last => {
-            let help = "filters stand behind the whole concatenation; use `{% set %}` to filter one operand";
-            Err(SyntaxError::unexpected(filter.span, "a filter cannot stand inside a concatenation", help))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Arithmetic on its way to postfix order: two levels of operators, so two waiting ones are the most.
-#[derive(Default)]
-struct Postfix<'a> {
-    steps: Vec<Step<'a>>,
-    waiting: Vec<(MathOp, Span)>,
-    operands: usize,
-    span: Option<Span>,
-}
-
-impl<'a> Postfix<'a> {
-    fn operand(&mut self, expr: Expr<'a>) {
-        self.operands += 1;
-        self.span = Some(self.span.map_or(expr.span, |span| span.to(expr.span)));
-        match expr.kind {
-            ExprKind::Math(inner) if expr.filters.is_empty() => self.steps.extend_from_slice(inner),
-            _ => self.steps.push(Step::Operand(expr)),
-        }
-    }
-
-    fn operator(&mut self, op: MathOp, span: Span) {
-        while let Some(&(before, at)) = self.waiting.last()
-            && binds(before) >= binds(op)
-        {
-            self.steps.push(Step::Apply(before, at));
-            self.waiting.pop();
-        }
-        self.waiting.push((op, span));
-    }
-
-    fn finish(mut self, build: &Build<'a>) -> Expr<'a> {
-        while let Some((op, at)) = self.waiting.pop() {
-            self.steps.push(Step::Apply(op, at));
-        }
-        match self.steps.as_slice() {
-            [Step::Operand(expr)] => *expr,
-            steps => {
-                let kind = ExprKind::Math(build.arena.alloc_slice_copy(steps));
-                build.plain(kind, self.span.unwrap_or_default())
-            }
-        }
-    }
-}
-
-fn binds(op: MathOp) -> u8 {
-    match op {
-        MathOp::Add | MathOp::Sub => 1,
-        MathOp::Mul | MathOp::Div | MathOp::Rem => 2,
-    }
 }

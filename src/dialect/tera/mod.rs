@@ -13,6 +13,7 @@ mod arithmetic;
 pub mod ast;
 mod build;
 pub mod builtins;
+mod chain;
 mod expected;
 mod lexer;
 mod lower;
@@ -20,8 +21,11 @@ mod nesting;
 mod parser;
 mod path;
 mod semantics;
+mod structure;
 mod syntax;
 mod templates;
+#[cfg(test)]
+mod tests;
 
 pub use builtins::registry;
 pub use lower::compile;

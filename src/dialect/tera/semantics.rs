@@ -248,16 +248,17 @@ fn by_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
 
 /// A number as a key of a map, or text as it is.
 fn key_text(value: Value<'_>) -> String {
-    let mut text = String::new();
-    let written = match value {
-        Value::Int(n) => Ok(text.push_str(itoa::Buffer::new().format(n))),
-        Value::Uint(n) => Ok(text.push_str(itoa::Buffer::new().format(n))),
-        Value::Float(n) => write_json_float(n, &mut text),
-        Value::Str(s) => Ok(text.push_str(s.as_str())),
-        other => Ok(text.push_str(other.kind())),
-    };
-    debug_assert!(written.is_ok(), "writing to a string does not fail");
-    text
+    match value {
+        Value::Int(n) => n.to_string(),
+        Value::Uint(n) => n.to_string(),
+        Value::Float(n) => {
+            let mut text = String::new();
+            let _ = write_json_float(n, &mut text);
+            text
+        }
+        Value::Str(text) => text.as_str().to_owned(),
+        other => other.kind().to_owned(),
+    }
 }
 
 /// Text is looped over by what a reader sees as one character.

@@ -195,11 +195,13 @@ impl<'a> Reach<'a, '_> {
             return Ok(());
         }
         let loaded = &self.templates.list[id];
-        if done[id] == Progress::Begun || depth > self.unit.limits.call_depth {
+        let span = loaded.ast.imports.first().map(|import| import.file.span).unwrap_or_default();
+        if depth > self.unit.limits.call_depth {
+            return Err(Limit::CallDepth.error(self.unit.limits.call_depth as u64).at(&loaded.source, span, ""));
+        }
+        if done[id] == Progress::Begun {
             let message = format!("`{}` imports itself, by way of other templates", loaded.source.name());
-            let span = loaded.ast.imports.first().map(|import| import.file.span).unwrap_or_default();
-            let error = Diagnostic::new(Code::LimitRecursion, message);
-            return Err(error.at(&loaded.source, span, ""));
+            return Err(Diagnostic::new(Code::LimitRecursion, message).at(&loaded.source, span, ""));
         }
         done[id] = Progress::Begun;
         let (imports, parents) = (loaded.ast.imports, loaded.parents.clone());

@@ -1,7 +1,7 @@
 //! From source text to segments: text, comments, raw blocks and tags, a tag as a list of [`Token`]s.
 //!
 //! The lexer is modal. Outside of tags only `{{`, `{%` and `{#` mean anything. Inside a tag logos cuts the
-//! characters and [`tag`] decides what a word is by where it stands: `or` behind a value is an operator, where a
+//! characters and `names` decides what a word is by where it stands: `or` behind a value is an operator, where a
 //! value is expected it is a variable, because no word is reserved in this language.
 //!
 //! ```text
@@ -11,6 +11,8 @@
 //! Invariant: every segment is longer than nothing, so scanning ends; brackets are counted here and the count
 //! never passes what the caller allows.
 
+mod heads;
+mod names;
 mod tag;
 mod token;
 mod words;

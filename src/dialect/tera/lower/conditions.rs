@@ -67,7 +67,7 @@ impl<'a> Lower<'_, 'a> {
                 return Ok(());
             }
             ExprKind::And(_) | ExprKind::Or(_) => self.decided(expr)?,
-            ExprKind::Compare(op, sides) => self.compare(op, sides, expr.span)?,
+            ExprKind::Compare(op, sides) => return self.compare(op, sides, expr.negated, expr.span),
             ExprKind::Math(_) | ExprKind::Int(_) | ExprKind::Float(_) => self.number(expr)?,
             ExprKind::In { sides, negated } => self.contains(sides, negated, expr.span)?,
             ExprKind::Test { path, name, args, negated } => self.test(path, name, args, negated, expr.span)?,
@@ -94,9 +94,15 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes the answer of a comparison.
-    pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], span: Span) -> Result<()> {
+    /// Pushes the answer of a comparison, or of `not` before it. A number and something else are neither equal
+    /// nor unequal, and `not` does not change that.
+    pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], negated: bool, span: Span) -> Result<()> {
         let [left, right] = sides;
+        let (op, negated) = match (op, negated) {
+            (CompareOp::Eq, true) => (CompareOp::Ne, false),
+            (CompareOp::Ne, true) => (CompareOp::Eq, false),
+            other => other,
+        };
         match op {
             // Both sides are escaped before they are compared; where both are, that decides nothing.
             CompareOp::Eq | CompareOp::Ne if self.escapes(left) && self.escapes(right) => {
@@ -121,6 +127,9 @@ impl<'a> Lower<'_, 'a> {
             CompareOp::Gt => BinaryOp::Gt,
             CompareOp::Ge => BinaryOp::Ge,
         });
+        if negated {
+            self.emitter.op(Op::Not, &[]);
+        }
         Ok(())
     }
 

@@ -83,7 +83,7 @@ impl<'a> Lower<'_, 'a> {
         let Some(file) = names.iter().find_map(|name| self.templates.id(name.text)) else {
             if !ignore_missing {
                 let all: Vec<_> = names.iter().map(|name| name.text).collect();
-                let error = unknown_template(self.unit, &all.join("`, `"), "this includes");
+                let error = unknown_template(self.unit, &all.join(", "), "this includes");
                 self.fail(span, error);
             }
             return Ok(());

@@ -54,9 +54,15 @@ impl<'a> Lower<'_, 'a> {
         self.at(expr.span);
         match expr.kind {
             ExprKind::Path(path) => return self.path_value(expr, path),
-            // Negated twice by the reference: as a condition and as a value.
             ExprKind::And(_) | ExprKind::Or(_) => return self.decided(expr),
-            ExprKind::Compare(op, sides) => return self.compare(op, sides, expr.span),
+            // Negated twice by the reference: as a condition and as a value.
+            ExprKind::Compare(op, sides) => {
+                self.compare(op, sides, expr.negated, expr.span)?;
+                if expr.negated {
+                    self.emitter.op(Op::Not, &[]);
+                }
+                return Ok(());
+            }
             ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.to_owned())),
             ExprKind::Int(n) => self.emitter.constant(Constant::Int(n)),
             ExprKind::Float(n) => self.emitter.constant(Constant::Float(n)),
@@ -146,8 +152,14 @@ impl<'a> Lower<'_, 'a> {
             ExprKind::Path(path) => return self.load_path(path),
             ExprKind::Math(steps) => return self.math(steps, expr.span),
             ExprKind::Call(call) => return self.call_function(call),
-            ExprKind::Int(n) => return Ok(self.emitter.constant(Constant::Int(n))),
-            ExprKind::Float(n) => return Ok(self.emitter.constant(Constant::Float(n))),
+            ExprKind::Int(n) => {
+                self.emitter.constant(Constant::Int(n));
+                return Ok(());
+            }
+            ExprKind::Float(n) => {
+                self.emitter.constant(Constant::Float(n));
+                return Ok(());
+            }
             ExprKind::Str(text) => format!("the text `{text}`"),
             ExprKind::Bool(b) => format!("the boolean `{b}`"),
             ExprKind::Concat(_) => format!("the concatenation `{}`", self.source().slice(expr.span)),
@@ -243,7 +255,7 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes a variable's value, or undefined where it is not there for any reason.
     pub(super) fn peek_path(&mut self, path: &'a Path<'a>) -> Result<()> {
-        if path.segments.iter().any(|step| !matches!(step, Segment::Key(_))) {
+        if path.segments.iter().any(|step| !matches!(step, Segment::Key(key) if key.text.is_ascii())) {
             let protect = self.emitter.begin_protect();
             self.load_path(path)?;
             self.emitter.end_protect(protect);
@@ -286,6 +298,13 @@ impl<'a> Lower<'_, 'a> {
         }
         for step in path.segments {
             match step {
+                // The reference cannot read such a key: it takes characters for bytes.
+                Segment::Key(key) if !key.text.is_ascii() => {
+                    let message = format!("`{}`: a key in brackets is ASCII in this language", path.text);
+                    let help = format!("use `get(key='{}')`", key.text);
+                    self.at(key.span);
+                    self.fail_quietly(&Diagnostic::new(Code::BadIndex, message).with_help(help));
+                }
                 Segment::Key(_) => {}
                 Segment::Lookup(inner) => self.deeper(inner.span, |lower| {
                     lower.at(inner.span);

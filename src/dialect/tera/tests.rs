@@ -1,0 +1,215 @@
+//! What is accepted and where errors point; what is rendered where the language has rules of its own. Against
+//! the reference itself the language is held in `proptests/`.
+
+use std::sync::Arc;
+
+use super::{Rules, compile, parse, registry};
+use crate::bytecode::disassemble;
+use crate::compiler::{Compiled, Loader, Unit};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::function::Capabilities;
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::value::{Arena, InputBuilder, Inputs, Shapes};
+use crate::vm::{NoHooks, Run, Session, run};
+
+type Errors = Vec<Box<Diagnostic>>;
+
+struct Files<'f>(&'f [(&'f str, &'f str)]);
+
+// The slices outlive every test that uses them.
+impl Loader for Files<'static> {
+    fn load(&self, name: &str) -> crate::diagnostics::Result<Option<Arc<Source>>> {
+        Ok(self.0.iter().find(|(known, _)| *known == name).map(|(name, text)| Source::new(*name, *text)))
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|(name, _)| (*name).to_owned()).collect()
+    }
+}
+
+fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Result<Compiled, Errors> {
+    let (limits, registry) = (Limits::default(), registry());
+    let entry = Source::new(files[0].0, files[0].1);
+    compile(&Unit { entry: &entry, loader: &Files(files), registry: &registry, limits: &limits, escape })
+}
+
+fn render(files: &'static [(&'static str, &'static str)], json: &str) -> Result<String, Errors> {
+    let Compiled { program, .. } = compiled(files, false)?;
+    let (arena, names, limits, registry) = (Arena::new(), Arena::new(), Limits::default(), registry());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).json(json).unwrap());
+    let linked = registry.link(program.imports()).map_err(|error| vec![error])?;
+    let what = Run { program: &program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    let mut out = String::new();
+    run::<Rules, _>(&mut Session::new(), what, &mut out, &mut NoHooks).map_err(|error| vec![error])?;
+    Ok(out)
+}
+
+fn errors_of(source: &str) -> Vec<String> {
+    let arena = bumpalo::Bump::new();
+    let (_, errors) = parse(&arena, &Source::new("t", source), &Limits::default());
+    let place = |error: &Diagnostic| error.position().map(|at| at.to_string()).unwrap_or_default();
+    errors.iter().map(|error| format!("{} {}", place(error), error.code.name())).collect()
+}
+
+#[test]
+fn what_is_accepted() {
+    for source in [
+        "{{ a.b[0]['x y'][p.q] }}",
+        "{{ 1 + 2 * (3 - a) | round - b | abs }}",
+        "{{ not a in [1, 'b',] and b is not divisibleby(2) or (c == 1) }}",
+        "{{ 'a' ~ 1 ~ f(x=2,) | upper }}",
+        "{{ true ~ trueish }}{{ x in true }}",
+        "{% set and = or %}{% set true = 1 %}",
+        "{{-1}}{{- -1 -}}{{ 1--1 }}{{ a -1 }}",
+        "{% for k, v in o | f(a=[1]) -%} {% break %} {% else %} {% else %} {%- endfor %}",
+        "{# c #}{# d #}\n{% import 'm' as m %} {% extends 'p' %} {% block b %}{{ super() }}{% endblock x %}",
+        "{% macro f(a, b=-1, c='x', d=true) %}{% filter upper %}{% block b %}{% endblock %}{% endfilter %}{% endmacro f %}",
+        "{% include ['a', 'b'] ignore missing %}{% raw %}{{ {% {% endraw x %}{% endraw %}",
+        "{{ a is not }}{{ (not ) }}{{ not_a }}{{ 1or b }}",
+        "} }} %} #} { {",
+    ] {
+        assert_eq!(errors_of(source), Vec::<String>::new(), "{source}");
+    }
+}
+
+#[test]
+fn what_is_refused_and_where() {
+    for (source, want) in [
+        ("{{ 01 }}", "1:5"),
+        ("{{ - 1 }}", "1:4"),
+        ("{{ -n }}", "1:4"),
+        ("{{ 1 < 2 < 3 }}", "1:10"),
+        ("{{ not (a or b) }}", "1:8"),
+        ("{{ [[1]] }}", "1:5"),
+        ("{{ a == [1] }}", "1:9"),
+        ("{{ f(1) }}", "1:6"),
+        ("{{ a . b }}", "1:6"),
+        ("{{ trueish }}", "1:4"),
+        ("{{ x in s | upper }}", "1:9"),
+        ("{{ 'a' + 1 }}", "1:4"),
+        ("{{ (a) ~ b }}", "1:4"),
+        ("{{ 9223372036854775808 }}", "1:4"),
+        ("{% set a == 1 %}", "1:9"),
+        ("{% for a , b in c %}{% endfor %}", "1:10"),
+        ("{% macro f(a = 1) %}{% endmacro %}", "1:14"),
+        ("x{% extends 'p' %}", "1:2"),
+        ("{% if a %}{% macro m() %}{% endmacro %}{% endif %}", "1:11"),
+        ("{% for x in y %}{% block b %}{% endblock %}{% endfor %}", "1:17"),
+        ("{% break %}", "1:1"),
+        ("{% if a %}{% else %}{% elif b %}{% endif %}", "1:21"),
+        ("{% block a %}{% endblock %}{% block a %}{% endblock %}", "1:37"),
+        ("{% if a %}\nx", "2:2"),
+        ("{##}", "1:1"),
+        ("{{ 'a }}", "1:4"),
+        ("a\n{% elseif a %}", "2:1"),
+    ] {
+        let errors = errors_of(source);
+        assert!(errors.len() == 1 && errors[0].starts_with(&format!("{want} ")), "{source}: {errors:?}");
+    }
+}
+
+#[test]
+fn every_error_of_a_file_is_reported() {
+    let errors = errors_of("{% if %}\n{{ a b }}\n{% for %}\n{% endfor %}{% enidf %}\n{{ x");
+    let places: Vec<_> = errors.iter().map(|error| error.split(' ').next().unwrap()).collect();
+    assert_eq!(places, ["1:7", "2:6", "3:5", "4:13", "5:5", "5:5"]);
+}
+
+#[test]
+fn rules_of_its_own() {
+    let input = r#"{"a": 1, "s": "<b>", "l": [1, 2], "o": {"k": {"n": 7}, "b": 2}, "none": null, "f": 1.0}"#;
+    let cases: &[(&[(&str, &str)], &str)] = &[
+        (&[("t", "{{ 1 + 2 | float }} {{ f }} {{ f ~ '' }} {{ 7 / 2 }} {{ 8 / 2 }} {{ 1 / 0 }}")], "3 1 1.0 3.5 4 NaN"),
+        (&[("t", "{{ 5 != '5' }}{{ not 5 == '5' }}{% if not 5 == '5' %}y{% else %}n{% endif %}")], "falsetruen"),
+        (&[("t", "{{ not a == 2 }}{% if not a == 2 %}y{% endif %}{{ (not a) }}")], "falsey1"),
+        (&[("t", "{% if zz | nofilter %}y{% else %}n{% endif %}{{ not zz }}")], "ntrue"),
+        (&[("t", "{% set x = 0 %}{% for i in l %}{% set x = x + i %}{{ x }}{% endfor %}{{ x }}")], "120"),
+        (&[("t", "{% for i in l %}{{ y | default(value='-') }}{% set_global y = i %}{% endfor %}{{ y }}")], "-12"),
+        (&[("t", "{% set a = o %}{% for a in l %}{{ a.b }}{% endfor %}")], "22"),
+        (&[("t", "{% for k, v in o %}{{ k }}={{ v.n | default(value=v) }};{% endfor %}")], "b=2;k=7;"),
+        (&[("t", "{% for x in [] -%} x {%- else -%} none {%- endfor %}")], " none "),
+        (&[("t", "a {%- if a %} b {%- else %} c {% endif -%} d {{- 1 -}} {# #} e")], "a bd1 e"),
+        (
+            &[
+                ("t", "{% import 'm' as m %}{{ m::f(x=a) }}"),
+                ("m", "{% macro f(x, y='d') %}{{ x }}{{ y }}{{ s }}{% endmacro %}"),
+            ],
+            "1d<b>",
+        ),
+        (
+            &[
+                ("t", "{% extends 'p' %}{% block b %}[{{ super() }}]{% endblock %}{% set lost = 1 %}"),
+                ("p", "<{% block b %}p{% endblock %}>{{ lost | default(value='-') }}"),
+            ],
+            "<[p]>-",
+        ),
+        (
+            &[
+                (
+                    "t",
+                    "{% for i in l %}{% include 'i' %}{% endfor %}{% include ['no', 'i'] %}{% include 'no' ignore missing %}",
+                ),
+                ("i", "{{ i | default(value='-') }}{{ loop.index | default(value='?') }}{% set i = 9 %}{{ i }}"),
+            ],
+            "119229-?9",
+        ),
+        (&[("t", "{% if l %}{{ l.0 }}{% set l = l | slice(start=1) %}{% include 't' %}{% endif %}")], "12"),
+        (&[("t", "{% filter upper %}a{{ s }}{% endfilter %}{{ [s, none, l, o] }}")], "A<B>[<b>, , [1, 2], [object]]"),
+        (&[("t", "{% if false %}{{ a | nosuch }}{% include 'nope' %}{{ x::y() }}{% endif %}ok")], "ok"),
+    ];
+    for (files, want) in cases {
+        assert_eq!(render(files, input).map_err(|errors| errors[0].to_string()).as_deref(), Ok(*want), "{files:?}");
+    }
+}
+
+#[test]
+fn errors_name_the_culprit_and_its_place() {
+    let error = |files| render(files, r#"{"name": "x", "o": {"port": 1}}"#).unwrap_err().remove(0);
+    let missing = error(&[("t", "a\n{{ nmae }}")]);
+    assert_eq!(missing.to_string(), "E0201: the variable `nmae` is not defined (t:2:4)");
+    assert_eq!(missing.help.as_deref(), Some("did you mean `name`?"));
+    assert_eq!(missing.available.as_deref(), Some(&["name".to_owned(), "o".to_owned()][..]));
+    let step = error(&[("t", "{{ o.prot }}")]);
+    assert_eq!(step.position().unwrap().to_string(), "1:6");
+    assert_eq!(step.available.as_deref(), Some(&["port".to_owned()][..]));
+    let math = error(&[("t", "{{ 1 + name * 2 }}")]);
+    assert_eq!((math.code, math.position().unwrap().to_string()), (Code::TypeMismatch, "1:4".to_owned()));
+    let included = error(&[("t", "{% include 'i' %}"), ("i", "\n{{ zz }}")]);
+    let places: Vec<_> =
+        included.labels.iter().map(|label| format!("{}:{}", label.source.name(), label.position())).collect();
+    assert_eq!(places, ["i:2:4", "t:1:1"]);
+}
+
+#[test]
+fn a_check_lists_what_a_branch_not_taken_would_fail_with() {
+    let source = "{% if zz %}{{ zz | uper }}{{ f() }}{% include 'nope' %}{{ m::x() }}{{ zz is odr }}{% endif %}";
+    let files: &'static [(&str, &str)] = Box::leak(Box::new([("t", source)]));
+    let lints = compiled(files, false).unwrap().lints;
+    let codes: Vec<_> = lints.iter().map(|lint| lint.code.name()).collect();
+    let unknown = "function.unknown";
+    assert_eq!(codes, [unknown, unknown, "template.unknown", "template.unknown_macro", unknown]);
+    assert_eq!(lints[0].help.as_deref(), Some("did you mean `upper`?"));
+    assert!(lints.iter().all(|lint| lint.position().is_some()));
+}
+
+#[test]
+fn what_a_set_of_templates_lacks_is_an_error_at_once() {
+    let code = |files| compiled(files, false).unwrap_err()[0].code;
+    assert_eq!(code(&[("t", "{% extends 'p' %}")]), Code::UnknownTemplate);
+    assert_eq!(code(&[("t", "{% import 'p' as m %}")]), Code::UnknownTemplate);
+    assert_eq!(code(&[("t", "{% extends 'p' %}"), ("p", "{% extends 't' %}")]), Code::InheritanceCycle);
+    assert_eq!(code(&[("t", "{% include 'p' %}"), ("p", "{{ 1 1 }}")]), Code::UnexpectedToken);
+    assert_eq!(code(&[("t", "{% import 't' as m %}")]), Code::LimitRecursion);
+}
+
+#[test]
+fn escaping_is_part_of_the_code() {
+    let program = compiled(&[("t", "<{{ s }}{{ '<' }}{{ s | safe }}{{ s ~ '<' }}>")], true).unwrap().program;
+    let listing = disassemble(&program);
+    let ops: Vec<_> = listing.lines().filter(|line| line.contains("emit") || line.contains("text")).collect();
+    assert_eq!(ops.len(), 6, "{listing}");
+    assert!(ops[1].contains("html") && ops[2].contains("&lt;"), "{listing}");
+    assert!(ops[3].contains("plain") && ops[4].contains("plain"), "{listing}");
+}
