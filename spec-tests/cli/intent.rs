@@ -64,13 +64,16 @@ fn errors_have_the_fields_of_the_specification() {
     sandbox.write("i.yaml", "metadata: {name: '${params.a}'}\nspec:\n  controls: {lock: '${context.rve}'}\n");
     let errors = sandbox.run(&["intent", "validate", "i.yaml", "--error-format", "json"]).expect(1).json();
     assert_eq!(errors.len(), 1);
-    assert_eq!((&errors[0]["error"], &errors[0]["field"]), (&json!("template_disallowed_field"), &json!("metadata.name")));
+    assert_eq!(
+        (&errors[0]["error"], &errors[0]["field"]),
+        (&json!("template_disallowed_field"), &json!("metadata.name"))
+    );
     let keys = ["validate", "i.yaml", "--context-keys", "rev,actor", "--error-format", "json"];
     let errors = sandbox.run(&[&["intent"], &keys[..]].concat()).expect(1).json();
     let wanted = json!({
         "error": "template_missing_variable", "expression": "${context.rve}", "scope": "context",
         "available": ["actor", "rev"], "message": "Variable 'rve' not found in context scope",
-        "file": "i.yaml", "line": 3, "column": 20, "field": "spec.controls.lock", "help": "did you mean `rev`?",
+        "file": "i.yaml", "line": 3, "column": 21, "field": "spec.controls.lock", "help": "did you mean `rev`?",
     });
     assert_eq!(errors[1], wanted);
 }
@@ -97,7 +100,7 @@ fn what_quoting_does_not_protect_is_refused_unless_told_otherwise() {
     sandbox.write("q.yaml", "spec:\n  runbook:\n    - {name: s, exec: {command: 'echo \"${context.rev}\"'}}\n");
     let resolve = ["intent", "resolve", "q.yaml", "--inputs", "in.yaml"];
     sandbox.write("in.yaml", "context: {rev: 7}\n");
-    sandbox.run(&resolve).expect(1).says(&["error[E0706]", "q.yaml:3:41"]);
+    sandbox.run(&resolve).expect(1).says(&["error[E0706]", "q.yaml:3:40"]);
     let outcome = sandbox.run(&[&resolve[..], &["--strict", "false"]].concat()).expect(0);
     let outcome = outcome.says(&["warning[E0743]"]);
     assert_eq!(outcome.stdout, "spec.runbook[0].exec.command: echo \"'7'\"\n");

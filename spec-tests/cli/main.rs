@@ -3,6 +3,7 @@
 mod atomic;
 mod examples;
 mod hostile;
+mod intent;
 mod modes;
 mod output;
 mod render;

@@ -333,6 +333,16 @@ fn hostile_intents() {
     }
 }
 
+#[test]
+fn many_large_fields_reach_a_limit() {
+    let text = format!("spec: {{outputs: {{o: [{}]}}}}", "'${params.x}',".repeat(1000));
+    let mut given = Inputs::default();
+    given.params.insert("x".to_owned(), Data::Str("v".repeat(1 << 20)));
+    assert_eq!(intent(&text).resolve(&given).unwrap_err()[0].code, Code::LimitOutputBytes);
+    given.params.insert("x".to_owned(), Data::Str("v".repeat((1 << 20) + 1)));
+    assert_eq!(intent(&text).resolve(&given).unwrap_err()[0].code, Code::LimitOutputBytes);
+}
+
 /// A runbook of `count` steps with one output each; `command` makes the command of the step with this number.
 fn runbook(count: usize, command: impl Fn(usize) -> String) -> String {
     let step = |n| {

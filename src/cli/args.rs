@@ -72,6 +72,8 @@ pub(super) enum Command {
     Render(RenderArgs),
     /// Find every syntax and link error of templates, without data
     Check(CheckArgs),
+    /// Validate and resolve intent definitions
+    Intent(super::intent::IntentArgs),
     /// Print completions for a shell
     Completions {
         /// The shell

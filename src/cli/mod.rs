@@ -9,6 +9,7 @@ mod completions;
 mod console;
 pub mod exit;
 mod glob;
+mod intent;
 mod progress;
 mod render;
 mod signals;
@@ -50,6 +51,7 @@ fn run(cli: &Cli, matches: &ArgMatches) -> Exit {
         Command::Stamp(args) => stamp::run(args, of_command, &cli.global, &console),
         Command::Render(args) => render::run(args, of_command, &console),
         Command::Check(args) => check::run(args, &console),
+        Command::Intent(args) => intent::run(args, &console),
         Command::Completions { shell } => completions::run(*shell),
     });
     match result {

@@ -19,12 +19,15 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::tower::ast::{self, Scope};
 use crate::dialect::tower::{RenderMode, Rules, program};
 use crate::function::Capabilities;
-use crate::limits::Limits;
+use crate::limits::{Limit, Limits};
 use crate::text::Source;
 use crate::value::{Arena, Data, DataMap, InputBuilder, Shapes, Value};
 use crate::vm::{NoHooks, Run, Session, run};
 
 type Errors = Vec<Box<Diagnostic>>;
+
+/// The most bytes that all fields of an intent together may have once they are resolved.
+const LARGEST_RESULT: usize = 64 << 20;
 
 /// The fields of an intent as text.
 #[derive(Debug, Default)]
@@ -158,6 +161,7 @@ impl Intent {
             steps: steps.unwrap_or_default(),
             completed: 0,
             done: IndexMap::new(),
+            total: 0,
             warnings: Vec::new(),
         };
         execution.run(wanted).map_err(|error| vec![error])?;
@@ -217,6 +221,8 @@ struct Execution<'e> {
     /// How many steps of the runbook have been completed.
     completed: usize,
     done: IndexMap<&'e str, String>,
+    /// Bytes of all rendered fields.
+    total: usize,
     warnings: Errors,
 }
 
@@ -230,6 +236,11 @@ impl<'e> Execution<'e> {
                 self.complete_steps(field.role.visible_steps(intent.steps.len()));
             }
             let text = self.field(field)?;
+            self.total = self.total.saturating_add(text.len());
+            if self.total > LARGEST_RESULT {
+                let error = Limit::OutputBytes.error(LARGEST_RESULT as u64).with_field("field", &field.path);
+                return Err(error.at(&intent.source, field.node.span, ""));
+            }
             self.look_at(field, &text);
             self.done.insert(&field.path, text);
         }
