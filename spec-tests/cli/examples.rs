@@ -20,7 +20,8 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
     assert_eq!(files.len(), 5_001);
     for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".yaml")).step_by(37) {
         let source = Source::new(path.as_str(), text.as_str());
-        let documents = yaml::read(&source, &Limits::default()).unwrap_or_else(|errors| panic!("{path}: {}", errors[0]));
+        let documents =
+            yaml::read(&source, &Limits::default()).unwrap_or_else(|errors| panic!("{path}: {}", errors[0]));
         for document in documents {
             let data = document.to_data();
             assert!(data.at_path("metadata.name").is_some() && data.get("kind").is_some(), "{path}: {text}");
