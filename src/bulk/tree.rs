@@ -4,10 +4,11 @@
 //! `O_NOFOLLOW|O_DIRECTORY`, so that no link, planted at whatever moment, leads a write anywhere else. A
 //! [`Walker`] (one a thread) keeps the handles of the last path, since outputs of one cluster lie together.
 
+use std::cell::Cell;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -30,7 +31,8 @@ const NEW_FILE: OFlags =
 pub struct OutputDir {
     fd: OwnedFd,
     path: PathBuf,
-    fresh: bool,
+    /// We made it and nothing has been put into it.
+    fresh: AtomicBool,
     serial: AtomicU64,
 }
 
@@ -38,8 +40,8 @@ pub struct OutputDir {
 #[derive(Debug)]
 pub(super) struct Handle {
     fd: OwnedFd,
-    /// We made it in this run: nobody's file can be in it yet.
-    pub(super) fresh: bool,
+    /// We made it and nothing has been put into it: there is no file to look at.
+    pub(super) fresh: Cell<bool>,
 }
 
 impl AsFd for Handle {
@@ -86,7 +88,10 @@ impl OutputDir {
 
     fn open_root(path: PathBuf, fresh: bool) -> Result<Option<Self>> {
         match rustix::fs::openat(CWD, &path, DIRECTORY, Mode::empty()) {
-            Ok(fd) => Ok(Some(Self { fd, path, fresh, serial: AtomicU64::new(0) })),
+            Ok(fd) => {
+                let (fresh, serial) = (AtomicBool::new(fresh), AtomicU64::new(0));
+                Ok(Some(Self { fd, path, fresh, serial }))
+            }
             Err(Errno::NOENT) => Ok(None),
             Err(_) if path.is_symlink() => Err(Diagnostic::new(
                 Code::SymbolicLink,
@@ -121,7 +126,7 @@ impl OutputDir {
     /// # Errors
     /// `file.write_failed`.
     pub fn begin(&self) -> Result<()> {
-        if self.fresh {
+        if self.fresh.load(Ordering::Relaxed) {
             return self.mark().map(|_| ());
         }
         if !self.mark()? {
@@ -172,6 +177,11 @@ impl OutputDir {
             }
         }
         Ok(())
+    }
+
+    /// Something has been put into it.
+    pub(super) fn used(&self) {
+        self.fresh.store(false, Ordering::Relaxed);
     }
 
     /// The path as the user knows it.
@@ -264,7 +274,7 @@ impl<'d> Walker<'d> {
             return Ok(root.clone());
         }
         let fd = self.dir.fd.try_clone().map_err(|error| cannot("open", &self.dir.path, &error))?;
-        let root = Rc::new(Handle { fd, fresh: self.dir.fresh });
+        let root = Rc::new(Handle { fd, fresh: Cell::new(self.dir.fresh.load(Ordering::Relaxed)) });
         self.root = Some(root.clone());
         Ok(root)
     }
@@ -280,7 +290,7 @@ impl<'d> Walker<'d> {
             }
         }
         match rustix::fs::openat(here, part, DIRECTORY, Mode::empty()) {
-            Ok(fd) => Ok(Some(Handle { fd, fresh })),
+            Ok(fd) => Ok(Some(Handle { fd, fresh: Cell::new(fresh) })),
             Err(Errno::NOENT) if !self.create => Ok(None),
             Err(_) if kind_of(here, part) == Some(FileType::Symlink) => Err(through_link(&self.dir.shown(path), part)),
             Err(error) => fail("write", error),

@@ -72,7 +72,7 @@ impl<'d> Writer<'d> {
     fn try_stage(&mut self, path: &str, bytes: &[u8]) -> Result<Change> {
         let shown = self.walker.dir.shown(path);
         let Some((parent, name)) = self.walker.parent(path)? else { return Ok(Change::Unchanged) };
-        let there = match parent.fresh {
+        let there = match parent.fresh.get() {
             true => None,
             false => look(&*parent, name, &shown)?,
         };
@@ -104,6 +104,7 @@ impl<'d> Writer<'d> {
     /// `file.write_failed`; then the files not yet in place stay as they were.
     pub fn commit(&mut self) -> Result<()> {
         self.staged.reverse();
+        self.walker.dir.used();
         let mut synced: Vec<Rc<Handle>> = Vec::new();
         while let Some(staged) = self.staged.last() {
             let renamed = rustix::fs::renameat(&*staged.parent, &staged.temporary, &*staged.parent, &staged.name);
@@ -112,6 +113,7 @@ impl<'d> Writer<'d> {
                 self.abandon();
                 return Err(error);
             }
+            staged.parent.fresh.set(false);
             if let Some(staged) = self.staged.pop()
                 && self.fsync
                 && !synced.iter().any(|handle| Rc::ptr_eq(handle, &staged.parent))
