@@ -11,28 +11,28 @@
 //! listings and headings of errors with what came out: read the difference before you commit it.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dropforge::diagnostics::Diagnostics;
-use dropforge::engine::{Dialect, Engine};
+use dropforge::engine::{Dialect, Engine, Template};
 
 /// A part of a case: its heading behind `--- ` and its text.
-struct Section {
-    heading: String,
-    text: String,
+pub struct Section {
+    pub heading: String,
+    pub text: String,
 }
 
-struct Case {
-    name: String,
+pub struct Case {
+    pub name: String,
     sections: Vec<Section>,
 }
 
 impl Case {
-    fn section(&self, kind: &str) -> Option<&Section> {
+    pub fn section(&self, kind: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.heading.split(' ').next() == Some(kind))
     }
 
-    fn templates(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn templates(&self) -> impl Iterator<Item = (&str, &str)> {
         let templates = self.sections.iter().filter(|section| section.heading.starts_with("template"));
         templates.map(|section| (section.heading.split(' ').nth(1).unwrap_or("t"), section.text.as_str()))
     }
@@ -67,13 +67,22 @@ fn print(cases: &[Case]) -> String {
     text
 }
 
-fn render(dialect: Dialect, case: &Case) -> Result<(String, String), Diagnostics> {
+/// The compiled template of a case.
+pub fn compile(dialect: Dialect, case: &Case) -> Result<Template, Diagnostics> {
     let engine = case.templates().fold(Engine::builder(), |builder, (name, text)| builder.template(name, text)).build();
     let (entry, _) = case.templates().next().expect("a case has a template");
+    engine.load(dialect, entry)
+}
+
+/// The inputs of a case.
+pub fn context(case: &Case) -> serde_json::Value {
     let context = case.section("context").map_or("{}", |section| section.text.as_str());
-    let context: serde_json::Value = serde_json::from_str(context).expect("the context is JSON");
-    let template = engine.load(dialect, entry)?;
-    Ok((template.render(&context)?, template.disassemble()))
+    serde_json::from_str(context).expect("the context is JSON")
+}
+
+fn render(dialect: Dialect, case: &Case) -> Result<(String, String), Diagnostics> {
+    let template = compile(dialect, case)?;
+    Ok((template.render(&context(case))?, template.disassemble()))
 }
 
 /// Every mismatch of the case, and the case with what came out.
@@ -118,15 +127,23 @@ fn check_error(case: &mut Case, errors: &Diagnostics, wrong: &mut Vec<String>) {
     }
 }
 
-/// Runs every case file of `spec-tests/FOLDER`.
-pub fn run_folder(dialect: Dialect, folder: &str) {
+/// The case files of `spec-tests/FOLDER`, in order, with their cases.
+pub fn read_folder(folder: &str) -> Vec<(PathBuf, Vec<Case>)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests").join(folder);
-    let (mut wrong, mut count) = (Vec::new(), 0);
     let mut files: Vec<_> = std::fs::read_dir(&dir).expect("the folder").flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "cases"));
     files.sort();
-    for path in files {
-        let mut cases = parse(&std::fs::read_to_string(&path).expect("a case file"));
+    let read = |path: PathBuf| {
+        let cases = parse(&std::fs::read_to_string(&path).expect("a case file"));
+        (path, cases)
+    };
+    files.into_iter().map(read).collect()
+}
+
+/// Runs every case file of `spec-tests/FOLDER`.
+pub fn run_folder(dialect: Dialect, folder: &str) {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for (path, mut cases) in read_folder(folder) {
         count += cases.len();
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for case in &mut cases {
@@ -137,7 +154,7 @@ pub fn run_folder(dialect: Dialect, folder: &str) {
             std::fs::write(&path, print(&cases)).expect("the case file can be written");
         }
     }
-    assert!(count > 0, "no case in {}", dir.display());
+    assert!(count > 0, "no case in {folder}");
     assert!(wrong.is_empty(), "{} of {count} cases:\n{}", wrong.len(), wrong.join("\n"));
 }
 

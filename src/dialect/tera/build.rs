@@ -311,16 +311,16 @@ impl<'a> Build<'a> {
     }
 
     /// `f(…)`
-    pub fn call_atom(&self, name: (&'a str, Span), args: Vec<Arg<'a>>) -> Built<Atom<'a>> {
+    pub fn call_atom(&self, name: (&'a str, Span), args: Vec<Arg<'a>>, end: u32) -> Built<Atom<'a>> {
         let name = self.simple(name, "a function")?;
-        let span = args.last().map_or(name.span, |last| name.span.to(last.value.span));
+        let span = Span::new(name.span.start, end);
         Ok(Atom::Value(ExprKind::Call(self.arena.alloc(self.call(name, args, span)))))
     }
 
     /// `ns::f(…)`
-    pub fn macro_atom(&self, ns: (&'a str, Span), name: Name<'a>, args: Vec<Arg<'a>>) -> Built<Atom<'a>> {
+    pub fn macro_atom(&self, ns: (&'a str, Span), name: Name<'a>, args: Vec<Arg<'a>>, end: u32) -> Built<Atom<'a>> {
         let namespace = self.simple(ns, "a namespace")?;
-        let span = namespace.span.to(args.last().map_or(name.span, |last| last.value.span));
+        let span = Span::new(namespace.span.start, end);
         Ok(Atom::Value(ExprKind::MacroCall(namespace, self.arena.alloc(self.call(name, args, span)))))
     }
 
