@@ -76,6 +76,7 @@ fn what_is_accepted() {
 
 #[test]
 fn what_is_refused_and_where() {
+    let mut wrong = Vec::new();
     for (source, want) in [
         ("{{ 01 }}", "1:5"),
         ("{{ - 1 }}", "1:4"),
@@ -91,7 +92,7 @@ fn what_is_refused_and_where() {
         ("{{ 'a' + 1 }}", "1:4"),
         ("{{ (a) ~ b }}", "1:4"),
         ("{{ 9223372036854775808 }}", "1:4"),
-        ("{% set a == 1 %}", "1:9"),
+        ("{% set a == 1 %}", "1:11"),
         ("{% for a , b in c %}{% endfor %}", "1:10"),
         ("{% macro f(a = 1) %}{% endmacro %}", "1:14"),
         ("x{% extends 'p' %}", "1:2"),
@@ -105,16 +106,19 @@ fn what_is_refused_and_where() {
         ("{{ 'a }}", "1:4"),
         ("a\n{% elseif a %}", "2:1"),
     ] {
-        let errors = errors_of(source);
-        assert!(errors.len() == 1 && errors[0].starts_with(&format!("{want} ")), "{source}: {errors:?}");
+        wrong.extend(Some((source, errors_of(source))).filter(|(_, errors)| {
+            let [one] = errors.as_slice() else { return true };
+            one.split(' ').next() != Some(want)
+        }));
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
 fn every_error_of_a_file_is_reported() {
     let errors = errors_of("{% if %}\n{{ a b }}\n{% for %}\n{% endfor %}{% enidf %}\n{{ x");
     let places: Vec<_> = errors.iter().map(|error| error.split(' ').next().unwrap()).collect();
-    assert_eq!(places, ["1:7", "2:6", "3:5", "4:13", "5:5", "5:5"]);
+    assert_eq!(places, ["1:7", "2:6", "3:8", "4:13", "5:5", "5:5"]);
 }
 
 #[test]
