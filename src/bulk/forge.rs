@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
-use super::run::{Renderer, Stamp};
 use super::templates::{TemplateFile, TemplateSet};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::engine::{Dialect, DirLoader, Engine, EngineBuilder, Template};

@@ -3,8 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
 use super::*;
 use crate::bulk::{Cluster, Format, Layout, Output, Selector};
+use crate::bulk::{Fleet, Layers, Options, Overlay, Plan, Renderer, Watch};
+use crate::diagnostics::{Code, Diagnostic};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
 

@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use super::job::{Job, Looked};
 use super::report::Report;
-use super::run::{Fault, Job, Looked, Sink, Turns, cannot_write};
 use super::tree::OutputDir;
+use super::workers::{Fault, Sink, Turns, cannot_write};
 use super::write::{Change, Reader, Writer};
 use crate::diagnostics::Diagnostic;
 

@@ -1,0 +1,216 @@
+//! Reads `--set` expressions.
+//!
+//! One pass over the text, without recursion: a path is a flat list of steps, bounded in length.
+
+use super::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::value::Data;
+
+/// Reads one expression. `read_file` gives the text of a file for [`SetKind::File`].
+///
+/// # Errors
+/// `input.bad_set` where the text does not follow the grammar; whatever `read_file` returns.
+pub fn parse_set(
+    kind: SetKind,
+    text: &str,
+    read_file: &mut dyn FnMut(&str) -> Result<String>,
+) -> Result<Vec<Assignment>> {
+    if kind == SetKind::Json && text.trim_start().starts_with('{') {
+        return whole_object(text);
+    }
+    let mut parser = Parser { kind, text, rest: text, read_file, path: Vec::new(), found: Vec::new() };
+    while !parser.rest.is_empty() {
+        parser.assignment()?;
+    }
+    Ok(parser.found)
+}
+
+fn whole_object(text: &str) -> Result<Vec<Assignment>> {
+    let data: Data = serde_json::from_str(text).map_err(|error| bad_set(SetKind::Json, text, &error.to_string()))?;
+    let map = data.into_map().unwrap_or_default();
+    let origin = format!("{} {text}", SetKind::Json.flag());
+    let one = |(key, value)| Assignment {
+        path: vec![Step::Key(key)],
+        action: match value {
+            Data::Null => Action::Delete,
+            Data::Map(map) => Action::Merge(map),
+            other => Action::Set(other),
+        },
+        origin: origin.clone(),
+    };
+    Ok(map.into_iter().map(one).collect())
+}
+
+fn bad_set(kind: SetKind, text: &str, why: &str) -> Box<Diagnostic> {
+    let shown: String = text.chars().take(200).collect();
+    Diagnostic::new(Code::BadSet, format!("`{} {shown}`: {why}", kind.flag()))
+        .with_help("write name=value; separate several by commas, and write `\\,` for a comma within a value")
+}
+
+struct Parser<'t> {
+    kind: SetKind,
+    text: &'t str,
+    rest: &'t str,
+    read_file: &'t mut dyn FnMut(&str) -> Result<String>,
+    path: Vec<Step>,
+    found: Vec<Assignment>,
+}
+
+impl Parser<'_> {
+    fn fail<T>(&self, why: impl AsRef<str>) -> Result<T> {
+        Err(bad_set(self.kind, self.text, why.as_ref()))
+    }
+
+    /// The text up to one of `stops`, which is consumed; a backslash takes the next character as it is.
+    fn until(&mut self, stops: &[char]) -> (String, Option<char>) {
+        let mut text = String::new();
+        let mut chars = self.rest.chars();
+        while let Some(c) = chars.next() {
+            if stops.contains(&c) {
+                self.rest = chars.as_str();
+                return (text, Some(c));
+            }
+            match c {
+                '\\' => text.extend(chars.next()),
+                _ => text.push(c),
+            }
+        }
+        self.rest = "";
+        (text, None)
+    }
+
+    fn assignment(&mut self) -> Result<()> {
+        self.path.clear();
+        loop {
+            let (key, stop) = self.until(&['=', '[', ',', '.']);
+            if key.is_empty() {
+                return self.fail("a name is empty");
+            }
+            self.step(Step::Key(key.clone()))?;
+            match stop {
+                Some('=') => return self.value(),
+                Some('.') => {}
+                Some('[') => {
+                    if self.indexes()? {
+                        return Ok(());
+                    }
+                }
+                Some(_) => return self.fail(format!("`{key}` has no value (it cannot end with a comma)")),
+                None => return self.fail(format!("`{key}` has no value")),
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        if self.path.len() > MAX_NESTING {
+            return self.fail(format!("names nest deeper than {MAX_NESTING}"));
+        }
+        self.path.push(step);
+        Ok(())
+    }
+
+    /// The indexes behind `[`; true when the assignment is complete, false when a name follows.
+    fn indexes(&mut self) -> Result<bool> {
+        loop {
+            let (digits, close) = self.until(&[']']);
+            if close.is_none() {
+                return self.fail("`[` without `]`");
+            }
+            let index = match digits.parse::<usize>() {
+                Ok(index) if index <= MAX_INDEX => index,
+                Ok(_) => return self.fail(format!("index {digits} is greater than {MAX_INDEX}")),
+                Err(_) => return self.fail(format!("`{digits}` is not an index")),
+            };
+            if self.rest.is_empty() {
+                self.push(Action::MakeList);
+                return Ok(true);
+            }
+            self.step(Step::Index(index))?;
+            let (between, stop) = self.until(&['[', '.', '=']);
+            if !between.is_empty() {
+                return self.fail(format!("`{between}` after an index"));
+            }
+            match stop {
+                Some('=') => return self.value().map(|()| true),
+                Some('.') => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    fn push(&mut self, action: Action) {
+        let origin = format!("{} {}", self.kind.flag(), self.text);
+        self.found.push(Assignment { path: std::mem::take(&mut self.path), action, origin });
+    }
+
+    fn value(&mut self) -> Result<()> {
+        let value = match self.kind {
+            SetKind::Json => self.json()?,
+            SetKind::Literal => Data::Str(std::mem::take(&mut self.rest).to_owned()),
+            _ => match self.rest.strip_prefix('{') {
+                Some(rest) => {
+                    self.rest = rest;
+                    self.list()?
+                }
+                None => {
+                    let (text, _) = self.until(&[',']);
+                    self.scalar(text)?
+                }
+            },
+        };
+        // Within a list an item cannot be taken away without moving the others: there null stays.
+        let deletes = value == Data::Null && matches!(self.path.last(), Some(Step::Key(_)));
+        self.push(if deletes { Action::Delete } else { Action::Set(value) });
+        Ok(())
+    }
+
+    fn scalar(&mut self, text: String) -> Result<Data> {
+        match self.kind {
+            SetKind::File => (self.read_file)(&text).map(Data::Str),
+            SetKind::Typed => Ok(typed(text)),
+            _ => Ok(Data::Str(text)),
+        }
+    }
+
+    fn list(&mut self) -> Result<Data> {
+        let mut items = Vec::new();
+        loop {
+            let (text, stop) = self.until(&[',', '}']);
+            let Some(stop) = stop else { return self.fail("a list must end with `}`") };
+            items.push(self.scalar(text)?);
+            if stop == '}' {
+                self.rest = self.rest.strip_prefix(',').unwrap_or(self.rest);
+                return Ok(Data::List(items));
+            }
+        }
+    }
+
+    fn json(&mut self) -> Result<Data> {
+        let text = self.rest.trim_start();
+        let mut value = Data::Null;
+        let mut rest = text;
+        if !text.is_empty() && !text.starts_with(',') {
+            let mut values = serde_json::Deserializer::from_str(text).into_iter::<Data>();
+            value = match values.next() {
+                Some(Ok(value)) => value,
+                Some(Err(error)) => return self.fail(format!("not JSON: {error}")),
+                None => Data::Null,
+            };
+            rest = text.get(values.byte_offset()..).unwrap_or("").trim_start();
+        }
+        self.rest = rest.strip_prefix(',').unwrap_or(rest);
+        Ok(value)
+    }
+}
+
+/// Text as Helm types it: a number that begins with `0` stays text, so that `00123` keeps its digits.
+fn typed(text: String) -> Data {
+    match () {
+        () if text.eq_ignore_ascii_case("true") => Data::Bool(true),
+        () if text.eq_ignore_ascii_case("false") => Data::Bool(false),
+        () if text.eq_ignore_ascii_case("null") => Data::Null,
+        () if text == "0" => Data::Int(0),
+        () if text.starts_with('0') => Data::Str(text),
+        () => text.parse().map_or(Data::Str(text), Data::Int),
+    }
+}

@@ -1,0 +1,246 @@
+//! The workers of a run: each takes cluster after cluster, renders all its outputs and hands them on.
+//!
+//! A worker holds the outputs of one cluster and no more; a cluster of which one template fails hands on
+//! nothing. Whoever needs the fleet's order waits for its turn.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::job::{Job, Renderer, Stamp};
+use super::report::{Folder, Report};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// The error of a stream that does not take what is written.
+pub(super) fn cannot_write(error: &io::Error) -> Box<Diagnostic> {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the reader of the output has gone"),
+        _ => Diagnostic::new(Code::WriteFailed, format!("cannot write: {error}")),
+    }
+}
+
+/// Why outputs were not taken.
+pub(super) enum Fault {
+    /// The cluster fails, the others go on.
+    Cluster(Box<Diagnostic>),
+    /// The run fails.
+    Run(Box<Diagnostic>),
+}
+
+/// Where a worker's outputs go.
+pub(super) trait Sink {
+    /// What is left when the worker has ended.
+    type Done: Send;
+
+    /// Takes all outputs of the cluster at `at`; `ends` is where each ends in `text`.
+    fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault>;
+
+    /// The cluster at `at` has no outputs.
+    fn skip(&mut self, at: usize);
+
+    /// The end.
+    fn done(self) -> Self::Done;
+}
+
+/// What the workers of a run share.
+#[derive(Default)]
+struct Shared {
+    next: AtomicUsize,
+    halted: AtomicBool,
+    folder: Mutex<Folder>,
+    fatal: Mutex<Option<Box<Diagnostic>>>,
+}
+
+/// A lock, whatever became of other holders: what it guards is whole after each statement.
+pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs the workers; gives what their sinks leave, and the report without its counts. `halt` is called when the
+/// run ends before its time, so that nobody waits for ever.
+pub(super) fn drive<S: Stamp, K: Sink>(
+    stamp: &S,
+    job: &Job<'_>,
+    halt: &(dyn Fn() + Sync),
+    sink: &(impl Fn() -> K + Sync),
+) -> Result<(Vec<K::Done>, Report)> {
+    let shared = Shared::default();
+    let done = std::thread::scope(|scope| {
+        let worker = || work(stamp, job, &shared, halt, sink());
+        let others: Vec<_> = (1..job.threads()).map(|_| scope.spawn(worker)).collect();
+        let mut done = vec![worker()];
+        done.extend(others.into_iter().filter_map(|other| other.join().ok()));
+        done
+    });
+    if let Some(fatal) = lock(&shared.fatal).take() {
+        return Err(fatal);
+    }
+    let folder = std::mem::take(&mut *lock(&shared.folder));
+    let taken = shared.next.load(Ordering::SeqCst);
+    let report = Report {
+        clusters: job.plan.clusters(),
+        failed: folder.failed(),
+        failures: folder.into_failures(|at| job.name(at)),
+        interrupted: job.watch.stop.load(Ordering::SeqCst) && taken < job.plan.clusters(),
+        ..Report::default()
+    };
+    Ok((done, report))
+}
+
+/// One worker's life: after a panic, which is a mistake of ours, it begins anew.
+fn work<S: Stamp, K: Sink>(
+    stamp: &S,
+    job: &Job<'_>,
+    shared: &Shared,
+    halt: &(dyn Fn() + Sync),
+    mut sink: K,
+) -> K::Done {
+    let mut again = true;
+    while again {
+        again = false;
+        stamp.work(&mut |renderer| again = clusters(renderer, job, shared, halt, &mut sink));
+    }
+    sink.done()
+}
+
+/// Cluster after cluster; true where the renderer panicked and must not be used any more.
+fn clusters<K: Sink>(
+    renderer: &mut dyn Renderer,
+    job: &Job<'_>,
+    shared: &Shared,
+    halt: &(dyn Fn() + Sync),
+    sink: &mut K,
+) -> bool {
+    let (mut text, mut results, mut ends) = (String::new(), Vec::new(), Vec::new());
+    while let Some(at) = claim(job, shared) {
+        text.clear();
+        results.clear();
+        ends.clear();
+        let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, job, at, &mut text, &mut results)));
+        let mut faults = match &rendered {
+            Ok(Ok(())) => collect(job, &mut results, &mut ends),
+            Ok(Err(fault)) => vec![fault.clone()],
+            Err(_) => vec![
+                Diagnostic::new(Code::Internal, "rendering panicked")
+                    .with_help("this is a mistake in dropforge: please report it"),
+            ],
+        };
+        if faults.is_empty() {
+            match sink.take(at, &text, &ends) {
+                Ok(()) => {}
+                Err(Fault::Cluster(fault)) => faults.push(fault),
+                Err(Fault::Run(fault)) => {
+                    lock(&shared.fatal).get_or_insert(fault);
+                    shared.halted.store(true, Ordering::SeqCst);
+                    halt();
+                }
+            }
+        }
+        if !faults.is_empty() {
+            sink.skip(at);
+            fail(job, shared, at, faults);
+        }
+        (job.watch.done)();
+        if rendered.is_err() {
+            return true;
+        }
+    }
+    false
+}
+
+/// The next cluster, unless the run is to end.
+fn claim(job: &Job<'_>, shared: &Shared) -> Option<usize> {
+    if shared.halted.load(Ordering::SeqCst) || job.watch.stop.load(Ordering::SeqCst) {
+        return None;
+    }
+    let at = shared.next.fetch_add(1, Ordering::SeqCst);
+    (at < job.plan.clusters()).then_some(at)
+}
+
+/// Renders one cluster.
+fn render(
+    renderer: &mut dyn Renderer,
+    job: &Job<'_>,
+    at: usize,
+    text: &mut String,
+    results: &mut Vec<Result<usize>>,
+) -> Result<()> {
+    let Some(cluster) = job.plan.cluster(at).and_then(|at| job.fleet.clusters().get(at)) else { return Ok(()) };
+    let own = job.layers.overlay(cluster)?;
+    match renderer.render(&own, text, results) {
+        // The fleet knows where the text stands in its file.
+        Err(error) => Err(cluster.inputs().err().unwrap_or(error)),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Sorts the results into ends and errors; each error names its template.
+fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, ends: &mut Vec<usize>) -> Vec<Box<Diagnostic>> {
+    let mut faults = Vec::new();
+    for (result, output) in results.drain(..).zip(job.plan.outputs()) {
+        match result {
+            Ok(end) => ends.push(end),
+            Err(mut fault) => {
+                fault.template.get_or_insert_with(|| output.template.clone());
+                faults.push(fault);
+            }
+        }
+    }
+    faults
+}
+
+fn fail(job: &Job<'_>, shared: &Shared, at: usize, faults: Vec<Box<Diagnostic>>) {
+    for mut fault in faults {
+        fault.cluster = Some(job.name(at));
+        lock(&shared.folder).add(at, fault);
+    }
+    if job.options.fail_fast {
+        shared.halted.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Lets workers write to one place, each when the clusters before its own have been written.
+pub(super) struct Turns<W> {
+    state: Mutex<Turn<W>>,
+    changed: Condvar,
+}
+
+/// What the worker whose turn it is may use.
+pub(super) struct Turn<W> {
+    /// Where to write.
+    pub(super) out: W,
+    next: usize,
+    closed: bool,
+}
+
+impl<W> Turns<W> {
+    pub(super) fn new(out: W) -> Self {
+        Self { state: Mutex::new(Turn { out, next: 0, closed: false }), changed: Condvar::new() }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Turn<W>> {
+        lock(&self.state)
+    }
+
+    /// Waits for the turn of the cluster at `at` and runs `write`; `None` where the run has ended before.
+    pub(super) fn take<T>(&self, at: usize, write: impl FnOnce(&mut W) -> T) -> Option<T> {
+        let mut turn = self.lock();
+        while turn.next != at && !turn.closed {
+            turn = self.changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
+        }
+        if turn.closed {
+            return None;
+        }
+        let result = write(&mut turn.out);
+        turn.next = at + 1;
+        self.changed.notify_all();
+        Some(result)
+    }
+
+    /// Nobody waits any more.
+    pub(super) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+}
