@@ -1,6 +1,7 @@
 //! The command line, end to end: each test runs the real binary in a directory of its own.
 
 mod atomic;
+mod bombs;
 mod examples;
 mod hostile;
 mod intent;

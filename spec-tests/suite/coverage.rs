@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use dropforge::bulk::{
-    Fleet, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Selector, Stamp, Watch,
-    discover, input, stamp, stream, values,
+    Fleet, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer, Selector, Stamp,
+    Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, ISA, Op, Program};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _};
@@ -75,7 +75,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::LimitRegex, Within(|limits| limits.regex_bytes = 3, "{% set s = '' %}{{ s is matching('four') }}")),
     (Code::CorruptProgram, By(corrupt)),
     (Code::TemplateMissingVariable, Intent("spec: {controls: {lock: '${context.gone}'}}", "{}")),
-    (Code::TemplateInvalidSyntax, Intent("spec: {controls: {lock: '${params}'}}", "{}")),
+    (Code::TemplateInvalidSyntax, Intent("spec: {controls: {lock: '${params.x y}'}}", "{}")),
     (Code::TemplateNestedExpression, Intent("spec: {controls: {lock: '${params.${params.a}}'}}", "{}")),
     (Code::TemplateInvalidIdentifier, Intent("spec: {controls: {lock: '${params.A-b}'}}", "{}")),
     (Code::TemplateDisallowedField, Intent("metadata: {name: '${params.a}'}", "{}")),
@@ -99,7 +99,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::ShellExpressionInArithmetic, Command("a $((1 + ${params.x}))")),
     (Code::ShellExpressionMayBeOption, Command("rm ${params.x}")),
     (Code::LiteralCommand, Intent("spec: {runbook: [{exec: {command: 'a ${params.x}', render_mode: literal}}]}", "{}")),
-    (Code::ControlCharacter, Command("a \u{7}")),
+    (Code::ControlCharacter, Intent(r#"spec: {controls: {lock: "a \a"}}"#, "{}")),
     (Code::UnreferenceableName, Intent("spec: {runbook: [{name: a-b, exec: {command: x}}]}", "{}")),
     (
         Code::DuplicateStep,
@@ -212,12 +212,15 @@ fn bad_manifest() -> Vec<Code> {
 struct Empty;
 
 impl Stamp for Empty {
-    type Worker<'w> = ();
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        body(&mut Empty);
+    }
+}
 
-    fn worker(&self) {}
-
-    fn render<'w>(&'w self, (): &mut (), _: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) {
+impl Renderer for Empty {
+    fn render(&mut self, _: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
         results.push(Ok(text.len()));
+        Ok(())
     }
 }
 
@@ -225,11 +228,13 @@ impl Stamp for Empty {
 struct Panics;
 
 impl Stamp for Panics {
-    type Worker<'w> = ();
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        body(&mut Panics);
+    }
+}
 
-    fn worker(&self) {}
-
-    fn render<'w>(&'w self, (): &mut (), _: &Overlay<'_>, _: &mut String, _: &mut Vec<Result<usize>>) {
+impl Renderer for Panics {
+    fn render(&mut self, _: &Overlay<'_>, _: &mut String, _: &mut Vec<Result<usize>>) -> Result<()> {
         panic!("on purpose");
     }
 }
@@ -372,27 +377,33 @@ fn every_instruction_is_run_by_the_case_files() {
     assert!(left.is_empty(), "instructions that no case runs: {left:?}");
 }
 
+/// What a template renders to without inputs, or the code of the first error.
+fn rendered(engine: &Engine, template: &str) -> String {
+    let result = match engine.compile(Dialect::Tera, "example", template) {
+        Ok(compiled) => compiled.render(&()).map_err(|error| error.code.id()),
+        Err(errors) => Err(errors.first().map_or("", |error| error.code.id())),
+    };
+    result.unwrap_or_else(str::to_owned)
+}
+
 #[test]
 fn every_builtin_has_examples_and_every_example_is_true() {
-    let engine = Engine::builder().allow(Capabilities::ALL).build();
-    let registry = engine.registry(Dialect::Tera).expect("tera has functions");
+    let (closed, open) = (Engine::new(), Engine::builder().allow(Capabilities::ALL).build());
+    let registry = closed.registry(Dialect::Tera).expect("tera has functions");
     let mut wrong = Vec::new();
     for builtin in registry.iter() {
         let name = format!("{} {}", builtin.kind.name(), builtin.name);
-        if builtin.examples.is_empty() {
-            wrong.push(format!("{name} has no example"));
-        }
-        if builtin.doc.is_empty() {
-            wrong.push(format!("{name} has no documentation"));
+        if builtin.examples.is_empty() || builtin.doc.is_empty() {
+            wrong.push(format!("{name} has no example or no documentation"));
         }
         for (template, wanted) in builtin.examples {
-            let rendered = match engine.compile(Dialect::Tera, "example", template) {
-                Ok(compiled) => compiled.render(&()).map_err(|error| error.code.id()),
-                Err(errors) => Err(errors.first().map_or("", |error| error.code.id())),
-            };
-            let got = rendered.unwrap_or_else(str::to_owned);
+            let got = rendered(&closed, template);
             if got != *wanted {
                 wrong.push(format!("{name}: {template} gives {got:?}, not {wanted:?}"));
+            }
+            // What the outside says is not written into an example; that it says anything is all there is to see.
+            if *wanted == Code::CapabilityOff.id() && rendered(&open, template) == *wanted {
+                wrong.push(format!("{name}: {template} gives {wanted} though all is allowed"));
             }
         }
     }

@@ -4,5 +4,6 @@ mod cases;
 mod coverage;
 mod hostile;
 mod house;
+mod limits;
 mod readme;
 mod tower;

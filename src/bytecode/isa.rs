@@ -106,7 +106,6 @@ isa! {
     StoreSlot     "store_slot"     (Slot)         Fixed(1)    => 0 "T"  "Set a slot.";
     ClearSlots    "clear_slots"    (Slot, Count)  Fixed(0)    => 0 "T"  "Unset a run of slots.";
     Not           "not"            ()             Fixed(1)    => 1 "T"  "Negate a truth value.";
-    Truth         "truth"          ()             Fixed(1)    => 1 "T"  "Replace the top by its truth.";
     Add           "add"            ()             Fixed(2)    => 1 "T"  "Add.";
     Sub           "sub"            ()             Fixed(2)    => 1 "T"  "Subtract.";
     Mul           "mul"            ()             Fixed(2)    => 1 "T"  "Multiply.";

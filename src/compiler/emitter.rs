@@ -370,8 +370,16 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Emits a jump to `label`.
+    /// Emits a jump to `label`; where a constant decides, a jump that is always taken or none.
     pub fn jump(&mut self, op: Op, label: Label) {
+        let mut op = op;
+        if let (Op::JumpIf | Op::JumpUnless, Some(&(Constant::Bool(known), _))) = (op, self.constants.last()) {
+            self.constants.pop();
+            if known != (op == Op::JumpIf) {
+                return;
+            }
+            op = Op::Jump;
+        }
         self.flush();
         self.patches.push((self.words.len(), true, label));
         self.emit(op, &[0]);

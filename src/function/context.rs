@@ -174,11 +174,11 @@ impl<'v> Cx<'v> {
 
     /// The compiled form of `pattern`, on a linear engine with bounded size.
     pub fn regex(&self, pattern: &str) -> Result<Arc<Regex>> {
-        if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
-            return Ok(regex.clone());
-        }
         if pattern.len() > self.limits.regex_bytes {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
+        }
+        if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
+            return Ok(regex.clone());
         }
         self.charge(pattern.len() * 64)?;
         self.spend(search_steps(pattern, REGEX_COMPILATION))?;

@@ -57,8 +57,7 @@ impl<'r> Machine<'r, '_> {
                     self.set_slot(a, value);
                 }
                 Op::ClearSlots => self.clear_slots(a, next_operand(words, &mut pc)),
-                Op::Not => self.truth::<S>(false)?,
-                Op::Truth => self.truth::<S>(true)?,
+                Op::Not => self.negate::<S>()?,
                 Op::Add => self.binary::<S>(BinaryOp::Add)?,
                 Op::Sub => self.binary::<S>(BinaryOp::Sub)?,
                 Op::Mul => self.binary::<S>(BinaryOp::Mul)?,
@@ -139,9 +138,9 @@ impl<'r> Machine<'r, '_> {
     }
 
     #[inline]
-    fn truth<S: Semantics>(&mut self, wanted: bool) -> Result<()> {
+    fn negate<S: Semantics>(&mut self) -> Result<()> {
         let truth = self.pop_truth::<S>()?;
-        self.push(Value::Bool(truth == wanted));
+        self.push(Value::Bool(!truth));
         Ok(())
     }
 

@@ -87,11 +87,13 @@ impl<'a> Lower<'_, 'a> {
 
     fn condition(&mut self, branches: &'a [Branch<'a>], otherwise: &'a [Node<'a>]) -> Result<()> {
         let end = self.emitter.new_label();
-        for branch in branches {
+        for (at, branch) in branches.iter().enumerate() {
             let next = self.emitter.new_label();
             self.branch(&branch.condition, false, next)?;
             self.deeper(branch.condition.span, |lower| lower.body(branch.body))?;
-            self.emitter.jump(Op::Jump, end);
+            if at + 1 < branches.len() || !otherwise.is_empty() {
+                self.emitter.jump(Op::Jump, end);
+            }
             self.emitter.bind(next);
         }
         if let Some(last) = branches.last() {
