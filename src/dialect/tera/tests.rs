@@ -128,6 +128,7 @@ fn rules_of_its_own() {
         (&[("t", "{{ 1 + 2 | float }} {{ f }} {{ f ~ '' }} {{ 7 / 2 }} {{ 8 / 2 }} {{ 1 / 0 }}")], "3 1 1.0 3.5 4 NaN"),
         (&[("t", "{{ 5 != '5' }}{{ not 5 == '5' }}{% if not 5 == '5' %}y{% else %}n{% endif %}")], "falsetruen"),
         (&[("t", "{{ not a == 2 }}{% if not a == 2 %}y{% endif %}{{ (not a) }}")], "falsey1"),
+        (&[("t", "{% if (not -2 != a) %}y{% else %}n{% endif %}{{ (not -2 == a) }}")], "yfalse"),
         (&[("t", "{% if zz | nofilter %}y{% else %}n{% endif %}{{ not zz }}")], "ntrue"),
         (&[("t", "{% set x = 0 %}{% for i in l %}{% set x = x + i %}{{ x }}{% endfor %}{{ x }}")], "120"),
         (&[("t", "{% for i in l %}{{ y | default(value='-') }}{% set_global y = i %}{% endfor %}{{ y }}")], "-12"),

@@ -71,7 +71,9 @@ impl<'s> TagLexer<'s> {
         }
         let behind = self.source.get(self.at + 3..).unwrap_or("");
         let behind = &behind[words::space(behind)..];
-        let arithmetic = behind.starts_with([')', '+', '-', '*', '/', '%']);
+        let number = behind.starts_with('-') && behind.as_bytes().get(1).is_some_and(u8::is_ascii_digit);
+        let arithmetic =
+            if number { sums_and_closes(behind) } else { behind.starts_with([')', '+', '-', '*', '/', '%']) };
         expect != Expect::Group || !(arithmetic || tests_and_closes(behind))
     }
 
@@ -177,4 +179,12 @@ fn tests_and_closes(text: &str) -> bool {
     let second = if name == "not" { words::leading(rest) } else { "" };
     let rest = &rest[second.len()..];
     name.bytes().next().is_some_and(words::is_word_start) && rest[words::space(rest)..].starts_with(')')
+}
+
+/// Whether `text` goes on with nothing but arithmetic on numbers and names up to its `)`.
+fn sums_and_closes(text: &str) -> bool {
+    let inside = text.split(')').next().unwrap_or("");
+    let plain = |byte: u8| words::is_word(byte) || b" \t\r\n.+-*/%[]".contains(&byte);
+    let operator = |word: &str| matches!(word, "and" | "or" | "not" | "in" | "is");
+    inside.len() < text.len() && inside.bytes().all(plain) && !inside.split([' ', '\t', '\r', '\n']).any(operator)
 }
