@@ -172,6 +172,7 @@ fn wrong_templates_stop_everything_before_it_begins() {
     assert!(!sandbox.path("out").exists());
     sandbox.run(&["stamp", "none", "--fleet", "fleet.ndjson", "-o", "out"]).expect(1).says(&["none"]);
     sandbox.run(&["stamp", "t", "--fleet", "none.json", "-o", "out"]).expect(1).says(&["none.json"]);
+    sandbox.run(&["stamp", "t", "--fleet", "t", "-o", "out"]).expect(2).says(&["--fleet 't/*.yaml'"]);
     sandbox.write("e/readme.md", "");
     sandbox.run(&["stamp", "e", "--fleet", "fleet.ndjson", "-o", "out"]).expect(2).says(&["E0911"]);
     sandbox.run(&["stamp", "t", "--fleet", "fleet.ndjson"]).expect(2).says(&["-o DIR"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::diagnostics::{Diagnostic, listed};
+use crate::diagnostics::{Code, Diagnostic, listed};
 use crate::text::Span;
 
 /// Clusters that are named for a person; JSON has all of them.
@@ -112,7 +112,9 @@ impl Folder {
     /// Adds the error of the cluster at `at`.
     pub(super) fn add(&mut self, at: usize, diagnostic: Box<Diagnostic>) {
         let place = diagnostic.primary().map(|label| (label.source.name().to_owned(), label.span));
-        let template = diagnostic.template.clone().unwrap_or_default();
+        // A full disk is one cause, whichever file met it first.
+        let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
+        let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
         let help = diagnostic.help.clone().unwrap_or_default();
         let cause = (diagnostic.code.id(), diagnostic.message.clone(), template, place, help);
         match self.causes.get_mut(&cause) {
@@ -153,7 +155,6 @@ impl Folder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostics::Code;
 
     #[test]
     fn one_cause_is_one_failure() {
@@ -171,6 +172,19 @@ mod tests {
         assert!(failures[0].render(false).starts_with("error[E0201]: 3 clusters: no `x`"));
         assert_eq!(failures[0].to_json()["count"], 3);
         assert_eq!(failures[1].clusters, ["c3", "c4"]);
+    }
+
+    #[test]
+    fn a_full_disk_is_one_cause_whatever_the_template() {
+        let mut folder = Folder::default();
+        for (at, template) in ["a", "b"].into_iter().enumerate() {
+            for code in [Code::WriteFailed, Code::UndefinedVariable] {
+                let mut error = Diagnostic::new(code, "no");
+                error.template = Some(template.into());
+                folder.add(at, error);
+            }
+        }
+        assert_eq!(folder.into_failures(|at| at.to_string()).len(), 3);
     }
 
     #[test]

@@ -34,6 +34,7 @@ pub struct OutputDir {
     /// We made it and nothing has been put into it.
     fresh: AtomicBool,
     serial: AtomicU64,
+    process: u32,
 }
 
 /// An open directory below an [`OutputDir`].
@@ -90,7 +91,7 @@ impl OutputDir {
         match rustix::fs::openat(CWD, &path, DIRECTORY, Mode::empty()) {
             Ok(fd) => {
                 let (fresh, serial) = (AtomicBool::new(fresh), AtomicU64::new(0));
-                Ok(Some(Self { fd, path, fresh, serial }))
+                Ok(Some(Self { fd, path, fresh, serial, process: std::process::id() }))
             }
             Err(Errno::NOENT) => Ok(None),
             Err(_) if path.is_symlink() => Err(Diagnostic::new(
@@ -198,7 +199,7 @@ impl OutputDir {
     ) -> std::result::Result<(OwnedFd, String), Errno> {
         for _ in 0..TRIES {
             let serial = self.serial.fetch_add(1, Ordering::Relaxed);
-            let temporary = format!(".{name}.{}.{serial}{TEMPORARY}", std::process::id());
+            let temporary = format!(".{name}.{}.{serial}{TEMPORARY}", self.process);
             match rustix::fs::openat(parent.as_fd(), &temporary, NEW_FILE, mode) {
                 Ok(file) => return Ok((file, temporary)),
                 Err(Errno::EXIST) => {}

@@ -48,7 +48,8 @@ pub struct Writer<'d> {
 struct Staged {
     parent: Rc<Handle>,
     temporary: String,
-    name: String,
+    /// The whole path; the name in `parent` is its last part.
+    path: String,
 }
 
 impl<'d> Writer<'d> {
@@ -86,7 +87,7 @@ impl<'d> Writer<'d> {
         let mode = there.as_ref().map_or(Mode::from_raw_mode(0o666), |there| there.mode);
         let fail = |error: Errno| cannot("write", &shown, &error.into());
         let (file, temporary) = self.walker.dir.temporary(&*parent, name, mode).map_err(fail)?;
-        self.staged.push(Staged { parent, temporary, name: name.to_owned() });
+        self.staged.push(Staged { parent, temporary, path: path.to_owned() });
         write_all(&file, bytes).map_err(fail)?;
         if there.is_some() {
             // The umask has cut the mode that the file had.
@@ -107,9 +108,10 @@ impl<'d> Writer<'d> {
         self.walker.dir.used();
         let mut synced: Vec<Rc<Handle>> = Vec::new();
         while let Some(staged) = self.staged.last() {
-            let renamed = rustix::fs::renameat(&*staged.parent, &staged.temporary, &*staged.parent, &staged.name);
+            let name = staged.path.rsplit('/').next().unwrap_or("");
+            let renamed = rustix::fs::renameat(&*staged.parent, &staged.temporary, &*staged.parent, name);
             if let Err(error) = renamed {
-                let error = cannot("write", Path::new(&staged.name), &error.into());
+                let error = cannot("write", &self.walker.dir.shown(&staged.path), &error.into());
                 self.abandon();
                 return Err(error);
             }

@@ -94,6 +94,11 @@ fn fleet(args: &StampArgs, stdin: &mut Stdin) -> Result<Fleet> {
     let paths = glob::expand(&args.fleet)?;
     let mut files = Vec::new();
     for path in paths {
+        if path.is_dir() {
+            let message = format!("the fleet `{}` is a directory", path.display());
+            let help = format!("name its files: `--fleet '{}/*.yaml'`", args.fleet.trim_end_matches('/'));
+            return Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        }
         let source = stdin.read(&path)?;
         let format = Format::of(source.name(), source.text());
         files.push((source, format));
