@@ -25,7 +25,7 @@ use crate::text::{Source, Span};
 /// let (template, errors) = tera::parse(&arena, &source, &Limits::default());
 /// assert!(template.is_none());
 /// let places: Vec<_> = errors.iter().filter_map(|error| error.position()).map(|at| at.to_string()).collect();
-/// assert_eq!(places, ["2:6", "3:1"]);
+/// assert_eq!(places, ["2:6", "3:1", "3:13"]);
 /// ```
 pub fn parse<'a>(
     arena: &'a Bump,
