@@ -2,12 +2,16 @@
 
 use smallvec::SmallVec;
 
+use super::dispatch::steps;
 use super::machine::{Frame, Machine};
 use crate::bytecode::{CallSite, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, HostArgs, Params, arrange, in_order};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
+
+/// Steps that a call of a chunk costs beside its code: a frame is worth several instructions.
+const CALL_STEPS: u64 = 8;
 
 impl<'r> Machine<'r, '_> {
     /// Calls the function of the call site at `at` with the topmost values.
@@ -84,8 +88,8 @@ impl<'r> Machine<'r, '_> {
 
     /// Enters the chunk `id` with its parameters from the stack; the answer is where its code begins.
     pub(super) fn enter(&mut self, id: u32, scope: u32, back: usize) -> Result<usize> {
-        self.cx.spend(1)?;
         let Some(chunk) = self.program.chunks().get(id as usize) else { return Err(self.corrupt()) };
+        self.cx.spend(CALL_STEPS + steps((chunk.end - chunk.entry) as usize))?;
         let allowed = self.cx.limits().call_depth;
         if self.frames.len() >= allowed {
             return Err(Limit::CallDepth.error(allowed as u64));

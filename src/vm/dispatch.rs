@@ -77,7 +77,7 @@ impl<'r> Machine<'r, '_> {
                 }
                 Op::List => self.list(a)?,
                 Op::Scope => self.visible(a).map(|value| self.push(value))?,
-                Op::Jump => pc = a as usize,
+                Op::Jump => pc = self.jump(pc, a as usize)?,
                 Op::JumpIf => {
                     if self.pop_truth::<S>()? {
                         pc = a as usize;
@@ -129,6 +129,15 @@ impl<'r> Machine<'r, '_> {
         }
     }
 
+    /// Where a jump leads; going back costs as much as what is run again.
+    #[inline]
+    fn jump(&self, from: usize, to: usize) -> Result<usize> {
+        if to < from {
+            self.cx.spend(steps(from - to))?;
+        }
+        Ok(to)
+    }
+
     #[inline]
     fn binary<S: Semantics>(&mut self, op: BinaryOp) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
@@ -151,6 +160,12 @@ impl<'r> Machine<'r, '_> {
             value => S::truth(&self.cx, value),
         }
     }
+}
+
+/// The steps that running `words` words of code costs at most.
+#[inline(always)]
+pub(super) fn steps(words: usize) -> u64 {
+    words as u64 / 4
 }
 
 /// The next operand word.
