@@ -1,6 +1,7 @@
 //! Our own cases and the checks of the house, in one binary.
 
 mod cases;
+mod codes;
 mod coverage;
 mod hostile;
 mod house;

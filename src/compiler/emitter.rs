@@ -524,15 +524,31 @@ impl<'f> Emitter<'f> {
         if largest > self.limit.min(OPERAND as usize) { Err(Limit::CodeWords.error(self.limit as u64)) } else { Ok(()) }
     }
 
+    /// Writes the places of labels into the jumps; where a jump would lead to a jump, it leads on. From jumps
+    /// that lead in a circle nothing is gained, so a few steps are enough.
+    fn patch_jumps(&mut self) {
+        const STEPS: usize = 4;
+        for round in 0..=STEPS {
+            for &(at, in_first, label) in &self.patches {
+                let Some(&word) = self.words.get(at) else { continue };
+                let target = match (round, in_first) {
+                    (0, _) => self.labels.get(label.0).copied().flatten().unwrap_or(0),
+                    (_, true) => word >> 8,
+                    (_, false) => word,
+                };
+                let behind = self.words.get(target as usize).filter(|&&next| round > 0 && Op::of(next) == Op::Jump);
+                let target = behind.map_or(target, |next| next >> 8);
+                if let Some(word) = self.words.get_mut(at) {
+                    *word = if in_first { target << 8 | *word & 0xFF } else { target };
+                }
+            }
+        }
+    }
+
     /// The finished program.
     pub fn finish(mut self) -> Result<Program> {
         self.check_size()?;
-        for (at, in_first, label) in std::mem::take(&mut self.patches) {
-            let target = self.labels.get(label.0).copied().flatten().unwrap_or(0);
-            if let Some(word) = self.words.get_mut(at) {
-                *word = if in_first { target << 8 | *word & 0xFF } else { target };
-            }
-        }
+        self.patch_jumps();
         let Tables { pool, strings, numbers, globals, imports, sources, .. } = self.tables;
         Ok(Program {
             id: fresh_program_id(),

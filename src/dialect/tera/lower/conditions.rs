@@ -22,8 +22,8 @@ impl<'a> Lower<'_, 'a> {
             ExprKind::And(parts) => (parts, false),
             ExprKind::Or(parts) => (parts, true),
             _ => {
-                self.answer(expr)?;
-                let op = if when { Op::JumpIf } else { Op::JumpUnless };
+                let opposite = self.bare_answer(expr)?;
+                let op = if when != opposite { Op::JumpIf } else { Op::JumpUnless };
                 self.emitter.jump(op, label);
                 return Ok(());
             }
@@ -55,8 +55,8 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes a value whose truth is the condition's answer.
-    fn answer(&mut self, expr: &'a Expr<'a>) -> Result<()> {
+    /// Pushes a value whose truth is the condition's answer, or, where the result is true, its opposite.
+    fn bare_answer(&mut self, expr: &'a Expr<'a>) -> Result<bool> {
         self.at(expr.span);
         match expr.kind {
             ExprKind::Path(path) if expr.filters.is_empty() => self.peek_path(path)?,
@@ -64,10 +64,13 @@ impl<'a> Lower<'_, 'a> {
                 let protect = self.emitter.begin_protect();
                 self.unfinished(expr)?;
                 self.emitter.end_protect(protect);
-                return Ok(());
+                return Ok(false);
             }
             ExprKind::And(_) | ExprKind::Or(_) => self.decided(expr)?,
-            ExprKind::Compare(op, sides) => return self.compare(op, sides, expr.negated, expr.span),
+            ExprKind::Compare(op, sides) => {
+                self.compare(op, sides, expr.negated, expr.span)?;
+                return Ok(false);
+            }
             ExprKind::Math(_) | ExprKind::Int(_) | ExprKind::Float(_) => self.number(expr)?,
             ExprKind::In { sides, negated } => self.contains(sides, negated, expr.span)?,
             ExprKind::Test { path, name, args, negated } => self.test(path, name, args, negated, expr.span)?,
@@ -88,10 +91,7 @@ impl<'a> Lower<'_, 'a> {
             ExprKind::MacroCall(namespace, call) => self.capture_macro(namespace, call)?,
             ExprKind::List(_) => self.fail_value(expr.span, Code::TypeMismatch, "a list literal is no condition"),
         }
-        if expr.negated {
-            self.emitter.op(Op::Not, &[]);
-        }
-        Ok(())
+        Ok(expr.negated)
     }
 
     /// Pushes the answer of a comparison, or of `not` before it. A number and something else are neither equal

@@ -1,0 +1,353 @@
+//! Every diagnostic code is provoked, through the public interface.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+use dropforge::bulk::{
+    Fleet, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer, Selector, Stamp,
+    Watch, discover, input, stamp, stream, values,
+};
+use dropforge::bytecode::{BinaryOp, EscapeMode, Op, Program};
+use dropforge::compiler::{Constant, Emitter, Fold, Loader as _};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::dialect::tower::{self, intent};
+use dropforge::engine::{Dialect, DirLoader, Engine};
+use dropforge::function::Capabilities;
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
+use dropforge::vm::{NoHooks, Run, Session, run};
+use serde_json::json;
+
+/// What provokes a code.
+enum Provoked {
+    /// A template of the language tera.
+    Tera(&'static str),
+    /// Templates, the first of which is rendered.
+    Files(&'static [(&'static str, &'static str)]),
+    /// A template within limits that are tighter in one thing.
+    Within(fn(&mut Limits), &'static str),
+    /// An intent, and inputs that it is resolved with.
+    Intent(&'static str, &'static str),
+    /// A command of an intent that is not strict, with `${params.x}` in it.
+    Command(&'static str),
+    /// Anything else.
+    By(fn() -> Vec<Code>),
+}
+
+use Provoked::{By, Command, Files, Intent, Tera, Within};
+
+const PROVOKED: &[(Code, Provoked)] = &[
+    (Code::UnexpectedToken, Tera("{{ 1 + }}")),
+    (Code::UnknownCharacter, Tera("{{ a ? b }}")),
+    (Code::Unterminated, Tera("{{ 'a }}")),
+    (Code::NumberOutOfRange, Tera("{{ 99999999999999999999 }}")),
+    (Code::MisplacedTag, Tera("{% break %}")),
+    (Code::DuplicateDefinition, Tera("{% block a %}{% endblock %}{% block a %}{% endblock %}")),
+    (Code::NotUtf8, By(|| loaded("latin1"))),
+    (Code::UndefinedVariable, Tera("{{ nothing }}")),
+    (Code::BadIndex, Tera("{% set l = [1] %}{{ l[l] }}")),
+    (Code::TypeMismatch, Tera("{% set s = 'a' %}{{ s * 2 }}")),
+    (Code::Arithmetic, Tera("{{ 1 % 0 }}")),
+    (Code::NotIterable, Tera("{% set n = 1 %}{% for x in n %}{% endfor %}")),
+    (Code::UnknownFunction, Tera("{{ 'a' | shout }}")),
+    (Code::MissingArgument, Tera("{{ 'a' | split }}")),
+    (Code::BadArgument, Tera("{{ 1 | upper }}")),
+    (Code::FunctionFailed, Tera("{{ throw(message='m') }}")),
+    (Code::CapabilityOff, Tera("{{ now() }}")),
+    (Code::UnknownTemplate, Tera("{% include 'x' %}")),
+    (Code::UnknownMacro, Tera("{{ self::m() }}")),
+    (Code::InheritanceCycle, Tera("{% extends 't' %}")),
+    (Code::BadInheritance, Files(&[("t", "{% include 'i' %}"), ("i", "{% extends 'b' %}"), ("b", "")])),
+    (Code::OutsideRoot, By(|| loaded("../secret"))),
+    (Code::LimitSourceBytes, Within(|limits| limits.source_bytes = 3, "four")),
+    (Code::LimitDepth, Within(|limits| limits.nesting = 3, "{{ ((((1)))) }}")),
+    (Code::LimitFuel, Within(|limits| limits.fuel = 9, "{% for i in range(end=10) %}{% endfor %}")),
+    (Code::LimitMemory, Within(|limits| limits.memory = 99, "{{ range(end=10) }}")),
+    (Code::LimitOutputBytes, Within(|limits| limits.output_bytes = 3, "four")),
+    (Code::LimitRecursion, Tera("{% macro m() %}{{ self::m() }}{% endmacro %}{{ self::m() }}")),
+    (Code::LimitTemplates, Within(|limits| limits.templates = 1, "{% include 't' ignore missing %}{% include 'u' %}")),
+    (Code::LimitCode, Within(|limits| limits.code_words = 3, "a{{ b }}c{{ d }}")),
+    (Code::LimitRegex, Within(|limits| limits.regex_bytes = 3, "{% set s = '' %}{{ s is matching('four') }}")),
+    (Code::CorruptProgram, By(corrupt)),
+    (Code::TemplateMissingVariable, Intent("spec: {controls: {lock: '${context.gone}'}}", "{}")),
+    (Code::TemplateInvalidSyntax, Intent("spec: {controls: {lock: '${params.x y}'}}", "{}")),
+    (Code::TemplateNestedExpression, Intent("spec: {controls: {lock: '${params.${params.a}}'}}", "{}")),
+    (Code::TemplateInvalidIdentifier, Intent("spec: {controls: {lock: '${params.A-b}'}}", "{}")),
+    (Code::TemplateDisallowedField, Intent("metadata: {name: '${params.a}'}", "{}")),
+    (Code::TemplateUnsafeShellContext, Intent("spec: {runbook: [{exec: {command: 'a \"${params.x}\"'}}]}", "{}")),
+    (Code::IntentStructure, Intent("spec: {runbook: 5}", "{}")),
+    (Code::IntentRenderMode, Intent("spec: {controls: {lock: 'x', render_mode: loud}}", "{}")),
+    (Code::IntentUnknownStep, By(unknown_step)),
+    (Code::ParameterDeclaration, Intent("spec: {parameters: [{name: a, type: colour}]}", "{}")),
+    (Code::ParameterMissing, Intent("spec: {parameters: [{name: a, type: string, required: true}]}", "{}")),
+    (Code::ParameterType, Intent("spec: {parameters: [{name: a, type: string}]}", "params: {a: 1}")),
+    (Code::ParameterNotAllowed, Intent("spec: {parameters: [{name: a, type: enum, values: [b]}]}", "params: {a: c}")),
+    (Code::ParameterUndeclared, Intent("spec: {parameters: [{name: a, type: string}]}", "params: {b: c}")),
+    (Code::EnvironmentReference, Command("echo $HOME")),
+    (Code::LookalikeExpression, Command("echo $params.x")),
+    (Code::ShellExpressionInDoubleQuotes, Command("a \"${params.x}\"")),
+    (Code::ShellExpressionInSingleQuotes, Command("a '${params.x}'")),
+    (Code::ShellExpressionAfterBackslash, Command("a \\${params.x}")),
+    (Code::ShellExpressionInBackticks, Command("a `${params.x}`")),
+    (Code::ShellExpressionInHeredoc, Command("cat <<END\n${params.x}\nEND\n")),
+    (Code::ShellExpressionInComment, Command("a # ${params.x}")),
+    (Code::ShellExpressionInArithmetic, Command("a $((1 + ${params.x}))")),
+    (Code::ShellExpressionMayBeOption, Command("rm ${params.x}")),
+    (Code::LiteralCommand, Intent("spec: {runbook: [{exec: {command: 'a ${params.x}', render_mode: literal}}]}", "{}")),
+    (Code::ControlCharacter, Intent(r#"spec: {controls: {lock: "a \a"}}"#, "{}")),
+    (Code::UnreferenceableName, Intent("spec: {runbook: [{name: a-b, exec: {command: x}}]}", "{}")),
+    (
+        Code::DuplicateStep,
+        Intent("spec: {runbook: [{name: a, exec: {command: x}}, {name: a, exec: {command: x}}]}", "{}"),
+    ),
+    (Code::InputSyntax, By(|| code(input::map(&source("[1]"), Format::Json)))),
+    (Code::BadSet, By(|| code(values::parse_set(values::SetKind::Typed, "a", &mut no_file)))),
+    (Code::SetConflict, By(set_conflict)),
+    (Code::BadFleet, By(|| code(fleet("- 5")))),
+    (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
+    (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
+    (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
+    (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
+    (Code::OutputLocked, By(locked)),
+    (Code::ClosedPipe, By(|| planned(&["a"], &["x"], "{cluster}", |job| code(stream(&Empty, job, &mut Closed))))),
+    (Code::NoTemplates, By(|| in_dir(|dir| code(discover(&[dir.to_owned()], None, &|_| false))))),
+    (Code::BadOutputName, By(|| planned(&["a/b"], &["x"], "{cluster}", |_| Vec::new()))),
+    (Code::BadLayout, By(|| code(Layout::parse("{cluster")))),
+    (Code::DuplicateOutput, By(|| planned(&["a", "b"], &["x"], "{template}", |_| Vec::new()))),
+    (Code::CaseCollision, By(|| planned(&["a", "A"], &["x"], "{cluster}", |_| Vec::new()))),
+    (Code::PrefixCollision, By(|| planned(&["a"], &["x", "x/y"], "{template}", |_| Vec::new()))),
+    (Code::DuplicateCluster, By(|| code(fleet("[{name: a}, {name: a}]")))),
+    (Code::UnnamedCluster, By(|| code(fleet("[{region: a}]")))),
+    (Code::MassDelete, By(mass_delete)),
+    (Code::BadManifest, By(bad_manifest)),
+    (Code::Usage, By(|| code(Selector::parse("env")))),
+    (Code::Internal, By(internal)),
+];
+
+fn code<T>(result: Result<T>) -> Vec<Code> {
+    result.err().into_iter().map(|error| error.code).collect()
+}
+
+fn codes<'d>(diagnostics: impl IntoIterator<Item = &'d Box<Diagnostic>>) -> Vec<Code> {
+    diagnostics.into_iter().map(|diagnostic| diagnostic.code).collect()
+}
+
+fn source(text: &str) -> std::sync::Arc<Source> {
+    Source::new("input", text)
+}
+
+fn no_file(_: &str) -> Result<String> {
+    Ok(String::new())
+}
+
+fn render(files: &[(&str, &str)], limits: Limits) -> Vec<Code> {
+    let builder =
+        files.iter().fold(Engine::builder().limits(limits), |builder, (name, text)| builder.template(*name, *text));
+    match builder.build().load(Dialect::Tera, files[0].0) {
+        Ok(template) => code(template.render(&())),
+        Err(errors) => errors.iter().map(|error| error.code).collect(),
+    }
+}
+
+/// Every code that an intent gives when it is read, checked and resolved.
+fn resolve(text: &str, given: &str, strict: bool) -> Vec<Code> {
+    let read = match intent::Intent::parse(&source(text)) {
+        Ok(read) => read,
+        Err(errors) => return codes(&errors),
+    };
+    let options = intent::ValidateOptions { strict, ..intent::ValidateOptions::default() };
+    let report = read.validate(&options);
+    let inputs = intent::Inputs::from_yaml(&source(given), &Limits::default()).expect("inputs");
+    let failed = read.resolve_with(&inputs, &options, &mut |_| {}).err().unwrap_or_default();
+    codes(report.errors.iter().chain(&report.warnings).chain(&failed))
+}
+
+fn unknown_step() -> Vec<Code> {
+    let mut read = intent::Intent::parse(&source("spec: {}")).expect("an intent");
+    code(read.step_completed("gone", DataMap::new()))
+}
+
+fn set_conflict() -> Vec<Code> {
+    let set = values::parse_set(values::SetKind::Typed, "a.b=1", &mut no_file).expect("an assignment").remove(0);
+    code(set.apply(&mut input::map(&source("a: text"), Format::Yaml).expect("a map")))
+}
+
+fn fleet(yaml: &str) -> Result<Fleet> {
+    Fleet::read(&source(yaml), Format::Yaml, None)
+}
+
+/// Calls `what` with a directory that holds a file `latin1` and a link out of it.
+fn in_dir(what: impl Fn(&Path) -> Vec<Code>) -> Vec<Code> {
+    let dir = tempfile::tempdir().expect("a directory");
+    std::fs::write(dir.path().join("latin1"), b"gr\xFC\xDFe").expect("a file");
+    std::os::unix::fs::symlink("/tmp", dir.path().join("link")).expect("a link");
+    what(dir.path())
+}
+
+fn loaded(name: &str) -> Vec<Code> {
+    in_dir(|dir| code(DirLoader::jailed(dir).expect("a loader").load(name)))
+}
+
+fn locked() -> Vec<Code> {
+    in_dir(|dir| {
+        let (one, two) = (OutputDir::create(dir).expect("open"), OutputDir::create(dir).expect("open"));
+        one.lock(true).expect("the first one has it");
+        code(two.lock(true))
+    })
+}
+
+fn bad_manifest() -> Vec<Code> {
+    in_dir(|dir| {
+        std::fs::write(dir.join(dropforge::bulk::MANIFEST), "not ours").expect("a file");
+        code(Manifest::read(Some(&OutputDir::create(dir).expect("open"))))
+    })
+}
+
+/// Renders every output as nothing.
+struct Empty;
+
+impl Stamp for Empty {
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        body(&mut Empty);
+    }
+}
+
+impl Renderer for Empty {
+    fn render(&mut self, _: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
+        results.push(Ok(text.len()));
+        Ok(())
+    }
+}
+
+/// Breaks its promise.
+struct Panics;
+
+impl Stamp for Panics {
+    fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
+        body(&mut Panics);
+    }
+}
+
+impl Renderer for Panics {
+    fn render(&mut self, _: &Overlay<'_>, _: &mut String, _: &mut Vec<Result<usize>>) -> Result<()> {
+        panic!("on purpose");
+    }
+}
+
+/// A reader that has gone.
+struct Closed;
+
+impl io::Write for Closed {
+    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Err(io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+/// The codes of planning these clusters and templates, or what `then` makes of the job.
+fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'_>) -> Vec<Code>) -> Vec<Code> {
+    let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::new())).collect();
+    let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
+    let outputs = names.iter().map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned() }).collect();
+    let layout = Layout::parse(layout).expect("a layout");
+    let plan = match Plan::new(&fleet, &layers, &Selector::default(), outputs, layout) {
+        Ok(plan) => plan,
+        Err(errors) => return codes(&errors),
+    };
+    let options = Options { threads: 1, prune: true, ..Options::default() };
+    then(&Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() })
+}
+
+fn mass_delete() -> Vec<Code> {
+    in_dir(|dir| {
+        let out = dir.join("out");
+        let ten: Vec<String> = (0..10).map(|n| format!("c{n}")).collect();
+        let ten: Vec<&str> = ten.iter().map(String::as_str).collect();
+        planned(&ten, &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)));
+        planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)))
+    })
+}
+
+fn internal() -> Vec<Code> {
+    in_dir(|dir| {
+        planned(&["a"], &["x"], "{cluster}", |job| {
+            let report = stamp(&Panics, job, &dir.join("out")).expect("a report");
+            report.failures.iter().map(|failure| failure.diagnostic.code).collect()
+        })
+    })
+}
+
+/// Folds nothing.
+struct NoFold;
+
+impl Fold for NoFold {
+    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+        None
+    }
+
+    fn text(&self, _: &Constant, _: EscapeMode) -> Option<String> {
+        None
+    }
+}
+
+/// A program that calls a chunk which it does not have.
+fn corrupt() -> Vec<Code> {
+    let mut emitter = Emitter::new(Dialect::Tower, &NoFold, 100);
+    let main = emitter.declare_chunk("main", 0);
+    emitter.begin_chunk(main);
+    emitter.op(Op::CallChunk, &[99, 0]);
+    emitter.end_chunk();
+    let program: Program = emitter.finish().expect("a program");
+    let arena = Arena::new();
+    let shapes = Shapes::new(&arena);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&()).expect("inputs"));
+    let (linked, limits) = (Box::default(), Limits::default());
+    let what = Run { program: &program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    code(run::<tower::Rules, _>(&mut Session::new(), what, &mut String::new(), &mut NoHooks))
+}
+
+impl Provoked {
+    fn codes(&self) -> Vec<Code> {
+        match self {
+            Tera(text) => render(&[("t", text)], Limits::default()),
+            Files(files) => render(files, Limits::default()),
+            Within(tighten, text) => {
+                let mut limits = Limits::default();
+                tighten(&mut limits);
+                render(&[("t", text), ("u", "")], limits)
+            }
+            Intent(text, inputs) => resolve(text, inputs, true),
+            Command(command) => {
+                let step = json!({"name": "s", "exec": {"command": command}});
+                resolve(&json!({"spec": {"runbook": [step]}}).to_string(), "params: {x: y}", false)
+            }
+            By(what) => what(),
+        }
+    }
+}
+
+#[test]
+fn every_code_is_provoked() {
+    let rows: Vec<Code> = PROVOKED.iter().map(|(code, _)| *code).collect();
+    let left: Vec<_> = Code::ALL.iter().filter(|code| !rows.contains(code)).collect();
+    assert!(left.is_empty(), "codes without a row: {left:?}");
+    let mut wrong = Vec::new();
+    for (code, provoked) in PROVOKED {
+        let got = provoked.codes();
+        if !got.contains(code) {
+            wrong.push(format!("{code:?}: {got:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn ids_of_codes_are_those_of_their_ranges() {
+    let ranges: BTreeSet<&str> = Code::ALL.iter().map(|code| &code.id()[..3]).collect();
+    assert_eq!(ranges.into_iter().collect::<Vec<_>>().join(" "), "E01 E02 E03 E04 E05 E06 E07 E08 E09");
+}
