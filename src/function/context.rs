@@ -71,6 +71,8 @@ pub struct Cx<'v> {
     limits: &'v Limits,
     capabilities: Capabilities,
     regexes: &'v Regexes,
+    /// Patterns this render has paid for. What a render costs must not depend on what ran before it.
+    patterns: RefCell<hashbrown::HashMap<String, Arc<Regex>>>,
     fuel: Cell<u64>,
     memory: Cell<u64>,
 }
@@ -85,7 +87,7 @@ impl<'v> Cx<'v> {
         regexes: &'v Regexes,
     ) -> Self {
         let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
-        Self { arena, inputs, limits, capabilities, regexes, fuel, memory }
+        Self { arena, inputs, limits, capabilities, regexes, patterns: RefCell::default(), fuel, memory }
     }
 
     /// The inputs of the render.
@@ -177,11 +179,21 @@ impl<'v> Cx<'v> {
         if pattern.len() > self.limits.regex_bytes {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
         }
-        if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
+        if let Some(regex) = self.patterns.borrow().get(pattern) {
             return Ok(regex.clone());
         }
         self.charge(pattern.len() * 64)?;
         self.spend(search_steps(pattern, REGEX_COMPILATION))?;
+        let regex = self.compiled(pattern)?;
+        self.patterns.borrow_mut().insert(pattern.to_owned(), regex.clone());
+        Ok(regex)
+    }
+
+    /// The compiled form of `pattern`, from the session where it has it.
+    fn compiled(&self, pattern: &str) -> Result<Arc<Regex>> {
+        if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
+            return Ok(regex.clone());
+        }
         let mut builder = regex::RegexBuilder::new(pattern);
         let built = builder.size_limit(REGEX_SIZE).dfa_size_limit(REGEX_CACHE).nest_limit(50).build();
         let regex = built.map_err(|error| match error {

@@ -1,0 +1,258 @@
+//! Emits code into a program under construction.
+//!
+//! Text and constants are held back until something else is emitted, so that neighbouring text becomes one
+//! instruction and operators on constants none. A label ends what is held back: nothing is joined or folded
+//! across a jump target.
+
+mod control;
+mod paths;
+mod words;
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use crate::bytecode::{
+    BinaryOp, ChunkInfo, Dialect, EscapeMode, Failure, Handler, InlineRange, Literal, Op, SpanRun, Spanned,
+};
+use crate::compiler::fold::{Constant, Fold};
+use crate::compiler::paths::PathSpec;
+use crate::compiler::tables::{Tables, index};
+use crate::text::{Source, Span};
+
+/// The largest operand that fits beside an opcode.
+const OPERAND: u32 = 0x00FF_FFFF;
+
+/// A place in the code that jumps may name before it is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label(usize);
+
+/// An open loop.
+#[derive(Debug, Clone, Copy)]
+pub struct LoopMark {
+    head: Label,
+    end: Label,
+}
+
+/// An open protected expression.
+#[derive(Debug, Clone, Copy)]
+pub struct ProtectMark {
+    from: u32,
+    height: u32,
+    iters: u32,
+    captures: u32,
+}
+
+/// The chunk that is being emitted, and what it has open.
+#[derive(Debug, Default)]
+struct Open {
+    id: usize,
+    slots: u32,
+    height: u32,
+    iters: u32,
+    captures: u32,
+}
+
+/// Emits one program, chunk by chunk. The first chunk begun is where a render begins.
+pub struct Emitter<'f> {
+    fold: &'f dyn Fold,
+    dialect: Dialect,
+    limit: usize,
+    tables: Tables,
+    words: Vec<u32>,
+    extra: Vec<u32>,
+    chunks: Vec<ChunkInfo>,
+    failures: Vec<Failure>,
+    handlers: Vec<Handler>,
+    spans: Vec<SpanRun>,
+    inlined: Vec<InlineRange>,
+    paths: HashMap<PathSpec, u32>,
+    caches: u32,
+    labels: Vec<Option<u32>>,
+    patches: Vec<(usize, bool, Label)>,
+    place: Spanned,
+    text: String,
+    text_place: Spanned,
+    constants: Vec<(Constant, Spanned)>,
+    open: Open,
+}
+
+impl<'f> Emitter<'f> {
+    /// An emitter for `dialect` that stops at `limit` words.
+    pub fn new(dialect: Dialect, fold: &'f dyn Fold, limit: usize) -> Self {
+        Self {
+            fold,
+            dialect,
+            limit,
+            tables: Tables::default(),
+            words: Vec::new(),
+            extra: vec![0], // offset 0 means "none"
+            chunks: Vec::new(),
+            failures: Vec::new(),
+            handlers: Vec::new(),
+            spans: Vec::new(),
+            inlined: Vec::new(),
+            paths: HashMap::new(),
+            caches: 0,
+            labels: Vec::new(),
+            patches: Vec::new(),
+            place: Spanned::default(),
+            text: String::new(),
+            text_place: Spanned::default(),
+            constants: Vec::new(),
+            open: Open::default(),
+        }
+    }
+
+    // Chunks and slots
+
+    /// Names a chunk that will be emitted later or now, so that calls may name it first.
+    pub fn declare_chunk(&mut self, name: &str, params: u32) -> u32 {
+        let name = self.tables.string(name);
+        self.chunks.push(ChunkInfo { name, entry: 0, end: 0, slots: params, params });
+        index(self.chunks.len() - 1)
+    }
+
+    /// Begins the code of a declared chunk; its parameters are its first slots. Chunks do not nest.
+    pub fn begin_chunk(&mut self, id: u32) {
+        let Some(chunk) = self.chunks.get_mut(id as usize) else { return };
+        chunk.entry = index(self.words.len());
+        self.open = Open { id: id as usize, slots: chunk.params, ..Open::default() };
+    }
+
+    /// Ends the chunk that is being emitted.
+    pub fn end_chunk(&mut self) {
+        self.emit(Op::Return, &[]);
+        let (end, slots) = (index(self.words.len()), self.open.slots);
+        if let Some(chunk) = self.chunks.get_mut(self.open.id) {
+            (chunk.end, chunk.slots) = (end, slots);
+        }
+    }
+
+    /// A slot of the chunk that nothing else uses.
+    pub fn new_slot(&mut self) -> u32 {
+        self.new_slots(1)
+    }
+
+    /// The first of `count` slots in a row that nothing else uses.
+    pub fn new_slots(&mut self, count: u32) -> u32 {
+        let first = self.open.slots;
+        self.open.slots += count;
+        first
+    }
+
+    /// How many words have been emitted; a measure for bounding inlining.
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Whether nothing has been emitted.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    // Places
+
+    /// Says where the following instructions come from.
+    pub fn at(&mut self, source: &Arc<Source>, span: Span) {
+        self.place = Spanned { source: self.tables.source(source), span };
+    }
+
+    /// Begins code that stands in the place of a call at the current place.
+    pub fn begin_inline(&mut self) -> (u32, Spanned) {
+        self.flush();
+        (index(self.words.len()), self.place)
+    }
+
+    /// Ends code that stands in the place of a call.
+    pub fn end_inline(&mut self, (from, place): (u32, Spanned)) {
+        self.flush();
+        self.inlined.push(InlineRange { from, to: index(self.words.len()), place });
+    }
+
+    // Constants and operators
+
+    /// Pushes a constant.
+    pub fn constant(&mut self, constant: Constant) {
+        self.constants.push((constant, self.place));
+    }
+
+    /// Pushes undefined.
+    pub fn undefined(&mut self) {
+        self.emit(Op::Lit, &[Literal::Undefined as u32]);
+    }
+
+    /// Applies an operator to the two topmost values.
+    pub fn binary(&mut self, op: BinaryOp) {
+        if let [.., (a, _), (b, _)] = self.constants.as_slice()
+            && let Some(folded) = self.fold.binary(op, a, b)
+        {
+            self.constants.truncate(self.constants.len() - 2);
+            self.constant(folded);
+            return;
+        }
+        self.emit(op.op(), &[]);
+    }
+
+    /// Joins the `count` topmost values as text.
+    pub fn join(&mut self, count: u32) {
+        let first = self.constants.len().checked_sub(count as usize);
+        let pieces = first.and_then(|first| self.constants.get(first..));
+        let texts = pieces.map(|pieces| pieces.iter().map(|(piece, _)| self.fold.text(piece, EscapeMode::Piece)));
+        if let Some(joined) = texts.and_then(Iterator::collect::<Option<String>>) {
+            self.constants.truncate(self.constants.len() - count as usize);
+            self.constant(Constant::Str(joined));
+            return;
+        }
+        self.emit(Op::Join, &[count]);
+    }
+
+    /// Emits an instruction that has no operand or whose operands are plain numbers.
+    pub fn op(&mut self, op: Op, operands: &[u32]) {
+        self.emit(op, operands);
+    }
+
+    // Output
+
+    /// Writes text.
+    pub fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.flush_constants();
+        if self.text.is_empty() {
+            self.text_place = self.place;
+        }
+        self.text.push_str(text);
+    }
+
+    /// Writes the top of the stack.
+    pub fn write(&mut self, mode: EscapeMode) {
+        if let [(constant, _)] = self.constants.as_slice()
+            && let Some(text) = self.fold.text(constant, mode)
+        {
+            self.constants.clear();
+            self.text(&text);
+            return;
+        }
+        self.emit(Op::Emit, &[mode as u32]);
+    }
+
+    /// Holds back what is written from here.
+    pub fn begin_capture(&mut self) {
+        self.emit(Op::Capture, &[]);
+        self.open.captures += 1;
+    }
+
+    /// Pushes what was held back as text.
+    pub fn end_capture(&mut self) {
+        self.emit(Op::EndCapture, &[]);
+        self.open.captures = self.open.captures.saturating_sub(1);
+    }
+}
+
+impl std::fmt::Debug for Emitter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Emitter").field("dialect", &self.dialect).field("words", &self.words.len()).finish()
+    }
+}
