@@ -32,3 +32,8 @@ pub(crate) mod stdlib;
 pub mod text;
 pub mod value;
 pub mod vm;
+
+/// The README's example, compiled and run with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -90,9 +90,14 @@ fn the_steps() {
         }
         limits.fuel
     };
-    exact(Dialect::Tera, &[("t", "{% for x in l %}{% endfor %}")], set, 5, Code::LimitFuel);
-    assert_eq!(least("{% for x in l %}{% for y in l %}{% endfor %}{% endfor %}"), 1 + 3 + 1 + 3 * (3 + 1));
-    assert_eq!(least("{% macro m() %}{% endmacro %}{{ self::m() }}{{ self::m() }}"), 1 + 2);
+    // Entering a chunk costs 8 and a quarter of its words, a turn 1, going back a quarter of the words gone over.
+    exact(Dialect::Tera, &[("t", "{% for x in l %}{% endfor %}")], set, 8 + 7 / 4 + 4, Code::LimitFuel);
+    let nested = least("{% for x in l %}{% for y in l %}{% endfor %}{% endfor %}");
+    assert_eq!(nested, 8 + 13 / 4 + 4 + 3 * (4 + 7 / 4));
+    let called = least("{% macro m() %}{% endmacro %}{{ self::m() }}{{ self::m() }}");
+    assert_eq!(called, (8 + 5 / 4) + 2 * 8);
+    let body = |text: &str| least(&format!("{{% for x in l %}}{text}{{% endfor %}}"));
+    assert!(body(&"{{ x }}{{ x }}".repeat(10)) > body("") + 3 * 10, "a long body costs more at each turn");
     assert!(least("{{ l | sort }}") > least("{{ l | length }}"), "sorting looks at every element");
     assert!(least("{% set a = [l, l] %}{% set b = [l, l] %}{{ a == b }}") >= 6, "equality looks at every pair");
 }

@@ -80,31 +80,31 @@ impl<'r> Machine<'r, '_> {
                 Op::Jump => pc = self.jump(pc, a as usize)?,
                 Op::JumpIf => {
                     if self.pop_truth::<S>()? {
-                        pc = a as usize;
+                        pc = self.jump(pc, a as usize)?;
                     }
                 }
                 Op::JumpUnless => {
                     if !self.pop_truth::<S>()? {
-                        pc = a as usize;
+                        pc = self.jump(pc, a as usize)?;
                     }
                 }
                 Op::JumpPresent => {
                     let value = self.pop();
                     if S::present(value) {
                         self.push(value);
-                        pc = a as usize;
+                        pc = self.jump(pc, a as usize)?;
                     }
                 }
                 Op::Iter => {
                     let empty = next_operand(words, &mut pc);
                     if !self.iter::<S>(a)? {
-                        pc = empty as usize;
+                        pc = self.jump(pc, empty as usize)?;
                     }
                 }
                 Op::Next => {
                     let end = next_operand(words, &mut pc);
                     if !self.next(a)? {
-                        pc = end as usize;
+                        pc = self.jump(pc, end as usize)?;
                     }
                 }
                 Op::EndIter => drop(self.loops.pop()),
