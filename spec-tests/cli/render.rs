@@ -19,6 +19,15 @@ fn one_template_from_a_file_or_standard_input() {
 }
 
 #[test]
+fn a_tower_template_is_literal_or_quoted_for_a_shell() {
+    let sandbox = Sandbox::with(&[("cd.tower", "cd ${params.dir}"), ("v.yaml", "params: {dir: \"it's here\"}")]);
+    let run = |more: &[&str]| sandbox.run(&[&["render", "cd.tower", "-f", "v.yaml"], more].concat()).expect(0).stdout;
+    assert_eq!(run(&[]), "cd it's here");
+    assert_eq!(run(&["--render-mode", "literal"]), "cd it's here");
+    assert_eq!(run(&["--render-mode", "shell"]), r"cd 'it'\''s here'");
+}
+
+#[test]
 fn an_error_shows_place_and_names() {
     let sandbox = Sandbox::with(&[("a.tera", "first\n{{ nmae }}\n")]);
     let outcome = sandbox.run(&["render", "a.tera", "--set", "name=x"]).expect(1);

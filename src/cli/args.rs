@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::engine::Dialect;
+use crate::engine::{Dialect, Engine, EngineBuilder};
 
 /// Compile templates once, stamp them for thousands of clusters.
 #[derive(Debug, Parser)]
@@ -82,15 +82,35 @@ pub(super) enum Command {
     },
 }
 
+/// How values enter the text of a template.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum RenderMode {
+    /// As they are.
+    Literal,
+    /// Each as one word of a shell.
+    Shell,
+}
+
 /// Options of everything that compiles.
 #[derive(Debug, Args)]
 pub(super) struct LanguageArgs {
     /// The templates' language, whatever their names say
     #[arg(long, value_name = "LANG", value_parser = dialect)]
     pub(super) lang: Option<Dialect>,
+
+    /// How values enter the text of `tower` templates: as they are, or each as one word of a shell
+    #[arg(long, value_name = "MODE", value_enum, default_value = "literal")]
+    pub(super) render_mode: RenderMode,
     /// Where includes are found; else the directory given, or the parent of what is given
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(super) include_root: Option<PathBuf>,
+}
+
+impl LanguageArgs {
+    /// An engine as the arguments ask for it.
+    pub(super) fn engine(&self) -> EngineBuilder {
+        Engine::builder().shell(self.render_mode == RenderMode::Shell)
+    }
 }
 
 fn dialect(id: &str) -> Result<Dialect, String> {

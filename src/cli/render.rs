@@ -11,7 +11,7 @@ use super::exit::{Exit, Failed};
 use super::values::{self, Stdin, stdout_error};
 use crate::bulk::{TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::engine::{Engine, Template};
+use crate::engine::Template;
 use crate::value::Data;
 
 /// Runs the command.
@@ -38,7 +38,7 @@ fn compile(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {
             Diagnostic::new(Code::Usage, "the language of standard input is not known").with_help("say `--lang tera`")
         })?;
         let source = stdin.read(&args.template)?;
-        let engine = engine(root.unwrap_or(Path::new(".")), Engine::builder())?;
+        let engine = engine(root.unwrap_or(Path::new(".")), args.language.engine())?;
         return Ok(engine.compile_source(dialect, &source, None)?);
     }
     if args.template.is_dir() {
@@ -48,5 +48,5 @@ fn compile(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {
     let TemplateSet { root, files } = discover(std::slice::from_ref(&args.template), root, &|_| true)?;
     let name = files.first().map_or("", |file| file.name.as_str());
     let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
-    Ok(engine(&root, Engine::builder())?.load(dialect, name)?)
+    Ok(engine(&root, args.language.engine())?.load(dialect, name)?)
 }

@@ -16,7 +16,6 @@ use super::{glob, progress, summary};
 use crate::bulk::{self, Change, Fleet, Forge, Format, Job, Layout, Looked, Options, Output, Plan, Report};
 use crate::bulk::{Selector, Stamper, StreamFile, Watch};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::engine::Engine;
 
 /// What `--layout single` means: every output in one stream.
 const SINGLE: &str = "single";
@@ -110,7 +109,7 @@ fn templates(args: &StampArgs) -> std::result::Result<(Forge, Vec<Output>), Fail
     let lang = args.language.lang;
     let is_template = |name: &str| lang.is_some() || bulk::dialect_of(name).is_some();
     let set = bulk::discover(&args.templates, args.language.include_root.as_deref(), &is_template)?;
-    let forge = Forge::compile(&set, lang, Engine::builder())?;
+    let forge = Forge::compile(&set, lang, args.language.engine())?;
     let names = bulk::outputs(&set.files, &mut |name| forge.references(name))?;
     let extensions = bulk::language_extensions();
     Ok((forge, names.into_iter().map(|name| Output::new(name, &extensions)).collect()))

@@ -26,6 +26,7 @@ pub struct EngineBuilder {
     registries: BTreeMap<Dialect, Registry>,
     loader: Arc<dyn Loader>,
     escape_suffixes: Vec<String>,
+    shell: bool,
 }
 
 impl Default for Engine {
@@ -63,6 +64,7 @@ impl Engine {
             registries: Dialect::ALL.into_iter().map(|dialect| (dialect, instance::registry(dialect))).collect(),
             loader: Arc::new(NoLoader),
             escape_suffixes: [".html", ".htm", ".xml"].map(str::to_owned).into(),
+            shell: false,
         }
     }
 
@@ -102,8 +104,8 @@ impl Engine {
         }
         let empty = Registry::default();
         let registry = shared.registries.get(&dialect).unwrap_or(&empty);
-        let by_name = || dialect.escapes_by_name() && shared.escapes(source.name());
-        let escape = escape.unwrap_or_else(by_name);
+        let by_language = || if dialect.escapes_by_name() { shared.escapes(source.name()) } else { shared.shell };
+        let escape = escape.unwrap_or_else(by_language);
         let unit = Unit { entry: source, loader: &*shared.loader, registry, limits: &shared.limits, escape };
         let compiled = instance::compile(dialect, &unit).map_err(Diagnostics::from)?;
         let linked = registry.link(compiled.program.imports())?;
@@ -149,6 +151,19 @@ impl EngineBuilder {
     /// An empty ending stands for every name.
     pub fn escape_suffixes<S: Into<String>>(mut self, suffixes: impl IntoIterator<Item = S>) -> Self {
         self.escape_suffixes = suffixes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Quotes every value as one word of a shell, in languages that have a shell mode (`tower`).
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let template = Engine::builder().shell(true).build().compile(Dialect::Tower, "cd", "cd ${params.dir}")?;
+    /// assert_eq!(template.render(&serde_json::json!({"params": {"dir": "a b"}}))?, "cd 'a b'");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shell(mut self, shell: bool) -> Self {
+        self.shell = shell;
         self
     }
 
