@@ -179,8 +179,6 @@ fn is_left_out(builtin: &Builtin, context: &Value) -> bool {
         "range" => {
             number("end").is_some_and(|end| end > 1000) || number("step_by").is_some_and(|by| by == 0 || by > 1 << 60)
         }
-        // Wraps to a negative number there, an error here.
-        "abs" => context["subject"] == json!(i64::MIN),
         _ => false,
     }
 }

@@ -56,8 +56,7 @@ fn input() -> impl Strategy<Value = Json> {
             json!(-1.5),
             json!(1e21),
             json!(u64::MAX),
-            // One above the smallest: its absolute value wraps there and is an error here.
-            json!(i64::MIN + 1),
+            json!(i64::MIN),
             json!(i64::MAX)
         ]),
     ];

@@ -2,7 +2,7 @@
 
 use super::arguments::{number, wrong};
 use crate::builtins;
-use crate::diagnostics::{Code, Result};
+use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::numbers::{self, BASES, Rounding};
 use crate::value::Value;
@@ -87,12 +87,8 @@ fn float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value] = args else { return Err(cx.arity()) };
     match *value {
-        Value::Int(n) => n.checked_abs().map(Value::Int).ok_or_else(|| {
-            cx.fault(
-                Code::Arithmetic,
-                format!("filter `abs`: the absolute value of {n} does not fit 64 bits with sign"),
-            )
-        }),
+        // The smallest integer stays as it is: the reference wraps, and its text is what counts.
+        Value::Int(n) => Ok(Value::Int(n.wrapping_abs())),
         Value::Uint(_) => Ok(*value),
         Value::Float(n) => Ok(number(n.abs())),
         other => Err(wrong("filter `abs`", "value", "a number", other)),
