@@ -25,11 +25,6 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)* }
             }
 
-            /// Whether it says that a limit was reached.
-            pub fn is_limit(self) -> bool {
-                self.name().starts_with("limit.")
-            }
-
             /// What the code means, in a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$variant => $title,)* }
@@ -131,6 +126,24 @@ codes! {
     Internal             "E0999" "internal"                    "a mistake in this program";
 }
 
+impl Code {
+    /// Whether it says that a limit was reached; such an error is never absorbed.
+    pub fn is_limit(self) -> bool {
+        matches!(
+            self,
+            Code::LimitSourceBytes
+                | Code::LimitDepth
+                | Code::LimitFuel
+                | Code::LimitMemory
+                | Code::LimitOutputBytes
+                | Code::LimitRecursion
+                | Code::LimitTemplates
+                | Code::LimitCode
+                | Code::LimitRegex
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Code;
@@ -146,5 +159,12 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), Code::ALL.len());
+    }
+
+    #[test]
+    fn a_code_named_a_limit_is_one() {
+        for code in Code::ALL {
+            assert_eq!(code.is_limit(), code.name().starts_with("limit."), "{}", code.name());
+        }
     }
 }

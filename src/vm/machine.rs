@@ -113,7 +113,10 @@ impl<'r> Machine<'r, '_> {
     #[inline(never)]
     fn emit_other<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
         match (value, mode) {
-            (Value::Int(n), EscapeMode::Plain | EscapeMode::Html) => self.out.push(itoa::Buffer::new().format(n)),
+            (Value::Str(text), EscapeMode::Piece) => self.out.push(text.as_str()),
+            (Value::Int(n), EscapeMode::Plain | EscapeMode::Html | EscapeMode::Piece) => {
+                self.out.push(itoa::Buffer::new().format(n))
+            }
             _ => S::to_text(&self.cx, value, mode, &mut self.out),
         }
     }
@@ -124,7 +127,7 @@ impl<'r> Machine<'r, '_> {
         let first = self.stack.len().saturating_sub(count as usize);
         for at in first..self.stack.len() {
             let value = self.stack.get(at).copied().unwrap_or_default();
-            if let Err(error) = self.emit_piece::<S>(value) {
+            if let Err(error) = self.emit::<S>(value, EscapeMode::Piece) {
                 // The error may be absorbed: what was joined so far is no output, but memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
@@ -133,14 +136,6 @@ impl<'r> Machine<'r, '_> {
         }
         self.stack.truncate(first);
         self.take_output(start)
-    }
-
-    fn emit_piece<S: Semantics>(&mut self, value: Value<'r>) -> Result<()> {
-        match value {
-            Value::Str(text) => self.out.push(text.as_str()),
-            Value::Int(n) => self.out.push(itoa::Buffer::new().format(n)),
-            _ => S::to_text(&self.cx, value, EscapeMode::Piece, &mut self.out),
-        }
     }
 
     /// Makes a list of the `count` topmost values.
