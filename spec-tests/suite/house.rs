@@ -109,11 +109,15 @@ fn no_language_is_named_on_the_shared_floors() {
     }
 }
 
+/// Modules with unsafe code, each measured and with a checked twin.
+const UNSAFE: &[&str] = &["vm/access.rs"];
+
 #[test]
-fn no_module_allows_unsafe_code() {
+fn only_listed_modules_allow_unsafe_code() {
     for path in rust_files(&root().join("src")) {
         let text = std::fs::read_to_string(&path).expect("a source file");
-        assert!(!text.contains("allow(unsafe_code)"), "{}", path.display());
+        let listed = UNSAFE.iter().any(|module| path == root().join("src").join(module));
+        assert_eq!(text.contains("allow(unsafe_code)"), listed, "{}", path.display());
     }
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
     assert!(manifest.contains("unsafe_code = \"deny\""));

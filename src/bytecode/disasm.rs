@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::isa::{EscapeMode, Op, Operand, Role};
+use super::isa::{EscapeMode, Op, Operand, Role, Test};
 use super::program::{ChunkInfo, Number, Program, Root, Segment};
 
 /// The listing of `program`: each chunk with its instructions, operands spelled out.
@@ -50,6 +50,7 @@ fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut Str
         Operand::Int => write!(listing, "{}", (raw << 8).cast_signed() >> 8),
         Operand::Lit => write!(listing, "{}", ["undefined", "null", "false", "true"].get(raw as usize).unwrap_or(&"?")),
         Operand::Slot => write!(listing, "%{raw}"),
+        Operand::Memo => write!(listing, "#{raw}"),
         Operand::Path => write!(listing, "{}", path_text(program, raw)),
         Operand::Site => write!(listing, "{}", site_text(program, raw)),
         Operand::Scope => write!(listing, "{}", scope_text(program, raw)),
@@ -59,6 +60,7 @@ fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut Str
         Operand::Fail => write!(listing, "{:?}", program.failure(raw).map_or("?", |f| f.message.as_str())),
         Operand::Mode => write!(listing, "{}", EscapeMode::of(raw).name()),
         Operand::Role => write!(listing, "{}", Role::of(raw).name()),
+        Operand::Test => write!(listing, "{}", Test::of(raw).name()),
         Operand::Count => write!(listing, "{raw}"),
         Operand::Label => write!(listing, "@{raw}"),
     };

@@ -22,6 +22,8 @@ pub enum Operand {
     Path,
     /// Offset of a call site in the side table.
     Site,
+    /// A place for an answer that stays the same for the whole render.
+    Memo,
     /// Offset of a scope in the side table, or 0 for none.
     Scope,
     /// Index of a chunk.
@@ -32,6 +34,8 @@ pub enum Operand {
     Mode,
     /// A [`Role`].
     Role,
+    /// A [`Test`].
+    Test,
     /// A number of things.
     Count,
     /// A place in the code to jump to.
@@ -103,6 +107,7 @@ isa! {
     LoadPath      "load_path"      (Path)         PathIndexes => 1 "T"  "Push what a path names; a missing one is the language's to judge.";
     PeekPath      "peek_path"      (Path)         PathIndexes => 1 "T"  "Push what a path names, or undefined.";
     EmitPath      "emit_path"      (Path, Mode)   PathIndexes => 0 "WT" "Write what a path names.";
+    TextPath      "text_path"      (Path, Mode, Str) PathIndexes => 0 "WT" "Write a string, then what a path names.";
     StoreSlot     "store_slot"     (Slot)         Fixed(1)    => 0 "T"  "Set a slot.";
     ClearSlots    "clear_slots"    (Slot, Count)  Fixed(0)    => 0 "T"  "Unset a run of slots.";
     Not           "not"            ()             Fixed(1)    => 1 "T"  "Negate a truth value.";
@@ -125,11 +130,13 @@ isa! {
     Jump          "jump"           (Label)        Fixed(0)    => 0 "T"  "Go on elsewhere.";
     JumpIf        "jump_if"        (Label)        Fixed(1)    => 0 "T"  "Take the top; go on elsewhere when it is true.";
     JumpUnless    "jump_unless"    (Label)        Fixed(1)    => 0 "T"  "Take the top; go on elsewhere when it is not true.";
+    JumpTest      "jump_test"      (Path, Str, Test, Label) PathIndexes => 0 "T" "Compare what a path names with a string; go on elsewhere when the answer is as wanted.";
     JumpPresent   "jump_present"   (Label)        Fixed(1)    => 0 "T"  "Go on elsewhere with the top when it is present, else drop it.";
-    Iter          "iter"           (Count, Label) Fixed(1)    => 0 "T"  "Open a loop over the top with one or two names; go on elsewhere when it is empty.";
-    Next          "next"           (Slot, Label)  Fixed(0)    => 0 "T"  "Set the loop's slots to the next item; close the loop and go on elsewhere when there is none.";
+    Iter          "iter"           (Count, Slot, Label) Fixed(1) => 0 "T" "Open a loop over the top with one or two slots and set them to the first item; go on elsewhere when there is none.";
+    Next          "next"           (Slot, Label)  Fixed(0)    => 0 "T"  "Set the loop's slots to the next item and go back; close the loop when there is none.";
     EndIter       "end_iter"       ()             Fixed(0)    => 0 "T"  "Close the innermost loop.";
     Call          "call"           (Site)         Arguments   => 1 "T"  "Call an imported function.";
+    CallMemo      "call_memo"      (Site, Memo)   Arguments   => 1 "T"  "Call an imported function whose answer cannot change during a render, once.";
     CallChunk     "call_chunk"     (Chunk, Scope) Parameters  => 0 "T"  "Run a chunk in a frame of its own; with a scope it sees the caller's names.";
     Return        "return"         ()             Fixed(0)    => 0 "WT" "Leave the chunk.";
     Fail          "fail"           (Fail)         Fixed(0)    => 0 "T"  "Raise a failure.";
@@ -252,6 +259,47 @@ impl Role {
             Role::Html => "html",
             Role::Answer => "answer",
             Role::Text => "text",
+        }
+    }
+}
+
+/// A comparison for equality and the answer to it that is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Test {
+    /// Whether the comparison is for inequality: where values of two kinds are compared, that may not be the
+    /// opposite of equality.
+    pub unequal: bool,
+    /// The answer that is wanted.
+    pub wanted: bool,
+}
+
+impl Test {
+    /// Every test, in the order of the operands.
+    pub const ALL: [Test; 4] = [
+        Test { unequal: false, wanted: false },
+        Test { unequal: true, wanted: false },
+        Test { unequal: false, wanted: true },
+        Test { unequal: true, wanted: true },
+    ];
+
+    /// The operand.
+    pub fn operand(self) -> u32 {
+        u32::from(self.unequal) | u32::from(self.wanted) << 1
+    }
+
+    /// The test of an operand.
+    #[inline(always)]
+    pub fn of(operand: u32) -> Test {
+        Test { unequal: operand & 1 != 0, wanted: operand & 2 != 0 }
+    }
+
+    /// The name in listings.
+    pub fn name(self) -> &'static str {
+        match (self.unequal, self.wanted) {
+            (false, false) => "unless_eq",
+            (true, false) => "unless_ne",
+            (false, true) => "if_eq",
+            (true, true) => "if_ne",
         }
     }
 }

@@ -11,9 +11,11 @@ mod program;
 
 pub use disasm::disassemble;
 pub use header::{Dialect, Dialects};
-pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, isa_table};
+pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, Test, isa_table};
 pub use program::{
     CallSite, ChunkInfo, Failure, Handler, Import, ImportKind, InlineRange, Number, Path, Program, Root, Scope,
     Segment, SpanRun, Spanned,
 };
-pub(crate) use program::{fresh_program_id, pack_root, pack_segment};
+pub(crate) use program::{
+    QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, fresh_program_id, pack_path, pack_root, pack_segment,
+};

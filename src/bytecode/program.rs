@@ -64,6 +64,8 @@ pub struct ChunkInfo {
     pub slots: u32,
     /// How many parameters it takes.
     pub params: u32,
+    /// How many values its part of the stack holds at most.
+    pub stack: u32,
 }
 
 /// From `at` on, code comes from this place.
@@ -148,6 +150,8 @@ pub struct Program {
     pub(crate) sources: Vec<Arc<Source>>,
     /// How many read sites have an inline cache.
     pub(crate) caches: u32,
+    /// How many answers are kept for a whole render.
+    pub(crate) memos: u32,
 }
 
 /// An id that no other program of this process has.
@@ -210,21 +214,7 @@ impl Program {
     /// The path at offset `at` of the side table.
     #[inline]
     pub fn path(&self, at: u32) -> Path<'_> {
-        let [name, shape, cache, rest @ ..] = self.extra(at) else { return Path::default() };
-        let (roots, segments) = ((shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize);
-        let Some((roots, rest)) = rest.split_at_checked(roots) else { return Path::default() };
-        let segments = rest.get(..segments * 2).unwrap_or(&[]);
-        Path { name: *name, indexes: shape >> 24, cache: *cache, roots, segments }
-    }
-
-    /// What the common case of reading the path at offset `at` needs, where no index is computed.
-    #[inline(always)]
-    pub(crate) fn quick_path(&self, at: u32) -> Option<QuickPath> {
-        let [_, shape, cache, root, ..] = self.extra.get(at as usize..)? else { return None };
-        if *shape >> 24 != 0 || *shape & 0xFF == 0 {
-            return None;
-        }
-        Some(QuickPath { root: unpack_root(*root), cache: *cache as usize, steps: (*shape >> 8) as usize })
+        Path::at(self.extra(at)).unwrap_or_default()
     }
 
     /// The call site at offset `at` of the side table.
@@ -279,13 +269,6 @@ impl Program {
     }
 }
 
-/// What the common case of reading a path needs: its first root, and its steps' caches.
-pub(crate) struct QuickPath {
-    pub root: Root,
-    pub cache: usize,
-    pub steps: usize,
-}
-
 /// Where a path begins. The roots of a path are tried in order until one has the whole path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Root {
@@ -329,6 +312,34 @@ fn unpack_root(word: u32) -> Root {
     }
 }
 
+/// The first word of a path: what the common case of reading it needs. Without this mark, there is none.
+pub(crate) const QUICK: u32 = 1 << 31;
+/// The root is an input, not a slot.
+pub(crate) const QUICK_GLOBAL: u32 = 1 << 30;
+/// How far to the right the number of steps stands.
+pub(crate) const QUICK_STEPS: u32 = 24;
+/// The most steps.
+pub(crate) const QUICK_MOST: u32 = 0x3F;
+/// The root's index.
+pub(crate) const QUICK_ROOT: u32 = 0x00FF_FFFF;
+
+/// The words of a path that stand before its roots and steps.
+pub(crate) fn pack_path(name: u32, cache: u32, roots: &[Root], steps: usize, indexes: usize) -> [u32; PATH_HEAD] {
+    let narrow = |n: usize, most: u32| u32::try_from(n).unwrap_or(most).min(most);
+    let shape = narrow(indexes, 0xFF) << 24 | narrow(steps, 0xFFFF) << 8 | narrow(roots.len(), 0xFF);
+    let root = match roots.first() {
+        Some(Root::Slot(slot)) => Some((*slot, 0)),
+        Some(Root::Global(global)) => Some((*global, QUICK_GLOBAL)),
+        _ => None,
+    };
+    let root = root.filter(|(index, _)| indexes == 0 && steps <= QUICK_MOST as usize && *index <= QUICK_ROOT);
+    let quick = root.map_or(0, |(index, global)| QUICK | global | narrow(steps, QUICK_MOST) << QUICK_STEPS | index);
+    [quick, cache, name, shape]
+}
+
+/// How many words stand before a path's roots and steps.
+const PATH_HEAD: usize = 4;
+
 /// A segment as words of the side table: the step, its span within the path's.
 pub(crate) fn pack_segment(segment: Segment, span: (u16, u16)) -> [u32; 2] {
     let step = match segment {
@@ -352,6 +363,14 @@ pub struct Path<'p> {
 }
 
 impl<'p> Path<'p> {
+    /// The path at the front of `words`.
+    pub(crate) fn at(words: &'p [u32]) -> Option<Path<'p>> {
+        let ([_, cache, name, shape], rest) = words.split_first_chunk::<PATH_HEAD>()?;
+        let (roots, segments) = ((shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize);
+        let (roots, rest) = rest.split_at_checked(roots)?;
+        Some(Path { name: *name, indexes: shape >> 24, cache: *cache, roots, segments: rest.get(..segments * 2)? })
+    }
+
     /// The roots in the order in which they are tried.
     #[inline(always)]
     pub fn roots(&self) -> impl ExactSizeIterator<Item = Root> + use<'p> {
@@ -362,6 +381,11 @@ impl<'p> Path<'p> {
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.segments.len() / 2
+    }
+
+    /// How many words of the side table it takes.
+    pub(crate) fn words(&self) -> usize {
+        PATH_HEAD + self.roots.len() + self.segments.len()
     }
 
     /// Whether the path is a root alone.

@@ -5,7 +5,7 @@ use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::{tera, tower};
 use crate::function::Registry;
-use crate::vm::{Hooks, Run, Session, run};
+use crate::vm::{Hooks, Run, Session, run, run_checked};
 
 /// Compiles a unit of `dialect`.
 pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
@@ -28,5 +28,13 @@ pub(super) fn render<H: Hooks>(session: &mut Session, what: Run<'_>, out: &mut S
     match what.program.dialect() {
         Dialect::Tower => run::<tower::Rules, H>(session, what, out, hooks),
         Dialect::Tera => run::<tera::Rules, H>(session, what, out, hooks),
+    }
+}
+
+/// The same with every index checked.
+pub(super) fn render_checked(session: &mut Session, what: Run<'_>, out: &mut String) -> Result<()> {
+    match what.program.dialect() {
+        Dialect::Tower => run_checked::<tower::Rules>(session, what, out),
+        Dialect::Tera => run_checked::<tera::Rules>(session, what, out),
     }
 }

@@ -85,14 +85,28 @@ impl Template {
         out: &mut String,
         hooks: &mut H,
     ) -> Result<()> {
-        let Shared { compiled, linked, limits, capabilities } = &*self.shared;
         let before = out.len();
-        let run = Run { program: &compiled.program, linked, inputs, limits, capabilities: *capabilities };
-        let result = instance::render(session, run, out, hooks);
+        let result = instance::render(session, self.run(inputs), out, hooks);
         if result.is_err() {
             out.truncate(before);
         }
         result
+    }
+
+    /// Renders as [`Template::render_inputs`] does, by a machine that checks every index it is given and panics where
+    /// one is wrong: slower, for tests of what the verifier lets through.
+    pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
+        let before = out.len();
+        let result = instance::render_checked(session, self.run(inputs), out);
+        if result.is_err() {
+            out.truncate(before);
+        }
+        result
+    }
+
+    fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
+        let Shared { compiled, linked, limits, capabilities } = &*self.shared;
+        Run { program: &compiled.program, linked, inputs, limits, capabilities: *capabilities }
     }
 
     /// The language.

@@ -1,42 +1,67 @@
 //! Calls: of imported functions, and of chunks.
 
-use smallvec::SmallVec;
-
+use super::access::Access;
 use super::dispatch::steps;
 use super::machine::{Frame, Machine};
 use crate::bytecode::{CallSite, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Body, Builtin, HostArgs, Params, arrange, in_order};
+use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
 /// Steps that a call of a chunk costs beside its code: a frame is worth several instructions.
 const CALL_STEPS: u64 = 8;
 
-impl<'r> Machine<'r, '_> {
+impl<'r, A: Access> Machine<'r, '_, A> {
     /// Calls the function of the call site at `at` with the topmost values.
     pub(super) fn call(&mut self, at: u32) -> Result<()> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
+        let answer = self.answer(&site)?;
+        self.top -= site.params.len();
+        self.push(answer);
+        Ok(())
+    }
+
+    /// The same, where the answer is the same for the whole render: the function is called once.
+    pub(super) fn call_memo(&mut self, at: u32, memo: u32) -> Result<()> {
+        let memo = self.program.globals.len() + memo as usize;
+        let known = A::at(self.values, memo);
+        if known.is_undefined() {
+            self.call(at)?;
+            if self.import_of(at).is_some_and(|builtin| builtin.pure) {
+                *A::place(self.values, memo) = A::at(self.values, self.top - 1);
+            }
+            return Ok(());
+        }
+        self.cx.spend(1)?;
+        self.top -= self.program.call_site(at).params.len();
+        self.push(known);
+        Ok(())
+    }
+
+    fn import_of(&self, at: u32) -> Option<&'r Builtin> {
+        let linked: &'r Linked = self.linked;
+        linked.get(self.program.call_site(at).import as usize).map(|builtin| &**builtin)
+    }
+
+    /// The answer of a call with the topmost values.
+    fn answer(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
         let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
             return Err(capability_off(builtin));
         }
-        let first = self.stack.len().saturating_sub(site.params.len());
-        let given = self.stack.get(first..).unwrap_or(&[]);
-        let answer = match (&builtin.body, builtin.params) {
+        let given = self.topmost(site.params.len());
+        match (&builtin.body, builtin.params) {
             (Body::Native(body), Params::Named(params)) if in_order(builtin, params, site.params, given)? => {
-                body(&self.cx, given)?
+                body(&self.cx, given)
             }
             (Body::Native(body), Params::Named(params)) => {
                 let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
-                body(&self.cx, &arguments)?
+                body(&self.cx, &arguments)
             }
-            _ => self.call_host(builtin, &site, given)?,
-        };
-        self.stack.truncate(first);
-        self.push(answer);
-        Ok(())
+            _ => self.call_host(builtin, site, given),
+        }
     }
 
     /// Calls a function that takes open parameters: names and values as they were given.
@@ -94,23 +119,25 @@ impl<'r> Machine<'r, '_> {
         if self.frames.len() >= allowed {
             return Err(Limit::CallDepth.error(allowed as u64));
         }
-        let first = self.stack.len().saturating_sub(chunk.params as usize);
-        let params: SmallVec<[Value<'r>; 8]> = self.stack.drain(first..).collect();
-        let slots = self.slots.len();
         self.cx.charge(chunk.slots as usize * size_of::<Value>())?;
-        self.slots.extend(params);
-        self.slots.resize(slots + chunk.slots as usize, Value::Undefined);
-        let (stack, loops, captures) = (self.stack.len(), self.loops.len(), self.captures.len());
+        let slots = self.top - chunk.params as usize;
+        let stack = slots + chunk.slots as usize;
+        if stack + chunk.stack as usize > self.values.len() {
+            self.grow(stack + chunk.stack as usize);
+        }
+        if let Some(unset) = self.values.get_mut(self.top..stack) {
+            unset.fill(Value::Undefined);
+        }
+        let (loops, captures) = (self.loops.len(), self.captures.len());
         self.frames.push(Frame { slots, stack, loops, captures, back, scope });
-        self.base = slots;
+        (self.base, self.top) = (slots, stack);
         Ok(chunk.entry as usize)
     }
 
     /// Leaves the running chunk; the answer is where its caller goes on, or `None` where it was the last.
     pub(super) fn leave(&mut self) -> Option<usize> {
         let frame = self.frames.pop()?;
-        self.slots.truncate(frame.slots);
-        self.stack.truncate(frame.stack);
+        self.top = frame.slots;
         self.loops.truncate(frame.loops);
         self.captures.truncate(frame.captures);
         let caller = self.frames.last()?;

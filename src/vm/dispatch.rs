@@ -1,8 +1,9 @@
 //! The loop: one line for each instruction.
 
+use super::access::Access;
 use super::machine::{Machine, literal};
 use super::semantics::Semantics;
-use crate::bytecode::{BinaryOp, EscapeMode, Op, Role};
+use crate::bytecode::{BinaryOp, EscapeMode, Op, Role, Test};
 use crate::diagnostics::Result;
 use crate::value::Value;
 
@@ -27,18 +28,24 @@ fn signed(operand: u32) -> i64 {
     i64::from((operand << 8).cast_signed() >> 8)
 }
 
-impl<'r> Machine<'r, '_> {
+impl<'r, A: Access> Machine<'r, '_, A> {
     /// Runs from the word `at` until the last chunk is left, or an error.
     pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let words = self.program.words();
         let mut pc = at;
         loop {
-            let Some(&word) = words.get(pc) else { return Err(self.corrupt()) };
-            let op = Op::of(word);
+            let word = A::at(words, pc);
+            let op = A::op(word);
             hooks.step(pc, op);
             self.at = pc;
             let a = word >> 8;
             pc += 1;
+            // The next operand word.
+            let mut operand = || {
+                let word = A::at(words, pc);
+                pc += 1;
+                word
+            };
             match op {
                 Op::Str => self.push(self.string(a)),
                 Op::Num => self.push(self.number(a)),
@@ -48,7 +55,13 @@ impl<'r> Machine<'r, '_> {
                 Op::LoadPath => self.load::<S>(a).map(|value| self.push(value))?,
                 Op::PeekPath => self.find::<S>(a).map(|value| self.push(value.unwrap_or_default()))?,
                 Op::EmitPath => {
-                    let mode = next_operand(words, &mut pc);
+                    let mode = operand();
+                    let value = self.load::<S>(a)?;
+                    self.emit::<S>(value, EscapeMode::of(mode))?;
+                }
+                Op::TextPath => {
+                    let (mode, text) = (operand(), operand());
+                    self.out.push(self.text(text))?;
                     let value = self.load::<S>(a)?;
                     self.emit::<S>(value, EscapeMode::of(mode))?;
                 }
@@ -56,7 +69,7 @@ impl<'r> Machine<'r, '_> {
                     let value = self.pop();
                     self.set_slot(a, value);
                 }
-                Op::ClearSlots => self.clear_slots(a, next_operand(words, &mut pc)),
+                Op::ClearSlots => self.clear_slots(a, operand()),
                 Op::Not => self.negate::<S>()?,
                 Op::Add => self.binary::<S>(BinaryOp::Add)?,
                 Op::Sub => self.binary::<S>(BinaryOp::Sub)?,
@@ -88,6 +101,12 @@ impl<'r> Machine<'r, '_> {
                         pc = self.jump(pc, a as usize)?;
                     }
                 }
+                Op::JumpTest => {
+                    let (string, test, target) = (operand(), operand(), operand());
+                    if self.passes::<S>(a, string, Test::of(test))? {
+                        pc = self.jump(pc, target as usize)?;
+                    }
+                }
                 Op::JumpPresent => {
                     let value = self.pop();
                     if S::present(value) {
@@ -96,21 +115,22 @@ impl<'r> Machine<'r, '_> {
                     }
                 }
                 Op::Iter => {
-                    let empty = next_operand(words, &mut pc);
-                    if !self.iter::<S>(a)? {
+                    let (slot, empty) = (operand(), operand());
+                    if !self.iter::<S>(a, slot)? {
                         pc = self.jump(pc, empty as usize)?;
                     }
                 }
                 Op::Next => {
-                    let end = next_operand(words, &mut pc);
-                    if !self.next(a)? {
-                        pc = self.jump(pc, end as usize)?;
+                    let body = operand();
+                    if self.next(a)? {
+                        pc = self.jump(pc, body as usize)?;
                     }
                 }
                 Op::EndIter => drop(self.loops.pop()),
                 Op::Call => self.call(a)?,
+                Op::CallMemo => self.call_memo(a, operand())?,
                 Op::CallChunk => {
-                    let scope = next_operand(words, &mut pc);
+                    let scope = operand();
                     pc = self.enter(a, scope, pc)?;
                 }
                 Op::Return => match self.leave() {
@@ -118,7 +138,7 @@ impl<'r> Machine<'r, '_> {
                     None => return Ok(()),
                 },
                 Op::Fail => return Err(self.failure(a)),
-                Op::Text => self.out.push(self.program.str(a))?,
+                Op::Text => self.out.push(self.text(a))?,
                 Op::Emit => {
                     let value = self.pop();
                     self.emit::<S>(value, EscapeMode::of(a))?;
@@ -146,6 +166,19 @@ impl<'r> Machine<'r, '_> {
         Ok(())
     }
 
+    /// Whether comparing what the path at `path` names with a string constant gives the wanted answer.
+    #[inline]
+    fn passes<S: Semantics>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
+        let value = self.load::<S>(path)?;
+        if let Value::Str(text) = value {
+            let equal = text.as_str() == self.text(string);
+            return Ok((equal != test.unequal) == test.wanted);
+        }
+        let op = if test.unequal { BinaryOp::Ne } else { BinaryOp::Eq };
+        let answer = S::binary(&self.cx, op, value, self.string(string))?;
+        Ok(S::truth(&self.cx, answer)? == test.wanted)
+    }
+
     #[inline]
     fn negate<S: Semantics>(&mut self) -> Result<()> {
         let truth = self.pop_truth::<S>()?;
@@ -166,12 +199,4 @@ impl<'r> Machine<'r, '_> {
 #[inline(always)]
 pub(super) fn steps(words: usize) -> u64 {
     words as u64 / 4
-}
-
-/// The next operand word.
-#[inline(always)]
-fn next_operand(words: &[u32], pc: &mut usize) -> u32 {
-    let word = words.get(*pc).copied().unwrap_or(0);
-    *pc += 1;
-    word
 }

@@ -1,5 +1,6 @@
 //! Running loops.
 
+use super::access::Access;
 use super::machine::Machine;
 use super::semantics::Semantics;
 use crate::bytecode::LoopField;
@@ -43,23 +44,29 @@ impl<'v> Loop<'v> {
     }
 }
 
-impl<'r> Machine<'r, '_> {
-    /// Opens a loop over the top of the stack; `false` where there is nothing to loop over.
-    pub(super) fn iter<S: Semantics>(&mut self, names: u32) -> Result<bool> {
+impl<'r, A: Access> Machine<'r, '_, A> {
+    /// Opens a loop over the top of the stack with one or two slots, and sets them to the first item; `false`
+    /// where there is none.
+    pub(super) fn iter<S: Semantics>(&mut self, names: u32, slot: u32) -> Result<bool> {
         let value = self.pop();
         let items = S::iterate(&self.cx, value, names)?;
         let len = items.len();
-        if len > 0 {
-            self.loops.push(Loop { items, begun: 0, len });
+        if len == 0 {
+            return Ok(false);
         }
-        Ok(len > 0)
+        if names == 1 && matches!(items, Items::Sorted(_)) {
+            return Err(self.corrupt()); // an entry takes two slots
+        }
+        self.loops.push(Loop { items, begun: 0, len });
+        self.next(slot)
     }
 
     /// Sets the loop's slots to the next item; closes the loop and says `false` where there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn next(&mut self, slot: u32) -> Result<bool> {
         self.cx.spend(1)?;
-        let Some(running) = self.loops.last_mut() else { return Ok(false) };
+        let innermost = self.loops.len().wrapping_sub(1);
+        let running = A::place(&mut self.loops, innermost);
         let at = running.begun;
         if at == running.len {
             self.loops.pop();

@@ -1,9 +1,11 @@
 //! The machine's state and its small moves.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
+use super::access::Access;
 use super::loops::Loop;
 use super::output::Output;
 use super::semantics::Semantics;
@@ -16,13 +18,17 @@ use crate::value::{Text, Value};
 /// An inline cache: a shape's id and the index of the key in it.
 pub(super) type Cache = Cell<(u32, u32)>;
 
+/// An inline cache that knows nothing: no shape has this id.
+pub(super) const COLD: (u32, u32) = (u32::MAX, 0);
+
 /// A chunk that is running.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     /// Index of the first of its slots.
     pub slots: usize,
-    /// Heights of the stacks when it was entered.
+    /// Index of the first of its values on the stack.
     pub stack: usize,
+    /// Open loops and captures when it was entered.
     pub loops: usize,
     pub captures: usize,
     /// The word where its caller goes on.
@@ -32,61 +38,82 @@ pub(super) struct Frame {
 }
 
 /// The state of one render.
-pub(super) struct Machine<'r, 'o> {
+///
+/// Inputs, memos, slots and stacks lie in one row of `values`: first the program's inputs, then its memos, then
+/// for each frame its slots and its stack. A callee's parameters are where its caller pushed them.
+pub(super) struct Machine<'r, 'o, A> {
     pub program: &'r Program,
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'r [Cache],
     /// String constants as values, made when first pushed.
     pub texts: &'r [Cell<Option<&'r Text<'r>>>],
-    pub globals: &'r [Value<'r>],
-    pub stack: SmallVec<[Value<'r>; 16]>,
-    pub slots: bumpalo::collections::Vec<'r, Value<'r>>,
-    pub loops: SmallVec<[Loop<'r>; 4]>,
-    pub captures: SmallVec<[usize; 4]>,
-    pub frames: SmallVec<[Frame; 4]>,
+    pub values: &'r mut [Value<'r>],
+    /// Index behind the top of the stack.
+    pub top: usize,
     /// Index of the first slot of the running chunk.
     pub base: usize,
+    pub loops: bumpalo::collections::Vec<'r, Loop<'r>>,
+    pub captures: SmallVec<[usize; 4]>,
+    pub frames: SmallVec<[Frame; 4]>,
     /// The word of the running instruction, for the error door.
     pub at: usize,
     pub out: Output<'o>,
+    pub access: PhantomData<A>,
 }
 
-impl<'r> Machine<'r, '_> {
-    #[inline]
+impl<'r, A: Access> Machine<'r, '_, A> {
+    #[inline(always)]
     pub(super) fn pop(&mut self) -> Value<'r> {
-        self.stack.pop().unwrap_or_default()
+        self.top -= 1;
+        A::at(self.values, self.top)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn push(&mut self, value: Value<'r>) {
-        self.stack.push(value);
+        *A::place(self.values, self.top) = value;
+        self.top += 1;
     }
 
+    /// The `count` topmost values.
     #[inline]
-    pub(super) fn slot(&self, slot: u32) -> Value<'r> {
-        self.slots.get(self.base + slot as usize).copied().unwrap_or_default()
+    pub(super) fn topmost(&self, count: usize) -> &[Value<'r>] {
+        self.top.checked_sub(count).and_then(|first| self.values.get(first..self.top)).unwrap_or(&[])
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn set_slot(&mut self, slot: u32, value: Value<'r>) {
-        if let Some(place) = self.slots.get_mut(self.base + slot as usize) {
-            *place = value;
-        }
+        *A::place(self.values, self.base + slot as usize) = value;
     }
 
     pub(super) fn clear_slots(&mut self, first: u32, count: u32) {
         (first..first.saturating_add(count)).for_each(|slot| self.set_slot(slot, Value::Undefined));
     }
 
+    /// Makes room for values up to index `end`.
+    #[cold]
+    pub(super) fn grow(&mut self, end: usize) {
+        let old: &[Value<'r>] = self.values;
+        let room = end.max(old.len() * 2);
+        let filled = (0..room).map(|at| old.get(at).copied().unwrap_or_default());
+        self.values = self.cx.arena().bump().alloc_slice_fill_iter(filled);
+    }
+
+    /// The text with index `id`.
+    #[inline(always)]
+    pub(super) fn text(&self, id: u32) -> &'r str {
+        let (start, end) = A::at(&self.program.strings, id as usize);
+        A::text(&self.program.pool, start as usize, end as usize)
+    }
+
     /// A string constant.
     #[inline]
     pub(super) fn string(&self, id: u32) -> Value<'r> {
-        let Some(cell) = self.texts.get(id as usize) else { return Value::Undefined };
+        let cell = A::borrow(self.texts, id as usize);
         if let Some(text) = cell.get() {
             return Value::Str(text);
         }
-        let value = self.cx.arena().borrowed_text(self.program.str(id));
+        let value = self.cx.arena().borrowed_text(self.text(id));
         if let Value::Str(text) = value {
             cell.set(Some(text));
         }
@@ -105,7 +132,7 @@ impl<'r> Machine<'r, '_> {
     #[inline(always)]
     pub(super) fn emit<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
         match (value, mode) {
-            (Value::Str(text), EscapeMode::Plain) => self.out.push(text.as_str()),
+            (Value::Str(text), EscapeMode::Plain | EscapeMode::Piece) => self.out.push(text.as_str()),
             _ => self.emit_other::<S>(value, mode),
         }
     }
@@ -113,7 +140,6 @@ impl<'r> Machine<'r, '_> {
     #[inline(never)]
     fn emit_other<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
         match (value, mode) {
-            (Value::Str(text), EscapeMode::Piece) => self.out.push(text.as_str()),
             (Value::Int(n), EscapeMode::Plain | EscapeMode::Html | EscapeMode::Piece) => {
                 self.out.push(itoa::Buffer::new().format(n))
             }
@@ -124,9 +150,9 @@ impl<'r> Machine<'r, '_> {
     /// Joins the `count` topmost values as text.
     pub(super) fn join<S: Semantics>(&mut self, count: u32) -> Result<()> {
         let start = self.out.len();
-        let first = self.stack.len().saturating_sub(count as usize);
-        for at in first..self.stack.len() {
-            let value = self.stack.get(at).copied().unwrap_or_default();
+        let first = self.top.saturating_sub(count as usize);
+        for at in first..self.top {
+            let value = A::at(self.values, at);
             if let Err(error) = self.emit::<S>(value, EscapeMode::Piece) {
                 // The error may be absorbed: what was joined so far is no output, but memory.
                 self.out.truncate(start);
@@ -134,15 +160,14 @@ impl<'r> Machine<'r, '_> {
                 return Err(if error.code == Code::LimitOutputBytes { Limit::Memory.error(allowed) } else { error });
             }
         }
-        self.stack.truncate(first);
+        self.top = first;
         self.take_output(start)
     }
 
     /// Makes a list of the `count` topmost values.
     pub(super) fn list(&mut self, count: u32) -> Result<()> {
-        let first = self.stack.len().saturating_sub(count as usize);
-        let list = self.cx.list(self.stack.get(first..).unwrap_or(&[]))?;
-        self.stack.truncate(first);
+        let list = self.cx.list(self.topmost(count as usize))?;
+        self.top -= count as usize;
         self.push(list);
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! looks at words, reads borrowed data and appends to one output buffer. Errors leave the loop through one
 //! door, where a handler absorbs them or they are placed in the source.
 
+mod access;
 mod calls;
 mod dispatch;
 mod loops;
@@ -21,4 +22,4 @@ pub use dispatch::{Hooks, NoHooks};
 pub use loops::Items;
 pub use output::Output;
 pub use semantics::{Missing, Semantics};
-pub use session::{Run, Session, run};
+pub use session::{Run, Session, run, run_checked};

@@ -1,5 +1,6 @@
 //! The output buffer: one string, bounded.
 
+use super::access::append;
 use crate::diagnostics::Result;
 use crate::limits::Limit;
 
@@ -7,6 +8,8 @@ use crate::limits::Limit;
 #[derive(Debug)]
 pub struct Output<'o> {
     text: &'o mut String,
+    /// Up to this length text is appended without asking: there is room for it, and the limit is not reached.
+    fence: usize,
     end: usize,
     limit: usize,
 }
@@ -15,16 +18,28 @@ impl<'o> Output<'o> {
     /// Appends at most `limit` bytes to `text`.
     pub fn new(text: &'o mut String, limit: usize) -> Self {
         let end = text.len().saturating_add(limit);
-        Self { text, end, limit }
+        Self { fence: end.min(text.capacity()), text, end, limit }
     }
 
     /// Appends `text`.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, text: &str) -> Result<()> {
-        if text.len() > self.end - self.text.len() {
+        if text.len() > self.fence.saturating_sub(self.text.len()) {
+            self.make_room(text.len())?;
+        }
+        append(self.text, text);
+        Ok(())
+    }
+
+    /// Room for `len` bytes more, or the error of there being no more allowed.
+    #[cold]
+    #[inline(never)]
+    fn make_room(&mut self, len: usize) -> Result<()> {
+        if len > self.end.saturating_sub(self.text.len()) {
             return Err(self.full());
         }
-        self.text.push_str(text);
+        self.text.reserve(len);
+        self.fence = self.end.min(self.text.capacity());
         Ok(())
     }
 
@@ -37,6 +52,7 @@ impl<'o> Output<'o> {
     /// itself by what it reads.
     pub fn push_with(&mut self, write: impl FnOnce(&mut String)) -> Result<()> {
         write(self.text);
+        self.fence = self.end.min(self.text.capacity());
         if self.text.len() > self.end { Err(self.full()) } else { Ok(()) }
     }
 

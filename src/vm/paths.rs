@@ -1,13 +1,14 @@
 //! Reading paths, with an inline cache at each step.
 
+use super::access::Access;
 use super::machine::Machine;
 use super::semantics::{Missing, Semantics};
-use crate::bytecode::{Path, Root, Segment};
+use crate::bytecode::{Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Segment};
 use crate::diagnostics::Result;
 use crate::text::Span;
 use crate::value::{Map, Value};
 
-impl<'r> Machine<'r, '_> {
+impl<'r, A: Access> Machine<'r, '_, A> {
     /// What the path at `at` names; its computed indexes leave the stack.
     #[inline]
     pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
@@ -16,9 +17,7 @@ impl<'r> Machine<'r, '_> {
         }
         let path = self.program.path(at);
         let found = self.find_path::<S>(&path);
-        if path.indexes > 0 {
-            self.stack.truncate(self.stack.len().saturating_sub(path.indexes as usize));
-        }
+        self.top -= path.indexes as usize;
         found
     }
 
@@ -38,9 +37,7 @@ impl<'r> Machine<'r, '_> {
             Some(value) => value,
             None => self.missing::<S>(&path)?,
         };
-        if path.indexes > 0 {
-            self.stack.truncate(self.stack.len().saturating_sub(path.indexes as usize));
-        }
+        self.top -= path.indexes as usize;
         Ok(found)
     }
 
@@ -48,21 +45,35 @@ impl<'r> Machine<'r, '_> {
     /// that its cache knows. `None` leaves the answer to the general way.
     #[inline(always)]
     fn quick(&self, at: u32) -> Option<Value<'r>> {
-        let path = self.program.quick_path(at)?;
-        let mut value = match path.root {
-            Root::Slot(slot) => self.slot(slot),
-            Root::Global(global) => *self.globals.get(global as usize)?,
-            Root::Loop(..) | Root::Callers(_) => return None,
-        };
-        for cache in self.caches.get(path.cache..path.cache + path.steps)? {
-            let Value::Map(map) = value else { return None };
-            let (id, index) = cache.get();
-            if id != map.shape_id() || id == 0 {
-                return None;
+        let extra: &[u32] = &self.program.extra;
+        let quick = A::at(extra, at as usize);
+        if quick & QUICK == 0 {
+            return None;
+        }
+        let base = if quick & QUICK_GLOBAL == 0 { self.base } else { 0 };
+        let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
+        let steps = quick >> QUICK_STEPS & QUICK_MOST;
+        if steps > 0 {
+            let first = A::at(extra, at as usize + 1);
+            for cache in first..first + steps {
+                let Value::Map(map) = value else { return None };
+                let (id, index) = A::borrow(self.caches, cache as usize).get();
+                if id != map.shape_id() {
+                    return None;
+                }
+                value = *map.values().get(index as usize)?;
             }
-            value = *map.values().get(index as usize)?;
         }
         if value.is_undefined() { None } else { Some(value) }
+    }
+
+    fn slot(&self, slot: u32) -> Value<'r> {
+        A::at(self.values, self.base + slot as usize)
+    }
+
+    /// A top-level input.
+    fn global(&self, global: u32) -> Value<'r> {
+        A::at(self.values, global as usize)
     }
 
     #[inline]
@@ -70,7 +81,7 @@ impl<'r> Machine<'r, '_> {
         for root in path.roots() {
             let value = match root {
                 Root::Slot(slot) => self.slot(slot),
-                Root::Global(global) => self.globals.get(global as usize).copied().unwrap_or_default(),
+                Root::Global(global) => self.global(global),
                 Root::Loop(level, field) => self.loop_field(self.loops.len(), level, field),
                 Root::Callers(name) => match self.find_in_callers::<S>(name, path)? {
                     Some(found) => return Ok(Some(found)),
@@ -117,8 +128,7 @@ impl<'r> Machine<'r, '_> {
     }
 
     fn computed_index(&self, nth: u32, path: &Path<'r>) -> Value<'r> {
-        let first = self.stack.len().saturating_sub(path.indexes as usize);
-        self.stack.get(first + nth as usize).copied().unwrap_or_default()
+        self.topmost(path.indexes as usize).get(nth as usize).copied().unwrap_or_default()
     }
 
     /// The value under a key of a map, by way of the read site's cache.
@@ -127,7 +137,7 @@ impl<'r> Machine<'r, '_> {
         let shape = map.shape();
         let cell = self.caches.get(cache as usize)?;
         let (id, at) = cell.get();
-        if id == shape.id() && id != 0 {
+        if id == shape.id() {
             return map.values().get(at as usize).copied();
         }
         let found = shape.find(self.program.str(name))?;
@@ -174,8 +184,8 @@ impl<'r> Machine<'r, '_> {
         let open = self.frames.get(frame).map_or(0, |frame| frame.loops);
         let base = frame.checked_sub(1).and_then(|at| self.frames.get(at)).map_or(0, |frame| frame.slots);
         match root {
-            Root::Slot(slot) => self.slots.get(base + slot as usize).copied().unwrap_or_default(),
-            Root::Global(global) => self.globals.get(global as usize).copied().unwrap_or_default(),
+            Root::Slot(slot) => self.values.get(base + slot as usize).copied().unwrap_or_default(),
+            Root::Global(global) => self.global(global),
             Root::Loop(level, field) => self.loop_field(open, level, field),
             Root::Callers(_) => Value::Undefined,
         }
@@ -251,7 +261,7 @@ impl<'r> Machine<'r, '_> {
     fn walk_far<S: Semantics>(&self, root: Root, path: &Path<'r>) -> Result<(usize, Option<Value<'r>>)> {
         let mut value = match root {
             Root::Slot(slot) => self.slot(slot),
-            Root::Global(global) => self.globals.get(global as usize).copied().unwrap_or_default(),
+            Root::Global(global) => self.global(global),
             Root::Loop(level, field) => self.loop_field(self.loops.len(), level, field),
             Root::Callers(_) => Value::Undefined,
         };

@@ -1,12 +1,14 @@
 //! A session: what is kept from render to render.
 
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
+use super::access::{Access, Checking, Trusting};
 use super::dispatch::Hooks;
-use super::machine::{Cache, Machine};
+use super::machine::{COLD, Cache, Machine};
 use super::output::Output;
 use super::semantics::Semantics;
 use crate::bytecode::Program;
@@ -24,8 +26,8 @@ pub struct Session {
     caches: HashMap<u64, Box<[Cache]>>,
 }
 
-/// Slots there is room for before the arena has to give more.
-const SLOTS: usize = 32;
+/// Slots and values on stacks there is room for before the arena has to give more.
+const VALUES: usize = 48;
 
 /// How many programs a session keeps caches for.
 const PROGRAMS: usize = 1024;
@@ -42,7 +44,7 @@ impl Session {
             self.caches.clear();
         }
         let sites = program.caches as usize + 2 * program.globals.len();
-        self.caches.entry(program.id).or_insert_with(|| std::iter::repeat_n(Cell::new((0, 0)), sites).collect());
+        self.caches.entry(program.id).or_insert_with(|| std::iter::repeat_n(Cell::new(COLD), sites).collect());
     }
 }
 
@@ -63,25 +65,43 @@ pub struct Run<'r> {
 
 /// Runs a program and appends what it writes to `out`. On an error `out` holds what was written before it.
 pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mut String, hooks: &mut H) -> Result<()> {
+    run_by::<S, H, Trusting>(session, run, out, hooks)
+}
+
+/// The same by a machine that checks every index it is given and panics where one is wrong: slower, and what
+/// tests hold [`run`] and the verifier against.
+pub fn run_checked<S: Semantics>(session: &mut Session, run: Run<'_>, out: &mut String) -> Result<()> {
+    run_by::<S, super::NoHooks, Checking>(session, run, out, &mut super::NoHooks)
+}
+
+fn run_by<S: Semantics, H: Hooks, A: Access>(
+    session: &mut Session,
+    run: Run<'_>,
+    out: &mut String,
+    hooks: &mut H,
+) -> Result<()> {
     session.prepare(run.program);
     let Session { arena, regexes, caches } = &*session;
     let caches = caches.get(&run.program.id).map_or(&[][..], |caches| caches);
     let (sites, bindings) = caches.split_at_checked(run.program.caches as usize).unwrap_or((caches, &[]));
-    let mut machine = Machine {
+    let fixed = run.program.globals.len() + run.program.memos as usize;
+    let values = arena.bump().alloc_slice_fill_copy(fixed + VALUES, Value::Undefined);
+    bind(run.program, run.inputs, bindings, values);
+    let mut machine: Machine<'_, '_, A> = Machine {
         program: run.program,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
         caches: sites,
         texts: arena.bump().alloc_slice_fill_with(run.program.strings.len(), |_| Cell::new(None)),
-        globals: bind(run.program, run.inputs, bindings, arena),
-        stack: SmallVec::new(),
-        slots: bumpalo::collections::Vec::with_capacity_in(SLOTS, arena.bump()),
-        loops: SmallVec::new(),
+        values,
+        top: fixed,
+        base: fixed,
+        loops: bumpalo::collections::Vec::new_in(arena.bump()),
         captures: SmallVec::new(),
         frames: SmallVec::new(),
-        base: 0,
         at: 0,
         out: Output::new(out, run.limits.output_bytes),
+        access: PhantomData,
     };
     let mut at = machine.enter(0, 0, 0)?;
     loop {
@@ -92,10 +112,10 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
     }
 }
 
-/// The values of the program's top-level inputs; each has a cache for each layer.
-fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache], arena: &'r Arena) -> &'r [Value<'r>] {
+/// Puts the values of the program's top-level inputs in front; each has a cache for each layer.
+fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache], values: &mut [Value<'r>]) {
     let mut caches = caches.iter();
-    let globals = program.globals.iter().map(|&name| {
+    for (&name, place) in program.globals.iter().zip(values) {
         let mut found = None;
         for layer in inputs.layers() {
             let cache = caches.next();
@@ -103,9 +123,8 @@ fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache], arena: &'r 
                 found = cached_find(map, program, name, cache);
             }
         }
-        found.unwrap_or_default()
-    });
-    arena.bump().alloc_slice_fill_iter(globals)
+        *place = found.unwrap_or_default();
+    }
 }
 
 fn cached_find<'r>(
@@ -118,12 +137,11 @@ fn cached_find<'r>(
     let id = map.shape().id();
     if let Some((known, at)) = cache.map(Cell::get)
         && known == id
-        && id != 0
     {
         return if at == ABSENT { None } else { map.values().get(at as usize).copied() };
     }
     let found = map.shape().find(program.str(name));
-    if let Some(cache) = cache {
+    if let (Some(cache), 1..) = (cache, id) {
         cache.set((id, found.and_then(|at| u32::try_from(at).ok()).unwrap_or(ABSENT)));
     }
     map.values().get(found?).copied()

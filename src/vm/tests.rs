@@ -1,6 +1,6 @@
 //! The machine with a toy language: the mechanisms, not a language's rules.
 
-use super::{Items, Missing, NoHooks, Output, Run, Semantics, Session, run};
+use super::{Items, Missing, NoHooks, Output, Run, Semantics, Session, run, run_checked};
 use crate::bytecode::{BinaryOp, Dialect, EscapeMode, Op, Program, Scope, disassemble};
 use crate::compiler::{Constant, Emitter, Fold, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::{CULPRIT, Code, Result};
@@ -103,6 +103,9 @@ fn render_with(program: &Program, json: &str, limits: &Limits) -> Result<String>
     let mut again = String::new();
     run::<Toy, _>(&mut session, what, &mut again, &mut NoHooks)?;
     assert_eq!(out, again, "a second render with warm caches");
+    let mut checked = String::new();
+    run_checked::<Toy>(&mut session, what, &mut checked)?;
+    assert_eq!(out, checked, "with every index checked");
     Ok(out)
 }
 

@@ -1,5 +1,6 @@
 //! The one door through which errors leave the loop: absorbed by a handler, or placed in the source.
 
+use super::access::Access;
 use super::machine::Machine;
 use crate::bytecode::Spanned;
 use crate::diagnostics::{CULPRIT, Diagnostic};
@@ -16,7 +17,7 @@ pub(super) fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-impl Machine<'_, '_> {
+impl<A: Access> Machine<'_, '_, A> {
     /// Absorbs the error and says where the code goes on, or gives it back with its places. Reached limits are
     /// never absorbed.
     #[cold]
@@ -56,7 +57,7 @@ impl Machine<'_, '_> {
             self.out.truncate(start);
         }
         self.captures.truncate(captures);
-        self.stack.truncate(frame.stack + handler.height as usize);
+        self.top = frame.stack + handler.height as usize;
         self.loops.truncate(frame.loops + handler.iters as usize);
         self.push(Value::Undefined);
         handler.target as usize

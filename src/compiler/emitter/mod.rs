@@ -5,20 +5,21 @@
 //! across a jump target.
 
 mod control;
+mod known;
 mod paths;
 mod words;
 
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::bytecode::{
     BinaryOp, ChunkInfo, Dialect, EscapeMode, Failure, Handler, InlineRange, Literal, Op, SpanRun, Spanned,
 };
 use crate::compiler::fold::{Constant, Fold};
-use crate::compiler::paths::PathSpec;
 use crate::compiler::tables::{Tables, index};
 use crate::text::{Source, Span};
+use known::{Application, Known};
 
 /// The largest operand that fits beside an opcode.
 const OPERAND: u32 = 0x00FF_FFFF;
@@ -30,7 +31,9 @@ pub struct Label(usize);
 /// An open loop.
 #[derive(Debug, Clone, Copy)]
 pub struct LoopMark {
-    head: Label,
+    slot: u32,
+    body: Label,
+    turn: Label,
     end: Label,
 }
 
@@ -48,9 +51,20 @@ pub struct ProtectMark {
 struct Open {
     id: usize,
     slots: u32,
-    height: u32,
+    stack: u32,
     iters: u32,
     captures: u32,
+}
+
+/// An instruction that may still be taken back: nothing jumps behind it, no range begins or ends there.
+#[derive(Debug, Clone, Copy)]
+struct Recent {
+    op: Op,
+    /// Index of its first word.
+    at: u32,
+    place: Spanned,
+    /// How many values the frame's part of the stack held before it.
+    height: u32,
 }
 
 /// Emits one program, chunk by chunk. The first chunk begun is where a render begins.
@@ -66,7 +80,9 @@ pub struct Emitter<'f> {
     handlers: Vec<Handler>,
     spans: Vec<SpanRun>,
     inlined: Vec<InlineRange>,
-    paths: HashMap<PathSpec, u32>,
+    /// Offsets of paths in the side table, by what they read.
+    paths: HashTable<u32>,
+    hasher: DefaultHashBuilder,
     caches: u32,
     labels: Vec<Option<u32>>,
     patches: Vec<(usize, bool, Label)>,
@@ -74,6 +90,12 @@ pub struct Emitter<'f> {
     text: String,
     text_place: Spanned,
     constants: Vec<(Constant, Spanned)>,
+    recent: Vec<Recent>,
+    /// What is known of each value on the frame's part of the stack.
+    values: Vec<Known>,
+    memos: HashMap<Application, u32>,
+    /// Something does not fit its place in a word.
+    oversized: bool,
     open: Open,
 }
 
@@ -92,7 +114,8 @@ impl<'f> Emitter<'f> {
             handlers: Vec::new(),
             spans: Vec::new(),
             inlined: Vec::new(),
-            paths: HashMap::new(),
+            paths: HashTable::new(),
+            hasher: DefaultHashBuilder::default(),
             caches: 0,
             labels: Vec::new(),
             patches: Vec::new(),
@@ -100,6 +123,10 @@ impl<'f> Emitter<'f> {
             text: String::new(),
             text_place: Spanned::default(),
             constants: Vec::new(),
+            recent: Vec::new(),
+            values: Vec::new(),
+            memos: HashMap::new(),
+            oversized: false,
             open: Open::default(),
         }
     }
@@ -109,7 +136,7 @@ impl<'f> Emitter<'f> {
     /// Names a chunk that will be emitted later or now, so that calls may name it first.
     pub fn declare_chunk(&mut self, name: &str, params: u32) -> u32 {
         let name = self.tables.string(name);
-        self.chunks.push(ChunkInfo { name, entry: 0, end: 0, slots: params, params });
+        self.chunks.push(ChunkInfo { name, entry: 0, end: 0, slots: params, params, stack: 0 });
         index(self.chunks.len() - 1)
     }
 
@@ -118,14 +145,16 @@ impl<'f> Emitter<'f> {
         let Some(chunk) = self.chunks.get_mut(id as usize) else { return };
         chunk.entry = index(self.words.len());
         self.open = Open { id: id as usize, slots: chunk.params, ..Open::default() };
+        self.recent.clear();
+        self.values.clear();
     }
 
     /// Ends the chunk that is being emitted.
     pub fn end_chunk(&mut self) {
         self.emit(Op::Return, &[]);
-        let (end, slots) = (index(self.words.len()), self.open.slots);
+        let (end, slots, stack) = (index(self.words.len()), self.open.slots, self.open.stack);
         if let Some(chunk) = self.chunks.get_mut(self.open.id) {
-            (chunk.end, chunk.slots) = (end, slots);
+            (chunk.end, chunk.slots, chunk.stack) = (end, slots, stack);
         }
     }
 
@@ -160,13 +189,13 @@ impl<'f> Emitter<'f> {
 
     /// Begins code that stands in the place of a call at the current place.
     pub fn begin_inline(&mut self) -> (u32, Spanned) {
-        self.flush();
+        self.fence();
         (index(self.words.len()), self.place)
     }
 
     /// Ends code that stands in the place of a call.
     pub fn end_inline(&mut self, (from, place): (u32, Spanned)) {
-        self.flush();
+        self.fence();
         self.inlined.push(InlineRange { from, to: index(self.words.len()), place });
     }
 

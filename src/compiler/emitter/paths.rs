@@ -1,9 +1,17 @@
 //! Paths, calls, scopes and failures: instructions whose operands stand in the side table.
 
+use std::hash::BuildHasher;
+
+use hashbrown::hash_table::Entry;
+use smallvec::SmallVec;
+
 use super::Emitter;
-use crate::bytecode::{EscapeMode, Failure, ImportKind, Op, Root, Segment, pack_root, pack_segment};
+use crate::bytecode::{EscapeMode, Failure, Op, Path, Root, Segment, pack_path, pack_root, pack_segment};
 use crate::compiler::paths::{PathSpec, RootSpec, SegmentSpec};
 use crate::compiler::tables::index;
+
+/// How many roots a path can have.
+const MOST_ROOTS: usize = 0xFF;
 
 impl Emitter<'_> {
     /// Pushes what `path` names.
@@ -21,25 +29,62 @@ impl Emitter<'_> {
     /// Writes what `path` names.
     pub fn write_path(&mut self, path: &PathSpec, mode: EscapeMode) {
         let at = self.path(path);
-        self.emit(Op::EmitPath, &[at, mode as u32]);
+        if self.text.is_empty() || !self.constants.is_empty() {
+            self.emit(Op::EmitPath, &[at, mode as u32]);
+            return;
+        }
+        let text = std::mem::take(&mut self.text);
+        let text = self.tables.string(&text);
+        self.emit(Op::TextPath, &[at, mode as u32, text]);
     }
 
+    /// The offset of a path in the side table. Paths that read the same are one and share their inline caches.
     fn path(&mut self, spec: &PathSpec) -> u32 {
-        if let Some(at) = self.paths.get(spec) {
-            return *at;
-        }
         let name = self.tables.string(&spec.name);
-        let roots: Vec<_> = spec.roots.iter().map(|root| pack_root(self.root(root))).collect();
-        let cache = self.caches;
-        let segments = self.segments(spec);
+        let at = self.extra.len();
+        let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root)).collect();
+        self.oversized |= roots.len() > MOST_ROOTS;
         let indexes = spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count();
-        let at = index(self.extra.len());
-        let shape = index(indexes.min(255)) << 24 | index(segments.len() / 2) << 8 | index(roots.len());
-        self.extra.extend([name, shape, cache]);
-        self.extra.extend(roots);
-        self.extra.extend(segments);
-        self.paths.insert(spec.clone(), at);
-        at
+        self.extra.extend(pack_path(name, self.caches, &roots, spec.segments.len(), indexes));
+        self.extra.extend(roots.into_iter().map(pack_root));
+        self.segments(spec);
+        self.known_path(at)
+    }
+
+    /// The offset of the path that was written at `at`, the end of the side table: of one that reads the same
+    /// where there is one, and `at` is taken back.
+    fn known_path(&mut self, at: usize) -> u32 {
+        let Self { extra, paths, caches, hasher, .. } = self;
+        // All but the number of the first cache.
+        let reads = |at: usize| {
+            let words = extra.get(at..).unwrap_or(&[]);
+            let len = Path::at(words).map_or(0, |path| path.words());
+            (words.first(), words.get(2..len))
+        };
+        let hash = |at: usize| hasher.hash_one(reads(at));
+        match paths.entry(hash(at), |known| reads(*known as usize) == reads(at), |known| hash(*known as usize)) {
+            Entry::Occupied(known) => {
+                let known = *known.get();
+                extra.truncate(at);
+                known
+            }
+            Entry::Vacant(place) => {
+                place.insert(index(at));
+                *caches += index(Path::at(extra.get(at..).unwrap_or(&[])).map_or(0, |path| path.len()));
+                index(at)
+            }
+        }
+    }
+
+    /// Whether the path at `at` of the side table names an input, whatever has run.
+    pub(super) fn of_inputs(&self, at: u32) -> bool {
+        self.path_at(at)
+            .is_some_and(|path| path.indexes == 0 && path.roots().all(|root| matches!(root, Root::Global(_))))
+    }
+
+    /// The path at `at` of the side table.
+    pub(super) fn path_at(&self, at: u32) -> Option<Path<'_>> {
+        Path::at(self.extra.get(at as usize..)?)
     }
 
     fn root(&mut self, root: &RootSpec) -> Root {
@@ -51,8 +96,8 @@ impl Emitter<'_> {
         }
     }
 
-    fn segments(&mut self, spec: &PathSpec) -> Vec<u32> {
-        let (mut words, mut indexes) = (Vec::with_capacity(spec.segments.len() * 2), 0);
+    fn segments(&mut self, spec: &PathSpec) {
+        let mut indexes = 0;
         for segment in &spec.segments {
             let (step, span) = match segment {
                 SegmentSpec::Attr(name, span) => (Segment::Attr(self.tables.string(name)), *span),
@@ -63,20 +108,8 @@ impl Emitter<'_> {
             };
             let start = span.start.saturating_sub(self.place.span.start);
             let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
-            words.extend(pack_segment(step, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
-            self.caches += 1;
+            self.extra.extend(pack_segment(step, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
         }
-        words
-    }
-
-    /// Calls a function with the topmost values; `params` says for each of them, the first one first, which
-    /// parameter it is (or, for a function of open parameters, the string id of its name).
-    pub fn call(&mut self, kind: ImportKind, name: &str, params: &[u32]) {
-        let import = self.tables.import(kind, name);
-        let at = index(self.extra.len());
-        self.extra.extend([import, index(params.len())]);
-        self.extra.extend(params);
-        self.emit(Op::Call, &[at]);
     }
 
     /// The id of a string, for operands that name one.

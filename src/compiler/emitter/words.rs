@@ -1,6 +1,6 @@
 //! The words themselves: what is held back is let go, jumps are patched, the program is put together.
 
-use super::{Emitter, OPERAND};
+use super::{Emitter, OPERAND, Recent};
 use crate::bytecode::{Literal, Number, Op, Pops, Program, SpanRun, fresh_program_id};
 use crate::compiler::fold::Constant;
 use crate::compiler::tables::{Tables, index};
@@ -63,10 +63,37 @@ impl Emitter<'_> {
             self.spans.push(SpanRun { at, place: self.place });
         }
         let first = operands.first().copied().unwrap_or(0);
+        self.recent.push(Recent { op, at, place: self.place, height: index(self.values.len()) });
         self.words.push(first << 8 | op as u32);
         self.words.extend(operands.iter().skip(1));
-        let pops = self.pops(op, first);
-        self.open.height = self.open.height.saturating_sub(pops) + u32::from(op.info().pushes);
+        self.note_values(op, first);
+    }
+
+    /// Lets go what is held back; nothing before this place is taken back from here on.
+    pub(super) fn fence(&mut self) {
+        self.flush();
+        self.recent.clear();
+    }
+
+    /// The opcodes of the last three instructions that may be taken back; `return` stands for none.
+    pub(super) fn recent(&self) -> [Op; 3] {
+        let mut last = self.recent.iter().rev().map(|recent| recent.op);
+        let mut ops = [Op::Return; 3];
+        ops.iter_mut().rev().zip(&mut last).for_each(|(place, op)| *place = op);
+        ops
+    }
+
+    /// Takes the last instruction back, and goes on at its place; the answer is its first operand.
+    pub(super) fn take_back(&mut self) -> u32 {
+        let Some(last) = self.recent.pop() else { return 0 };
+        let operand = self.words.get(last.at as usize).map_or(0, |word| word >> 8);
+        self.words.truncate(last.at as usize);
+        while self.spans.last().is_some_and(|run| run.at >= last.at) {
+            self.spans.pop();
+        }
+        self.place = last.place;
+        self.set_values(last.height);
+        operand
     }
 
     pub(super) fn pops(&self, op: Op, operand: u32) -> u32 {
@@ -74,7 +101,7 @@ impl Emitter<'_> {
         match op.info().pops {
             Pops::Fixed(n) => n.into(),
             Pops::Count => operand,
-            Pops::PathIndexes => extra(operand + 1) >> 24,
+            Pops::PathIndexes => self.path_at(operand).map_or(0, |path| path.indexes),
             Pops::Arguments => extra(operand + 1),
             Pops::Parameters => self.chunks.get(operand as usize).map_or(0, |chunk| chunk.params),
         }
@@ -83,7 +110,11 @@ impl Emitter<'_> {
     /// An error once the code or a table has outgrown the limit; cheap enough to ask often.
     pub fn check_size(&self) -> Result<()> {
         let largest = self.words.len().max(self.extra.len()).max(self.tables.strings.len());
-        if largest > self.limit.min(OPERAND as usize) { Err(Limit::CodeWords.error(self.limit as u64)) } else { Ok(()) }
+        if self.oversized || largest > self.limit.min(OPERAND as usize) {
+            Err(Limit::CodeWords.error(self.limit as u64))
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes the places of labels into the jumps; where a jump would lead to a jump, it leads on. From jumps
@@ -129,6 +160,7 @@ impl Emitter<'_> {
             inlined: self.inlined,
             sources,
             caches: self.caches,
+            memos: index(self.memos.len()),
         })
     }
 }

@@ -42,7 +42,7 @@ impl<'a> Lower<'_, 'a> {
         }
         self.lint_arguments(&builtin, call);
         self.at(call.span);
-        self.emitter.call(kind, call.name.text, &places);
+        self.emitter.call(kind, call.name.text, &places, builtin.pure);
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl<'a> Lower<'_, 'a> {
             self.fail(span, Diagnostic::new(Code::BadArgument, message));
         }
         self.at(span);
-        self.emitter.call(ImportKind::Test, name.text, &places);
+        self.emitter.call(ImportKind::Test, name.text, &places, builtin.pure);
         if negated {
             self.emitter.op(Op::Not, &[]);
         }

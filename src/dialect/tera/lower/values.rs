@@ -232,7 +232,7 @@ impl<'a> Lower<'_, 'a> {
         match pretty {
             Some(pretty) => {
                 self.emitter.constant(Constant::Bool(true));
-                self.emitter.call(kind, "json_encode", &[0, pretty]);
+                self.emitter.call(kind, "json_encode", &[0, pretty], true);
             }
             None => {
                 self.emitter.op(Op::Pop, &[]);

@@ -1,0 +1,84 @@
+//! What is known of values before anything runs: which of them stay the same for a whole render.
+//!
+//! A constant does, and so does what a path of inputs alone names: nothing in a program changes an input. A pure
+//! function of such values does, too, so its answer is kept in a memo: wherever the same function is applied to
+//! the same values, it is called once for each render.
+
+use smallvec::SmallVec;
+
+use super::{Emitter, OPERAND};
+use crate::bytecode::{ImportKind, Op};
+use crate::compiler::tables::index;
+
+/// What is known of a value: the instruction that pushes it and its operand, where it stays the same for a whole
+/// render; else [`Known::NOTHING`]. Two values with the same entry are the same value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Known(u32);
+
+impl Known {
+    pub const NOTHING: Known = Known(u32::MAX);
+
+    fn by(op: Op, operand: u32) -> Known {
+        Known((op as u32) << 24 | operand & OPERAND)
+    }
+}
+
+/// A function (its import) and for each argument its parameter and its value.
+pub(super) type Application = (u32, SmallVec<[(u32, Known); 4]>);
+
+impl Emitter<'_> {
+    /// Says that the frame's part of the stack holds `height` values of which no more is known than before.
+    pub(super) fn set_values(&mut self, height: u32) {
+        self.values.resize(height as usize, Known::NOTHING);
+        self.open.stack = self.open.stack.max(height);
+    }
+
+    /// Code may come here from elsewhere: of no value it is known where it came from.
+    pub(super) fn forget_values(&mut self) {
+        self.values.fill(Known::NOTHING);
+    }
+
+    /// Takes the values an instruction pops, and notes what it pushes.
+    pub(super) fn note_values(&mut self, op: Op, operand: u32) {
+        let left = self.values.len().saturating_sub(self.pops(op, operand) as usize);
+        self.values.truncate(left);
+        let known = match op {
+            Op::Str | Op::Num | Op::Int | Op::Lit => Known::by(op, operand),
+            Op::LoadPath | Op::PeekPath if self.of_inputs(operand) => Known::by(op, operand),
+            _ => Known::NOTHING,
+        };
+        (0..op.info().pushes).for_each(|_| self.values.push(known));
+        self.open.stack = self.open.stack.max(index(self.values.len()));
+    }
+
+    /// Calls a function with the topmost values; `params` says for each of them, the first one first, which
+    /// parameter it is (or, for a function of open parameters, the string id of its name). Of a `pure` function
+    /// the same arguments always give the same value.
+    pub fn call(&mut self, kind: ImportKind, name: &str, params: &[u32], pure: bool) {
+        self.flush();
+        let import = self.tables.import(kind, name);
+        let at = index(self.extra.len());
+        self.extra.extend([import, index(params.len())]);
+        self.extra.extend(params);
+        match self.memo(import, params).filter(|_| pure) {
+            Some(memo) => {
+                self.emit(Op::CallMemo, &[at, memo]);
+                if let Some(top) = self.values.last_mut() {
+                    *top = Known::by(Op::CallMemo, memo);
+                }
+            }
+            None => self.emit(Op::Call, &[at]),
+        }
+    }
+
+    /// The memo for calls of a function with the topmost values, where they stay the same for a whole render.
+    fn memo(&mut self, import: u32, params: &[u32]) -> Option<u32> {
+        let given = self.values.get(self.values.len().checked_sub(params.len())?..)?;
+        let arguments: SmallVec<[_; 4]> = params.iter().copied().zip(given.iter().copied()).collect();
+        if arguments.is_empty() || arguments.iter().any(|(_, known)| *known == Known::NOTHING) {
+            return None;
+        }
+        let fresh = index(self.memos.len());
+        Some(*self.memos.entry((import, arguments)).or_insert(fresh))
+    }
+}
