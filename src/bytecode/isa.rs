@@ -195,12 +195,12 @@ pub enum Literal {
 pub enum EscapeMode {
     /// As it is.
     Plain,
+    /// As a piece of a joined text.
+    Piece,
     /// Escaped for HTML.
     Html,
     /// As one word of a POSIX shell.
     Shell,
-    /// As a piece of a joined text.
-    Piece,
 }
 
 impl EscapeMode {
@@ -209,9 +209,9 @@ impl EscapeMode {
     pub fn of(operand: u32) -> EscapeMode {
         match operand {
             0 => EscapeMode::Plain,
-            1 => EscapeMode::Html,
-            2 => EscapeMode::Shell,
-            _ => EscapeMode::Piece,
+            1 => EscapeMode::Piece,
+            2 => EscapeMode::Html,
+            _ => EscapeMode::Shell,
         }
     }
 
@@ -219,10 +219,16 @@ impl EscapeMode {
     pub fn name(self) -> &'static str {
         match self {
             EscapeMode::Plain => "plain",
+            EscapeMode::Piece => "piece",
             EscapeMode::Html => "html",
             EscapeMode::Shell => "shell",
-            EscapeMode::Piece => "piece",
         }
+    }
+
+    /// Whether text is written as it is in the mode of an operand.
+    #[inline(always)]
+    pub(crate) fn writes_as_is(operand: u32) -> bool {
+        operand <= EscapeMode::Piece as u32
     }
 }
 

@@ -76,7 +76,9 @@ pub struct Map<'v> {
 }
 
 impl<'v> Map<'v> {
+    /// A map of `shape`'s keys with `values`. Read sites rely on there being one for each key.
     pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
+        assert_eq!(shape.keys.len(), values.len(), "a value for each key");
         Self { shape, values, id: shape.id, depth: depth_above(values) }
     }
 
@@ -141,6 +143,9 @@ pub struct Shapes<'w> {
     table: RefCell<HashTable<&'w Shape<'w>>>,
 }
 
+/// Ids stop here; those above stand for other things in caches.
+const LAST_ID: u32 = u32::MAX - 16;
+
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 
 impl<'w> Shapes<'w> {
@@ -175,5 +180,5 @@ impl<'w> Shapes<'w> {
 
 /// An id that no other shape of this process has; 0 (anonymous) when they are used up.
 fn fresh_id() -> u32 {
-    NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| id.checked_add(1)).unwrap_or(0)
+    NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| (id < LAST_ID).then_some(id + 1)).unwrap_or(0)
 }

@@ -77,6 +77,7 @@ fn depth_above(values: &[Value<'_>]) -> u16 {
 /// assert_eq!(list.depth(), 1);
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(u64)] // so that a value is two words, moved as such, whatever it holds
 pub enum Value<'v> {
     /// No value: an unset slot, a missing name where a language tolerates it.
     #[default]

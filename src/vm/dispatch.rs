@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::machine::{Machine, literal};
 use super::semantics::Semantics;
-use crate::bytecode::{BinaryOp, EscapeMode, Op, Role, Test};
+use crate::bytecode::{BinaryOp, Op, Role, Test};
 use crate::diagnostics::Result;
 use crate::value::Value;
 
@@ -57,13 +57,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::EmitPath => {
                     let mode = operand();
                     let value = self.load::<S>(a)?;
-                    self.emit::<S>(value, EscapeMode::of(mode))?;
+                    self.emit::<S>(value, mode)?;
                 }
                 Op::TextPath => {
                     let (mode, text) = (operand(), operand());
-                    self.out.push(self.text(text))?;
+                    self.write_text(text)?;
                     let value = self.load::<S>(a)?;
-                    self.emit::<S>(value, EscapeMode::of(mode))?;
+                    self.emit::<S>(value, mode)?;
                 }
                 Op::StoreSlot => {
                     let value = self.pop();
@@ -138,10 +138,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     None => return Ok(()),
                 },
                 Op::Fail => return Err(self.failure(a)),
-                Op::Text => self.out.push(self.text(a))?,
+                Op::Text => self.write_text(a)?,
                 Op::Emit => {
                     let value = self.pop();
-                    self.emit::<S>(value, EscapeMode::of(a))?;
+                    self.emit::<S>(value, a)?;
                 }
                 Op::Capture => self.begin_capture(),
                 Op::EndCapture => self.end_capture()?,

@@ -43,6 +43,10 @@ pub(super) struct Frame {
 /// for each frame its slots and its stack. A callee's parameters are where its caller pushed them.
 pub(super) struct Machine<'r, 'o, A> {
     pub program: &'r Program,
+    /// The program's side table, string table and pool.
+    pub extra: &'r [u32],
+    pub strings: &'r [(u32, u32)],
+    pub pool: &'r str,
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'r [Cache],
@@ -102,8 +106,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// The text with index `id`.
     #[inline(always)]
     pub(super) fn text(&self, id: u32) -> &'r str {
-        let (start, end) = A::at(&self.program.strings, id as usize);
-        A::text(&self.program.pool, start as usize, end as usize)
+        let (start, end) = A::at(self.strings, id as usize);
+        A::text(self.pool, start as usize, end as usize)
     }
 
     /// A string constant.
@@ -128,23 +132,26 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Writes a value.
+    /// Writes a value; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn emit<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
-        match (value, mode) {
-            (Value::Str(text), EscapeMode::Plain | EscapeMode::Piece) => self.out.push(text.as_str()),
+    pub(super) fn emit<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
+        match value {
+            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push(text.as_str()),
+            Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push(itoa::Buffer::new().format(n)),
             _ => self.emit_other::<S>(value, mode),
         }
     }
 
     #[inline(never)]
-    fn emit_other<S: Semantics>(&mut self, value: Value<'r>, mode: EscapeMode) -> Result<()> {
-        match (value, mode) {
-            (Value::Int(n), EscapeMode::Plain | EscapeMode::Html | EscapeMode::Piece) => {
-                self.out.push(itoa::Buffer::new().format(n))
-            }
-            _ => S::to_text(&self.cx, value, mode, &mut self.out),
-        }
+    fn emit_other<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
+        S::to_text(&self.cx, value, EscapeMode::of(mode), &mut self.out)
+    }
+
+    /// Writes a string constant.
+    #[inline(always)]
+    pub(super) fn write_text(&mut self, id: u32) -> Result<()> {
+        let text = self.text(id);
+        self.out.push(text)
     }
 
     /// Joins the `count` topmost values as text.
@@ -153,7 +160,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let first = self.top.saturating_sub(count as usize);
         for at in first..self.top {
             let value = A::at(self.values, at);
-            if let Err(error) = self.emit::<S>(value, EscapeMode::Piece) {
+            if let Err(error) = self.emit::<S>(value, EscapeMode::Piece as u32) {
                 // The error may be absorbed: what was joined so far is no output, but memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;

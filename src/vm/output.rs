@@ -24,7 +24,7 @@ impl<'o> Output<'o> {
     /// Appends `text`.
     #[inline(always)]
     pub fn push(&mut self, text: &str) -> Result<()> {
-        if text.len() > self.fence.saturating_sub(self.text.len()) {
+        if text.len() + self.text.len() > self.fence {
             self.make_room(text.len())?;
         }
         append(self.text, text);

@@ -12,7 +12,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// What the path at `at` names; its computed indexes leave the stack.
     #[inline]
     pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
-        if let Some(value) = self.quick(at) {
+        let value = self.quick(at);
+        if !value.is_undefined() {
             return Ok(Some(value));
         }
         let path = self.program.path(at);
@@ -24,10 +25,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// What the path at `at` names; where it names nothing, what the language says of that.
     #[inline(always)]
     pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
-        match self.quick(at) {
-            Some(value) => Ok(value),
-            None => self.load_slow::<S>(at),
-        }
+        let value = self.quick(at);
+        if value.is_undefined() { self.load_slow::<S>(at) } else { Ok(value) }
     }
 
     #[inline(never)]
@@ -42,29 +41,30 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// The common case: the first root is a slot or an input that is set, every step an attribute of a map
-    /// that its cache knows. `None` leaves the answer to the general way.
+    /// that its cache knows. Undefined leaves the answer to the general way.
     #[inline(always)]
-    fn quick(&self, at: u32) -> Option<Value<'r>> {
-        let extra: &[u32] = &self.program.extra;
-        let quick = A::at(extra, at as usize);
+    fn quick(&self, at: u32) -> Value<'r> {
+        let quick = A::at(self.extra, at as usize);
         if quick & QUICK == 0 {
-            return None;
+            return Value::Undefined;
         }
         let base = if quick & QUICK_GLOBAL == 0 { self.base } else { 0 };
         let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
         let steps = quick >> QUICK_STEPS & QUICK_MOST;
         if steps > 0 {
-            let first = A::at(extra, at as usize + 1);
-            for cache in first..first + steps {
-                let Value::Map(map) = value else { return None };
-                let (id, index) = A::borrow(self.caches, cache as usize).get();
+            let mut cache = A::at(self.extra, at as usize + 1) as usize;
+            let end = cache + steps as usize;
+            while cache < end {
+                let Value::Map(map) = value else { return Value::Undefined };
+                let (id, index) = A::borrow(self.caches, cache).get();
                 if id != map.shape_id() {
-                    return None;
+                    return Value::Undefined;
                 }
-                value = *map.values().get(index as usize)?;
+                value = A::at(map.values(), index as usize);
+                cache += 1;
             }
         }
-        if value.is_undefined() { None } else { Some(value) }
+        value
     }
 
     fn slot(&self, slot: u32) -> Value<'r> {

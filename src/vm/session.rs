@@ -15,7 +15,7 @@ use crate::bytecode::Program;
 use crate::diagnostics::Result;
 use crate::function::{Capabilities, Cx, Linked, Regexes};
 use crate::limits::Limits;
-use crate::value::{Arena, Inputs, Value};
+use crate::value::{Arena, Inputs, Map, Value};
 
 /// Arena, inline caches and compiled regular expressions, for one thread. A session renders any number of
 /// programs, one after the other, and keeps its memory.
@@ -38,13 +38,16 @@ impl Session {
         Self::default()
     }
 
-    fn prepare(&mut self, program: &Program) {
+    /// The arena, emptied, the compiled patterns, and the caches of `program`.
+    fn prepare(&mut self, program: &Program) -> (&Arena, &Regexes, &[Cache]) {
         self.arena.reset();
         if self.caches.len() >= PROGRAMS && !self.caches.contains_key(&program.id) {
             self.caches.clear();
         }
-        let sites = program.caches as usize + 2 * program.globals.len();
-        self.caches.entry(program.id).or_insert_with(|| std::iter::repeat_n(Cell::new(COLD), sites).collect());
+        let cells = program.caches as usize + 1 + program.globals.len();
+        let caches = self.caches.entry(program.id);
+        let caches = caches.or_insert_with(|| std::iter::repeat_n(Cell::new(COLD), cells).collect());
+        (&self.arena, &self.regexes, caches)
     }
 }
 
@@ -80,15 +83,16 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
-    session.prepare(run.program);
-    let Session { arena, regexes, caches } = &*session;
-    let caches = caches.get(&run.program.id).map_or(&[][..], |caches| caches);
+    let (arena, regexes, caches) = session.prepare(run.program);
     let (sites, bindings) = caches.split_at_checked(run.program.caches as usize).unwrap_or((caches, &[]));
     let fixed = run.program.globals.len() + run.program.memos as usize;
     let values = arena.bump().alloc_slice_fill_copy(fixed + VALUES, Value::Undefined);
     bind(run.program, run.inputs, bindings, values);
     let mut machine: Machine<'_, '_, A> = Machine {
         program: run.program,
+        extra: &run.program.extra,
+        strings: &run.program.strings,
+        pool: &run.program.pool,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
         caches: sites,
@@ -112,37 +116,31 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     }
 }
 
-/// Puts the values of the program's top-level inputs in front; each has a cache for each layer.
-fn bind<'r>(program: &Program, inputs: Inputs<'r>, caches: &[Cache], values: &mut [Value<'r>]) {
-    let mut caches = caches.iter();
-    for (&name, place) in program.globals.iter().zip(values) {
-        let mut found = None;
-        for layer in inputs.layers() {
-            let cache = caches.next();
-            if let (None, Some(map)) = (found, layer) {
-                found = cached_find(map, program, name, cache);
-            }
+/// Puts the values of the program's top-level inputs in front. Where each is found is remembered for inputs of
+/// the same shapes: the first cell holds the shapes' ids, the others a layer (counted from 1, 0 for none) and an
+/// index each.
+fn bind<'r>(program: &Program, inputs: Inputs<'r>, cells: &[Cache], values: &mut [Value<'r>]) {
+    let Some((shapes, places)) = cells.split_first() else { return };
+    let layers = inputs.layers();
+    let [over, base] = layers.map(|layer| layer.map_or(NO_LAYER, Map::shape_id));
+    if shapes.get() != (over, base) || over == 0 || base == 0 {
+        for (&name, place) in program.globals.iter().zip(places) {
+            place.set(find(layers, program.str(name)));
         }
-        *place = found.unwrap_or_default();
+        shapes.set((over, base));
+    }
+    for (place, value) in places.iter().zip(values) {
+        let (layer, at) = place.get();
+        let layer = layers.get(layer.wrapping_sub(1) as usize).copied().flatten();
+        *value = layer.and_then(|map| map.values().get(at as usize)).copied().unwrap_or_default();
     }
 }
 
-fn cached_find<'r>(
-    map: &'r crate::value::Map<'r>,
-    program: &Program,
-    name: u32,
-    cache: Option<&Cache>,
-) -> Option<Value<'r>> {
-    const ABSENT: u32 = u32::MAX;
-    let id = map.shape().id();
-    if let Some((known, at)) = cache.map(Cell::get)
-        && known == id
-    {
-        return if at == ABSENT { None } else { map.values().get(at as usize).copied() };
-    }
-    let found = map.shape().find(program.str(name));
-    if let (Some(cache), 1..) = (cache, id) {
-        cache.set((id, found.and_then(|at| u32::try_from(at).ok()).unwrap_or(ABSENT)));
-    }
-    map.values().get(found?).copied()
+/// Stands for the id of the shape of a layer that is not there.
+const NO_LAYER: u32 = u32::MAX - 1;
+
+/// The layer, counted from 1, that has `name`, and its index there.
+fn find(layers: [Option<&Map<'_>>; 2], name: &str) -> (u32, u32) {
+    let found = (1..).zip(layers).find_map(|(layer, map)| Some((layer, map?.shape().find(name)?)));
+    found.and_then(|(layer, at)| Some((layer, u32::try_from(at).ok()?))).unwrap_or((0, 0))
 }
