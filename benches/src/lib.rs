@@ -14,8 +14,11 @@ pub mod w7;
 
 use subject::Workload;
 
+/// What makes a workload.
+pub type Make = fn() -> Workload;
+
 /// Every workload whose unit is short enough to be repeated, by id and by what makes it.
-pub const WORKLOADS: [(&str, fn() -> Workload); 8] = [
+pub const WORKLOADS: [(&str, Make); 8] = [
     ("w1-render", w1::render),
     ("w1-render-all", w1::render_all),
     ("w1-convert", w1::convert),

@@ -3,8 +3,7 @@
 use askama::Template;
 
 use super::{
-    Alert, App, BTreeMap, Cluster, Compiled, Env, Features, Inputs, Job, Org, Port, Resources, Role, Toleration,
-    Upstream,
+    Alert, App, Cluster, Compiled, Env, Features, Inputs, Job, Org, Pairs, Port, Resources, Role, Toleration, Upstream,
 };
 
 /// askama.
@@ -20,7 +19,7 @@ macro_rules! templates {
             struct $name<'i> {
                 org: &'i Org,
                 app: &'i App,
-                annotations: &'i BTreeMap<String, String>,
+                annotations: &'i Pairs,
                 ports: &'i [Port],
                 envs: &'i [Env],
                 tolerations: &'i [Toleration],
@@ -31,13 +30,13 @@ macro_rules! templates {
                 upstreams: &'i [Upstream],
                 cluster: &'i Cluster,
                 zones: &'i [String],
-                labels: &'i BTreeMap<String, String>,
+                labels: &'i Pairs,
                 replicas: i64,
                 max_replicas: i64,
                 resources: &'i Resources,
                 features: &'i Features,
                 hosts: &'i [String],
-                config: &'i BTreeMap<String, String>,
+                config: &'i Pairs,
                 owner: &'i Option<String>,
             }
 

@@ -2,9 +2,9 @@
 
 pub mod askama;
 pub mod hand;
+mod pairs;
 
-use std::collections::BTreeMap;
-
+pub use pairs::Pairs;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ inputs! {
     struct Shared {
         org: Org,
         app: App,
-        annotations: BTreeMap<String, String>,
+        annotations: Pairs,
         ports: Vec<Port>,
         envs: Vec<Env>,
         tolerations: Vec<Toleration>,
@@ -38,13 +38,13 @@ inputs! {
     struct Own {
         cluster: Cluster,
         zones: Vec<String>,
-        labels: BTreeMap<String, String>,
+        labels: Pairs,
         replicas: i64,
         max_replicas: i64,
         resources: Resources,
         features: Features,
         hosts: Vec<String>,
-        config: BTreeMap<String, String>,
+        config: Pairs,
         owner: Option<String>,
     }
     struct Org { name: String, domain: String, registry: String, team: String, channel: String, }
