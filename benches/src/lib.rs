@@ -1,56 +1,30 @@
-//! Workloads shared by the benches.
+//! dropforge beside its peers: the workloads, the engines, and the clocks. The benches share all of it.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+pub mod clock;
+pub mod engines;
+pub mod files;
+pub mod subject;
+pub mod table;
+pub mod tasks;
+pub mod typed;
+pub mod w1;
+pub mod w4;
+pub mod w5;
+pub mod w7;
 
-use serde_json::Value;
+use subject::Workload;
 
-/// The five templates of W1 that are outputs.
-pub const OUTPUTS: [&str; 5] = ["app.tera", "rbac.tera", "cron.tera", "monitor.tera", "conf.tera"];
+/// What makes a workload.
+pub type Make = fn() -> Workload;
 
-/// The folder of the workloads.
-pub fn workloads() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads")
-}
-
-/// A file of the workloads.
-pub fn workload(name: &str) -> String {
-    std::fs::read_to_string(workloads().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// All templates of W1, by name.
-pub fn w1_templates() -> Vec<(String, String)> {
-    let mut templates: Vec<_> = std::fs::read_dir(workloads().join("w1/tera1"))
-        .expect("the templates of W1")
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .map(|name| (name.clone(), workload(&format!("w1/tera1/{name}"))))
-        .collect();
-    templates.sort();
-    templates
-}
-
-/// The fleet of W7: what all clusters share, and each cluster's own keys.
-pub struct Fleet {
-    /// The shared layer.
-    pub shared: Value,
-    /// A map of top-level keys for each cluster.
-    pub clusters: Vec<Value>,
-}
-
-/// Generates W7 with `clusters` clusters and reads it.
-pub fn w7(clusters: usize) -> Fleet {
-    let out = std::env::temp_dir().join(format!("dropforge-w7-{}-{clusters}", std::process::id()));
-    let made = Command::new("python3")
-        .arg(workloads().join("gen_fleet.py"))
-        .args([clusters.to_string().as_str(), "42"])
-        .arg(&out)
-        .status();
-    assert!(made.is_ok_and(|status| status.success()), "python3 generates the fleet");
-    let read = |name: &str| std::fs::read_to_string(out.join(name)).expect("a generated file");
-    let parse = |text: &str| serde_json::from_str(text).expect("generated JSON");
-    let fleet =
-        Fleet { shared: parse(&read("shared.json")), clusters: read("clusters.ndjson").lines().map(parse).collect() };
-    let _ = std::fs::remove_dir_all(&out);
-    fleet
-}
+/// Every workload whose unit is short enough to be repeated, by id and by what makes it.
+pub const WORKLOADS: [(&str, Make); 8] = [
+    ("w1-render", w1::render),
+    ("w1-render-all", w1::render_all),
+    ("w1-convert", w1::convert),
+    ("json", w1::read),
+    ("compile", w1::compile),
+    ("w4", w4::commands),
+    ("w5-big-table", w5::big_table),
+    ("w5-teams", w5::teams),
+];

@@ -1,0 +1,21 @@
+//! Every workload under criterion, engines side by side; outputs are compared first.
+//!
+//! `cargo bench -p dropforge-benches --bench workloads [-- FILTER]`, for instance `W1.*dropforge`.
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use dropforge_benches::WORKLOADS;
+
+fn workloads(criterion: &mut Criterion) {
+    for (_, make) in WORKLOADS {
+        let mut workload = make();
+        workload.check();
+        let mut group = criterion.benchmark_group(workload.title);
+        for subject in &mut workload.subjects {
+            group.bench_function(subject.engine(), |bench| bench.iter(|| subject.run()));
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, workloads);
+criterion_main!(benches);

@@ -1,0 +1,103 @@
+//! dropforge.
+
+use std::hint::black_box;
+
+use dropforge::engine::{Dialect, Engine as Forge, Template};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, Value as Input};
+use dropforge::vm::Session;
+use serde_json::Value;
+
+use super::{Engine, Templates};
+
+/// dropforge with one session and arenas that are kept.
+pub struct Ours {
+    forge: Forge,
+    dialect: Dialect,
+    entries: Vec<String>,
+    templates: Vec<Template>,
+    session: Session,
+    shapes: &'static Shapes<'static>,
+    own: Arena,
+    shared: Option<Input<'static>>,
+    ready: Option<Inputs<'static>>,
+}
+
+impl Ours {
+    /// Inputs that live as long as the process.
+    fn keep(&self, inputs: &Value) -> Input<'static> {
+        let inputs = Box::leak(Box::new(inputs.clone()));
+        let builder = InputBuilder::new(Box::leak(Box::default()), self.shapes);
+        builder.deserialize(&*inputs).expect("inputs")
+    }
+
+    fn load(&self, entry: &str) -> Template {
+        self.forge.load(self.dialect, entry).unwrap_or_else(|errors| panic!("{errors}"))
+    }
+}
+
+impl Engine for Ours {
+    const NAME: &'static str = "dropforge";
+    const W1: (&'static str, &'static str) = ("tera1", "tera");
+
+    fn new(templates: Templates) -> Self {
+        let Templates { files, entries, shell } = templates;
+        let builder = Forge::builder().shell(shell);
+        let forge = files.into_iter().fold(builder, |builder, (name, text)| builder.template(name, text)).build();
+        let dialect = if shell { Dialect::Tower } else { Dialect::Tera };
+        let shapes = Box::leak(Box::new(Shapes::new(Box::leak(Box::default()))));
+        let mut ours = Self {
+            forge,
+            dialect,
+            entries,
+            templates: Vec::new(),
+            session: Session::new(),
+            shapes,
+            own: Arena::new(),
+            shared: None,
+            ready: None,
+        };
+        ours.compile();
+        ours
+    }
+
+    fn compile(&mut self) {
+        self.templates = self.entries.iter().map(|entry| self.load(entry)).collect();
+    }
+
+    fn hold(&mut self, inputs: &Value) {
+        self.ready = Some(Inputs::new(self.keep(inputs)));
+    }
+
+    fn render(&mut self, entry: usize, out: &mut String) {
+        let inputs = self.ready.expect("inputs are ready");
+        let rendered = self.templates[entry].render_inputs(&mut self.session, inputs, out);
+        rendered.unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    fn share(&mut self, shared: &Value) {
+        self.shared = Some(self.keep(shared));
+    }
+
+    fn stamp(&mut self, own: &Value, entries: usize, out: &mut String, see: &mut dyn FnMut(usize, &str)) {
+        self.own.reset();
+        let own = InputBuilder::new(&self.own, self.shapes).deserialize(own).expect("inputs");
+        let inputs = self.shared.map_or(Inputs::new(own), |shared| Inputs::layered(shared, own));
+        for (nth, template) in self.templates.iter().take(entries).enumerate() {
+            out.clear();
+            template.render_inputs(&mut self.session, inputs, out).unwrap_or_else(|error| panic!("{error}"));
+            see(nth, out);
+        }
+    }
+
+    fn read(&mut self, json: &str) {
+        self.own.reset();
+        black_box(InputBuilder::new(&self.own, self.shapes).json(json).expect("JSON"));
+    }
+
+    fn read_and_render(&mut self, json: &str, entry: usize, out: &mut String) {
+        self.own.reset();
+        let inputs = Inputs::new(InputBuilder::new(&self.own, self.shapes).json(json).expect("JSON"));
+        let rendered = self.templates[entry].render_inputs(&mut self.session, inputs, out);
+        rendered.unwrap_or_else(|error| panic!("{error}"));
+    }
+}

@@ -1,0 +1,197 @@
+//! What is timed: one type for each task, over any engine.
+
+use std::hint::black_box;
+
+use serde_json::Value;
+
+use crate::engines::{Engine, Templates};
+use crate::subject::Subject;
+use crate::typed::{Compiled, Inputs};
+
+/// Renders entries one after the other with inputs that are ready.
+pub struct Render<E> {
+    engine: E,
+    entries: usize,
+    between: &'static str,
+    out: String,
+}
+
+impl<E: Engine> Render<E> {
+    /// Renders the first `entries` of `templates`, with `between` between two.
+    pub fn new(templates: Templates, inputs: &Value, entries: usize, between: &'static str) -> Self {
+        let mut engine = E::new(templates);
+        engine.hold(inputs);
+        Self { engine, entries, between, out: String::new() }
+    }
+
+    /// Renders a single entry.
+    pub fn one(mut templates: Templates, inputs: &Value, entry: usize) -> Self {
+        templates.entries = vec![templates.entries.swap_remove(entry)];
+        Self::new(templates, inputs, 1, "")
+    }
+}
+
+impl<E: Engine> Subject for Render<E> {
+    fn engine(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn run(&mut self) {
+        self.out.clear();
+        for entry in 0..self.entries {
+            if entry > 0 {
+                self.out.push_str(self.between);
+            }
+            self.engine.render(entry, &mut self.out);
+        }
+        black_box(&self.out);
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.out.clone()
+    }
+}
+
+/// Renders compiled templates of W1.
+pub struct RenderTyped<E> {
+    inputs: Inputs<'static>,
+    entries: &'static [usize],
+    out: String,
+    engine: std::marker::PhantomData<E>,
+}
+
+impl<E: Compiled> RenderTyped<E> {
+    /// Renders `entries`, one after the other.
+    pub fn new(inputs: Inputs<'static>, entries: &'static [usize]) -> Self {
+        Self { inputs, entries, out: String::new(), engine: std::marker::PhantomData }
+    }
+}
+
+impl<E: Compiled> Subject for RenderTyped<E> {
+    fn engine(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn run(&mut self) {
+        self.out.clear();
+        for &entry in self.entries {
+            E::render(black_box(self.inputs), entry, &mut self.out);
+        }
+        black_box(&self.out);
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.out.clone()
+    }
+}
+
+/// Converts inputs from values of `serde_json` and renders the first entry.
+pub struct Convert<E> {
+    engine: E,
+    inputs: Value,
+    out: String,
+}
+
+impl<E: Engine> Convert<E> {
+    /// Renders with `inputs`.
+    pub fn new(templates: Templates, inputs: Value) -> Self {
+        Self { engine: E::new(templates), inputs, out: String::new() }
+    }
+}
+
+impl<E: Engine> Subject for Convert<E> {
+    fn engine(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn run(&mut self) {
+        self.engine.stamp(&self.inputs, 1, &mut self.out, &mut |_, text| {
+            black_box(text);
+        });
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.out.clone()
+    }
+}
+
+/// Reads inputs from JSON text.
+pub struct Read<E> {
+    engine: E,
+    json: String,
+}
+
+impl<E: Engine> Read<E> {
+    /// Reads `json`; that it was read is seen by rendering the first entry.
+    pub fn new(templates: Templates, json: String) -> Self {
+        Self { engine: E::new(templates), json }
+    }
+}
+
+impl<E: Engine> Subject for Read<E> {
+    fn engine(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn run(&mut self) {
+        self.engine.read(black_box(&self.json));
+    }
+
+    fn output(&mut self) -> String {
+        let mut out = String::new();
+        self.engine.read_and_render(&self.json, 0, &mut out);
+        out
+    }
+}
+
+/// Goes over JSON text without keeping anything: the floor of reading it.
+pub struct Skip {
+    /// The text.
+    pub json: String,
+    /// What the others come to.
+    pub expected: String,
+}
+
+impl Subject for Skip {
+    fn engine(&self) -> &'static str {
+        "skip-parse"
+    }
+
+    fn run(&mut self) {
+        black_box(serde_json::from_str::<serde::de::IgnoredAny>(black_box(&self.json)).expect("JSON"));
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.expected.clone()
+    }
+}
+
+/// Parses and compiles all templates.
+pub struct Compile<E>(Render<E>);
+
+impl<E: Engine> Compile<E> {
+    /// Compiles `templates`; that they were is seen by rendering all entries.
+    pub fn new(templates: Templates, inputs: &Value) -> Self {
+        let entries = templates.entries.len();
+        Self(Render::new(templates, inputs, entries, ""))
+    }
+}
+
+impl<E: Engine> Subject for Compile<E> {
+    fn engine(&self) -> &'static str {
+        E::NAME
+    }
+
+    fn run(&mut self) {
+        self.0.engine.compile();
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.0.output()
+    }
+}

@@ -1,0 +1,108 @@
+//! W1's inputs as types, for what a compiler can make of its templates: askama, and code written by hand.
+
+pub mod askama;
+pub mod hand;
+mod pairs;
+
+pub use pairs::Pairs;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Declares a structure of inputs.
+macro_rules! inputs {
+    ($(struct $name:ident { $($field:ident: $type:ty,)* })*) => {
+        $(
+            #[derive(Deserialize)]
+            #[allow(missing_docs)]
+            pub struct $name {
+                $(pub $field: $type,)*
+            }
+        )*
+    };
+}
+
+inputs! {
+    struct Shared {
+        org: Org,
+        app: App,
+        annotations: Pairs,
+        ports: Vec<Port>,
+        envs: Vec<Env>,
+        tolerations: Vec<Toleration>,
+        allowed_namespaces: Vec<String>,
+        jobs: Vec<Job>,
+        alerts: Vec<Alert>,
+        roles: Vec<Role>,
+        upstreams: Vec<Upstream>,
+    }
+    struct Own {
+        cluster: Cluster,
+        zones: Vec<String>,
+        labels: Pairs,
+        replicas: i64,
+        max_replicas: i64,
+        resources: Resources,
+        features: Features,
+        hosts: Vec<String>,
+        config: Pairs,
+        owner: Option<String>,
+    }
+    struct Org { name: String, domain: String, registry: String, team: String, channel: String, }
+    struct App {
+        name: String,
+        version: String,
+        image: String,
+        component: String,
+        cpu_target: i64,
+        grace: i64,
+        revision_history: i64,
+        metrics_path: String,
+        health_path: String,
+        ready_path: String,
+    }
+    struct Port { name: String, port: i64, target: i64, protocol: String, }
+    struct Env { name: String, kind: String, value: String, key: String, }
+    struct Toleration { key: String, operator: String, value: String, effect: String, }
+    struct Job { name: String, schedule: String, args: Vec<String>, timeout: i64, }
+    struct Alert { name: String, expr: String, wait: String, severity: String, summary: String, }
+    struct Role { name: String, verbs: Vec<String>, resources: Vec<String>, }
+    struct Upstream { name: String, host: String, port: i64, retries: i64, }
+    struct Cluster {
+        name: String,
+        region: String,
+        env: String,
+        tier: String,
+        account: String,
+        index: i64,
+        endpoint: String,
+        provider: String,
+    }
+    struct Resources { requests: Amounts, limits: Amounts, }
+    struct Amounts { cpu: String, memory: String, }
+    struct Features { ingress: bool, hpa: bool, network_policy: bool, tracing: bool, spot: bool, }
+}
+
+/// One cluster's inputs: the shared ones and its own.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Inputs<'i> {
+    pub shared: &'i Shared,
+    pub own: &'i Own,
+}
+
+/// Reads typed inputs.
+///
+/// # Panics
+/// When a key is missing.
+pub fn read<T: for<'de> Deserialize<'de>>(inputs: &Value) -> T {
+    T::deserialize(inputs).expect("the inputs of W1")
+}
+
+/// An engine whose templates were compiled with this crate.
+pub trait Compiled: 'static {
+    /// What tables call it.
+    const NAME: &'static str;
+
+    /// Appends the output of this number.
+    fn render(inputs: Inputs<'_>, entry: usize, out: &mut String);
+}
