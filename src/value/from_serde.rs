@@ -177,7 +177,7 @@ impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Value<'v>, E> {
-        Ok(self.0.arena.borrowed_text(text))
+        Ok(self.0.arena.text(text))
     }
 
     fn visit_str<E>(self, text: &str) -> std::result::Result<Value<'v>, E> {

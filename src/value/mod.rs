@@ -26,23 +26,51 @@ pub use json::{JsonStyle, write_json};
 pub use layers::Inputs;
 pub use map::{Map, Shape, Shapes};
 
+/// How many bytes a [`Block`] has.
+pub(crate) const BLOCK: usize = 32;
+
+/// A text of at most this many bytes, and what happens to follow it in memory: written whole, without asking for
+/// the text's length first.
+pub(crate) type Block = [u8; BLOCK];
+
 /// Text, behind one thin reference so that a [`Value`] stays 16 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Text<'v> {
     text: &'v str,
+    /// Where `text` is short, it and the bytes behind it, if there are so many.
+    block: Option<&'v Block>,
 }
 
 impl<'v> Text<'v> {
     /// Wraps `text`.
     pub const fn new(text: &'v str) -> Self {
-        Self { text }
+        Self { text, block: None }
+    }
+
+    /// Wraps the first `len` bytes of `room`.
+    pub(crate) fn in_front_of(room: &'v str, len: usize) -> Self {
+        let block = if len <= BLOCK { room.as_bytes().first_chunk() } else { None };
+        Self { text: room.get(..len).unwrap_or(room), block }
     }
 
     /// The text itself, for as long as what it borrows from.
     pub const fn as_str(&self) -> &'v str {
         self.text
     }
+
+    /// The text and what follows it, where it is short.
+    pub(crate) const fn block(&self) -> Option<&'v Block> {
+        self.block
+    }
 }
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Text<'_> {}
 
 /// A list and how deep it nests (a list of scalars is 1 deep).
 #[derive(Debug, Clone, Copy)]

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 use crate::bytecode::{ISA, Op};
+use crate::value::{BLOCK, Block};
 
 /// Reads and writes whose indexes the verifier has vouched for.
 ///
@@ -95,59 +96,32 @@ impl Access for Trusting {
     }
 }
 
-/// Texts up to this many bytes are copied in place, without a call.
-const SHORT: usize = 32;
-
 /// Appends `text` to `out`, which must have room for it.
 #[inline(always)]
 pub(super) fn append(out: &mut String, text: &str) {
-    let (from, len, n) = (text.as_ptr(), out.len(), text.len());
+    let (len, n) = (out.len(), text.len());
     debug_assert!(n <= out.capacity() - len);
     // SAFETY: the caller made room, so `len + n` is at most the capacity; the two do not overlap, since one is
     // borrowed uniquely; what is appended is text.
     unsafe {
         let bytes = out.as_mut_vec();
-        copy(from, bytes.as_mut_ptr().add(len), n);
+        std::ptr::copy_nonoverlapping(text.as_ptr(), bytes.as_mut_ptr().add(len), n);
         bytes.set_len(len + n);
     }
 }
 
-/// Copies `n` bytes. Short ones go as two words that may overlap, which costs less than a call.
-///
-/// # Safety
-/// Both places hold `n` bytes and do not overlap.
+/// Appends the first `n` bytes of `block`, which must be text, to `out`, which must have room for the whole block:
+/// so many bytes are moved whatever `n` is, which costs less than asking.
 #[inline(always)]
-unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
-    // SAFETY: every read and write below lies within the first `n` bytes.
+pub(super) fn append_block(out: &mut String, block: &Block, n: usize) {
+    let len = out.len();
+    debug_assert!(n <= BLOCK && BLOCK <= out.capacity() - len && std::str::from_utf8(&block[..n]).is_ok());
+    // SAFETY: the caller made room for a block behind `len`; the two do not overlap, since one is borrowed
+    // uniquely; the first `n` bytes are text, and no more become part of `out`.
     unsafe {
-        match n {
-            17..=SHORT => ends::<u128>(from, to, n),
-            8..17 => ends::<u64>(from, to, n),
-            4..8 => ends::<u32>(from, to, n),
-            1..4 => {
-                let (first, middle, last) = (*from, *from.add(n / 2), *from.add(n - 1));
-                *to = first;
-                *to.add(n / 2) = middle;
-                *to.add(n - 1) = last;
-            }
-            0 => {}
-            _ => std::ptr::copy_nonoverlapping(from, to, n),
-        }
-    }
-}
-
-/// Copies the first and the last `T` of `n` bytes, which are at least one `T` and at most two.
-///
-/// # Safety
-/// Both places hold `n` bytes and do not overlap.
-#[inline(always)]
-unsafe fn ends<T: Copy>(from: *const u8, to: *mut u8, n: usize) {
-    let last = n - size_of::<T>();
-    // SAFETY: `last` plus a `T` is `n`.
-    unsafe {
-        let (a, b) = (from.cast::<T>().read_unaligned(), from.add(last).cast::<T>().read_unaligned());
-        to.cast::<T>().write_unaligned(a);
-        to.add(last).cast::<T>().write_unaligned(b);
+        let bytes = out.as_mut_vec();
+        bytes.as_mut_ptr().add(len).cast::<Block>().write_unaligned(*block);
+        bytes.set_len(len + n);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::bytecode::{EscapeMode, Literal, Number, Program};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
 use crate::limits::Limit;
-use crate::value::{Text, Value};
+use crate::value::{BLOCK, Text, Value};
 
 /// An inline cache: a shape's id and the index of the key in it.
 pub(super) type Cache = Cell<(u32, u32)>;
@@ -136,7 +136,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(always)]
     pub(super) fn emit<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
         match value {
-            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push(text.as_str()),
+            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_block(text.block(), text.as_str()),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push(itoa::Buffer::new().format(n)),
             _ => self.emit_other::<S>(value, mode),
         }
@@ -150,8 +150,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Writes a string constant.
     #[inline(always)]
     pub(super) fn write_text(&mut self, id: u32) -> Result<()> {
-        let text = self.text(id);
-        self.out.push(text)
+        let (start, end) = A::at(self.strings, id as usize);
+        let text = A::text(self.pool, start as usize, end as usize);
+        let block = if text.len() <= BLOCK { self.pool.as_bytes().get(start as usize..) } else { None };
+        self.out.push_block(block.and_then(<[u8]>::first_chunk), text)
     }
 
     /// Joins the `count` topmost values as text.

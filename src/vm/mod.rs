@@ -5,6 +5,7 @@
 //! door, where a handler absorbs them or they are placed in the source.
 
 mod access;
+mod bind;
 mod calls;
 mod dispatch;
 mod loops;

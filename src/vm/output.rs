@@ -1,8 +1,9 @@
 //! The output buffer: one string, bounded.
 
-use super::access::append;
+use super::access::{append, append_block};
 use crate::diagnostics::Result;
 use crate::limits::Limit;
+use crate::value::{BLOCK, Block};
 
 /// Appends to a caller's string, up to a limit of bytes.
 #[derive(Debug)]
@@ -29,6 +30,18 @@ impl<'o> Output<'o> {
         }
         append(self.text, text);
         Ok(())
+    }
+
+    /// Appends the first `len` bytes of `block`, which are text, or else `text`, which is the same.
+    #[inline(always)]
+    pub(super) fn push_block(&mut self, block: Option<&Block>, text: &str) -> Result<()> {
+        match block {
+            Some(block) if self.text.len() + BLOCK <= self.fence => {
+                append_block(self.text, block, text.len());
+                Ok(())
+            }
+            _ => self.push(text),
+        }
     }
 
     /// Room for `len` bytes more, or the error of there being no more allowed.

@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::access::{Access, Checking, Trusting};
+use super::bind::Bindings;
 use super::dispatch::Hooks;
 use super::machine::{COLD, Cache, Machine};
 use super::output::Output;
@@ -15,7 +16,7 @@ use crate::bytecode::Program;
 use crate::diagnostics::Result;
 use crate::function::{Capabilities, Cx, Linked, Regexes};
 use crate::limits::Limits;
-use crate::value::{Arena, Inputs, Map, Value};
+use crate::value::{Arena, Inputs, Value};
 
 /// Arena, inline caches and compiled regular expressions, for one thread. A session renders any number of
 /// programs, one after the other, and keeps its memory.
@@ -24,6 +25,7 @@ pub struct Session {
     arena: Arena,
     regexes: Regexes,
     caches: HashMap<u64, Box<[Cache]>>,
+    bindings: Bindings,
 }
 
 /// Slots and values on stacks there is room for before the arena has to give more.
@@ -37,18 +39,15 @@ impl Session {
     pub fn new() -> Self {
         Self::default()
     }
+}
 
-    /// The arena, emptied, the compiled patterns, and the caches of `program`.
-    fn prepare(&mut self, program: &Program) -> (&Arena, &Regexes, &[Cache]) {
-        self.arena.reset();
-        if self.caches.len() >= PROGRAMS && !self.caches.contains_key(&program.id) {
-            self.caches.clear();
-        }
-        let cells = program.caches as usize + 1 + program.globals.len();
-        let caches = self.caches.entry(program.id);
-        let caches = caches.or_insert_with(|| std::iter::repeat_n(Cell::new(COLD), cells).collect());
-        (&self.arena, &self.regexes, caches)
+/// The inline caches of `program`.
+fn caches_of<'c>(caches: &'c mut HashMap<u64, Box<[Cache]>>, program: &Program) -> &'c [Cache] {
+    if caches.len() >= PROGRAMS && !caches.contains_key(&program.id) {
+        caches.clear();
     }
+    let cold = || std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect();
+    caches.entry(program.id).or_insert_with(cold)
 }
 
 /// What one render needs besides the session.
@@ -83,11 +82,12 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
-    let (arena, regexes, caches) = session.prepare(run.program);
-    let (sites, bindings) = caches.split_at_checked(run.program.caches as usize).unwrap_or((caches, &[]));
+    let Session { arena, regexes, caches, bindings } = session;
+    arena.reset();
+    let arena = &*arena;
     let fixed = run.program.globals.len() + run.program.memos as usize;
     let values = arena.bump().alloc_slice_fill_copy(fixed + VALUES, Value::Undefined);
-    bind(run.program, run.inputs, bindings, values);
+    bindings.bind(run.program, run.inputs, values);
     let mut machine: Machine<'_, '_, A> = Machine {
         program: run.program,
         extra: &run.program.extra,
@@ -95,7 +95,7 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
         pool: &run.program.pool,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
-        caches: sites,
+        caches: caches_of(caches, run.program),
         texts: arena.bump().alloc_slice_fill_with(run.program.strings.len(), |_| Cell::new(None)),
         values,
         top: fixed,
@@ -114,33 +114,4 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
             Err(error) => at = machine.unwind(error)?,
         }
     }
-}
-
-/// Puts the values of the program's top-level inputs in front. Where each is found is remembered for inputs of
-/// the same shapes: the first cell holds the shapes' ids, the others a layer (counted from 1, 0 for none) and an
-/// index each.
-fn bind<'r>(program: &Program, inputs: Inputs<'r>, cells: &[Cache], values: &mut [Value<'r>]) {
-    let Some((shapes, places)) = cells.split_first() else { return };
-    let layers = inputs.layers();
-    let [over, base] = layers.map(|layer| layer.map_or(NO_LAYER, Map::shape_id));
-    if shapes.get() != (over, base) || over == 0 || base == 0 {
-        for (&name, place) in program.globals.iter().zip(places) {
-            place.set(find(layers, program.str(name)));
-        }
-        shapes.set((over, base));
-    }
-    for (place, value) in places.iter().zip(values) {
-        let (layer, at) = place.get();
-        let layer = layers.get(layer.wrapping_sub(1) as usize).copied().flatten();
-        *value = layer.and_then(|map| map.values().get(at as usize)).copied().unwrap_or_default();
-    }
-}
-
-/// Stands for the id of the shape of a layer that is not there.
-const NO_LAYER: u32 = u32::MAX - 1;
-
-/// The layer, counted from 1, that has `name`, and its index there.
-fn find(layers: [Option<&Map<'_>>; 2], name: &str) -> (u32, u32) {
-    let found = (1..).zip(layers).find_map(|(layer, map)| Some((layer, map?.shape().find(name)?)));
-    found.and_then(|(layer, at)| Some((layer, u32::try_from(at).ok()?))).unwrap_or((0, 0))
 }
