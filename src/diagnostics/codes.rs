@@ -20,6 +20,17 @@ macro_rules! codes {
                 match self { $(Code::$variant => $id,)* }
             }
 
+            /// The number of the id, as artifacts hold it: 201.
+            pub(crate) fn number(self) -> u32 {
+                self.id().get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+            }
+
+            /// The code with this number.
+            pub(crate) fn from_number(number: u32) -> Option<Code> {
+                let at = Self::ALL.binary_search_by_key(&number, |code| code.number()).ok()?;
+                Self::ALL.get(at).copied()
+            }
+
             /// The machine-readable name, such as `limit.fuel`.
             pub fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)* }

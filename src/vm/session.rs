@@ -11,7 +11,7 @@ use super::dispatch::Hooks;
 use super::machine::{COLD, Cache, Machine};
 use super::output::Output;
 use super::semantics::Semantics;
-use crate::bytecode::Program;
+use crate::bytecode::{CodeView, Program};
 use crate::diagnostics::Result;
 use crate::function::{Capabilities, Cx, Linked, Regexes};
 use crate::limits::Limits;
@@ -41,12 +41,14 @@ impl Session {
     /// The arena, emptied, the compiled patterns, and the caches of `program`.
     fn prepare(&mut self, program: &Program) -> (&Arena, &Regexes, &[Cache]) {
         self.arena.reset();
-        if self.caches.len() >= PROGRAMS && !self.caches.contains_key(&program.id) {
+        if self.caches.len() >= PROGRAMS && !self.caches.contains_key(&program.id()) {
             self.caches.clear();
         }
-        let cells = program.caches as usize + 1 + program.globals.len();
-        let caches = self.caches.entry(program.id);
-        let caches = caches.or_insert_with(|| std::iter::repeat_n(Cell::new(COLD), cells).collect());
+        let cold = || {
+            let code = program.code();
+            std::iter::repeat_n(Cell::new(COLD), code.caches as usize + 1 + code.globals.len()).collect()
+        };
+        let caches = self.caches.entry(program.id()).or_insert_with(cold);
         (&self.arena, &self.regexes, caches)
     }
 }
@@ -84,19 +86,17 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     hooks: &mut H,
 ) -> Result<()> {
     let (arena, regexes, caches) = session.prepare(run.program);
-    let (sites, bindings) = caches.split_at_checked(run.program.caches as usize).unwrap_or((caches, &[]));
-    let fixed = run.program.globals.len() + run.program.memos as usize;
+    let program = run.program.code();
+    let (sites, bindings) = caches.split_at_checked(program.caches as usize).unwrap_or((caches, &[]));
+    let fixed = program.globals.len() + program.memos as usize;
     let values = arena.bump().alloc_slice_fill_copy(fixed + VALUES, Value::Undefined);
-    bind(run.program, run.inputs, bindings, values);
+    bind(program, run.inputs, bindings, values);
     let mut machine: Machine<'_, '_, A> = Machine {
-        program: run.program,
-        extra: &run.program.extra,
-        strings: &run.program.strings,
-        pool: &run.program.pool,
+        program,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
         caches: sites,
-        texts: arena.bump().alloc_slice_fill_with(run.program.strings.len(), |_| Cell::new(None)),
+        texts: arena.bump().alloc_slice_fill_with(program.strings.len(), |_| Cell::new(None)),
         values,
         top: fixed,
         base: fixed,
@@ -119,7 +119,7 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
 /// Puts the values of the program's top-level inputs in front. Where each is found is remembered for inputs of
 /// the same shapes: the first cell holds the shapes' ids, the others a layer (counted from 1, 0 for none) and an
 /// index each.
-fn bind<'r>(program: &Program, inputs: Inputs<'r>, cells: &[Cache], values: &mut [Value<'r>]) {
+fn bind<'r>(program: CodeView<'_>, inputs: Inputs<'r>, cells: &[Cache], values: &mut [Value<'r>]) {
     let Some((shapes, places)) = cells.split_first() else { return };
     let layers = inputs.layers();
     let [over, base] = layers.map(|layer| layer.map_or(NO_LAYER, Map::shape_id));
