@@ -18,6 +18,8 @@ use dropforge::text::Source;
 use dropforge::value::DataMap;
 use serde_json::json;
 
+use crate::artifacts;
+
 /// What provokes a code.
 enum Provoked {
     /// A template of the language tera.
@@ -121,6 +123,11 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::MassDelete, By(mass_delete)),
     (Code::BadManifest, By(bad_manifest)),
     (Code::Usage, By(|| code(Selector::parse("env")))),
+    (Code::NotAnArtifact, By(|| artifacts::opened(b"{}".to_vec()))),
+    (Code::ArtifactVersion, By(|| artifacts::opened(artifacts::changed("format", 0)))),
+    (Code::ArtifactDigest, By(|| artifacts::opened(artifacts::changed("digest", 2)))),
+    (Code::ArtifactEncoding, By(|| artifacts::opened(artifacts::cut()))),
+    (Code::ArtifactName, By(|| artifacts::misnamed("../t"))),
     (Code::Internal, By(internal)),
 ];
 

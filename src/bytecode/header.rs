@@ -68,6 +68,10 @@ impl Dialects {
         Self(set)
     }
 
+    pub(super) const fn bits(self) -> u8 {
+        self.0
+    }
+
     /// Whether `dialect` is in the set.
     #[inline(always)]
     pub fn contains(self, dialect: Dialect) -> bool {

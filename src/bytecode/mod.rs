@@ -4,19 +4,17 @@
 //! are words of their own. Names, numbers, paths, call sites and spans stand beside the code in flat tables;
 //! spans are read only when an error has to be placed. `vm` and `compiler` meet only here.
 
+mod artifact;
 mod disasm;
-#[allow(dead_code)] // what loads an artifact
 mod header;
 mod isa;
-#[allow(dead_code)] // what loads an artifact
 mod program;
 mod rows;
-#[allow(dead_code)] // what loads an artifact
 mod sections;
-#[allow(dead_code)] // what loads an artifact
 pub mod verify;
 mod views;
 
+pub use artifact::{Bundle, BundleEntry, Bytes, Entry, encode, fingerprint};
 pub use disasm::disassemble;
 pub use header::{Dialect, Dialects};
 pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, Test, isa_table};

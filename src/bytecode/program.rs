@@ -15,7 +15,7 @@ use super::sections::{Counts, Layout, Parts, StringRow, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use super::views::{CallSite, FAILURE_HEAD, Path, Scope};
 use crate::diagnostics::{Code, Result};
-use crate::text::Source;
+use crate::text::{Source, Text};
 
 /// Text that programs share, or that lies in the binary.
 #[derive(Clone)]
@@ -30,6 +30,15 @@ impl Pool {
         match self {
             Pool::Static(text) => text,
             Pool::Shared(text) => text,
+        }
+    }
+
+    /// A part of the text, not copied.
+    fn part(&self, [start, end]: [u32; 2]) -> Text {
+        let range = start as usize..end as usize;
+        match self {
+            Pool::Static(text) => Text::Static(text.get(range).unwrap_or("")),
+            Pool::Shared(text) => Text::Shared(text.clone(), range),
         }
     }
 }
@@ -145,9 +154,12 @@ impl Program {
     /// left.
     pub fn sources(&self) -> &[Arc<Source>] {
         self.inner.sources.get_or_init(|| {
-            let Tables { sources, pool, .. } = self.tables();
-            let text = |start: u32, end: u32| pool.get(start as usize..end as usize).unwrap_or("");
-            sources.iter().map(|&[name, start, end]| Source::new(self.str(name), text(start, end))).collect()
+            let Tables { sources, strings, .. } = self.tables();
+            let source = |&[name, start, end]: &[u32; 3]| {
+                let name = strings.get(name as usize).copied().unwrap_or_default();
+                Source::new(self.inner.pool.part(name), self.inner.pool.part([start, end]))
+            };
+            sources.iter().map(source).collect()
         })
     }
 

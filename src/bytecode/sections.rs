@@ -109,11 +109,6 @@ macro_rules! sections {
         }
 
         impl Parts {
-            /// No code and no tables.
-            pub(crate) fn new(dialect: Dialect) -> Self {
-                Self { dialect, counts: Counts::default(), pool: String::new(), $($field: Vec::new(),)* }
-            }
-
             /// The tables as slices.
             pub(crate) fn tables(&self) -> Tables<'_> {
                 Tables { dialect: self.dialect, counts: self.counts, pool: &self.pool, $($field: &self.$field,)* }

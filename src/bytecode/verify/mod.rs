@@ -31,6 +31,8 @@
 mod code;
 mod records;
 mod tables;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 

@@ -185,6 +185,10 @@ impl Check<'_, '_> {
             let names = names.unwrap_or(&[]);
             let named = names.iter().all(|&name| self.has_string(name));
             self.require(Rule::V5, named, "what there is instead has no name", at)?;
+            let lengths = names.iter().filter_map(|&name| self.tables.strings.get(name as usize));
+            let bytes: u64 = lengths.map(|&[start, end]| u64::from(end.wrapping_sub(start))).sum();
+            let few = bytes <= self.tables.pool.len() as u64;
+            self.require(Rule::V15, few, "there is more instead than there are names", at)?;
             facts[at] = Fact::note(0, Needs::default());
             at += FAILURE_HEAD + names.len();
         }

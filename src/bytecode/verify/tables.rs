@@ -30,11 +30,13 @@ impl Check<'_, '_> {
     }
 
     fn strings(&self) -> Result<()> {
+        let mut bytes = 0;
         for (at, &[start, end]) in self.tables.strings.iter().enumerate() {
             let text = self.tables.pool.get(start as usize..end as usize);
             self.require(Rule::V5, text.is_some(), "a string is no piece of the text", at)?;
+            bytes += u64::from(end.wrapping_sub(start));
         }
-        Ok(())
+        self.require(Rule::V15, bytes <= self.tables.pool.len() as u64, "strings share their text", 0)
     }
 
     fn numbers(&self) -> Result<()> {
