@@ -53,6 +53,33 @@ impl fmt::Display for Position {
     }
 }
 
+/// Text that has an owner of its own, or is a part of what others own, too.
+#[derive(Debug, Clone)]
+pub enum Text {
+    /// Its own.
+    Own(String),
+    /// Bytes of a text that lives as long as the process.
+    Static(&'static str),
+    /// These bytes of a text that is shared.
+    Shared(Arc<str>, std::ops::Range<usize>),
+}
+
+impl Text {
+    fn as_str(&self) -> &str {
+        match self {
+            Text::Own(text) => text,
+            Text::Static(text) => text,
+            Text::Shared(text, range) => text.get(range.clone()).unwrap_or(""),
+        }
+    }
+}
+
+impl<S: Into<String>> From<S> for Text {
+    fn from(text: S) -> Self {
+        Text::Own(text.into())
+    }
+}
+
 /// A named source text with its line index.
 ///
 /// ```
@@ -63,39 +90,39 @@ impl fmt::Display for Position {
 /// ```
 #[derive(Debug)]
 pub struct Source {
-    name: String,
-    text: String,
+    name: Text,
+    text: Text,
     line_starts: OnceLock<Vec<u32>>,
 }
 
 impl Source {
     /// A source called `name`; the name is what errors print (a path, or a made-up name).
-    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+    pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         Arc::new(Self { name: name.into(), text: text.into(), line_starts: OnceLock::new() })
     }
 
     /// The name errors print.
     pub fn name(&self) -> &str {
-        &self.name
+        self.name.as_str()
     }
 
     /// The whole text.
     pub fn text(&self) -> &str {
-        &self.text
+        self.text.as_str()
     }
 
     /// The text of `span`; the empty string where the span does not lie on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
-        self.text.get(span.range()).unwrap_or("")
+        self.text().get(span.range()).unwrap_or("")
     }
 
     /// Line and column of a byte offset; an offset behind the end names the end.
     pub fn position(&self, offset: u32) -> Position {
         let starts = self.line_starts();
-        let offset = offset.min(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+        let offset = offset.min(u32::try_from(self.text().len()).unwrap_or(u32::MAX));
         let line = starts.partition_point(|&start| start <= offset);
         let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
-        let before = self.text.as_bytes().get(start..offset as usize).unwrap_or(&[]);
+        let before = self.text().as_bytes().get(start..offset as usize).unwrap_or(&[]);
         let column = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Position { line: count(line.max(1)), column: count(column).saturating_add(1) }
@@ -103,7 +130,7 @@ impl Source {
 
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
-            let behind = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|at| at + 1);
+            let behind = memchr::memchr_iter(b'\n', self.text().as_bytes()).map(|at| at + 1);
             std::iter::once(0).chain(behind).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
         })
     }

@@ -8,17 +8,17 @@ use dropforge::bulk::{
     Fleet, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer, Selector, Stamp,
     Watch, discover, input, stamp, stream, values,
 };
-use dropforge::bytecode::{BinaryOp, EscapeMode, Op, Program};
+use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
-use dropforge::dialect::tower::{self, intent};
+use dropforge::dialect::tower::intent;
 use dropforge::engine::{Dialect, DirLoader, Engine};
-use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{NoHooks, Run, Session, run};
+use dropforge::value::DataMap;
 use serde_json::json;
+
+use crate::artifacts;
 
 /// What provokes a code.
 enum Provoked {
@@ -123,6 +123,11 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::MassDelete, By(mass_delete)),
     (Code::BadManifest, By(bad_manifest)),
     (Code::Usage, By(|| code(Selector::parse("env")))),
+    (Code::NotAnArtifact, By(|| artifacts::opened(b"{}".to_vec()))),
+    (Code::ArtifactVersion, By(|| artifacts::opened(artifacts::changed("format", 0)))),
+    (Code::ArtifactDigest, By(|| artifacts::opened(artifacts::changed("digest", 2)))),
+    (Code::ArtifactEncoding, By(|| artifacts::opened(artifacts::cut()))),
+    (Code::ArtifactName, By(|| artifacts::misnamed("../t"))),
     (Code::Internal, By(internal)),
 ];
 
@@ -302,13 +307,7 @@ fn corrupt() -> Vec<Code> {
     emitter.begin_chunk(main);
     emitter.op(Op::CallChunk, &[99, 0]);
     emitter.end_chunk();
-    let program: Program = emitter.finish().expect("a program");
-    let arena = Arena::new();
-    let shapes = Shapes::new(&arena);
-    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&()).expect("inputs"));
-    let (linked, limits) = (Box::default(), Limits::default());
-    let what = Run { program: &program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
-    code(run::<tower::Rules, _>(&mut Session::new(), what, &mut String::new(), &mut NoHooks))
+    code(emitter.finish())
 }
 
 impl Provoked {

@@ -1,5 +1,6 @@
 //! Our own cases and the checks of the house, in one binary.
 
+mod artifacts;
 mod cases;
 mod codes;
 mod coverage;

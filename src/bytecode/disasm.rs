@@ -3,25 +3,22 @@
 use std::fmt::Write as _;
 
 use super::isa::{EscapeMode, Op, Operand, Role, Test};
-use super::program::{ChunkInfo, Number, Program, Root, Segment};
+use super::program::{CodeView, Program};
+use super::rows::{ChunkInfo, Number, Root, Segment};
 
 /// The listing of `program`: each chunk with its instructions, operands spelled out.
 pub fn disassemble(program: &Program) -> String {
     let mut listing = String::new();
-    for chunk in &program.chunks {
-        chunk_listing(program, chunk, &mut listing);
+    for chunk in program.chunks() {
+        chunk_listing(program.code(), chunk, &mut listing);
     }
-    for handler in &program.handlers {
-        let _ = writeln!(
-            listing,
-            "handler {}..{} -> {} height {}",
-            handler.from, handler.to, handler.target, handler.height
-        );
+    for handler in program.handlers() {
+        let _ = writeln!(listing, "handler {}..{} height {}", handler.from, handler.to, handler.height);
     }
     listing
 }
 
-fn chunk_listing(program: &Program, chunk: &ChunkInfo, listing: &mut String) {
+fn chunk_listing(program: CodeView<'_>, chunk: ChunkInfo, listing: &mut String) {
     let (name, slots, params) = (program.str(chunk.name), chunk.slots, chunk.params);
     let _ = writeln!(listing, "chunk {name:?} slots {slots} params {params}");
     let mut at = chunk.entry as usize;
@@ -39,10 +36,10 @@ fn chunk_listing(program: &Program, chunk: &ChunkInfo, listing: &mut String) {
     }
 }
 
-fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut String) {
+fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32, listing: &mut String) {
     let _ = match operand {
         Operand::Str => write!(listing, "{:?}", program.str(raw)),
-        Operand::Num => match program.numbers.get(raw as usize) {
+        Operand::Num => match program.number(raw) {
             Some(Number::Int(n)) => write!(listing, "{n}"),
             Some(Number::Float(n)) => write!(listing, "{n:?}"),
             None => write!(listing, "?"),
@@ -55,9 +52,11 @@ fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut Str
         Operand::Site => write!(listing, "{}", site_text(program, raw)),
         Operand::Scope => write!(listing, "{}", scope_text(program, raw)),
         Operand::Chunk => {
-            write!(listing, "{:?}", program.chunks.get(raw as usize).map_or("?", |c| program.str(c.name)))
+            write!(listing, "{:?}", program.chunk(raw).map_or("?", |chunk| program.str(chunk.name)))
         }
-        Operand::Fail => write!(listing, "{:?}", program.failure(raw).map_or("?", |f| f.message.as_str())),
+        Operand::Fail => {
+            write!(listing, "{:?}", program.failure(raw).map_or("?".to_owned(), |failure| failure.message))
+        }
         Operand::Mode => write!(listing, "{}", EscapeMode::of(raw).name()),
         Operand::Role => write!(listing, "{}", Role::of(raw).name()),
         Operand::Test => write!(listing, "{}", Test::of(raw).name()),
@@ -66,7 +65,7 @@ fn operand_text(program: &Program, operand: Operand, raw: u32, listing: &mut Str
     };
 }
 
-fn path_text(program: &Program, at: u32) -> String {
+fn path_text(program: CodeView<'_>, at: u32) -> String {
     let path = program.path(at);
     let roots: Vec<_> = path.roots().map(|root| root_text(program, root)).collect();
     let mut text = roots.join("|");
@@ -79,7 +78,7 @@ fn path_text(program: &Program, at: u32) -> String {
     text
 }
 
-fn root_text(program: &Program, root: Root) -> String {
+fn root_text(program: CodeView<'_>, root: Root) -> String {
     match root {
         Root::Slot(slot) => format!("%{slot}"),
         Root::Global(global) => program.globals.get(global as usize).map_or("?", |&name| program.str(name)).to_owned(),
@@ -88,13 +87,13 @@ fn root_text(program: &Program, root: Root) -> String {
     }
 }
 
-fn site_text(program: &Program, at: u32) -> String {
+fn site_text(program: CodeView<'_>, at: u32) -> String {
     let site = program.call_site(at);
-    let name = program.imports.get(site.import as usize).map_or("?", |import| import.name.as_str());
+    let name = program.imports().nth(site.import as usize).map_or("?", |import| import.name);
     format!("{name}{:?}", site.params)
 }
 
-fn scope_text(program: &Program, at: u32) -> String {
+fn scope_text(program: CodeView<'_>, at: u32) -> String {
     if at == 0 {
         return "none".to_owned();
     }

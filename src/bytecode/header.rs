@@ -34,26 +34,48 @@ impl Dialect {
         matches!(self, Dialect::Tera)
     }
 
-    const fn letter(self) -> char {
+    /// The language with this number in artifacts.
+    pub(super) fn from_number(number: u8) -> Option<Dialect> {
+        Self::ALL.into_iter().find(|dialect| *dialect as u8 == number)
+    }
+
+    const fn letter(self) -> u8 {
         match self {
-            Dialect::Tower => 'W',
-            Dialect::Tera => 'T',
+            Dialect::Tower => b'W',
+            Dialect::Tera => b'T',
         }
     }
 }
 
 /// A set of languages, written as their letters: `"WT"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dialects(&'static str);
+pub struct Dialects(u8);
 
 impl Dialects {
     pub(super) const fn of(letters: &'static str) -> Self {
-        Self(letters)
+        let (letters, mut set, mut at) = (letters.as_bytes(), 0, 0);
+        while at < Dialect::ALL.len() {
+            let dialect = Dialect::ALL[at];
+            let mut letter = 0;
+            while letter < letters.len() {
+                if letters[letter] == dialect.letter() {
+                    set |= 1 << dialect as u8;
+                }
+                letter += 1;
+            }
+            at += 1;
+        }
+        Self(set)
+    }
+
+    pub(super) const fn bits(self) -> u8 {
+        self.0
     }
 
     /// Whether `dialect` is in the set.
+    #[inline(always)]
     pub fn contains(self, dialect: Dialect) -> bool {
-        self.0.contains(dialect.letter())
+        self.0 & 1 << dialect as u8 != 0
     }
 }
 

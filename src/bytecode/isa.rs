@@ -18,17 +18,17 @@ pub enum Operand {
     Lit,
     /// A slot of the frame.
     Slot,
-    /// Offset of a path in the side table.
+    /// Offset of a path in its table.
     Path,
-    /// Offset of a call site in the side table.
+    /// Offset of a call site in its table.
     Site,
     /// A place for an answer that stays the same for the whole render.
     Memo,
-    /// Offset of a scope in the side table, or 0 for none.
+    /// Offset of a scope in its table, or 0 for none.
     Scope,
     /// Index of a chunk.
     Chunk,
-    /// Index of a failure.
+    /// Offset of a failure in its table.
     Fail,
     /// An [`EscapeMode`].
     Mode,
@@ -172,6 +172,11 @@ impl Op {
     /// How many words the instruction takes.
     pub fn words(self) -> usize {
         self.info().operands.len().max(1)
+    }
+
+    /// Whether the code never goes on behind the instruction.
+    pub fn ends(self) -> bool {
+        matches!(self, Op::Jump | Op::Return | Op::Fail)
     }
 }
 

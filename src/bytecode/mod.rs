@@ -4,18 +4,23 @@
 //! are words of their own. Names, numbers, paths, call sites and spans stand beside the code in flat tables;
 //! spans are read only when an error has to be placed. `vm` and `compiler` meet only here.
 
+mod artifact;
 mod disasm;
 mod header;
 mod isa;
 mod program;
+mod rows;
+mod sections;
+pub mod verify;
+mod views;
 
+pub use artifact::{Bundle, BundleEntry, Bytes, Entry, encode, fingerprint};
 pub use disasm::disassemble;
 pub use header::{Dialect, Dialects};
 pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, Test, isa_table};
-pub use program::{
-    CallSite, ChunkInfo, Failure, Handler, Import, ImportKind, InlineRange, Number, Path, Program, Root, Scope,
-    Segment, SpanRun, Spanned,
-};
-pub(crate) use program::{
-    QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, fresh_program_id, pack_path, pack_root, pack_segment,
-};
+pub use program::{CodeView, Program};
+pub use rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, Root, Segment, Signature, Spanned};
+pub(crate) use rows::{inline_row, pack_root, pack_segment, span_row};
+pub(crate) use sections::{Counts, Parts, StringRow};
+pub use views::{CallSite, Path, Scope};
+pub(crate) use views::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, pack_path};

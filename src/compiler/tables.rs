@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 
-use crate::bytecode::{Import, ImportKind, Number};
+use crate::bytecode::{ImportKind, Number, Signature, StringRow};
 use crate::text::Source;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub pool: String,
-    pub strings: Vec<(u32, u32)>,
-    pub numbers: Vec<Number>,
+    pub strings: Vec<StringRow>,
+    pub numbers: Vec<[u32; 3]>,
     pub globals: Vec<u32>,
-    pub imports: Vec<Import>,
+    pub imports: Vec<[u32; 3]>,
     pub sources: Vec<Arc<Source>>,
     string_ids: HashMap<Box<str>, u32>,
     global_ids: HashMap<u32, u32>,
-    import_ids: HashMap<Import, u32>,
+    failure_ids: HashMap<Vec<u32>, u32>,
+    import_ids: HashMap<[u32; 3], u32>,
 }
 
 /// An index as the tables store it; tables are bounded far below by the limit on code.
@@ -32,18 +33,14 @@ impl Tables {
         }
         let (id, start) = (index(self.strings.len()), index(self.pool.len()));
         self.pool.push_str(text);
-        self.strings.push((start, index(self.pool.len())));
+        self.strings.push([start, index(self.pool.len())]);
         self.string_ids.insert(text.into(), id);
         id
     }
 
     pub fn number(&mut self, number: Number) -> u32 {
-        let same = |other: &Number| match (number, *other) {
-            (Number::Int(a), Number::Int(b)) => a == b,
-            (Number::Float(a), Number::Float(b)) => a.to_bits() == b.to_bits(),
-            _ => false,
-        };
-        let known = self.numbers.iter().position(same);
+        let number = number.row();
+        let known = self.numbers.iter().position(|other| *other == number);
         index(known.unwrap_or_else(|| {
             self.numbers.push(number);
             self.numbers.len() - 1
@@ -59,12 +56,21 @@ impl Tables {
         })
     }
 
-    pub fn import(&mut self, kind: ImportKind, name: &str) -> u32 {
-        let import = Import { kind, name: name.to_owned() };
+    pub fn import(&mut self, kind: ImportKind, name: &str, signature: Signature) -> u32 {
+        let import = [kind as u32, self.string(name), signature.word()];
         let fresh = index(self.imports.len());
         let imports = &mut self.imports;
-        *self.import_ids.entry(import).or_insert_with_key(|import| {
-            imports.push(import.clone());
+        *self.import_ids.entry(import).or_insert_with(|| {
+            imports.push(import);
+            fresh
+        })
+    }
+
+    /// The offset of a record in `failures`, which gets it where it is new.
+    pub fn failure(&mut self, failures: &mut Vec<u32>, record: Vec<u32>) -> u32 {
+        let fresh = index(failures.len());
+        *self.failure_ids.entry(record).or_insert_with_key(|record| {
+            failures.extend(record);
             fresh
         })
     }

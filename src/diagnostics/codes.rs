@@ -1,7 +1,7 @@
 //! The registry of codes. A code is never reused or renumbered once it has been released.
 //!
 //! Ranges: `E01` syntax, `E02` names and lookups, `E03` values and operators, `E04` functions, `E05` templates
-//! that use templates, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files and plans.
+//! that use templates, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files, plans and artifacts.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $name:literal $title:literal;)*) => {
@@ -18,6 +18,17 @@ macro_rules! codes {
             /// `E0201`
             pub fn id(self) -> &'static str {
                 match self { $(Code::$variant => $id,)* }
+            }
+
+            /// The number of the id, as artifacts hold it: 201.
+            pub(crate) fn number(self) -> u32 {
+                self.id().get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+            }
+
+            /// The code with this number.
+            pub(crate) fn from_number(number: u32) -> Option<Code> {
+                let at = Self::ALL.binary_search_by_key(&number, |code| code.number()).ok()?;
+                Self::ALL.get(at).copied()
             }
 
             /// The machine-readable name, such as `limit.fuel`.
@@ -123,6 +134,11 @@ codes! {
     MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
     BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
     Usage                "E0921" "usage"                       "an option cannot be used like this";
+    NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
+    ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
+    ArtifactDigest       "E0933" "artifact.digest"             "an artifact is not as it was written";
+    ArtifactEncoding     "E0934" "artifact.encoding"           "an artifact is cut off, or encoded as none of ours is";
+    ArtifactName         "E0935" "artifact.name"               "a template's name cannot stand in an artifact";
     Internal             "E0999" "internal"                    "a mistake in this program";
 }
 

@@ -78,10 +78,21 @@ impl Registry {
     }
 
     /// The functions that `imports` name.
-    pub fn link(&self, imports: &[Import]) -> Result<Linked> {
-        let found = imports.iter().map(|import| {
-            self.get(import.kind, &import.name).cloned().ok_or_else(|| self.unknown(import.kind, &import.name))
-        });
-        found.collect()
+    ///
+    /// # Errors
+    /// [`Code::UnknownFunction`] where there is none of this kind and name; [`Code::BadArgument`] where its
+    /// parameters are not those the program was compiled for.
+    pub fn link<'p>(&self, imports: impl Iterator<Item = Import<'p>>) -> Result<Linked> {
+        imports.map(|import| self.linked(import)).collect()
+    }
+
+    fn linked(&self, import: Import<'_>) -> Result<Arc<Builtin>> {
+        let found = self.get(import.kind, import.name).ok_or_else(|| self.unknown(import.kind, import.name))?;
+        if found.signature() == import.signature {
+            return Ok(found.clone());
+        }
+        let message =
+            format!("{} `{}` has other parameters than when this was compiled", found.kind.name(), found.name);
+        Err(Diagnostic::new(Code::BadArgument, message).with_help("compile it again"))
     }
 }

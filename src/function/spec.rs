@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::{Capabilities, Cx};
 use super::host::HostArgs;
-use crate::bytecode::ImportKind;
+use crate::bytecode::{ImportKind, Signature};
 use crate::diagnostics::Result;
 use crate::value::{Data, Value};
 
@@ -140,6 +140,22 @@ pub struct Builtin {
     pub pure: bool,
     /// What it does.
     pub body: Body,
+}
+
+impl Builtin {
+    /// The parameters, as far as call sites depend on them.
+    pub fn signature(&self) -> Signature {
+        let Params::Named(params) = self.params else { return Signature::OPEN };
+        // FNV-1a: the number stands in artifacts, so it must not depend on a library's version.
+        let mut hash = 0x811C_9DC5_u32;
+        for param in params {
+            let kind = [param.ty as u8, u8::from(param.default == Default::Required), 0xFF];
+            for byte in param.name.bytes().chain(kind) {
+                hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+            }
+        }
+        Signature::of(params.len(), hash)
+    }
 }
 
 /// Declares a table of builtins: data only. See the head of [`crate::function`].

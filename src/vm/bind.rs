@@ -26,14 +26,15 @@ impl Bindings {
     pub(super) fn bind<'r>(&mut self, program: &Program, inputs: Inputs<'r>, values: &mut [Value<'r>]) {
         let layers = inputs.layers();
         let [over, base] = layers.map(|layer| layer.map(Map::shape_id));
-        let places = || program.globals.iter().map(|&name| find(layers, program.str(name)));
+        let code = program.code();
+        let places = || code.globals.iter().map(|&name| find(layers, code.str(name)));
         if over == Some(0) || base == Some(0) {
             return fill(values, layers, places());
         }
         if self.known.len() >= KEPT {
             self.known.clear();
         }
-        let places = self.known.entry((program.id, over, base)).or_insert_with(|| places().collect());
+        let places = self.known.entry((program.id(), over, base)).or_insert_with(|| places().collect());
         fill(values, layers, places.iter().copied());
     }
 }

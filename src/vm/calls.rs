@@ -113,7 +113,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Enters the chunk `id` with its parameters from the stack; the answer is where its code begins.
     pub(super) fn enter(&mut self, id: u32, scope: u32, back: usize) -> Result<usize> {
-        let Some(chunk) = self.program.chunks().get(id as usize) else { return Err(self.corrupt()) };
+        let Some(chunk) = self.program.chunk(id) else { return Err(self.corrupt()) };
         self.cx.spend(CALL_STEPS + steps((chunk.end - chunk.entry) as usize))?;
         let allowed = self.cx.limits().call_depth;
         if self.frames.len() >= allowed {

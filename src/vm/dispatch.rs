@@ -31,7 +31,7 @@ fn signed(operand: u32) -> i64 {
 impl<'r, A: Access> Machine<'r, '_, A> {
     /// Runs from the word `at` until the last chunk is left, or an error.
     pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
-        let words = self.program.words();
+        let words = self.program.words;
         let mut pc = at;
         loop {
             let word = A::at(words, pc);

@@ -9,7 +9,7 @@ use super::access::Access;
 use super::loops::Loop;
 use super::output::Output;
 use super::semantics::Semantics;
-use crate::bytecode::{EscapeMode, Literal, Number, Program};
+use crate::bytecode::{CodeView, EscapeMode, Literal, Number};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
 use crate::limits::Limit;
@@ -42,11 +42,7 @@ pub(super) struct Frame {
 /// Inputs, memos, slots and stacks lie in one row of `values`: first the program's inputs, then its memos, then
 /// for each frame its slots and its stack. A callee's parameters are where its caller pushed them.
 pub(super) struct Machine<'r, 'o, A> {
-    pub program: &'r Program,
-    /// The program's side table, string table and pool.
-    pub extra: &'r [u32],
-    pub strings: &'r [(u32, u32)],
-    pub pool: &'r str,
+    pub program: CodeView<'r>,
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'r [Cache],
@@ -106,8 +102,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// The text with index `id`.
     #[inline(always)]
     pub(super) fn text(&self, id: u32) -> &'r str {
-        let (start, end) = A::at(self.strings, id as usize);
-        A::text(self.pool, start as usize, end as usize)
+        let [start, end] = A::at(self.program.strings, id as usize);
+        A::text(self.program.pool, start as usize, end as usize)
     }
 
     /// A string constant.
@@ -125,9 +121,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     pub(super) fn number(&self, id: u32) -> Value<'r> {
-        match self.program.numbers.get(id as usize) {
-            Some(Number::Int(n)) => Value::Int(*n),
-            Some(Number::Float(n)) => Value::Float(*n),
+        match self.program.number(id) {
+            Some(Number::Int(n)) => Value::Int(n),
+            Some(Number::Float(n)) => Value::Float(n),
             None => Value::Undefined,
         }
     }
@@ -150,9 +146,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Writes a string constant.
     #[inline(always)]
     pub(super) fn write_text(&mut self, id: u32) -> Result<()> {
-        let (start, end) = A::at(self.strings, id as usize);
-        let text = A::text(self.pool, start as usize, end as usize);
-        let block = if text.len() <= BLOCK { self.pool.as_bytes().get(start as usize..) } else { None };
+        let [start, end] = A::at(self.program.strings, id as usize);
+        let text = A::text(self.program.pool, start as usize, end as usize);
+        let block = if text.len() <= BLOCK { self.program.pool.as_bytes().get(start as usize..) } else { None };
         self.out.push_block(block.and_then(<[u8]>::first_chunk), text)
     }
 
@@ -202,9 +198,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[cold]
     pub(super) fn failure(&self, id: u32) -> Box<Diagnostic> {
         let Some(failure) = self.program.failure(id) else { return self.corrupt() };
-        let mut error = Diagnostic::new(failure.code, failure.message.clone());
-        error.available.clone_from(&failure.available);
-        error.help.clone_from(&failure.help);
+        let mut error = Diagnostic::new(failure.code, failure.message);
+        (error.available, error.help) = (failure.available, failure.help);
         error
     }
 

@@ -44,7 +44,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// that its cache knows. Undefined leaves the answer to the general way.
     #[inline(always)]
     fn quick(&self, at: u32) -> Value<'r> {
-        let quick = A::at(self.extra, at as usize);
+        let quick = A::at(self.program.paths, at as usize);
         if quick & QUICK == 0 {
             return Value::Undefined;
         }
@@ -52,7 +52,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let mut value = A::at(self.values, base + (quick & QUICK_ROOT) as usize);
         let steps = quick >> QUICK_STEPS & QUICK_MOST;
         if steps > 0 {
-            let mut cache = A::at(self.extra, at as usize + 1) as usize;
+            let mut cache = A::at(self.program.paths, at as usize + 1) as usize;
             let end = cache + steps as usize;
             while cache < end {
                 let Value::Map(map) = value else { return Value::Undefined };

@@ -43,11 +43,11 @@ impl Session {
 
 /// The inline caches of `program`.
 fn caches_of<'c>(caches: &'c mut HashMap<u64, Box<[Cache]>>, program: &Program) -> &'c [Cache] {
-    if caches.len() >= PROGRAMS && !caches.contains_key(&program.id) {
+    if caches.len() >= PROGRAMS && !caches.contains_key(&program.id()) {
         caches.clear();
     }
-    let cold = || std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect();
-    caches.entry(program.id).or_insert_with(cold)
+    let cold = || std::iter::repeat_n(Cell::new(COLD), program.code().caches as usize).collect();
+    caches.entry(program.id()).or_insert_with(cold)
 }
 
 /// What one render needs besides the session.
@@ -85,18 +85,16 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     let Session { arena, regexes, caches, bindings } = session;
     arena.reset();
     let arena = &*arena;
-    let fixed = run.program.globals.len() + run.program.memos as usize;
+    let program = run.program.code();
+    let fixed = program.globals.len() + program.memos as usize;
     let values = arena.bump().alloc_slice_fill_copy(fixed + VALUES, Value::Undefined);
     bindings.bind(run.program, run.inputs, values);
     let mut machine: Machine<'_, '_, A> = Machine {
-        program: run.program,
-        extra: &run.program.extra,
-        strings: &run.program.strings,
-        pool: &run.program.pool,
+        program,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
         caches: caches_of(caches, run.program),
-        texts: arena.bump().alloc_slice_fill_with(run.program.strings.len(), |_| Cell::new(None)),
+        texts: arena.bump().alloc_slice_fill_with(program.strings.len(), |_| Cell::new(None)),
         values,
         top: fixed,
         base: fixed,

@@ -49,7 +49,7 @@ impl<A: Access> Machine<'_, '_, A> {
         while self.frames.len() > depth {
             self.leave();
         }
-        let (Some(handler), Some(frame)) = (self.program.handler(at).copied(), self.frames.last().copied()) else {
+        let (Some(handler), Some(frame)) = (self.program.handler(at), self.frames.last().copied()) else {
             return self.at;
         };
         let captures = frame.captures + handler.captures as usize;
@@ -60,7 +60,7 @@ impl<A: Access> Machine<'_, '_, A> {
         self.top = frame.stack + handler.height as usize;
         self.loops.truncate(frame.loops + handler.iters as usize);
         self.push(Value::Undefined);
-        handler.target as usize
+        handler.to as usize
     }
 
     /// The error with the place of the running instruction and of the calls that led there.

@@ -7,7 +7,7 @@
 use smallvec::SmallVec;
 
 use super::{Emitter, OPERAND};
-use crate::bytecode::{ImportKind, Op};
+use crate::bytecode::{ImportKind, Op, Signature};
 use crate::compiler::tables::index;
 
 /// What is known of a value: the instruction that pushes it and its operand, where it stays the same for a whole
@@ -30,7 +30,6 @@ impl Emitter<'_> {
     /// Says that the frame's part of the stack holds `height` values of which no more is known than before.
     pub(super) fn set_values(&mut self, height: u32) {
         self.values.resize(height as usize, Known::NOTHING);
-        self.open.stack = self.open.stack.max(height);
     }
 
     /// Code may come here from elsewhere: of no value it is known where it came from.
@@ -40,26 +39,40 @@ impl Emitter<'_> {
 
     /// Takes the values an instruction pops, and notes what it pushes.
     pub(super) fn note_values(&mut self, op: Op, operand: u32) {
-        let left = self.values.len().saturating_sub(self.pops(op, operand) as usize);
-        self.values.truncate(left);
         let known = match op {
             Op::Str | Op::Num | Op::Int | Op::Lit => Known::by(op, operand),
             Op::LoadPath | Op::PeekPath if self.of_inputs(operand) => Known::by(op, operand),
             _ => Known::NOTHING,
         };
+        self.count(op, self.pops(op, operand) as usize, known);
+    }
+
+    fn count(&mut self, op: Op, pops: usize, known: Known) {
+        self.values.truncate(self.values.len().saturating_sub(pops));
         (0..op.info().pushes).for_each(|_| self.values.push(known));
-        self.open.stack = self.open.stack.max(index(self.values.len()));
+    }
+
+    /// Whether nothing leads here. An instruction that takes `pops` values is counted then, and no table gets
+    /// what it would have named.
+    pub(super) fn is_dead(&mut self, op: Op, pops: usize) -> bool {
+        self.flush();
+        if self.open.dead {
+            self.count(op, pops, Known::NOTHING);
+        }
+        self.open.dead
     }
 
     /// Calls a function with the topmost values; `params` says for each of them, the first one first, which
     /// parameter it is (or, for a function of open parameters, the string id of its name). Of a `pure` function
     /// the same arguments always give the same value.
-    pub fn call(&mut self, kind: ImportKind, name: &str, params: &[u32], pure: bool) {
-        self.flush();
-        let import = self.tables.import(kind, name);
-        let at = index(self.extra.len());
-        self.extra.extend([import, index(params.len())]);
-        self.extra.extend(params);
+    pub fn call(&mut self, kind: ImportKind, name: &str, signature: Signature, params: &[u32], pure: bool) {
+        if self.is_dead(Op::Call, params.len()) {
+            return;
+        }
+        let import = self.tables.import(kind, name, signature);
+        let at = index(self.records.sites.len());
+        self.records.sites.extend([import, index(params.len())]);
+        self.records.sites.extend(params);
         match self.memo(import, params).filter(|_| pure) {
             Some(memo) => {
                 self.emit(Op::CallMemo, &[at, memo]);

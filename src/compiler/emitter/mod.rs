@@ -13,9 +13,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use crate::bytecode::{
-    BinaryOp, ChunkInfo, Dialect, EscapeMode, Failure, Handler, InlineRange, Literal, Op, SpanRun, Spanned,
-};
+use crate::bytecode::{BinaryOp, ChunkInfo, Dialect, EscapeMode, Handler, Literal, Op, Spanned, inline_row};
 use crate::compiler::fold::{Constant, Fold};
 use crate::compiler::tables::{Tables, index};
 use crate::text::{Source, Span};
@@ -37,13 +35,28 @@ pub struct LoopMark {
     end: Label,
 }
 
-/// An open protected expression.
+/// An open protected expression: its handler, where the code can be reached.
 #[derive(Debug, Clone, Copy)]
-pub struct ProtectMark {
-    from: u32,
-    height: u32,
-    iters: u32,
-    captures: u32,
+pub struct ProtectMark(Option<usize>);
+
+/// A label while code is emitted.
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    /// The word it stands at.
+    at: Option<u32>,
+    /// The label that it is as good as, where nothing but a jump there stands here.
+    alias: Option<Label>,
+    /// Whether a jump that can be reached leads to it.
+    used: bool,
+}
+
+/// The tables of records while they grow.
+#[derive(Debug, Default)]
+struct Records {
+    paths: Vec<u32>,
+    sites: Vec<u32>,
+    scopes: Vec<u32>,
+    failures: Vec<u32>,
 }
 
 /// The chunk that is being emitted, and what it has open.
@@ -51,9 +64,10 @@ pub struct ProtectMark {
 struct Open {
     id: usize,
     slots: u32,
-    stack: u32,
     iters: u32,
     captures: u32,
+    /// Whether nothing leads here: what is emitted is only counted.
+    dead: bool,
 }
 
 /// An instruction that may still be taken back: nothing jumps behind it, no range begins or ends there.
@@ -74,17 +88,20 @@ pub struct Emitter<'f> {
     limit: usize,
     tables: Tables,
     words: Vec<u32>,
-    extra: Vec<u32>,
+    records: Records,
     chunks: Vec<ChunkInfo>,
-    failures: Vec<Failure>,
     handlers: Vec<Handler>,
-    spans: Vec<SpanRun>,
-    inlined: Vec<InlineRange>,
-    /// Offsets of paths in the side table, by what they read.
+    spans: Vec<[u32; 4]>,
+    inlined: Vec<[u32; 5]>,
+    /// Offsets of paths in their table, by what they read.
     paths: HashTable<u32>,
     hasher: DefaultHashBuilder,
     caches: u32,
-    labels: Vec<Option<u32>>,
+    labels: Vec<Place>,
+    /// Labels at the end of the code that jumps lead to.
+    bound: Vec<Label>,
+    /// Whether the instruction before those goes on here.
+    flows: bool,
     patches: Vec<(usize, bool, Label)>,
     place: Spanned,
     text: String,
@@ -108,9 +125,8 @@ impl<'f> Emitter<'f> {
             limit,
             tables: Tables::default(),
             words: Vec::new(),
-            extra: vec![0], // offset 0 means "none"
+            records: Records { scopes: vec![0], ..Records::default() }, // offset 0 means "none"
             chunks: Vec::new(),
-            failures: Vec::new(),
             handlers: Vec::new(),
             spans: Vec::new(),
             inlined: Vec::new(),
@@ -118,6 +134,8 @@ impl<'f> Emitter<'f> {
             hasher: DefaultHashBuilder::default(),
             caches: 0,
             labels: Vec::new(),
+            bound: Vec::new(),
+            flows: true,
             patches: Vec::new(),
             place: Spanned::default(),
             text: String::new(),
@@ -136,7 +154,7 @@ impl<'f> Emitter<'f> {
     /// Names a chunk that will be emitted later or now, so that calls may name it first.
     pub fn declare_chunk(&mut self, name: &str, params: u32) -> u32 {
         let name = self.tables.string(name);
-        self.chunks.push(ChunkInfo { name, entry: 0, end: 0, slots: params, params, stack: 0 });
+        self.chunks.push(ChunkInfo { name, slots: params, params, ..ChunkInfo::default() });
         index(self.chunks.len() - 1)
     }
 
@@ -147,14 +165,15 @@ impl<'f> Emitter<'f> {
         self.open = Open { id: id as usize, slots: chunk.params, ..Open::default() };
         self.recent.clear();
         self.values.clear();
+        self.bound.clear();
     }
 
     /// Ends the chunk that is being emitted.
     pub fn end_chunk(&mut self) {
         self.emit(Op::Return, &[]);
-        let (end, slots, stack) = (index(self.words.len()), self.open.slots, self.open.stack);
+        let (end, slots) = (index(self.words.len()), self.open.slots);
         if let Some(chunk) = self.chunks.get_mut(self.open.id) {
-            (chunk.end, chunk.slots, chunk.stack) = (end, slots, stack);
+            (chunk.end, chunk.slots) = (end, slots);
         }
     }
 
@@ -196,7 +215,10 @@ impl<'f> Emitter<'f> {
     /// Ends code that stands in the place of a call.
     pub fn end_inline(&mut self, (from, place): (u32, Spanned)) {
         self.fence();
-        self.inlined.push(InlineRange { from, to: index(self.words.len()), place });
+        let to = index(self.words.len());
+        if from < to {
+            self.inlined.push(inline_row(from, to, place));
+        }
     }
 
     // Constants and operators

@@ -1,4 +1,4 @@
-//! Paths, calls, scopes and failures: instructions whose operands stand in the side table.
+//! Paths, calls, scopes and failures: instructions whose operands stand in tables of records.
 
 use std::hash::BuildHasher;
 
@@ -16,48 +16,58 @@ const MOST_ROOTS: usize = 0xFF;
 impl Emitter<'_> {
     /// Pushes what `path` names.
     pub fn load(&mut self, path: &PathSpec) {
-        let at = self.path(path);
-        self.emit(Op::LoadPath, &[at]);
+        if let Some(at) = self.path_for(Op::LoadPath, path) {
+            self.emit(Op::LoadPath, &[at]);
+        }
     }
 
     /// Pushes what `path` names, or undefined.
     pub fn peek(&mut self, path: &PathSpec) {
-        let at = self.path(path);
-        self.emit(Op::PeekPath, &[at]);
+        if let Some(at) = self.path_for(Op::PeekPath, path) {
+            self.emit(Op::PeekPath, &[at]);
+        }
     }
 
     /// Writes what `path` names.
     pub fn write_path(&mut self, path: &PathSpec, mode: EscapeMode) {
-        let at = self.path(path);
-        if self.text.is_empty() || !self.constants.is_empty() {
+        if self.text.is_empty() || !self.constants.is_empty() || self.open.dead {
+            let Some(at) = self.path_for(Op::EmitPath, path) else { return };
             self.emit(Op::EmitPath, &[at, mode as u32]);
             return;
         }
+        let at = self.path(path);
         let text = std::mem::take(&mut self.text);
         let text = self.tables.string(&text);
         self.emit(Op::TextPath, &[at, mode as u32, text]);
     }
 
-    /// The offset of a path in the side table. Paths that read the same are one and share their inline caches.
+    /// The offset of the path that an instruction names, unless nothing leads here.
+    fn path_for(&mut self, op: Op, spec: &PathSpec) -> Option<u32> {
+        let computed = spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count();
+        if self.is_dead(op, computed) { None } else { Some(self.path(spec)) }
+    }
+
+    /// The offset of a path in its table. Paths that read the same are one and share their inline caches.
     fn path(&mut self, spec: &PathSpec) -> u32 {
         let name = self.tables.string(&spec.name);
-        let at = self.extra.len();
+        let at = self.records.paths.len();
         let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root)).collect();
         self.oversized |= roots.len() > MOST_ROOTS;
         let indexes = spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count();
-        self.extra.extend(pack_path(name, self.caches, &roots, spec.segments.len(), indexes));
-        self.extra.extend(roots.into_iter().map(pack_root));
+        self.records.paths.extend(pack_path(name, self.caches, &roots, spec.segments.len(), indexes));
+        self.records.paths.extend(roots.into_iter().map(pack_root));
         self.segments(spec);
         self.known_path(at)
     }
 
-    /// The offset of the path that was written at `at`, the end of the side table: of one that reads the same
+    /// The offset of the path that was written at `at`, the end of the table: of one that reads the same
     /// where there is one, and `at` is taken back.
     fn known_path(&mut self, at: usize) -> u32 {
-        let Self { extra, paths, caches, hasher, .. } = self;
+        let Self { records, paths, caches, hasher, .. } = self;
+        let table = &mut records.paths;
         // All but the number of the first cache.
         let reads = |at: usize| {
-            let words = extra.get(at..).unwrap_or(&[]);
+            let words = table.get(at..).unwrap_or(&[]);
             let len = Path::at(words).map_or(0, |path| path.words());
             (words.first(), words.get(2..len))
         };
@@ -65,26 +75,26 @@ impl Emitter<'_> {
         match paths.entry(hash(at), |known| reads(*known as usize) == reads(at), |known| hash(*known as usize)) {
             Entry::Occupied(known) => {
                 let known = *known.get();
-                extra.truncate(at);
+                table.truncate(at);
                 known
             }
             Entry::Vacant(place) => {
                 place.insert(index(at));
-                *caches += index(Path::at(extra.get(at..).unwrap_or(&[])).map_or(0, |path| path.len()));
+                *caches += index(Path::at(table.get(at..).unwrap_or(&[])).map_or(0, |path| path.len()));
                 index(at)
             }
         }
     }
 
-    /// Whether the path at `at` of the side table names an input, whatever has run.
+    /// Whether the path at `at` names an input, whatever has run.
     pub(super) fn of_inputs(&self, at: u32) -> bool {
         self.path_at(at)
             .is_some_and(|path| path.indexes == 0 && path.roots().all(|root| matches!(root, Root::Global(_))))
     }
 
-    /// The path at `at` of the side table.
+    /// The path at `at` of its table.
     pub(super) fn path_at(&self, at: u32) -> Option<Path<'_>> {
-        Path::at(self.extra.get(at as usize..)?)
+        Path::at(self.records.paths.get(at as usize..)?)
     }
 
     fn root(&mut self, root: &RootSpec) -> Root {
@@ -108,7 +118,7 @@ impl Emitter<'_> {
             };
             let start = span.start.saturating_sub(self.place.span.start);
             let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
-            self.extra.extend(pack_segment(step, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
+            self.records.paths.extend(pack_segment(step, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
         }
     }
 
@@ -119,6 +129,9 @@ impl Emitter<'_> {
 
     /// A scope: names and roots, the entry that wins first; `flags` as in [`crate::bytecode::Scope`].
     pub fn scope(&mut self, flags: u32, entries: &[(String, RootSpec)]) -> u32 {
+        if self.open.dead {
+            return 0;
+        }
         let words: Vec<_> = entries
             .iter()
             .flat_map(|(name, root)| {
@@ -126,19 +139,23 @@ impl Emitter<'_> {
                 [self.tables.string(name), root]
             })
             .collect();
-        let at = index(self.extra.len());
-        self.extra.extend([flags, index(entries.len())]);
-        self.extra.extend(words);
+        let at = index(self.records.scopes.len());
+        self.records.scopes.extend([flags, index(entries.len())]);
+        self.records.scopes.extend(words);
         at
     }
 
     /// Raises `failure` where the code gets there.
-    pub fn fail(&mut self, failure: Failure) {
-        let known = self.failures.iter().position(|other| *other == failure);
-        let id = known.unwrap_or_else(|| {
-            self.failures.push(failure);
-            self.failures.len() - 1
-        });
-        self.emit(Op::Fail, &[index(id)]);
+    pub fn fail(&mut self, failure: &Failure) {
+        if self.is_dead(Op::Fail, 0) {
+            return;
+        }
+        let message = self.tables.string(&failure.message);
+        let help = failure.help.as_ref().map_or(0, |help| self.tables.string(help) + 1);
+        let count = failure.available.as_ref().map_or(0, |names| index(names.len()) + 1);
+        let mut record = vec![failure.code.number(), message, help, count];
+        record.extend(failure.available.iter().flatten().map(|name| self.tables.string(name)));
+        let at = self.tables.failure(&mut self.records.failures, record);
+        self.emit(Op::Fail, &[at]);
     }
 }

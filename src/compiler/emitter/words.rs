@@ -1,11 +1,14 @@
 //! The words themselves: what is held back is let go, jumps are patched, the program is put together.
 
-use super::{Emitter, OPERAND, Recent};
-use crate::bytecode::{Literal, Number, Op, Pops, Program, SpanRun, fresh_program_id};
+use std::sync::Arc;
+
+use super::{Emitter, OPERAND, Recent, Records};
+use crate::bytecode::{ChunkInfo, Counts, Handler, Literal, Number, Op, Parts, Pops, Program, span_row};
 use crate::compiler::fold::Constant;
 use crate::compiler::tables::{Tables, index};
 use crate::diagnostics::Result;
 use crate::limits::Limit;
+use crate::text::Source;
 
 impl Emitter<'_> {
     pub(super) fn flush(&mut self) {
@@ -18,6 +21,9 @@ impl Emitter<'_> {
             return;
         }
         let text = std::mem::take(&mut self.text);
+        if self.open.dead {
+            return;
+        }
         let id = self.tables.string(&text);
         let place = std::mem::replace(&mut self.place, self.text_place);
         self.words_of(Op::Text, &[id]);
@@ -29,6 +35,12 @@ impl Emitter<'_> {
             return;
         }
         self.flush_text();
+        if self.open.dead {
+            let height = self.values.len() + self.constants.len();
+            self.constants.clear();
+            self.set_values(index(height));
+            return;
+        }
         let here = self.place;
         for (constant, place) in std::mem::take(&mut self.constants) {
             self.place = place;
@@ -58,15 +70,22 @@ impl Emitter<'_> {
     }
 
     pub(super) fn words_of(&mut self, op: Op, operands: &[u32]) {
-        let at = index(self.words.len());
-        if self.spans.last().is_none_or(|run| run.place != self.place) {
-            self.spans.push(SpanRun { at, place: self.place });
-        }
         let first = operands.first().copied().unwrap_or(0);
+        if self.open.dead {
+            self.note_values(op, first);
+            return;
+        }
+        let at = index(self.words.len());
+        let span = span_row(at, self.place);
+        if self.spans.last().is_none_or(|last| last[1..] != span[1..]) {
+            self.spans.push(span);
+        }
         self.recent.push(Recent { op, at, place: self.place, height: index(self.values.len()) });
         self.words.push(first << 8 | op as u32);
         self.words.extend(operands.iter().skip(1));
         self.note_values(op, first);
+        self.open.dead = op.ends();
+        self.bound.clear();
     }
 
     /// Lets go what is held back; nothing before this place is taken back from here on.
@@ -88,7 +107,7 @@ impl Emitter<'_> {
         let Some(last) = self.recent.pop() else { return 0 };
         let operand = self.words.get(last.at as usize).map_or(0, |word| word >> 8);
         self.words.truncate(last.at as usize);
-        while self.spans.last().is_some_and(|run| run.at >= last.at) {
+        while self.spans.last().is_some_and(|span| span[0] >= last.at) {
             self.spans.pop();
         }
         self.place = last.place;
@@ -97,19 +116,20 @@ impl Emitter<'_> {
     }
 
     pub(super) fn pops(&self, op: Op, operand: u32) -> u32 {
-        let extra = |at: u32| self.extra.get(at as usize).copied().unwrap_or(0);
         match op.info().pops {
             Pops::Fixed(n) => n.into(),
             Pops::Count => operand,
             Pops::PathIndexes => self.path_at(operand).map_or(0, |path| path.indexes),
-            Pops::Arguments => extra(operand + 1),
+            Pops::Arguments => self.records.sites.get(operand as usize + 1).copied().unwrap_or(0),
             Pops::Parameters => self.chunks.get(operand as usize).map_or(0, |chunk| chunk.params),
         }
     }
 
     /// An error once the code or a table has outgrown the limit; cheap enough to ask often.
     pub fn check_size(&self) -> Result<()> {
-        let largest = self.words.len().max(self.extra.len()).max(self.tables.strings.len());
+        let Records { paths, sites, scopes, failures } = &self.records;
+        let records = paths.len().max(sites.len()).max(scopes.len()).max(failures.len());
+        let largest = self.words.len().max(records).max(self.tables.strings.len());
         if self.oversized || largest > self.limit.min(OPERAND as usize) {
             Err(Limit::CodeWords.error(self.limit as u64))
         } else {
@@ -117,50 +137,48 @@ impl Emitter<'_> {
         }
     }
 
-    /// Writes the places of labels into the jumps; where a jump would lead to a jump, it leads on. From jumps
-    /// that lead in a circle nothing is gained, so a few steps are enough.
+    /// Writes the places of labels into the jumps.
     pub(super) fn patch_jumps(&mut self) {
-        const STEPS: usize = 4;
-        for round in 0..=STEPS {
-            for &(at, in_first, label) in &self.patches {
-                let Some(&word) = self.words.get(at) else { continue };
-                let target = match (round, in_first) {
-                    (0, _) => self.labels.get(label.0).copied().flatten().unwrap_or(0),
-                    (_, true) => word >> 8,
-                    (_, false) => word,
-                };
-                let behind = self.words.get(target as usize).filter(|&&next| round > 0 && Op::of(next) == Op::Jump);
-                let target = behind.map_or(target, |next| next >> 8);
-                if let Some(word) = self.words.get_mut(at) {
-                    *word = if in_first { target << 8 | *word & 0xFF } else { target };
-                }
+        for (at, in_first, label) in std::mem::take(&mut self.patches) {
+            let place = self.labels.get(self.target(label).0);
+            let target = place.and_then(|place| place.at).unwrap_or(0);
+            if let Some(word) = self.words.get_mut(at) {
+                *word = if in_first { target << 8 | *word & 0xFF } else { target };
             }
         }
     }
 
     /// The finished program.
+    ///
+    /// # Errors
+    /// [`Limit::CodeWords`]; [`Code::CorruptProgram`](crate::diagnostics::Code::CorruptProgram) where what was
+    /// emitted is no program.
     pub fn finish(mut self) -> Result<Program> {
         self.check_size()?;
         self.patch_jumps();
-        let Tables { pool, strings, numbers, globals, imports, sources, .. } = self.tables;
-        Ok(Program {
-            id: fresh_program_id(),
+        let sources = std::mem::take(&mut self.tables.sources);
+        let row = |source: &Arc<Source>| [self.tables.string(source.name()), 0, index(source.text().len())];
+        let source_rows = sources.iter().map(row).collect();
+        let (Tables { pool, strings, numbers, globals, imports, .. }, records) = (self.tables, self.records);
+        let parts = Parts {
             dialect: self.dialect,
-            words: self.words,
-            extra: self.extra,
+            counts: Counts { caches: self.caches, memos: index(self.memos.len()) },
             pool,
+            words: self.words,
+            paths: records.paths,
+            sites: records.sites,
+            scopes: records.scopes,
             strings,
             numbers,
-            chunks: self.chunks,
+            chunks: self.chunks.into_iter().map(ChunkInfo::row).collect(),
             globals,
             imports,
-            failures: self.failures,
-            handlers: self.handlers,
+            failures: records.failures,
+            handlers: self.handlers.into_iter().map(Handler::row).collect(),
             spans: self.spans,
             inlined: self.inlined,
-            sources,
-            caches: self.caches,
-            memos: index(self.memos.len()),
-        })
+            sources: source_rows,
+        };
+        Program::new(parts, sources)
     }
 }

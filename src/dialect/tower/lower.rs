@@ -56,6 +56,7 @@ fn lower(source: &Arc<Source>, field: &Field<'_, '_>, mode: RenderMode, limits: 
     let mut emitter = Emitter::new(Dialect::Tower, &Rules, limits.code_words);
     let main = emitter.declare_chunk(source.name(), 0);
     emitter.begin_chunk(main);
+    emitter.at(source, crate::text::Span::default());
     for part in field.parts {
         match part {
             Part::Text(span) => {

@@ -42,7 +42,7 @@ impl<'a> Lower<'_, 'a> {
         }
         self.lint_arguments(&builtin, call);
         self.at(call.span);
-        self.emitter.call(kind, call.name.text, &places, builtin.pure);
+        self.emitter.call(kind, call.name.text, builtin.signature(), &places, builtin.pure);
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl<'a> Lower<'_, 'a> {
             self.fail(span, Diagnostic::new(Code::BadArgument, message));
         }
         self.at(span);
-        self.emitter.call(ImportKind::Test, name.text, &places, builtin.pure);
+        self.emitter.call(ImportKind::Test, name.text, builtin.signature(), &places, builtin.pure);
         if negated {
             self.emitter.op(Op::Not, &[]);
         }
@@ -113,7 +113,13 @@ impl<'a> Lower<'_, 'a> {
         let Some((file, one)) = self.find_macro(namespace, call) else { return Ok(()) };
         for param in one.params {
             match (call.arg(param.name.text), &param.default) {
-                (Some(given), _) | (None, Some(given)) => self.unescaped(|lower| lower.value(given))?,
+                (Some(given), _) => self.unescaped(|lower| lower.value(given))?,
+                (None, Some(default)) => {
+                    let here = std::mem::replace(&mut self.file, file);
+                    let result = self.unescaped(|lower| lower.value(default));
+                    self.file = here;
+                    result?;
+                }
                 (None, None) => {
                     let (name, param) = (call.name.text, param.name.text);
                     let message = format!("macro `{name}` is missing the argument `{param}`");

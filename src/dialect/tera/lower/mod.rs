@@ -194,7 +194,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     /// An instruction that fails.
     fn fail_quietly(&mut self, error: &Diagnostic) {
         let Diagnostic { code, message, available, help, .. } = error.clone();
-        self.emitter.fail(Failure { code, message, available, help });
+        self.emitter.fail(&Failure { code, message, available, help });
     }
 
     /// An instruction that fails in the place of a value.

@@ -228,11 +228,11 @@ impl<'a> Lower<'_, 'a> {
         let scope = self.scope_for_dump();
         self.emitter.op(Op::Scope, &[scope]);
         let kind = crate::bytecode::ImportKind::Filter;
-        let pretty = self.unit.registry.get(kind, "json_encode").and_then(|found| parameter(found, "pretty"));
-        match pretty {
-            Some(pretty) => {
+        let found = self.unit.registry.get(kind, "json_encode");
+        match found.and_then(|found| Some((found.signature(), parameter(found, "pretty")?))) {
+            Some((signature, pretty)) => {
                 self.emitter.constant(Constant::Bool(true));
-                self.emitter.call(kind, "json_encode", &[0, pretty], true);
+                self.emitter.call(kind, "json_encode", signature, &[0, pretty], true);
             }
             None => {
                 self.emitter.op(Op::Pop, &[]);

@@ -1,0 +1,205 @@
+//! Artifacts: every case renders from one as it does from source; the same templates give the same bytes.
+
+use std::sync::OnceLock;
+
+use dropforge::bytecode::{Bundle, Bytes, Entry, Program, disassemble, encode};
+use dropforge::diagnostics::{Code, Result};
+use dropforge::dialect::{tera, tower};
+use dropforge::engine::{Dialect, Engine, Template};
+use dropforge::function::Capabilities;
+use dropforge::limits::Limits;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::{NoHooks, Run, Session, run};
+use serde_json::Value;
+
+use crate::cases;
+
+/// A template of the case files, and the inputs it is rendered with.
+struct Compiled {
+    name: String,
+    template: Template,
+    context: Value,
+}
+
+/// Every template of the case files that compiles.
+fn all() -> &'static [Compiled] {
+    static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let mut all = Vec::new();
+        for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower")] {
+            for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
+                let Ok(template) = cases::compile(dialect, case) else { continue };
+                let name = format!("{folder}/{:03}/{}", all.len(), template.name());
+                all.push(Compiled { name, template, context: cases::context(case) });
+            }
+        }
+        all
+    })
+}
+
+fn entry(one: &Compiled) -> Entry<'_> {
+    Entry { name: &one.name, program: one.template.program(), escape: false, reaches: one.template.reaches() }
+}
+
+fn bundle(strip: bool) -> Vec<u8> {
+    encode(&all().iter().map(entry).collect::<Vec<_>>(), strip).expect("an artifact")
+}
+
+/// What a program writes, or its error as a person sees it.
+fn rendered(program: &Program, context: &Value) -> std::result::Result<String, String> {
+    let engine = Engine::new();
+    let registry = engine.registry(program.dialect()).expect("the language has functions");
+    let linked = registry.link(program.imports()).map_err(|error| error.render(false))?;
+    let (arena, limits) = (Arena::new(), Limits::default());
+    let shapes = Shapes::new(&arena);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(context).expect("inputs"));
+    let what = Run { program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    let (mut out, mut session) = (String::new(), Session::new());
+    let result = match program.dialect() {
+        Dialect::Tera => run::<tera::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+        Dialect::Tower => run::<tower::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+    };
+    result.map(|()| out).map_err(|error| error.render(false))
+}
+
+#[test]
+fn every_case_renders_from_an_artifact_as_from_its_source() {
+    let bytes = bundle(false);
+    let leaked: &'static [u8] = Vec::leak(bytes.clone());
+    for bytes in [Bytes::from(bytes), Bytes::from(leaked)] {
+        let loaded = Bundle::open(bytes).expect("it opens");
+        assert_eq!(loaded.entries().len(), all().len());
+        assert!(!loaded.stripped());
+        for one in all() {
+            let (name, program) = (&one.name, one.template.program());
+            let entry = loaded.entry(name).expect("it is in the artifact");
+            assert_eq!(entry.program().words(), program.words(), "{name}");
+            assert_eq!(disassemble(entry.program()), disassemble(program), "{name}");
+            assert_eq!((entry.dialect(), entry.inputs()), (program.dialect(), program.inputs()), "{name}");
+            assert_eq!(entry.program().name(), program.name(), "{name}");
+            assert!(entry.reaches().iter().map(|name| &**name).eq(one.template.reaches()), "{name}");
+            assert_eq!(rendered(entry.program(), &one.context), rendered(program, &one.context), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_stripped_artifact_renders_the_same_and_places_no_error() {
+    let (whole, bytes) = (bundle(false), bundle(true));
+    assert!(bytes.len() < whole.len() * 9 / 10, "{} of {}", bytes.len(), whole.len());
+    let loaded = Bundle::open(bytes).expect("it opens");
+    assert!(loaded.stripped());
+    for one in all() {
+        let program = loaded.program(&one.name).expect("it is in the artifact");
+        match rendered(one.template.program(), &one.context) {
+            Ok(text) => assert_eq!(rendered(&program, &one.context), Ok(text), "{}", one.name),
+            Err(_) => {
+                let error = rendered(&program, &one.context).expect_err("it fails, too");
+                assert!(!error.contains("-->"), "{error}");
+            }
+        }
+        assert_eq!(program.name(), one.template.name());
+    }
+}
+
+#[test]
+fn the_same_templates_give_the_same_bytes() {
+    let bytes = bundle(false);
+    let mut entries: Vec<_> = all().iter().map(entry).collect();
+    entries.reverse();
+    assert!(bytes == encode(&entries, false).expect("an artifact"), "in another order");
+    let again = Bundle::open(bytes.clone()).expect("it opens");
+    let reaches: Vec<Vec<String>> =
+        again.entries().iter().map(|entry| entry.reaches().iter().map(|name| name.to_string()).collect()).collect();
+    let entries: Vec<_> = again
+        .entries()
+        .iter()
+        .zip(&reaches)
+        .map(|(entry, reaches)| Entry { name: entry.name(), program: entry.program(), escape: entry.escape(), reaches })
+        .collect();
+    assert!(bytes == encode(&entries, false).expect("an artifact"), "written by who read it");
+}
+
+#[test]
+fn a_template_has_the_same_digest_alone_and_among_others() {
+    let many = Bundle::open(bundle(false)).expect("it opens");
+    for one in all().iter().step_by(50) {
+        let alone = Bundle::open(encode(&[entry(one)], false).expect("an artifact")).expect("it opens");
+        assert_eq!(alone.entries()[0].digest(), many.entry(&one.name).expect("it is there").digest(), "{}", one.name);
+    }
+}
+
+fn small() -> Vec<u8> {
+    let template =
+        Engine::new().compile(Dialect::Tera, "t", "{% for x in l %}{{ x }}{% endfor %}").expect("a template");
+    encode(&[Entry { name: "t", program: template.program(), escape: false, reaches: &[] }], false)
+        .expect("an artifact")
+}
+
+/// The code of opening `bytes`.
+pub fn opened(bytes: Vec<u8>) -> Vec<Code> {
+    Bundle::open(bytes).err().into_iter().map(|error| error.code).collect()
+}
+
+/// What stands in `bytes` behind the key `key` begins here.
+fn behind(bytes: &[u8], key: &str) -> usize {
+    bytes.windows(key.len()).position(|at| at == key.as_bytes()).expect("the key") + key.len()
+}
+
+/// A small artifact with another byte at `offset` behind a key.
+pub fn changed(key: &str, offset: usize) -> Vec<u8> {
+    let mut bytes = small();
+    let at = behind(&bytes, key) + offset;
+    bytes[at] ^= 1;
+    bytes
+}
+
+/// A small artifact that is cut off.
+pub fn cut() -> Vec<u8> {
+    let mut bytes = small();
+    bytes.pop();
+    bytes
+}
+
+/// The code of writing a template under a name that is no path.
+pub fn misnamed(name: &str) -> Vec<Code> {
+    let template = Engine::new().compile(Dialect::Tera, "t", "").expect("a template");
+    let entry = Entry { name, program: template.program(), escape: false, reaches: &[] };
+    encode(&[entry, entry], false).err().into_iter().map(|error| error.code).collect()
+}
+
+#[test]
+fn an_artifact_is_refused_at_every_cut_and_every_changed_byte() {
+    let whole = small();
+    assert!(Bundle::open(whole.clone()).is_ok());
+    for at in 0..whole.len() {
+        assert!(Bundle::open(whole[..at].to_vec()).is_err(), "cut at {at}");
+        for bit in 0..8 {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << bit;
+            assert!(Bundle::open(bytes).is_err(), "bit {bit} of byte {at}");
+        }
+    }
+    let mut longer = whole.clone();
+    longer.push(0);
+    assert_eq!(opened(longer), [Code::ArtifactEncoding]);
+}
+
+#[test]
+fn names_in_an_artifact_are_relative_paths() {
+    for name in ["", "/a", "a/", "a//b", ".", "a/../b", "a\\b", "a\nb", "a\0"] {
+        assert_eq!(misnamed(name), [Code::ArtifactName], "{name:?}");
+    }
+    assert_eq!(misnamed("twice"), [Code::ArtifactName]);
+}
+
+#[test]
+fn a_function_with_other_parameters_is_not_linked() -> Result<()> {
+    let template = Engine::new().compile(Dialect::Tera, "t", "{{ x | upper }}").expect("a template");
+    let other = Engine::builder().filter(Dialect::Tera, "upper", |_| Ok::<_, String>("mine")).build();
+    let registry = other.registry(Dialect::Tera).expect("tera has functions");
+    let error = registry.link(template.program().imports()).expect_err("it takes any names");
+    assert_eq!(error.code, Code::BadArgument);
+    assert!(error.message.contains("has other parameters than when this was compiled"), "{error}");
+    Ok(())
+}

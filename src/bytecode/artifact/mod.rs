@@ -1,0 +1,61 @@
+//! Artifacts: compiled templates as one MessagePack file that loads without being decoded into anything.
+//!
+//! A bundle holds any number of templates. Its code and tables are one block of words (32 bits, little-endian) in
+//! one `bin`, its text is one `str`; loading copies the words once and borrows the text where the bytes are
+//! `'static`. The file is a map with these keys in this order:
+//!
+//! | key | type | what |
+//! |---|---|---|
+//! | `magic` | str | `dropforge artifact` |
+//! | `format` | uint | version of this format |
+//! | `engine` | str | version of the engine that wrote it |
+//! | `isa` | uint | fingerprint of the instruction set and the tables |
+//! | `digest` | bin 32 | BLAKE3 of all other bytes |
+//! | `stripped` | bool | whether spans and the texts of sources were left out |
+//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (how many words each table has) |
+//! | `text` | str | every string once: names, constants, messages, sources |
+//! | `words` | bin | the tables of all templates, one after the other |
+//!
+//! It is written with `rmp-serde` and read by a decoder of ours that takes no other encoding than that one
+//! (shortest forms, these keys, nothing behind the end) and allocates nothing before it knows that the bytes are
+//! there. The same templates give the same bytes, in whatever order they come and wherever they are compiled.
+//!
+//! An artifact is verified once, when it is opened: its digest, then every program by the rules of
+//! [`verify`](super::verify). A digest is no proof of who wrote the file; the rules hold without it. An artifact
+//! of another version is refused, never converted: it is compiled again.
+//!
+//! ```
+//! use dropforge::bytecode::{Bundle, Entry, encode};
+//! use dropforge::engine::{Dialect, Engine};
+//! let template = Engine::new().compile(Dialect::Tera, "hello.tera", "Hello {{ name }}!")?;
+//! let entry = Entry { name: "hello.tera", program: template.program(), escape: false, reaches: &[] };
+//! let bytes = encode(&[entry], false)?;
+//! let bundle = Bundle::open(bytes)?;
+//! assert_eq!(bundle.entries()[0].inputs(), ["name"]);
+//! assert_eq!(bundle.program("hello.tera").map(|program| program.words() == template.program().words()), Some(true));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod fingerprint;
+mod names;
+mod open;
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use fingerprint::fingerprint;
+pub use open::{Bundle, BundleEntry, Bytes};
+pub use write::{Entry, encode};
+
+/// How an artifact begins.
+const MAGIC: &str = "dropforge artifact";
+
+/// The version of the format. It counts what the fingerprint does not see: the meaning of tables and numbers.
+const FORMAT: u64 = 1;
+
+/// The version of the engine: functions and their meaning change with it.
+const ENGINE: &str = env!("CARGO_PKG_VERSION");
+
+/// How many bytes a digest has.
+const DIGEST: usize = 32;

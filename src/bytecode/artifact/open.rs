@@ -1,0 +1,327 @@
+//! Opening a bundle: everything is checked here, once.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::super::header::Dialect;
+use super::super::program::{Pool, Program};
+use super::super::sections::{Counts, Layout, SECTIONS};
+use super::super::verify::{Rule, Rules};
+use super::names::is_name;
+use super::read::{Reader, digest_of, head};
+use super::{DIGEST, ENGINE, FORMAT, fingerprint};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// The bytes of an artifact. Of those that live as long as the process the text is borrowed.
+#[derive(Clone)]
+pub enum Bytes {
+    /// Included in the binary.
+    Static(&'static [u8]),
+    /// Read from somewhere.
+    Owned(Vec<u8>),
+    /// Shared with others.
+    Shared(Arc<[u8]>),
+}
+
+impl Bytes {
+    fn as_slice(&self) -> &[u8] {
+        match self {
+            Bytes::Static(bytes) => bytes,
+            Bytes::Owned(bytes) => bytes,
+            Bytes::Shared(bytes) => bytes,
+        }
+    }
+}
+
+impl From<&'static [u8]> for Bytes {
+    fn from(bytes: &'static [u8]) -> Self {
+        Bytes::Static(bytes)
+    }
+}
+
+impl<const N: usize> From<&'static [u8; N]> for Bytes {
+    fn from(bytes: &'static [u8; N]) -> Self {
+        Bytes::Static(bytes)
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::Owned(bytes)
+    }
+}
+
+impl From<Arc<[u8]>> for Bytes {
+    fn from(bytes: Arc<[u8]>) -> Self {
+        Bytes::Shared(bytes)
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Bytes").field(&self.as_slice().len()).finish()
+    }
+}
+
+/// Verified templates. Cheap to clone.
+#[derive(Clone)]
+pub struct Bundle {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    digest: [u8; DIGEST],
+    stripped: bool,
+    len: usize,
+    entries: Vec<BundleEntry>,
+}
+
+/// A template of a bundle.
+#[derive(Debug, Clone)]
+pub struct BundleEntry {
+    name: Box<str>,
+    escape: bool,
+    digest: [u8; DIGEST],
+    reaches: Box<[Box<str>]>,
+    program: Program,
+}
+
+impl BundleEntry {
+    /// The name it was compiled under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The language.
+    pub fn dialect(&self) -> Dialect {
+        self.program.dialect()
+    }
+
+    /// Whether it was compiled to escape what it writes.
+    pub fn escape(&self) -> bool {
+        self.escape
+    }
+
+    /// A digest of the template alone: equal where the same template is part of another bundle.
+    pub fn digest(&self) -> &[u8; DIGEST] {
+        &self.digest
+    }
+
+    /// The names of the other templates that it reaches, sorted.
+    pub fn reaches(&self) -> &[Box<str>] {
+        &self.reaches
+    }
+
+    /// The top-level inputs it may read, sorted.
+    pub fn inputs(&self) -> Vec<&str> {
+        self.program.inputs()
+    }
+
+    /// Its program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+}
+
+impl Bundle {
+    /// Opens an artifact: checks its version, its digest, its encoding and every program in it.
+    ///
+    /// # Errors
+    /// [`Code::NotAnArtifact`]; [`Code::ArtifactVersion`] for what another version compiled;
+    /// [`Code::ArtifactEncoding`] for bytes that are cut off or not encoded as we write them;
+    /// [`Code::ArtifactDigest`]; [`Code::CorruptProgram`] with the verifier's rule in the field `rule`.
+    pub fn open(bytes: impl Into<Bytes>) -> Result<Bundle> {
+        Self::open_with(bytes.into(), Rules::ALL)
+    }
+
+    pub(super) fn open_with(bytes: Bytes, rules: Rules) -> Result<Bundle> {
+        let slice = bytes.as_slice();
+        let file = File::read(slice, rules)?;
+        let (place, digest) = digest_of(slice)?;
+        if slice.get(place) != Some(&digest) {
+            let error = Diagnostic::new(Code::ArtifactDigest, "the artifact is not as it was written");
+            return Err(error.with_help("compile it again"));
+        }
+        let pool = match &bytes {
+            Bytes::Static(all) => Pool::Static(text_of(all, file.text)),
+            _ => Pool::Shared(file.text.into()),
+        };
+        let block: Arc<[u32]> = file.words.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let (stripped, len) = (file.stripped, slice.len());
+        let mut start = 0;
+        let entries = file.templates.into_iter().map(|template| {
+            let layout = Layout::of_lengths(start, template.sections)
+                .filter(|layout| layout.range().end <= block.len())
+                .ok_or_else(|| Rule::V15.broken("tables do not consist of whole rows, or leave the words"))?;
+            start = layout.range().end;
+            template.entry((block.clone(), layout), pool.clone(), rules)
+        });
+        let entries = entries.collect::<Result<Vec<_>>>()?;
+        if start != block.len() && rules.has(Rule::V15) {
+            return Err(Rule::V15.broken("there are words that belong to no table"));
+        }
+        Ok(Bundle { inner: Arc::new(Inner { digest, stripped, len, entries }) })
+    }
+
+    /// The templates, sorted by name.
+    pub fn entries(&self) -> &[BundleEntry] {
+        &self.inner.entries
+    }
+
+    /// The template called `name`.
+    pub fn entry(&self, name: &str) -> Option<&BundleEntry> {
+        let entries = self.entries();
+        let at = entries.binary_search_by(|entry| entry.name().cmp(name)).ok()?;
+        entries.get(at)
+    }
+
+    /// The program of the template called `name`.
+    pub fn program(&self, name: &str) -> Option<Program> {
+        self.entry(name).map(|entry| entry.program.clone())
+    }
+
+    /// The digest of the file's other bytes.
+    pub fn digest(&self) -> &[u8; DIGEST] {
+        &self.inner.digest
+    }
+
+    /// Whether spans and the texts of sources were left out.
+    pub fn stripped(&self) -> bool {
+        self.inner.stripped
+    }
+
+    /// How many bytes the artifact has.
+    pub fn len(&self) -> usize {
+        self.inner.len
+    }
+
+    /// Whether it holds no template.
+    pub fn is_empty(&self) -> bool {
+        self.entries().is_empty()
+    }
+
+    /// The version of the format, which is this engine's.
+    pub fn format(&self) -> u64 {
+        FORMAT
+    }
+
+    /// The version of the engine that wrote it, which is this engine's.
+    pub fn engine(&self) -> &'static str {
+        ENGINE
+    }
+
+    /// The fingerprint of the instruction set, which is this engine's.
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint()
+    }
+}
+
+impl fmt::Debug for Bundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.entries().iter().map(BundleEntry::name).collect();
+        f.debug_struct("Bundle").field("templates", &names).finish_non_exhaustive()
+    }
+}
+
+/// `text`, which is a part of `all`, for as long as that lives.
+fn text_of(all: &'static [u8], text: &str) -> &'static str {
+    let start = text.as_ptr().addr().wrapping_sub(all.as_ptr().addr());
+    let bytes = all.get(start..start.wrapping_add(text.len())).unwrap_or(&[]);
+    std::str::from_utf8(bytes).unwrap_or("")
+}
+
+/// A file that was read and not yet believed.
+struct File<'b> {
+    stripped: bool,
+    templates: Vec<Template<'b>>,
+    text: &'b str,
+    words: &'b [u8],
+}
+
+struct Template<'b> {
+    name: &'b str,
+    dialect: Dialect,
+    escape: bool,
+    digest: [u8; DIGEST],
+    reaches: Box<[Box<str>]>,
+    counts: Counts,
+    sections: [usize; SECTIONS],
+}
+
+impl<'b> File<'b> {
+    fn read(bytes: &'b [u8], rules: Rules) -> Result<Self> {
+        let mut reader = Reader::new(bytes);
+        head(&mut reader)?;
+        reader.key("stripped")?;
+        let stripped = reader.bool()?;
+        reader.key("templates")?;
+        let mut templates: Vec<Template<'b>> = Vec::new();
+        for _ in 0..reader.array()? {
+            let last = templates.last().map(|template| template.name);
+            templates.push(Template::read(&mut reader, last, rules)?);
+        }
+        reader.key("text")?;
+        let text = reader.str()?;
+        reader.key("words")?;
+        let words = reader.bin()?;
+        reader.end()?;
+        Ok(Self { stripped, templates, text, words })
+    }
+}
+
+impl<'b> Template<'b> {
+    fn read(reader: &mut Reader<'b>, last: Option<&str>, rules: Rules) -> Result<Self> {
+        reader.map(8)?;
+        reader.key("name")?;
+        let name = sorted_name(reader.str()?, last, rules)?;
+        reader.key("dialect")?;
+        let dialect = Dialect::from_number(reader.narrow()?).ok_or_else(|| Rule::V1.broken("no such language"))?;
+        reader.key("escape")?;
+        let escape = reader.bool()?;
+        reader.key("digest")?;
+        let digest = reader.bytes()?;
+        reader.key("reaches")?;
+        let reaches = reaches(reader, rules)?;
+        reader.key("caches")?;
+        let caches = reader.narrow()?;
+        reader.key("memos")?;
+        let memos = reader.narrow()?;
+        reader.key("sections")?;
+        let sections = sections(reader)?;
+        Ok(Self { name, dialect, escape, digest, reaches, counts: Counts { caches, memos }, sections })
+    }
+
+    fn entry(self, block: (Arc<[u32]>, Layout), pool: Pool, rules: Rules) -> Result<BundleEntry> {
+        let Self { name, dialect, escape, digest, reaches, counts, .. } = self;
+        let program = Program::of_block(dialect, counts, block, pool, rules).map_err(|error| {
+            let name = name.escape_debug();
+            error.with_note(format!("in the template `{name}` of the artifact")).with_help("compile it again")
+        })?;
+        Ok(BundleEntry { name: name.into(), escape, digest, reaches, program })
+    }
+}
+
+fn sorted_name<'b>(name: &'b str, last: Option<&str>, rules: Rules) -> Result<&'b str> {
+    if rules.has(Rule::V14) && (!is_name(name) || last.is_some_and(|last| last >= name)) {
+        return Err(Rule::V14.broken(format_args!("the name `{}` is none, or not in order", name.escape_debug())));
+    }
+    Ok(name)
+}
+
+fn reaches(reader: &mut Reader<'_>, rules: Rules) -> Result<Box<[Box<str>]>> {
+    let mut names: Vec<Box<str>> = Vec::new();
+    for _ in 0..reader.array()? {
+        let name = sorted_name(reader.str()?, names.last().map(|last| &**last), rules)?;
+        names.push(name.into());
+    }
+    Ok(names.into())
+}
+
+fn sections(reader: &mut Reader<'_>) -> Result<[usize; SECTIONS]> {
+    reader.array_of(SECTIONS)?;
+    let mut sections = [0; SECTIONS];
+    for place in &mut sections {
+        *place = reader.narrow()?;
+    }
+    Ok(sections)
+}

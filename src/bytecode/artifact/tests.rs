@@ -1,0 +1,152 @@
+//! The decoder by hand-made bytes, and what only a file with a right digest can show.
+
+use super::super::header::Dialect;
+use super::super::isa::Op;
+use super::super::program::Program;
+use super::super::rows::ChunkInfo;
+use super::super::sections::{Counts, Parts};
+use super::super::verify::{Rule, Rules};
+use super::open::Bytes;
+use super::read::Reader;
+use super::write::seal;
+use super::{Bundle, Entry, encode};
+use crate::diagnostics::{Code, Result};
+
+fn program() -> Program {
+    let parts = Parts {
+        dialect: Dialect::ALL[0],
+        counts: Counts::default(),
+        pool: "main".into(),
+        words: vec![Op::Text as u32, Op::Return as u32],
+        paths: vec![],
+        sites: vec![],
+        scopes: vec![0],
+        strings: vec![[0, 4]],
+        numbers: vec![],
+        chunks: vec![ChunkInfo { end: 2, ..ChunkInfo::default() }.row()],
+        globals: vec![],
+        imports: vec![],
+        failures: vec![],
+        handlers: vec![],
+        spans: vec![],
+        inlined: vec![],
+        sources: vec![],
+    };
+    Program::new(parts, Vec::new()).unwrap()
+}
+
+/// An artifact of the templates `a` and `b`, with `from` replaced by `to` and its digest made right again.
+fn resealed(from: &[u8], to: &[u8]) -> Vec<u8> {
+    let program = program();
+    let reaches = ["x".to_owned(), "y".to_owned()];
+    let entry = |name| Entry { name, program: &program, escape: false, reaches: &reaches };
+    let bytes = encode(&[entry("b"), entry("a")], false).unwrap();
+    let at = bytes.windows(from.len()).position(|bytes| bytes == from).unwrap();
+    let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();
+    seal(&mut changed).unwrap();
+    changed
+}
+
+fn opened(bytes: &[u8], rules: Rules) -> std::result::Result<Bundle, String> {
+    let opened = Bundle::open_with(Bytes::from(bytes.to_vec()), rules);
+    opened.map_err(|error| error.fields.get("rule").cloned().unwrap_or_else(|| error.code.name().to_owned()))
+}
+
+#[test]
+fn names_are_paths_in_order() {
+    for (from, to) in [
+        (&b"\xA4name\xA1a"[..], &b"\xA4name\xA1."[..]),
+        (b"\xA4name\xA1a", b"\xA4name\xA1c"),
+        (b"\xA4name\xA1a", b"\xA4name\xA1b"),
+        (b"\xA1x\xA1y", b"\xA1x\xA1x"),
+        (b"\xA1x\xA1y", b"\xA1x\xA1\n"),
+    ] {
+        let bytes = resealed(from, to);
+        assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V14", "{to:?}");
+        assert!(opened(&bytes, Rules::without(Rule::V14)).is_ok(), "{to:?}");
+    }
+    assert!(opened(&resealed(b"main", b"niam"), Rules::ALL).is_ok());
+}
+
+#[test]
+fn tables_fill_the_words() {
+    // Sections of `a`: code, …, one scope word, one string of two words, …, one chunk of eight words, …
+    let sections = b"\x9E\x02\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00";
+    for changed in [
+        b"\x9E\x02\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00", // half a string
+        b"\x9E\x02\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x7E", // words that are not there
+    ] {
+        let bytes = resealed(sections, changed);
+        assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");
+    }
+    let fewer = resealed(b"\x92\x88\xA4name\xA1a", b"\x91\x88\xA4name\xA1a");
+    assert_eq!(opened(&fewer, Rules::ALL).unwrap_err(), "artifact.encoding");
+}
+
+#[test]
+fn a_program_of_a_sealed_file_is_verified() {
+    let word = |op: Op| (op as u32).to_le_bytes();
+    let bytes = resealed(&word(Op::Text), &word(Op::EndCapture));
+    let error = Bundle::open(bytes).unwrap_err();
+    assert_eq!(error.code, Code::CorruptProgram);
+    assert_eq!(error.fields.get("rule").map(String::as_str), Some("V1"));
+    assert_eq!(error.notes, ["in the template `a` of the artifact"]);
+}
+
+fn read<T>(bytes: &[u8], read: impl Fn(&mut Reader<'_>) -> Result<T>) -> std::result::Result<T, String> {
+    let mut reader = Reader::new(bytes);
+    let value = read(&mut reader).map_err(|error| error.message)?;
+    reader.end().map_err(|error| error.message)?;
+    Ok(value)
+}
+
+#[test]
+fn only_the_shortest_form_is_read() {
+    for number in [0_u64, 1, 0x7F, 0x80, 0xFF, 0x100, 0xFFFF, 0x1_0000, u64::from(u32::MAX), 1 << 32, u64::MAX] {
+        let bytes = rmp_serde::to_vec(&number).unwrap();
+        assert_eq!(read(&bytes, |reader| reader.uint()), Ok(number));
+    }
+    for text in [0, 31, 32, 255, 256, 65_535, 65_536].map(|len| "x".repeat(len)) {
+        let bytes = rmp_serde::to_vec(&text).unwrap();
+        assert_eq!(read(&bytes, |reader| reader.str().map(str::len)), Ok(text.len()));
+    }
+    for list in [0, 15, 16, 65_535, 65_536].map(|len| vec![0_u8; len]) {
+        let bytes = rmp_serde::to_vec(&list).unwrap();
+        let mut reader = Reader::new(&bytes);
+        assert_eq!(reader.array().unwrap(), list.len());
+    }
+    let long: [&[u8]; 12] = [
+        b"\xCC\x7F",
+        b"\xCD\x00\xFF",
+        b"\xCE\x00\x00\xFF\xFF",
+        b"\xCF\x00\x00\x00\x00\xFF\xFF\xFF\xFF",
+        b"\xD9\x01x",
+        b"\xDA\x00\x01x",
+        b"\xDB\x00\x00\x00\x01x",
+        b"\xC5\x00\x01x",
+        b"\xC6\x00\x00\x00\x01x",
+        b"\xDC\x00\x01\x00",
+        b"\xDD\x00\x00\x00\x01\x00",
+        b"\xD0\x01",
+    ];
+    for bytes in long {
+        assert!(read(bytes, |reader| reader.uint()).is_err(), "{bytes:?}");
+        assert!(read(bytes, |reader| reader.str().map(str::len)).is_err(), "{bytes:?}");
+        assert!(read(bytes, |reader| reader.bin().map(<[u8]>::len)).is_err(), "{bytes:?}");
+        assert!(read(bytes, |reader| reader.array()).is_err(), "{bytes:?}");
+    }
+}
+
+#[test]
+fn lengths_are_held_against_the_bytes_that_are_left() {
+    for bytes in [b"\xDB\xFF\xFF\xFF\xFF", b"\xC6\xFF\xFF\xFF\xFF", b"\xDD\xFF\xFF\xFF\xFF"] {
+        for error in [
+            read(bytes, |reader| reader.str().map(str::len)),
+            read(bytes, |reader| reader.bin().map(<[u8]>::len)),
+            read(bytes, |reader| reader.array()),
+        ] {
+            assert!(error.unwrap_err().starts_with("the artifact is damaged at byte"));
+        }
+    }
+    assert!(read(b"\xA2\xFF\xFE", |reader| reader.str().map(str::len)).unwrap_err().ends_with("not UTF-8"));
+}

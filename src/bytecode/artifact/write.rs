@@ -1,0 +1,201 @@
+//! Writing a bundle.
+
+use hashbrown::HashMap;
+use serde::{Serialize, Serializer};
+
+use super::super::program::Program;
+use super::super::sections::SECTIONS;
+use super::names::is_name;
+use super::read::digest_of;
+use super::{DIGEST, ENGINE, FORMAT, MAGIC, fingerprint};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// A template to be written.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'e> {
+    /// The name it is found under: a relative path with `/`.
+    pub name: &'e str,
+    /// Its program.
+    pub program: &'e Program,
+    /// Whether it was compiled to escape what it writes.
+    pub escape: bool,
+    /// The names of the other templates that it reaches, in any order.
+    pub reaches: &'e [String],
+}
+
+#[derive(Serialize)]
+struct File<'f> {
+    magic: &'f str,
+    format: u64,
+    engine: &'f str,
+    isa: u64,
+    digest: Bin<'f>,
+    stripped: bool,
+    templates: Vec<Template<'f>>,
+    text: &'f str,
+    words: Bin<'f>,
+}
+
+#[derive(Serialize)]
+struct Template<'f> {
+    name: &'f str,
+    dialect: u8,
+    escape: bool,
+    digest: Bin<'f>,
+    reaches: Vec<&'f str>,
+    caches: u32,
+    memos: u32,
+    sections: [usize; SECTIONS],
+}
+
+struct Bin<'f>(&'f [u8]);
+
+impl Serialize for Bin<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0)
+    }
+}
+
+/// The bytes of an artifact that holds `templates`. `strip` leaves out the texts of sources and the places in
+/// them: errors are without excerpts and positions then.
+///
+/// # Errors
+/// [`Code::ArtifactName`] for a name that is no relative path, or that two templates have;
+/// [`Code::LimitCode`] where words or text outgrow the format.
+pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
+    let mut sorted = templates.to_vec();
+    sorted.sort_by_key(|entry| entry.name);
+    for pair in sorted.windows(2) {
+        if let [one, two] = pair
+            && one.name == two.name
+        {
+            return Err(bad_name(one.name, "two templates have it"));
+        }
+    }
+    let mut body = Body::default();
+    let packed: Vec<_> = sorted.iter().map(|entry| Packed::new(*entry, strip, &mut body)).collect::<Result<_>>()?;
+    let digests: Vec<_> = sorted.iter().map(|entry| template_digest(*entry, strip)).collect::<Result<_>>()?;
+    let templates = packed.iter().zip(&digests).map(|(packed, digest)| packed.template(digest)).collect();
+    sealed(&body, strip, templates)
+}
+
+/// The file around a body, with its digest in place.
+fn sealed(body: &Body, stripped: bool, templates: Vec<Template<'_>>) -> Result<Vec<u8>> {
+    let words: Vec<u8> = body.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let file = File {
+        magic: MAGIC,
+        format: FORMAT,
+        engine: ENGINE,
+        isa: fingerprint(),
+        digest: Bin(&[0; DIGEST]),
+        stripped,
+        templates,
+        text: &body.text,
+        words: Bin(&words),
+    };
+    let mut bytes = Vec::with_capacity(words.len() + body.text.len() + 1024);
+    let mut serializer = rmp_serde::Serializer::new(&mut bytes).with_struct_map();
+    file.serialize(&mut serializer).map_err(|_| too_large())?;
+    seal(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes the digest of a file's other bytes into it.
+pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
+    let (place, digest) = digest_of(bytes)?;
+    if let Some(place) = bytes.get_mut(place) {
+        place.copy_from_slice(&digest);
+    }
+    Ok(())
+}
+
+/// The digest of a template: of the body it has when it is written alone, and what else is said of it.
+fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
+    let mut body = Body::default();
+    let packed = Packed::new(entry, strip, &mut body)?;
+    let alone = sealed(&body, strip, vec![packed.template(&[0; DIGEST])])?;
+    Ok(*blake3::hash(&alone).as_bytes())
+}
+
+/// Text and words of all templates.
+#[derive(Default)]
+struct Body {
+    text: String,
+    known: HashMap<String, [u32; 2]>,
+    words: Vec<u32>,
+}
+
+impl Body {
+    /// Where `text` is, each text once.
+    fn add(&mut self, text: &str) -> Result<[u32; 2]> {
+        if let Some(place) = self.known.get(text) {
+            return Ok(*place);
+        }
+        let start = u32::try_from(self.text.len()).map_err(|_| too_large())?;
+        self.text.push_str(text);
+        let end = u32::try_from(self.text.len()).map_err(|_| too_large())?;
+        self.known.insert(text.to_owned(), [start, end]);
+        Ok([start, end])
+    }
+}
+
+/// A template whose tables are in a body.
+struct Packed<'e> {
+    entry: Entry<'e>,
+    reaches: Vec<&'e str>,
+    sections: [usize; SECTIONS],
+}
+
+impl<'e> Packed<'e> {
+    fn new(entry: Entry<'e>, strip: bool, body: &mut Body) -> Result<Self> {
+        let mut reaches: Vec<_> = entry.reaches.iter().map(String::as_str).collect();
+        reaches.sort_unstable();
+        reaches.dedup();
+        if let Some(name) = std::iter::once(entry.name).chain(reaches.iter().copied()).find(|name| !is_name(name)) {
+            return Err(bad_name(name, "it is no relative path"));
+        }
+        let (tables, program) = (entry.program.tables(), entry.program);
+        let strings = (0..).take(tables.strings.len()).map(|id| body.add(program.str(id)));
+        let strings = strings.collect::<Result<Vec<_>>>()?;
+        let sources = tables.sources.iter().zip(program.sources()).map(|(&[name, ..], source)| {
+            let [start, end] = if strip { [0, 0] } else { body.add(source.text())? };
+            Ok([name, start, end])
+        });
+        let sources = sources.collect::<Result<Vec<_>>>()?;
+        let mut tables = tables;
+        (tables.strings, tables.sources) = (&strings, &sources);
+        if strip {
+            (tables.spans, tables.inlined) = (&[], &[]);
+        }
+        let (block, layout) = tables.block();
+        body.words.extend(block);
+        Ok(Self { entry, reaches, sections: layout.lengths() })
+    }
+
+    fn template<'f>(&'f self, digest: &'f [u8; DIGEST]) -> Template<'f> {
+        let tables = self.entry.program.tables();
+        Template {
+            name: self.entry.name,
+            dialect: tables.dialect as u8,
+            escape: self.entry.escape,
+            digest: Bin(digest),
+            reaches: self.reaches.clone(),
+            caches: tables.counts.caches,
+            memos: tables.counts.memos,
+            sections: self.sections,
+        }
+    }
+}
+
+#[cold]
+fn bad_name(name: &str, why: &str) -> Box<Diagnostic> {
+    Diagnostic::new(
+        Code::ArtifactName,
+        format!("the name `{}` cannot stand in an artifact: {why}", name.escape_debug()),
+    )
+}
+
+#[cold]
+fn too_large() -> Box<Diagnostic> {
+    Diagnostic::new(Code::LimitCode, "the templates are too large for one artifact")
+}

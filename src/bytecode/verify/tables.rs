@@ -1,0 +1,101 @@
+//! Tables of fixed rows: strings, numbers, chunks, inputs, imports, places, sources.
+
+use super::super::rows::{ChunkInfo, ImportKind};
+use super::{Check, Rule, Texts};
+use crate::diagnostics::Result;
+
+/// One more than the largest operand that fits beside an opcode.
+const OPERANDS: usize = 1 << 24;
+
+impl Check<'_, '_> {
+    /// The tables beside records and code.
+    pub(super) fn tables(&self, texts: Texts) -> Result<()> {
+        self.totals()?;
+        self.strings()?;
+        self.numbers()?;
+        self.chunks()?;
+        self.names()?;
+        self.places(texts)
+    }
+
+    fn totals(&self) -> Result<()> {
+        let t = self.tables;
+        let records = t.paths.len().max(t.sites.len()).max(t.scopes.len()).max(t.failures.len());
+        let rows = t.strings.len().max(t.numbers.len()).max(t.globals.len()).max(t.imports.len()).max(t.sources.len());
+        let largest = t.words.len().max(records).max(rows);
+        self.require(Rule::V15, largest < OPERANDS, "a table is too large", largest)?;
+        let memos = t.counts.memos as usize;
+        self.require(Rule::V15, memos <= t.words.len(), "there are more kept answers than calls", memos)?;
+        self.require(Rule::V15, t.pool.len() < u32::MAX as usize, "the text is too long", t.pool.len())
+    }
+
+    fn strings(&self) -> Result<()> {
+        let mut bytes = 0;
+        for (at, &[start, end]) in self.tables.strings.iter().enumerate() {
+            let text = self.tables.pool.get(start as usize..end as usize);
+            self.require(Rule::V5, text.is_some(), "a string is no piece of the text", at)?;
+            bytes += u64::from(end.wrapping_sub(start));
+        }
+        self.require(Rule::V15, bytes <= self.tables.pool.len() as u64, "strings share their text", 0)
+    }
+
+    fn numbers(&self) -> Result<()> {
+        for (at, &[kind, low, high]) in self.tables.numbers.iter().enumerate() {
+            let bits = u64::from(high) << 32 | u64::from(low);
+            let canonical = kind == 0 || !f64::from_bits(bits).is_nan() || bits == f64::NAN.to_bits();
+            self.require(Rule::V5, kind <= 1 && canonical, "a number is of no kind", at)?;
+        }
+        Ok(())
+    }
+
+    fn chunks(&self) -> Result<()> {
+        let first = self.tables.chunks.first().map(ChunkInfo::of);
+        let begins = first.is_some_and(|chunk| chunk.params == 0);
+        self.require(Rule::V12, begins, "there is no chunk to begin with, or it takes parameters", 0)?;
+        for (at, chunk) in self.tables.chunks.iter().map(ChunkInfo::of).enumerate() {
+            self.require(Rule::V5, self.has_string(chunk.name), "a chunk has no name", at)?;
+            let slots = chunk.params <= chunk.slots && (chunk.slots as usize) < OPERANDS;
+            self.require(Rule::V6, slots, "a chunk has not as many slots as parameters, or too many", at)?;
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Result<()> {
+        for (at, &name) in self.tables.globals.iter().enumerate() {
+            self.require(Rule::V5, self.has_string(name), "an input has no name", at)?;
+        }
+        for (at, &[kind, name, _]) in self.tables.imports.iter().enumerate() {
+            let known = (kind as usize) < ImportKind::ALL.len();
+            self.require(Rule::V10, known && self.has_string(name), "an import has no kind or name", at)?;
+        }
+        Ok(())
+    }
+
+    fn places(&self, texts: Texts) -> Result<()> {
+        let (tables, code) = (self.tables, self.tables.words.len());
+        for (at, &[name, start, end]) in tables.sources.iter().enumerate() {
+            let text = texts == Texts::Apart || tables.pool.get(start as usize..end as usize).is_some();
+            self.require(Rule::V13, self.has_string(name) && start <= end && text, "a source has no text", at)?;
+        }
+        let mut behind = 0;
+        for (at, &[from, source, start, end]) in tables.spans.iter().enumerate() {
+            let placed = from >= behind && (from as usize) < code && self.in_source(source, start, end);
+            self.require(Rule::V13, placed, "a place is not in order or not in its source", at)?;
+            behind = from.saturating_add(1);
+        }
+        let mut last = 0;
+        for (at, &[from, to, source, start, end]) in tables.inlined.iter().enumerate() {
+            let ordered = from < to && last <= to && to as usize <= code;
+            let placed = ordered && self.in_source(source, start, end);
+            self.require(Rule::V13, placed, "code in the place of a call is not in order or has no place", at)?;
+            last = to;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn in_source(&self, source: u32, start: u32, end: u32) -> bool {
+        let Some(&[_, from, to]) = self.tables.sources.get(source as usize) else { return false };
+        start <= end && end <= to.saturating_sub(from)
+    }
+}
