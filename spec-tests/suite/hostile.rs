@@ -160,6 +160,16 @@ fn every_truncation_and_substitution_of_a_template_ends_in_a_result_or_an_error(
 }
 
 #[test]
+fn a_file_of_nothing_but_errors_ends() {
+    let unexpected = || Err("syntax.unexpected_token".to_owned());
+    assert_eq!(one("{##}".repeat(1_000)), unexpected());
+    assert_eq!(one("{% import %}".repeat(100_000)), unexpected());
+    assert_eq!(one("{{ ) }}".repeat(100_000)), unexpected());
+    assert_eq!(one("{{ . }}".repeat(100_000)), Err("syntax.unknown_character".to_owned()));
+    assert_eq!(one("{% if a b %}".repeat(1_000)), unexpected());
+}
+
+#[test]
 fn a_source_of_more_than_the_limit_is_refused() {
     assert_eq!(one("x".repeat(Limits::default().source_bytes + 1)), limit("source_bytes"));
     assert_eq!(one("x".repeat(Limits::default().source_bytes)), Ok(Limits::default().source_bytes));

@@ -1,11 +1,15 @@
 //! The tables beside the code while they grow: strings, numbers, globals, imports, sources.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::bytecode::{ImportKind, Number, Signature, StringRow};
 use crate::text::Source;
+
+/// What stands for "none" among indexes.
+const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
 pub(super) struct Tables {
@@ -15,10 +19,18 @@ pub(super) struct Tables {
     pub globals: Vec<u32>,
     pub imports: Vec<[u32; 3]>,
     pub sources: Vec<Arc<Source>>,
-    string_ids: HashMap<Box<str>, u32>,
-    global_ids: HashMap<u32, u32>,
     failure_ids: HashMap<Vec<u32>, u32>,
-    import_ids: HashMap<[u32; 3], u32>,
+    hasher: DefaultHashBuilder,
+    string_ids: HashTable<Known>,
+    /// For each string, its index among the globals.
+    global_of: Vec<u32>,
+}
+
+/// A string that the pool holds.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    hash: u64,
+    id: u32,
 }
 
 /// An index as the tables store it; tables are bounded far below by the limit on code.
@@ -28,14 +40,21 @@ pub(super) fn index(n: usize) -> u32 {
 
 impl Tables {
     pub fn string(&mut self, text: &str) -> u32 {
-        if let Some(id) = self.string_ids.get(text) {
-            return *id;
+        let hash = self.hasher.hash_one(text);
+        let same = |known: &Known| known.hash == hash && self.str(known.id) == text;
+        if let Some(known) = self.string_ids.find(hash, same) {
+            return known.id;
         }
         let (id, start) = (index(self.strings.len()), index(self.pool.len()));
         self.pool.push_str(text);
         self.strings.push([start, index(self.pool.len())]);
-        self.string_ids.insert(text.into(), id);
+        self.string_ids.insert_unique(hash, Known { hash, id }, |known| known.hash);
         id
+    }
+
+    fn str(&self, id: u32) -> &str {
+        let [start, end] = self.strings.get(id as usize).copied().unwrap_or_default();
+        self.pool.get(start as usize..end as usize).unwrap_or("")
     }
 
     pub fn number(&mut self, number: Number) -> u32 {
@@ -49,21 +68,25 @@ impl Tables {
 
     pub fn global(&mut self, name: &str) -> u32 {
         let name = self.string(name);
-        let fresh = index(self.globals.len());
-        *self.global_ids.entry(name).or_insert_with(|| {
+        if self.global_of.len() <= name as usize {
+            self.global_of.resize(name as usize + 1, NONE);
+        }
+        let Some(known) = self.global_of.get_mut(name as usize) else { return NONE };
+        if *known == NONE {
+            *known = index(self.globals.len());
             self.globals.push(name);
-            fresh
-        })
+        }
+        *known
     }
 
+    /// An index of the import; there are few, because only functions that exist are imported.
     pub fn import(&mut self, kind: ImportKind, name: &str, signature: Signature) -> u32 {
         let import = [kind as u32, self.string(name), signature.word()];
-        let fresh = index(self.imports.len());
-        let imports = &mut self.imports;
-        *self.import_ids.entry(import).or_insert_with(|| {
-            imports.push(import);
-            fresh
-        })
+        let known = self.imports.iter().position(|other| *other == import);
+        index(known.unwrap_or_else(|| {
+            self.imports.push(import);
+            self.imports.len() - 1
+        }))
     }
 
     /// The offset of a record in `failures`, which gets it where it is new.
@@ -75,8 +98,13 @@ impl Tables {
         })
     }
 
-    pub fn source(&mut self, source: &Arc<Source>) -> u32 {
-        let known = self.sources.iter().position(|other| Arc::ptr_eq(other, source));
+    /// An index of the source; `likely` is where it probably is.
+    pub fn source(&mut self, source: &Arc<Source>, likely: u32) -> u32 {
+        let same = |other: &Arc<Source>| Arc::ptr_eq(other, source);
+        if self.sources.get(likely as usize).is_some_and(same) {
+            return likely;
+        }
+        let known = self.sources.iter().position(same);
         index(known.unwrap_or_else(|| {
             self.sources.push(source.clone());
             self.sources.len() - 1

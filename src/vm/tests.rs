@@ -73,12 +73,12 @@ impl Fold for Toy {
     }
 }
 
-fn path(name: &str, roots: Vec<RootSpec>) -> PathSpec {
-    PathSpec { name: name.into(), roots, segments: Vec::new() }
+fn path<'p>(name: &'p str, roots: &'p [RootSpec<'p>]) -> PathSpec<'p> {
+    PathSpec { name, roots, segments: &[] }
 }
 
-fn global(name: &str) -> PathSpec {
-    path(name, vec![RootSpec::Global(name.into())])
+fn load(e: &mut Emitter<'_>, name: &str) {
+    e.load(&path(name, &[RootSpec::Global(name)]));
 }
 
 fn program(lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
@@ -132,16 +132,13 @@ fn text_coalesces_and_constants_fold() {
 fn a_loop_sets_its_slots_and_knows_its_turn() {
     let program = program(|e| {
         let slot = e.new_slots(2);
-        e.load(&global("m"));
+        load(e, "m");
         let empty = e.new_label();
         let mark = e.begin_loop(2, slot, empty);
-        e.write_path(&path("k", vec![RootSpec::Slot(slot)]), EscapeMode::Plain);
+        e.write_path(&path("k", &[RootSpec::Slot(slot)]), EscapeMode::Plain);
         e.text("=");
-        e.write_path(&path("v", vec![RootSpec::Slot(slot + 1)]), EscapeMode::Plain);
-        e.write_path(
-            &path("loop.index", vec![RootSpec::Loop(0, crate::bytecode::LoopField::Index)]),
-            EscapeMode::Plain,
-        );
+        e.write_path(&path("v", &[RootSpec::Slot(slot + 1)]), EscapeMode::Plain);
+        e.write_path(&path("loop.index", &[RootSpec::Loop(0, crate::bytecode::LoopField::Index)]), EscapeMode::Plain);
         e.text(";");
         e.end_loop(mark);
         e.bind(empty);
@@ -155,7 +152,8 @@ fn a_loop_sets_its_slots_and_knows_its_turn() {
 fn an_unset_slot_falls_through_to_the_input() {
     let program = program(|e| {
         let slot = e.new_slot();
-        let both = path("x", vec![RootSpec::Slot(slot), RootSpec::Global("x".into())]);
+        let roots = [RootSpec::Slot(slot), RootSpec::Global("x")];
+        let both = path("x", &roots);
         e.write_path(&both, EscapeMode::Plain);
         e.constant(Constant::Int(7));
         e.op(Op::StoreSlot, &[slot]);
@@ -167,8 +165,9 @@ fn an_unset_slot_falls_through_to_the_input() {
 #[test]
 fn a_path_fails_at_the_step_that_is_missing() {
     let program = program(|e| {
-        let segments = ["a", "b"].map(|name| SegmentSpec::Attr(name.into(), Span::new(3, 4))).to_vec();
-        e.write_path(&PathSpec { segments, ..global("x") }, EscapeMode::Plain);
+        let segments = ["a", "b"].map(|name| SegmentSpec::Attr(name, Span::new(3, 4)));
+        let path = PathSpec { name: "x", roots: &[RootSpec::Global("x")], segments: &segments };
+        e.write_path(&path, EscapeMode::Plain);
     });
     let error = render(&program, r#"{"x": {"a": {}}}"#).unwrap_err();
     assert_eq!(error.message, "`b` of 234 is missing");
@@ -184,7 +183,7 @@ fn a_protected_error_is_undefined_and_leaves_no_trace() {
         let protect = e.begin_protect();
         e.begin_capture();
         e.text("lost");
-        e.load(&global("absent"));
+        load(e, "absent");
         e.op(Op::Pop, &[]);
         e.end_capture();
         e.end_protect(protect);
@@ -201,15 +200,15 @@ fn a_called_chunk_sees_its_parameters_and_the_scope_it_is_given() {
         let slot = e.new_slot();
         e.constant(Constant::Str("local".into()));
         e.op(Op::StoreSlot, &[slot]);
-        let scope = e.scope(Scope::INPUTS, &[("x".into(), RootSpec::Slot(slot))]);
+        let scope = e.scope(Scope::INPUTS, &[("x", RootSpec::Slot(slot))]);
         e.constant(Constant::Int(5));
         e.op(Op::CallChunk, &[callee, scope]);
         e.constant(Constant::Int(6));
         e.op(Op::CallChunk, &[callee, 0]);
         e.end_chunk();
         e.begin_chunk(callee);
-        e.write_path(&path("p", vec![RootSpec::Slot(0)]), EscapeMode::Plain);
-        e.write_path(&path("x", vec![RootSpec::Callers("x".into()), RootSpec::Global("x".into())]), EscapeMode::Plain);
+        e.write_path(&path("p", &[RootSpec::Slot(0)]), EscapeMode::Plain);
+        e.write_path(&path("x", &[RootSpec::Callers("x"), RootSpec::Global("x")]), EscapeMode::Plain);
         e.text(" ");
     });
     assert_eq!(render(&program, r#"{"x": "input"}"#).unwrap(), "5local 6input ");
@@ -223,7 +222,7 @@ fn endless_recursion_and_long_loops_reach_their_limits() {
     assert_eq!(render(&recursive, "{}").unwrap_err().code, Code::LimitRecursion);
     let looping = program(|e| {
         let (slot, empty) = (e.new_slot(), e.new_label());
-        e.load(&global("l"));
+        load(e, "l");
         let mark = e.begin_loop(1, slot, empty);
         e.text("0123456789");
         e.end_loop(mark);

@@ -203,7 +203,7 @@ impl<'f> Emitter<'f> {
 
     /// Says where the following instructions come from.
     pub fn at(&mut self, source: &Arc<Source>, span: Span) {
-        self.place = Spanned { source: self.tables.source(source), span };
+        self.place = Spanned { source: self.tables.source(source, self.place.source), span };
     }
 
     /// Begins code that stands in the place of a call at the current place.

@@ -15,41 +15,41 @@ const MOST_ROOTS: usize = 0xFF;
 
 impl Emitter<'_> {
     /// Pushes what `path` names.
-    pub fn load(&mut self, path: &PathSpec) {
+    pub fn load(&mut self, path: &PathSpec<'_>) {
         if let Some(at) = self.path_for(Op::LoadPath, path) {
             self.emit(Op::LoadPath, &[at]);
         }
     }
 
     /// Pushes what `path` names, or undefined.
-    pub fn peek(&mut self, path: &PathSpec) {
+    pub fn peek(&mut self, path: &PathSpec<'_>) {
         if let Some(at) = self.path_for(Op::PeekPath, path) {
             self.emit(Op::PeekPath, &[at]);
         }
     }
 
     /// Writes what `path` names.
-    pub fn write_path(&mut self, path: &PathSpec, mode: EscapeMode) {
+    pub fn write_path(&mut self, path: &PathSpec<'_>, mode: EscapeMode) {
         if self.text.is_empty() || !self.constants.is_empty() || self.open.dead {
             let Some(at) = self.path_for(Op::EmitPath, path) else { return };
             self.emit(Op::EmitPath, &[at, mode as u32]);
             return;
         }
         let at = self.path(path);
-        let text = std::mem::take(&mut self.text);
-        let text = self.tables.string(&text);
+        let text = self.tables.string(&self.text);
+        self.text.clear();
         self.emit(Op::TextPath, &[at, mode as u32, text]);
     }
 
     /// The offset of the path that an instruction names, unless nothing leads here.
-    fn path_for(&mut self, op: Op, spec: &PathSpec) -> Option<u32> {
+    fn path_for(&mut self, op: Op, spec: &PathSpec<'_>) -> Option<u32> {
         let computed = spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count();
         if self.is_dead(op, computed) { None } else { Some(self.path(spec)) }
     }
 
     /// The offset of a path in its table. Paths that read the same are one and share their inline caches.
-    fn path(&mut self, spec: &PathSpec) -> u32 {
-        let name = self.tables.string(&spec.name);
+    fn path(&mut self, spec: &PathSpec<'_>) -> u32 {
+        let name = self.tables.string(spec.name);
         let at = self.records.paths.len();
         let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root)).collect();
         self.oversized |= roots.len() > MOST_ROOTS;
@@ -97,7 +97,7 @@ impl Emitter<'_> {
         Path::at(self.records.paths.get(at as usize..)?)
     }
 
-    fn root(&mut self, root: &RootSpec) -> Root {
+    fn root(&mut self, root: &RootSpec<'_>) -> Root {
         match root {
             RootSpec::Slot(slot) => Root::Slot(*slot),
             RootSpec::Global(name) => Root::Global(self.tables.global(name)),
@@ -106,9 +106,9 @@ impl Emitter<'_> {
         }
     }
 
-    fn segments(&mut self, spec: &PathSpec) {
+    fn segments(&mut self, spec: &PathSpec<'_>) {
         let mut indexes = 0;
-        for segment in &spec.segments {
+        for segment in spec.segments {
             let (step, span) = match segment {
                 SegmentSpec::Attr(name, span) => (Segment::Attr(self.tables.string(name)), *span),
                 SegmentSpec::Index(span) => {
@@ -128,20 +128,17 @@ impl Emitter<'_> {
     }
 
     /// A scope: names and roots, the entry that wins first; `flags` as in [`crate::bytecode::Scope`].
-    pub fn scope(&mut self, flags: u32, entries: &[(String, RootSpec)]) -> u32 {
+    pub fn scope(&mut self, flags: u32, entries: &[(&str, RootSpec<'_>)]) -> u32 {
         if self.open.dead {
             return 0;
         }
-        let words: Vec<_> = entries
-            .iter()
-            .flat_map(|(name, root)| {
-                let root = pack_root(self.root(root));
-                [self.tables.string(name), root]
-            })
-            .collect();
         let at = index(self.records.scopes.len());
         self.records.scopes.extend([flags, index(entries.len())]);
-        self.records.scopes.extend(words);
+        for (name, root) in entries {
+            let root = pack_root(self.root(root));
+            let name = self.tables.string(name);
+            self.records.scopes.extend([name, root]);
+        }
         at
     }
 

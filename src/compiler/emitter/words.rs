@@ -20,11 +20,12 @@ impl Emitter<'_> {
         if self.text.is_empty() {
             return;
         }
-        let text = std::mem::take(&mut self.text);
         if self.open.dead {
+            self.text.clear();
             return;
         }
-        let id = self.tables.string(&text);
+        let id = self.tables.string(&self.text);
+        self.text.clear();
         let place = std::mem::replace(&mut self.place, self.text_place);
         self.words_of(Op::Text, &[id]);
         self.place = place;
@@ -42,11 +43,13 @@ impl Emitter<'_> {
             return;
         }
         let here = self.place;
-        for (constant, place) in std::mem::take(&mut self.constants) {
+        let mut constants = std::mem::take(&mut self.constants);
+        for (constant, place) in constants.drain(..) {
             self.place = place;
             let (op, operand) = self.constant_op(constant);
             self.words_of(op, &[operand]);
         }
+        self.constants = constants; // empty, its memory kept
         self.place = here;
     }
 

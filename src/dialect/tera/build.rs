@@ -1,4 +1,4 @@
-//! The actions of the grammar: they put nodes into the arena and decide what a chain of operands means.
+//! The actions of the grammar: they put nodes into the arena and decide what an operand or a condition means.
 //!
 //! The language's expression levels are told apart only by what they hold, so an expression carries its
 //! [`Class`] upwards and each construct refuses the classes it does not take. Chains are classified in
@@ -6,8 +6,9 @@
 
 use bumpalo::Bump;
 
-use super::ast::{Arg, Call, CompareOp, Expr, ExprKind, MathOp, Name, Param, Path};
+use super::ast::{Arg, Call, CompareOp, Expr, ExprKind, MathOp, Name, Param, Path, Segment};
 use super::path::Cutter;
+use super::stacks::Stack;
 use super::syntax::SyntaxError;
 use crate::diagnostics::Code;
 use crate::text::Span;
@@ -15,56 +16,37 @@ use crate::text::Span;
 pub(super) type Built<T> = Result<T, Box<SyntaxError>>;
 
 /// What one tag holds.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub enum Tag<'a> {
     /// `{{ value }}`
-    Emit(Expr<'a>),
+    Emit(&'a Expr<'a>),
     /// `{% if condition %}`
-    If(Expr<'a>),
+    If(&'a Expr<'a>),
     /// `{% elif condition %}`
-    Elif(Expr<'a>),
+    Elif(&'a Expr<'a>),
     /// `{% for key, value in container %}`
-    For(Option<Name<'a>>, Name<'a>, Expr<'a>),
+    For(Option<Name<'a>>, Name<'a>, &'a Expr<'a>),
     /// `{% set name = value %}`, and whether it is `set_global`
-    Set(Name<'a>, Value<'a>, bool),
+    Set(Name<'a>, &'a Expr<'a>, bool),
     /// `{% filter f %}`
-    Filter(Call<'a>),
+    Filter(&'a Call<'a>),
     /// `{% block name %}`
     Block(Name<'a>),
     /// `{% macro name(params) %}`
-    Macro(Name<'a>, Vec<Param<'a>>),
+    Macro(Name<'a>, &'a [Param<'a>]),
     /// `{% include files %}`, and whether none at all is fine
-    Include(Vec<Name<'a>>, Option<super::lexer::Token<'a>>),
+    Include(&'a [Name<'a>], bool),
     /// `{% extends "file" %}`
     Extends(Name<'a>),
     /// `{% import "file" as name %}`
     Import(Name<'a>, Name<'a>),
 }
 
-/// What may be printed, set or passed.
+/// An expression and what level of the language it belongs to.
 #[derive(Debug)]
-pub enum Value<'a> {
-    /// Anything but a list.
-    Logic(Truth<'a>),
-    /// A list with its filters.
-    List(Expr<'a>),
-}
-
-impl<'a> Value<'a> {
-    /// The expression.
-    pub fn expr(self) -> Expr<'a> {
-        match self {
-            Value::Logic(truth) => truth.expr,
-            Value::List(list) => list,
-        }
-    }
-}
-
-/// An expression and whether it is plain arithmetic: then parentheses around it are an operand.
-#[derive(Debug, Clone, Copy)]
 pub struct Truth<'a> {
     /// The expression.
-    pub expr: Expr<'a>,
+    pub expr: &'a mut Expr<'a>,
     pub(super) class: Class,
 }
 
@@ -85,37 +67,22 @@ pub(super) enum Class {
     Logic,
 }
 
-/// One side of a comparison.
-#[derive(Debug, Clone, Copy)]
-pub struct Side<'a>(pub(super) Truth<'a>);
-
-impl<'a> Side<'a> {
-    /// The side alone as a condition.
-    pub fn into_truth(self) -> Truth<'a> {
-        self.0
-    }
-}
-
-/// An operand without its filters.
-#[derive(Debug)]
-pub enum Atom<'a> {
-    /// A literal.
-    Literal(ExprKind<'a>),
-    /// A variable, call or test.
-    Value(ExprKind<'a>),
-    /// Something in parentheses.
-    Group(Truth<'a>),
-}
-
 /// An operand with its filters.
 #[derive(Debug)]
 pub struct Item<'a> {
-    pub(super) kind: ExprKind<'a>,
-    pub(super) span: Span,
-    pub(super) filters: Vec<Call<'a>>,
+    /// The operand; its span leaves the filters out.
+    pub(super) expr: &'a mut Expr<'a>,
+    /// What parentheses hold, where that is more than plain arithmetic.
+    pub(super) group: Option<&'a mut Expr<'a>>,
     pub(super) parenthesised: bool,
-    /// Set where parentheses hold more than plain arithmetic.
-    pub(super) group: Option<Truth<'a>>,
+}
+
+impl<'a> Item<'a> {
+    /// An operand with its filters.
+    pub fn new(expr: &'a mut Expr<'a>, filters: &'a [Call<'a>]) -> Self {
+        expr.filters = filters;
+        Self { expr, group: None, parenthesised: false }
+    }
 }
 
 /// What stands between two operands.
@@ -127,140 +94,240 @@ pub enum Link {
     Tilde,
 }
 
-/// Operands and what stands between them.
-#[derive(Debug)]
-pub struct Chain<'a> {
-    /// The first operand.
-    pub first: Item<'a>,
-    /// The others, each with what stands before it.
-    pub rest: Vec<((Link, Span), Item<'a>)>,
-}
+/// An operand of a chain, with what stands before it.
+pub type Linked<'a> = (Option<(Link, Span)>, Item<'a>);
 
-/// The arena and the actions.
-#[derive(Debug, Clone, Copy)]
+/// The arena, the lists that are being read, and the tags that have been read.
+#[derive(Debug)]
 pub struct Build<'a> {
     pub(super) arena: &'a Bump,
+    pub(super) tags: Vec<Tag<'a>>,
+    pub(super) names: Stack<Name<'a>>,
+    pub(super) params: Stack<Param<'a>>,
+    pub(super) args: Stack<Arg<'a>>,
+    pub(super) calls: Stack<Call<'a>>,
+    pub(super) values: Stack<Expr<'a>>,
+    pub(super) terms: Stack<(bool, Expr<'a>)>,
+    pub(super) links: Stack<Linked<'a>>,
+    segments: Vec<Segment<'a>>,
 }
 
 impl<'a> Build<'a> {
     /// Actions that build in `arena`.
     pub fn new(arena: &'a Bump) -> Self {
-        Self { arena }
+        Self {
+            arena,
+            tags: Vec::new(),
+            names: Stack::default(),
+            params: Stack::default(),
+            args: Stack::default(),
+            calls: Stack::default(),
+            values: Stack::default(),
+            terms: Stack::default(),
+            links: Stack::default(),
+            segments: Vec::new(),
+        }
     }
+
+    /// Forgets the lists of a tag that was given up.
+    pub fn give_up(&mut self) {
+        self.names.clear();
+        self.params.clear();
+        self.args.clear();
+        self.calls.clear();
+        self.values.clear();
+        self.terms.clear();
+        self.links.clear();
+    }
+
+    // Tags
+
+    /// Keeps a tag.
+    pub fn tag(&mut self, tag: Tag<'a>) {
+        self.tags.push(tag);
+    }
+
+    /// `{% for %}` with one name or two.
+    pub fn for_tag(&mut self, first: Name<'a>, second: Option<Name<'a>>, container: &'a Expr<'a>) {
+        self.tag(match second {
+            Some(second) => Tag::For(Some(first), second, container),
+            None => Tag::For(None, first, container),
+        });
+    }
+
+    /// `{% filter %}`
+    pub fn filter_tag(&mut self, call: Call<'a>) {
+        let call = self.arena.alloc(call);
+        self.tag(Tag::Filter(call));
+    }
+
+    /// `{% macro %}`; of parameters with one name the last one wins.
+    pub fn macro_tag(&mut self, name: Name<'a>, params: Option<usize>) {
+        let params = self.params.keep_last_of_each(params, self.arena, |param| param.name.text);
+        self.tag(Tag::Macro(name, params));
+    }
+
+    // Operands
 
     /// An expression without filters.
-    pub fn plain(&self, kind: ExprKind<'a>, span: Span) -> Expr<'a> {
-        Expr { kind, filters: &[], negated: false, span }
+    pub fn plain(&self, kind: ExprKind<'a>, span: Span) -> &'a mut Expr<'a> {
+        self.arena.alloc(bare(kind, span))
     }
 
-    /// A number; whole numbers must fit 64 bits with sign.
-    pub fn number(&self, ((negative, digits, float), span): ((bool, &'a str, bool), Span)) -> Built<ExprKind<'a>> {
-        let text = if negative { format!("-{digits}") } else { digits.to_owned() };
-        let kind = match float {
-            true => text.parse().ok().filter(|n: &f64| n.is_finite()).map(ExprKind::Float),
-            false => text.parse().ok().map(ExprKind::Int),
-        };
-        kind.ok_or_else(|| {
-            let message = format!("the number {text} is out of bounds");
+    /// A whole number; it must fit 64 bits with sign.
+    pub fn int(&self, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
+        let n = if negative { format!("-{digits}").parse().ok() } else { digits.parse().ok() };
+        self.number(n.map(ExprKind::Int), negative, digits, span)
+    }
+
+    /// A number with a point.
+    pub fn float(&self, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
+        let n = digits.parse().ok().filter(|n: &f64| n.is_finite());
+        self.number(n.map(|n| ExprKind::Float(if negative { -n } else { n })), negative, digits, span)
+    }
+
+    fn number(&self, kind: Option<ExprKind<'a>>, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
+        kind.map(|kind| self.plain(kind, span)).ok_or_else(|| {
+            let message = format!("the number {}{digits} is out of bounds", if negative { "-" } else { "" });
             SyntaxError::new(Code::NumberOutOfRange, span, message, "whole numbers have 64 bits with sign")
         })
     }
 
     /// A list with its filters.
-    pub fn list(&self, (items, span): (Vec<Truth<'a>>, Span), filters: Vec<Call<'a>>) -> Expr<'a> {
-        let items = self.arena.alloc_slice_fill_iter(items.into_iter().map(|item| item.expr));
-        self.filtered(ExprKind::List(items), span, filters)
+    pub fn list(&mut self, items: Option<usize>, filters: &'a [Call<'a>], span: Span) -> &'a mut Expr<'a> {
+        let items = self.values.keep(items, self.arena);
+        let list = self.plain(ExprKind::List(items), span);
+        list.filters = filters;
+        with_filters(list)
     }
 
-    pub(super) fn filtered(&self, kind: ExprKind<'a>, span: Span, filters: Vec<Call<'a>>) -> Expr<'a> {
-        let span = filters.last().map_or(span, |last| span.to(last.span));
-        Expr { kind, filters: self.arena.alloc_slice_copy(&filters), negated: false, span }
-    }
-
-    /// A call; of arguments with one name the last one wins.
-    pub fn call(&self, name: Name<'a>, args: Vec<Arg<'a>>, span: Span) -> Call<'a> {
-        Call { name, args: self.arena.alloc_slice_copy(&last_of_each(args, |arg| arg.name.text)), span }
-    }
-
-    /// `not`, or nothing, before a condition. Parentheses forget a `not` right inside them.
-    pub fn condition(&self, negated: bool, (truth, span): (Truth<'a>, Span)) -> Built<Truth<'a>> {
-        if !negated {
-            return Ok(truth);
+    /// Something in parentheses.
+    pub fn group(&self, inner: Truth<'a>, filters: &'a [Call<'a>], span: Span) -> Item<'a> {
+        let Truth { expr, class } = inner;
+        if class == Class::Plain {
+            (expr.filters, expr.span) = (filters, span);
+            return Item { expr, group: None, parenthesised: true };
         }
+        let around = self.plain(expr.kind, span);
+        around.filters = filters;
+        Item { expr: around, group: Some(expr), parenthesised: true }
+    }
+
+    /// A variable.
+    pub fn variable(&mut self, path: Name<'a>) -> &'a mut Expr<'a> {
+        let kind = ExprKind::Path(self.path(path));
+        self.plain(kind, path.span)
+    }
+
+    /// Cuts a path, which the lexer has checked, into its steps.
+    fn path(&mut self, path: Name<'a>) -> &'a Path<'a> {
+        let segments = &mut self.segments;
+        Cutter { arena: self.arena, text: path.text, base: path.span.start, at: 0, segments }.path()
+    }
+
+    /// The arguments of a call; of those with one name the last one wins.
+    pub fn arguments(&mut self, args: Option<usize>) -> &'a [Arg<'a>] {
+        self.args.keep_last_of_each(args, self.arena, |arg| arg.name.text)
+    }
+
+    /// `f(…)`
+    pub fn function(&self, name: Name<'a>, args: &'a [Arg<'a>], end: u32) -> Built<&'a mut Expr<'a>> {
+        simple(name, "a function")?;
+        let span = Span::new(name.span.start, end);
+        Ok(self.plain(ExprKind::Call(self.arena.alloc(Call { name, args, span })), span))
+    }
+
+    /// `ns::f(…)`
+    pub fn macro_call(
+        &self,
+        namespace: Name<'a>,
+        name: Name<'a>,
+        args: &'a [Arg<'a>],
+        end: u32,
+    ) -> Built<&'a mut Expr<'a>> {
+        simple(namespace, "a namespace")?;
+        let span = Span::new(namespace.span.start, end);
+        Ok(self.plain(ExprKind::MacroCall(namespace, self.arena.alloc(Call { name, args, span })), span))
+    }
+
+    /// `path is test(…)`
+    pub fn test(
+        &mut self,
+        path: Name<'a>,
+        negated: bool,
+        name: Name<'a>,
+        args: Option<usize>,
+        end: u32,
+    ) -> Built<&'a mut Expr<'a>> {
+        let args = self.values.keep(args, self.arena);
+        if let Some(list) = args.iter().find(|arg| matches!(arg.kind, ExprKind::List(_))) {
+            let message = "a test takes no list literal";
+            return Err(SyntaxError::unexpected(list.span, message, "use `{% set %}` and pass the variable"));
+        }
+        let span = Span::new(path.span.start, end);
+        let path = self.path(path);
+        Ok(self.plain(ExprKind::Test { path, name, args, negated }, span))
+    }
+
+    // Conditions
+
+    /// `not` before a condition. Parentheses forget a `not` right inside them.
+    pub fn negated(&self, truth: Truth<'a>, span: Span) -> Built<Truth<'a>> {
         if truth.class == Class::Group {
             let help = "`not` takes one comparison or value; put it inside the parentheses of each operand";
             return Err(SyntaxError::unexpected(span, "`not` cannot stand before a condition in parentheses", help));
         }
-        Ok(Truth { expr: Expr { negated, ..truth.expr }, class: Class::Logic })
+        truth.expr.negated = true;
+        Ok(Truth { expr: truth.expr, class: Class::Logic })
     }
 
     /// `a or b and c …`, where `and` binds tighter.
-    pub fn logic(&self, first: Truth<'a>, rest: Vec<(bool, Truth<'a>)>) -> Truth<'a> {
-        if rest.is_empty() {
-            return first;
-        }
-        let mut terms: Vec<Expr<'a>> = Vec::new();
-        let mut factors = vec![first.expr];
-        for (is_or, truth) in rest {
+    pub fn logic(&mut self, terms: usize) -> Truth<'a> {
+        let mut sums: Vec<Expr<'a>> = Vec::new();
+        let mut factors: Vec<Expr<'a>> = Vec::new();
+        for (is_or, expr) in self.terms.split_off(terms) {
             if is_or {
-                terms.push(self.join(std::mem::take(&mut factors), ExprKind::And));
+                sums.push(self.join(&factors, ExprKind::And));
+                factors.clear();
             }
-            factors.push(truth.expr);
+            factors.push(expr);
         }
-        terms.push(self.join(factors, ExprKind::And));
-        Truth { expr: self.join(terms, ExprKind::Or), class: Class::Logic }
+        sums.push(self.join(&factors, ExprKind::And));
+        Truth { expr: self.arena.alloc(self.join(&sums, ExprKind::Or)), class: Class::Logic }
     }
 
-    fn join(&self, parts: Vec<Expr<'a>>, kind: fn(&'a [Expr<'a>]) -> ExprKind<'a>) -> Expr<'a> {
-        match parts.as_slice() {
+    fn join(&self, parts: &[Expr<'a>], kind: fn(&'a [Expr<'a>]) -> ExprKind<'a>) -> Expr<'a> {
+        match parts {
             [one] => *one,
-            [first, .., last] => self.plain(kind(self.arena.alloc_slice_copy(&parts)), first.span.to(last.span)),
-            [] => self.plain(ExprKind::Bool(false), Span::default()),
+            [first, .., last] => bare(kind(self.arena.alloc_slice_copy(parts)), first.span.to(last.span)),
+            [] => bare(ExprKind::Bool(false), Span::default()),
         }
     }
 
     /// One comparison.
-    pub fn compare(&self, left: Side<'a>, op: CompareOp, right: Side<'a>) -> Built<Truth<'a>> {
-        for side in [left, right] {
-            self.not_a_group(side.0, "a comparison")?;
+    pub fn compare(&self, left: Truth<'a>, op: CompareOp, right: Truth<'a>) -> Built<Truth<'a>> {
+        for side in [&left, &right] {
+            not_a_group(side, "a comparison")?;
         }
-        let span = left.0.expr.span.to(right.0.expr.span);
-        let kind = ExprKind::Compare(op, self.arena.alloc([left.0.expr, right.0.expr]));
+        let span = left.expr.span.to(right.expr.span);
+        let kind = ExprKind::Compare(op, self.arena.alloc([*left.expr, *right.expr]));
         Ok(Truth { expr: self.plain(kind, span), class: Class::Logic })
-    }
-
-    pub(super) fn not_a_group(&self, truth: Truth<'a>, what: &str) -> Built<()> {
-        if truth.class != Class::Group {
-            return Ok(());
-        }
-        let help = "parentheses are operands only around plain arithmetic; use `{% set %}` for the part inside";
-        Err(SyntaxError::unexpected(truth.expr.span, format!("this cannot stand in {what}"), help))
     }
 
     /// `needle in haystack`, `needle not in haystack`.
-    pub fn contains(
-        &self,
-        needle: Side<'a>,
-        not: Option<super::lexer::Token<'a>>,
-        haystack: Expr<'a>,
-    ) -> Built<Truth<'a>> {
-        self.not_a_group(needle.0, "front of `in`")?;
-        if needle.0.class == Class::Sum {
-            let span = needle.0.expr.span;
-            return Err(SyntaxError::unexpected(
-                span,
-                "arithmetic behind a filter cannot stand in front of `in`",
-                "use `{% set %}`",
-            ));
+    pub fn contains(&self, needle: Truth<'a>, negated: bool, haystack: &Expr<'a>) -> Built<Truth<'a>> {
+        not_a_group(&needle, "front of `in`")?;
+        let span = needle.expr.span;
+        if needle.class == Class::Sum {
+            let message = "arithmetic behind a filter cannot stand in front of `in`";
+            return Err(SyntaxError::unexpected(span, message, "use `{% set %}`"));
         }
-        let span = needle.0.expr.span.to(haystack.span);
-        let kind = ExprKind::In { sides: self.arena.alloc([needle.0.expr, haystack]), negated: not.is_some() };
-        Ok(Truth { expr: self.plain(kind, span), class: Class::Logic })
+        let kind = ExprKind::In { sides: self.arena.alloc([*needle.expr, *haystack]), negated };
+        Ok(Truth { expr: self.plain(kind, span.to(haystack.span)), class: Class::Logic })
     }
 
     /// What may stand behind `in`, besides a list.
-    pub fn haystack(&self, side: Side<'a>) -> Built<Expr<'a>> {
-        let Truth { expr, class } = side.0;
+    pub fn haystack(&self, Truth { expr, class }: Truth<'a>) -> Built<&'a mut Expr<'a>> {
         let path = matches!(expr.kind, ExprKind::Path(path) if path.span == expr.span) && class == Class::Plain;
         if path || class == Class::Text {
             return Ok(expr);
@@ -270,90 +337,41 @@ impl<'a> Build<'a> {
     }
 
     /// What a loop may run over, besides a list.
-    pub fn container(&self, side: Side<'a>) -> Built<Expr<'a>> {
-        let Truth { expr, class } = side.0;
+    pub fn container(&self, Truth { expr, class }: Truth<'a>) -> Built<&'a mut Expr<'a>> {
         if matches!(class, Class::Plain | Class::Filtered) {
             return Ok(expr);
         }
         let message = "a loop runs over a variable, a function call or a list, with filters or without";
         Err(SyntaxError::unexpected(expr.span, message, "use `{% set %}` for the value to loop over"))
     }
-
-    /// `{% for %}` with one name or two.
-    pub fn for_tag(&self, first: Name<'a>, second: Option<Name<'a>>, container: Expr<'a>) -> Tag<'a> {
-        match second {
-            Some(second) => Tag::For(Some(first), second, container),
-            None => Tag::For(None, first, container),
-        }
-    }
-
-    /// An operand with its filters.
-    pub fn item(&self, (atom, span): (Atom<'a>, Span), filters: Vec<Call<'a>>) -> Item<'a> {
-        let parenthesised = matches!(atom, Atom::Group(_));
-        let (kind, group) = match atom {
-            Atom::Literal(kind) | Atom::Value(kind) => (kind, None),
-            Atom::Group(truth) if truth.class == Class::Plain => (truth.expr.kind, None),
-            Atom::Group(truth) => (truth.expr.kind, Some(truth)),
-        };
-        Item { kind, span, filters, parenthesised, group }
-    }
-
-    /// A variable.
-    pub fn path_atom(&self, path: (&'a str, Span)) -> Atom<'a> {
-        Atom::Value(ExprKind::Path(self.path(path)))
-    }
-
-    fn simple(&self, (text, span): (&'a str, Span), what: &str) -> Built<Name<'a>> {
-        if text.contains(['.', '[']) {
-            return Err(SyntaxError::unexpected(span, format!("`{text}` is a path, not the name of {what}"), ""));
-        }
-        Ok(Name { text, span })
-    }
-
-    /// `f(…)`
-    pub fn call_atom(&self, name: (&'a str, Span), args: Vec<Arg<'a>>, end: u32) -> Built<Atom<'a>> {
-        let name = self.simple(name, "a function")?;
-        let span = Span::new(name.span.start, end);
-        Ok(Atom::Value(ExprKind::Call(self.arena.alloc(self.call(name, args, span)))))
-    }
-
-    /// `ns::f(…)`
-    pub fn macro_atom(&self, ns: (&'a str, Span), name: Name<'a>, args: Vec<Arg<'a>>, end: u32) -> Built<Atom<'a>> {
-        let namespace = self.simple(ns, "a namespace")?;
-        let span = Span::new(namespace.span.start, end);
-        Ok(Atom::Value(ExprKind::MacroCall(namespace, self.arena.alloc(self.call(name, args, span)))))
-    }
-
-    /// `path is test(…)`
-    pub fn test_atom(
-        &self,
-        path: (&'a str, Span),
-        not: Option<super::lexer::Token<'a>>,
-        name: Name<'a>,
-        args: Option<Vec<Value<'a>>>,
-    ) -> Built<Atom<'a>> {
-        let args: Vec<Value<'a>> = args.unwrap_or_default();
-        if let Some(Value::List(list)) = args.iter().find(|arg| matches!(arg, Value::List(_))) {
-            let message = "a test takes no list literal";
-            return Err(SyntaxError::unexpected(list.span, message, "use `{% set %}` and pass the variable"));
-        }
-        let args = self.arena.alloc_slice_fill_iter(args.into_iter().map(Value::expr));
-        Ok(Atom::Value(ExprKind::Test { path: self.path(path), name, args, negated: not.is_some() }))
-    }
-
-    /// Cuts a path, which the lexer has checked, into its steps.
-    fn path(&self, (text, span): (&'a str, Span)) -> &'a Path<'a> {
-        Cutter { arena: self.arena, text, base: span.start, at: 0 }.path()
-    }
 }
 
-/// Keeps the last of those that have one name.
-pub fn last_of_each<'a, T>(all: Vec<T>, name: impl Fn(&T) -> &'a str) -> Vec<T> {
-    if all.len() < 2 {
-        return all;
+/// An expression without filters.
+pub(super) fn bare<'a>(kind: ExprKind<'a>, span: Span) -> Expr<'a> {
+    Expr { kind, filters: &[], negated: false, span }
+}
+
+/// Lets the span of an expression cover its filters.
+pub(super) fn with_filters<'a>(expr: &'a mut Expr<'a>) -> &'a mut Expr<'a> {
+    if let Some(last) = expr.filters.last() {
+        expr.span = expr.span.to(last.span);
     }
-    let mut seen = std::collections::HashSet::new();
-    let mut kept: Vec<_> = all.into_iter().rev().filter(|one| seen.insert(name(one))).collect();
-    kept.reverse();
-    kept
+    expr
+}
+
+pub(super) fn not_a_group(truth: &Truth<'_>, what: &str) -> Built<()> {
+    if truth.class == Class::Group { Err(grouped(truth.expr.span, what)) } else { Ok(()) }
+}
+
+/// The error of parentheses that hold more than an operand may.
+pub(super) fn grouped(span: Span, what: &str) -> Box<SyntaxError> {
+    let help = "parentheses are operands only around plain arithmetic; use `{% set %}` for the part inside";
+    SyntaxError::unexpected(span, format!("this cannot stand in {what}"), help)
+}
+
+fn simple(name: Name<'_>, what: &str) -> Built<()> {
+    if !name.text.contains(['.', '[']) {
+        return Ok(());
+    }
+    Err(SyntaxError::unexpected(name.span, format!("`{}` is a path, not the name of {what}", name.text), ""))
 }

@@ -4,68 +4,58 @@
 //! becomes postfix steps without recursion, so a chain may have any length.
 
 use super::ast::{Expr, ExprKind, MathOp, Step};
-use super::build::{Build, Built, Chain, Class, Item, Link, Side, Truth};
+use super::build::{Build, Built, Class, Item, Link, Linked, Truth, bare, grouped, with_filters};
 use super::syntax::SyntaxError;
 use crate::text::Span;
 
 impl<'a> Build<'a> {
-    /// A whole chain: text, a concatenation, arithmetic, or something in parentheses.
-    pub fn side(&self, chain: Chain<'a>) -> Built<Side<'a>> {
-        if chain.rest.iter().any(|((link, _), _)| *link == Link::Tilde) {
-            return self.concat(chain).map(Side);
+    /// An operand that is no chain: a value, text, or something in parentheses.
+    pub fn item(&self, item: Item<'a>) -> Built<Truth<'a>> {
+        if let Some(inner) = item.group {
+            if !item.expr.filters.is_empty() {
+                return Err(grouped(item.expr.span, IN_ARITHMETIC));
+            }
+            (inner.negated, inner.span) = (false, item.expr.span);
+            return Ok(Truth { expr: inner, class: Class::Group });
         }
-        let items = || std::iter::once(&chain.first).chain(chain.rest.iter().map(|(_, item)| item));
-        let alone = chain.rest.is_empty();
-        for item in items() {
-            let is_text = matches!(item.kind, ExprKind::Str(_));
-            if is_text && item.group.is_none() && !alone {
+        not_glued(item.expr)?;
+        let class = match item.expr.kind {
+            ExprKind::Str(_) => Class::Text,
+            _ if item.expr.filters.is_empty() => Class::Plain,
+            _ => Class::Filtered,
+        };
+        Ok(Truth { expr: with_filters(item.expr), class })
+    }
+
+    /// A chain of two operands and more: a concatenation, or arithmetic.
+    pub fn chain(&mut self, list: usize) -> Built<Truth<'a>> {
+        let chain = self.links.split_off(list);
+        if chain.iter().any(|(link, _)| matches!(link, Some((Link::Tilde, _)))) {
+            return self.concat(&chain);
+        }
+        for (_, Item { expr, group, .. }) in &chain {
+            if matches!(expr.kind, ExprKind::Str(_)) && group.is_none() {
                 let help = "`~` joins text; `+` adds numbers";
-                return Err(SyntaxError::unexpected(item.span, "text cannot stand in arithmetic", help));
+                return Err(SyntaxError::unexpected(expr.span, "text cannot stand in arithmetic", help));
             }
-            if item.group.is_some() && (!alone || !item.filters.is_empty()) {
-                let truth = Truth { expr: self.plain(item.kind, item.span), class: Class::Group };
-                self.not_a_group(truth, "arithmetic or in front of a filter")?;
+            if group.is_some() {
+                return Err(grouped(expr.span, IN_ARITHMETIC));
             }
-            self.not_glued(item)?;
+            not_glued(expr)?;
         }
-        if let Some(inner) = chain.first.group {
-            let expr = Expr { negated: false, span: chain.first.span, ..inner.expr };
-            return Ok(Side(Truth { expr, class: Class::Group }));
-        }
-        Ok(Side(self.math(chain)))
+        Ok(self.math(&chain))
     }
 
-    /// A call whose name begins like `true` is a call only beside `~`.
-    fn not_glued(&self, item: &Item<'a>) -> Built<()> {
-        match item.kind {
-            ExprKind::Call(call)
-                if ["true", "True", "false", "False"].iter().any(|l| call.name.text.starts_with(l)) =>
-            {
-                let message =
-                    format!("the function `{}` cannot be called: its name begins like a literal", call.name.text);
-                Err(SyntaxError::unexpected(call.name.span, message, "rename the function"))
-            }
-            _ => Ok(()),
+    fn concat(&self, chain: &[Linked<'a>]) -> Built<Truth<'a>> {
+        let mut parts: Vec<Expr<'a>> = Vec::with_capacity(chain.len());
+        for (at, (link, item)) in chain.iter().enumerate() {
+            concat_allows(item, *link, at + 1 == chain.len())?;
+            parts.push(bare(item.expr.kind, item.expr.span));
         }
-    }
-
-    fn concat(&self, chain: Chain<'a>) -> Built<Truth<'a>> {
-        let span = chain.rest.last().map_or(chain.first.span, |(_, last)| chain.first.span.to(last.span));
-        let last = chain.rest.len();
-        let mut parts: Vec<Expr<'a>> = Vec::with_capacity(last + 1);
-        let mut filters = Vec::new();
-        let links = std::iter::once(None).chain(chain.rest.iter().map(|(link, _)| Some(*link)));
-        for ((at, item), link) in
-            std::iter::once(&chain.first).chain(chain.rest.iter().map(|(_, item)| item)).enumerate().zip(links)
-        {
-            concat_allows(item, link, at == last)?;
-            parts.push(self.plain(item.kind, item.span));
-            if at == last {
-                filters.clone_from(&item.filters);
-            }
-        }
-        let kind = self.joined(parts);
-        Ok(Truth { expr: self.filtered(kind, span, filters), class: Class::Text })
+        let span = parts.iter().map(|part| part.span).reduce(Span::to).unwrap_or_default();
+        let expr = self.plain(self.joined(parts), span);
+        expr.filters = chain.last().map_or(&[], |(_, last)| last.expr.filters);
+        Ok(Truth { expr: with_filters(expr), class: Class::Text })
     }
 
     /// Adjacent texts become one, empty ones vanish; only text is plain text again.
@@ -74,7 +64,7 @@ impl<'a> Build<'a> {
         let mut run: Option<(String, Span)> = None;
         let flush = |run: &mut Option<(String, Span)>, kept: &mut Vec<Expr<'a>>| {
             if let Some((text, span)) = run.take().filter(|(text, _)| !text.is_empty()) {
-                kept.push(self.plain(ExprKind::Str(self.arena.alloc_str(&text)), span));
+                kept.push(bare(ExprKind::Str(self.arena.alloc_str(&text)), span));
             }
         };
         for part in parts {
@@ -99,42 +89,44 @@ impl<'a> Build<'a> {
     }
 
     /// Arithmetic: plain runs up to a filter are operands of the level above.
-    fn math(&self, chain: Chain<'a>) -> Truth<'a> {
-        let text = matches!(chain.first.kind, ExprKind::Str(_)) && chain.rest.is_empty();
-        let mut outer = Postfix::default();
-        let mut run = Postfix::default();
-        let mut filtered = false;
-        let mut items = chain.rest.into_iter();
-        let mut item = chain.first;
-        loop {
-            run.operand(self.plain(item.kind, item.span));
-            filtered |= !item.filters.is_empty();
-            let ends = !item.filters.is_empty();
-            let next = items.next();
-            if ends || next.is_none() {
-                let expr = std::mem::take(&mut run).finish(self);
-                outer.operand(self.filtered(expr.kind, expr.span, item.filters));
+    fn math(&self, chain: &[Linked<'a>]) -> Truth<'a> {
+        let (mut outer, mut run) = (Postfix::default(), Postfix::default());
+        let mut behind_filter = false;
+        for (at, (link, Item { expr, .. })) in chain.iter().enumerate() {
+            if let Some((Link::Math(op), span)) = *link {
+                let level = if behind_filter { &mut outer } else { &mut run };
+                level.operator(op, span);
             }
-            match next {
-                None => break,
-                Some(((Link::Math(op), span), following)) => {
-                    if ends {
-                        outer.operator(op, span)
-                    } else {
-                        run.operator(op, span)
-                    }
-                    item = following;
-                }
-                Some((_, following)) => item = following,
+            run.operand(bare(expr.kind, expr.span));
+            behind_filter = !expr.filters.is_empty();
+            if behind_filter || at + 1 == chain.len() {
+                let mut whole = std::mem::take(&mut run).finish(self);
+                whole.filters = expr.filters;
+                whole.span = expr.filters.last().map_or(whole.span, |last| whole.span.to(last.span));
+                outer.operand(whole);
             }
         }
-        let class = match (text, filtered, outer.operands) {
-            (true, ..) => Class::Text,
-            (_, false, _) => Class::Plain,
-            (_, true, 1) => Class::Filtered,
+        let filtered = chain.iter().any(|(_, item)| !item.expr.filters.is_empty());
+        let class = match (filtered, outer.operands) {
+            (false, _) => Class::Plain,
+            (true, 1) => Class::Filtered,
             _ => Class::Sum,
         };
-        Truth { expr: outer.finish(self), class }
+        Truth { expr: self.arena.alloc(outer.finish(self)), class }
+    }
+}
+
+/// Where parentheses around more than plain arithmetic cannot stand.
+const IN_ARITHMETIC: &str = "arithmetic or in front of a filter";
+
+/// A call whose name begins like `true` is a call only beside `~`.
+fn not_glued(expr: &Expr<'_>) -> Built<()> {
+    match expr.kind {
+        ExprKind::Call(call) if ["true", "True", "false", "False"].iter().any(|l| call.name.text.starts_with(l)) => {
+            let message = format!("the function `{}` cannot be called: its name begins like a literal", call.name.text);
+            Err(SyntaxError::unexpected(call.name.span, message, "rename the function"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -143,7 +135,7 @@ fn concat_allows(item: &Item<'_>, link: Option<(Link, Span)>, last: bool) -> Bui
         let help = "`~` and arithmetic do not mix; use `{% set %}` for one of them";
         return Err(SyntaxError::unexpected(span, "arithmetic cannot stand in a concatenation", help));
     }
-    let kind = match item.kind {
+    let kind = match item.expr.kind {
         ExprKind::Str(_) | ExprKind::Int(_) | ExprKind::Float(_) | ExprKind::Path(_) | ExprKind::Call(_) => None,
         ExprKind::MacroCall(..) => Some("a macro call"),
         ExprKind::Test { .. } => Some("a test"),
@@ -153,9 +145,9 @@ fn concat_allows(item: &Item<'_>, link: Option<(Link, Span)>, last: bool) -> Bui
     let kind = if item.parenthesised { Some("an expression in parentheses") } else { kind };
     if let Some(kind) = kind {
         let message = format!("{kind} cannot be joined with `~`");
-        return Err(SyntaxError::unexpected(item.span, message, "use `{% set %}` and join the variable"));
+        return Err(SyntaxError::unexpected(item.expr.span, message, "use `{% set %}` and join the variable"));
     }
-    match item.filters.first() {
+    match item.expr.filters.first() {
         Some(filter) if !last => {
             let help = "filters stand behind the whole concatenation; use `{% set %}` to filter one operand";
             Err(SyntaxError::unexpected(filter.span, "a filter cannot stand inside a concatenation", help))
@@ -201,7 +193,7 @@ impl<'a> Postfix<'a> {
             [Step::Operand(expr)] => *expr,
             steps => {
                 let kind = ExprKind::Math(build.arena.alloc_slice_copy(steps));
-                build.plain(kind, self.span.unwrap_or_default())
+                bare(kind, self.span.unwrap_or_default())
             }
         }
     }

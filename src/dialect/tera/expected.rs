@@ -2,30 +2,32 @@
 
 use lalrpop_util::ParseError;
 
-use super::lexer::{Token, Tokens};
+use super::lexer::{Spanned, Token};
 use super::syntax::SyntaxError;
 use crate::text::Span;
 
-/// The error of one tag, in words.
-pub fn explain(error: ParseError<u32, Token<'_>, Box<SyntaxError>>, tokens: &Tokens<'_>) -> Box<SyntaxError> {
-    let in_value = matches!(tokens.list.first(), Some((_, Token::Emit, _)));
+/// The error of one tag, in words; `head` is its first token.
+pub fn explain(error: ParseError<u32, Token<'_>, Box<SyntaxError>>, head: Option<&Spanned<'_>>) -> Box<SyntaxError> {
+    let in_value = matches!(head, Some((_, Token::Emit, _)));
     let close = if in_value { "}}" } else { "%}" };
     match error {
         ParseError::User { error } => error,
+        ParseError::UnrecognizedToken { token: (start, Token::End, _), expected } => early(start, &expected),
         ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
             let words = describe(&expected, close);
             let message = format!("unexpected {}: expected {words}", name(token));
             SyntaxError::unexpected(Span::new(start, end), message, fix(token, &expected))
         }
-        ParseError::UnrecognizedEof { expected, .. } => {
-            let span = Span::new(tokens.end, tokens.end + 2);
-            let words = describe(&expected, "");
-            SyntaxError::unexpected(span, format!("the tag ends too early: expected {words}"), "")
-        }
+        ParseError::UnrecognizedEof { location, expected } => early(location, &expected),
         ParseError::InvalidToken { location } | ParseError::ExtraToken { token: (location, ..) } => {
             SyntaxError::unexpected(Span::new(location, location), format!("expected `{close}`"), "")
         }
     }
+}
+
+fn early(end: u32, expected: &[String]) -> Box<SyntaxError> {
+    let words = describe(expected, "");
+    SyntaxError::unexpected(Span::new(end, end + 2), format!("the tag ends too early: expected {words}"), "")
 }
 
 fn has(expected: &[String], token: &str) -> bool {

@@ -21,8 +21,10 @@ mod nesting;
 mod parser;
 mod path;
 mod semantics;
+mod stacks;
 mod structure;
 mod syntax;
+mod tags;
 mod templates;
 #[cfg(test)]
 mod tests;

@@ -97,11 +97,11 @@ pub enum Open<'a> {
     /// `for`: names, container, and the main body once `else` was seen.
     For(Option<Name<'a>>, Name<'a>, Expr<'a>, Option<Body<'a>>),
     /// `filter`
-    Filter(Call<'a>),
+    Filter(&'a Call<'a>),
     /// `block`
     Block(Name<'a>),
     /// `macro`
-    Macro(Name<'a>, Vec<Param<'a>>),
+    Macro(Name<'a>, &'a [Param<'a>]),
 }
 
 impl Open<'_> {

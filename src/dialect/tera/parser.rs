@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 
-use super::ast::{Expr, ExprKind, Import, Macro, Name, Node, Template};
-use super::build::{Build, Tag};
-use super::expected;
-use super::lexer::{Scanner, Segment, Token, Tokens, Trim};
+use super::ast::{Call, Expr, ExprKind, Import, Macro, Name, Node, Template};
+use super::build::Tag;
+use super::lexer::{Scanner, Segment, Spanned, Token, Tokens, Trim};
 use super::nesting::{Body, Context, Frame, Open, inherited_blocks};
 use super::syntax::SyntaxError;
+use super::tags::{self, Read};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
@@ -36,11 +36,15 @@ pub fn parse<'a>(
         let error = Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::new(0, 0), "");
         return (None, vec![error]);
     }
+    let text = arena.alloc_str(source.text());
+    let cut = cut(Scanner::new(text, 0, limits.nesting));
     let mut parser = Parser {
         arena,
-        scanner: Scanner::new(arena.alloc_str(source.text())),
+        text,
         limits,
         errors: Vec::new(),
+        tags: tags::read(arena, &cut.tokens, limits.diagnostics).into_iter(),
+        tokens: &cut.tokens,
         frames: Vec::new(),
         body: Body::new(false, true),
         context: Context::Content,
@@ -49,17 +53,67 @@ pub fn parse<'a>(
         macros: Vec::new(),
         stopped: false,
     };
-    parser.preamble();
-    parser.content();
+    for (at, (span, segment)) in cut.segments.into_iter().enumerate() {
+        if parser.stopped {
+            break;
+        }
+        let segment = parser.shallow(span, segment);
+        if at < cut.preamble { parser.preamble(segment) } else { parser.content(span, segment) }
+    }
     parser.close_all(source.text().len());
     parser.finish(source)
 }
 
+/// A source in pieces.
+struct Cut<'a> {
+    segments: Vec<(Span, Segment<'a>)>,
+    /// How many of them stand before the content.
+    preamble: usize,
+    /// The tokens of all sound tags.
+    tokens: Vec<Spanned<'a>>,
+}
+
+fn cut<'a>(mut scanner: Scanner<'a>) -> Cut<'a> {
+    let mut segments = preamble(&mut scanner);
+    let preamble = segments.len();
+    segments.extend(std::iter::from_fn(|| scanner.next()));
+    Cut { segments, preamble, tokens: scanner.into_tokens() }
+}
+
+/// Comments, then `extends` and imports in either order; white space around them is skipped.
+fn preamble<'a>(scanner: &mut Scanner<'a>) -> Vec<(Span, Segment<'a>)> {
+    let mut segments = Vec::new();
+    while scanner.peeks_comment() {
+        segments.extend(scanner.next());
+    }
+    let mut tag = |scanner: &mut Scanner<'a>| {
+        scanner.skip_space();
+        segments.extend(scanner.next());
+        scanner.skip_space();
+    };
+    let extends_first = scanner.peeks_tag("extends");
+    if extends_first {
+        tag(scanner);
+    }
+    let mut imports = false;
+    while scanner.peeks_tag("import") {
+        tag(scanner);
+        imports = true;
+    }
+    if imports && !extends_first && scanner.peeks_tag("extends") {
+        tag(scanner);
+    }
+    segments
+}
+
 pub(super) struct Parser<'a, 'l> {
     pub(super) arena: &'a Bump,
-    scanner: Scanner<'a>,
+    text: &'a str,
     pub(super) limits: &'l Limits,
     errors: Vec<Box<SyntaxError>>,
+    /// What the grammar makes of each sound tag.
+    tags: std::vec::IntoIter<Read<'a>>,
+    tokens: &'l [Spanned<'a>],
     pub(super) frames: Vec<Frame<'a>>,
     pub(super) body: Body<'a>,
     pub(super) context: Context,
@@ -75,69 +129,46 @@ impl<'a> Parser<'a, '_> {
         self.errors.push(error);
     }
 
-    fn next(&mut self) -> Option<(Span, Segment<'a>)> {
+    /// The segment as it is where open blocks leave only some of the allowed depth to its brackets.
+    fn shallow(&mut self, span: Span, segment: Segment<'a>) -> Segment<'a> {
         let depth = self.limits.nesting.saturating_sub(self.frames.len());
-        if self.stopped { None } else { self.scanner.next(depth) }
+        let as_it_is = match &segment {
+            Segment::Tag(_, tokens) | Segment::Super(_, tokens) => tokens.deepest <= depth,
+            Segment::Broken(..) => self.frames.is_empty(),
+            _ => true,
+        };
+        let again = (!as_it_is).then(|| Scanner::new(self.text, span.range().start, depth).next()).flatten();
+        again.map_or(segment, |(_, segment)| segment)
     }
 
-    /// Comments, then `extends` and imports in either order, with the white space around them.
-    fn preamble(&mut self) {
-        while self.scanner.peeks_comment() {
-            if let Some((_, Segment::Broken(_, error))) = self.next() {
-                self.error(error);
-            }
-        }
-        let extends_first = self.scanner.peeks_tag("extends");
-        if extends_first {
-            self.preamble_tag();
-        }
-        let mut imports = false;
-        while self.scanner.peeks_tag("import") {
-            self.preamble_tag();
-            imports = true;
-        }
-        if imports && !extends_first && self.scanner.peeks_tag("extends") {
-            self.preamble_tag();
-        }
-    }
-
-    fn preamble_tag(&mut self) {
-        self.scanner.skip_space();
-        let Some((_, segment)) = self.next() else { return };
+    fn preamble(&mut self, segment: Segment<'a>) {
         match segment {
-            Segment::Tag(trim, tokens) => {
-                match self.read(&tokens) {
-                    Ok(Tag::Extends(file)) => self.extends = Some(file),
-                    Ok(Tag::Import(file, namespace)) => self.imports.push(Import { file, namespace }),
-                    Ok(_) => {}
-                    Err(error) => self.error(error),
+            Segment::Tag(trim, _) => {
+                match self.tags.next() {
+                    Some(Ok(Tag::Extends(file))) => self.extends = Some(file),
+                    Some(Ok(Tag::Import(file, namespace))) => self.imports.push(Import { file, namespace }),
+                    Some(Err(error)) => self.error(error),
+                    _ => {}
                 }
                 self.body.end_tag(trim.right);
             }
             Segment::Broken(_, error) => self.error(error),
             _ => {}
         }
-        self.scanner.skip_space();
     }
 
-    fn read(&self, tokens: &Tokens<'a>) -> Result<Tag<'a>, Box<SyntaxError>> {
-        let build = Build::new(self.arena);
-        grammar::TagParser::new()
-            .parse(&build, tokens.list.iter().copied())
-            .map_err(|error| expected::explain(error, tokens))
-    }
-
-    fn content(&mut self) {
-        while let Some((span, segment)) = self.next() {
-            match segment {
-                Segment::Text(text) => self.body.text(text),
-                Segment::Comment(trim) => self.body.tag(trim, None),
-                Segment::Raw(trim, trimmed, whole) => self.raw(trim, trimmed, whole),
-                Segment::Super(..) if self.context == Context::Block => self.body.super_tag(span),
-                Segment::Super(trim, tokens) | Segment::Tag(trim, tokens) => self.tag(span, trim, &tokens),
-                Segment::Bare(trim, bare) => self.bare(span, trim, bare),
-                Segment::Broken(tokens, error) => self.broken(span, &tokens, error),
+    fn content(&mut self, span: Span, segment: Segment<'a>) {
+        match segment {
+            Segment::Text(text) => self.body.text(text),
+            Segment::Comment(trim) => self.body.tag(trim, None),
+            Segment::Raw(trim, trimmed, whole) => self.raw(trim, trimmed, whole),
+            Segment::Super(..) if self.context == Context::Block => {
+                self.tags.next();
+                self.body.super_tag(span);
             }
+            Segment::Super(trim, tokens) | Segment::Tag(trim, tokens) => self.tag(span, trim, tokens),
+            Segment::Bare(trim, bare) => self.bare(span, trim, bare),
+            Segment::Broken(tokens, error) => self.broken(span, tokens, error),
         }
     }
 
@@ -147,39 +178,36 @@ impl<'a> Parser<'a, '_> {
         self.body.tag(trim, node);
     }
 
-    fn tag(&mut self, span: Span, trim: Trim, tokens: &Tokens<'a>) {
-        match self.read(tokens) {
-            Ok(tag) => self.tag_read(span, trim, tag),
-            Err(error) => {
+    fn tag(&mut self, span: Span, trim: Trim, tokens: Tokens) {
+        match self.tags.next() {
+            Some(Ok(tag)) => self.tag_read(span, trim, tag),
+            Some(Err(error)) => {
                 self.error(error);
-                self.recover(span, tokens);
+                self.recover(span, self.tokens.get(tokens.first));
             }
+            None => {}
         }
     }
 
     /// A tag the lexer gave up on; what the grammar finds wrong before that place comes first.
-    fn broken(&mut self, span: Span, tokens: &Tokens<'a>, error: Box<SyntaxError>) {
-        let earlier = match self.read(tokens) {
-            Err(earlier) if !tokens.list.is_empty() && earlier.span.start < error.span.start => {
-                let last = tokens.list.last().map_or(0, |(_, _, end)| *end);
-                Some(earlier).filter(|earlier| earlier.span.start < last)
-            }
-            _ => None,
-        };
+    fn broken(&mut self, span: Span, tokens: Vec<Spanned<'a>>, error: Box<SyntaxError>) {
+        let (head, last) = (tokens.first().copied(), tokens.last().map_or(0, |(_, _, end)| *end));
+        let earlier = tags::fault(self.arena, tokens);
+        let earlier = earlier.filter(|earlier| earlier.span.start < error.span.start.min(last));
         self.error(earlier.filter(|_| error.code != Code::LimitDepth).unwrap_or(error));
-        self.recover(span, tokens);
+        self.recover(span, head.as_ref());
     }
 
     /// Opens what a broken tag would have opened, so that its end tag is not an error as well.
-    fn recover(&mut self, span: Span, tokens: &Tokens<'a>) {
+    fn recover(&mut self, span: Span, head: Option<&Spanned<'a>>) {
         let name = Name { text: "", span };
         let nothing = Expr { kind: ExprKind::Bool(false), filters: &[], negated: false, span };
-        let open = match tokens.list.first().map(|(_, token, _)| token) {
+        let open = match head.map(|(_, token, _)| token) {
             Some(Token::If) => Open::If(Vec::new(), Some(nothing)),
             Some(Token::For) => Open::For(None, name, nothing, None),
             Some(Token::Block) => Open::Block(name),
-            Some(Token::Macro) => Open::Macro(name, Vec::new()),
-            Some(Token::Filter) => Open::Filter(super::ast::Call { name, args: &[], span }),
+            Some(Token::Macro) => Open::Macro(name, &[]),
+            Some(Token::Filter) => Open::Filter(self.arena.alloc(Call { name, args: &[], span })),
             _ => return,
         };
         self.open(span, Trim::default(), open);
@@ -187,21 +215,17 @@ impl<'a> Parser<'a, '_> {
 
     fn tag_read(&mut self, span: Span, trim: Trim, tag: Tag<'a>) {
         match tag {
-            Tag::Emit(expr) => self.body.tag(trim, Some(Node::Emit(self.arena.alloc(expr)))),
-            Tag::Set(name, value, global) => {
-                let value = self.arena.alloc(value.expr());
-                self.body.tag(trim, Some(Node::Set { name, global, value }));
-            }
-            Tag::Include(names, ignore) => {
-                let (names, ignore_missing) = (self.arena.alloc_slice_copy(&names), ignore.is_some());
+            Tag::Emit(expr) => self.body.tag(trim, Some(Node::Emit(expr))),
+            Tag::Set(name, value, global) => self.body.tag(trim, Some(Node::Set { name, global, value })),
+            Tag::Include(names, ignore_missing) => {
                 self.body.tag(trim, Some(Node::Include { names, ignore_missing, span }));
             }
-            Tag::If(condition) => self.open(span, trim, Open::If(Vec::new(), Some(condition))),
-            Tag::For(key, value, container) => self.open(span, trim, Open::For(key, value, container, None)),
+            Tag::If(condition) => self.open(span, trim, Open::If(Vec::new(), Some(*condition))),
+            Tag::For(key, value, container) => self.open(span, trim, Open::For(key, value, *container, None)),
             Tag::Filter(filter) => self.open(span, trim, Open::Filter(filter)),
             Tag::Block(name) => self.block_tag(span, trim, name),
             Tag::Macro(name, params) => self.macro_tag(span, trim, Open::Macro(name, params)),
-            Tag::Elif(condition) => self.elif(span, trim, condition),
+            Tag::Elif(condition) => self.elif(span, trim, *condition),
             Tag::Extends(_) | Tag::Import(..) => self.late_preamble(span),
         }
     }
@@ -268,14 +292,4 @@ impl<'a> Parser<'a, '_> {
             }
         }
     }
-}
-
-#[allow(missing_docs, clippy::all, clippy::pedantic, unused)]
-mod grammar {
-    lalrpop_util::lalrpop_mod!(
-        #[allow(clippy::restriction)]
-        inner,
-        "/tera.rs"
-    );
-    pub use inner::TagParser;
 }

@@ -7,28 +7,32 @@ use super::ast::{Name, Path, Segment};
 use crate::text::Span;
 
 /// Walks over the text of one path.
-pub(super) struct Cutter<'a> {
+pub(super) struct Cutter<'a, 's> {
     pub(super) arena: &'a Bump,
     pub(super) text: &'a str,
     /// Where the text begins in its source.
     pub(super) base: u32,
     pub(super) at: usize,
+    /// The steps of the paths that are being cut, the inner ones above the outer ones.
+    pub(super) segments: &'s mut Vec<Segment<'a>>,
 }
 
-impl<'a> Cutter<'a> {
+impl<'a> Cutter<'a, '_> {
     pub(super) fn path(&mut self) -> &'a Path<'a> {
         let start = self.at;
         let root = self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        let mut segments = Vec::new();
+        let first = self.segments.len();
         loop {
             match self.peek() {
                 Some(b'.') => {
                     self.at += 1;
-                    segments.push(Segment::Key(self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_')));
+                    let name = self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                    self.segments.push(Segment::Key(name));
                 }
                 Some(b'[') => {
                     self.at += 1;
-                    segments.push(self.bracket());
+                    let step = self.bracket();
+                    self.segments.push(step);
                     self.at += 1;
                 }
                 _ => break,
@@ -36,7 +40,9 @@ impl<'a> Cutter<'a> {
         }
         let span = self.span(start, self.at);
         let text = self.text.get(start..self.at).unwrap_or("");
-        self.arena.alloc(Path { text, root, segments: self.arena.alloc_slice_copy(&segments), span })
+        let segments = self.arena.alloc_slice_copy(self.segments.get(first..).unwrap_or(&[]));
+        self.segments.truncate(first);
+        self.arena.alloc(Path { text, root, segments, span })
     }
 
     fn bracket(&mut self) -> Segment<'a> {

@@ -2,7 +2,6 @@
 //! and what is wrong when they stand elsewhere.
 
 use super::ast::{Block, Branch, Expr, For, Macro, Node};
-use super::build::last_of_each;
 use super::lexer::{Bare, Trim};
 use super::nesting::{Body, Context, Frame, Open};
 use super::parser::Parser;
@@ -147,11 +146,10 @@ impl<'a> Parser<'a, '_> {
                 };
                 Some(Node::If { branches: self.arena.alloc_slice_copy(&branches), otherwise })
             }
-            Open::Filter(filter) => Some(Node::Filter { filter: self.arena.alloc(filter), body }),
+            Open::Filter(filter) => Some(Node::Filter { filter, body }),
             Open::Block(name) => Some(Node::Block(self.arena.alloc(Block { name, body }))),
             Open::Macro(name, params) => {
-                let params = last_of_each(params, |param| param.name.text);
-                self.macros.push(Macro { name, params: self.arena.alloc_slice_copy(&params), body });
+                self.macros.push(Macro { name, params, body });
                 None
             }
             Open::For(..) => None,

@@ -149,7 +149,7 @@ impl<'a> Reach<'a, '_> {
             for node in body {
                 match node {
                     Node::Include { names, .. } => drop(names.iter().find(|name| self.find(source, **name))),
-                    node => bodies.extend(inner_bodies(node)),
+                    node => inner_bodies(node, |body| bodies.push(body)),
                 }
             }
         }
@@ -246,13 +246,19 @@ pub(super) fn unknown_template(unit: &Unit<'_>, name: &str, who: &str) -> Box<Di
         .with_available(names.iter().map(String::as_str))
 }
 
-/// The bodies directly inside a node.
-pub(super) fn inner_bodies<'a>(node: &Node<'a>) -> Vec<&'a [Node<'a>]> {
+/// Shows `visit` the bodies directly inside a node.
+pub(super) fn inner_bodies<'a>(node: &Node<'a>, mut visit: impl FnMut(&'a [Node<'a>])) {
     match node {
-        Node::If { branches, otherwise } => branches.iter().map(|branch| branch.body).chain([*otherwise]).collect(),
-        Node::For(one) => std::iter::once(one.body).chain(one.otherwise).collect(),
-        Node::Block(block) => vec![block.body],
-        Node::Filter { body, .. } => vec![body],
-        _ => Vec::new(),
+        Node::If { branches, otherwise } => {
+            branches.iter().for_each(|branch| visit(branch.body));
+            visit(otherwise);
+        }
+        Node::For(one) => {
+            visit(one.body);
+            one.otherwise.into_iter().for_each(visit);
+        }
+        Node::Block(block) => visit(block.body),
+        Node::Filter { body, .. } => visit(body),
+        _ => {}
     }
 }

@@ -65,7 +65,7 @@ fn lower(source: &Arc<Source>, field: &Field<'_, '_>, mode: RenderMode, limits: 
             }
             Part::Expression(reference) => {
                 emitter.at(source, reference.span);
-                emitter.write_path(&path(reference, mode), mode.escape_mode());
+                write(&mut emitter, reference, mode);
             }
         }
         emitter.check_size()?;
@@ -74,11 +74,12 @@ fn lower(source: &Arc<Source>, field: &Field<'_, '_>, mode: RenderMode, limits: 
     emitter.finish()
 }
 
-fn path(reference: &Reference<'_>, mode: RenderMode) -> PathSpec {
+fn write(emitter: &mut Emitter<'_>, reference: &Reference<'_>, mode: RenderMode) {
     let scope = reference.scope.name();
-    PathSpec {
-        name: format!("{scope}.{}", reference.name),
-        roots: vec![RootSpec::Global(scope.to_owned())],
-        segments: vec![SegmentSpec::Attr(marked(reference.scope, reference.name, mode), reference.span)],
-    }
+    let path = PathSpec {
+        name: &format!("{scope}.{}", reference.name),
+        roots: &[RootSpec::Global(scope)],
+        segments: &[SegmentSpec::Attr(&marked(reference.scope, reference.name, mode), reference.span)],
+    };
+    emitter.write_path(&path, mode.escape_mode());
 }

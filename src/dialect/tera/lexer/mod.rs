@@ -21,6 +21,7 @@ pub use token::{Spanned, Token};
 
 use super::syntax::SyntaxError;
 use crate::text::Span;
+use tag::TagLexer;
 
 /// Which sides of a tag carry the `-` that trims the text beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,22 +63,22 @@ pub enum Segment<'s> {
     /// `{% raw %}…{% endraw %}`: the outer sides' trim, and the text with the inner sides' trim applied.
     Raw(Trim, &'s str, &'s str),
     /// `{{ super() }}` exactly; its markers trim nothing.
-    Super(Trim, Tokens<'s>),
+    Super(Trim, Tokens),
     /// A tag for the grammar; the first token is its name.
-    Tag(Trim, Tokens<'s>),
+    Tag(Trim, Tokens),
     /// A tag without content.
     Bare(Trim, Bare),
     /// Something wrong; the tag's tokens up to there, and scanning goes on behind the tag.
-    Broken(Tokens<'s>, Box<SyntaxError>),
+    Broken(Vec<Spanned<'s>>, Box<SyntaxError>),
 }
 
-/// The tokens of one tag.
-#[derive(Debug, Default)]
-pub struct Tokens<'s> {
-    /// In order; the first says which tag it is.
-    pub list: Vec<Spanned<'s>>,
-    /// Where the closing mark begins.
-    pub end: u32,
+/// Where the tokens of one tag are.
+#[derive(Debug, Clone, Copy)]
+pub struct Tokens {
+    /// Index of the first, which says which tag it is; the last is [`Token::End`].
+    pub first: usize,
+    /// How deep brackets nest in the tag.
+    pub deepest: usize,
 }
 
 /// Cuts a source into segments, one at a time.
@@ -85,17 +86,23 @@ pub struct Tokens<'s> {
 pub struct Scanner<'s> {
     source: &'s str,
     at: usize,
+    tag: TagLexer<'s>,
 }
 
 impl<'s> Scanner<'s> {
-    /// A scanner at the start of `source`.
-    pub fn new(source: &'s str) -> Self {
-        Self { source, at: 0 }
+    /// A scanner at byte `at` of `source`; brackets in a tag may nest `depth` levels.
+    pub fn new(source: &'s str, at: usize, depth: usize) -> Self {
+        Self { source, at, tag: TagLexer::new(source, depth) }
+    }
+
+    /// The tokens of all sound tags so far.
+    pub fn into_tokens(self) -> Vec<Spanned<'s>> {
+        self.tag.tokens
     }
 
     /// Skips spaces, tabs and line ends (what the grammar swallows around `extends` and `import`).
     pub fn skip_space(&mut self) {
-        self.at += words::space(self.rest());
+        self.at = words::behind_space(self.source, self.at);
     }
 
     /// Whether a comment follows at once.
@@ -113,8 +120,8 @@ impl<'s> Scanner<'s> {
         self.source.get(self.at..).unwrap_or("")
     }
 
-    /// The next segment with its span; brackets in it may nest `depth` levels.
-    pub fn next(&mut self, depth: usize) -> Option<(Span, Segment<'s>)> {
+    /// The next segment with its span.
+    pub fn next(&mut self) -> Option<(Span, Segment<'s>)> {
         if self.at >= self.source.len() {
             return None;
         }
@@ -123,8 +130,8 @@ impl<'s> Scanner<'s> {
             Some((at, _)) if at > start => self.text(at),
             None => self.text(self.source.len()),
             Some((_, b'#')) => self.comment(),
-            Some((_, b'{')) => self.value(depth),
-            Some(_) => self.tag(depth),
+            Some((_, b'{')) => self.value(),
+            Some(_) => self.tag(),
         };
         Some((Span::of(start..self.at), segment))
     }
@@ -154,43 +161,45 @@ impl<'s> Scanner<'s> {
         Segment::Comment(Trim { left, right })
     }
 
-    fn value(&mut self, depth: usize) -> Segment<'s> {
-        let start = self.at;
-        let left = self.rest().starts_with("{{-");
-        let mut lexer = tag::TagLexer::new(self.source, start + if left { 3 } else { 2 }, true, depth);
-        let result = lexer.value();
-        let is_super = result.is_ok() && is_super(lexer.inside());
-        match self.finish(result, left, lexer) {
-            Segment::Tag(trim, tokens) if is_super => Segment::Super(trim, tokens),
-            other => other,
+    fn value(&mut self) -> Segment<'s> {
+        let left = self.source.as_bytes().get(self.at + 2) == Some(&b'-');
+        self.tag.begin(self.at + if left { 3 } else { 2 }, true);
+        match self.tag.value() {
+            Ok(right) if is_super(self.tag.inside()) => Segment::Super(Trim { left, right }, self.sound()),
+            Ok(right) => Segment::Tag(Trim { left, right }, self.sound()),
+            Err(error) => self.broken(error),
         }
     }
 
-    fn tag(&mut self, depth: usize) -> Segment<'s> {
-        let left = self.rest().starts_with("{%-");
-        let inside = self.at + if left { 3 } else { 2 };
-        let name_at = inside + words::space(self.source.get(inside..).unwrap_or(""));
+    fn tag(&mut self) -> Segment<'s> {
+        let left = self.source.as_bytes().get(self.at + 2) == Some(&b'-');
+        let name_at = words::behind_space(self.source, self.at + if left { 3 } else { 2 });
         let name = words::leading(self.source.get(name_at..).unwrap_or(""));
-        let mut lexer = tag::TagLexer::new(self.source, name_at + name.len(), false, depth);
-        if name == "raw" {
-            return self.raw(left, lexer);
-        }
-        if let Some(bare) = words::bare(name) {
-            let result = lexer.bare(matches!(name, "endblock" | "endmacro"));
-            let Some(end) = self.end_of(result, left, &mut lexer) else { return self.broken(lexer) };
-            return Segment::Bare(end, bare);
-        }
-        let result = match words::head(name) {
-            Some(head) => lexer.head(head, (name_at, name_at + name.len())),
-            None => Err(words::unknown_tag(self.at, name_at, name)),
+        self.tag.begin(name_at + name.len(), false);
+        let result = match words::tag(name) {
+            words::Tag::Head(head) => self.tag.head(head, (name_at, name_at + name.len())),
+            words::Tag::Bare(bare) => match self.tag.bare(matches!(name, "endblock" | "endmacro")) {
+                Ok(right) => {
+                    self.at = self.tag.at;
+                    return Segment::Bare(Trim { left, right }, bare);
+                }
+                Err(error) => Err(error),
+            },
+            words::Tag::Raw => match self.tag.bare(false) {
+                Ok(right) => return self.raw(Trim { left, right }),
+                Err(error) => Err(error),
+            },
+            words::Tag::Unknown => Err(words::unknown_tag(self.at, name_at, name)),
         };
-        self.finish(result, left, lexer)
+        match result {
+            Ok(right) => Segment::Tag(Trim { left, right }, self.sound()),
+            Err(error) => self.broken(error),
+        }
     }
 
-    fn raw(&mut self, left: bool, mut lexer: tag::TagLexer<'s>) -> Segment<'s> {
+    fn raw(&mut self, open: Trim) -> Segment<'s> {
         let start = self.at;
-        let result = lexer.bare(false);
-        let Some(open) = self.end_of(result, left, &mut lexer) else { return self.broken(lexer) };
+        self.at = self.tag.at;
         let rest = self.rest();
         let Some((from, to, close)) = words::find_endraw(rest) else {
             self.at = self.source.len();
@@ -201,49 +210,20 @@ impl<'s> Scanner<'s> {
         let mut text = &rest[..from];
         text = if open.right { text.trim_start() } else { text };
         text = if close.left { text.trim_end() } else { text };
-        Segment::Raw(Trim { left, right: close.right }, text, &rest[..from])
+        Segment::Raw(Trim { left: open.left, right: close.right }, text, &rest[..from])
     }
 
-    /// Goes behind the tag and says how it trims; `None` where it was broken (the error stays in `lexer`).
-    fn end_of(
-        &mut self,
-        result: Result<bool, Box<SyntaxError>>,
-        left: bool,
-        lexer: &mut tag::TagLexer<'s>,
-    ) -> Option<Trim> {
-        match result {
-            Ok(right) => {
-                self.at = lexer.at();
-                Some(Trim { left, right })
-            }
-            Err(error) => {
-                lexer.failed = Some(error);
-                None
-            }
-        }
-    }
-
-    fn finish(
-        &mut self,
-        result: Result<bool, Box<SyntaxError>>,
-        left: bool,
-        mut lexer: tag::TagLexer<'s>,
-    ) -> Segment<'s> {
-        match self.end_of(result, left, &mut lexer) {
-            Some(trim) => Segment::Tag(trim, lexer.into_parts().0),
-            None => self.broken(lexer),
-        }
+    /// Goes behind the tag.
+    fn sound(&mut self) -> Tokens {
+        self.at = self.tag.at;
+        self.tag.finish()
     }
 
     /// Goes on behind the next closing mark, or at the next opening one, whichever comes first.
-    fn broken(&mut self, lexer: tag::TagLexer<'s>) -> Segment<'s> {
-        let from = lexer.at().max(self.at + 2);
+    fn broken(&mut self, error: Box<SyntaxError>) -> Segment<'s> {
+        let from = self.tag.at.max(self.at + 2);
         self.at = words::resume(self.source.as_bytes(), from);
-        let (tokens, failed) = lexer.into_parts();
-        match failed {
-            Some(error) => Segment::Broken(tokens, error),
-            None => Segment::Text(""),
-        }
+        Segment::Broken(self.tag.give_up(), error)
     }
 }
 
@@ -252,5 +232,5 @@ fn is_super(inside: &str) -> bool {
 }
 
 fn broken<'s>(error: Box<SyntaxError>) -> Segment<'s> {
-    Segment::Broken(Tokens::default(), error)
+    Segment::Broken(Vec::new(), error)
 }

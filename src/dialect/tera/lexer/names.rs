@@ -104,7 +104,7 @@ impl<'s> TagLexer<'s> {
     }
 
     /// Where the path that begins here ends: names, `.` and brackets without any space.
-    fn path_end(&self) -> Lexed<usize> {
+    fn path_end(&mut self) -> Lexed<usize> {
         let bytes = self.source.as_bytes();
         let word_end = |from: usize| from + words::leading(self.source.get(from..).unwrap_or("")).len();
         let (mut at, mut open) = (word_end(self.at), 0usize);
@@ -115,6 +115,7 @@ impl<'s> TagLexer<'s> {
                 Some(b'[') => {
                     let (next, closed) = self.bracket(at + 1)?;
                     (at, open) = (next, if closed { open } else { open + 1 });
+                    self.deepest = self.deepest.max(self.open.len() + open);
                     if self.open.len() + open > self.depth {
                         return Err(SyntaxError::too_deep(Span::of(at..at)));
                     }

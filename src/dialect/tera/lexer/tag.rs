@@ -44,51 +44,64 @@ pub(super) enum Bracket {
     List,
 }
 
-/// Lexes one tag from behind its name.
+/// Lexes one tag after the other, each from behind its name; the tokens of all lie in one list.
 #[derive(Debug)]
-pub struct TagLexer<'s> {
+pub(super) struct TagLexer<'s> {
     pub(super) source: &'s str,
     start: usize,
     pub(super) at: usize,
     /// Where the closing mark begins.
     end: usize,
     in_value: bool,
+    /// How many brackets may be open.
     pub(super) depth: usize,
+    /// The most brackets that were open in this tag.
+    pub(super) deepest: usize,
     pub(super) open: Vec<Bracket>,
     pub(super) next_call: Bracket,
     pub(super) tokens: Vec<Spanned<'s>>,
-    /// The error that ended this tag.
-    pub(super) failed: Option<Box<SyntaxError>>,
+    /// Index of the tag's first token.
+    first: usize,
 }
 
 impl<'s> TagLexer<'s> {
-    pub(super) fn new(source: &'s str, at: usize, in_value: bool, depth: usize) -> Self {
-        let (open, tokens) = (Vec::new(), Vec::new());
+    pub(super) fn new(source: &'s str, depth: usize) -> Self {
         Self {
             source,
-            start: at,
-            at,
-            end: source.len(),
-            in_value,
+            start: 0,
+            at: 0,
+            end: 0,
+            in_value: false,
             depth,
-            open,
+            deepest: 0,
+            open: Vec::new(),
             next_call: Bracket::Call,
-            tokens,
-            failed: None,
+            tokens: Vec::new(),
+            first: 0,
         }
     }
 
-    pub(super) fn at(&self) -> usize {
-        self.at
+    /// Goes to a tag, or to the inside of `{{` where `in_value`.
+    pub(super) fn begin(&mut self, at: usize, in_value: bool) {
+        (self.start, self.at, self.end, self.in_value) = (at, at, self.source.len(), in_value);
+        (self.deepest, self.next_call, self.first) = (0, Bracket::Call, self.tokens.len());
+        self.open.clear();
     }
 
     pub(super) fn inside(&self) -> &'s str {
         self.source.get(self.start..self.end).unwrap_or("")
     }
 
-    pub(super) fn into_parts(self) -> (Tokens<'s>, Option<Box<SyntaxError>>) {
-        let end = Span::of(self.end..self.end).start;
-        (Tokens { list: self.tokens, end }, self.failed)
+    /// Ends a sound tag.
+    pub(super) fn finish(&mut self) -> Tokens {
+        let span = Span::of(self.end..self.at);
+        self.tokens.push((span.start, Token::End, span.end));
+        Tokens { first: self.first, deepest: self.deepest }
+    }
+
+    /// Takes the tokens of a broken tag off the list.
+    pub(super) fn give_up(&mut self) -> Vec<Spanned<'s>> {
+        self.tokens.split_off(self.first)
     }
 
     pub(super) fn rest(&self) -> &'s str {
@@ -103,7 +116,7 @@ impl<'s> TagLexer<'s> {
 
     /// The next raw token and its text, behind white space.
     pub(super) fn peek(&mut self) -> Lexed<(Raw, &'s str)> {
-        self.at += words::space(self.rest());
+        self.at = words::behind_space(self.source, self.at);
         let mut lexer = Raw::lexer(self.rest());
         match lexer.next() {
             Some(Ok(raw)) => Ok((raw, lexer.slice())),
@@ -212,6 +225,7 @@ impl<'s> TagLexer<'s> {
             _ => (Bracket::Group, Token::Open, Expect::Group),
         };
         self.open.push(bracket);
+        self.deepest = self.deepest.max(self.open.len());
         self.push(token, 1);
         Ok(next)
     }

@@ -160,6 +160,8 @@ pub enum Token<'s> {
     OpenList,
     /// `]`
     CloseList,
+    /// `}}` or `%}`
+    End,
 }
 
 /// A token between its first byte and the byte behind its last.

@@ -9,7 +9,19 @@ use crate::text::Span;
 
 /// How many of the first bytes are white space of the language (space, tab, carriage return, line feed).
 pub(super) fn space(text: &str) -> usize {
-    text.len() - text.trim_start_matches([' ', '\t', '\r', '\n']).len()
+    text.bytes().position(|byte| !is_space(byte)).unwrap_or(text.len())
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\r' | b'\n')
+}
+
+/// The first place at or behind `at` that holds no white space of the language.
+pub(super) fn behind_space(source: &str, mut at: usize) -> usize {
+    while source.as_bytes().get(at).is_some_and(|&byte| is_space(byte)) {
+        at += 1;
+    }
+    at
 }
 
 /// The text behind a `-` and white space.
@@ -75,41 +87,47 @@ pub(super) fn find_endraw(text: &str) -> Option<(usize, usize, Trim)> {
     }
 }
 
-/// The tags that take nothing. `endblock` and `endmacro` may have a name glued to them.
-pub(super) fn bare(name: &str) -> Option<Bare> {
-    Some(match name {
-        "else" => Bare::Else,
-        "endif" => Bare::EndIf,
-        "endfor" => Bare::EndFor,
-        "endfilter" => Bare::EndFilter,
-        "break" => Bare::Break,
-        "continue" => Bare::Continue,
-        _ if ends_block(name, "endblock") => Bare::EndBlock,
-        _ if ends_block(name, "endmacro") => Bare::EndMacro,
-        _ => return None,
-    })
+/// What the name of a tag says.
+pub(super) enum Tag {
+    /// A tag whose content the grammar reads.
+    Head(Token<'static>),
+    /// A tag that takes nothing.
+    Bare(Bare),
+    /// `raw`
+    Raw,
+    /// There is no such tag.
+    Unknown,
+}
+
+/// The tag called `name`. `endblock` and `endmacro` may have a name glued to them.
+pub(super) fn tag(name: &str) -> Tag {
+    match name {
+        "if" => Tag::Head(Token::If),
+        "elif" => Tag::Head(Token::Elif),
+        "for" => Tag::Head(Token::For),
+        "set" => Tag::Head(Token::Set),
+        "set_global" => Tag::Head(Token::SetGlobal),
+        "filter" => Tag::Head(Token::Filter),
+        "block" => Tag::Head(Token::Block),
+        "macro" => Tag::Head(Token::Macro),
+        "include" => Tag::Head(Token::Include),
+        "extends" => Tag::Head(Token::Extends),
+        "import" => Tag::Head(Token::Import),
+        "else" => Tag::Bare(Bare::Else),
+        "endif" => Tag::Bare(Bare::EndIf),
+        "endfor" => Tag::Bare(Bare::EndFor),
+        "endfilter" => Tag::Bare(Bare::EndFilter),
+        "break" => Tag::Bare(Bare::Break),
+        "continue" => Tag::Bare(Bare::Continue),
+        "raw" => Tag::Raw,
+        _ if ends_block(name, "endblock") => Tag::Bare(Bare::EndBlock),
+        _ if ends_block(name, "endmacro") => Tag::Bare(Bare::EndMacro),
+        _ => Tag::Unknown,
+    }
 }
 
 fn ends_block(name: &str, end: &str) -> bool {
     name.strip_prefix(end).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-/// The tags whose content the grammar reads.
-pub(super) fn head(name: &str) -> Option<Token<'static>> {
-    Some(match name {
-        "if" => Token::If,
-        "elif" => Token::Elif,
-        "for" => Token::For,
-        "set" => Token::Set,
-        "set_global" => Token::SetGlobal,
-        "filter" => Token::Filter,
-        "block" => Token::Block,
-        "macro" => Token::Macro,
-        "include" => Token::Include,
-        "extends" => Token::Extends,
-        "import" => Token::Import,
-        _ => return None,
-    })
 }
 
 const TAGS: [&str; 21] = [

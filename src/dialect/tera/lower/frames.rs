@@ -6,6 +6,7 @@
 //! unset, and a path that does not lead on in one frame's value is looked for further out.
 
 use hashbrown::{HashMap, HashSet};
+use smallvec::{SmallVec, smallvec};
 
 use super::Lower;
 use crate::bytecode::{LoopField, Op, Scope};
@@ -62,6 +63,33 @@ impl<'a> Frame<'a> {
     }
 }
 
+/// Where a name may be found.
+pub(super) type Roots<'a> = SmallVec<[RootSpec<'a>; 2]>;
+
+/// One place where a path may be found: roots that are tried in order, and whether its steps are taken from there.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    pub roots: Roots<'a>,
+    pub steps: bool,
+}
+
+impl<'a> Place<'a> {
+    /// The specification of the path `name` with these steps, read from here.
+    pub fn spec<'p>(&'p self, name: &'p str, steps: &'p [SegmentSpec<'a>]) -> PathSpec<'p> {
+        PathSpec { name, roots: &self.roots, segments: if self.steps { steps } else { &[] } }
+    }
+}
+
+/// How templates write a fact about a loop.
+fn loop_path(field: LoopField) -> &'static str {
+    match field {
+        LoopField::Index => "loop.index",
+        LoopField::Index0 => "loop.index0",
+        LoopField::First => "loop.first",
+        LoopField::Last => "loop.last",
+    }
+}
+
 /// The most places a read looks in, and the most steps of one path.
 const ROOTS: usize = 200;
 const SEGMENTS: usize = 60_000;
@@ -99,10 +127,10 @@ impl<'a> Lower<'_, 'a> {
     /// The variables that `body` may set in its own frame, in order of appearance: by `set` outside of inner
     /// loops, and by `set_global` anywhere unless the frame is a loop itself.
     fn names_set(&self, body: &'a [Node<'a>], is_loop: bool) -> Vec<&'a str> {
-        let (mut names, mut known, mut seen) = (Vec::new(), HashSet::new(), HashSet::new());
-        let mut bodies = vec![(body, false)];
-        while let Some((body, inner_loop)) = bodies.pop() {
-            if !seen.insert((body.as_ptr(), body.len(), inner_loop)) {
+        let (mut names, mut known, mut blocks) = (Vec::new(), HashSet::new(), HashSet::new());
+        let mut bodies: SmallVec<[_; 8]> = smallvec![(body, false, false)];
+        while let Some((body, inner_loop, of_block)) = bodies.pop() {
+            if of_block && !blocks.insert((body.as_ptr(), body.len(), inner_loop)) {
                 continue;
             }
             for node in body {
@@ -114,14 +142,14 @@ impl<'a> Lower<'_, 'a> {
                         }
                     }
                     Node::For(one) => {
-                        bodies.push((one.body, true));
-                        bodies.extend(one.otherwise.map(|body| (body, inner_loop)));
+                        bodies.push((one.body, true, false));
+                        bodies.extend(one.otherwise.map(|body| (body, inner_loop, false)));
                     }
                     Node::Block(block) => {
-                        bodies.push((block.body, inner_loop));
-                        bodies.extend(self.definitions(block.name.text).map(|body| (body, inner_loop)));
+                        bodies.push((block.body, inner_loop, true));
+                        bodies.extend(self.definitions(block.name.text).map(|body| (body, inner_loop, true)));
                     }
-                    node => bodies.extend(inner_bodies(node).into_iter().map(|body| (body, inner_loop))),
+                    node => inner_bodies(node, |body| bodies.push((body, inner_loop, false))),
                 }
             }
         }
@@ -143,64 +171,59 @@ impl<'a> Lower<'_, 'a> {
         u32::try_from(loops).unwrap_or(u32::MAX)
     }
 
-    /// Where `path` may be found, in the order in which the reference looks. More than one specification only
-    /// where they take different steps.
-    pub(super) fn specs(&mut self, path: &Path<'a>) -> Vec<PathSpec> {
-        let segments = self.segments(path);
-        let field = LoopField::ALL.into_iter().find(|field| path.text.strip_prefix("loop.") == Some(field.name()));
-        let nearest = self.frames.iter().rposition(|frame| frame.turn.is_some());
-        let name = path.text.to_owned();
-        let spec = |roots: Vec<RootSpec>| PathSpec { name: name.clone(), roots, segments: segments.clone() };
-        let bare = |root: RootSpec| PathSpec { name: name.clone(), roots: vec![root], segments: Vec::new() };
-        match (field, nearest) {
+    /// Where `path` may be found, in the order in which the reference looks. More than one place only where they
+    /// take different steps.
+    pub(super) fn places(&self, path: &Path<'a>) -> SmallVec<[Place<'a>; 1]> {
+        let field = LoopField::ALL.into_iter().find(|field| path.text == loop_path(*field));
+        let whole = |roots| Place { roots, steps: true };
+        let bare = |root| Place { roots: smallvec![root], steps: false };
+        let mut places = SmallVec::new();
+        match (field, self.frames.iter().rposition(|frame| frame.turn.is_some())) {
             (Some(field), Some(nearest)) => {
                 let level = self.loops_to(self.frames.len()) - self.loops_to(nearest) - 1;
-                let set = self.slots_of(path, nearest);
-                let set = (!set.is_empty()).then(|| spec(set));
-                set.into_iter().chain([bare(RootSpec::Loop(level, field))]).collect()
+                places.extend(Some(whole(self.slots_of(path, nearest))).filter(|place| !place.roots.is_empty()));
+                places.push(bare(RootSpec::Loop(level, field)));
             }
             (Some(_), None) if self.outside == Outside::Callers => {
-                let mut specs = vec![bare(RootSpec::Callers(path.text.to_owned())), spec(self.roots(path))];
-                let set = self.slots_of(path, 0);
-                if !set.is_empty() {
-                    specs.insert(0, spec(set));
-                }
-                specs
+                places.extend(Some(whole(self.slots_of(path, 0))).filter(|place| !place.roots.is_empty()));
+                places.extend([bare(RootSpec::Callers(path.text)), whole(self.roots(path))]);
             }
-            _ => vec![spec(self.roots(path))],
+            _ => places.push(whole(self.roots(path))),
         }
+        places
     }
 
-    fn roots(&self, path: &Path<'a>) -> Vec<RootSpec> {
+    fn roots(&self, path: &Path<'a>) -> Roots<'a> {
         let mut roots = self.slots_of(path, 0);
         roots.truncate(ROOTS);
         if self.outside == Outside::Callers {
-            roots.push(RootSpec::Callers(path.root.text.to_owned()));
+            roots.push(RootSpec::Callers(path.root.text));
         }
-        roots.push(RootSpec::Global(path.root.text.to_owned()));
+        roots.push(RootSpec::Global(path.root.text));
         roots
     }
 
     /// The slots that a path's root may mean in the frames from the innermost to `outermost`.
-    fn slots_of(&self, path: &Path<'a>, outermost: usize) -> Vec<RootSpec> {
+    fn slots_of(&self, path: &Path<'a>, outermost: usize) -> Roots<'a> {
         let name = path.root.text;
-        let mut slots = Vec::new();
+        let mut slots = Roots::new();
         for frame in self.frames.iter().skip(outermost).rev() {
-            slots.extend(frame.slot(name));
+            slots.extend(frame.slot(name).map(RootSpec::Slot));
             let Some(turn) = &frame.turn else { continue };
             match turn.key {
-                Some((key, slot)) if key == name && path.segments.is_empty() => slots.push(slot),
-                _ if turn.value.0 == name && name != "loop" => slots.push(turn.value.1),
+                Some((key, slot)) if key == name && path.segments.is_empty() => slots.push(RootSpec::Slot(slot)),
+                _ if turn.value.0 == name && name != "loop" => slots.push(RootSpec::Slot(turn.value.1)),
                 _ => {}
             }
         }
-        slots.into_iter().map(RootSpec::Slot).collect()
+        slots
     }
 
-    fn segments(&self, path: &Path<'a>) -> Vec<SegmentSpec> {
+    /// The steps of a path.
+    pub(super) fn steps(path: &Path<'a>) -> SmallVec<[SegmentSpec<'a>; 4]> {
         let steps = path.segments.iter().filter(|step| !matches!(step, Segment::Key(name) if name.text.is_empty()));
         let spec = |step: &Segment<'a>| match step {
-            Segment::Key(name) | Segment::Negative(name) => SegmentSpec::Attr(name.text.to_owned(), name.span),
+            Segment::Key(name) | Segment::Negative(name) => SegmentSpec::Attr(name.text, name.span),
             Segment::Lookup(path) => SegmentSpec::Index(path.span),
         };
         steps.take(SEGMENTS).map(spec).collect()
@@ -217,12 +240,12 @@ impl<'a> Lower<'_, 'a> {
         let mut entries = Vec::new();
         for at in (0..self.frames.len()).rev() {
             let Some(frame) = self.frames.get(at) else { continue };
-            entries.extend(frame.sets.iter().map(|(name, slot)| ((*name).to_owned(), RootSpec::Slot(*slot))));
+            entries.extend(frame.sets.iter().map(|(name, slot)| (*name, RootSpec::Slot(*slot))));
             let Some(turn) = &frame.turn else { continue };
             let names = turn.key.into_iter().chain([turn.value]);
-            entries.extend(names.map(|(name, slot)| (name.to_owned(), RootSpec::Slot(slot))));
+            entries.extend(names.map(|(name, slot)| (name, RootSpec::Slot(slot))));
             let level = self.loops_to(self.frames.len()) - self.loops_to(at) - 1;
-            let field = |field: LoopField| (format!("loop.{}", field.name()), RootSpec::Loop(level, field));
+            let field = |field: LoopField| (loop_path(field), RootSpec::Loop(level, field));
             entries.extend(LoopField::ALL.map(field));
         }
         let callers = if self.outside == Outside::Callers { Scope::CALLERS } else { 0 };
@@ -232,11 +255,10 @@ impl<'a> Lower<'_, 'a> {
     /// The scope that a dump of all names shows: of one name in several frames the outermost wins, and a loop's
     /// own names win over what is set in it.
     pub(super) fn scope_for_dump(&mut self) -> u32 {
-        let slot = |(name, slot): (&str, u32)| (name.to_owned(), RootSpec::Slot(slot));
+        let slot = |(name, slot): (&'a str, u32)| (name, RootSpec::Slot(slot));
         let of_frame = |frame: &Frame<'a>| {
             let turn = frame.turn.as_ref().map(|turn| turn.key.into_iter().chain([turn.value]));
-            let names: Vec<_> = turn.into_iter().flatten().chain(frame.sets.iter().copied()).map(slot).collect();
-            names
+            turn.into_iter().flatten().chain(frame.sets.iter().copied()).map(slot).collect::<Vec<_>>()
         };
         let entries: Vec<_> = self.frames.iter().flat_map(of_frame).collect();
         let flags = match self.outside {

@@ -5,7 +5,7 @@
 
 use super::Lower;
 use crate::bytecode::{BinaryOp, EscapeMode, Op, Role};
-use crate::compiler::{Constant, PathSpec};
+use crate::compiler::{Constant, Emitter, PathSpec};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::tera::ast::{Expr, ExprKind, MathOp, Path, Segment, Step};
 use crate::limits::Limit;
@@ -248,8 +248,8 @@ impl<'a> Lower<'_, 'a> {
             self.dump();
             return Ok(());
         }
-        let specs = self.prepared(path)?;
-        self.first_there(&specs, |lower, spec| lower.emitter.load(spec));
+        self.prepare(path)?;
+        self.first_there(path, |emitter, spec, _| emitter.load(spec));
         Ok(())
     }
 
@@ -265,8 +265,8 @@ impl<'a> Lower<'_, 'a> {
             self.dump();
             return Ok(());
         }
-        let specs = self.prepared(path)?;
-        self.first_there(&specs, |lower, spec| lower.emitter.peek(spec));
+        self.prepare(path)?;
+        self.first_there(path, |emitter, spec, _| emitter.peek(spec));
         Ok(())
     }
 
@@ -276,19 +276,19 @@ impl<'a> Lower<'_, 'a> {
             return Ok(false);
         }
         self.at(path.span);
-        let specs = self.prepared(path)?;
-        match specs.as_slice() {
-            [spec] => self.emitter.write_path(spec, mode),
-            _ => {
-                self.first_there(&specs, |lower, spec| lower.emitter.load(spec));
-                self.emitter.write(mode);
-            }
+        self.prepare(path)?;
+        let alone = self.first_there(path, |emitter, spec, alone| match alone {
+            true => emitter.write_path(spec, mode),
+            false => emitter.load(spec),
+        });
+        if !alone {
+            self.emitter.write(mode);
         }
         Ok(true)
     }
 
-    /// Pushes the computed indexes of a path and says where the path may be found.
-    fn prepared(&mut self, path: &'a Path<'a>) -> Result<Vec<PathSpec>> {
+    /// Pushes the computed indexes of a path.
+    fn prepare(&mut self, path: &'a Path<'a>) -> Result<()> {
         if Self::too_long(path) {
             return Err(Limit::CodeWords.error(self.unit.limits.code_words as u64).at(
                 self.source(),
@@ -318,29 +318,38 @@ impl<'a> Lower<'_, 'a> {
             }
         }
         self.at(path.span);
-        Ok(self.specs(path))
+        Ok(())
     }
 
-    /// Pushes what the first of `specs` that leads anywhere names; of the last, what `read` makes of it.
-    fn first_there(&mut self, specs: &[PathSpec], read: impl FnOnce(&mut Self, &PathSpec)) {
-        let Some((last, others)) = specs.split_last() else { return };
-        let end = self.emitter.new_label();
-        let height = self.emitter.height();
-        for spec in others {
-            let next = self.emitter.new_label();
-            self.emitter.peek(spec);
-            self.emitter.undefined();
-            self.emitter.binary(BinaryOp::Eq);
-            self.emitter.jump(Op::JumpIf, next);
-            self.emitter.peek(spec);
-            self.emitter.jump(Op::Jump, end);
-            self.emitter.bind(next);
-            self.emitter.set_height(height);
+    /// Pushes what the first place holds that `path` leads to; of the last place, what `read` makes of it, which
+    /// gets to know whether it is the only one. Whether there is only one.
+    fn first_there(
+        &mut self,
+        path: &'a Path<'a>,
+        read: impl FnOnce(&mut Emitter<'static>, &PathSpec<'_>, bool),
+    ) -> bool {
+        let (places, steps) = (self.places(path), Self::steps(path));
+        let Some((last, others)) = places.split_last() else { return false };
+        let emitter = &mut self.emitter;
+        if others.is_empty() {
+            read(emitter, &last.spec(path.text, &steps), true);
+            return true;
         }
-        read(self, last);
-        if !others.is_empty() {
-            self.emitter.bind(end);
+        let (end, height) = (emitter.new_label(), emitter.height());
+        for place in others {
+            let (next, spec) = (emitter.new_label(), place.spec(path.text, &steps));
+            emitter.peek(&spec);
+            emitter.undefined();
+            emitter.binary(BinaryOp::Eq);
+            emitter.jump(Op::JumpIf, next);
+            emitter.peek(&spec);
+            emitter.jump(Op::Jump, end);
+            emitter.bind(next);
+            emitter.set_height(height);
         }
+        read(emitter, &last.spec(path.text, &steps), false);
+        emitter.bind(end);
+        false
     }
 }
 
