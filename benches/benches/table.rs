@@ -3,18 +3,28 @@
 //! `cargo bench -p dropforge-benches --bench table [-- --write] [-- --rounds N] [-- --only WORKLOAD…]`
 //!
 //! Outputs are compared before anything is timed; rounds are interleaved; the minimum of the processor's time
-//! counts. With `--write` the table in the README takes what was measured.
+//! counts. With `--write` the README's table and the plot of W7 take what was measured.
 
 use std::hint::black_box;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use dropforge_benches::table::{Row, markdown, row, rows};
-use dropforge_benches::w7::{CLUSTERS, Fleet};
-use dropforge_benches::{WORKLOADS, clock, subject::Bar, w7};
+use dropforge_benches::bulk::{Bulk, Scratch, files_below, plain_files, plain_stream};
+use dropforge_benches::files::workloads;
+use dropforge_benches::processes::{cold, instructions, memory, printed};
+use dropforge_benches::subject::Bar;
+use dropforge_benches::table::{Row, markdown, rows, thousands, time};
+use dropforge_benches::w7::{self, CLUSTERS, Files, Fleet};
+use dropforge_benches::{WORKLOADS, clock, plot};
 
-/// Rounds of what takes microseconds, unless said; and of what takes a second.
+/// Rounds of what takes microseconds, unless said; of processes; of what takes a second.
 const ROUNDS: usize = 400;
+const PROCESSES: usize = 300;
 const LONG_ROUNDS: usize = 5;
+
+const THREADS: usize = 2;
+
+/// What ten times the clusters may cost in memory and still be called flat.
+const FLAT: f64 = 1.1;
 
 struct Arguments {
     write: bool,
@@ -22,17 +32,22 @@ struct Arguments {
     only: Vec<String>,
 }
 
+/// What can be measured, by id: the short workloads come before these.
+type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
+const SECTIONS: [Section; 5] =
+    [("w1-costs", costs), ("w7", fleet), ("w7-files", files), ("w7-memory", peak_memory), ("w8", start)];
+
 fn main() {
     let arguments = arguments();
     let wanted = |id: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == id);
     let mut table = Vec::new();
-    for (id, make) in WORKLOADS {
-        if wanted(id) {
-            table.extend(rows(make(), arguments.rounds));
-        }
+    for (_, make) in WORKLOADS.into_iter().filter(|(id, _)| wanted(id)) {
+        let mut workload = make();
+        let times = time(&mut workload, arguments.rounds);
+        table.extend(rows(&workload, &times));
     }
-    if wanted("w7") {
-        table.extend(fleet());
+    for (_, section) in SECTIONS.into_iter().filter(|(id, _)| wanted(id)) {
+        table.extend(section(&arguments));
     }
     let table = markdown(&table);
     println!("{table}");
@@ -59,20 +74,110 @@ fn arguments() -> Arguments {
     arguments
 }
 
-fn fleet() -> Vec<Row> {
+/// What a render of W1 costs besides time.
+fn costs(_: &Arguments) -> Vec<Row> {
+    let printed = printed(&[env!("CARGO_BIN_EXE_allocations"), "w1-render"]);
+    let ours = printed.lines().find_map(|line| line.strip_prefix("dropforge\t")).expect("a line of ours");
+    let mut rows = vec![Row::amount("W1: `app`, allocations of a further render", ours.to_owned(), "0", ours == "0")];
+    if let Some(count) = instructions(env!("CARGO_BIN_EXE_once"), "w1-render", "dropforge") {
+        let words = thousands(count as f64, 0);
+        rows.push(Row::amount("W1: `app`, instructions (callgrind)", words, "≤ 55,000", count <= 55_000));
+    }
+    rows
+}
+
+/// The fleet rendered into memory.
+fn fleet(arguments: &Arguments) -> Vec<Row> {
     let fleet = Fleet::generate(CLUSTERS);
-    let mut rows = rows(w7::render(fleet), LONG_ROUNDS);
+    let mut workload = w7::render(fleet);
+    let times = time(&mut workload, LONG_ROUNDS);
+    let mut rows = rows(&workload, &times);
     let run = |threads| {
         black_box(w7::threads(fleet, threads));
     };
-    let [two, one] = clock::wall([&mut || run(2), &mut || run(1)], LONG_ROUNDS);
-    rows.push(row("W7: the same, 2 threads", two, "dropforge, 1 thread", one, Bar::Faster(1.7)));
+    let [many, one] = clock::wall([&mut || run(THREADS), &mut || run(1)], LONG_ROUNDS);
+    rows.push(Row::times("W7: the same, 2 threads (wall)", many, "dropforge, 1 thread", one, Bar::Faster(1.7)));
+    if arguments.write {
+        let svg = plot::bars("W7: 10,000 clusters × 5 templates, 222 MB, 1 thread, seconds", &times);
+        std::fs::write(home().join("w7.svg"), svg).expect("the plot can be written");
+    }
     rows
+}
+
+/// The fleet onto a file system in memory, beside loops that only write the same bytes.
+fn files(_: &Arguments) -> Vec<Row> {
+    let generated = Files::generate(CLUSTERS);
+    let bulk = Bulk::new(generated.folder());
+    let scratch = |name: &str| Scratch::new(name);
+    let (tree, text) = (scratch("tree"), scratch("text"));
+    bulk.files(THREADS, tree.path());
+    let files = files_below(tree.path());
+    drop(tree);
+    let mut ratio = [f64::INFINITY; 2];
+    for _ in 0..LONG_ROUNDS {
+        let (ours, theirs) = (scratch("ours"), scratch("theirs"));
+        let tasks: [&mut dyn FnMut(); 2] =
+            [&mut || bulk.files(THREADS, ours.path()), &mut || plain_files(&files, THREADS, theirs.path())];
+        let times = clock::wall(tasks, 1);
+        ratio = [ratio[0].min(times[0]), ratio[1].min(times[1])];
+        assert!(files_below(theirs.path()) == files && files_below(ours.path()) == files, "the same files");
+    }
+    drop(files);
+    let [ours, theirs] = [text.path().join("ours"), text.path().join("theirs")];
+    let stream = || bulk.stream(THREADS, &mut std::fs::File::create(&ours).expect("a file"));
+    stream();
+    let bytes = std::fs::read(&ours).expect("the stream");
+    let streamed = clock::wall([&mut || stream(), &mut || plain_stream(&bytes, &theirs)], LONG_ROUNDS);
+    vec![
+        Row::ratio(
+            "W7: stamped to 50,000 files on tmpfs, 2 threads (wall)",
+            ratio[0],
+            "the same texts, ready: written and renamed, 2 threads",
+            ratio[1],
+            Bar::AtMost(1.25),
+        ),
+        Row::ratio(
+            "W7: stamped into one stream on tmpfs, 2 threads (wall)",
+            streamed[0],
+            "the same bytes, ready: written",
+            streamed[1],
+            Bar::AtMost(1.8),
+        ),
+    ]
+}
+
+/// The most memory a stream takes, the fleet's own text aside.
+fn peak_memory(_: &Arguments) -> Vec<Row> {
+    let peak = |clusters| {
+        let (peak, text) = memory(env!("CARGO_BIN_EXE_fleet"), Files::generate(clusters).folder(), THREADS);
+        (peak - text) / 1e6
+    };
+    let (many, few) = (peak(CLUSTERS), peak(CLUSTERS / 10));
+    let task = "W7: peak memory of a stream, the fleet's text aside, 2 threads";
+    let row = Row::ratio(task, many, "a tenth of the clusters", few, Bar::AtMost(FLAT));
+    vec![Row { ours: format!("{many:.1} MB"), theirs: format!("{few:.1} MB"), bar: "flat".into(), ..row }]
+}
+
+/// A process that renders one manifest, beside one that does nothing.
+fn start(_: &Arguments) -> Vec<Row> {
+    let (templates, inputs) = (workloads().join("w1/tera1"), workloads().join("w1/context.json"));
+    let source = [env!("CARGO_BIN_EXE_cold"), &templates.to_string_lossy(), "app.tera", &inputs.to_string_lossy()];
+    let expected = std::fs::read_to_string(workloads().join("w1/expected/app.yaml")).expect("what is expected");
+    assert_eq!(printed(&source), expected, "the manifest");
+    let [ours, empty] = cold([&source, &[env!("CARGO_BIN_EXE_empty")]], PROCESSES);
+    let more = (ours - empty) * 1e3;
+    let row = Row::times("W8: process start to `app`, from source", ours, "an empty process", empty, Bar::Faster(0.0));
+    let ratio = format!("+{more:.2} ms");
+    vec![Row { ratio, bar: "≤ +0.4 ms".into(), reached: Some(more <= 0.4), ..row }]
+}
+
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
 /// Puts the table between its marks in the README.
 fn write(table: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let path = home().join("../README.md");
     let readme = std::fs::read_to_string(&path).expect("the README");
     let (head, rest) = readme.split_once("<!-- figures -->\n").expect("where the table begins");
     let (_, tail) = rest.split_once("<!-- /figures -->").expect("where the table ends");

@@ -1,8 +1,11 @@
 //! dropforge beside its peers: the workloads, the engines, and the clocks. The benches share all of it.
 
+pub mod bulk;
 pub mod clock;
 pub mod engines;
 pub mod files;
+pub mod plot;
+pub mod processes;
 pub mod subject;
 pub mod table;
 pub mod tasks;

@@ -5,43 +5,69 @@ use std::fmt::Write;
 use crate::clock::measure;
 use crate::subject::{Bar, Workload};
 
-/// One line: what was timed, ours, and a peer beside it.
-#[derive(Debug, Clone)]
+/// One line: what was measured, ours, and beside what.
+#[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// What was timed.
+    /// What was measured.
     pub task: String,
-    /// Our figure with its unit.
+    /// Our figure with its unit; empty where it says nothing by itself.
     pub ours: String,
     /// Beside what.
     pub peer: String,
     /// The other's figure with its unit.
     pub theirs: String,
-    /// How ours stands to theirs, and what it should.
-    pub verdict: (f64, Bar),
+    /// How ours stands to theirs.
+    pub ratio: String,
+    /// What is asked.
+    pub bar: String,
+    /// Whether it is reached.
+    pub reached: Option<bool>,
 }
 
-/// Checks a workload, times it and makes a line of each peer.
-pub fn rows(mut workload: Workload, rounds: usize) -> Vec<Row> {
+impl Row {
+    /// Two times and how they have to stand to one another.
+    pub fn times(task: &str, ours: f64, peer: &str, theirs: f64, bar: Bar) -> Self {
+        Self { ours: duration(ours), theirs: duration(theirs), ..Self::ratio(task, ours, peer, theirs, bar) }
+    }
+
+    /// Two figures of which only the ratio means something.
+    pub fn ratio(task: &str, ours: f64, peer: &str, theirs: f64, bar: Bar) -> Self {
+        let ratio = bar.ratio(ours, theirs);
+        let digits = if ratio < 10.0 { 2 } else { 1 };
+        let (words, asked) = match bar {
+            Bar::Faster(least) => (format!("{ratio:.digits$} × faster"), format!("≥ {least} ×")),
+            Bar::AtMost(most) => (format!("{ratio:.digits$} ×"), format!("≤ {most} ×")),
+        };
+        let open = matches!(bar, Bar::Faster(0.0) | Bar::AtMost(f64::INFINITY));
+        let asked = if open { String::new() } else { asked };
+        let reached = (!open).then(|| bar.reached(ratio));
+        Self { task: task.into(), peer: peer.into(), ratio: words, bar: asked, reached, ..Self::default() }
+    }
+
+    /// A figure of ours alone.
+    pub fn amount(task: &str, ours: String, bar: &str, reached: bool) -> Self {
+        Self { task: task.into(), ours, bar: bar.into(), reached: Some(reached), ..Self::default() }
+    }
+}
+
+/// Checks a workload and times its engines: seconds of each, ours first.
+///
+/// # Panics
+/// When an engine's output differs from what is expected.
+pub fn time(workload: &mut Workload, rounds: usize) -> Vec<(&'static str, f64)> {
     workload.check();
     let times = measure(&mut workload.subjects, rounds);
-    let named = || workload.subjects.iter().map(|subject| subject.engine()).zip(&times);
-    let ours = times[0];
-    let peers = named().skip(1).map(|(peer, &theirs)| {
-        let bar = workload.bars.iter().find(|(name, _)| *name == peer).map(|(_, bar)| *bar);
-        row(workload.title, ours, peer, theirs, bar.unwrap_or_else(|| unasked(ours, theirs)))
-    });
-    peers.collect()
+    workload.subjects.iter().map(|subject| subject.engine()).zip(times).collect()
 }
 
-/// A line for two times.
-pub fn row(task: &str, ours: f64, peer: &str, theirs: f64, bar: Bar) -> Row {
-    Row {
-        task: task.to_owned(),
-        ours: duration(ours),
-        peer: peer.to_owned(),
-        theirs: duration(theirs),
-        verdict: (bar.ratio(ours, theirs), bar),
-    }
+/// A line for each peer of a workload.
+pub fn rows(workload: &Workload, times: &[(&'static str, f64)]) -> Vec<Row> {
+    let Some((&(_, ours), peers)) = times.split_first() else { return Vec::new() };
+    let row = |&(peer, theirs): &(&'static str, f64)| {
+        let bar = workload.bars.iter().find(|(name, _)| *name == peer).map(|(_, bar)| *bar);
+        Row::times(workload.title, ours, peer, theirs, bar.unwrap_or_else(|| unasked(ours, theirs)))
+    };
+    peers.iter().map(row).collect()
 }
 
 /// How two times are put where nothing is asked: the larger over the smaller.
@@ -67,7 +93,8 @@ pub fn duration(seconds: f64) -> String {
     format!("{} {unit}", thousands(scaled, digits))
 }
 
-fn thousands(number: f64, digits: usize) -> String {
+/// A number with commas.
+pub fn thousands(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
     let mut out = String::new();
@@ -87,20 +114,9 @@ pub fn markdown(rows: &[Row]) -> String {
     for row in rows {
         let (task, ours) = if row.task == before { ("", "") } else { (row.task.as_str(), row.ours.as_str()) };
         before = &row.task;
-        let (ratio, bar, reached) = words(row.verdict);
-        let _ = writeln!(out, "| {task} | {ours} | {} | {} | {ratio} | {bar} | {reached} |", row.peer, row.theirs);
+        let Row { peer, theirs, ratio, bar, .. } = row;
+        let reached = row.reached.map_or("", |reached| if reached { "reached" } else { "missed" });
+        let _ = writeln!(out, "| {task} | {ours} | {peer} | {theirs} | {ratio} | {bar} | {reached} |");
     }
     out
-}
-
-fn words((ratio, bar): (f64, Bar)) -> (String, String, &'static str) {
-    let digits = if ratio < 10.0 { 2 } else { 1 };
-    let (ratio_words, bar_words) = match bar {
-        Bar::Faster(least) => (format!("{ratio:.digits$} × faster"), format!("≥ {least} ×")),
-        Bar::AtMost(most) => (format!("{ratio:.digits$} × the time"), format!("≤ {most} ×")),
-    };
-    match bar {
-        Bar::Faster(0.0) | Bar::AtMost(f64::INFINITY) => (ratio_words, String::new(), ""),
-        _ => (ratio_words, bar_words, if bar.reached(ratio) { "reached" } else { "missed" }),
-    }
 }

@@ -1,0 +1,50 @@
+//! Instructions of W1 under callgrind, for every engine: a count that noise does not reach.
+//!
+//! `cargo bench -p dropforge-benches --bench instructions [-- --write]` prints them beside what `instructions.md`
+//! holds, so that a change can be held against what was; with `--write` the file takes the new counts.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use dropforge_benches::processes::instructions;
+use dropforge_benches::table::thousands;
+use dropforge_benches::w1;
+
+fn main() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.md");
+    let before = recorded(&path);
+    let mut out = String::from(
+        "# Instructions of W1\n\nOne run, counted by callgrind: `cargo bench -p dropforge-benches --bench instructions`.\n",
+    );
+    for mut workload in [w1::render(), w1::render_all(), w1::convert(), w1::read(), w1::compile()] {
+        workload.check();
+        let _ = write!(out, "\n## {}\n\n| engine | instructions |\n|---|--:|\n", workload.title);
+        for subject in &workload.subjects {
+            let engine = subject.engine();
+            let counted = instructions(env!("CARGO_BIN_EXE_once"), workload.id, engine);
+            let count = thousands(counted.expect("valgrind counts") as f64, 0);
+            let _ = writeln!(out, "| {engine} | {count} |");
+            let was = before.get(&(workload.title.to_owned(), engine.to_owned())).map_or("-", String::as_str);
+            println!("{:<50} {engine:<14} {count:>12}   was {was:>12}", workload.title);
+        }
+    }
+    if std::env::args().any(|argument| argument == "--write") {
+        std::fs::write(&path, &out).expect("the counts can be written");
+    }
+}
+
+/// The counts that the file holds, by workload and engine.
+fn recorded(path: &PathBuf) -> BTreeMap<(String, String), String> {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    let (mut counts, mut title) = (BTreeMap::new(), "");
+    for line in text.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        match cells.as_slice() {
+            [heading] => title = heading.strip_prefix("## ").unwrap_or(title),
+            [_, engine, count, _] => drop(counts.insert((title.to_owned(), (*engine).to_owned()), (*count).to_owned())),
+            _ => (),
+        }
+    }
+    counts
+}

@@ -1,0 +1,22 @@
+//! W8: from the start of a process to one manifest. `cold TEMPLATES NAME INPUTS`: a folder, a template, a JSON file.
+
+use std::io::Write;
+
+use dropforge::engine::{Dialect, DirLoader, Engine};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::Session;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [templates, name, inputs] = arguments.as_slice() else { return Err("cold TEMPLATES NAME INPUTS".into()) };
+    let engine = Engine::builder().loader(DirLoader::jailed(templates)?).build();
+    let template = engine.load(Dialect::Tera, name)?;
+    let json = std::fs::read_to_string(inputs)?;
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).json(&json)?);
+    let mut out = String::new();
+    template.render_inputs(&mut Session::new(), inputs, &mut out)?;
+    std::io::stdout().write_all(out.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! What is measured of whole processes: their time, their memory, their instructions.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+/// Seconds of the processor that a process takes from start to end: the smallest of `rounds` interleaved runs.
+///
+/// # Panics
+/// When a process fails.
+pub fn cold<const N: usize>(commands: [&[&str]; N], rounds: usize) -> [f64; N] {
+    let mut best = [f64::INFINITY; N];
+    for _ in 0..rounds {
+        for (command, best) in commands.iter().zip(&mut best) {
+            let before = children();
+            let mut process = Command::new(command[0]);
+            let status = process.args(&command[1..]).stdout(Stdio::null()).stderr(Stdio::inherit()).status();
+            assert!(status.is_ok_and(|status| status.success()), "{command:?}");
+            *best = best.min(children() - before);
+        }
+    }
+    best
+}
+
+/// Seconds of the processor that finished processes of ours have had.
+fn children() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage of children");
+    (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6
+}
+
+/// What a program prints.
+///
+/// # Panics
+/// When it fails.
+pub fn printed(command: &[&str]) -> String {
+    let output = Command::new(command[0]).args(&command[1..]).stderr(Stdio::inherit()).output().expect("it starts");
+    assert!(output.status.success(), "{command:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The most memory that stamping the fleet in `folder` takes, and the text of the fleet that is part of it: bytes.
+///
+/// # Panics
+/// When the program `fleet` fails.
+pub fn memory(program: &str, folder: &Path, threads: usize) -> (f64, f64) {
+    let text = printed(&[program, &folder.to_string_lossy(), &threads.to_string()]);
+    let mut numbers = text.split_whitespace().map(|number| number.parse().expect("a number"));
+    (numbers.next().expect("the peak"), numbers.next().expect("the text"))
+}
+
+/// Instructions of one run of an engine on a workload, counted by callgrind; `None` where there is no valgrind.
+/// What comes before the first run is taken off: the program runs `TIMES` and twice as often.
+pub fn instructions(program: &str, workload: &str, engine: &str) -> Option<u64> {
+    const TIMES: u64 = 20;
+    let count = |times: u64| {
+        let tool = ["--tool=callgrind", "--callgrind-out-file=/dev/null"];
+        let times = times.to_string();
+        let output = Command::new("valgrind").args(tool).args([program, workload, engine, &times]).output().ok()?;
+        let report = String::from_utf8_lossy(&output.stderr).into_owned();
+        let collected = report.lines().find_map(|line| line.split_once("Collected : "))?.1;
+        collected.trim().parse::<u64>().ok()
+    };
+    Some(count(2 * TIMES)?.saturating_sub(count(TIMES)?) / TIMES)
+}
