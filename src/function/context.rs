@@ -42,11 +42,13 @@ impl Capabilities {
     }
 }
 
+/// Compiled patterns. Shared, not cloned: a clone begins with an empty cache of its automaton.
+type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
+
 /// Compiled regular expressions, kept from render to render.
 #[derive(Debug, Default)]
 pub struct Regexes {
-    /// Shared, not cloned: a clone of a pattern begins with an empty cache of its automaton.
-    compiled: RefCell<hashbrown::HashMap<String, Arc<Regex>>>,
+    compiled: RefCell<Patterns>,
 }
 
 /// How many patterns are kept.
@@ -72,7 +74,7 @@ pub struct Cx<'v> {
     capabilities: Capabilities,
     regexes: &'v Regexes,
     /// Patterns this render has paid for. What a render costs must not depend on what ran before it.
-    patterns: RefCell<hashbrown::HashMap<String, Arc<Regex>>>,
+    patterns: RefCell<Option<Patterns>>,
     fuel: Cell<u64>,
     memory: Cell<u64>,
 }
@@ -179,13 +181,13 @@ impl<'v> Cx<'v> {
         if pattern.len() > self.limits.regex_bytes {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
         }
-        if let Some(regex) = self.patterns.borrow().get(pattern) {
+        if let Some(regex) = self.patterns.borrow().as_ref().and_then(|patterns| patterns.get(pattern)) {
             return Ok(regex.clone());
         }
         self.charge(pattern.len() * 64)?;
         self.spend(search_steps(pattern, REGEX_COMPILATION))?;
         let regex = self.compiled(pattern)?;
-        self.patterns.borrow_mut().insert(pattern.to_owned(), regex.clone());
+        self.patterns.borrow_mut().get_or_insert_default().insert(pattern.to_owned(), regex.clone());
         Ok(regex)
     }
 

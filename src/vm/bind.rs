@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::bytecode::Program;
+use crate::bytecode::CodeView;
 use crate::value::{Inputs, Map, Value};
 
 /// The id of a layer's shape; `None` where there is no such layer.
@@ -23,10 +23,9 @@ pub(super) struct Bindings {
 
 impl Bindings {
     /// Puts the values of the program's top-level inputs in front of `values`.
-    pub(super) fn bind<'r>(&mut self, program: &Program, inputs: Inputs<'r>, values: &mut [Value<'r>]) {
+    pub(super) fn bind<'r>(&mut self, code: &CodeView<'_>, inputs: Inputs<'r>, values: &mut [Value<'r>]) {
         let layers = inputs.layers();
         let [over, base] = layers.map(|layer| layer.map(Map::shape_id));
-        let code = program.code();
         let places = || code.globals.iter().map(|&name| find(layers, code.str(name)));
         if over == Some(0) || base == Some(0) {
             return fill(values, layers, places());
@@ -34,7 +33,7 @@ impl Bindings {
         if self.known.len() >= KEPT {
             self.known.clear();
         }
-        let places = self.known.entry((program.id(), over, base)).or_insert_with(|| places().collect());
+        let places = self.known.entry((code.id(), over, base)).or_insert_with(|| places().collect());
         fill(values, layers, places.iter().copied());
     }
 }

@@ -47,7 +47,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 word
             };
             match op {
-                Op::Str => self.push(self.string(a)),
+                Op::Str => {
+                    let string = self.string(a);
+                    self.push(string);
+                }
                 Op::Num => self.push(self.number(a)),
                 Op::Int => self.push(Value::Int(signed(a))),
                 Op::Lit => self.push(literal(a)),
@@ -56,14 +59,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::PeekPath => self.find::<S>(a).map(|value| self.push(value.unwrap_or_default()))?,
                 Op::EmitPath => {
                     let mode = operand();
-                    let value = self.load::<S>(a)?;
-                    self.emit::<S>(value, mode)?;
+                    self.write_path::<S>(a, mode)?;
                 }
                 Op::TextPath => {
                     let (mode, text) = (operand(), operand());
                     self.write_text(text)?;
-                    let value = self.load::<S>(a)?;
-                    self.emit::<S>(value, mode)?;
+                    self.write_path::<S>(a, mode)?;
                 }
                 Op::StoreSlot => {
                     let value = self.pop();
@@ -141,7 +142,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Text => self.write_text(a)?,
                 Op::Emit => {
                     let value = self.pop();
-                    self.emit::<S>(value, a)?;
+                    self.write::<S>(value, a)?;
                 }
                 Op::Capture => self.begin_capture(),
                 Op::EndCapture => self.end_capture()?,
@@ -175,7 +176,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             return Ok((equal != test.unequal) == test.wanted);
         }
         let op = if test.unequal { BinaryOp::Ne } else { BinaryOp::Eq };
-        let answer = S::binary(&self.cx, op, value, self.string(string))?;
+        let string = self.string(string);
+        let answer = S::binary(&self.cx, op, value, string)?;
         Ok(S::truth(&self.cx, answer)? == test.wanted)
     }
 

@@ -46,7 +46,7 @@ pub(super) struct Machine<'r, 'o, A> {
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'r [Cache],
-    /// String constants as values, made when first pushed.
+    /// String constants as values, made when first pushed; nothing until one is.
     pub texts: &'r [Cell<Option<&'r Text<'r>>>],
     pub values: &'r mut [Value<'r>],
     /// Index behind the top of the stack.
@@ -108,13 +108,21 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// A string constant.
     #[inline]
-    pub(super) fn string(&self, id: u32) -> Value<'r> {
-        let cell = A::borrow(self.texts, id as usize);
-        if let Some(text) = cell.get() {
-            return Value::Str(text);
+    pub(super) fn string(&mut self, id: u32) -> Value<'r> {
+        match self.texts.get(id as usize).and_then(Cell::get) {
+            Some(text) => Value::Str(text),
+            None => self.new_string(id),
+        }
+    }
+
+    #[inline(never)]
+    fn new_string(&mut self, id: u32) -> Value<'r> {
+        if self.texts.is_empty() {
+            let strings = self.program.strings.len();
+            self.texts = self.cx.arena().bump().alloc_slice_fill_with(strings, |_| Cell::new(None));
         }
         let value = self.cx.arena().borrowed_text(self.text(id));
-        if let Value::Str(text) = value {
+        if let (Value::Str(text), Some(cell)) = (value, self.texts.get(id as usize)) {
             cell.set(Some(text));
         }
         value
@@ -128,19 +136,32 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Writes a value; `mode` is an operand.
+    /// Writes what the path at `path` names; `mode` is an operand.
     #[inline(always)]
-    pub(super) fn emit<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
-        match value {
+    pub(super) fn write_path<S: Semantics>(&mut self, path: u32, mode: u32) -> Result<()> {
+        match self.quick(path) {
             Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_block(text.block(), text.as_str()),
-            Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push(itoa::Buffer::new().format(n)),
-            _ => self.emit_other::<S>(value, mode),
+            Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
+            value => self.write_path_other::<S>(path, value, mode),
         }
     }
 
     #[inline(never)]
-    fn emit_other<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
-        S::to_text(&self.cx, value, EscapeMode::of(mode), &mut self.out)
+    fn write_path_other<S: Semantics>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
+        let how = EscapeMode::of(mode);
+        let found = !quick.is_undefined() && S::writable(quick, how);
+        let value = if found { quick } else { self.load_slow::<S>(path, Some(how))? };
+        self.write::<S>(value, mode)
+    }
+
+    /// Writes a value; `mode` is an operand.
+    #[inline(always)]
+    pub(super) fn write<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
+        match value {
+            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_block(text.block(), text.as_str()),
+            Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
+            _ => S::to_text(&self.cx, value, EscapeMode::of(mode), &mut self.out),
+        }
     }
 
     /// Writes a string constant.
@@ -158,7 +179,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let first = self.top.saturating_sub(count as usize);
         for at in first..self.top {
             let value = A::at(self.values, at);
-            if let Err(error) = self.emit::<S>(value, EscapeMode::Piece as u32) {
+            if let Err(error) = self.write::<S>(value, EscapeMode::Piece as u32) {
                 // The error may be absorbed: what was joined so far is no output, but memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;

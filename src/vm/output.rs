@@ -44,6 +44,12 @@ impl<'o> Output<'o> {
         }
     }
 
+    /// Appends a whole number.
+    #[inline]
+    pub fn push_int(&mut self, n: i64) -> Result<()> {
+        self.push(itoa::Buffer::new().format(n))
+    }
+
     /// Room for `len` bytes more, or the error of there being no more allowed.
     #[cold]
     #[inline(never)]

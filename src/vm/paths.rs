@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::machine::Machine;
 use super::semantics::{Missing, Semantics};
-use crate::bytecode::{Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Segment};
+use crate::bytecode::{EscapeMode, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Segment};
 use crate::diagnostics::Result;
 use crate::text::Span;
 use crate::value::{Map, Value};
@@ -26,15 +26,16 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(always)]
     pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
         let value = self.quick(at);
-        if value.is_undefined() { self.load_slow::<S>(at) } else { Ok(value) }
+        if value.is_undefined() { self.load_slow::<S>(at, None) } else { Ok(value) }
     }
 
     #[inline(never)]
-    fn load_slow<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
+    pub(super) fn load_slow<S: Semantics>(&mut self, at: u32, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let path = self.program.path(at);
-        let found = match self.find_path::<S>(&path)? {
+        let fits = |value: &Value<'r>| mode.is_none_or(|mode| S::writable(*value, mode));
+        let found = match self.find_path::<S>(&path)?.filter(fits) {
             Some(value) => value,
-            None => self.missing::<S>(&path)?,
+            None => self.missing::<S>(&path, mode)?,
         };
         self.top -= path.indexes as usize;
         Ok(found)
@@ -43,7 +44,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// The common case: the first root is a slot or an input that is set, every step an attribute of a map
     /// that its cache knows. Undefined leaves the answer to the general way.
     #[inline(always)]
-    fn quick(&self, at: u32) -> Value<'r> {
+    pub(super) fn quick(&self, at: u32) -> Value<'r> {
         let quick = A::at(self.program.paths, at as usize);
         if quick & QUICK == 0 {
             return Value::Undefined;
@@ -228,7 +229,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// What the language says of a path that names nothing. Of several roots the one that led furthest counts.
     #[cold]
-    fn missing<S: Semantics>(&mut self, path: &Path<'r>) -> Result<Value<'r>> {
+    pub(super) fn missing<S: Semantics>(&mut self, path: &Path<'r>, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let (mut deepest, mut parent) = (0, None);
         for root in path.roots() {
             let (steps, last) = self.walk_far::<S>(root, path)?;
@@ -244,7 +245,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
         };
         let span = failed.and_then(|_| path.segment_span(deepest));
-        let answer = S::missing(&self.cx, &Missing { path: whole, name, parent, index });
+        let answer = S::missing(&self.cx, &Missing { path: whole, name, parent, index, mode });
         answer.map_err(|error| match (span, self.program.place(crate::vm::unwind::word(self.at))) {
             (Some((start, len)), Some(place)) => {
                 let start = place.span.start + start;
@@ -257,7 +258,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         })
     }
 
-    /// How many steps of the path a root leads through, and the value before the step that fails.
+    /// How many steps of the path a root leads through, and the value before the step that fails: the last one
+    /// where all lead on, but to what cannot be used.
     fn walk_far<S: Semantics>(&self, root: Root, path: &Path<'r>) -> Result<(usize, Option<Value<'r>>)> {
         let mut value = match root {
             Root::Slot(slot) => self.slot(slot),
@@ -268,12 +270,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if value.is_undefined() {
             return Ok((0, None));
         }
+        let last = path.len().saturating_sub(1);
         for (steps, (segment, cache)) in path.segments().enumerate() {
             match self.step::<S>(value, segment, cache, path)? {
-                Some(next) => value = next,
-                None => return Ok((steps, Some(value))),
+                Some(next) if steps < last => value = next,
+                _ => return Ok((steps, Some(value))),
             }
         }
-        Ok((path.len(), Some(value)))
+        Ok((0, None))
     }
 }

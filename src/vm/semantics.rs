@@ -18,6 +18,8 @@ pub struct Missing<'m, 'v> {
     pub parent: Option<Value<'v>>,
     /// The computed index of the failed step, where it has one.
     pub index: Option<Value<'v>>,
+    /// How it was to be written, where it was.
+    pub mode: Option<EscapeMode>,
 }
 
 /// A language's rules. Static functions without state: the loop is compiled once for each language.
@@ -41,6 +43,12 @@ pub trait Semantics: 'static {
     fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         let _ = (cx, role);
         Ok(value)
+    }
+
+    /// Whether a value that a path names can be written; one that cannot counts as missing.
+    fn writable(value: Value<'_>, mode: EscapeMode) -> bool {
+        let _ = (value, mode);
+        true
     }
 
     /// An attribute of a value that is not a map, or of a map that lacks the key.

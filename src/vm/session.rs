@@ -12,7 +12,7 @@ use super::dispatch::Hooks;
 use super::machine::{COLD, Cache, Machine};
 use super::output::Output;
 use super::semantics::Semantics;
-use crate::bytecode::Program;
+use crate::bytecode::{CodeView, Program};
 use crate::diagnostics::Result;
 use crate::function::{Capabilities, Cx, Linked, Regexes};
 use crate::limits::Limits;
@@ -28,9 +28,6 @@ pub struct Session {
     bindings: Bindings,
 }
 
-/// Slots and values on stacks there is room for before the arena has to give more.
-const VALUES: usize = 48;
-
 /// How many programs a session keeps caches for.
 const PROGRAMS: usize = 1024;
 
@@ -42,11 +39,11 @@ impl Session {
 }
 
 /// The inline caches of `program`.
-fn caches_of<'c>(caches: &'c mut HashMap<u64, Box<[Cache]>>, program: &Program) -> &'c [Cache] {
+fn caches_of<'c>(caches: &'c mut HashMap<u64, Box<[Cache]>>, program: &CodeView<'_>) -> &'c [Cache] {
     if caches.len() >= PROGRAMS && !caches.contains_key(&program.id()) {
         caches.clear();
     }
-    let cold = || std::iter::repeat_n(Cell::new(COLD), program.code().caches as usize).collect();
+    let cold = || std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect();
     caches.entry(program.id()).or_insert_with(cold)
 }
 
@@ -87,14 +84,15 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     let arena = &*arena;
     let program = run.program.code();
     let fixed = program.globals.len() + program.memos as usize;
-    let values = arena.bump().alloc_slice_fill_copy(fixed + VALUES, Value::Undefined);
-    bindings.bind(run.program, run.inputs, values);
+    let frame = program.chunk(0).map_or(0, |chunk| (chunk.slots + chunk.stack) as usize);
+    let values = arena.bump().alloc_slice_fill_copy(fixed + frame, Value::Undefined);
+    bindings.bind(&program, run.inputs, values);
     let mut machine: Machine<'_, '_, A> = Machine {
         program,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
-        caches: caches_of(caches, run.program),
-        texts: arena.bump().alloc_slice_fill_with(program.strings.len(), |_| Cell::new(None)),
+        caches: caches_of(caches, &program),
+        texts: &[],
         values,
         top: fixed,
         base: fixed,

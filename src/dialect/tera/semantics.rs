@@ -19,7 +19,7 @@ pub struct Rules;
 impl Semantics for Rules {
     #[cold]
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
-        let Missing { path, name, parent, index } = *missing;
+        let Missing { path, name, parent, index, .. } = *missing;
         let Some(parent) = parent else {
             let names: Vec<&str> = cx.inputs().iter().map(|(name, _)| name).collect();
             let what = if path == name { String::new() } else { format!(" (in `{path}`)") };

@@ -1,8 +1,8 @@
 //! From a field to bytecode: text is written, a reference is a fused read and write.
 //!
-//! The key of a reference is one attribute of its scope, marked with a character that no key of an expression
-//! can hold. The marked key is in no map, so every read asks the language, which alone knows what can be
-//! interpolated in which mode and which steps count as completed (see `semantics`).
+//! The key of a reference is one attribute of its scope, whatever characters it has. A key of `steps` is marked
+//! with a character that no key of an expression can hold: it is in no map, so every such read asks the language,
+//! which alone knows which steps count as completed (see `semantics`).
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use bumpalo::Bump;
 
 use super::ast::{Field, Part, Reference};
 use super::lint::lint;
-use super::semantics::{Rules, marked};
+use super::semantics::{Rules, attribute};
 use super::{RenderMode, parser};
 use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compiled, Emitter, PathSpec, RootSpec, SegmentSpec, Unit};
@@ -79,7 +79,7 @@ fn write(emitter: &mut Emitter<'_>, reference: &Reference<'_>, mode: RenderMode)
     let path = PathSpec {
         name: &format!("{scope}.{}", reference.name),
         roots: &[RootSpec::Global(scope)],
-        segments: &[SegmentSpec::Attr(&marked(reference.scope, reference.name, mode), reference.span)],
+        segments: &[SegmentSpec::Attr(&attribute(reference.scope, reference.name), reference.span)],
     };
     emitter.write_path(&path, mode.escape_mode());
 }

@@ -18,24 +18,22 @@ use crate::vm::{Items, Missing, Output, Semantics};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 
-/// The mark of a key: which scope it is read of, in which mode. No expression can spell one.
-const MARKS: [(char, bool, RenderMode); 4] = [
-    ('#', false, RenderMode::Literal),
-    ('!', false, RenderMode::Shell),
-    ('%', true, RenderMode::Literal),
-    ('&', true, RenderMode::Shell),
-];
+/// The mark of a key of `steps`, which no expression can spell: what such a key names is not simply there, see
+/// [`look_up`].
+const STEPS: char = '%';
 
 /// The attribute that reads the key `name` of `scope`.
-pub(super) fn marked(scope: Scope, name: &str, mode: RenderMode) -> String {
-    let wanted = (scope == Scope::Steps, mode);
-    let mark = MARKS.iter().find(|(_, steps, mode)| (*steps, *mode) == wanted).map_or('#', |(mark, ..)| *mark);
-    format!("{mark}{name}")
+pub(super) fn attribute(scope: Scope, name: &str) -> std::borrow::Cow<'_, str> {
+    if scope == Scope::Steps { format!("{STEPS}{name}").into() } else { name.into() }
 }
 
-/// The key, whether it is one of `steps`, and the mode.
-fn unmarked(attribute: &str) -> Option<(&str, bool, RenderMode)> {
-    MARKS.iter().find_map(|(mark, steps, mode)| Some((attribute.strip_prefix(*mark)?, *steps, *mode)))
+/// The key, and whether it is one of `steps`.
+fn key_of(attribute: &str) -> (&str, bool) {
+    attribute.strip_prefix(STEPS).map_or((attribute, false), |key| (key, true))
+}
+
+fn render_mode(mode: EscapeMode) -> RenderMode {
+    if mode == EscapeMode::Shell { RenderMode::Shell } else { RenderMode::Literal }
 }
 
 /// Why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
@@ -89,7 +87,9 @@ impl Semantics for Rules {
         let scope = Scope::from_name(scope).unwrap_or(Scope::Params);
         let expression = format!("${{{}}}", missing.path);
         let map = missing.parent.and_then(|parent| parent.as_map());
-        let (Some(map), Some((key, of_steps, mode))) = (map, unmarked(missing.name)) else {
+        let (key, of_steps) = key_of(missing.name);
+        let mode = render_mode(missing.mode.unwrap_or(EscapeMode::Plain));
+        let Some(map) = map else {
             return Err(error::missing(scope, name, &expression, Vec::<String>::new()));
         };
         cx.charge(map.len() * size_of::<Value<'_>>())?;
@@ -118,9 +118,13 @@ impl Semantics for Rules {
         Err(cx.fault(Code::TypeMismatch, "there are no operators in this language"))
     }
 
+    fn writable(value: Value<'_>, mode: EscapeMode) -> bool {
+        refused(value, render_mode(mode)).is_none()
+    }
+
     fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
-        let (key, of_steps, mode) = unmarked(key)?;
-        look_up(value.as_map()?, key, of_steps).filter(|value| refused(*value, mode).is_none())
+        let (key, of_steps) = key_of(key);
+        look_up(value.as_map()?, key, of_steps)
     }
 
     fn index<'v>(_: &Cx<'v>, _: Value<'v>, _: Value<'v>) -> Result<Option<Value<'v>>> {
