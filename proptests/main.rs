@@ -1,5 +1,6 @@
 //! Property tests, in one binary.
 
+mod artifacts;
 mod tera_render;
 mod tera_syntax;
 mod tower;

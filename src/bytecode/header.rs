@@ -39,6 +39,11 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| *dialect as u8 == number)
     }
 
+    /// The language as a bit of a set.
+    pub(super) const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+
     const fn letter(self) -> u8 {
         match self {
             Dialect::Tower => b'W',
@@ -59,7 +64,7 @@ impl Dialects {
             let mut letter = 0;
             while letter < letters.len() {
                 if letters[letter] == dialect.letter() {
-                    set |= 1 << dialect as u8;
+                    set |= dialect.bit();
                 }
                 letter += 1;
             }
@@ -75,7 +80,7 @@ impl Dialects {
     /// Whether `dialect` is in the set.
     #[inline(always)]
     pub fn contains(self, dialect: Dialect) -> bool {
-        self.0 & 1 << dialect as u8 != 0
+        self.0 & dialect.bit() != 0
     }
 }
 

@@ -175,7 +175,7 @@ impl Op {
     }
 
     /// Whether the code never goes on behind the instruction.
-    pub fn ends(self) -> bool {
+    pub const fn ends(self) -> bool {
         matches!(self, Op::Jump | Op::Return | Op::Fail)
     }
 }

@@ -10,7 +10,7 @@
 //! | `format` | uint | version of this format |
 //! | `engine` | str | version of the engine that wrote it |
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
-//! | `digest` | bin 32 | BLAKE3 of all other bytes |
+//! | `digest` | bin 32 | BLAKE3 of all bytes behind it (those before it are the same in every file of a version) |
 //! | `stripped` | bool | whether spans and the texts of sources were left out |
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (how many words each table has) |
 //! | `text` | str | every string once: names, constants, messages, sources |

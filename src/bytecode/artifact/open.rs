@@ -180,7 +180,7 @@ impl Bundle {
         self.entry(name).map(|entry| entry.program.clone())
     }
 
-    /// The digest of the file's other bytes.
+    /// The digest of the file's bytes.
     pub fn digest(&self) -> &[u8; DIGEST] {
         &self.inner.digest
     }

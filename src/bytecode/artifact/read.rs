@@ -122,7 +122,14 @@ impl<'b> Reader<'b> {
 
     /// The key `name` (at most 31 bytes).
     pub fn key(&mut self, name: &str) -> Result<()> {
-        if self.str()? == name { Ok(()) } else { Err(self.fault(&format!("the key `{name}` is expected"))) }
+        let left = self.bytes.get(self.at..).unwrap_or(&[]);
+        match left.split_first() {
+            Some((&marker, rest)) if usize::from(marker ^ 0xA0) == name.len() && rest.starts_with(name.as_bytes()) => {
+                self.at += 1 + name.len();
+                Ok(())
+            }
+            _ => Err(self.fault(&format!("the key `{name}` is expected"))),
+        }
     }
 
     /// Nothing is left.
@@ -175,11 +182,10 @@ fn other_version(what: std::fmt::Arguments<'_>) -> Box<Diagnostic> {
         .with_help("compile it again")
 }
 
-/// Where the digest of a file is, and what it must be.
+/// Where the digest of a file is, and what it must be: all bytes behind it. What stands before it is the same
+/// in every file of this version.
 pub(super) fn digest_of(bytes: &[u8]) -> Result<(Range<usize>, [u8; DIGEST])> {
     let Head { digest } = head(&mut Reader::new(bytes))?;
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(bytes.get(..digest.start).unwrap_or(&[]));
-    hasher.update(bytes.get(digest.end..).unwrap_or(&[]));
-    Ok((digest, *hasher.finalize().as_bytes()))
+    let hash = blake3::hash(bytes.get(digest.end..).unwrap_or(&[]));
+    Ok((digest, *hash.as_bytes()))
 }

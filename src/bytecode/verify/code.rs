@@ -10,6 +10,61 @@ use super::records::{Fact, Facts};
 use super::{Check, Maxima, Rule};
 use crate::diagnostics::Result;
 
+/// What the walk asks of an instruction, in one row.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    op: Op,
+    words: u8,
+    operands: u8,
+    kinds: [Operand; MOST],
+    /// Which operand is a label, counted from 1; 0 where none is.
+    label: u8,
+    pops: u8,
+    pushes: u8,
+    ends: bool,
+    dialects: u8,
+}
+
+/// The most operands of an instruction.
+const MOST: usize = 4;
+
+/// Stands for a number of values that an operand decides.
+const VARIABLE: u8 = u8::MAX;
+
+/// How many kinds of operands there are.
+const KINDS: usize = Operand::Label as usize + 1;
+
+const PLANS: [Plan; ISA.len()] = {
+    let mut plans = [Plan::of(&ISA[0]); ISA.len()];
+    let mut at = 0;
+    while at < ISA.len() {
+        plans[at] = Plan::of(&ISA[at]);
+        at += 1;
+    }
+    plans
+};
+
+impl Plan {
+    const fn of(info: &OpInfo) -> Plan {
+        let (mut kinds, mut label, mut nth) = ([Operand::Count; MOST], 0, 0);
+        while nth < info.operands.len() {
+            kinds[nth] = info.operands[nth];
+            if matches!(kinds[nth], Operand::Label) {
+                label = nth as u8 + 1;
+            }
+            nth += 1;
+        }
+        let pops = match info.pops {
+            Pops::Fixed(n) => n,
+            _ => VARIABLE,
+        };
+        let words = if nth == 0 { 1 } else { nth as u8 };
+        let ends = info.op.ends();
+        let (op, operands, pushes, dialects) = (info.op, nth as u8, info.pushes, info.dialects.bits());
+        Plan { op, words, operands, kinds, label, pops, pushes, ends, dialects }
+    }
+}
+
 /// The state before an instruction: the height of the stack, and the innermost open loop or capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct State {
@@ -76,6 +131,8 @@ impl Check<'_, '_> {
             live: true,
             floor: 0,
             most: [0; 3],
+            dialect: self.tables.dialect.bit(),
+            bounds: self.bounds(),
         };
         let (mut at, mut seen) = (0, 0);
         while let Some(note) = walk.states.get_mut(at) {
@@ -97,6 +154,19 @@ impl Check<'_, '_> {
         }
         self.require(Rule::V3, walk.handlers.is_empty(), "a handler begins at no instruction", at)?;
         self.require(Rule::V4, seen == self.tables.chunks.len(), "chunks share code", seen)
+    }
+
+    fn bounds(&self) -> [u32; KINDS] {
+        let count = |rows: usize| u32::try_from(rows).unwrap_or(u32::MAX);
+        let mut bounds = [u32::MAX; KINDS];
+        bounds[Operand::Str as usize] = count(self.tables.strings.len());
+        bounds[Operand::Num as usize] = count(self.tables.numbers.len());
+        bounds[Operand::Memo as usize] = self.tables.counts.memos;
+        bounds[Operand::Chunk as usize] = count(self.tables.chunks.len());
+        for of_four in [Operand::Lit, Operand::Mode, Operand::Role, Operand::Test] {
+            bounds[of_four as usize] = 4;
+        }
+        bounds
     }
 
     /// Notes each chunk where it begins.
@@ -131,11 +201,16 @@ struct Walk<'w, 't> {
     /// The height that the innermost handler's code must not fall below.
     floor: u32,
     most: [u32; 3],
+    /// The language, as the bit it has in a set.
+    dialect: u8,
+    /// For each kind of operand, what it must be below.
+    bounds: [u32; KINDS],
 }
 
 impl Walk<'_, '_> {
     fn chunk(&mut self, chunk: ChunkInfo) -> Result<()> {
         self.chunk = chunk;
+        self.bounds[Operand::Slot as usize] = chunk.slots;
         self.opens.truncate(1);
         (self.state, self.live, self.floor, self.most) = (State::START, true, 0, [0; 3]);
         self.next_event();
@@ -159,7 +234,7 @@ impl Walk<'_, '_> {
         }
         let note = self.states.get(at as usize).copied().unwrap_or(0);
         if note != 0 {
-            self.meet(State::of(note), at)?;
+            self.meet_noted(note, at)?;
         }
         self.check.require(Rule::V7, self.live, "code that nothing leads to", at as usize)?;
         if let Some(place) = self.states.get_mut(at as usize) {
@@ -169,6 +244,13 @@ impl Walk<'_, '_> {
             self.handlers_begin(at)?;
         }
         Ok(())
+    }
+
+    /// The note of a jump here, or that a chunk begins here, inside of another.
+    fn meet_noted(&mut self, note: u64, at: u32) -> Result<()> {
+        let of_jump = note >> 32 != 0;
+        self.check.require(Rule::V4, of_jump, "a chunk begins inside of another", at as usize)?;
+        if of_jump { self.meet(State::of(note), at) } else { Ok(()) }
     }
 
     /// Another way leads here with `state`.
@@ -246,50 +328,56 @@ impl Walk<'_, '_> {
     #[inline(always)]
     fn instruction(&mut self, at: u32) -> Result<u32> {
         let (check, here) = (self.check, at as usize);
-        let tables = check.tables;
-        let word = tables.words.get(here).copied().unwrap_or(0);
-        let known = ISA.get((word & 0xFF) as usize).filter(|info| info.dialects.contains(tables.dialect));
-        check.require(Rule::V1, known.is_some(), "an opcode that does not exist in this language", here)?;
-        let info = known.unwrap_or(Op::of(word).info());
-        let count = info.op.words() as u32;
-        check.require(Rule::V2, at + count <= self.chunk.end, "an instruction is not whole", here)?;
-        let operand = word >> 8;
-        let second = if count > 1 { tables.words.get(here + 1).copied().unwrap_or(0) } else { 0 };
-        check.require(Rule::V2, operand == 0 || !info.operands.is_empty(), "an operand where there is none", here)?;
-        let inside = self.states.get(here + 1..here + count as usize).unwrap_or(&[]);
-        check.require(Rule::V3, inside.iter().all(|note| *note == 0), "a jump leads into an instruction", here)?;
-        let mut label = None;
-        for (nth, kind) in info.operands.iter().enumerate() {
-            let raw = match nth {
-                0 => operand,
-                1 => second,
-                nth => tables.words.get(here + nth).copied().unwrap_or(0),
-            };
-            if *kind == Operand::Label { label = Some(raw) } else { self.operand(*kind, raw, here)? }
+        let left = check.tables.words.get(here..self.chunk.end as usize).unwrap_or(&[]);
+        let word = left.first().copied().unwrap_or(0);
+        let known = PLANS.get((word & 0xFF) as usize);
+        let allowed = known.is_some_and(|plan| plan.dialects & self.dialect != 0);
+        check.require(Rule::V1, allowed, "an opcode that does not exist in this language", here)?;
+        let plan = known.unwrap_or(&PLANS[Op::Return as usize]);
+        let count = usize::from(plan.words);
+        check.require(Rule::V2, count <= left.len(), "an instruction is not whole", here)?;
+        let (first, rest) = (word >> 8, left.get(1..count).unwrap_or(&[]));
+        check.require(Rule::V2, first == 0 || plan.operands > 0, "an operand where there is none", here)?;
+        self.operand(plan.kinds[0], first, here)?;
+        for (nth, (&raw, &kind)) in rest.iter().zip(&plan.kinds[1..]).enumerate() {
+            let jumped_to = self.states.get(here + 1 + nth).is_some_and(|note| *note != 0);
+            check.require(Rule::V3, !jumped_to, "a jump leads into an instruction", here)?;
+            self.operand(kind, raw, here)?;
         }
-        self.apply(info, operand, second, label, at)?;
-        Ok(count)
+        let label = match plan.label {
+            0 => None,
+            1 => Some(first),
+            nth => rest.get(usize::from(nth) - 2).copied(),
+        };
+        self.apply(plan, first, rest.first().copied().unwrap_or(0), label, at)?;
+        Ok(plan.words.into())
     }
 
     #[inline(always)]
     fn operand(&self, kind: Operand, raw: u32, at: usize) -> Result<()> {
-        let (check, tables) = (&self.check, self.check.tables);
         match kind {
-            Operand::Str => check.require(Rule::V5, check.has_string(raw), "no such string", at),
-            Operand::Num => check.require(Rule::V5, (raw as usize) < tables.numbers.len(), "no such number", at),
-            Operand::Lit | Operand::Mode | Operand::Role | Operand::Test => {
-                check.require(Rule::V2, raw <= 3, "an operand without a meaning", at)
-            }
-            Operand::Memo => check.require(Rule::V6, raw < tables.counts.memos, "no place for the answer", at),
-            Operand::Slot => check.require(Rule::V6, raw < self.chunk.slots, "no such slot", at),
             Operand::Path => self.record(Facts::at(self.facts.paths, raw), Rule::V5, "no such path", at),
             Operand::Site => self.record(Facts::at(self.facts.sites, raw), Rule::V10, "no such call", at),
             Operand::Scope if raw == 0 => Ok(()),
             Operand::Scope => self.record(Facts::at(self.facts.scopes, raw), Rule::V5, "no such scope", at),
-            Operand::Chunk => check.require(Rule::V10, (raw as usize) < tables.chunks.len(), "no such chunk", at),
             Operand::Fail => self.record(Facts::at(self.facts.failures, raw), Rule::V5, "no such failure", at),
-            Operand::Int | Operand::Count | Operand::Label => Ok(()),
+            kind if raw < self.bounds[kind as usize] => Ok(()),
+            kind => self.no_such(kind, at),
         }
+    }
+
+    /// An operand is beyond its bound.
+    #[cold]
+    fn no_such(&self, kind: Operand, at: usize) -> Result<()> {
+        let (rule, what) = match kind {
+            Operand::Str => (Rule::V5, "no such string"),
+            Operand::Num => (Rule::V5, "no such number"),
+            Operand::Memo => (Rule::V6, "no place for the answer"),
+            Operand::Slot => (Rule::V6, "no such slot"),
+            Operand::Chunk => (Rule::V10, "no such chunk"),
+            _ => (Rule::V2, "an operand without a meaning"),
+        };
+        self.check.require(rule, false, what, at)
     }
 
     #[inline(always)]
@@ -297,21 +385,22 @@ impl Walk<'_, '_> {
         self.check.require(rule, fact.is_some(), what, at)?;
         let fact = fact.unwrap_or_default();
         self.check.require(Rule::V6, fact.slots() <= self.chunk.slots, "a root names no slot", at)?;
-        self.check.require(Rule::V9, fact.loops() <= self.open().loops, "a root names no open loop", at)
+        let open = fact.loops() == 0 || fact.loops() <= self.open().loops;
+        self.check.require(Rule::V9, open, "a root names no open loop", at)
     }
 
     // What it does to the state
 
     #[inline(always)]
-    fn apply(&mut self, info: &OpInfo, operand: u32, second: u32, label: Option<u32>, at: u32) -> Result<()> {
-        let pops = self.pops(info.pops, operand);
+    fn apply(&mut self, plan: &Plan, operand: u32, second: u32, label: Option<u32>, at: u32) -> Result<()> {
+        let pops = if plan.pops == VARIABLE { self.pops(plan.op, operand) } else { plan.pops.into() };
         let enough = self.state.height.saturating_sub(self.floor) >= pops;
         self.check.require(Rule::V7, enough, "the stack holds less than is taken", at as usize)?;
         let before = self.state;
-        self.state.height = before.height.saturating_sub(pops) + u32::from(info.pushes);
+        self.state.height = before.height.saturating_sub(pops) + u32::from(plan.pushes);
         self.most[0] = self.most[0].max(self.state.height);
         let mut there = self.state;
-        match info.op {
+        match plan.op {
             Op::JumpPresent => there = before,
             Op::Iter => self.begin_loop(operand, second, at)?,
             Op::Next => there = self.turn(operand, label, at)?,
@@ -325,16 +414,15 @@ impl Walk<'_, '_> {
             Op::Return => self.end(at)?,
             _ => {}
         }
-        self.live = !info.op.ends();
+        self.live = !plan.ends;
         match label {
             Some(target) => self.jump(there, target, at),
             None => Ok(()),
         }
     }
 
-    #[inline(always)]
-    fn pops(&self, pops: Pops, operand: u32) -> u32 {
-        match pops {
+    fn pops(&self, op: Op, operand: u32) -> u32 {
+        match op.info().pops {
             Pops::Fixed(n) => n.into(),
             Pops::Count => operand,
             Pops::PathIndexes => Facts::at(self.facts.paths, operand).unwrap_or_default().count(),

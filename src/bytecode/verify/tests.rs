@@ -144,6 +144,11 @@ fn each_rule_alone_refuses_what_breaks_it() {
         }),
         (Rule::V4, "a chunk that runs past its end", program(&[op(Op::Text, 1)])),
         (Rule::V4, "two chunks with one code", but(|parts| parts.chunks.push(parts.chunks[0]))),
+        (Rule::V4, "a chunk that begins inside of another", {
+            let mut parts = program(&[op(Op::Text, 1), op(Op::Text, 1), ret]);
+            parts.chunks.push(ChunkInfo { entry: 1, ..ChunkInfo::of(&parts.chunks[0]) }.row());
+            parts
+        }),
         (Rule::V4, "words that no chunk has", but(|parts| parts.words.push(ret))),
         (Rule::V5, "a string that does not exist", program(&[op(Op::Text, 99), ret])),
         (Rule::V5, "a string that leaves the text", but(|parts| parts.strings[1] = [7, 8])),

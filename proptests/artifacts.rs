@@ -1,0 +1,320 @@
+//! Artifacts that were damaged, by accident or on purpose. As they are, all of them are refused. With their digest
+//! made right again, each is refused by a rule of the verifier, or renders within its limits, the same by the
+//! machine that trusts the verifier and by its twin that checks every index.
+
+use std::sync::OnceLock;
+
+use dropforge::bytecode::{Bundle, Entry, ISA, Program, encode};
+use dropforge::diagnostics::Code;
+use dropforge::dialect::{tera, tower};
+use dropforge::engine::{Dialect, Engine, Template};
+use dropforge::function::Capabilities;
+use dropforge::limits::Limits;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::{NoHooks, Run, Session, run, run_checked};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Templates of every construct; the first of each is the entry.
+const TERA: &[&[(&str, &str)]] = &[
+    &[("text", "a {{ x }} b {{ a.b }} c {{ l[0] }} {{ m[x] }}")],
+    &[(
+        "conditions",
+        "{% if x == 'v' and not n > 2 %}1{% elif x is defined %}2{% else %}3{% endif %}{{ x == 'v' or n }}",
+    )],
+    &[(
+        "loops",
+        "{% for k, v in m %}{% for y in l %}{{ loop.index }}{{ k }}{{ v }}{{ y }}{% if y == 2 %}{% break %}{% endif %}{% else %}-{% endfor %}{% endfor %}",
+    )],
+    &[(
+        "sections",
+        "{% filter upper %}{% for y in l %}{% if loop.first %}{% continue %}{% endif %}{{ y }}{% set z = y %}{% endfor %}{{ z | default(value='none') }}{% endfilter %}",
+    )],
+    &[(
+        "absorbed",
+        "{% if q | upper %}1{% endif %}{% if x | trim %}2{% endif %}{% if l[9] %}3{% endif %}{{ 'x' ~ n ~ 1.5 }}",
+    )],
+    &[("sums", "{{ n + 1 * 2 - 3.5 }}{{ n % 2 }}{{ 'a' in l }}{{ [n, 'b'] }}{{ __tera_context }}{{ 5000000000 }}")],
+    &[("failing", "{{ nowhere }}"), ("other", "")],
+    &[("unknown", "{{ x }}{{ x | nofilter }}")],
+    &[
+        ("macros", "{% import 'm' as m %}{{ m::f(a=n) }}{{ m::f(a=3, b='c') }}"),
+        ("m", "{% macro f(a, b='d') %}{% if a > 0 %}{{ a }}{{ self::f(a=a - 1) }}{% endif %}{{ b }}{% endmacro %}"),
+    ],
+    &[
+        ("includes", "{% for y in l %}{% include 'i' %}{% endfor %}"),
+        ("i", "{{ y }}{{ loop.index }}{% if y == 1 %}{% include 'r' %}{% endif %}"),
+        ("r", "{{ y }}{% if y == 2 %}{% include 'r' %}{% endif %}"),
+    ],
+    &[
+        ("child.html", "{% extends 'p' %}{% block b %}{{ super() }}{{ h }}{% endblock %}"),
+        ("p", "<{% block b %}{{ h | safe }}{% endblock %}>"),
+    ],
+];
+
+const TOWER: &[&str] = &["cd ${params.dir} && echo ${context.name}", "plain", "${params.x}${params.x}"];
+
+fn inputs() -> Value {
+    json!({
+        "x": "v", "n": 2, "l": [1, 2, 3], "m": {"v": 1, "w": {"z": 2}}, "a": {"b": true}, "h": "<&>",
+        "params": {"dir": "a b", "x": 1}, "context": {"name": "n"},
+    })
+}
+
+fn templates() -> Vec<Template> {
+    let mut templates = Vec::new();
+    for files in TERA {
+        let builder = Engine::builder();
+        let builder = files.iter().fold(builder, |builder, (name, text)| builder.template(*name, *text));
+        templates.push(builder.build().load(Dialect::Tera, files[0].0).expect("it compiles"));
+    }
+    for (at, text) in TOWER.iter().enumerate() {
+        let engine = Engine::builder().shell(at % 2 == 0).build();
+        templates.push(engine.compile(Dialect::Tower, &format!("tower{at}"), text).expect("it compiles"));
+    }
+    templates
+}
+
+/// Artifacts of each template alone and of all together, whole and stripped.
+fn artifacts() -> &'static [Vec<u8>] {
+    static ARTIFACTS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    ARTIFACTS.get_or_init(|| {
+        let templates = templates();
+        let entries: Vec<Entry<'_>> = templates
+            .iter()
+            .map(|one| Entry { name: one.name(), program: one.program(), escape: false, reaches: one.reaches() })
+            .collect();
+        let mut artifacts: Vec<_> =
+            entries.iter().map(|entry| encode(&[*entry], false).expect("an artifact")).collect();
+        artifacts.extend([false, true].map(|strip| encode(&entries, strip).expect("an artifact")));
+        artifacts
+    })
+}
+
+/// What is done to an artifact.
+#[derive(Debug, Clone)]
+enum Damage {
+    /// A bit is flipped.
+    Bit(prop::sample::Index, u8),
+    /// A byte is another.
+    Byte(prop::sample::Index, u8),
+    /// A word of the tables is another: a boundary, or near what it was.
+    Word(prop::sample::Index, u32),
+    /// A word of the tables is another by a little.
+    Near(prop::sample::Index, i8),
+    /// The operand of a word is another, its opcode remains.
+    Operand(prop::sample::Index, u32),
+    /// The opcode of a word is another, its operand remains.
+    Opcode(prop::sample::Index, prop::sample::Index),
+    /// Two words change places.
+    Swap(prop::sample::Index, prop::sample::Index),
+    /// The end is cut off.
+    Cut(prop::sample::Index),
+    /// Bytes are put in.
+    Insert(prop::sample::Index, Vec<u8>),
+    /// Bytes are taken out.
+    Remove(prop::sample::Index, u8),
+    /// A length of four bytes is put where something begins.
+    Length(prop::sample::Index, u8, u32),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = any::<prop::sample::Index>;
+    let boundary = prop_oneof![
+        Just(0_u32),
+        Just(1),
+        Just(2),
+        Just(0xFF),
+        Just(0xFF_FFFF),
+        Just(0x7FFF_FFFF),
+        Just(u32::MAX),
+        0_u32..64,
+        any::<u32>(),
+    ];
+    let marker = prop::sample::select(vec![0xC6_u8, 0xDB, 0xDD, 0xDF, 0xCE, 0xCF, 0xC1, 0xD9, 0xC5, 0xDC]);
+    let anywhere = prop_oneof![
+        (at(), 0_u8..8).prop_map(|(at, bit)| Damage::Bit(at, bit)),
+        (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        at().prop_map(Damage::Cut),
+        (at(), prop::collection::vec(any::<u8>(), 1..9)).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
+        (at(), 1_u8..9).prop_map(|(at, len)| Damage::Remove(at, len)),
+        (at(), marker, boundary.clone()).prop_map(|(at, marker, len)| Damage::Length(at, marker, len)),
+    ];
+    let in_words = prop_oneof![
+        (at(), boundary.clone()).prop_map(|(at, word)| Damage::Word(at, word)),
+        (at(), -8_i8..=8).prop_map(|(at, by)| Damage::Near(at, by)),
+        (at(), boundary).prop_map(|(at, operand)| Damage::Operand(at, operand)),
+        (at(), at()).prop_map(|(at, op)| Damage::Opcode(at, op)),
+        (at(), at()).prop_map(|(a, b)| Damage::Swap(a, b)),
+    ];
+    prop_oneof![1 => anywhere, 3 => in_words]
+}
+
+/// Where the words of an artifact begin, and how many there are.
+fn words(bytes: &[u8]) -> (usize, usize) {
+    let key = b"\xA5words";
+    let at = bytes.windows(key.len()).rposition(|window| window == key).map_or(bytes.len(), |at| at + key.len());
+    let head = match bytes.get(at) {
+        Some(0xC4) => 2,
+        Some(0xC5) => 3,
+        Some(0xC6) => 5,
+        _ => 0,
+    };
+    (at + head, bytes.len().saturating_sub(at + head) / 4)
+}
+
+fn change_word(bytes: &mut [u8], at: &prop::sample::Index, change: impl FnOnce(u32) -> u32) {
+    let (start, count) = words(bytes);
+    if count == 0 {
+        return;
+    }
+    let at = start + at.index(count) * 4;
+    let word: [u8; 4] = bytes[at..at + 4].try_into().expect("four bytes");
+    bytes[at..at + 4].copy_from_slice(&change(u32::from_le_bytes(word)).to_le_bytes());
+}
+
+fn word_at(bytes: &[u8], at: &prop::sample::Index) -> u32 {
+    let mut word = 0;
+    change_word(&mut bytes.to_vec(), at, |found| {
+        word = found;
+        found
+    });
+    word
+}
+
+fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
+    if bytes.is_empty() {
+        return;
+    }
+    let len = bytes.len();
+    match damage {
+        Damage::Bit(at, bit) => bytes[at.index(len)] ^= 1 << bit,
+        Damage::Byte(at, byte) => bytes[at.index(len)] = *byte,
+        Damage::Word(at, word) => change_word(bytes, at, |_| *word),
+        Damage::Near(at, by) => change_word(bytes, at, |word| word.wrapping_add_signed((*by).into())),
+        Damage::Operand(at, operand) => change_word(bytes, at, |word| operand << 8 | word & 0xFF),
+        Damage::Opcode(at, op) => {
+            change_word(bytes, at, |word| word & !0xFF | u32::try_from(op.index(ISA.len() + 1)).expect("a byte"));
+        }
+        Damage::Swap(a, b) => {
+            let (one, two) = (word_at(bytes, a), word_at(bytes, b));
+            change_word(bytes, a, |_| two);
+            change_word(bytes, b, |_| one);
+        }
+        Damage::Cut(at) => bytes.truncate(at.index(len)),
+        Damage::Insert(at, new) => drop(bytes.splice(at.index(len)..at.index(len), new.iter().copied())),
+        Damage::Remove(at, count) => {
+            let from = at.index(len);
+            bytes.drain(from..(from + usize::from(*count)).min(len));
+        }
+        Damage::Length(at, marker, length) => {
+            let new = std::iter::once(*marker).chain(length.to_be_bytes());
+            let from = at.index(len);
+            drop(bytes.splice(from..(from + 1).min(len), new));
+        }
+    }
+}
+
+/// With the digest of what is there now, where there is still room for one.
+fn reseal(bytes: &mut [u8]) {
+    let key = b"\xA6digest\xC4\x20";
+    let Some(at) = bytes.windows(key.len()).position(|window| window == key).map(|at| at + key.len()) else { return };
+    if let Some((digest, rest)) = bytes.get_mut(at..).and_then(|bytes| bytes.split_at_mut_checked(32)) {
+        digest.copy_from_slice(blake3::hash(rest).as_bytes());
+    }
+}
+
+/// Few enough that hostile code ends at once.
+fn limits() -> Limits {
+    Limits { fuel: 20_000, memory: 4 << 20, output_bytes: 1 << 20, call_depth: 40, ..Limits::default() }
+}
+
+/// Renders by both machines; an error is what a person sees of it.
+fn renders(program: &Program) -> [Result<String, String>; 2] {
+    let engine = Engine::new();
+    let registry = engine.registry(program.dialect()).expect("the language has functions");
+    let linked = match registry.link(program.imports()) {
+        Ok(linked) => linked,
+        Err(error) => return [Err(error.render(false)), Err(error.render(false))],
+    };
+    let (arena, limits) = (Arena::new(), limits());
+    let shapes = Shapes::new(&arena);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&inputs()).expect("inputs"));
+    let what = Run { program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    let mut session = Session::new();
+    [false, true].map(|checked| {
+        let mut out = String::new();
+        let result = match (program.dialect(), checked) {
+            (Dialect::Tera, false) => run::<tera::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+            (Dialect::Tera, true) => run_checked::<tera::Rules>(&mut session, what, &mut out),
+            (Dialect::Tower, false) => run::<tower::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+            (Dialect::Tower, true) => run_checked::<tower::Rules>(&mut session, what, &mut out),
+        };
+        result.map(|()| out).map_err(|error| error.render(false))
+    })
+}
+
+#[test]
+fn what_is_not_damaged_opens_and_renders_by_both_machines() {
+    for bytes in artifacts() {
+        let mut resealed = bytes.clone();
+        reseal(&mut resealed);
+        assert!(*bytes == resealed, "the digest is found where it is");
+        for entry in Bundle::open(bytes.clone()).expect("it opens").entries() {
+            let [one, two] = renders(entry.program());
+            assert_eq!(one, two, "{}", entry.name());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_damaged_artifact_is_refused(
+        which in any::<prop::sample::Index>(),
+        damages in prop::collection::vec(damage(), 1..4),
+    ) {
+        let whole = which.get(artifacts());
+        let mut bytes = whole.clone();
+        damages.iter().for_each(|damage| apply(&mut bytes, damage));
+        if bytes == *whole {
+            return Ok(()); // two damages that undo one another
+        }
+        let error = Bundle::open(bytes).expect_err("it is refused");
+        let known = [
+            Code::NotAnArtifact, Code::ArtifactVersion, Code::ArtifactDigest, Code::ArtifactEncoding,
+            Code::CorruptProgram,
+        ];
+        prop_assert!(known.contains(&error.code), "{}", error);
+        prop_assert!(error.code == Code::CorruptProgram || !error.fields.contains_key("rule"));
+    }
+
+    #[test]
+    fn a_damaged_and_resealed_artifact_is_refused_or_does_no_harm(
+        which in any::<prop::sample::Index>(),
+        damages in prop::collection::vec(damage(), 1..4),
+    ) {
+        let mut bytes = which.get(artifacts()).clone();
+        damages.iter().for_each(|damage| apply(&mut bytes, damage));
+        reseal(&mut bytes);
+        let len = bytes.len();
+        match Bundle::open(bytes) {
+            Ok(bundle) => for entry in bundle.entries() {
+                let [one, two] = renders(entry.program());
+                prop_assert_eq!(one, two);
+                let listing = dropforge::bytecode::disassemble(entry.program());
+                prop_assert!(listing.len() < 4096 * len, "a listing of {} bytes", listing.len());
+            },
+            Err(error) if error.code == Code::CorruptProgram => {
+                prop_assert!(error.fields.get("rule").is_some_and(|rule| rule.starts_with('V')), "{}", error);
+            }
+            Err(error) => prop_assert!(error.code != Code::ArtifactDigest, "{}", error),
+        }
+    }
+
+    #[test]
+    fn any_bytes_give_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        prop_assert!(Bundle::open(bytes).is_err());
+    }
+}
