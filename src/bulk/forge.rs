@@ -68,13 +68,16 @@ impl Forge {
         builder: EngineBuilder,
     ) -> Result<(Self, Vec<Box<Diagnostic>>)> {
         let engine = engine(&set.root, builder)?;
+        let language = |file: &TemplateFile| dialect.or_else(|| dialect_of(&file.name));
+        let mut compiled = BTreeMap::new();
+        for one in Dialect::ALL {
+            let files = set.files.iter().filter(|file| language(file) == Some(one));
+            let names: Vec<&str> = files.map(|file| file.name.as_str()).collect();
+            compiled.extend(names.iter().copied().zip(engine.load_all(one, &names)));
+        }
         let (mut templates, mut errors) = (BTreeMap::new(), Vec::new());
         for TemplateFile { name, .. } in &set.files {
-            let compiled = match dialect.or_else(|| dialect_of(name)) {
-                Some(dialect) => engine.load(dialect, name),
-                None => Err(unknown_language(name).into()),
-            };
-            match compiled {
+            match compiled.remove(name.as_str()).unwrap_or_else(|| Err(unknown_language(name).into())) {
                 Ok(template) => {
                     templates.insert(name.clone(), template);
                 }

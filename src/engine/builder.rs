@@ -1,16 +1,15 @@
 //! Building an engine, and compiling with it.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::instance;
-use super::loader::MemoryLoader;
+use super::loader::{MemoryLoader, Once};
 use super::template::Template;
 use crate::bytecode::{Dialect, ImportKind};
 use crate::compiler::{Loader, NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::function::{Capabilities, HostArgs, IntoAnswer, Registry};
-use crate::limits::{Limit, Limits};
+use crate::limits::Limits;
 use crate::text::Source;
 
 /// Compiles templates. Cheap to clone, shared between threads.
@@ -23,7 +22,9 @@ pub struct Engine {
 pub struct EngineBuilder {
     pub(super) limits: Limits,
     pub(super) capabilities: Capabilities,
-    registries: BTreeMap<Dialect, Registry>,
+    /// In the order of [`Dialect::ALL`].
+    registries: [Registry; Dialect::ALL.len()],
+    templates: Vec<Arc<Source>>,
     loader: Arc<dyn Loader>,
     escape_suffixes: Vec<String>,
     shell: bool,
@@ -61,7 +62,8 @@ impl Engine {
         EngineBuilder {
             limits: Limits::default(),
             capabilities: Capabilities::NONE,
-            registries: Dialect::ALL.into_iter().map(|dialect| (dialect, instance::registry(dialect))).collect(),
+            registries: Dialect::ALL.map(instance::registry),
+            templates: Vec::new(),
             loader: Arc::new(NoLoader),
             escape_suffixes: [".html", ".htm", ".xml"].map(str::to_owned).into(),
             shell: false,
@@ -74,8 +76,8 @@ impl Engine {
     }
 
     /// The functions, filters and tests of a language.
-    pub fn registry(&self, dialect: Dialect) -> Option<&Registry> {
-        self.shared.registries.get(&dialect)
+    pub fn registry(&self, dialect: Dialect) -> &Registry {
+        self.shared.registry(dialect)
     }
 
     /// Compiles `source` under `name`. What it includes, imports or extends comes from the engine's loader.
@@ -90,6 +92,36 @@ impl Engine {
         self.compile_source(dialect, &source, None)
     }
 
+    /// Compiles the templates that the engine's loader has under `names`, in order. What several of them include,
+    /// import or extend is loaded and read once, so this is the way to compile a set of templates.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let engine = Engine::builder()
+    ///     .template("_a", "{{ a }}")
+    ///     .template("b", "b{% include '_a' %}")
+    ///     .template("c", "c{% include '_a' %}")
+    ///     .build();
+    /// let inputs = serde_json::json!({ "a": 1 });
+    /// let all = engine.load_all(Dialect::Tera, &["b", "c"]).into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// let texts = all.iter().map(|template| template.render(&inputs)).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(texts, ["b1", "c1"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_all(&self, dialect: Dialect, names: &[&str]) -> Vec<Result<Template, Diagnostics>> {
+        let loader = Once::over(&*self.shared.loader);
+        let load = |name: &&str| loader.load(name)?.ok_or_else(|| self.unknown(name));
+        let sources: Vec<_> = names.iter().map(load).collect();
+        let entries = sources.iter().flatten();
+        let units: Vec<_> = entries.map(|entry| self.shared.unit(dialect, entry, &loader, None)).collect();
+        let mut answers = instance::compile_all(dialect, &units).into_iter();
+        let answer = |source: &Result<_, Box<Diagnostic>>| match source {
+            Ok(_) => self.link(dialect, answers.next().unwrap_or(Err(Vec::new()))),
+            Err(error) => Err(error.clone().into()),
+        };
+        sources.iter().map(answer).collect()
+    }
+
     /// Compiles a source; `escape` overrides what the source's name says.
     pub fn compile_source(
         &self,
@@ -98,17 +130,13 @@ impl Engine {
         escape: Option<bool>,
     ) -> Result<Template, Diagnostics> {
         let shared = &self.shared;
-        if source.text().len() > shared.limits.source_bytes {
-            let error = Limit::SourceBytes.error(shared.limits.source_bytes as u64);
-            return Err(error.at(source, crate::text::Span::new(0, 0), "").into());
-        }
-        let empty = Registry::default();
-        let registry = shared.registries.get(&dialect).unwrap_or(&empty);
-        let by_language = || if dialect.escapes_by_name() { shared.escapes(source.name()) } else { shared.shell };
-        let escape = escape.unwrap_or_else(by_language);
-        let unit = Unit { entry: source, loader: &*shared.loader, registry, limits: &shared.limits, escape };
-        let compiled = instance::compile(dialect, &unit).map_err(Diagnostics::from)?;
-        let linked = registry.link(compiled.program.imports())?;
+        let unit = shared.unit(dialect, source, &*shared.loader, escape);
+        self.link(dialect, instance::compile(dialect, &unit))
+    }
+
+    fn link(&self, dialect: Dialect, compiled: instance::Answer) -> Result<Template, Diagnostics> {
+        let (shared, compiled) = (&self.shared, compiled?);
+        let linked = shared.registry(dialect).link(compiled.program.imports())?;
         Ok(Template::new(compiled, linked, shared.limits.clone(), shared.capabilities))
     }
 
@@ -141,9 +169,7 @@ impl EngineBuilder {
 
     /// Adds a template that others may name; it is found before the loader's.
     pub fn template(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
-        let name = name.into();
-        let below = std::mem::replace(&mut self.loader, Arc::new(NoLoader));
-        self.loader = Arc::new(MemoryLoader::over(below).with(Source::new(name, source)));
+        self.templates.push(Source::new(name, source));
         self
     }
 
@@ -204,13 +230,34 @@ impl EngineBuilder {
         name: impl Into<String>,
         body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
     ) -> Self {
-        self.registries.entry(dialect).or_default().insert_host(kind, name, body);
+        self.registries[place(dialect)].insert_host(kind, name, body);
         self
     }
 
     /// The engine.
-    pub fn build(self) -> Engine {
+    pub fn build(mut self) -> Engine {
+        if !self.templates.is_empty() {
+            let over = MemoryLoader::over(self.loader);
+            self.loader = Arc::new(self.templates.drain(..).fold(over, MemoryLoader::with));
+        }
         Engine { shared: Arc::new(self) }
+    }
+
+    fn registry(&self, dialect: Dialect) -> &Registry {
+        &self.registries[place(dialect)]
+    }
+
+    /// What compiles `entry`; `escape` overrides what its name says.
+    fn unit<'u>(
+        &'u self,
+        dialect: Dialect,
+        entry: &'u Arc<Source>,
+        loader: &'u dyn Loader,
+        escape: Option<bool>,
+    ) -> Unit<'u> {
+        let by_language = || if dialect.escapes_by_name() { self.escapes(entry.name()) } else { self.shell };
+        let (registry, limits) = (self.registry(dialect), &self.limits);
+        Unit { entry, loader, registry, limits, escape: escape.unwrap_or_else(by_language) }
     }
 
     fn escapes(&self, name: &str) -> bool {
@@ -218,8 +265,49 @@ impl EngineBuilder {
     }
 }
 
+/// The place of a language in [`Dialect::ALL`].
+fn place(dialect: Dialect) -> usize {
+    Dialect::ALL.iter().position(|other| *other == dialect).unwrap_or(0)
+}
+
 impl std::fmt::Debug for EngineBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EngineBuilder").field("limits", &self.limits).field("allow", &self.capabilities).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_compiles_as_each_of_it_does() {
+        let names = ["a", "b", "broken", "absent", "late", "a"];
+        let engine = Engine::builder()
+            .template("part", "{{ x | nofilter }}")
+            .template("a", "a{% include 'part' %}")
+            .template("b", "{% import 'broken' as m %}b{% include 'part' %}")
+            .template("broken", "{% macro m() %}")
+            .template("late", "{% include ['absent', 'a'] %}")
+            .build();
+        let told = |answer: Result<Template, Diagnostics>| match answer {
+            Ok(template) => format!("{}{:?}", template.disassemble(), template.lints()),
+            Err(errors) => errors.to_string(),
+        };
+        let together: Vec<_> = engine.load_all(Dialect::Tera, &names).into_iter().map(told).collect();
+        let alone: Vec<_> = names.iter().map(|name| told(engine.load(Dialect::Tera, name))).collect();
+        assert_eq!(together, alone);
+        assert!(together[2].contains("endmacro") && together[3].contains("`absent`"), "{together:?}");
+    }
+
+    #[test]
+    fn added_templates_are_found_before_the_loaders_whichever_is_said_first() {
+        let loader = || MemoryLoader::new().with(Source::new("a", "below")).with(Source::new("b", "b"));
+        let first = Engine::builder().template("a", "above").loader(loader()).build();
+        let last = Engine::builder().loader(loader()).template("a", "once").template("a", "above").build();
+        for engine in [first, last] {
+            let text = |name| engine.load(Dialect::Tera, name).unwrap().render(&()).unwrap();
+            assert_eq!([text("a"), text("b")], ["above", "b"]);
+        }
     }
 }

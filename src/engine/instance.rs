@@ -7,11 +7,22 @@ use crate::dialect::{tera, tower};
 use crate::function::Registry;
 use crate::vm::{Hooks, Run, Session, run, run_checked};
 
+/// What compiling a unit gives: the program, or everything that is wrong.
+pub(super) type Answer = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
+
 /// Compiles a unit of `dialect`.
-pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
+pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
     match dialect {
         Dialect::Tower => tower::compile(unit),
         Dialect::Tera => tera::compile(unit),
+    }
+}
+
+/// Compiles units of `dialect`, in order; what they share is read once.
+pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
+    match dialect {
+        Dialect::Tower => units.iter().map(tower::compile).collect(),
+        Dialect::Tera => tera::compile_all(units),
     }
 }
 

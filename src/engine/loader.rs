@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+
+use hashbrown::HashMap;
 
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -57,6 +59,33 @@ impl Loader for MemoryLoader {
 impl std::fmt::Debug for MemoryLoader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.sources.keys()).finish()
+    }
+}
+
+/// Asks another loader for each name once, so that whoever asks again gets the same source.
+pub(super) struct Once<'l> {
+    below: &'l dyn Loader,
+    known: Mutex<HashMap<String, Result<Option<Arc<Source>>>>>,
+}
+
+impl<'l> Once<'l> {
+    /// Asks `below`.
+    pub fn over(below: &'l dyn Loader) -> Self {
+        Self { below, known: Mutex::default() }
+    }
+}
+
+impl Loader for Once<'_> {
+    fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
+        let Ok(mut known) = self.known.lock() else { return self.below.load(name) };
+        match known.get(name) {
+            Some(answer) => answer.clone(),
+            None => known.entry(name.to_owned()).or_insert_with(|| self.below.load(name)).clone(),
+        }
+    }
+
+    fn names(&self) -> Vec<String> {
+        self.below.names()
     }
 }
 

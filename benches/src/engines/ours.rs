@@ -29,10 +29,6 @@ impl Ours {
         let builder = InputBuilder::new(Box::leak(Box::default()), self.shapes);
         builder.deserialize(&*inputs).expect("inputs")
     }
-
-    fn load(&self, entry: &str) -> Template {
-        self.forge.load(self.dialect, entry).unwrap_or_else(|errors| panic!("{errors}"))
-    }
 }
 
 impl Engine for Ours {
@@ -61,7 +57,9 @@ impl Engine for Ours {
     }
 
     fn compile(&mut self) {
-        self.templates = self.entries.iter().map(|entry| self.load(entry)).collect();
+        let entries: Vec<&str> = self.entries.iter().map(String::as_str).collect();
+        let loaded = self.forge.load_all(self.dialect, &entries).into_iter();
+        self.templates = loaded.map(|template| template.unwrap_or_else(|errors| panic!("{errors}"))).collect();
     }
 
     fn hold(&mut self, inputs: &Value) {

@@ -30,6 +30,6 @@ mod templates;
 mod tests;
 
 pub use builtins::registry;
-pub use lower::compile;
+pub use lower::{compile, compile_all};
 pub use parser::parse;
 pub use semantics::Rules;

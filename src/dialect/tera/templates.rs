@@ -13,7 +13,7 @@ use super::ast::{Block, Macro, Name, Node, Template};
 use super::parser::parse;
 use crate::compiler::Unit;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::limits::Limit;
+use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
 /// Index of a template in [`Templates::list`].
@@ -44,6 +44,32 @@ impl<'a> Loaded<'a> {
     }
 }
 
+/// What has been parsed, for all units that are compiled together: a source that several reach is parsed once.
+pub(super) struct Parsed<'a> {
+    arena: &'a Bump,
+    known: HashMap<(*const Source, *const Limits), Known<'a>>,
+}
+
+/// The source, which stays where it is while this is kept, and what [`parse`] gave.
+type Known<'a> = (Arc<Source>, Option<Template<'a>>, Vec<Box<Diagnostic>>);
+
+impl<'a> Parsed<'a> {
+    /// Nothing yet; trees will lie in `arena`.
+    pub fn new(arena: &'a Bump) -> Self {
+        Self { arena, known: HashMap::new() }
+    }
+
+    fn parse(&mut self, source: &Arc<Source>, limits: &Limits) -> (Option<Template<'a>>, Vec<Box<Diagnostic>>) {
+        let parsed = || {
+            let (template, errors) = parse(self.arena, source, limits);
+            (source.clone(), template, errors)
+        };
+        let key = (Arc::as_ptr(source), std::ptr::from_ref(limits));
+        let (_, template, errors) = self.known.entry(key).or_insert_with(parsed);
+        (*template, errors.clone())
+    }
+}
+
 /// All templates of a unit; the entry is the first.
 pub(super) struct Templates<'a> {
     pub list: Vec<Loaded<'a>>,
@@ -53,9 +79,9 @@ pub(super) struct Templates<'a> {
 
 impl<'a> Templates<'a> {
     /// Loads what `unit` reaches, or says everything that is wrong with it.
-    pub fn load(arena: &'a Bump, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
+    pub fn load(parsed: &mut Parsed<'a>, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
         let templates = Self { list: Vec::new(), ids: HashMap::new() };
-        let mut reach = Reach { arena, unit, templates, errors: Vec::new() };
+        let mut reach = Reach { parsed, unit, templates, errors: Vec::new() };
         reach.all();
         if reach.errors.is_empty() {
             reach.link();
@@ -78,7 +104,7 @@ impl<'a> Templates<'a> {
 }
 
 struct Reach<'a, 'u> {
-    arena: &'a Bump,
+    parsed: &'u mut Parsed<'a>,
     unit: &'u Unit<'u>,
     templates: Templates<'a>,
     errors: Vec<Box<Diagnostic>>,
@@ -100,7 +126,7 @@ impl<'a> Reach<'a, '_> {
     }
 
     fn add(&mut self, name: &str, source: Arc<Source>) -> Option<Id> {
-        let (ast, errors) = parse(self.arena, &source, self.unit.limits);
+        let (ast, errors) = self.parsed.parse(&source, self.unit.limits);
         self.errors.extend(errors);
         let id = ast.map(|ast| {
             let blocks = ast.blocks.iter().map(|block| (block.name.text, *block)).collect();

@@ -26,7 +26,7 @@ use hashbrown::HashMap;
 
 use super::ast::{Block, Name};
 use super::semantics::Rules;
-use super::templates::{Id, Templates};
+use super::templates::{Id, Parsed, Templates};
 use crate::bytecode::{Dialect, Failure, ImportKind};
 use crate::compiler::{Compiled, Emitter, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -38,9 +38,21 @@ use frames::{Frame, Outside};
 const DEPTH: usize = 500;
 
 /// Compiles a unit of the language `tera`.
-pub fn compile(unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
+pub fn compile(unit: &Unit<'_>) -> Answer {
+    compile_one(&mut Parsed::new(&Bump::new()), unit)
+}
+
+/// Compiles units of the language `tera`, in order; a source that several of them reach is parsed once.
+pub fn compile_all(units: &[Unit<'_>]) -> Vec<Answer> {
     let arena = Bump::new();
-    let templates = Templates::load(&arena, unit)?;
+    let mut parsed = Parsed::new(&arena);
+    units.iter().map(|unit| compile_one(&mut parsed, unit)).collect()
+}
+
+type Answer = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
+
+fn compile_one(parsed: &mut Parsed<'_>, unit: &Unit<'_>) -> Answer {
+    let templates = Templates::load(parsed, unit)?;
     let mut lower = Lower::new(unit, &templates);
     lower.program().map_err(|error| vec![error])?;
     let Lower { emitter, lints, .. } = lower;
