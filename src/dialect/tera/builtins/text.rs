@@ -39,17 +39,17 @@ pub fn write_text(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
     }
 }
 
-/// Text under construction: every piece is charged before it is appended.
+/// Text under construction, in the arena of the render: every piece is charged before it is appended.
 pub(super) struct Charged<'c, 'v> {
     cx: &'c Cx<'v>,
-    text: String,
+    text: bumpalo::collections::String<'v>,
     failure: Option<Box<Diagnostic>>,
 }
 
 impl<'c, 'v> Charged<'c, 'v> {
     /// Nothing yet.
     pub(super) fn new(cx: &'c Cx<'v>) -> Self {
-        Self { cx, text: String::new(), failure: None }
+        Self { cx, text: bumpalo::collections::String::new_in(cx.arena().bump()), failure: None }
     }
 
     /// Appends the text of `value`.
@@ -74,7 +74,7 @@ impl<'c, 'v> Charged<'c, 'v> {
     /// The finished text as a value.
     pub(super) fn finish(self) -> Result<Value<'v>> {
         self.cx.charge(size_of::<Value>())?;
-        Ok(self.cx.arena().text(&self.text))
+        Ok(self.cx.arena().borrowed_text(self.text.into_bump_str()))
     }
 }
 
