@@ -1,19 +1,10 @@
-//! Which language's rules run a program, which front half compiles it, which functions it has.
+//! Which language's rules run a program, and which functions it has.
 
 use crate::bytecode::Dialect;
-use crate::compiler::{Compiled, Unit};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::Result;
 use crate::dialect::{tera, tower};
 use crate::function::Registry;
 use crate::vm::{Hooks, Run, Session, run, run_checked};
-
-/// Compiles a unit of `dialect`.
-pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
-    match dialect {
-        Dialect::Tower => tower::compile(unit),
-        Dialect::Tera => tera::compile(unit),
-    }
-}
 
 /// The functions of `dialect`.
 pub(super) fn registry(dialect: Dialect) -> Registry {

@@ -12,14 +12,19 @@
 //! ```
 
 mod builder;
+#[cfg(feature = "compile")]
+mod compile;
 mod instance;
+#[cfg(feature = "compile")]
 mod loader;
 mod template;
 
 pub use builder::{Engine, EngineBuilder};
+#[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
 pub use template::{RenderError, Template};
 
 pub use crate::bytecode::Dialect;
+#[cfg(feature = "compile")]
 pub use crate::compiler::Loader;
 pub use crate::function::Capabilities;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::builder::Engine;
 use super::instance;
 use crate::bytecode::{Dialect, Program, disassemble};
-use crate::compiler::Compiled;
 use crate::diagnostics::{Diagnostic, Result};
-use crate::function::{Capabilities, Linked};
+use crate::function::{Capabilities, Linked, Registry};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes};
 use crate::vm::{Hooks, NoHooks, Run, Session};
@@ -25,10 +25,20 @@ pub struct Template {
 }
 
 struct Shared {
-    compiled: Compiled,
+    program: Program,
     linked: Linked,
     limits: Limits,
     capabilities: Capabilities,
+    found: Findings,
+}
+
+/// What was found about a template beside its program.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// What a check reports though the program may run.
+    pub lints: Vec<Box<Diagnostic>>,
+    /// The names of the other templates that it reaches, sorted.
+    pub reaches: Vec<String>,
 }
 
 thread_local! {
@@ -37,8 +47,15 @@ thread_local! {
 }
 
 impl Template {
-    pub(super) fn new(compiled: Compiled, linked: Linked, limits: Limits, capabilities: Capabilities) -> Self {
-        Self { shared: Arc::new(Shared { compiled, linked, limits, capabilities }) }
+    /// Links a program to the functions of `engine`, under its limits and capabilities.
+    ///
+    /// # Errors
+    /// `function.unknown`, with the nearest name there is.
+    pub(super) fn link(program: Program, found: Findings, engine: &Engine) -> Result<Self> {
+        let empty = Registry::default();
+        let linked = engine.registry(program.dialect()).unwrap_or(&empty).link(program.imports())?;
+        let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
+        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, found }) })
     }
 
     /// Renders with anything that serialises to a map of names.
@@ -105,8 +122,8 @@ impl Template {
     }
 
     fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
-        let Shared { compiled, linked, limits, capabilities } = &*self.shared;
-        Run { program: &compiled.program, linked, inputs, limits, capabilities: *capabilities }
+        let Shared { program, linked, limits, capabilities, .. } = &*self.shared;
+        Run { program, linked, inputs, limits, capabilities: *capabilities }
     }
 
     /// The language.
@@ -121,17 +138,18 @@ impl Template {
 
     /// The program.
     pub fn program(&self) -> &Program {
-        &self.shared.compiled.program
+        &self.shared.program
     }
 
-    /// What a check reports though the template may render; see [`Compiled::lints`].
+    /// What a check reports though the template may render; unknown functions, templates and
+    /// macros in branches that may never be taken. Known where the template was compiled from source.
     pub fn lints(&self) -> &[Box<Diagnostic>] {
-        &self.shared.compiled.lints
+        &self.shared.found.lints
     }
 
     /// The names of the other templates it reaches, sorted.
     pub fn reaches(&self) -> &[String] {
-        &self.shared.compiled.reaches
+        &self.shared.found.reaches
     }
 
     /// The top-level inputs it may read, sorted.

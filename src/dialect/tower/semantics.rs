@@ -8,7 +8,6 @@ use super::RenderMode;
 use super::ast::Scope;
 use super::error;
 use crate::bytecode::{BinaryOp, EscapeMode};
-use crate::compiler::{Constant, Fold};
 use crate::diagnostics::{Code, Result};
 use crate::function::Cx;
 use crate::value::{Map, Value};
@@ -27,6 +26,7 @@ const MARKS: [(char, bool, RenderMode); 4] = [
 ];
 
 /// The attribute that reads the key `name` of `scope`.
+#[cfg(feature = "compile")]
 pub(super) fn marked(scope: Scope, name: &str, mode: RenderMode) -> String {
     let wanted = (scope == Scope::Steps, mode);
     let mark = MARKS.iter().find(|(_, steps, mode)| (*steps, *mode) == wanted).map_or('#', |(mark, ..)| *mark);
@@ -156,14 +156,4 @@ fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
         out.push("'\\''")?;
         out.push(piece)
     })
-}
-
-impl Fold for Rules {
-    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
-        None
-    }
-
-    fn text(&self, _: &Constant, _: EscapeMode) -> Option<String> {
-        None
-    }
 }
