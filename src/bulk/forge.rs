@@ -8,32 +8,13 @@ use std::path::Path;
 
 use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
-use super::templates::{TemplateFile, TemplateSet};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use crate::engine::{Dialect, DirLoader, Engine, EngineBuilder, Template};
+use crate::engine::{
+    Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of, unknown_language,
+};
 use crate::text::Span;
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes, Value};
 use crate::vm::Session;
-
-/// The language that the name of a file tells: its last extension or the one before (`app.tera.yaml`).
-///
-/// ```
-/// use dropforge::bulk::dialect_of;
-/// use dropforge::engine::Dialect;
-/// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
-/// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
-/// assert_eq!(dialect_of("app.yaml"), None);
-/// ```
-pub fn dialect_of(name: &str) -> Option<Dialect> {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let parts: Vec<&str> = base.split('.').skip(1).collect();
-    parts.iter().rev().take(2).find_map(|part| Dialect::from_id(&part.to_ascii_lowercase()))
-}
-
-/// The extensions that name a language.
-pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
-    Dialect::ALL.map(Dialect::id)
-}
 
 /// Compiled templates by name.
 #[derive(Debug)]
@@ -122,18 +103,6 @@ impl Forge {
 /// `file.read_failed`.
 pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
     Ok(builder.loader(DirLoader::jailed(root)?).build())
-}
-
-/// The error of a file whose name does not tell its language.
-pub fn unknown_language(name: &str) -> Box<Diagnostic> {
-    let ids: Vec<&str> = language_extensions().to_vec();
-    Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
-        .with_available(ids.iter().copied())
-        .with_help(format!(
-            "say `--lang {}`, or name it `{name}.{}`",
-            ids.last().unwrap_or(&""),
-            ids.last().unwrap_or(&"")
-        ))
 }
 
 /// A fault in a file that many include is one fault.

@@ -14,12 +14,16 @@
 mod builder;
 #[cfg(feature = "compile")]
 mod compile;
+#[cfg(feature = "compile")]
+mod discover;
 mod instance;
 #[cfg(feature = "compile")]
 mod loader;
 mod template;
 
 pub use builder::{Engine, EngineBuilder};
+#[cfg(feature = "compile")]
+pub use discover::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
 #[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
 pub use template::{RenderError, Template};
