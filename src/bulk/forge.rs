@@ -8,11 +8,10 @@ use std::path::Path;
 
 use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, once_each};
 use crate::engine::{
     Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of, unknown_language,
 };
-use crate::text::Span;
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes, Value};
 use crate::vm::Session;
 
@@ -103,17 +102,6 @@ impl Forge {
 /// `file.read_failed`.
 pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
     Ok(builder.loader(DirLoader::jailed(root)?).build())
-}
-
-/// A fault in a file that many include is one fault.
-fn once_each(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
-    let mut seen = std::collections::HashSet::new();
-    let key = |error: &Diagnostic| {
-        let place =
-            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
-        (error.code, error.message.clone(), place)
-    };
-    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
 }
 
 /// Renders a plan's templates with the engine.

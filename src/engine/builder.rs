@@ -115,6 +115,24 @@ impl EngineBuilder {
         self.host(dialect, ImportKind::Test, name, body)
     }
 
+    /// Declares a function that only the program which renders defines. What is compiled may call it; an engine
+    /// that opens the artifact must have it.
+    ///
+    /// ```
+    /// # #[cfg(feature = "compile")] {
+    /// use dropforge::bytecode::ImportKind;
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let build = Engine::builder().declare(Dialect::Tera, ImportKind::Filter, "shout").build();
+    /// assert!(build.compile(Dialect::Tera, "t", "{{ 'a' | shout }}")?.lints().is_empty());
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn declare(self, dialect: Dialect, kind: ImportKind, name: impl Into<String>) -> Self {
+        let name = name.into();
+        let reason = format!("the {} `{name}` is declared here, not defined", kind.name());
+        self.host(dialect, kind, name, move |_| Err::<(), _>(reason.clone()))
+    }
+
     fn host<A: IntoAnswer>(
         mut self,
         dialect: Dialect,
