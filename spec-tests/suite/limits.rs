@@ -227,7 +227,7 @@ fn every_builtin_takes_every_extreme_value_in_every_place() {
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&extremes).expect("inputs"));
     let (mut session, mut out, mut runs) = (Session::new(), String::new(), 0);
-    for builtin in engine.registry(Dialect::Tera).expect("tera has functions").iter() {
+    for builtin in engine.registry(Dialect::Tera).iter() {
         for text in extreme_calls(builtin, &extremes) {
             if let Ok(template) = engine.compile(Dialect::Tera, "t", &text) {
                 out.clear();

@@ -12,15 +12,15 @@ use super::values::{self, Stdin, stdout_error};
 use crate::bulk::{TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::engine::Template;
-use crate::value::Data;
+use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
+use crate::vm::Session;
 
 /// Runs the command.
 pub(super) fn run(args: &RenderArgs, matches: &ArgMatches, console: &Console) -> Result<Exit, Failed> {
     let mut stdin = Stdin::default();
     let template = compile(args, &mut stdin)?;
     let layers = values::layers(&args.values, matches, &mut stdin)?;
-    let inputs = Data::Map(layers.alone()?.clone());
-    let text = template.render(&inputs)?;
+    let text = text(&template, layers.alone()?)?;
     if args.output.as_os_str() == "-" {
         let mut stdout = std::io::stdout().lock();
         stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(|error| stdout_error(&error))?;
@@ -29,6 +29,16 @@ pub(super) fn run(args: &RenderArgs, matches: &ArgMatches, console: &Console) ->
         console.detail(&format!("{}: {change:?}", args.output.display()));
     }
     Ok(Exit::Ok)
+}
+
+/// The text of `template` with these inputs.
+fn text(template: &Template, inputs: &DataMap) -> Result<String, Failed> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs));
+    let mut text = String::new();
+    template.render_inputs(&mut Session::new(), inputs, &mut text)?;
+    Ok(text)
 }
 
 fn compile(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {

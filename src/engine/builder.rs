@@ -1,7 +1,6 @@
 //! Building an engine.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
@@ -14,11 +13,34 @@ pub struct Engine {
     pub(super) shared: Arc<EngineBuilder>,
 }
 
+/// The functions of each language; a language's table is made when it is first asked for.
+#[derive(Default)]
+struct Registries {
+    of: [OnceLock<Registry>; Dialect::ALL.len()],
+}
+
+impl Registries {
+    fn get(&self, dialect: Dialect) -> &Registry {
+        self.of[index(dialect)].get_or_init(|| instance::registry(dialect))
+    }
+
+    fn change(&mut self, dialect: Dialect, change: impl FnOnce(&mut Registry)) {
+        let place = &mut self.of[index(dialect)];
+        let mut registry = place.take().unwrap_or_else(|| instance::registry(dialect));
+        change(&mut registry);
+        *place = OnceLock::from(registry);
+    }
+}
+
+fn index(dialect: Dialect) -> usize {
+    Dialect::ALL.iter().position(|one| *one == dialect).unwrap_or(0)
+}
+
 /// An engine under construction.
 pub struct EngineBuilder {
     pub(super) limits: Limits,
     pub(super) capabilities: Capabilities,
-    pub(super) registries: BTreeMap<Dialect, Registry>,
+    registries: Registries,
     #[cfg(feature = "compile")]
     pub(super) front: super::compile::Front,
 }
@@ -55,7 +77,7 @@ impl Engine {
         EngineBuilder {
             limits: Limits::default(),
             capabilities: Capabilities::NONE,
-            registries: Dialect::ALL.into_iter().map(|dialect| (dialect, instance::registry(dialect))).collect(),
+            registries: Registries::default(),
             #[cfg(feature = "compile")]
             front: super::compile::Front::default(),
         }
@@ -67,8 +89,8 @@ impl Engine {
     }
 
     /// The functions, filters and tests of a language.
-    pub fn registry(&self, dialect: Dialect) -> Option<&Registry> {
-        self.shared.registries.get(&dialect)
+    pub fn registry(&self, dialect: Dialect) -> &Registry {
+        self.shared.registries.get(dialect)
     }
 }
 
@@ -140,7 +162,7 @@ impl EngineBuilder {
         name: impl Into<String>,
         body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
     ) -> Self {
-        self.registries.entry(dialect).or_default().insert_host(kind, name, body);
+        self.registries.change(dialect, |registry| registry.insert_host(kind, name, body));
         self
     }
 

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use super::builder::{Engine, EngineBuilder};
 use super::loader::MemoryLoader;
-use super::template::{Findings, Template};
+use super::template::{Findings, Origin, Template};
 use crate::bytecode::Dialect;
 use crate::compiler::{Compiled, Loader, NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::{tera, tower};
-use crate::function::Registry;
 use crate::limits::Limit;
 use crate::text::{Source, Span};
 
@@ -62,12 +61,11 @@ impl Engine {
             let error = Limit::SourceBytes.error(limits.source_bytes as u64);
             return Err(error.at(source, Span::new(0, 0), "").into());
         }
-        let empty = Registry::default();
-        let registry = self.registry(dialect).unwrap_or(&empty);
+        let registry = self.registry(dialect);
         let escape = escape.unwrap_or_else(|| front.escapes(dialect, source.name()));
         let unit = Unit { entry: source, loader: &*front.loader, registry, limits, escape };
         let Compiled { program, lints, reaches } = compile(dialect, &unit).map_err(Diagnostics::from)?;
-        Ok(Template::link(program, Findings { lints, reaches }, self)?)
+        Ok(Template::link(program, Findings { origin: Origin::Source, lints, reaches }, self)?)
     }
 
     fn unknown(&self, name: &str) -> Box<Diagnostic> {

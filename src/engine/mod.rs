@@ -26,7 +26,7 @@ pub use builder::{Engine, EngineBuilder};
 pub use discover::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
 #[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
-pub use template::{RenderError, Template};
+pub use template::{Origin, RenderError, Template};
 
 pub use crate::bytecode::Dialect;
 #[cfg(feature = "compile")]

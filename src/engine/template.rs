@@ -10,7 +10,7 @@ use super::builder::Engine;
 use super::instance;
 use crate::bytecode::{Dialect, Program, disassemble};
 use crate::diagnostics::{Diagnostic, Result};
-use crate::function::{Capabilities, Linked, Registry};
+use crate::function::{Capabilities, Linked};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes};
 use crate::vm::{Hooks, NoHooks, Run, Session};
@@ -32,9 +32,22 @@ struct Shared {
     found: Findings,
 }
 
+/// Where a template comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was compiled from its source.
+    Source,
+    /// It was compiled by an earlier process and taken from a cache.
+    Cache,
+    /// It was opened from an artifact.
+    Artifact,
+}
+
 /// What was found about a template beside its program.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Findings {
+    /// Where it comes from.
+    pub origin: Origin,
     /// What a check reports though the program may run.
     pub lints: Vec<Box<Diagnostic>>,
     /// The names of the other templates that it reaches, sorted.
@@ -52,8 +65,10 @@ impl Template {
     /// # Errors
     /// `function.unknown`, with the nearest name there is.
     pub(super) fn link(program: Program, found: Findings, engine: &Engine) -> Result<Self> {
-        let empty = Registry::default();
-        let linked = engine.registry(program.dialect()).unwrap_or(&empty).link(program.imports())?;
+        let linked = engine.registry(program.dialect()).link(program.imports());
+        let linked = linked.map_err(|error| {
+            error.with_note(format!("`{}` calls it", program.sources().first().map_or("", |source| source.name())))
+        })?;
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
         Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, found }) })
     }
@@ -124,6 +139,11 @@ impl Template {
     fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
         let Shared { program, linked, limits, capabilities, .. } = &*self.shared;
         Run { program, linked, inputs, limits, capabilities: *capabilities }
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.shared.found.origin
     }
 
     /// The language.
