@@ -37,6 +37,9 @@ pub mod text;
 pub mod value;
 pub mod vm;
 
+#[cfg(feature = "compile")]
+pub use engine::{Precompile, precompile};
+
 /// The README's example, compiled and run with the documentation's tests.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -130,24 +130,30 @@ fn cargo(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The names of the crates that are linked into the library with only these features.
-fn linked_with(features: &str) -> Vec<String> {
-    let args =
-        ["tree", "--locked", "-e", "normal", "--prefix", "none", "--no-default-features", "--features", features];
-    cargo(&args).lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
+/// The names of the crates that are linked into a package, by `cargo tree` with these arguments.
+fn linked(args: &[&str]) -> Vec<String> {
+    let tree = cargo(&[&["tree", "--locked", "-e", "normal", "--prefix", "none"], args].concat());
+    tree.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
 }
 
 #[test]
 fn the_runtime_links_no_parser_and_no_product() {
     const LEFT_OUT: [&str; 8] =
-        ["logos", "lalrpop", "lalrpop-util", "granit-parser", "csv", "rustix", "clap", "signal-hook"];
-    let (all, runtime) = (linked_with("cli"), linked_with("runtime"));
-    for name in LEFT_OUT {
-        assert!(!runtime.iter().any(|linked| linked == name), "{name} is linked");
-        // The name is one that the whole tree has: a renamed crate must not pass for one left out.
-        assert!(name == "lalrpop" || all.iter().any(|linked| linked == name), "{name} is nowhere");
+        ["logos", "lalrpop-util", "granit-parser", "rmp-serde", "csv", "rustix", "clap", "signal-hook"];
+    let all = linked(&["-p", "dropforge"]);
+    // The build script of the example compiles templates; what it links must not get into the binary.
+    let runtimes = [
+        linked(&["-p", "dropforge", "--no-default-features", "--features", "runtime"]),
+        linked(&["-p", "precompiled"]),
+    ];
+    for runtime in runtimes {
+        assert!(runtime.iter().any(|name| name == "dropforge") && runtime.iter().any(|name| name == "regex"));
+        for name in LEFT_OUT {
+            assert!(!runtime.iter().any(|linked| linked == name), "{name} is linked");
+            // The whole tree has the name: a renamed crate must not pass for one left out.
+            assert!(all.iter().any(|linked| linked == name), "{name} is nowhere");
+        }
     }
-    assert!(runtime.iter().any(|linked| linked == "regex"));
 }
 
 #[test]

@@ -10,13 +10,14 @@ use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, once_each};
 use crate::engine::{
-    Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of, unknown_language,
+    Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
+    unknown_language,
 };
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes, Value};
 use crate::vm::Session;
 
 /// Compiled templates by name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Forge {
     templates: BTreeMap<String, Template>,
 }
@@ -62,6 +63,35 @@ impl Forge {
             }
         }
         Ok((Self { templates }, once_each(errors)))
+    }
+
+    /// The templates of an artifact.
+    ///
+    /// # Errors
+    /// What [`Artifact::template`] returns.
+    pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
+        let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
+        Ok(Self { templates: templates.collect::<Result<_>>()? })
+    }
+
+    /// Adds the templates of `other`.
+    ///
+    /// # Errors
+    /// `plan.duplicate_output` where both have a template of one name.
+    pub fn add(&mut self, other: Self) -> Result<()> {
+        for (name, template) in other.templates {
+            if self.templates.contains_key(&name) {
+                let message = format!("two templates are called `{name}`");
+                return Err(Diagnostic::new(Code::DuplicateOutput, message));
+            }
+            self.templates.insert(name, template);
+        }
+        Ok(())
+    }
+
+    /// The templates, in the order of their names.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates.values()
     }
 
     /// What is wrong with the templates though they may render: unknown filters, missing includes; each once.

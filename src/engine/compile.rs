@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::builder::{Engine, EngineBuilder};
+use super::cache::{Cache, Key, Recorder};
 use super::loader::MemoryLoader;
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::Dialect;
@@ -17,12 +18,13 @@ pub(super) struct Front {
     loader: Arc<dyn Loader>,
     escape_suffixes: Vec<String>,
     shell: bool,
+    cache: Option<Cache>,
 }
 
 impl Default for Front {
     fn default() -> Self {
         let escape_suffixes = [".html", ".htm", ".xml"].map(str::to_owned).into();
-        Self { loader: Arc::new(NoLoader), escape_suffixes, shell: false }
+        Self { loader: Arc::new(NoLoader), escape_suffixes, shell: false, cache: None }
     }
 }
 
@@ -43,10 +45,23 @@ impl Engine {
         self.compile_source(dialect, &Source::new(name, source), None)
     }
 
-    /// Compiles the template that the engine's loader has under `name`.
+    /// Compiles the template that the engine's loader has under `name`, or takes it from the engine's cache.
     pub fn load(&self, dialect: Dialect, name: &str) -> Result<Template, Diagnostics> {
-        let source = self.shared.front.loader.load(name)?.ok_or_else(|| self.unknown(name))?;
-        self.compile_source(dialect, &source, None)
+        let front = &self.shared.front;
+        let source = front.loader.load(name)?.ok_or_else(|| self.unknown(name))?;
+        let Some(cache) = &front.cache else { return self.compile_source(dialect, &source, None) };
+        let escape = front.escapes(dialect, name);
+        let (limits, registry) = (&self.shared.limits, self.registry(dialect));
+        let key = Key { dialect, escape, source: &source, limits, registry };
+        let kept = cache.find(&key, &*front.loader);
+        let linked = kept.and_then(|kept| Template::of_entry(kept.entry(name)?, Origin::Cache, self).ok());
+        if let Some(template) = linked {
+            return Ok(template);
+        }
+        let recorder = Recorder::new(&*front.loader);
+        let template = self.compile_with(dialect, &source, escape, &recorder)?;
+        cache.keep(&key, recorder, &template);
+        Ok(template)
     }
 
     /// Compiles a source; `escape` overrides what the source's name says.
@@ -56,16 +71,26 @@ impl Engine {
         source: &Arc<Source>,
         escape: Option<bool>,
     ) -> Result<Template, Diagnostics> {
-        let (limits, front) = (&self.shared.limits, &self.shared.front);
+        let front = &self.shared.front;
+        let escape = escape.unwrap_or_else(|| front.escapes(dialect, source.name()));
+        self.compile_with(dialect, source, escape, &*front.loader)
+    }
+
+    fn compile_with(
+        &self,
+        dialect: Dialect,
+        source: &Arc<Source>,
+        escape: bool,
+        loader: &dyn Loader,
+    ) -> Result<Template, Diagnostics> {
+        let limits = &self.shared.limits;
         if source.text().len() > limits.source_bytes {
             let error = Limit::SourceBytes.error(limits.source_bytes as u64);
             return Err(error.at(source, Span::new(0, 0), "").into());
         }
-        let registry = self.registry(dialect);
-        let escape = escape.unwrap_or_else(|| front.escapes(dialect, source.name()));
-        let unit = Unit { entry: source, loader: &*front.loader, registry, limits, escape };
+        let unit = Unit { entry: source, loader, registry: self.registry(dialect), limits, escape };
         let Compiled { program, lints, reaches } = compile(dialect, &unit).map_err(Diagnostics::from)?;
-        Ok(Template::link(program, Findings { origin: Origin::Source, lints, reaches }, self)?)
+        Ok(Template::link(program, Findings { origin: Origin::Source, lints, reaches, escape }, self)?)
     }
 
     fn unknown(&self, name: &str) -> Box<Diagnostic> {
@@ -96,6 +121,13 @@ impl EngineBuilder {
         let name = name.into();
         let below = std::mem::replace(&mut self.front.loader, Arc::new(NoLoader));
         self.front.loader = Arc::new(MemoryLoader::over(below).with(Source::new(name, source)));
+        self
+    }
+
+    /// Keeps compiled templates in a directory, from process to process. What [`Engine::load`] takes from there has
+    /// no [`Template::lints`].
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.front.cache = Some(cache);
         self
     }
 

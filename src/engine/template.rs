@@ -8,7 +8,9 @@ use serde::Serialize;
 
 use super::builder::Engine;
 use super::instance;
-use crate::bytecode::{Dialect, Program, disassemble};
+#[cfg(feature = "compile")]
+use crate::bytecode::Entry;
+use crate::bytecode::{BundleEntry, Dialect, Program, disassemble, disassemble_with_lines};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::function::{Capabilities, Linked};
 use crate::limits::Limits;
@@ -52,6 +54,8 @@ pub(super) struct Findings {
     pub lints: Vec<Box<Diagnostic>>,
     /// The names of the other templates that it reaches, sorted.
     pub reaches: Vec<String>,
+    /// Whether it was compiled to escape what it writes.
+    pub escape: bool,
 }
 
 thread_local! {
@@ -66,9 +70,7 @@ impl Template {
     /// `function.unknown`, with the nearest name there is.
     pub(super) fn link(program: Program, found: Findings, engine: &Engine) -> Result<Self> {
         let linked = engine.registry(program.dialect()).link(program.imports());
-        let linked = linked.map_err(|error| {
-            error.with_note(format!("`{}` calls it", program.sources().first().map_or("", |source| source.name())))
-        })?;
+        let linked = linked.map_err(|error| error.with_note(format!("`{}` calls it", program.name())))?;
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
         Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, found }) })
     }
@@ -153,7 +155,7 @@ impl Template {
 
     /// The name it was compiled under.
     pub fn name(&self) -> &str {
-        self.program().sources().first().map_or("", |source| source.name())
+        self.program().name()
     }
 
     /// The program.
@@ -172,6 +174,27 @@ impl Template {
         &self.shared.found.reaches
     }
 
+    /// Whether it escapes what it writes, for HTML or as words of a shell.
+    pub fn escapes(&self) -> bool {
+        self.shared.found.escape
+    }
+
+    /// The template as an artifact holds it, under its own name.
+    #[cfg(feature = "compile")]
+    pub(super) fn entry(&self) -> Entry<'_> {
+        Entry { name: self.name(), program: self.program(), escape: self.escapes(), reaches: self.reaches() }
+    }
+
+    /// Links a template of an artifact.
+    ///
+    /// # Errors
+    /// As [`Template::link`].
+    pub(super) fn of_entry(entry: &BundleEntry, origin: Origin, engine: &Engine) -> Result<Self> {
+        let reaches = entry.reaches().iter().map(|name| name.to_string()).collect();
+        let found = Findings { origin, lints: Vec::new(), reaches, escape: entry.escape() };
+        Self::link(entry.program().clone(), found, engine)
+    }
+
     /// The top-level inputs it may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         self.program().inputs()
@@ -180,6 +203,11 @@ impl Template {
     /// Its listing.
     pub fn disassemble(&self) -> String {
         disassemble(self.program())
+    }
+
+    /// Its listing, each instruction below the line of the source that it comes from.
+    pub fn disassemble_with_lines(&self) -> String {
+        disassemble_with_lines(self.program())
     }
 }
 
