@@ -1,7 +1,8 @@
-//! Generates the parsers from the grammars beside this file.
+//! Generates the parsers from the grammars beside this file; without them there is nothing to do.
 
 fn main() {
     println!("cargo:rerun-if-changed=grammar");
+    #[cfg(feature = "compile")]
     lalrpop::Configuration::new()
         .set_in_dir("grammar")
         .emit_rerun_directives(true)

@@ -232,7 +232,7 @@ fn limits() -> Limits {
 /// Renders by both machines; an error is what a person sees of it.
 fn renders(program: &Program) -> [Result<String, String>; 2] {
     let engine = Engine::new();
-    let registry = engine.registry(program.dialect()).expect("the language has functions");
+    let registry = engine.registry(program.dialect());
     let linked = match registry.link(program.imports()) {
         Ok(linked) => linked,
         Err(error) => return [Err(error.render(false)), Err(error.render(false))],

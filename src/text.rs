@@ -128,6 +128,14 @@ impl Source {
         Position { line: count(line.max(1)), column: count(column).saturating_add(1) }
     }
 
+    /// The text of a line, counted from 1, without its end; the empty string where there is none.
+    pub fn line(&self, line: u32) -> &str {
+        let start = |line: u32| self.line_starts().get(line.checked_sub(1)? as usize).map(|&start| start as usize);
+        let Some(from) = start(line) else { return "" };
+        let to = start(line.saturating_add(1)).unwrap_or(self.text().len());
+        self.text().get(from..to).unwrap_or("").trim_end_matches(['\n', '\r'])
+    }
+
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
             let behind = memchr::memchr_iter(b'\n', self.text().as_bytes()).map(|at| at + 1);
@@ -145,6 +153,12 @@ mod tests {
         let source = Source::new("t", "añb\n\nx");
         let at = |offset| source.position(offset).to_string();
         assert_eq!([at(0), at(3), at(4), at(5), at(6), at(99)], ["1:1", "1:3", "1:4", "2:1", "3:1", "3:2"]);
+    }
+
+    #[test]
+    fn lines_by_number() {
+        let source = Source::new("t", "a\r\n\nb");
+        assert_eq!([0, 1, 2, 3, 4].map(|line| source.line(line)), ["", "a", "", "b", ""]);
     }
 
     #[test]

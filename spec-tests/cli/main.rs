@@ -1,7 +1,9 @@
 //! The command line, end to end: each test runs the real binary in a directory of its own.
 
+mod artifacts;
 mod atomic;
 mod bombs;
+mod cache;
 mod examples;
 mod hostile;
 mod intent;

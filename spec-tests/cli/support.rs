@@ -86,6 +86,8 @@ impl Sandbox {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
+        // No test finds what another has left in the user's own cache.
+        command.env("DROPFORGE_CACHE", "");
         command
     }
 

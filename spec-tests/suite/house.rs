@@ -123,16 +123,42 @@ fn only_listed_modules_allow_unsafe_code() {
     assert!(manifest.contains("unsafe_code = \"deny\""));
 }
 
+fn cargo(args: &[&str]) -> String {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo).args(args).current_dir(root()).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The names of the crates that are linked into a package, by `cargo tree` with these arguments.
+fn linked(args: &[&str]) -> Vec<String> {
+    let tree = cargo(&[&["tree", "--locked", "-e", "normal", "--prefix", "none"], args].concat());
+    tree.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
+}
+
+#[test]
+fn the_runtime_links_no_parser_and_no_product() {
+    const LEFT_OUT: [&str; 8] =
+        ["logos", "lalrpop-util", "granit-parser", "rmp-serde", "csv", "rustix", "clap", "signal-hook"];
+    let all = linked(&["-p", "dropforge"]);
+    // The build script of the example compiles templates; what it links must not get into the binary.
+    let runtimes = [
+        linked(&["-p", "dropforge", "--no-default-features", "--features", "runtime"]),
+        linked(&["-p", "precompiled"]),
+    ];
+    for runtime in runtimes {
+        assert!(runtime.iter().any(|name| name == "dropforge") && runtime.iter().any(|name| name == "regex"));
+        for name in LEFT_OUT {
+            assert!(!runtime.iter().any(|linked| linked == name), "{name} is linked");
+            // The whole tree has the name: a renamed crate must not pass for one left out.
+            assert!(all.iter().any(|linked| linked == name), "{name} is nowhere");
+        }
+    }
+}
+
 #[test]
 fn serde_json_is_built_without_features_that_change_maps_or_numbers() {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let tree = Command::new(cargo)
-        .args(["tree", "--workspace", "--locked", "-e", "features", "-i", "serde_json"])
-        .current_dir(root())
-        .output()
-        .expect("cargo tree runs");
-    let text = String::from_utf8_lossy(&tree.stdout);
-    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let text = cargo(&["tree", "--workspace", "--locked", "-e", "features", "-i", "serde_json"]);
     assert!(text.contains("serde_json"), "{text}");
     for feature in ["preserve_order", "arbitrary_precision"] {
         assert!(!text.contains(feature), "{feature} is on:\n{text}");

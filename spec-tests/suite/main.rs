@@ -6,6 +6,7 @@ mod codes;
 mod coverage;
 mod hostile;
 mod house;
+mod library;
 mod limits;
 mod readme;
 mod tower;

@@ -8,35 +8,16 @@ use std::path::Path;
 
 use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
-use super::templates::{TemplateFile, TemplateSet};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
-use crate::engine::{Dialect, DirLoader, Engine, EngineBuilder, Template};
-use crate::text::Span;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, once_each};
+use crate::engine::{
+    Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
+    unknown_language,
+};
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes, Value};
 use crate::vm::Session;
 
-/// The language that the name of a file tells: its last extension or the one before (`app.tera.yaml`).
-///
-/// ```
-/// use dropforge::bulk::dialect_of;
-/// use dropforge::engine::Dialect;
-/// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
-/// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
-/// assert_eq!(dialect_of("app.yaml"), None);
-/// ```
-pub fn dialect_of(name: &str) -> Option<Dialect> {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let parts: Vec<&str> = base.split('.').skip(1).collect();
-    parts.iter().rev().take(2).find_map(|part| Dialect::from_id(&part.to_ascii_lowercase()))
-}
-
-/// The extensions that name a language.
-pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
-    Dialect::ALL.map(Dialect::id)
-}
-
 /// Compiled templates by name.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Forge {
     templates: BTreeMap<String, Template>,
 }
@@ -87,6 +68,35 @@ impl Forge {
         Ok((Self { templates }, once_each(errors)))
     }
 
+    /// The templates of an artifact.
+    ///
+    /// # Errors
+    /// What [`Artifact::template`] returns.
+    pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
+        let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
+        Ok(Self { templates: templates.collect::<Result<_>>()? })
+    }
+
+    /// Adds the templates of `other`.
+    ///
+    /// # Errors
+    /// `plan.duplicate_output` where both have a template of one name.
+    pub fn add(&mut self, other: Self) -> Result<()> {
+        for (name, template) in other.templates {
+            if self.templates.contains_key(&name) {
+                let message = format!("two templates are called `{name}`");
+                return Err(Diagnostic::new(Code::DuplicateOutput, message));
+            }
+            self.templates.insert(name, template);
+        }
+        Ok(())
+    }
+
+    /// The templates, in the order of their names.
+    pub fn templates(&self) -> impl Iterator<Item = &Template> {
+        self.templates.values()
+    }
+
     /// What is wrong with the templates though they may render: unknown filters, missing includes; each once.
     pub fn lints(&self) -> Vec<Box<Diagnostic>> {
         once_each(self.templates.values().flat_map(|template| template.lints().iter().cloned()).collect())
@@ -125,29 +135,6 @@ impl Forge {
 /// `file.read_failed`.
 pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
     Ok(builder.loader(DirLoader::jailed(root)?).build())
-}
-
-/// The error of a file whose name does not tell its language.
-pub fn unknown_language(name: &str) -> Box<Diagnostic> {
-    let ids: Vec<&str> = language_extensions().to_vec();
-    Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
-        .with_available(ids.iter().copied())
-        .with_help(format!(
-            "say `--lang {}`, or name it `{name}.{}`",
-            ids.last().unwrap_or(&""),
-            ids.last().unwrap_or(&"")
-        ))
-}
-
-/// A fault in a file that many include is one fault.
-fn once_each(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
-    let mut seen = std::collections::HashSet::new();
-    let key = |error: &Diagnostic| {
-        let place =
-            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
-        (error.code, error.message.clone(), place)
-    };
-    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
 }
 
 /// Renders a plan's templates with the engine.

@@ -60,7 +60,7 @@ mod write;
 
 pub use diff::unified_diff;
 pub use fleet::{Cluster, Fleet};
-pub use forge::{Forge, Stamper, dialect_of, engine, language_extensions, unknown_language};
+pub use forge::{Forge, Stamper, engine};
 pub use input::Format;
 pub use job::{Job, Looked, Options, Renderer, Stamp, Watch};
 pub use layers::{Layers, Overlay};
@@ -71,6 +71,8 @@ pub use report::{Failure, Report};
 pub use run::{look, stamp, stream};
 pub use select::{Selector, lookup};
 pub use stream::StreamFile;
-pub use templates::{TemplateFile, TemplateSet, discover, output_name, outputs};
+pub use templates::{output_name, outputs};
+
+pub use crate::engine::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
 pub use tree::OutputDir;
 pub use write::{Change, Reader, Writer, write_file};

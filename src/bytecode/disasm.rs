@@ -8,9 +8,27 @@ use super::rows::{ChunkInfo, Number, Root, Segment};
 
 /// The listing of `program`: each chunk with its instructions, operands spelled out.
 pub fn disassemble(program: &Program) -> String {
+    listing(program, &mut |_, _| {})
+}
+
+/// The listing of `program`, each instruction below the line of the source that it comes from.
+pub fn disassemble_with_lines(program: &Program) -> String {
+    let mut shown = None;
+    listing(program, &mut |at, listing| {
+        let Some(place) = program.place(at) else { return };
+        let Some(source) = program.source(place) else { return };
+        let line = source.position(place.span.start).line;
+        if shown.replace((place.source, line)) != Some((place.source, line)) {
+            let _ = writeln!(listing, "; {}:{line}  {}", source.name(), source.line(line).trim());
+        }
+    })
+}
+
+/// The listing; `before` may write something in front of the instruction at a word.
+fn listing(program: &Program, before: &mut dyn FnMut(u32, &mut String)) -> String {
     let mut listing = String::new();
     for chunk in program.chunks() {
-        chunk_listing(program.code(), chunk, &mut listing);
+        chunk_listing(program.code(), chunk, before, &mut listing);
     }
     for handler in program.handlers() {
         let _ = writeln!(listing, "handler {}..{} height {}", handler.from, handler.to, handler.height);
@@ -18,22 +36,32 @@ pub fn disassemble(program: &Program) -> String {
     listing
 }
 
-fn chunk_listing(program: CodeView<'_>, chunk: ChunkInfo, listing: &mut String) {
+fn chunk_listing(
+    program: CodeView<'_>,
+    chunk: ChunkInfo,
+    before: &mut dyn FnMut(u32, &mut String),
+    listing: &mut String,
+) {
     let (name, slots, params) = (program.str(chunk.name), chunk.slots, chunk.params);
     let _ = writeln!(listing, "chunk {name:?} slots {slots} params {params}");
-    let mut at = chunk.entry as usize;
-    while at < chunk.end as usize {
-        let Some(&word) = program.words.get(at) else { return };
-        let op = Op::of(word);
-        let _ = write!(listing, "{at:>5}  {}", op.info().name);
-        for (nth, operand) in op.info().operands.iter().enumerate() {
-            let raw = if nth == 0 { word >> 8 } else { program.words.get(at + nth).copied().unwrap_or(0) };
-            listing.push(' ');
-            operand_text(program, *operand, raw, listing);
-        }
-        listing.push('\n');
-        at += op.words();
+    let mut at = chunk.entry;
+    while at < chunk.end {
+        let Some(&word) = program.words.get(at as usize) else { return };
+        before(at, listing);
+        instruction(program, at, word, listing);
+        at += u32::try_from(Op::of(word).words()).unwrap_or(1);
     }
+}
+
+fn instruction(program: CodeView<'_>, at: u32, word: u32, listing: &mut String) {
+    let op = Op::of(word);
+    let _ = write!(listing, "{at:>5}  {}", op.info().name);
+    for (nth, operand) in op.info().operands.iter().enumerate() {
+        let behind = || program.words.get(at as usize + nth).copied().unwrap_or(0);
+        listing.push(' ');
+        operand_text(program, *operand, if nth == 0 { word >> 8 } else { behind() }, listing);
+    }
+    listing.push('\n');
 }
 
 fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32, listing: &mut String) {

@@ -14,8 +14,10 @@ mod sections;
 pub mod verify;
 mod views;
 
-pub use artifact::{Bundle, BundleEntry, Bytes, Entry, encode, fingerprint};
-pub use disasm::disassemble;
+pub use artifact::{Bundle, BundleEntry, Bytes, fingerprint, is_artifact};
+#[cfg(feature = "compile")]
+pub use artifact::{Entry, encode};
+pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};
 pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, Test, isa_table};
 pub use program::{CodeView, Program};

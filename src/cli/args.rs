@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::bytecode::ImportKind;
 use crate::engine::{Dialect, Engine, EngineBuilder};
 
 /// Compile templates once, stamp them for thousands of clusters.
@@ -72,6 +73,12 @@ pub(super) enum Command {
     Render(RenderArgs),
     /// Find every syntax and link error of templates, without data
     Check(CheckArgs),
+    /// Compile templates to one artifact
+    Compile(CompileArgs),
+    /// Show what an artifact holds: templates, the inputs they read, the functions they call
+    Inspect(InspectArgs),
+    /// Print the instructions of compiled templates
+    Disasm(DisasmArgs),
     /// Validate and resolve intent definitions
     Intent(super::intent::IntentArgs),
     /// Print completions for a shell
@@ -98,19 +105,46 @@ pub(super) struct LanguageArgs {
     #[arg(long, value_name = "LANG", value_parser = dialect)]
     pub(super) lang: Option<Dialect>,
 
-    /// How values enter the text of `tower` templates: as they are, or each as one word of a shell
-    #[arg(long, value_name = "MODE", value_enum, default_value = "literal")]
-    pub(super) render_mode: RenderMode,
+    /// How values enter the text of `tower` templates: as they are unless set, or each as one word of a shell
+    #[arg(long, value_name = "MODE", value_enum)]
+    pub(super) render_mode: Option<RenderMode>,
     /// Where includes are found; else the directory given, or the parent of what is given
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(super) include_root: Option<PathBuf>,
+    /// A function, filter or test that whoever renders brings along: `filter:shout`
+    #[arg(long, value_name = "KIND:NAME", value_parser = declaration)]
+    pub(super) declare: Vec<(ImportKind, String)>,
 }
 
 impl LanguageArgs {
     /// An engine as the arguments ask for it.
     pub(super) fn engine(&self) -> EngineBuilder {
-        Engine::builder().shell(self.render_mode == RenderMode::Shell)
+        let engine = Engine::builder().shell(self.render_mode == Some(RenderMode::Shell));
+        let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
+        declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
+}
+
+fn declaration(text: &str) -> Result<(ImportKind, String), String> {
+    let (kind, name) = text.split_once(':').unwrap_or((text, ""));
+    let kind = ImportKind::ALL.into_iter().find(|one| one.name() == kind).filter(|_| !name.is_empty());
+    kind.map(|kind| (kind, name.to_owned())).ok_or_else(|| {
+        let kinds = ImportKind::ALL.map(|kind| format!("`{}:NAME`", kind.name()));
+        format!("a declaration is one of {}", kinds.join(", "))
+    })
+}
+
+/// Options of the compile cache.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cache")]
+pub(super) struct CacheArgs {
+    /// Keep nothing that is compiled, and use nothing that was kept
+    #[arg(long)]
+    pub(super) no_cache: bool,
+    /// Where compiled templates are kept, small ones too; else $DROPFORGE_CACHE (empty: nowhere), else the user's
+    /// cache directory, where only large ones are kept
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache")]
+    pub(super) cache_dir: Option<PathBuf>,
 }
 
 fn dialect(id: &str) -> Result<Dialect, String> {
@@ -153,7 +187,7 @@ pub(super) struct ValueArgs {
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct StampArgs {
-    /// Template files, or directories of them
+    /// Template files, directories of them, or artifacts
     #[arg(required = true, value_name = "TEMPLATES")]
     pub(super) templates: Vec<PathBuf>,
     /// The clusters: a YAML, JSON, NDJSON or CSV file, `-`, or a glob of one file each
@@ -196,14 +230,19 @@ pub(super) struct StampArgs {
     pub(super) language: LanguageArgs,
     #[command(flatten)]
     pub(super) values: ValueArgs,
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
 }
 
 /// Render one template.
 #[derive(Debug, Args)]
 pub(super) struct RenderArgs {
-    /// The template file, or `-`
+    /// The template file, an artifact, or `-`
     #[arg(value_name = "TEMPLATE")]
-    pub(super) template: PathBuf,
+    pub(super) file: PathBuf,
+    /// Which template of an artifact
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) template: Option<String>,
     /// Where to write; standard output unless set
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     pub(super) output: PathBuf,
@@ -211,12 +250,65 @@ pub(super) struct RenderArgs {
     pub(super) language: LanguageArgs,
     #[command(flatten)]
     pub(super) values: ValueArgs,
+    #[command(flatten)]
+    pub(super) cache: CacheArgs,
+}
+
+/// Compile templates to one artifact.
+///
+/// The artifact has every template that is named, with all it includes, imports and extends. `render`, `stamp` and
+/// `check` take it in the place of the templates; a program opens it without any parser. The same sources give the
+/// same bytes on any machine.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(super) struct CompileArgs {
+    /// Template files, or directories of them
+    #[arg(required = true, value_name = "TEMPLATES")]
+    pub(super) templates: Vec<PathBuf>,
+    /// Where to write, or `-`
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: PathBuf,
+    /// Leave out sources and places: errors then name the template, but no line
+    #[arg(long)]
+    pub(super) strip: bool,
+    /// Warnings count as errors
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// Write the artifact though `check` finds errors in the templates; only a render that gets to one fails
+    #[arg(long, conflicts_with = "strict")]
+    pub(super) lenient: bool,
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
+}
+
+/// Show what an artifact holds: templates, the inputs they read, the functions they call.
+#[derive(Debug, Args)]
+pub(super) struct InspectArgs {
+    /// The artifact, or `-`
+    #[arg(value_name = "ARTIFACT")]
+    pub(super) file: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Print the instructions of compiled templates, each below the line of the source that it comes from.
+#[derive(Debug, Args)]
+pub(super) struct DisasmArgs {
+    /// An artifact, template files, or directories of them
+    #[arg(required = true, value_name = "FILE")]
+    pub(super) templates: Vec<PathBuf>,
+    /// Only this template
+    #[arg(short, long, value_name = "NAME")]
+    pub(super) template: Option<String>,
+    #[command(flatten)]
+    pub(super) language: LanguageArgs,
 }
 
 /// Find every syntax and link error of templates, without data.
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Template files, or directories of them
+    /// Template files, directories of them, or artifacts
     #[arg(required = true, value_name = "TEMPLATES")]
     pub(super) templates: Vec<PathBuf>,
     /// Warnings count as errors

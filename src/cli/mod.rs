@@ -4,12 +4,17 @@
 //! output. Exit codes are in [`exit`]; errors are printed for a person or, a line each, as JSON.
 
 mod args;
+mod cached;
 mod check;
+mod compile;
 mod completions;
 mod console;
+mod disasm;
 pub mod exit;
 mod glob;
+mod inspect;
 mod intent;
+mod opened;
 mod progress;
 mod render;
 mod signals;
@@ -51,6 +56,9 @@ fn run(cli: &Cli, matches: &ArgMatches) -> Exit {
         Command::Stamp(args) => stamp::run(args, of_command, &cli.global, &console),
         Command::Render(args) => render::run(args, of_command, &console),
         Command::Check(args) => check::run(args, &console),
+        Command::Compile(args) => compile::run(args, &console),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Disasm(args) => disasm::run(args),
         Command::Intent(args) => intent::run(args, &console),
         Command::Completions { shell } => completions::run(*shell),
     });

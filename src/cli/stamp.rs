@@ -12,7 +12,7 @@ use super::console::Console;
 use super::exit::{Exit, Failed};
 use super::signals::Stop;
 use super::values::{self, Stdin, stdout_error};
-use super::{glob, progress, summary};
+use super::{cached, glob, opened, progress, summary};
 use crate::bulk::{self, Change, Fleet, Forge, Format, Job, Layout, Looked, Options, Output, Plan, Report};
 use crate::bulk::{Selector, Stamper, StreamFile, Watch};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -35,7 +35,7 @@ pub(super) fn run(
     let mut stdin = Stdin::default();
     let layers = values::layers(&args.values, matches, &mut stdin)?;
     let fleet = fleet(args, &mut stdin)?;
-    let (forge, outputs) = templates(args)?;
+    let (forge, outputs) = templates(args, &mut stdin, console)?;
     let plan = Plan::new(&fleet, &layers, &selector, outputs, layout)?;
     if plan.clusters() == 0 {
         console.warning("there is no cluster to stamp for");
@@ -105,12 +105,28 @@ fn fleet(args: &StampArgs, stdin: &mut Stdin) -> Result<Fleet> {
     Fleet::read_all(files, args.name_key.as_deref())
 }
 
-fn templates(args: &StampArgs) -> std::result::Result<(Forge, Vec<Output>), Failed> {
+/// The templates, from their sources and out of artifacts, and the outputs they make.
+fn templates(
+    args: &StampArgs,
+    stdin: &mut Stdin,
+    console: &Console,
+) -> std::result::Result<(Forge, Vec<Output>), Failed> {
     let lang = args.language.lang;
-    let is_template = |name: &str| lang.is_some() || bulk::dialect_of(name).is_some();
-    let set = bulk::discover(&args.templates, args.language.include_root.as_deref(), &is_template)?;
-    let forge = Forge::compile(&set, lang, args.language.engine())?;
-    let names = bulk::outputs(&set.files, &mut |name| forge.references(name))?;
+    let (artifacts, sources) = opened::sort(&args.templates);
+    let (mut forge, mut files) = (Forge::default(), Vec::new());
+    for path in &artifacts {
+        let artifact = opened::artifact(path, &args.language, stdin)?;
+        forge.add(Forge::of_artifact(&artifact)?)?;
+        files.extend(opened::files(&artifact));
+    }
+    if artifacts.is_empty() || !sources.is_empty() {
+        let is_template = |name: &str| lang.is_some() || bulk::dialect_of(name).is_some();
+        let set = bulk::discover(&sources, args.language.include_root.as_deref(), &is_template)?;
+        forge.add(Forge::compile(&set, lang, cached::with_cache(args.language.engine(), &args.cache))?)?;
+        files.extend(set.files);
+    }
+    forge.templates().for_each(|template| cached::tell(template, console));
+    let names = bulk::outputs(&files, &mut |name| forge.references(name))?;
     let extensions = bulk::language_extensions();
     Ok((forge, names.into_iter().map(|name| Output::new(name, &extensions)).collect()))
 }

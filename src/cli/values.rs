@@ -25,24 +25,40 @@ impl Stdin {
     /// # Errors
     /// `file.read_failed`, `syntax.not_utf8`, `usage` for a second `-`.
     pub(super) fn read(&mut self, path: &Path) -> Result<Arc<Source>> {
-        let name = path.display().to_string();
-        let fail = |error: io::Error| Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}"));
-        let bytes = if path.as_os_str() == "-" {
-            if std::mem::replace(&mut self.used, true) {
-                return Err(Diagnostic::new(Code::Usage, "`-` is given twice, standard input can be read once"));
-            }
-            let mut bytes = Vec::new();
-            io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
-            bytes
-        } else {
-            std::fs::read(path).map_err(fail)?
-        };
-        match String::from_utf8(bytes) {
-            Ok(text) => Ok(Source::new(name, text)),
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                Err(Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 (byte {at})")))
-            }
+        let bytes = self.bytes(path)?;
+        text(path, bytes)
+    }
+
+    /// The bytes of a file, or of standard input for `-`.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `usage` for a second `-`.
+    pub(super) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
+        let fail =
+            |error: io::Error| Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display()));
+        if path.as_os_str() != "-" {
+            return std::fs::read(path).map_err(fail);
+        }
+        if std::mem::replace(&mut self.used, true) {
+            return Err(Diagnostic::new(Code::Usage, "`-` is given twice, standard input can be read once"));
+        }
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map_err(fail)?;
+        Ok(bytes)
+    }
+}
+
+/// What was read from `path` as text.
+///
+/// # Errors
+/// `syntax.not_utf8`.
+pub(super) fn text(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>> {
+    let name = path.display().to_string();
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(Source::new(name, text)),
+        Err(error) => {
+            let at = error.utf8_error().valid_up_to();
+            Err(Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 (byte {at})")))
         }
     }
 }

@@ -1,8 +1,10 @@
 //! All errors of a file at once.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use super::Diagnostic;
+use crate::text::Span;
 
 /// One or more diagnostics, in the order of the source.
 #[derive(Debug, Clone)]
@@ -48,3 +50,14 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+/// Each of `errors` once: a fault in a file that many include is one fault.
+pub(crate) fn once_each(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
+    let mut seen = HashSet::new();
+    let key = |error: &Diagnostic| {
+        let place =
+            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
+        (error.code, error.message.clone(), place)
+    };
+    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
+}

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 pub use codes::Code;
 pub use many::Diagnostics;
+pub(crate) use many::once_each;
 pub(crate) use report::listed;
 pub use suggest::nearest;
 

@@ -1,30 +1,10 @@
-//! Which language's rules run a program, which front half compiles it, which functions it has.
+//! Which language's rules run a program, and which functions it has.
 
 use crate::bytecode::Dialect;
-use crate::compiler::{Compiled, Unit};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::Result;
 use crate::dialect::{tera, tower};
 use crate::function::Registry;
 use crate::vm::{Hooks, Run, Session, run, run_checked};
-
-/// What compiling a unit gives: the program, or everything that is wrong.
-pub(super) type Answer = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
-
-/// Compiles a unit of `dialect`.
-pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
-    match dialect {
-        Dialect::Tower => tower::compile(unit),
-        Dialect::Tera => tera::compile(unit),
-    }
-}
-
-/// Compiles units of `dialect`, in order; what they share is read once.
-pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
-    match dialect {
-        Dialect::Tower => units.iter().map(tower::compile).collect(),
-        Dialect::Tera => tera::compile_all(units),
-    }
-}
 
 /// The functions of `dialect`.
 pub(super) fn registry(dialect: Dialect) -> Registry {

@@ -11,15 +11,38 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod artifact;
 mod builder;
+#[cfg(feature = "compile")]
+mod bundle;
+#[cfg(feature = "compile")]
+mod cache;
+#[cfg(feature = "compile")]
+mod compile;
+#[cfg(feature = "compile")]
+mod discover;
 mod instance;
+#[cfg(feature = "compile")]
 mod loader;
+#[cfg(feature = "compile")]
+mod precompile;
 mod template;
 
+pub use artifact::Artifact;
 pub use builder::{Engine, EngineBuilder};
+#[cfg(feature = "compile")]
+pub use bundle::Bundling;
+#[cfg(feature = "compile")]
+pub use cache::Cache;
+#[cfg(feature = "compile")]
+pub use discover::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
+#[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
-pub use template::{RenderError, Template};
+#[cfg(feature = "compile")]
+pub use precompile::{Precompile, precompile};
+pub use template::{Origin, RenderError, Template};
 
 pub use crate::bytecode::Dialect;
+#[cfg(feature = "compile")]
 pub use crate::compiler::Loader;
 pub use crate::function::Capabilities;

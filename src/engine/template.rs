@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::builder::Engine;
 use super::instance;
-use crate::bytecode::{Dialect, Program, disassemble};
-use crate::compiler::Compiled;
+#[cfg(feature = "compile")]
+use crate::bytecode::Entry;
+use crate::bytecode::{BundleEntry, Dialect, Program, disassemble, disassemble_with_lines};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::function::{Capabilities, Linked};
 use crate::limits::Limits;
@@ -25,10 +27,35 @@ pub struct Template {
 }
 
 struct Shared {
-    compiled: Compiled,
+    program: Program,
     linked: Linked,
     limits: Limits,
     capabilities: Capabilities,
+    found: Findings,
+}
+
+/// Where a template comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was compiled from its source.
+    Source,
+    /// It was compiled by an earlier process and taken from a cache.
+    Cache,
+    /// It was opened from an artifact.
+    Artifact,
+}
+
+/// What was found about a template beside its program.
+#[derive(Debug)]
+pub(super) struct Findings {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What a check reports though the program may run.
+    pub lints: Vec<Box<Diagnostic>>,
+    /// The names of the other templates that it reaches, sorted.
+    pub reaches: Vec<String>,
+    /// Whether it was compiled to escape what it writes.
+    pub escape: bool,
 }
 
 thread_local! {
@@ -37,8 +64,15 @@ thread_local! {
 }
 
 impl Template {
-    pub(super) fn new(compiled: Compiled, linked: Linked, limits: Limits, capabilities: Capabilities) -> Self {
-        Self { shared: Arc::new(Shared { compiled, linked, limits, capabilities }) }
+    /// Links a program to the functions of `engine`, under its limits and capabilities.
+    ///
+    /// # Errors
+    /// `function.unknown`, with the nearest name there is.
+    pub(super) fn link(program: Program, found: Findings, engine: &Engine) -> Result<Self> {
+        let linked = engine.registry(program.dialect()).link(program.imports());
+        let linked = linked.map_err(|error| error.with_note(format!("`{}` calls it", program.name())))?;
+        let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
+        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, found }) })
     }
 
     /// Renders with anything that serialises to a map of names.
@@ -105,8 +139,13 @@ impl Template {
     }
 
     fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
-        let Shared { compiled, linked, limits, capabilities } = &*self.shared;
-        Run { program: &compiled.program, linked, inputs, limits, capabilities: *capabilities }
+        let Shared { program, linked, limits, capabilities, .. } = &*self.shared;
+        Run { program, linked, inputs, limits, capabilities: *capabilities }
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> Origin {
+        self.shared.found.origin
     }
 
     /// The language.
@@ -116,22 +155,44 @@ impl Template {
 
     /// The name it was compiled under.
     pub fn name(&self) -> &str {
-        self.program().sources().first().map_or("", |source| source.name())
+        self.program().name()
     }
 
     /// The program.
     pub fn program(&self) -> &Program {
-        &self.shared.compiled.program
+        &self.shared.program
     }
 
-    /// What a check reports though the template may render; see [`Compiled::lints`].
+    /// What a check reports though the template may render; unknown functions, templates and
+    /// macros in branches that may never be taken. Known where the template was compiled from source.
     pub fn lints(&self) -> &[Box<Diagnostic>] {
-        &self.shared.compiled.lints
+        &self.shared.found.lints
     }
 
     /// The names of the other templates it reaches, sorted.
     pub fn reaches(&self) -> &[String] {
-        &self.shared.compiled.reaches
+        &self.shared.found.reaches
+    }
+
+    /// Whether it escapes what it writes, for HTML or as words of a shell.
+    pub fn escapes(&self) -> bool {
+        self.shared.found.escape
+    }
+
+    /// The template as an artifact holds it, under its own name.
+    #[cfg(feature = "compile")]
+    pub(super) fn entry(&self) -> Entry<'_> {
+        Entry { name: self.name(), program: self.program(), escape: self.escapes(), reaches: self.reaches() }
+    }
+
+    /// Links a template of an artifact.
+    ///
+    /// # Errors
+    /// As [`Template::link`].
+    pub(super) fn of_entry(entry: &BundleEntry, origin: Origin, engine: &Engine) -> Result<Self> {
+        let reaches = entry.reaches().iter().map(|name| name.to_string()).collect();
+        let found = Findings { origin, lints: Vec::new(), reaches, escape: entry.escape() };
+        Self::link(entry.program().clone(), found, engine)
     }
 
     /// The top-level inputs it may read, sorted.
@@ -142,6 +203,11 @@ impl Template {
     /// Its listing.
     pub fn disassemble(&self) -> String {
         disassemble(self.program())
+    }
+
+    /// Its listing, each instruction below the line of the source that it comes from.
+    pub fn disassemble_with_lines(&self) -> String {
+        disassemble_with_lines(self.program())
     }
 }
 

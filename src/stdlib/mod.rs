@@ -6,7 +6,8 @@
 //! | [`markup`] | HTML and XML escapes, tag removal |
 //! | [`encoding`] | percent encoding |
 //! | [`numbers`] | text to number and back, rounding, file sizes |
-//! | [`time`] | reading moments, zones, strftime |
+//! | [`time`] | reading moments, strftime |
+//! | [`zones`] | time zones |
 //! | [`pattern`] | what a search may cost |
 //! | [`path`] | the dotted paths that name an attribute |
 //! | [`bounded`] | text that refuses to grow beyond a size |
@@ -23,3 +24,4 @@ pub(crate) mod path;
 pub(crate) mod pattern;
 pub(crate) mod strings;
 pub(crate) mod time;
+pub(crate) mod zones;

@@ -6,11 +6,11 @@
 
 use std::fmt::{self, Write};
 
-use chrono::format::{DelayedFormat, Item, StrftimeItems};
-use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeZone, Utc};
-use chrono_tz::Tz;
+use chrono::format::{Fixed, Item, StrftimeItems};
+use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 use super::bounded::Bounded;
+pub(crate) use super::zones::{Zone, zone};
 
 /// Why a moment could not be read or shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,13 +48,8 @@ pub(crate) enum Moment {
     Offset(DateTime<FixedOffset>),
     /// Of no zone, to be shown as UTC.
     Utc(DateTime<Utc>),
-    /// In a named zone.
-    Zoned(DateTime<Tz>),
-}
-
-/// The zone of this name in the IANA database, such as `Europe/Berlin`.
-pub(crate) fn zone(name: &str) -> Option<Tz> {
-    name.parse().ok()
+    /// In a named zone, with the abbreviation it has there.
+    Zoned(DateTime<FixedOffset>, &'static str),
 }
 
 /// Whether every directive of a strftime format is one.
@@ -64,23 +59,29 @@ pub(crate) fn format_is_valid(format: &str) -> bool {
 
 impl Moment {
     /// So many seconds after the beginning of 1970 in UTC, in `zone` or else in none.
-    pub(crate) fn from_seconds(seconds: i64, zone: Option<Tz>) -> Result<Self, TimeError> {
-        let moment = DateTime::<Utc>::from_timestamp(seconds, 0).ok_or(TimeError::OutOfRange)?.naive_utc();
+    pub(crate) fn from_seconds(seconds: i64, zone: Option<Zone>) -> Result<Self, TimeError> {
+        let moment = DateTime::<Utc>::from_timestamp(seconds, 0).ok_or(TimeError::OutOfRange)?;
         match zone {
-            Some(zone) => Ok(Self::Zoned(zone.from_utc_datetime(&moment))),
-            None => Ok(Self::Naive(moment)),
+            Some(zone) => Self::zoned(moment, zone),
+            None => Ok(Self::Naive(moment.naive_utc())),
         }
+    }
+
+    fn zoned(moment: DateTime<Utc>, zone: Zone) -> Result<Self, TimeError> {
+        let local = zone.local_time(moment.timestamp()).ok_or(TimeError::OutOfRange)?;
+        let offset = FixedOffset::east_opt(local.offset).ok_or(TimeError::OutOfRange)?;
+        Ok(Self::Zoned(moment.with_timezone(&offset), local.abbreviation))
     }
 
     /// Reads RFC 3339 (moved to `zone`, where one is given), a date and time without an offset, or a date.
     /// The latter two are not moved: nothing says where they were.
-    pub(crate) fn from_text(text: &str, zone: Option<Tz>) -> Result<Self, TimeError> {
+    pub(crate) fn from_text(text: &str, zone: Option<Zone>) -> Result<Self, TimeError> {
         if !text.contains('T') {
             let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| TimeError::NotADate)?;
             return Ok(Self::Utc(date.and_time(NaiveTime::MIN).and_utc()));
         }
         match (text.parse::<DateTime<FixedOffset>>(), zone) {
-            (Ok(moment), Some(zone)) => Ok(Self::Zoned(moment.with_timezone(&zone))),
+            (Ok(moment), Some(zone)) => Self::zoned(moment.to_utc(), zone),
             (Ok(moment), None) => Ok(Self::Offset(moment)),
             (Err(_), _) => text
                 .parse::<NaiveDateTime>()
@@ -97,12 +98,18 @@ impl Moment {
             Self::Naive(moment) => written(moment.format(format), allowed),
             Self::Offset(moment) => written(moment.format(format), allowed),
             Self::Utc(moment) => written(moment.format(format), allowed),
-            Self::Zoned(moment) => written(moment.format(format), allowed),
+            Self::Zoned(moment, name) => {
+                let named = StrftimeItems::new(format).map(|item| match item {
+                    Item::Fixed(Fixed::TimezoneName) => Item::Literal(name),
+                    item => item,
+                });
+                written(moment.format_with_items(named), allowed)
+            }
         }
     }
 }
 
-fn written<'f>(text: DelayedFormat<StrftimeItems<'f>>, allowed: usize) -> Result<String, TimeError> {
+fn written(text: impl fmt::Display, allowed: usize) -> Result<String, TimeError> {
     let mut out = Bounded::new(allowed);
     match write!(out, "{text}") {
         Ok(()) => Ok(out.into_text()),

@@ -16,7 +16,7 @@ mod semantics;
 mod session;
 mod unwind;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests;
 
 pub use dispatch::{Hooks, NoHooks};

@@ -40,16 +40,33 @@ mod fingerprint;
 mod names;
 mod open;
 mod read;
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests;
+#[cfg(feature = "compile")]
 mod write;
 
 pub use fingerprint::fingerprint;
 pub use open::{Bundle, BundleEntry, Bytes};
+#[cfg(feature = "compile")]
 pub use write::{Entry, encode};
 
 /// How an artifact begins.
 const MAGIC: &str = "dropforge artifact";
+
+/// Whether a file that begins with `head` is meant as an artifact, of whatever version and however damaged. No text
+/// begins like this.
+///
+/// ```
+/// use dropforge::bytecode::{encode, is_artifact};
+/// assert!(is_artifact(&encode(&[], false).unwrap()));
+/// assert!(!is_artifact(b"{{ magic }}") && !is_artifact(b""));
+/// ```
+pub fn is_artifact(head: &[u8]) -> bool {
+    let [map, rest @ ..] = head else { return false };
+    let (key, rest) = rest.split_at(rest.len().min(6));
+    let magic = rest.get(1..).unwrap_or(&[]);
+    map & 0xF0 == 0x80 && key == b"\xA5magic" && magic.iter().zip(MAGIC.as_bytes()).all(|(a, b)| a == b)
+}
 
 /// The version of the format. It counts what the fingerprint does not see: the meaning of tables and numbers.
 const FORMAT: u64 = 1;

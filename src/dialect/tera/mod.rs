@@ -10,26 +10,44 @@
 //! beyond [`Limits::nesting`](crate::limits::Limits::nesting).
 
 mod arithmetic;
+#[cfg(feature = "compile")]
 pub mod ast;
+#[cfg(feature = "compile")]
 mod build;
 pub mod builtins;
+#[cfg(feature = "compile")]
 mod chain;
+#[cfg(feature = "compile")]
 mod expected;
+#[cfg(feature = "compile")]
+mod fold;
+#[cfg(feature = "compile")]
 mod lexer;
+#[cfg(feature = "compile")]
 mod lower;
+#[cfg(feature = "compile")]
 mod nesting;
+#[cfg(feature = "compile")]
 mod parser;
+#[cfg(feature = "compile")]
 mod path;
 mod semantics;
+#[cfg(feature = "compile")]
 mod stacks;
+#[cfg(feature = "compile")]
 mod structure;
+#[cfg(feature = "compile")]
 mod syntax;
+#[cfg(feature = "compile")]
 mod tags;
+#[cfg(feature = "compile")]
 mod templates;
-#[cfg(test)]
+#[cfg(all(test, feature = "compile"))]
 mod tests;
 
 pub use builtins::registry;
+#[cfg(feature = "compile")]
 pub use lower::{compile, compile_all};
+#[cfg(feature = "compile")]
 pub use parser::parse;
 pub use semantics::Rules;

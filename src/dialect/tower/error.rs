@@ -48,11 +48,19 @@ pub fn missing<S: Into<String>>(
     expression: &str,
     available: impl IntoIterator<Item = S>,
 ) -> Box<Diagnostic> {
-    let message = format!("Variable '{}' not found in {scope} scope", super::parser::abridged(name));
+    let message = format!("Variable '{}' not found in {scope} scope", abridged(name));
     let error = Diagnostic::new(Code::TemplateMissingVariable, message)
         .with_field("expression", expression)
         .with_field("scope", scope.name())
         .with_available(available);
     let names = error.available.clone().unwrap_or_default();
     error.with_suggestion(name, names.iter().map(String::as_str))
+}
+
+/// Text for a message: the first 80 characters.
+pub(super) fn abridged(text: &str) -> String {
+    match text.char_indices().nth(80) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or("")),
+        None => text.to_owned(),
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::ast::{Field, Part};
 use super::shell::{Hazard, hazards};
-use super::{RenderMode, parser};
+use super::{RenderMode, error};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::text::{Source, Span};
 
@@ -23,7 +23,7 @@ pub struct Lint {
 impl Lint {
     /// The warning of this lint; `place` is where it stands in `source`.
     pub fn warning(self, text: &str, source: &Arc<Source>, place: Span) -> Box<Diagnostic> {
-        let shown = parser::abridged(text.get(self.span.range()).unwrap_or(""));
+        let shown = error::abridged(text.get(self.span.range()).unwrap_or(""));
         let (message, help) = match (self.hazard, self.code) {
             (Some(hazard), _) => (format!("'{shown}' stands where quoting does not protect it"), hazard.help()),
             (_, Code::EnvironmentReference) => (
@@ -180,6 +180,7 @@ fn braces(rest: &str) -> (Option<Code>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dialect::tower::parser;
 
     fn names(text: &str, mode: RenderMode) -> Vec<(&'static str, String)> {
         let arena = bumpalo::Bump::new();

@@ -7,14 +7,23 @@
 
 pub mod ast;
 pub mod error;
+#[cfg(feature = "compile")]
+mod fold;
+#[cfg(feature = "compile")]
 pub mod intent;
+#[cfg(feature = "compile")]
 pub mod lexer;
+#[cfg(feature = "compile")]
 pub mod lint;
+#[cfg(feature = "compile")]
 mod lower;
+#[cfg(feature = "compile")]
 pub mod parser;
 mod semantics;
+#[cfg(feature = "compile")]
 pub mod shell;
 
+#[cfg(feature = "compile")]
 pub use lower::{compile, program};
 pub use semantics::Rules;
 

@@ -9,6 +9,7 @@ use bumpalo::Bump;
 use lalrpop_util::{ParseError, lalrpop_mod};
 
 use super::ast::{Field, Part, Reference, Scope};
+use super::error::abridged;
 use super::lexer::{Fault, FaultKind, Lexer};
 use crate::diagnostics::{Code, Diagnostic, nearest};
 use crate::text::{Source, Span};
@@ -152,14 +153,6 @@ pub(super) fn is_identifier(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_')
         && bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
-}
-
-/// Text for a message: the first 80 characters.
-pub(super) fn abridged(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or("")),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use super::RenderMode;
 use super::ast::Scope;
 use super::error;
 use crate::bytecode::{BinaryOp, EscapeMode};
-use crate::compiler::{Constant, Fold};
 use crate::diagnostics::{Code, Result};
 use crate::function::Cx;
 use crate::value::{Map, Value};
@@ -23,6 +22,7 @@ pub struct Rules;
 const STEPS: char = '%';
 
 /// The attribute that reads the key `name` of `scope`.
+#[cfg(feature = "compile")]
 pub(super) fn attribute(scope: Scope, name: &str) -> std::borrow::Cow<'_, str> {
     if scope == Scope::Steps { format!("{STEPS}{name}").into() } else { name.into() }
 }
@@ -160,14 +160,4 @@ fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
         out.push("'\\''")?;
         out.push(piece)
     })
-}
-
-impl Fold for Rules {
-    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
-        None
-    }
-
-    fn text(&self, _: &Constant, _: EscapeMode) -> Option<String> {
-        None
-    }
 }

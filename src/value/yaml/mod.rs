@@ -9,23 +9,31 @@
 //! a text for something else: whatever is not safe without quotes is quoted.
 //!
 //! ```
+//! # #[cfg(feature = "yaml")] {
 //! use dropforge::limits::Limits;
 //! use dropforge::text::Source;
 //! use dropforge::value::yaml;
 //! let source = Source::new("in.yaml", "a: [1, no, 0x10]\nb: {c: ~}\n");
 //! let data = yaml::read_data(&source, &Limits::default()).unwrap();
 //! assert_eq!(yaml::to_string(&data), "a:\n  - 1\n  - \"no\"\n  - 16\nb:\n  c: null\n");
+//! # }
 //! ```
 
+#[cfg(feature = "yaml")]
 mod merge;
+#[cfg(feature = "yaml")]
 mod node;
+#[cfg(feature = "yaml")]
 mod read;
+#[cfg(feature = "yaml")]
 mod schema;
 mod write;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "yaml"))]
 mod tests;
 
+#[cfg(feature = "yaml")]
 pub use node::{Entry, Kind, Node, Style};
+#[cfg(feature = "yaml")]
 pub use read::{read, read_data, read_one};
 pub use write::{to_string, write};

@@ -255,7 +255,7 @@ impl Intent {
             let Some(name) = step.name.as_deref().filter(|name| !name.contains("${")) else { continue };
             let field = format!("spec.runbook[{at}].name");
             if !parser::is_identifier(name) {
-                let message = format!("no expression can refer to the step '{}'", parser::abridged(name));
+                let message = format!("no expression can refer to the step '{}'", error::abridged(name));
                 let warning = Diagnostic::warning(Code::UnreferenceableName, message)
                     .with_help("names that expressions use are [a-z_][a-z0-9_]*");
                 warnings.push(warning.with_field("field", field).at(&self.source, step.span, ""));

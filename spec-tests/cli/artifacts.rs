@@ -1,0 +1,200 @@
+//! `compile`, `inspect`, `disasm`, and artifacts in the place of templates.
+
+use std::fs;
+
+use crate::support::{Outcome, Sandbox, outcome};
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::with(&[
+        ("t/app.yaml.tera", "{% include \"_l.tera\" %}\nn: {{ n | upper }}\n"),
+        ("t/_l.tera", "name: {{ name }}"),
+        ("t/cd.tower", "cd ${params.dir}"),
+        ("v.yaml", "name: eu-1\nn: one\nparams: {dir: a b}\n"),
+        ("fleet.csv", "name,n\neu-1,one\nus-1,two\n"),
+    ]);
+    sandbox.run(&["compile", "t", "-o", "b.mpk"]).expect(0).says(&["3 templates in"]);
+    sandbox
+}
+
+fn bytes(sandbox: &Sandbox, name: &str) -> Vec<u8> {
+    fs::read(sandbox.path(name)).unwrap()
+}
+
+fn render(sandbox: &Sandbox, args: &[&str]) -> Outcome {
+    sandbox.run(&[&["render"], args, &["-f", "v.yaml"]].concat())
+}
+
+#[test]
+fn an_artifact_renders_as_its_sources_do_whatever_it_is_called() {
+    let sandbox = sandbox();
+    let from_source = render(&sandbox, &["t/app.yaml.tera"]).expect(0).stdout;
+    fs::rename(sandbox.path("t"), sandbox.path("gone")).unwrap();
+    fs::rename(sandbox.path("b.mpk"), sandbox.path("app.tera")).unwrap();
+    assert_eq!(render(&sandbox, &["app.tera", "-t", "app.yaml.tera"]).expect(0).stdout, from_source);
+    assert_eq!(render(&sandbox, &["app.tera", "--template", "cd.tower"]).expect(0).stdout, "cd a b");
+    assert_eq!(
+        render(&sandbox, &["app.tera", "-t", "_l.tera", "-v"]).expect(0).says(&["artifact"]).stdout,
+        "name: eu-1"
+    );
+}
+
+#[test]
+fn the_template_is_named_where_there_are_several() {
+    let sandbox = sandbox();
+    render(&sandbox, &["b.mpk"]).expect(2).says(&["--template", "app.yaml.tera, cd.tower"]);
+    render(&sandbox, &["b.mpk", "-t", "app.yml.tera"]).expect(1).says(&["E0501", "did you mean `app.yaml.tera`?"]);
+    sandbox.run(&["compile", "t/_l.tera", "-o", "one.mpk"]).expect(0).says(&["1 template in"]);
+    assert_eq!(render(&sandbox, &["one.mpk"]).expect(0).stdout, "name: eu-1");
+    render(&sandbox, &["t/app.yaml.tera", "-t", "x"]).expect(2).says(&["`--template` is for artifacts"]);
+}
+
+#[test]
+fn a_fleet_is_stamped_from_an_artifact_beside_sources() {
+    let sandbox = sandbox();
+    let stamp = |what: &[&str], out: &str| {
+        let rest = ["--fleet", "fleet.csv", "--set", "params.dir=x", "-o", out];
+        sandbox.run(&[&["stamp"], what, &rest].concat())
+    };
+    stamp(&["t"], "a").expect(0);
+    stamp(&["b.mpk"], "b").expect(0);
+    let files = sandbox.tree("b");
+    assert_eq!(files.keys().filter(|path| !path.contains(".dropforge")).count(), 4);
+    assert_eq!(sandbox.tree("a"), files);
+    sandbox.write("more/extra.tera", "{{ name }}");
+    stamp(&["b.mpk", "more"], "c").expect(0);
+    assert_eq!(sandbox.read("c/us-1/extra.yaml"), "us-1");
+    stamp(&["b.mpk", "t"], "d").expect(2).says(&["two templates are called"]);
+}
+
+#[test]
+fn the_same_sources_give_the_same_bytes_and_stripping_leaves_out_lines() {
+    let sandbox = sandbox();
+    let names = ["t/cd.tower", "t/app.yaml.tera", "t/_l.tera"];
+    sandbox.run(&[&["compile"], &names[..], &["-o", "c.mpk"]].concat()).expect(0);
+    assert_eq!(bytes(&sandbox, "b.mpk"), bytes(&sandbox, "c.mpk"));
+    let mut command = sandbox.command(&["compile", "t", "-o", "-"]);
+    assert_eq!(command.output().unwrap().stdout, bytes(&sandbox, "b.mpk"));
+    sandbox.run(&["compile", "t", "-o", "s.mpk", "--strip"]).expect(0);
+    assert!(bytes(&sandbox, "s.mpk").len() < bytes(&sandbox, "b.mpk").len());
+    let error = |artifact| sandbox.run(&["render", artifact, "-t", "app.yaml.tera", "--set", "name=x"]).expect(1);
+    error("b.mpk").says(&["app.yaml.tera:2:7", "{{ n | upper }}"]);
+    assert!(!error("s.mpk").says(&["`n`"]).stderr.contains("upper }}"));
+}
+
+#[test]
+fn nothing_is_written_on_errors_unless_that_is_asked_for() {
+    let sandbox = Sandbox::with(&[("t/a.tera", "{% if %}"), ("t/b.tera", "{{ }}"), ("odd/a.tera", "{{ 1 | shuot }}")]);
+    sandbox.run(&["compile", "t", "-o", "b.mpk"]).expect(1).says(&["a.tera:1", "b.tera:1"]);
+    sandbox.run(&["compile", "none", "-o", "b.mpk"]).expect(1);
+    sandbox.run(&["compile", "odd"]).expect(2).says(&["--output"]);
+    sandbox.run(&["compile", "odd", "-o", "b.mpk"]).expect(1).says(&["shuot"]);
+    sandbox.write("risky/a.tower", "rm \"${params.x}\"");
+    sandbox
+        .run(&["compile", "risky", "-o", "b.mpk", "--render-mode", "shell", "--strict"])
+        .expect(1)
+        .says(&["warning"]);
+    assert!(!sandbox.path("b.mpk").exists());
+    sandbox.run(&["compile", "risky", "-o", "b.mpk", "--render-mode", "shell"]).expect(0).says(&["warning"]);
+    sandbox.run(&["compile", "odd", "-o", "b.mpk", "--lenient"]).expect(0).says(&["shuot", "1 template"]);
+    sandbox.run(&["render", "b.mpk"]).expect(1).says(&["filter `shuot` not found"]);
+    sandbox.run(&["compile", "b.mpk", "-o", "c.mpk"]).expect(2).says(&["an artifact already"]);
+}
+
+#[test]
+fn a_declared_function_is_linked_by_whoever_renders() {
+    let sandbox = Sandbox::with(&[("a.tera", "{{ 1 | shout }}")]);
+    let declared = ["--declare", "filter:shout"];
+    let outcome = sandbox.run(&[&["compile", "a.tera", "-o", "b.mpk", "--strict"], &declared[..]].concat()).expect(0);
+    assert!(!outcome.stderr.contains("shout"));
+    sandbox.run(&["render", "b.mpk"]).expect(1).says(&["E0401", "filter `shout` not found", "a.tera"]);
+    sandbox.run(&["check", "b.mpk"]).expect(1).says(&["E0401"]);
+    sandbox.run(&[&["check", "a.tera", "--strict"], &declared[..]].concat()).expect(0);
+    sandbox.run(&["compile", "a.tera", "-o", "b.mpk", "--declare", "shout"]).expect(2).says(&["`filter:NAME`"]);
+}
+
+#[test]
+fn options_of_sources_are_refused_for_artifacts() {
+    let sandbox = sandbox();
+    for option in [&["--lang", "tera"][..], &["--render-mode", "shell"], &["-I", "t"], &["--declare", "test:x"]] {
+        let args = [&["render", "b.mpk", "-t", "cd.tower", "-f", "v.yaml"], option].concat();
+        sandbox.run(&args).expect(2).says(&["is for sources"]);
+    }
+    sandbox.run(&["compile", "t/cd.tower", "-o", "shell.mpk", "--render-mode", "shell"]).expect(0);
+    assert_eq!(render(&sandbox, &["shell.mpk"]).expect(0).stdout, "cd 'a b'");
+}
+
+#[test]
+fn what_is_no_sound_artifact_is_refused_with_a_reason() {
+    let sandbox = sandbox();
+    let sound = bytes(&sandbox, "b.mpk");
+    sandbox.run(&["inspect", "v.yaml"]).expect(1).says(&["E0931", "not an artifact", "`v.yaml`", "dropforge compile"]);
+    sandbox.run(&["inspect", "none"]).expect(1).says(&["E0901"]);
+    for (cut, commands) in
+        [(sound.len() - 1, ["render", "check"]), (100, ["inspect", "disasm"]), (8, ["render", "inspect"])]
+    {
+        fs::write(sandbox.path("cut.mpk"), &sound[..cut]).unwrap();
+        for command in commands {
+            let outcome = sandbox.run(&[command, "cut.mpk"]).expect(1).says(&["cut.mpk"]);
+            assert!(outcome.stderr.contains("E093"), "{command} {cut}: {}", outcome.stderr);
+        }
+    }
+    let mut other = sound.clone();
+    let version = other.windows(5).position(|window| window == b"0.1.0").unwrap();
+    other[version] = b'7';
+    fs::write(sandbox.path("other.mpk"), &other).unwrap();
+    sandbox.run(&["render", "other.mpk"]).expect(1).says(&["another version", "7.1.0", "compile it again"]);
+    let mut changed = sound;
+    let last = changed.len() - 1;
+    changed[last] ^= 1;
+    fs::write(sandbox.path("changed.mpk"), &changed).unwrap();
+    sandbox.run(&["check", "changed.mpk"]).expect(1).says(&["changed.mpk"]);
+}
+
+#[test]
+fn an_artifact_comes_from_standard_input_too() {
+    let sandbox = sandbox();
+    let mut command = sandbox.command(&["render", "-", "-t", "cd.tower", "-f", "v.yaml"]);
+    command.stdin(fs::File::open(sandbox.path("b.mpk")).unwrap());
+    assert_eq!(outcome(command).expect(0).stdout, "cd a b");
+}
+
+#[test]
+fn inspect_shows_what_is_inside() {
+    let sandbox = sandbox();
+    let text = sandbox.run(&["inspect", "b.mpk"]).expect(0).stdout;
+    for part in
+        ["app.yaml.tera (tera)", "inputs  n, name", "filter upper", "reaches _l.tera", "included", "slots", "params"]
+    {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    let json: serde_json::Value =
+        serde_json::from_str(&sandbox.run(&["inspect", "b.mpk", "--json"]).expect(0).stdout).unwrap();
+    let app = json["templates"].as_array().unwrap().iter().find(|one| one["name"] == "app.yaml.tera").unwrap();
+    assert_eq!(app["inputs"], serde_json::json!(["n", "name"]));
+    assert_eq!(app["imports"][0]["name"], "upper");
+    assert_eq!(app["sources"], serde_json::json!(["app.yaml.tera", "_l.tera"]));
+    assert_eq!(
+        (json["stripped"].as_bool(), json["bytes"].as_u64()),
+        (Some(false), Some(bytes(&sandbox, "b.mpk").len() as u64))
+    );
+    assert!(app["limits"]["words"].as_u64() > Some(2));
+}
+
+#[test]
+fn disasm_lists_instructions_below_their_lines() {
+    let sandbox = sandbox();
+    let of = |args: &[&str]| sandbox.run(&[&["disasm"], args].concat());
+    let listing = of(&["b.mpk", "-t", "app.yaml.tera"]).expect(0).stdout;
+    let at = |part: &str| listing.find(part).unwrap_or_else(|| panic!("no {part:?} in {listing}"));
+    assert!(at("; _l.tera:1  name: {{ name }}") < at("; app.yaml.tera:2  n: {{ n | upper }}"), "{listing}");
+    assert!(at("; app.yaml.tera:2") < at("upper["));
+    assert_eq!(of(&["t", "-t", "app.yaml.tera"]).expect(0).stdout, listing);
+    assert!(of(&["t"]).expect(0).stdout.contains("; cd.tower (tower)"));
+    of(&["b.mpk", "-t", "cd.towr"]).expect(1).says(&["did you mean `cd.tower`?"]);
+}
+
+#[test]
+fn check_takes_artifacts_and_sources() {
+    let sandbox = sandbox();
+    sandbox.run(&["check", "b.mpk", "t"]).expect(0).says(&["6 templates checked, 0 errors"]);
+}

@@ -1,0 +1,82 @@
+//! Artifacts: compiled templates as bytes, opened with an engine.
+
+use std::fmt;
+
+use super::builder::Engine;
+use super::template::{Origin, Template};
+use crate::bytecode::{Bundle, BundleEntry, Bytes};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// An artifact that was opened: it is whole, of this version, and every program in it is verified. A template is
+/// linked to the engine's functions when it is asked for. Cheap to clone.
+#[derive(Clone)]
+pub struct Artifact {
+    engine: Engine,
+    bundle: Bundle,
+}
+
+impl Engine {
+    /// Opens an artifact. Its templates have the limits, capabilities and functions of this engine.
+    ///
+    /// # Errors
+    /// `artifact.…` for what is no artifact, was compiled by another version or is damaged; `program.corrupt` where
+    /// the verifier refuses a program.
+    ///
+    /// ```
+    /// # #[cfg(feature = "compile")] {
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let build = Engine::builder().template("hi.tera", "hi {{ who }}").build();
+    /// let bytes: Vec<u8> = build.bundle([(Dialect::Tera, "hi.tera")])?.encode()?;
+    ///
+    /// let artifact = Engine::new().open(bytes)?;
+    /// assert_eq!(artifact.names().collect::<Vec<_>>(), ["hi.tera"]);
+    /// assert_eq!(artifact.template("hi.tera")?.render(&serde_json::json!({"who": "you"}))?, "hi you");
+    /// assert!(artifact.template("ho.tera").unwrap_err().to_string().contains("ho.tera"));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn open(&self, bytes: impl Into<Bytes>) -> Result<Artifact> {
+        Ok(Artifact { engine: self.clone(), bundle: Bundle::open(bytes)? })
+    }
+}
+
+impl Artifact {
+    /// The names of the templates, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.bundle.entries().iter().map(BundleEntry::name)
+    }
+
+    /// What the bytes say about themselves.
+    pub fn bundle(&self) -> &Bundle {
+        &self.bundle
+    }
+
+    /// The template `name`.
+    ///
+    /// # Errors
+    /// `template.unknown`, with the nearest name; `function.unknown` where it calls what the engine does not have.
+    pub fn template(&self, name: &str) -> Result<Template> {
+        let entry = self.bundle.entry(name).ok_or_else(|| self.unknown(name))?;
+        Template::of_entry(entry, Origin::Artifact, &self.engine)
+    }
+
+    /// Every template, in the order of the names.
+    ///
+    /// # Errors
+    /// The first error of [`Artifact::template`].
+    pub fn templates(&self) -> Result<Vec<Template>> {
+        self.names().map(|name| self.template(name)).collect()
+    }
+
+    fn unknown(&self, name: &str) -> Box<Diagnostic> {
+        Diagnostic::new(Code::UnknownTemplate, format!("the artifact has no template `{name}`"))
+            .with_suggestion(name, self.names())
+            .with_available(self.names())
+    }
+}
+
+impl fmt::Debug for Artifact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.names()).finish()
+    }
+}

@@ -1,0 +1,76 @@
+//! Compiling many templates to one artifact.
+
+use super::builder::Engine;
+use super::discover::{TemplateSet, dialect_of, unknown_language};
+use super::template::Template;
+use crate::bytecode::{Dialect, encode};
+use crate::diagnostics::{Diagnostic, Diagnostics, Result, once_each};
+
+/// Templates to be written as an artifact.
+#[derive(Debug)]
+pub struct Bundling {
+    templates: Vec<Template>,
+    strip: bool,
+}
+
+impl Engine {
+    /// Compiles the templates that the engine's loader has under these names, to be written as one artifact.
+    /// Neither their order nor the machine makes a difference to its bytes.
+    ///
+    /// # Errors
+    /// All errors of all templates, each once.
+    pub fn bundle<N: AsRef<str>>(
+        &self,
+        names: impl IntoIterator<Item = (Dialect, N)>,
+    ) -> std::result::Result<Bundling, Diagnostics> {
+        let (mut templates, mut errors) = (Vec::new(), Vec::new());
+        for (dialect, name) in names {
+            match self.load(dialect, name.as_ref()) {
+                Ok(template) => templates.push(template),
+                Err(more) => errors.extend(more.into_vec()),
+            }
+        }
+        if errors.is_empty() { Ok(Bundling { templates, strip: false }) } else { Err(once_each(errors).into()) }
+    }
+
+    /// [`Engine::bundle`] of the files of a set; the language is `dialect`, else what each name tells.
+    ///
+    /// # Errors
+    /// As [`Engine::bundle`]; `plan.no_templates` where a name does not tell the language.
+    pub fn bundle_set(
+        &self,
+        set: &TemplateSet,
+        dialect: Option<Dialect>,
+    ) -> std::result::Result<Bundling, Diagnostics> {
+        let language = |name: &str| dialect.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name));
+        let names = set.files.iter().map(|file| Ok((language(&file.name)?, file.name.as_str())));
+        self.bundle(names.collect::<Result<Vec<_>>>()?)
+    }
+}
+
+impl Bundling {
+    /// Leaves out the sources and places: errors then name the template, but no line.
+    pub fn strip(mut self, strip: bool) -> Self {
+        self.strip = strip;
+        self
+    }
+
+    /// The templates.
+    pub fn templates(&self) -> &[Template] {
+        &self.templates
+    }
+
+    /// What is wrong with the templates though they may render: unknown functions, missing includes; each once.
+    pub fn lints(&self) -> Vec<Box<Diagnostic>> {
+        once_each(self.templates.iter().flat_map(|template| template.lints().iter().cloned()).collect())
+    }
+
+    /// The artifact.
+    ///
+    /// # Errors
+    /// `artifact.name` for a name that no artifact can hold; `limit.code` where the templates are too large for one.
+    pub fn encode(&self) -> Result<Vec<u8>> {
+        let entries: Vec<_> = self.templates.iter().map(Template::entry).collect();
+        encode(&entries, self.strip)
+    }
+}

@@ -1,0 +1,68 @@
+//! What an entry says about the texts it was made from.
+//!
+//! Layout, numbers little-endian: the digest of the rest of the head, the length of that rest (`u32`), then for
+//! each name its length (`u32`), its text and the digest of what was found, all zero where nothing was. Behind the
+//! head stands the artifact, which has digests of its own.
+
+use super::Digest;
+use crate::compiler::Loader;
+
+/// What stands for nothing found.
+const NOTHING: Digest = [0; blake3::OUT_LEN];
+
+/// The names that compiling asked for, and the digest of what was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    names: Vec<(String, Digest)>,
+}
+
+/// The digest of what a loader found.
+pub(super) fn digest_of(text: Option<&str>) -> Digest {
+    text.map_or(NOTHING, |text| *blake3::hash(text.as_bytes()).as_bytes())
+}
+
+impl Entry {
+    pub(super) fn new(names: Vec<(String, Digest)>) -> Self {
+        Self { names }
+    }
+
+    /// Whether `loader` still finds the same.
+    pub(super) fn holds(&self, loader: &dyn Loader) -> bool {
+        self.names.iter().all(|(name, digest)| {
+            loader.load(name).is_ok_and(|found| digest_of(found.as_deref().map(crate::text::Source::text)) == *digest)
+        })
+    }
+
+    /// The head of an entry.
+    pub(super) fn write(&self) -> Vec<u8> {
+        let mut rest = Vec::new();
+        for (name, digest) in &self.names {
+            rest.extend(u32::try_from(name.len()).unwrap_or(u32::MAX).to_le_bytes());
+            rest.extend(name.bytes());
+            rest.extend(digest);
+        }
+        let mut bytes = blake3::hash(&rest).as_bytes().to_vec();
+        bytes.extend(u32::try_from(rest.len()).unwrap_or(u32::MAX).to_le_bytes());
+        bytes.extend(rest);
+        bytes
+    }
+
+    /// The head of an entry and the artifact behind it.
+    pub(super) fn read(bytes: &[u8]) -> Option<(Entry, &[u8])> {
+        let (digest, bytes) = bytes.split_first_chunk::<{ blake3::OUT_LEN }>()?;
+        let (len, bytes) = bytes.split_first_chunk::<4>()?;
+        let (mut rest, artifact) = bytes.split_at_checked(usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
+        if blake3::hash(rest) != *digest {
+            return None;
+        }
+        let mut names = Vec::new();
+        while !rest.is_empty() {
+            let (len, behind) = rest.split_first_chunk::<4>()?;
+            let (name, behind) = behind.split_at_checked(usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
+            let (digest, behind) = behind.split_first_chunk()?;
+            names.push((String::from_utf8(name.to_vec()).ok()?, *digest));
+            rest = behind;
+        }
+        Some((Entry { names }, artifact))
+    }
+}

@@ -1,0 +1,119 @@
+//! The compile cache: what was compiled, kept on disk until something it depends on changes.
+//!
+//! An entry lies under the digest of what is known before anything is parsed: the entry template, its language,
+//! the engine's options and functions, this version and its instruction set. It holds every name that compiling
+//! asked the loader for, each with the digest of what was found or the fact that nothing was, and the program as
+//! an artifact. It counts only if the loader still gives the same for every name. A text is hashed for that,
+//! never parsed.
+//!
+//! Nothing here is an error to the user: what cannot be read, is cut short or was changed is compiled anew, what
+//! cannot be written is not kept.
+
+mod entry;
+mod recorder;
+mod store;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use entry::Entry;
+pub(super) use recorder::Recorder;
+use store::Store;
+
+use super::template::Template;
+use crate::bytecode::{Bundle, Dialect, encode, fingerprint};
+use crate::compiler::Loader;
+use crate::function::Registry;
+use crate::limits::Limits;
+use crate::text::Source;
+
+/// The digest of what an entry or a text is known by.
+pub(super) type Digest = [u8; blake3::OUT_LEN];
+
+/// A directory of compiled templates. Any number of processes may use one at the same time; it keeps to about 64 MiB,
+/// and what was written first goes first.
+///
+/// ```
+/// # let temp = tempfile::tempdir()?;
+/// use dropforge::engine::{Cache, Dialect, Engine, Origin};
+/// let engine = || Engine::builder().template("a.tera", "{{ 1 + n }}").cache(Cache::new(temp.path())).build();
+/// assert_eq!(engine().load(Dialect::Tera, "a.tera")?.origin(), Origin::Source);
+/// assert_eq!(engine().load(Dialect::Tera, "a.tera")?.origin(), Origin::Cache);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cache {
+    store: Store,
+    at_least: usize,
+    salt: Vec<u8>,
+}
+
+/// What an entry is found by.
+pub(super) struct Key<'k> {
+    pub dialect: Dialect,
+    pub escape: bool,
+    pub source: &'k Source,
+    pub limits: &'k Limits,
+    pub registry: &'k Registry,
+}
+
+impl Cache {
+    /// A cache in `dir`, which is made when there is something to keep. Whoever can write there decides what is
+    /// rendered: choose a directory of the user's own.
+    pub fn new(dir: impl Into<PathBuf>) -> Self {
+        Self { store: Store::new(dir.into()), at_least: 0, salt: Vec::new() }
+    }
+
+    /// Keeps only programs whose sources have this many bytes together: small ones are parsed in less time than a
+    /// file is read.
+    pub fn at_least(mut self, bytes: usize) -> Self {
+        self.at_least = bytes;
+        self
+    }
+
+    /// Tells entries of different builds of one version apart.
+    pub fn salt(mut self, salt: impl Into<Vec<u8>>) -> Self {
+        self.salt = salt.into();
+        self
+    }
+
+    /// What was kept for `key`, if all it was made from is still the same.
+    pub(super) fn find(&self, key: &Key<'_>, loader: &dyn Loader) -> Option<Bundle> {
+        let bytes = self.store.read(&self.digest(key))?;
+        let (entry, artifact) = Entry::read(&bytes)?;
+        if entry.holds(loader) { Bundle::open(artifact.to_vec()).ok() } else { None }
+    }
+
+    /// Keeps the template that was compiled for `key`; `asked` has what it was made from.
+    pub(super) fn keep(&self, key: &Key<'_>, asked: Recorder<'_>, template: &Template) {
+        let sources: usize = template.program().sources().iter().map(|source| source.text().len()).sum();
+        let Some(entry) = asked.entry().filter(|_| sources >= self.at_least) else { return };
+        let Ok(artifact) = encode(&[template.entry()], false) else { return };
+        self.store.write(&self.digest(key), &[entry.write(), artifact].concat());
+    }
+
+    fn digest(&self, key: &Key<'_>) -> Digest {
+        let mut hasher = blake3::Hasher::new();
+        let mut field = |bytes: &[u8]| {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(bytes);
+        };
+        field(env!("CARGO_PKG_VERSION").as_bytes());
+        field(&fingerprint().to_le_bytes());
+        field(&self.salt);
+        field(&[key.dialect as u8, u8::from(key.escape)]);
+        field(key.source.name().as_bytes());
+        field(key.source.text().as_bytes());
+        let Limits { source_bytes, nesting, call_depth, templates, code_words, .. } = *key.limits;
+        for limit in [source_bytes, nesting, call_depth, templates, code_words] {
+            field(&(limit as u64).to_le_bytes());
+        }
+        for function in key.registry.iter() {
+            field(function.name.as_bytes());
+            field(&[function.kind as u8, u8::from(function.pure)]);
+            field(&function.signature().word().to_le_bytes());
+        }
+        *hasher.finalize().as_bytes()
+    }
+}

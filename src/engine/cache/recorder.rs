@@ -1,0 +1,56 @@
+//! A loader that notes what it was asked for.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::Mutex;
+
+use super::Digest;
+use super::entry::{Entry, digest_of};
+use crate::compiler::Loader;
+use crate::diagnostics::Result;
+use crate::text::Source;
+
+/// Passes every question on and notes the answer.
+pub(in crate::engine) struct Recorder<'l> {
+    loader: &'l dyn Loader,
+    asked: Mutex<Option<BTreeMap<String, Digest>>>,
+}
+
+impl<'l> Recorder<'l> {
+    pub(in crate::engine) fn new(loader: &'l dyn Loader) -> Self {
+        Self { loader, asked: Mutex::new(Some(BTreeMap::new())) }
+    }
+
+    /// What was asked for; `None` where an answer cannot be held against a later one.
+    pub(super) fn entry(self) -> Option<Entry> {
+        let asked = self.asked.into_inner().ok()??;
+        Some(Entry::new(asked.into_iter().collect()))
+    }
+
+    fn note(&self, answer: impl FnOnce(&mut Option<BTreeMap<String, Digest>>)) {
+        if let Ok(mut asked) = self.asked.lock() {
+            answer(&mut asked);
+        }
+    }
+}
+
+impl Loader for Recorder<'_> {
+    fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
+        let found = self.loader.load(name);
+        let digest = found.as_ref().ok().map(|found| digest_of(found.as_deref().map(Source::text)));
+        self.note(|asked| match (asked.as_mut(), digest) {
+            (Some(asked), Some(digest)) => drop(asked.insert(name.to_owned(), digest)),
+            _ => *asked = None,
+        });
+        found
+    }
+
+    /// What is compiled then names templates as a help, and another template would change it.
+    fn names(&self) -> Vec<String> {
+        let names = self.loader.names();
+        if !names.is_empty() {
+            self.note(|asked| *asked = None);
+        }
+        names
+    }
+}

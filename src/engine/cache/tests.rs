@@ -1,0 +1,170 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::store::FILES;
+use super::*;
+use crate::engine::{DirLoader, Engine, EngineBuilder, Origin};
+
+struct Place {
+    temp: tempfile::TempDir,
+}
+
+impl Place {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let place = Self { temp: tempfile::tempdir().unwrap() };
+        fs::create_dir(place.temp.path().join("t")).unwrap();
+        files.iter().for_each(|(name, text)| place.write(name, text));
+        place
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.temp.path().join("t").join(name), text).unwrap();
+    }
+
+    fn cache(&self) -> Cache {
+        Cache::new(self.temp.path().join("cache"))
+    }
+
+    fn load_by(&self, builder: EngineBuilder) -> (Origin, String) {
+        let engine = builder.loader(DirLoader::jailed(self.temp.path().join("t")).unwrap()).build();
+        let template = engine.load(Dialect::Tera, "a.tera").unwrap();
+        (template.origin(), template.render(&serde_json::json!({"n": 1})).unwrap())
+    }
+
+    fn load(&self) -> (Origin, String) {
+        self.load_by(Engine::builder().cache(self.cache()))
+    }
+
+    /// The files of the cache.
+    fn kept(&self) -> Vec<PathBuf> {
+        let shelves = fs::read_dir(self.temp.path().join("cache")).into_iter().flatten().flatten();
+        shelves.flat_map(|shelf| fs::read_dir(shelf.path()).unwrap().map(|file| file.unwrap().path())).collect()
+    }
+}
+
+#[test]
+fn the_second_engine_takes_what_the_first_compiled() {
+    let place = Place::new(&[("a.tera", "{% include 'b.tera' %}{{ n }}"), ("b.tera", "b")]);
+    assert_eq!(place.load(), (Origin::Source, "b1".into()));
+    assert_eq!(place.load(), (Origin::Cache, "b1".into()));
+    assert_eq!(place.kept().len(), 1);
+    let engine = Engine::builder().cache(place.cache()).loader(DirLoader::jailed(place.temp.path().join("t")).unwrap());
+    assert_eq!(engine.build().load(Dialect::Tera, "a.tera").unwrap().reaches(), ["b.tera"]);
+}
+
+#[test]
+fn whatever_it_was_made_from_changes_it() {
+    let place = Place::new(&[("a.tera", "{% include ['c.tera', 'b.tera'] %}{{ n }}"), ("b.tera", "b")]);
+    assert_eq!(place.load(), (Origin::Source, "b1".into()));
+    place.write("b.tera", "B");
+    assert_eq!(place.load(), (Origin::Source, "B1".into()));
+    place.write("c.tera", "now there is one");
+    assert_eq!(place.load(), (Origin::Source, "now there is one1".into()));
+    fs::remove_file(place.temp.path().join("t/c.tera")).unwrap();
+    assert_eq!(place.load(), (Origin::Source, "B1".into()));
+    place.write("a.tera", "{{ n + 1 }}");
+    assert_eq!(place.load(), (Origin::Source, "2".into()));
+    assert_eq!(place.load(), (Origin::Cache, "2".into()));
+}
+
+#[test]
+fn options_and_functions_are_part_of_what_it_is_found_by() {
+    let place = Place::new(&[("a.tera", "{{ '<' }}")]);
+    let by = |builder: EngineBuilder| place.load_by(builder.cache(place.cache()));
+    let limits = |limits: Limits| Engine::builder().limits(limits);
+    let builders: [fn() -> EngineBuilder; 3] = [
+        Engine::builder,
+        || Engine::builder().escape_suffixes([""]),
+        || Engine::builder().filter(Dialect::Tera, "shout", |_| Ok::<_, String>(1)),
+    ];
+    for builder in builders {
+        assert_eq!(by(builder()).0, Origin::Source);
+        assert_eq!(by(builder()).0, Origin::Cache);
+    }
+    assert_eq!(by(limits(Limits { nesting: 7, ..Limits::default() })).0, Origin::Source);
+    assert_eq!(by(limits(Limits { fuel: 7_000, ..Limits::default() })).0, Origin::Cache);
+    assert_eq!(by(Engine::builder().escape_suffixes([""])).1, "&lt;");
+    assert_eq!(place.load_by(Engine::builder().cache(place.cache().salt("x"))).0, Origin::Source);
+}
+
+#[test]
+fn a_changed_file_of_the_cache_is_compiled_anew_wherever_it_was_changed() {
+    let place = Place::new(&[("a.tera", "{% include 'b.tera' %}{{ n }}"), ("b.tera", "b")]);
+    place.load();
+    let file = place.kept().remove(0);
+    let sound = fs::read(&file).unwrap();
+    for at in 0..sound.len() {
+        let mut bytes = sound.clone();
+        bytes[at] ^= 0x10;
+        fs::write(&file, &bytes).unwrap();
+        assert_eq!(place.load(), (Origin::Source, "b1".into()), "byte {at}");
+        assert_eq!(fs::read(&file).unwrap(), sound);
+    }
+    for len in (0..sound.len()).step_by(7) {
+        fs::write(&file, &sound[..len]).unwrap();
+        assert_eq!(place.load(), (Origin::Source, "b1".into()), "{len} bytes");
+    }
+    fs::write(&file, [sound.as_slice(), b"x"].concat()).unwrap();
+    assert_eq!(place.load().0, Origin::Source);
+    assert_eq!(place.load().0, Origin::Cache);
+}
+
+#[test]
+fn small_programs_errors_and_what_has_other_names_as_a_help_are_not_kept() {
+    let place = Place::new(&[("a.tera", "{{ n }}")]);
+    let large = || Engine::builder().cache(place.cache().at_least(8));
+    assert_eq!((place.load_by(large()).0, place.kept().len()), (Origin::Source, 0));
+    place.write("a.tera", "{{ n }} ");
+    place.load_by(large());
+    assert_eq!(place.kept().len(), 1);
+
+    place.write("a.tera", "{% if %}");
+    let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
+    assert!(large().loader(loader).build().load(Dialect::Tera, "a.tera").is_err());
+    let helped = Engine::builder().cache(place.cache()).template("a.tera", "{% if n %}{% include 'x' %}{% endif %}");
+    helped.template("b.tera", "").build().load(Dialect::Tera, "a.tera").unwrap();
+    assert_eq!(place.kept().len(), 1);
+}
+
+#[test]
+fn a_place_that_cannot_be_used_is_none() {
+    let place = Place::new(&[("a.tera", "{{ n }}")]);
+    fs::write(place.temp.path().join("cache"), "a file").unwrap();
+    assert_eq!(place.load(), (Origin::Source, "1".into()));
+    assert_eq!(place.load(), (Origin::Source, "1".into()));
+}
+
+#[test]
+fn it_stays_within_its_bounds_and_removes_what_died_writers_left() {
+    let temp = tempfile::tempdir().unwrap();
+    let store = Store::new(temp.path().to_owned());
+    let digest = |nth: usize| *blake3::hash(&nth.to_le_bytes()).as_bytes();
+    let shelf = |path: &Path| fs::read_dir(path).map_or(0, Iterator::count);
+    fs::create_dir(temp.path().join("0")).unwrap();
+    let orphan = temp.path().join("0/.dead");
+    fs::write(&orphan, "part").unwrap();
+    (0..FILES * 20).for_each(|nth| store.write(&digest(nth), b"x"));
+    for name in 0..16 {
+        assert!(shelf(&temp.path().join(format!("{name:x}"))) <= FILES);
+    }
+    assert!(!orphan.exists());
+    assert_eq!(store.read(&digest(FILES * 20 - 1)).unwrap(), b"x");
+    store.write(&digest(1), &vec![0; 2 << 20]);
+    assert_ne!(store.read(&digest(1)).map(|bytes| bytes.len()), Some(2 << 20));
+}
+
+#[test]
+fn many_writers_and_readers_at_once_see_whole_files() {
+    let place = Place::new(&[("a.tera", "{% include 'b.tera' %}{{ n }}"), ("b.tera", "b")]);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    assert_eq!(place.load().1, "b1");
+                    place.kept().into_iter().for_each(|path| drop(fs::remove_file(path)));
+                }
+            });
+        }
+    });
+    assert_eq!(place.load().1, "b1");
+}

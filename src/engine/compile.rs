@@ -1,0 +1,244 @@
+//! Compiling with an engine: the half of it that needs the languages' front halves.
+
+use std::sync::Arc;
+
+use super::builder::{Engine, EngineBuilder};
+use super::cache::{Cache, Key, Recorder};
+use super::loader::{MemoryLoader, Once};
+use super::template::{Findings, Origin, Template};
+use crate::bytecode::Dialect;
+use crate::compiler::{Compiled, Loader, NoLoader, Unit};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::dialect::{tera, tower};
+use crate::text::Source;
+
+/// What an engine needs to compile, beside what it needs to render.
+pub(super) struct Front {
+    templates: Vec<Arc<Source>>,
+    loader: Arc<dyn Loader>,
+    escape_suffixes: Vec<String>,
+    shell: bool,
+    cache: Option<Cache>,
+}
+
+impl Default for Front {
+    fn default() -> Self {
+        let escape_suffixes = [".html", ".htm", ".xml"].map(str::to_owned).into();
+        Self { templates: Vec::new(), loader: Arc::new(NoLoader), escape_suffixes, shell: false, cache: None }
+    }
+}
+
+impl Front {
+    /// With the templates that were added in front of the loader's.
+    pub(super) fn complete(mut self) -> Self {
+        if !self.templates.is_empty() {
+            let over = MemoryLoader::over(self.loader);
+            self.loader = Arc::new(self.templates.drain(..).fold(over, MemoryLoader::with));
+        }
+        self
+    }
+
+    /// Whether the output of an entry template is escaped: for HTML or for a shell, as its language has it.
+    fn escapes(&self, dialect: Dialect, name: &str) -> bool {
+        if !dialect.escapes_by_name() {
+            return self.shell;
+        }
+        self.escape_suffixes.iter().any(|suffix| name.ends_with(suffix.as_str()))
+    }
+}
+
+impl Engine {
+    /// Compiles `source` under `name`. What it includes, imports or extends comes from the engine's loader.
+    /// Where the language escapes by name, `name` decides.
+    pub fn compile(&self, dialect: Dialect, name: &str, source: &str) -> Result<Template, Diagnostics> {
+        self.compile_source(dialect, &Source::new(name, source), None)
+    }
+
+    /// Compiles the template that the engine's loader has under `name`, or takes it from the engine's cache.
+    pub fn load(&self, dialect: Dialect, name: &str) -> Result<Template, Diagnostics> {
+        let front = &self.shared.front;
+        let source = front.loader.load(name)?.ok_or_else(|| self.unknown(name))?;
+        let Some(cache) = &front.cache else { return self.compile_source(dialect, &source, None) };
+        let escape = front.escapes(dialect, name);
+        let (limits, registry) = (&self.shared.limits, self.registry(dialect));
+        let key = Key { dialect, escape, source: &source, limits, registry };
+        let kept = cache.find(&key, &*front.loader);
+        let linked = kept.and_then(|kept| Template::of_entry(kept.entry(name)?, Origin::Cache, self).ok());
+        if let Some(template) = linked {
+            return Ok(template);
+        }
+        let recorder = Recorder::new(&*front.loader);
+        let template = self.compile_with(dialect, &source, escape, &recorder)?;
+        cache.keep(&key, recorder, &template);
+        Ok(template)
+    }
+
+    /// Compiles a source; `escape` overrides what the source's name says.
+    pub fn compile_source(
+        &self,
+        dialect: Dialect,
+        source: &Arc<Source>,
+        escape: Option<bool>,
+    ) -> Result<Template, Diagnostics> {
+        let front = &self.shared.front;
+        let escape = escape.unwrap_or_else(|| front.escapes(dialect, source.name()));
+        self.compile_with(dialect, source, escape, &*front.loader)
+    }
+
+    /// Compiles the templates that the engine's loader has under `names`, in order. What several of them include,
+    /// import or extend is loaded and read once, so this is the way to compile a set of templates.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let engine = Engine::builder()
+    ///     .template("_a", "{{ a }}")
+    ///     .template("b", "b{% include '_a' %}")
+    ///     .template("c", "c{% include '_a' %}")
+    ///     .build();
+    /// let inputs = serde_json::json!({ "a": 1 });
+    /// let all = engine.load_all(Dialect::Tera, &["b", "c"]).into_iter().collect::<Result<Vec<_>, _>>()?;
+    /// let texts = all.iter().map(|template| template.render(&inputs)).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(texts, ["b1", "c1"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn load_all(&self, dialect: Dialect, names: &[&str]) -> Vec<Result<Template, Diagnostics>> {
+        let front = &self.shared.front;
+        if front.cache.is_some() {
+            return names.iter().map(|name| self.load(dialect, name)).collect();
+        }
+        let loader = Once::over(&*front.loader);
+        let load = |name: &&str| loader.load(name)?.ok_or_else(|| self.unknown(name));
+        let sources: Vec<_> = names.iter().map(load).collect();
+        let unit = |entry| self.unit(dialect, entry, front.escapes(dialect, Source::name(entry)), &loader);
+        let units: Vec<_> = sources.iter().flatten().map(unit).collect();
+        let mut answers = compile_all(dialect, &units).into_iter();
+        let mut escapes = units.iter().map(|unit| unit.escape);
+        let mut answer = |source: &Result<_, Box<Diagnostic>>| match source {
+            Ok(_) => self.link(answers.next().unwrap_or(Err(Vec::new())), escapes.next().unwrap_or_default()),
+            Err(error) => Err(error.clone().into()),
+        };
+        sources.iter().map(&mut answer).collect()
+    }
+
+    fn compile_with(
+        &self,
+        dialect: Dialect,
+        source: &Arc<Source>,
+        escape: bool,
+        loader: &dyn Loader,
+    ) -> Result<Template, Diagnostics> {
+        self.link(compile(dialect, &self.unit(dialect, source, escape, loader)), escape)
+    }
+
+    fn unit<'u>(&'u self, dialect: Dialect, entry: &'u Arc<Source>, escape: bool, loader: &'u dyn Loader) -> Unit<'u> {
+        Unit { entry, loader, registry: self.registry(dialect), limits: &self.shared.limits, escape }
+    }
+
+    fn link(&self, answer: Answer, escape: bool) -> Result<Template, Diagnostics> {
+        let Compiled { program, lints, reaches } = answer.map_err(Diagnostics::from)?;
+        Ok(Template::link(program, Findings { origin: Origin::Source, lints, reaches, escape }, self)?)
+    }
+
+    fn unknown(&self, name: &str) -> Box<Diagnostic> {
+        let names = self.shared.front.loader.names();
+        Diagnostic::new(Code::UnknownTemplate, format!("template `{name}` not found"))
+            .with_suggestion(name, names.iter().map(String::as_str))
+            .with_available(names.iter().cloned())
+    }
+}
+
+/// What compiling a unit gives: the program, or everything that is wrong.
+type Answer = Result<Compiled, Vec<Box<Diagnostic>>>;
+
+/// Compiles a unit of `dialect`.
+fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
+    match dialect {
+        Dialect::Tower => tower::compile(unit),
+        Dialect::Tera => tera::compile(unit),
+    }
+}
+
+/// Compiles units of `dialect`, in order; what they share is read once.
+fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
+    match dialect {
+        Dialect::Tower => units.iter().map(tower::compile).collect(),
+        Dialect::Tera => tera::compile_all(units),
+    }
+}
+
+impl EngineBuilder {
+    /// Sets where the templates that templates name are found.
+    pub fn loader(mut self, loader: impl Loader + 'static) -> Self {
+        self.front.loader = Arc::new(loader);
+        self
+    }
+
+    /// Adds a template that others may name; it is found before the loader's.
+    pub fn template(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
+        self.front.templates.push(Source::new(name, source));
+        self
+    }
+
+    /// Keeps compiled templates in a directory, from process to process. What [`Engine::load`] takes from there has
+    /// no [`Template::lints`].
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.front.cache = Some(cache);
+        self
+    }
+
+    /// Sets the endings of the names whose output is escaped for HTML: `.html`, `.htm` and `.xml` unless set.
+    /// An empty ending stands for every name.
+    pub fn escape_suffixes<S: Into<String>>(mut self, suffixes: impl IntoIterator<Item = S>) -> Self {
+        self.front.escape_suffixes = suffixes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Quotes every value as one word of a shell, in languages that have a shell mode (`tower`).
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let template = Engine::builder().shell(true).build().compile(Dialect::Tower, "cd", "cd ${params.dir}")?;
+    /// assert_eq!(template.render(&serde_json::json!({"params": {"dir": "a b"}}))?, "cd 'a b'");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shell(mut self, shell: bool) -> Self {
+        self.front.shell = shell;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_compiles_as_each_of_it_does() {
+        let names = ["a", "b", "broken", "absent", "late", "a"];
+        let engine = Engine::builder()
+            .template("part", "{{ x | nofilter }}")
+            .template("a", "a{% include 'part' %}")
+            .template("b", "{% import 'broken' as m %}b{% include 'part' %}")
+            .template("broken", "{% macro m() %}")
+            .template("late", "{% include ['absent', 'a'] %}")
+            .build();
+        let told = |answer: Result<Template, Diagnostics>| match answer {
+            Ok(template) => format!("{}{:?}", template.disassemble(), template.lints()),
+            Err(errors) => errors.to_string(),
+        };
+        let together: Vec<_> = engine.load_all(Dialect::Tera, &names).into_iter().map(told).collect();
+        let alone: Vec<_> = names.iter().map(|name| told(engine.load(Dialect::Tera, name))).collect();
+        assert_eq!(together, alone);
+        assert!(together[2].contains("endmacro") && together[3].contains("`absent`"), "{together:?}");
+    }
+
+    #[test]
+    fn added_templates_are_found_before_the_loaders_whichever_is_said_first() {
+        let loader = || MemoryLoader::new().with(Source::new("a", "below")).with(Source::new("b", "b"));
+        let first = Engine::builder().template("a", "above").loader(loader()).build();
+        let last = Engine::builder().loader(loader()).template("a", "once").template("a", "above").build();
+        for engine in [first, last] {
+            let text = |name| engine.load(Dialect::Tera, name).unwrap().render(&()).unwrap();
+            assert_eq!([text("a"), text("b")], ["above", "b"]);
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Which template files there are, and the language of each.
+//!
+//! The include root is the directory given, else the common parent of what is given. Template names are
+//! relative to it, with `/`. A directory is walked without following symbolic links.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
+use crate::bytecode::Dialect;
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// Files that one directory may hold, and directories below one another.
+const MAX_FILES: usize = 10_000;
+const MAX_DEPTH: usize = 64;
+
+/// One template file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateFile {
+    /// The name relative to the root, with `/`.
+    pub name: String,
+    /// Whether the user named this file (and not a directory it lies in).
+    pub explicit: bool,
+}
+
+/// The template files of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateSet {
+    /// Where includes are looked up; nothing outside it is read.
+    pub root: PathBuf,
+    /// The files, sorted by name.
+    pub files: Vec<TemplateFile>,
+}
+
+/// Finds the templates that `paths` (files and directories) name. In a directory only the files count for
+/// which `is_template` holds of the name; a file that is named counts in any case.
+///
+/// # Errors
+/// `file.read_failed` where something cannot be read; `plan.no_templates` where there is none;
+/// `template.outside_root` where a path lies outside `root`.
+pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
+    let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
+    let root = match root {
+        Some(root) => root.canonicalize().map_err(|error| unreadable(root, &error))?,
+        None => common_parent(found.iter().map(|(path, is_dir)| match path.parent() {
+            Some(parent) if !is_dir => parent,
+            _ => path,
+        })),
+    };
+    let mut files = BTreeMap::new();
+    for (path, is_dir) in &found {
+        if *is_dir {
+            walk(path, &root, is_template, &mut files)?;
+        } else {
+            files.insert(relative(path, &root)?, true);
+        }
+    }
+    if files.is_empty() {
+        let shown: Vec<String> = paths.iter().map(|path| format!("`{}`", path.display())).collect();
+        return Err(Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", ")))
+            .with_help("a template's name ends in its language (`app.yaml.tera`); else say `--lang`"));
+    }
+    let files = files.into_iter().map(|(name, explicit)| TemplateFile { name, explicit }).collect();
+    Ok(TemplateSet { root, files })
+}
+
+/// The absolute path without links on the way (the last name itself may be one), and whether it is a directory.
+fn resolve(path: &Path) -> Result<(PathBuf, bool)> {
+    let meta = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let (parent, name) = match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) if !meta.is_dir() => (parent, Some(name)),
+        _ => (path, None),
+    };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let parent = parent.canonicalize().map_err(|error| unreadable(path, &error))?;
+    Ok((name.map_or(parent.clone(), |name| parent.join(name)), meta.is_dir()))
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display()))
+}
+
+fn common_parent<'p>(paths: impl Iterator<Item = &'p Path>) -> PathBuf {
+    let common = paths
+        .map(|path| path.components().collect::<Vec<_>>())
+        .reduce(|a, b| a.into_iter().zip(b).take_while(|(x, y)| x == y).map(|(x, _)| x).collect());
+    common.unwrap_or_default().into_iter().collect()
+}
+
+fn relative(path: &Path, root: &Path) -> Result<String> {
+    let outside = || {
+        Diagnostic::new(
+            Code::OutsideRoot,
+            format!("`{}` lies outside the include root `{}`", path.display(), root.display()),
+        )
+        .with_help("give a root that holds all templates: `-I DIR`")
+    };
+    let inside = path.strip_prefix(root).map_err(|_| outside())?;
+    let mut name = String::new();
+    for part in inside.components() {
+        let Component::Normal(part) = part else { return Err(outside()) };
+        let part = part.to_str().ok_or_else(|| {
+            Diagnostic::new(Code::ReadFailed, format!("the name of `{}` is not UTF-8", path.display()))
+        })?;
+        if !name.is_empty() {
+            name.push('/');
+        }
+        name.push_str(part);
+    }
+    Ok(name)
+}
+
+fn walk(top: &Path, root: &Path, is_template: &dyn Fn(&str) -> bool, to: &mut BTreeMap<String, bool>) -> Result<()> {
+    let mut left = vec![(top.to_owned(), 0)];
+    while let Some((dir, depth)) = left.pop() {
+        for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, &error))? {
+            let entry = entry.map_err(|error| unreadable(&dir, &error))?;
+            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
+            let hidden = entry.file_name().to_string_lossy().starts_with('.');
+            if hidden || kind.is_symlink() {
+                continue;
+            }
+            if kind.is_dir() && depth < MAX_DEPTH {
+                left.push((entry.path(), depth + 1));
+            } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_template) {
+                to.entry(relative(&entry.path(), root)?).or_insert(false);
+            }
+        }
+        if to.len() > MAX_FILES {
+            return Err(crate::limits::Limit::Templates.error(MAX_FILES as u64));
+        }
+    }
+    Ok(())
+}
+
+/// The language that the name of a file tells: its last extension or the one before (`app.tera.yaml`).
+///
+/// ```
+/// use dropforge::engine::dialect_of;
+/// use dropforge::engine::Dialect;
+/// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
+/// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
+/// assert_eq!(dialect_of("app.yaml"), None);
+/// ```
+pub fn dialect_of(name: &str) -> Option<Dialect> {
+    let base = name.rsplit('/').next().unwrap_or(name);
+    let parts: Vec<&str> = base.split('.').skip(1).collect();
+    parts.iter().rev().take(2).find_map(|part| Dialect::from_id(&part.to_ascii_lowercase()))
+}
+
+/// The extensions that name a language.
+pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
+    Dialect::ALL.map(Dialect::id)
+}
+
+/// The error of a file whose name does not tell its language.
+pub fn unknown_language(name: &str) -> Box<Diagnostic> {
+    let ids: Vec<&str> = language_extensions().to_vec();
+    Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
+        .with_available(ids.iter().copied())
+        .with_help(format!(
+            "say `--lang {}`, or name it `{name}.{}`",
+            ids.last().unwrap_or(&""),
+            ids.last().unwrap_or(&"")
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(files: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = dir.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x").unwrap();
+        }
+        dir
+    }
+
+    fn names(set: &TemplateSet) -> Vec<&str> {
+        set.files.iter().map(|file| file.name.as_str()).collect()
+    }
+
+    #[test]
+    fn a_directory_is_walked_without_links_and_hidden_files() {
+        let dir = tree(&["t/a.tera", "t/sub/b.tera", "t/readme.md", "t/.git/c.tera", "t/.d.tera", "other/e.tera"]);
+        std::os::unix::fs::symlink(dir.path().join("other"), dir.path().join("t/link")).unwrap();
+        std::os::unix::fs::symlink(dir.path().join("other/e.tera"), dir.path().join("t/e.tera")).unwrap();
+        let is_template = |name: &str| name.ends_with(".tera");
+        let set = discover(&[dir.path().join("t/")], None, &is_template).unwrap();
+        assert_eq!(names(&set), ["a.tera", "sub/b.tera"]);
+        let none = discover(&[dir.path().join("t")], None, &|_| false).unwrap_err();
+        assert_eq!(none.code, Code::NoTemplates);
+    }
+
+    #[test]
+    fn the_root_is_the_common_parent_or_what_is_said() {
+        let dir = tree(&["t/x/a.tera", "t/y/b.md", "t/y/c.tera"]);
+        let path = |name: &str| dir.path().join(name);
+        let is_template = |name: &str| name.ends_with(".tera");
+        let set = discover(&[path("t/x/a.tera"), path("t/y/b.md")], None, &is_template).unwrap();
+        assert_eq!(names(&set), ["x/a.tera", "y/b.md"]);
+        assert!(set.files.iter().all(|file| file.explicit));
+        let set = discover(&[path("t/y"), path("t/y/c.tera")], Some(&path("t")), &is_template).unwrap();
+        assert_eq!(set.files, [TemplateFile { name: "y/c.tera".into(), explicit: true }]);
+        assert_eq!(discover(&[path("t/x")], Some(&path("t/y")), &is_template).unwrap_err().code, Code::OutsideRoot);
+        assert_eq!(discover(&[path("none")], None, &is_template).unwrap_err().code, Code::ReadFailed);
+    }
+}

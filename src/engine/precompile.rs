@@ -1,0 +1,117 @@
+//! Precompiling templates in a build script.
+
+use std::path::{Path, PathBuf};
+
+use super::builder::{Engine, EngineBuilder};
+use super::discover::{dialect_of, discover};
+use super::loader::DirLoader;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
+
+/// Compiles the templates of a directory to `$OUT_DIR/<out>`, for a package's `build.rs`. The package includes
+/// the file (`include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"))`) and opens it with
+/// [`Engine::open`](crate::engine::Engine::open); it needs no more of this crate than its feature `runtime`.
+///
+/// Tells cargo to run the build script again when the directory changes. Errors, an unknown filter among them, end
+/// the build with their whole text, warnings are printed as warnings of the build. [`Precompile`] has the options.
+///
+/// ```no_run
+/// // In `main` of build.rs:
+/// dropforge::precompile("templates", "templates.mpk");
+/// ```
+pub fn precompile(dir: impl AsRef<Path>, out: &str) -> PathBuf {
+    Precompile::default().build(dir, out)
+}
+
+/// Precompiling with options.
+///
+/// ```no_run
+/// // In `main` of build.rs:
+/// use dropforge::Precompile;
+/// use dropforge::bytecode::ImportKind;
+/// use dropforge::engine::{Dialect, Engine};
+/// let engine = Engine::builder().declare(Dialect::Tera, ImportKind::Filter, "shout");
+/// Precompile::new(engine).strip(true).build("templates", "templates.mpk");
+/// ```
+#[derive(Debug)]
+pub struct Precompile {
+    engine: EngineBuilder,
+    strip: bool,
+    deny: Option<Severity>,
+}
+
+impl Default for Precompile {
+    fn default() -> Self {
+        Self::new(Engine::builder())
+    }
+}
+
+impl Precompile {
+    /// Compiles with what `engine` has: limits, functions or their declarations. Includes come from the directory.
+    pub fn new(engine: EngineBuilder) -> Self {
+        Self { engine, strip: false, deny: Some(Severity::Error) }
+    }
+
+    /// Leaves out the sources and places: errors then name the template, but no line.
+    pub fn strip(mut self, strip: bool) -> Self {
+        self.strip = strip;
+        self
+    }
+
+    /// What a check finds that ends the build: errors such as an unknown filter unless set, with
+    /// [`Severity::Warning`] everything, with `None` nothing, for a render that never gets there does not fail.
+    pub fn deny(mut self, from: Option<Severity>) -> Self {
+        self.deny = from;
+        self
+    }
+
+    /// Compiles the templates of `dir` to `$OUT_DIR/<out>` and gives the path. Ends the process with code 1 on an
+    /// error, as a build script does.
+    pub fn build(self, dir: impl AsRef<Path>, out: &str) -> PathBuf {
+        let dir = dir.as_ref();
+        println!("cargo::rerun-if-changed={}", dir.display());
+        let Some(target) = std::env::var_os("OUT_DIR") else {
+            fail(&Diagnostic::new(Code::Usage, "there is no OUT_DIR: this is for build scripts").into())
+        };
+        let target = Path::new(&target).join(out);
+        match self.compile(dir) {
+            Ok((bytes, lints)) => {
+                lints.iter().for_each(|lint| tell("warning", lint));
+                if let Err(error) = std::fs::write(&target, bytes) {
+                    let message = format!("cannot write `{}`: {error}", target.display());
+                    fail(&Diagnostic::new(Code::WriteFailed, message).into())
+                }
+                target
+            }
+            Err(errors) => fail(&errors),
+        }
+    }
+
+    /// The artifact of the templates of `dir`, and what a check finds in them.
+    ///
+    /// # Errors
+    /// All errors of all templates; what a check finds where [`Precompile::deny`] says so.
+    pub fn compile(self, dir: &Path) -> Result<(Vec<u8>, Vec<Box<Diagnostic>>), Diagnostics> {
+        let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
+        let engine = self.engine.loader(DirLoader::jailed(&set.root)?).build();
+        let bundle = engine.bundle_set(&set, None)?.strip(self.strip);
+        let lints = bundle.lints();
+        if lints.iter().any(|lint| self.deny.is_some_and(|from| lint.severity >= from)) {
+            return Err(lints.into());
+        }
+        Ok((bundle.encode()?, lints))
+    }
+}
+
+/// Prints the errors for cargo to show, and ends the process.
+fn fail(errors: &Diagnostics) -> ! {
+    errors.iter().for_each(|error| tell("error", error));
+    std::process::exit(1)
+}
+
+/// A diagnostic as cargo shows it: each line on its own.
+fn tell(level: &str, diagnostic: &Diagnostic) {
+    let level = if diagnostic.severity == Severity::Error { "error" } else { level };
+    for line in diagnostic.render(false).lines() {
+        println!("cargo::{level}={line}");
+    }
+}
