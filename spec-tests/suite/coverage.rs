@@ -38,6 +38,21 @@ fn every_instruction_is_run_by_the_case_files() {
     assert!(left.is_empty(), "instructions that no case runs: {left:?}");
 }
 
+#[test]
+fn every_instruction_is_in_a_golden_listing() {
+    let mut seen = std::collections::BTreeSet::new();
+    for folder in ["tera", "tower"] {
+        for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
+            let Some(listing) = case.section("listing") else { continue };
+            // Words of lines that begin with the number of a word: the name comes second.
+            let numbered = listing.text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+            seen.extend(numbered.filter(|words| words[0].parse::<u32>().is_ok()).map(|words| words[1].to_owned()));
+        }
+    }
+    let left: Vec<_> = ISA.iter().map(|row| row.name).filter(|name| !seen.contains(*name)).collect();
+    assert!(left.is_empty(), "instructions that no golden listing shows: {left:?}");
+}
+
 /// What a template renders to without inputs, or the code of the first error.
 fn rendered(engine: &Engine, template: &str) -> String {
     let result = match engine.compile(Dialect::Tera, "example", template) {

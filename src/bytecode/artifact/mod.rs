@@ -13,7 +13,7 @@
 //! | `digest` | bin 32 | BLAKE3 of all bytes behind it (those before it are the same in every file of a version) |
 //! | `stripped` | bool | whether spans and the texts of sources were left out |
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (how many words each table has) |
-//! | `text` | str | every string once: names, constants, messages, sources |
+//! | `text` | str | sources, and of names, constants and messages what stands in none of them |
 //! | `words` | bin | the tables of all templates, one after the other |
 //!
 //! It is written with `rmp-serde` and read by a decoder of ours that takes no other encoding than that one

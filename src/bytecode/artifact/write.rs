@@ -126,6 +126,16 @@ struct Body {
 }
 
 impl Body {
+    /// Where `text` is; it may be a piece of one of `texts`, because most strings stand in the source, too.
+    fn find_or_add(&mut self, text: &str, texts: &[[u32; 2]]) -> Result<[u32; 2]> {
+        let found = texts.iter().find_map(|&[start, end]| {
+            let within = self.text.get(start as usize..end as usize)?;
+            let at = u32::try_from(memchr::memmem::find(within.as_bytes(), text.as_bytes())?).ok()?;
+            Some([start + at, start + at + u32::try_from(text.len()).ok()?])
+        });
+        found.map_or_else(|| self.add(text), Ok)
+    }
+
     /// Where `text` is, each text once.
     fn add(&mut self, text: &str) -> Result<[u32; 2]> {
         if let Some(place) = self.known.get(text) {
@@ -138,6 +148,9 @@ impl Body {
         Ok([start, end])
     }
 }
+
+/// Strings are sought in sources as long as no more than this many bytes are looked at.
+const SOUGHT: usize = 1 << 26;
 
 /// A template whose tables are in a body.
 struct Packed<'e> {
@@ -155,13 +168,16 @@ impl<'e> Packed<'e> {
             return Err(bad_name(name, "it is no relative path"));
         }
         let (tables, program) = (entry.program.tables(), entry.program);
-        let strings = (0..).take(tables.strings.len()).map(|id| body.add(program.str(id)));
-        let strings = strings.collect::<Result<Vec<_>>>()?;
         let sources = tables.sources.iter().zip(program.sources()).map(|(&[name, ..], source)| {
             let [start, end] = if strip { [0, 0] } else { body.add(source.text())? };
             Ok([name, start, end])
         });
         let sources = sources.collect::<Result<Vec<_>>>()?;
+        let texts: Vec<_> = sources.iter().map(|&[_, start, end]| [start, end]).collect();
+        let bytes: usize = texts.iter().map(|[start, end]| (end - start) as usize).sum();
+        let texts = if bytes.saturating_mul(tables.strings.len()) <= SOUGHT { &texts[..] } else { &[] };
+        let strings = (0..).take(tables.strings.len()).map(|id| body.find_or_add(program.str(id), texts));
+        let strings = strings.collect::<Result<Vec<_>>>()?;
         let mut tables = tables;
         (tables.strings, tables.sources) = (&strings, &sources);
         if strip {

@@ -19,17 +19,16 @@ struct Plan {
     kinds: [Operand; MOST],
     /// Which operand is a label, counted from 1; 0 where none is.
     label: u8,
-    pops: u8,
+    pops: Pops,
     pushes: u8,
     ends: bool,
+    /// Whether it only takes values off the stack and puts others there.
+    plain: bool,
     dialects: u8,
 }
 
 /// The most operands of an instruction.
 const MOST: usize = 4;
-
-/// Stands for a number of values that an operand decides.
-const VARIABLE: u8 = u8::MAX;
 
 /// How many kinds of operands there are.
 const KINDS: usize = Operand::Label as usize + 1;
@@ -54,14 +53,11 @@ impl Plan {
             }
             nth += 1;
         }
-        let pops = match info.pops {
-            Pops::Fixed(n) => n,
-            _ => VARIABLE,
-        };
         let words = if nth == 0 { 1 } else { nth as u8 };
         let ends = info.op.ends();
-        let (op, operands, pushes, dialects) = (info.op, nth as u8, info.pushes, info.dialects.bits());
-        Plan { op, words, operands, kinds, label, pops, pushes, ends, dialects }
+        let (op, pops, pushes, dialects) = (info.op, info.pops, info.pushes, info.dialects.bits());
+        let more = matches!(op, Op::EndIter | Op::Capture | Op::EndCapture | Op::ClearSlots | Op::Return);
+        Plan { op, words, operands: nth as u8, kinds, label, pops, pushes, ends, plain: label == 0 && !more, dialects }
     }
 }
 
@@ -163,6 +159,9 @@ impl Check<'_, '_> {
         bounds[Operand::Num as usize] = count(self.tables.numbers.len());
         bounds[Operand::Memo as usize] = self.tables.counts.memos;
         bounds[Operand::Chunk as usize] = count(self.tables.chunks.len());
+        for of_records in [Operand::Path, Operand::Site, Operand::Scope, Operand::Fail] {
+            bounds[of_records as usize] = 0;
+        }
         for of_four in [Operand::Lit, Operand::Mode, Operand::Role, Operand::Test] {
             bounds[of_four as usize] = 4;
         }
@@ -338,31 +337,46 @@ impl Walk<'_, '_> {
         check.require(Rule::V2, count <= left.len(), "an instruction is not whole", here)?;
         let (first, rest) = (word >> 8, left.get(1..count).unwrap_or(&[]));
         check.require(Rule::V2, first == 0 || plan.operands > 0, "an operand where there is none", here)?;
-        self.operand(plan.kinds[0], first, here)?;
+        let taken = self.operand(plan.kinds[0], first, here)?;
         for (nth, (&raw, &kind)) in rest.iter().zip(&plan.kinds[1..]).enumerate() {
             let jumped_to = self.states.get(here + 1 + nth).is_some_and(|note| *note != 0);
             check.require(Rule::V3, !jumped_to, "a jump leads into an instruction", here)?;
             self.operand(kind, raw, here)?;
+        }
+        let pops = match plan.pops {
+            Pops::Fixed(n) => n.into(),
+            Pops::Count => first,
+            Pops::PathIndexes | Pops::Arguments => taken,
+            Pops::Parameters => check.tables.chunks.get(first as usize).map_or(0, |row| ChunkInfo::of(row).params),
+        };
+        self.take(pops, plan.pushes.into(), at)?;
+        self.live = !plan.ends;
+        if plan.plain {
+            return Ok(plan.words.into());
         }
         let label = match plan.label {
             0 => None,
             1 => Some(first),
             nth => rest.get(usize::from(nth) - 2).copied(),
         };
-        self.apply(plan, first, rest.first().copied().unwrap_or(0), label, at)?;
+        self.apply(plan.op, first, rest.first().copied().unwrap_or(0), label, at)?;
         Ok(plan.words.into())
     }
 
+    /// Checks an operand; the answer is how many values a record that it names takes off the stack.
     #[inline(always)]
-    fn operand(&self, kind: Operand, raw: u32, at: usize) -> Result<()> {
+    fn operand(&self, kind: Operand, raw: u32, at: usize) -> Result<u32> {
+        // What names a record has the bound 0.
+        if raw < self.bounds[kind as usize] {
+            return Ok(0);
+        }
         match kind {
             Operand::Path => self.record(Facts::at(self.facts.paths, raw), Rule::V5, "no such path", at),
             Operand::Site => self.record(Facts::at(self.facts.sites, raw), Rule::V10, "no such call", at),
-            Operand::Scope if raw == 0 => Ok(()),
+            Operand::Scope if raw == 0 => Ok(0),
             Operand::Scope => self.record(Facts::at(self.facts.scopes, raw), Rule::V5, "no such scope", at),
             Operand::Fail => self.record(Facts::at(self.facts.failures, raw), Rule::V5, "no such failure", at),
-            kind if raw < self.bounds[kind as usize] => Ok(()),
-            kind => self.no_such(kind, at),
+            kind => self.no_such(kind, at).map(|()| 0),
         }
     }
 
@@ -381,27 +395,32 @@ impl Walk<'_, '_> {
     }
 
     #[inline(always)]
-    fn record(&self, fact: Option<Fact>, rule: Rule, what: &'static str, at: usize) -> Result<()> {
+    fn record(&self, fact: Option<Fact>, rule: Rule, what: &'static str, at: usize) -> Result<u32> {
         self.check.require(rule, fact.is_some(), what, at)?;
         let fact = fact.unwrap_or_default();
         self.check.require(Rule::V6, fact.slots() <= self.chunk.slots, "a root names no slot", at)?;
         let open = fact.loops() == 0 || fact.loops() <= self.open().loops;
-        self.check.require(Rule::V9, open, "a root names no open loop", at)
+        self.check.require(Rule::V9, open, "a root names no open loop", at)?;
+        Ok(fact.count())
     }
 
     // What it does to the state
 
+    /// Takes values off the stack and puts some on it.
     #[inline(always)]
-    fn apply(&mut self, plan: &Plan, operand: u32, second: u32, label: Option<u32>, at: u32) -> Result<()> {
-        let pops = if plan.pops == VARIABLE { self.pops(plan.op, operand) } else { plan.pops.into() };
+    fn take(&mut self, pops: u32, pushes: u32, at: u32) -> Result<()> {
         let enough = self.state.height.saturating_sub(self.floor) >= pops;
         self.check.require(Rule::V7, enough, "the stack holds less than is taken", at as usize)?;
-        let before = self.state;
-        self.state.height = before.height.saturating_sub(pops) + u32::from(plan.pushes);
+        self.state.height = self.state.height.saturating_sub(pops) + pushes;
         self.most[0] = self.most[0].max(self.state.height);
+        Ok(())
+    }
+
+    /// What an instruction does besides, and where it leads.
+    fn apply(&mut self, op: Op, operand: u32, second: u32, label: Option<u32>, at: u32) -> Result<()> {
         let mut there = self.state;
-        match plan.op {
-            Op::JumpPresent => there = before,
+        match op {
+            Op::JumpPresent => there.height += 1, // it is still there
             Op::Iter => self.begin_loop(operand, second, at)?,
             Op::Next => there = self.turn(operand, label, at)?,
             Op::EndIter => self.close(true, at)?,
@@ -414,22 +433,9 @@ impl Walk<'_, '_> {
             Op::Return => self.end(at)?,
             _ => {}
         }
-        self.live = !plan.ends;
         match label {
             Some(target) => self.jump(there, target, at),
             None => Ok(()),
-        }
-    }
-
-    fn pops(&self, op: Op, operand: u32) -> u32 {
-        match op.info().pops {
-            Pops::Fixed(n) => n.into(),
-            Pops::Count => operand,
-            Pops::PathIndexes => Facts::at(self.facts.paths, operand).unwrap_or_default().count(),
-            Pops::Arguments => Facts::at(self.facts.sites, operand).unwrap_or_default().count(),
-            Pops::Parameters => {
-                self.check.tables.chunks.get(operand as usize).map_or(0, |row| ChunkInfo::of(row).params)
-            }
         }
     }
 
