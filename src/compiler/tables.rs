@@ -39,6 +39,14 @@ pub(super) fn index(n: usize) -> u32 {
 }
 
 impl Tables {
+    /// Makes room for the strings of a template of `bytes`.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.pool.reserve(bytes);
+        self.strings.reserve(bytes / 20);
+        self.global_of.reserve(bytes / 20);
+        self.string_ids.reserve(bytes / 20, |known| known.hash);
+    }
+
     pub fn string(&mut self, text: &str) -> u32 {
         let hash = self.hasher.hash_one(text);
         let same = |known: &Known| known.hash == hash && self.str(known.id) == text;

@@ -149,6 +149,15 @@ impl<'f> Emitter<'f> {
         }
     }
 
+    /// Makes room for what a template of `bytes` usually becomes, so that the tables need not grow step by step.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.words.reserve(bytes / 12);
+        self.records.paths.reserve(bytes / 6);
+        self.spans.reserve(bytes / 24);
+        self.paths.reserve(bytes / 40, |_| 0); // there are none yet whose hash could be asked for
+        self.tables.reserve(bytes);
+    }
+
     // Chunks and slots
 
     /// Names a chunk that will be emitted later or now, so that calls may name it first.

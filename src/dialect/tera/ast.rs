@@ -28,6 +28,8 @@ pub struct Template<'a> {
     pub blocks: &'a [&'a Block<'a>],
     /// What is rendered.
     pub body: &'a [Node<'a>],
+    /// Whether there is a `set` or `set_global` anywhere.
+    pub sets: bool,
 }
 
 /// `{% import "file" as name %}`

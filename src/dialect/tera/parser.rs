@@ -51,6 +51,7 @@ pub fn parse<'a>(
         extends: None,
         imports: Vec::new(),
         macros: Vec::new(),
+        sets: false,
         stopped: false,
     };
     for (at, (span, segment)) in cut.segments.into_iter().enumerate() {
@@ -74,9 +75,12 @@ struct Cut<'a> {
 }
 
 fn cut<'a>(mut scanner: Scanner<'a>) -> Cut<'a> {
+    scanner.reserve();
     let mut segments = preamble(&mut scanner);
     let preamble = segments.len();
-    segments.extend(std::iter::from_fn(|| scanner.next()));
+    while let Some(segment) = scanner.next() {
+        segments.push(segment);
+    }
     Cut { segments, preamble, tokens: scanner.into_tokens() }
 }
 
@@ -120,6 +124,7 @@ pub(super) struct Parser<'a, 'l> {
     extends: Option<Name<'a>>,
     imports: Vec<Import<'a>>,
     pub(super) macros: Vec<Macro<'a>>,
+    sets: bool,
     pub(super) stopped: bool,
 }
 
@@ -216,7 +221,10 @@ impl<'a> Parser<'a, '_> {
     fn tag_read(&mut self, span: Span, trim: Trim, tag: Tag<'a>) {
         match tag {
             Tag::Emit(expr) => self.body.tag(trim, Some(Node::Emit(expr))),
-            Tag::Set(name, value, global) => self.body.tag(trim, Some(Node::Set { name, global, value })),
+            Tag::Set(name, value, global) => {
+                self.sets = true;
+                self.body.tag(trim, Some(Node::Set { name, global, value }));
+            }
             Tag::Include(names, ignore_missing) => {
                 self.body.tag(trim, Some(Node::Include { names, ignore_missing, span }));
             }
@@ -265,6 +273,7 @@ impl<'a> Parser<'a, '_> {
                 macros: self.arena.alloc_slice_copy(&self.macros),
                 blocks: self.arena.alloc_slice_copy(&blocks),
                 body,
+                sets: self.sets,
             };
             return (Some(template), Vec::new());
         }

@@ -4,6 +4,7 @@
 use bumpalo::Bump;
 
 use super::ast::{Name, Path, Segment};
+use super::lexer::word_end;
 use crate::text::Span;
 
 /// Walks over the text of one path.
@@ -20,13 +21,13 @@ pub(super) struct Cutter<'a, 's> {
 impl<'a> Cutter<'a, '_> {
     pub(super) fn path(&mut self) -> &'a Path<'a> {
         let start = self.at;
-        let root = self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let root = self.word();
         let first = self.segments.len();
         loop {
             match self.peek() {
                 Some(b'.') => {
                     self.at += 1;
-                    let name = self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                    let name = self.word();
                     self.segments.push(Segment::Key(name));
                 }
                 Some(b'[') => {
@@ -63,12 +64,18 @@ impl<'a> Cutter<'a, '_> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    fn word(&mut self) -> Name<'a> {
+        self.name(word_end(self.text.as_bytes(), self.at))
+    }
+
     fn take(&mut self, belongs: impl Fn(u8) -> bool) -> Name<'a> {
-        let start = self.at;
-        while self.peek().is_some_and(&belongs) {
-            self.at += 1;
-        }
-        Name { text: self.text.get(start..self.at).unwrap_or(""), span: self.span(start, self.at) }
+        let rest = self.text.as_bytes().get(self.at..).unwrap_or(&[]);
+        self.name(self.at + rest.iter().position(|&byte| !belongs(byte)).unwrap_or(rest.len()))
+    }
+
+    fn name(&mut self, end: usize) -> Name<'a> {
+        let start = std::mem::replace(&mut self.at, end);
+        Name { text: self.text.get(start..end).unwrap_or(""), span: self.span(start, end) }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {

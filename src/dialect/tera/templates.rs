@@ -73,6 +73,8 @@ impl<'a> Parsed<'a> {
 /// All templates of a unit; the entry is the first.
 pub(super) struct Templates<'a> {
     pub list: Vec<Loaded<'a>>,
+    /// Whether any of them sets a variable.
+    pub sets: bool,
     /// Every name that was asked for; `None` where there is no such template.
     ids: HashMap<String, Option<Id>>,
 }
@@ -80,7 +82,7 @@ pub(super) struct Templates<'a> {
 impl<'a> Templates<'a> {
     /// Loads what `unit` reaches, or says everything that is wrong with it.
     pub fn load(parsed: &mut Parsed<'a>, unit: &Unit<'_>) -> Result<Self, Vec<Box<Diagnostic>>> {
-        let templates = Self { list: Vec::new(), ids: HashMap::new() };
+        let templates = Self { list: Vec::new(), sets: false, ids: HashMap::new() };
         let mut reach = Reach { parsed, unit, templates, errors: Vec::new() };
         reach.all();
         if reach.errors.is_empty() {
@@ -132,6 +134,7 @@ impl<'a> Reach<'a, '_> {
             let blocks = ast.blocks.iter().map(|block| (block.name.text, *block)).collect();
             let macros = ast.macros.iter().map(|one| (one.name.text, one)).collect();
             let (parents, namespaces) = (Vec::new(), BTreeMap::new());
+            self.templates.sets |= ast.sets;
             self.templates.list.push(Loaded { source, ast, parents, blocks, macros, namespaces });
             self.templates.list.len() - 1
         });

@@ -18,6 +18,7 @@ mod token;
 mod words;
 
 pub use token::{Spanned, Token};
+pub(super) use words::word_end;
 
 use super::syntax::SyntaxError;
 use crate::text::Span;
@@ -81,6 +82,9 @@ pub struct Tokens {
     pub deepest: usize,
 }
 
+/// How many bytes of source there are for each token, text counted in.
+const BYTES_OF_TOKEN: usize = 8;
+
 /// Cuts a source into segments, one at a time.
 #[derive(Debug)]
 pub struct Scanner<'s> {
@@ -93,6 +97,11 @@ impl<'s> Scanner<'s> {
     /// A scanner at byte `at` of `source`; brackets in a tag may nest `depth` levels.
     pub fn new(source: &'s str, at: usize, depth: usize) -> Self {
         Self { source, at, tag: TagLexer::new(source, depth) }
+    }
+
+    /// Makes room for the tokens of a source that is scanned whole.
+    pub fn reserve(&mut self) {
+        self.tag.tokens.reserve(self.source.len() / BYTES_OF_TOKEN);
     }
 
     /// The tokens of all sound tags so far.
@@ -228,7 +237,8 @@ impl<'s> Scanner<'s> {
 }
 
 fn is_super(inside: &str) -> bool {
-    inside.trim_matches([' ', '\t', '\r', '\n']) == "super()"
+    let inside = &inside[words::space(inside)..];
+    inside.strip_prefix("super()").is_some_and(|rest| words::space(rest) == rest.len())
 }
 
 fn broken<'s>(error: Box<SyntaxError>) -> Segment<'s> {

@@ -78,7 +78,7 @@ impl<'s> TagLexer<'s> {
     }
 
     fn variable(&mut self, expect: Expect, word: &'s str) -> Lexed<Expect> {
-        let end = self.path_end()?;
+        let end = self.path_end(self.at + word.len())?;
         let text = self.source.get(self.at..end).unwrap_or(word);
         self.next_call = Bracket::Call;
         let Some((value, len)) = literal(word).filter(|_| expect != Expect::Plain) else {
@@ -103,15 +103,16 @@ impl<'s> TagLexer<'s> {
         Ok(Expect::Operator)
     }
 
-    /// Where the path that begins here ends: names, `.` and brackets without any space.
-    fn path_end(&mut self) -> Lexed<usize> {
+    /// Where the path ends whose first name ends at `at`: names, `.` and brackets without any space.
+    fn path_end(&mut self, mut at: usize) -> Lexed<usize> {
         let bytes = self.source.as_bytes();
-        let word_end = |from: usize| from + words::leading(self.source.get(from..).unwrap_or("")).len();
-        let (mut at, mut open) = (word_end(self.at), 0usize);
+        let mut open = 0usize;
         loop {
             match bytes.get(at) {
-                Some(b'.') if word_end(at + 1) > at + 1 => at = word_end(at + 1),
-                Some(b'.') => return Err(path_error(at, "expected a name behind `.`")),
+                Some(b'.') => match words::word_end(bytes, at + 1) {
+                    end if end > at + 1 => at = end,
+                    _ => return Err(path_error(at, "expected a name behind `.`")),
+                },
                 Some(b'[') => {
                     let (next, closed) = self.bracket(at + 1)?;
                     (at, open) = (next, if closed { open } else { open + 1 });
@@ -153,6 +154,9 @@ fn path_error(at: usize, message: &str) -> Box<SyntaxError> {
 
 /// The Boolean literal that `word` begins with, and its length.
 pub(super) fn literal(word: &str) -> Option<(bool, usize)> {
+    if !word.starts_with(['t', 'T', 'f', 'F']) {
+        return None;
+    }
     let begins = |words: [&str; 2]| words.iter().any(|literal| word.starts_with(literal));
     if begins(["true", "True"]) {
         Some((true, 4))

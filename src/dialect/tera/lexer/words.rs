@@ -32,13 +32,31 @@ pub(super) fn skip_marker(text: &str) -> &str {
 
 /// The letters, digits and underscores at the start of `text`.
 pub(super) fn leading(text: &str) -> &str {
-    let end = text.bytes().position(|byte| !is_word(byte)).unwrap_or(text.len());
-    &text[..end]
+    &text[..word_end(text.as_bytes(), 0)]
 }
+
+/// Where the letters, digits and underscores that begin at `at` end.
+pub(in crate::dialect::tera) fn word_end(source: &[u8], mut at: usize) -> usize {
+    while source.get(at).is_some_and(|&byte| is_word(byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// The bytes that may stand inside a name.
+static WORD: [bool; 256] = {
+    let mut word = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        word[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    word
+};
 
 /// Whether a byte may stand inside a name.
 pub(super) fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+    WORD[usize::from(byte)]
 }
 
 /// Whether a name may begin with this byte.

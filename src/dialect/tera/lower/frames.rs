@@ -127,6 +127,9 @@ impl<'a> Lower<'_, 'a> {
     /// The variables that `body` may set in its own frame, in order of appearance: by `set` outside of inner
     /// loops, and by `set_global` anywhere unless the frame is a loop itself.
     fn names_set(&self, body: &'a [Node<'a>], is_loop: bool) -> Vec<&'a str> {
+        if !self.templates.sets {
+            return Vec::new();
+        }
         let (mut names, mut known, mut blocks) = (Vec::new(), HashSet::new(), HashSet::new());
         let mut bodies: SmallVec<[_; 8]> = smallvec![(body, false, false)];
         while let Some((body, inner_loop, of_block)) = bodies.pop() {
@@ -193,7 +196,7 @@ impl<'a> Lower<'_, 'a> {
         places
     }
 
-    fn roots(&self, path: &Path<'a>) -> Roots<'a> {
+    pub(super) fn roots(&self, path: &Path<'a>) -> Roots<'a> {
         let mut roots = self.slots_of(path, 0);
         roots.truncate(ROOTS);
         if self.outside == Outside::Callers {

@@ -54,6 +54,7 @@ type Answer = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
 fn compile_one(parsed: &mut Parsed<'_>, unit: &Unit<'_>) -> Answer {
     let templates = Templates::load(parsed, unit)?;
     let mut lower = Lower::new(unit, &templates);
+    lower.emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
     lower.program().map_err(|error| vec![error])?;
     let Lower { emitter, lints, .. } = lower;
     let program = emitter.finish().map_err(|error| vec![error])?;

@@ -328,7 +328,13 @@ impl<'a> Lower<'_, 'a> {
         path: &'a Path<'a>,
         read: impl FnOnce(&mut Emitter<'static>, &PathSpec<'_>, bool),
     ) -> bool {
-        let (places, steps) = (self.places(path), Self::steps(path));
+        let steps = Self::steps(path);
+        if path.root.text != "loop" {
+            let roots = self.roots(path);
+            read(&mut self.emitter, &PathSpec { name: path.text, roots: &roots, segments: &steps }, true);
+            return true;
+        }
+        let places = self.places(path);
         let Some((last, others)) = places.split_last() else { return false };
         let emitter = &mut self.emitter;
         if others.is_empty() {
