@@ -140,7 +140,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(always)]
     pub(super) fn write_path<S: Semantics>(&mut self, path: u32, mode: u32) -> Result<()> {
         match self.quick(path) {
-            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_block(text.block(), text.as_str()),
+            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
             value => self.write_path_other::<S>(path, value, mode),
         }
@@ -158,7 +158,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(always)]
     pub(super) fn write<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
         match value {
-            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_block(text.block(), text.as_str()),
+            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
             _ => S::to_text(&self.cx, value, EscapeMode::of(mode), &mut self.out),
         }

@@ -3,7 +3,7 @@
 use super::access::{append, append_block};
 use crate::diagnostics::Result;
 use crate::limits::Limit;
-use crate::value::{BLOCK, Block};
+use crate::value::{BLOCK, Block, Text};
 
 /// Appends to a caller's string, up to a limit of bytes.
 #[derive(Debug)]
@@ -42,6 +42,12 @@ impl<'o> Output<'o> {
             }
             _ => self.push(text),
         }
+    }
+
+    /// Appends a text value as it is.
+    #[inline(always)]
+    pub fn push_text(&mut self, text: &Text<'_>) -> Result<()> {
+        self.push_block(text.block(), text.as_str())
     }
 
     /// Appends a whole number.

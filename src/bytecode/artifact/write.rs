@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
 use super::super::program::Program;
-use super::super::sections::SECTIONS;
+use super::super::sections::{POOL_SLACK, SECTIONS};
 use super::names::is_name;
 use super::read::digest_of;
 use super::{DIGEST, ENGINE, FORMAT, MAGIC, fingerprint};
@@ -74,6 +74,7 @@ pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
     }
     let mut body = Body::default();
     let packed: Vec<_> = sorted.iter().map(|entry| Packed::new(*entry, strip, &mut body)).collect::<Result<_>>()?;
+    body.text.push_str(POOL_SLACK);
     let digests: Vec<_> = sorted.iter().map(|entry| template_digest(*entry, strip)).collect::<Result<_>>()?;
     let templates = packed.iter().zip(&digests).map(|(packed, digest)| packed.template(digest)).collect();
     sealed(&body, strip, templates)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Emitter, OPERAND, Recent, Records};
-use crate::bytecode::{ChunkInfo, Counts, Handler, Literal, Number, Op, Parts, Pops, Program, span_row};
+use crate::bytecode::{ChunkInfo, Counts, Handler, Literal, Number, Op, POOL_SLACK, Parts, Pops, Program, span_row};
 use crate::compiler::fold::Constant;
 use crate::compiler::tables::{Tables, index};
 use crate::diagnostics::Result;
@@ -162,6 +162,7 @@ impl Emitter<'_> {
         let sources = std::mem::take(&mut self.tables.sources);
         let row = |source: &Arc<Source>| [self.tables.string(source.name()), 0, index(source.text().len())];
         let source_rows = sources.iter().map(row).collect();
+        self.tables.pool.push_str(POOL_SLACK);
         let (Tables { pool, strings, numbers, globals, imports, .. }, records) = (self.tables, self.records);
         let parts = Parts {
             dialect: self.dialect,

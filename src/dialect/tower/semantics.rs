@@ -10,7 +10,7 @@ use super::error;
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::diagnostics::{Code, Result};
 use crate::function::Cx;
-use crate::value::{Map, Value};
+use crate::value::{Map, Text, Value};
 use crate::vm::{Items, Missing, Output, Semantics};
 
 /// The rules of this language.
@@ -36,12 +36,14 @@ fn render_mode(mode: EscapeMode) -> RenderMode {
     if mode == EscapeMode::Shell { RenderMode::Shell } else { RenderMode::Literal }
 }
 
+fn has(text: &Text<'_>, byte: u8) -> bool {
+    memchr::memchr(byte, text.as_str().as_bytes()).is_some()
+}
+
 /// Why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
 fn refused(value: Value<'_>, mode: RenderMode) -> Option<Option<&'static str>> {
     match value {
-        Value::Str(text) if mode == RenderMode::Shell && memchr::memchr(0, text.as_str().as_bytes()).is_some() => {
-            Some(Some("nul_byte"))
-        }
+        Value::Str(text) if mode == RenderMode::Shell && has(text, 0) => Some(Some("nul_byte")),
         Value::Float(n) if !n.is_finite() => Some(Some("not_finite")),
         Value::List(_) | Value::Map(_) => Some(Some("not_scalar")),
         Value::Undefined | Value::Null => Some(None),
@@ -140,8 +142,8 @@ impl Semantics for Rules {
             out.push("'")?;
         }
         match value {
-            Value::Str(text) if mode == EscapeMode::Shell => quote(text.as_str(), out)?,
-            Value::Str(text) => out.push(text.as_str())?,
+            Value::Str(text) if mode == EscapeMode::Shell && has(text, b'\'') => quote(text.as_str(), out)?,
+            Value::Str(text) => out.push_text(text)?,
             Value::Bool(b) => out.push(if b { "true" } else { "false" })?,
             Value::Int(n) => out.push(itoa::Buffer::new().format(n))?,
             Value::Uint(n) => out.push(itoa::Buffer::new().format(n))?,
@@ -154,10 +156,11 @@ impl Semantics for Rules {
 
 /// The inside of single quotes: a quote ends them, stands escaped, and opens them again.
 fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
-    let mut pieces = text.split('\'');
-    out.push(pieces.next().unwrap_or(""))?;
-    pieces.try_for_each(|piece| {
+    let mut rest = text;
+    while let Some((before, behind)) = memchr::memchr(b'\'', rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {
+        out.push(before)?;
         out.push("'\\''")?;
-        out.push(piece)
-    })
+        rest = behind.get(1..).unwrap_or("");
+    }
+    out.push(rest)
 }
