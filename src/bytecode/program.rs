@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use super::header::Dialect;
 use super::isa::{Op, Pops};
 use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, Signature, Spanned};
-use super::sections::{Counts, Layout, Parts, StringRow, Tables};
+use super::sections::{Counts, Layout, Parts, Row, Section, StringRow, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use super::views::{CallSite, FAILURE_HEAD, Path, Scope};
 use crate::diagnostics::{Code, Result};
@@ -125,9 +125,22 @@ impl Program {
 
     /// What the machine reads at every step, as plain slices: taken once for each render.
     pub fn code(&self) -> CodeView<'_> {
-        let Tables { words, paths, sites, scopes, strings, numbers, chunks, globals, pool, counts, .. } = self.tables();
-        let Counts { caches, memos } = counts;
-        CodeView { words, paths, sites, scopes, strings, numbers, chunks, globals, pool, caches, memos, program: self }
+        let Inner { counts: Counts { caches, memos }, block, layout, pool, .. } = &*self.inner;
+        let words = |section| layout.section(block, section);
+        CodeView {
+            words: words(Section::Words),
+            paths: words(Section::Paths),
+            sites: words(Section::Sites),
+            scopes: words(Section::Scopes),
+            strings: Row::rows(words(Section::Strings)),
+            numbers: Row::rows(words(Section::Numbers)),
+            chunks: Row::rows(words(Section::Chunks)),
+            globals: words(Section::Globals),
+            pool: pool.text(),
+            caches: *caches,
+            memos: *memos,
+            program: self,
+        }
     }
 
     /// The code; the chunk with index 0 is where a render begins.

@@ -178,7 +178,7 @@ impl Layout {
     }
 
     #[inline(always)]
-    fn section<'p>(&self, block: &'p [u32], section: Section) -> &'p [u32] {
+    pub(super) fn section<'p>(&self, block: &'p [u32], section: Section) -> &'p [u32] {
         let at = section as usize;
         let from = if at == 0 { self.start } else { self.ends[at - 1] };
         block.get(from..self.ends[at]).unwrap_or(&[])
