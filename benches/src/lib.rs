@@ -21,12 +21,13 @@ use subject::Workload;
 pub type Make = fn() -> Workload;
 
 /// Every workload whose unit is short enough to be repeated, by id and by what makes it.
-pub const WORKLOADS: [(&str, Make); 8] = [
+pub const WORKLOADS: [(&str, Make); 9] = [
     ("w1-render", w1::render),
     ("w1-render-all", w1::render_all),
     ("w1-convert", w1::convert),
     ("json", w1::read),
     ("compile", w1::compile),
+    ("load", w1::load),
     ("w4", w4::commands),
     ("w5-big-table", w5::big_table),
     ("w5-teams", w5::teams),

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use serde_json::Value;
 
-use crate::engines::{Engine, Templates};
+use crate::engines::{Engine, Ours, Templates};
 use crate::subject::Subject;
 use crate::typed::{Compiled, Inputs};
 
@@ -171,27 +171,66 @@ impl Subject for Skip {
 }
 
 /// Parses and compiles all templates.
-pub struct Compile<E>(Render<E>);
+pub struct Compile<E> {
+    render: Render<E>,
+    name: &'static str,
+}
 
 impl<E: Engine> Compile<E> {
     /// Compiles `templates`; that they were is seen by rendering all entries.
     pub fn new(templates: Templates, inputs: &Value) -> Self {
         let entries = templates.entries.len();
-        Self(Render::new(templates, inputs, entries, ""))
+        Self { render: Render::new(templates, inputs, entries, ""), name: E::NAME }
+    }
+
+    /// The same under another name, where it stands beside itself.
+    pub fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
     }
 }
 
 impl<E: Engine> Subject for Compile<E> {
     fn engine(&self) -> &'static str {
-        E::NAME
+        self.name
     }
 
     fn run(&mut self) {
-        self.0.engine.compile();
+        self.render.engine.compile();
     }
 
     fn output(&mut self) -> String {
         self.run();
-        self.0.output()
+        self.render.output()
+    }
+}
+
+/// Loads all templates from an artifact.
+pub struct Load {
+    render: Render<Ours>,
+    artifact: &'static [u8],
+}
+
+impl Load {
+    /// Loads what `templates` were compiled to.
+    pub fn new(templates: Templates, inputs: &Value) -> Self {
+        let entries = templates.entries.len();
+        let render = Render::<Ours>::new(templates, inputs, entries, "");
+        let artifact = render.engine.artifact().leak();
+        Self { render, artifact }
+    }
+}
+
+impl Subject for Load {
+    fn engine(&self) -> &'static str {
+        Ours::NAME
+    }
+
+    fn run(&mut self) {
+        self.render.engine.open(black_box(self.artifact));
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.render.output()
     }
 }

@@ -8,7 +8,7 @@ use crate::subject::{
     Bar::{AtMost, Faster},
     Subject, Workload,
 };
-use crate::tasks::{Compile, Convert, Read, Render, RenderTyped, Skip};
+use crate::tasks::{Compile, Convert, Load, Read, Render, RenderTyped, Skip};
 use crate::typed::{self, Inputs, askama::Askama, hand::Hand};
 
 /// The outputs, in the order of their numbers.
@@ -120,5 +120,21 @@ pub fn compile() -> Workload {
         expected: expected(&OUTPUTS),
         subjects: each!(Ours, Minijinja, Tera2, Tera1, Hcl; Compile::<E>::new(templates::<E>(), &inputs)),
         bars: vec![("minijinja 3", AtMost(1.0)), ("tera 2", AtMost(0.45)), ("tera 1", AtMost(0.05))],
+    }
+}
+
+/// The five outputs loaded from an artifact, verified.
+pub fn load() -> Workload {
+    const OWN: &str = "own parse and compile";
+    let (templates, inputs) = (templates::<Ours>(), inputs());
+    Workload {
+        id: "load",
+        title: "W1: the templates loaded from an artifact, verified",
+        expected: expected(&OUTPUTS),
+        subjects: vec![
+            Box::new(Load::new(templates.clone(), &inputs)),
+            Box::new(Compile::<Ours>::new(templates, &inputs).named(OWN)),
+        ],
+        bars: vec![(OWN, AtMost(0.1))],
     }
 }

@@ -1,16 +1,19 @@
-//! W8: from the start of a process to one manifest. `cold TEMPLATES NAME INPUTS`: a folder, a template, a JSON file.
+//! W8: from the start of a process to one manifest. `cold TEMPLATES NAME INPUTS`: a folder or an artifact, a
+//! template, a JSON file.
 
 use std::io::Write;
+use std::path::Path;
 
-use dropforge::engine::{Dialect, DirLoader, Engine};
+use dropforge::engine::{Dialect, DirLoader, Engine, Template};
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [templates, name, inputs] = arguments.as_slice() else { return Err("cold TEMPLATES NAME INPUTS".into()) };
-    let engine = Engine::builder().loader(DirLoader::jailed(templates)?).build();
-    let template = engine.load(Dialect::Tera, name)?;
+    let template = template(templates.as_ref(), name)?;
     let json = std::fs::read_to_string(inputs)?;
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
@@ -19,4 +22,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     template.render_inputs(&mut Session::new(), inputs, &mut out)?;
     std::io::stdout().write_all(out.as_bytes())?;
     Ok(())
+}
+
+fn template(templates: &Path, name: &str) -> Result<Template> {
+    if templates.is_dir() {
+        let engine = Engine::builder().loader(DirLoader::jailed(templates)?).build();
+        return Ok(engine.load(Dialect::Tera, name)?);
+    }
+    Ok(Engine::new().open(std::fs::read(templates)?)?.template(name)?)
 }

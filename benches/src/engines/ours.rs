@@ -29,6 +29,20 @@ impl Ours {
         let builder = InputBuilder::new(Box::leak(Box::default()), self.shapes);
         builder.deserialize(&*inputs).expect("inputs")
     }
+
+    /// The templates as an artifact.
+    pub fn artifact(&self) -> Vec<u8> {
+        let names = self.entries.iter().map(|entry| (self.dialect, entry));
+        let bundling = self.forge.bundle(names).unwrap_or_else(|errors| panic!("{errors}"));
+        bundling.encode().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Takes the templates from an artifact: all of it is verified, and every template linked.
+    pub fn open(&mut self, artifact: &'static [u8]) {
+        let artifact = self.forge.open(artifact).unwrap_or_else(|error| panic!("{error}"));
+        let load = |entry: &String| artifact.template(entry).unwrap_or_else(|error| panic!("{error}"));
+        self.templates = self.entries.iter().map(load).collect();
+    }
 }
 
 impl Engine for Ours {
