@@ -23,9 +23,15 @@ impl Engine {
         &self,
         names: impl IntoIterator<Item = (Dialect, N)>,
     ) -> std::result::Result<Bundling, Diagnostics> {
+        let all: Vec<(Dialect, N)> = names.into_iter().collect();
+        let of = |dialect: Dialect| {
+            let names = all.iter().filter(|(one, _)| *one == dialect).map(|(_, name)| name.as_ref());
+            // Not by the cache: what a check finds is wanted.
+            self.load_by(None, dialect, &names.collect::<Vec<&str>>())
+        };
         let (mut templates, mut errors) = (Vec::new(), Vec::new());
-        for (dialect, name) in names {
-            match self.load(dialect, name.as_ref()) {
+        for answer in Dialect::ALL.into_iter().flat_map(of) {
+            match answer {
                 Ok(template) => templates.push(template),
                 Err(more) => errors.extend(more.into_vec()),
             }

@@ -14,8 +14,9 @@ use crate::text::Source;
 
 /// What an engine needs to compile, beside what it needs to render.
 pub(super) struct Front {
-    templates: Vec<Arc<Source>>,
     loader: Arc<dyn Loader>,
+    /// Found before the loader's, which they lie over once the engine is built.
+    templates: Vec<Arc<Source>>,
     escape_suffixes: Vec<String>,
     shell: bool,
     cache: Option<Cache>,
@@ -24,7 +25,7 @@ pub(super) struct Front {
 impl Default for Front {
     fn default() -> Self {
         let escape_suffixes = [".html", ".htm", ".xml"].map(str::to_owned).into();
-        Self { templates: Vec::new(), loader: Arc::new(NoLoader), escape_suffixes, shell: false, cache: None }
+        Self { loader: Arc::new(NoLoader), templates: Vec::new(), escape_suffixes, shell: false, cache: None }
     }
 }
 
@@ -56,37 +57,12 @@ impl Engine {
 
     /// Compiles the template that the engine's loader has under `name`, or takes it from the engine's cache.
     pub fn load(&self, dialect: Dialect, name: &str) -> Result<Template, Diagnostics> {
-        let front = &self.shared.front;
-        let source = front.loader.load(name)?.ok_or_else(|| self.unknown(name))?;
-        let Some(cache) = &front.cache else { return self.compile_source(dialect, &source, None) };
-        let escape = front.escapes(dialect, name);
-        let (limits, registry) = (&self.shared.limits, self.registry(dialect));
-        let key = Key { dialect, escape, source: &source, limits, registry };
-        let kept = cache.find(&key, &*front.loader);
-        let linked = kept.and_then(|kept| Template::of_entry(kept.entry(name)?, Origin::Cache, self).ok());
-        if let Some(template) = linked {
-            return Ok(template);
-        }
-        let recorder = Recorder::new(&*front.loader);
-        let template = self.compile_with(dialect, &source, escape, &recorder)?;
-        cache.keep(&key, recorder, &template);
-        Ok(template)
-    }
-
-    /// Compiles a source; `escape` overrides what the source's name says.
-    pub fn compile_source(
-        &self,
-        dialect: Dialect,
-        source: &Arc<Source>,
-        escape: Option<bool>,
-    ) -> Result<Template, Diagnostics> {
-        let front = &self.shared.front;
-        let escape = escape.unwrap_or_else(|| front.escapes(dialect, source.name()));
-        self.compile_with(dialect, source, escape, &*front.loader)
+        self.load_all(dialect, &[name]).pop().unwrap_or_else(|| Err(self.unknown(name).into()))
     }
 
     /// Compiles the templates that the engine's loader has under `names`, in order. What several of them include,
     /// import or extend is loaded and read once, so this is the way to compile a set of templates.
+    /// Those that the engine's cache has are taken from there.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -102,41 +78,88 @@ impl Engine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn load_all(&self, dialect: Dialect, names: &[&str]) -> Vec<Result<Template, Diagnostics>> {
-        let front = &self.shared.front;
-        if front.cache.is_some() {
-            return names.iter().map(|name| self.load(dialect, name)).collect();
-        }
-        let loader = Once::over(&*front.loader);
-        let load = |name: &&str| loader.load(name)?.ok_or_else(|| self.unknown(name));
-        let sources: Vec<_> = names.iter().map(load).collect();
-        let unit = |entry| self.unit(dialect, entry, front.escapes(dialect, Source::name(entry)), &loader);
-        let units: Vec<_> = sources.iter().flatten().map(unit).collect();
-        let mut answers = compile_all(dialect, &units).into_iter();
-        let mut escapes = units.iter().map(|unit| unit.escape);
-        let mut answer = |source: &Result<_, Box<Diagnostic>>| match source {
-            Ok(_) => self.link(answers.next().unwrap_or(Err(Vec::new())), escapes.next().unwrap_or_default()),
-            Err(error) => Err(error.clone().into()),
-        };
-        sources.iter().map(&mut answer).collect()
+        self.load_by(self.shared.front.cache.as_ref(), dialect, names)
     }
 
-    fn compile_with(
+    /// [`Engine::load_all`], by this cache or by none.
+    pub(super) fn load_by(
+        &self,
+        cache: Option<&Cache>,
+        dialect: Dialect,
+        names: &[&str],
+    ) -> Vec<Result<Template, Diagnostics>> {
+        let loader = Once::over(&*self.shared.front.loader);
+        let load = |name: &&str| loader.load(name)?.ok_or_else(|| self.unknown(name));
+        let sources: Vec<_> = names.iter().map(load).collect();
+        let known = |source: &Result<_, Box<Diagnostic>>| match source {
+            Ok(source) => self.kept(cache?, dialect, source, &loader).map(Ok),
+            Err(error) => Some(Err(error.clone().into())),
+        };
+        let known: Vec<Option<Result<_, Diagnostics>>> = sources.iter().map(known).collect();
+        let unknown = sources.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let unknown: Vec<_> = unknown.filter_map(|(source, _)| source.as_ref().ok()).collect();
+        let mut compiled = self.compile_all(cache, dialect, &unknown, &loader).into_iter();
+        let mut next = || compiled.next().unwrap_or_else(|| Err(Vec::new().into()));
+        known.into_iter().map(|known| known.unwrap_or_else(&mut next)).collect()
+    }
+
+    /// Compiles `entries`, in order, and puts them into the cache.
+    fn compile_all(
+        &self,
+        cache: Option<&Cache>,
+        dialect: Dialect,
+        entries: &[&Arc<Source>],
+        loader: &dyn Loader,
+    ) -> Vec<Result<Template, Diagnostics>> {
+        let recorders: Vec<_> = entries.iter().map(|_| Recorder::new(loader)).collect();
+        let unit = |(entry, recorder)| {
+            let loader = if cache.is_some() { recorder as &dyn Loader } else { loader };
+            self.unit(dialect, entry, loader, None)
+        };
+        let units: Vec<_> = entries.iter().copied().zip(&recorders).map(unit).collect();
+        let linked = |(answer, (unit, recorder)): (Answer, (&Unit<'_>, _))| {
+            let template = self.link(answer, unit)?;
+            if let Some(cache) = cache {
+                cache.keep(&Key::of(dialect, unit), recorder, &template);
+            }
+            Ok(template)
+        };
+        compile_all(dialect, &units).into_iter().zip(units.iter().zip(&recorders)).map(linked).collect()
+    }
+
+    /// Compiles a source; `escape` overrides what the source's name says.
+    pub fn compile_source(
         &self,
         dialect: Dialect,
         source: &Arc<Source>,
-        escape: bool,
-        loader: &dyn Loader,
+        escape: Option<bool>,
     ) -> Result<Template, Diagnostics> {
-        self.link(compile(dialect, &self.unit(dialect, source, escape, loader)), escape)
+        let unit = self.unit(dialect, source, &*self.shared.front.loader, escape);
+        self.link(compile(dialect, &unit), &unit)
     }
 
-    fn unit<'u>(&'u self, dialect: Dialect, entry: &'u Arc<Source>, escape: bool, loader: &'u dyn Loader) -> Unit<'u> {
+    /// What compiles `entry`; `escape` overrides what its name says.
+    fn unit<'u>(
+        &'u self,
+        dialect: Dialect,
+        entry: &'u Arc<Source>,
+        loader: &'u dyn Loader,
+        escape: Option<bool>,
+    ) -> Unit<'u> {
+        let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
         Unit { entry, loader, registry: self.registry(dialect), limits: &self.shared.limits, escape }
     }
 
-    fn link(&self, answer: Answer, escape: bool) -> Result<Template, Diagnostics> {
-        let Compiled { program, lints, reaches } = answer.map_err(Diagnostics::from)?;
-        Ok(Template::link(program, Findings { origin: Origin::Source, lints, reaches, escape }, self)?)
+    fn link(&self, answer: Answer, unit: &Unit<'_>) -> Result<Template, Diagnostics> {
+        let Compiled { program, lints, reaches } = answer?;
+        let found = Findings { origin: Origin::Source, lints, reaches, escape: unit.escape };
+        Ok(Template::link(program, found, self)?)
+    }
+
+    /// The template that a cache has for a source, if it has one.
+    fn kept(&self, cache: &Cache, dialect: Dialect, source: &Arc<Source>, loader: &dyn Loader) -> Option<Template> {
+        let kept = cache.find(&Key::of(dialect, &self.unit(dialect, source, loader, None)), loader)?;
+        Template::of_entry(kept.entry(source.name())?, Origin::Cache, self).ok()
     }
 
     fn unknown(&self, name: &str) -> Box<Diagnostic> {

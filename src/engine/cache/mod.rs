@@ -23,7 +23,7 @@ use store::Store;
 
 use super::template::Template;
 use crate::bytecode::{Bundle, Dialect, encode, fingerprint};
-use crate::compiler::Loader;
+use crate::compiler::{Loader, Unit};
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;
@@ -51,11 +51,19 @@ pub struct Cache {
 
 /// What an entry is found by.
 pub(super) struct Key<'k> {
-    pub dialect: Dialect,
-    pub escape: bool,
-    pub source: &'k Source,
-    pub limits: &'k Limits,
-    pub registry: &'k Registry,
+    dialect: Dialect,
+    escape: bool,
+    source: &'k Source,
+    limits: &'k Limits,
+    registry: &'k Registry,
+}
+
+impl<'k> Key<'k> {
+    /// What the program of a unit is found by.
+    pub(super) fn of(dialect: Dialect, unit: &Unit<'k>) -> Self {
+        let Unit { entry, registry, limits, escape, .. } = *unit;
+        Self { dialect, escape, source: entry, limits, registry }
+    }
 }
 
 impl Cache {
@@ -86,7 +94,7 @@ impl Cache {
     }
 
     /// Keeps the template that was compiled for `key`; `asked` has what it was made from.
-    pub(super) fn keep(&self, key: &Key<'_>, asked: Recorder<'_>, template: &Template) {
+    pub(super) fn keep(&self, key: &Key<'_>, asked: &Recorder<'_>, template: &Template) {
         let sources: usize = template.program().sources().iter().map(|source| source.text().len()).sum();
         let Some(entry) = asked.entry().filter(|_| sources >= self.at_least) else { return };
         let Ok(artifact) = encode(&[template.entry()], false) else { return };

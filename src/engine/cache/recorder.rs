@@ -22,8 +22,8 @@ impl<'l> Recorder<'l> {
     }
 
     /// What was asked for; `None` where an answer cannot be held against a later one.
-    pub(super) fn entry(self) -> Option<Entry> {
-        let asked = self.asked.into_inner().ok()??;
+    pub(super) fn entry(&self) -> Option<Entry> {
+        let asked = self.asked.lock().ok()?.take()?;
         Some(Entry::new(asked.into_iter().collect()))
     }
 

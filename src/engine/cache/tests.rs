@@ -168,3 +168,32 @@ fn many_writers_and_readers_at_once_see_whole_files() {
     });
     assert_eq!(place.load().1, "b1");
 }
+
+#[test]
+fn of_a_set_only_what_is_not_kept_is_compiled() {
+    let place = Place::new(&[("a.tera", "a{% include 'p' %}"), ("b.tera", "b{% include 'p' %}"), ("p", "p")]);
+    place.write("broken.tera", "{% if %}");
+    let engine = || {
+        let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
+        Engine::builder().cache(place.cache()).loader(loader).build()
+    };
+    let told = |names: &[&str]| {
+        let answers = engine().load_all(Dialect::Tera, names).into_iter();
+        let told = answers.map(|answer| answer.map(|one| (one.origin(), one.render(&()).unwrap())).map_err(|_| ()));
+        told.collect::<Vec<_>>()
+    };
+    let of = |origin, text: &str| Ok((origin, text.to_owned()));
+    assert_eq!(told(&["a.tera"]), [of(Origin::Source, "ap")]);
+    let names = ["b.tera", "absent", "a.tera", "broken.tera"];
+    assert_eq!(told(&names), [of(Origin::Source, "bp"), Err(()), of(Origin::Cache, "ap"), Err(())]);
+    assert_eq!(told(&names[..3]), [of(Origin::Cache, "bp"), Err(()), of(Origin::Cache, "ap")]);
+}
+
+#[test]
+fn what_is_bundled_is_compiled_so_that_what_a_check_finds_is_told() {
+    let place = Place::new(&[("a.tera", "{{ n | nope }}")]);
+    let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
+    let engine = Engine::builder().cache(place.cache()).loader(loader).build();
+    engine.load(Dialect::Tera, "a.tera").unwrap();
+    assert_eq!(engine.bundle([(Dialect::Tera, "a.tera")]).unwrap().lints().len(), 1);
+}
