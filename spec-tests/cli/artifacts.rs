@@ -198,3 +198,17 @@ fn check_takes_artifacts_and_sources() {
     let sandbox = sandbox();
     sandbox.run(&["check", "b.mpk", "t"]).expect(0).says(&["6 templates checked, 0 errors"]);
 }
+
+#[test]
+fn a_file_has_one_name_however_it_is_included() {
+    let sandbox =
+        Sandbox::with(&[("t/a.tera", "{% include \"./p.tera\" %}"), ("t/p.tera", "p"), ("f.csv", "name\nc\n")]);
+    sandbox.run(&["compile", "t", "-o", "b.mpk"]).expect(0);
+    for templates in ["t", "b.mpk"] {
+        sandbox
+            .run(&["stamp", templates, "--fleet", "f.csv", "-o", if templates == "t" { "x" } else { "y" }])
+            .expect(0);
+    }
+    let stamped = |out: &str| sandbox.tree(out).into_keys().filter(|path| path.ends_with(".yaml")).collect::<Vec<_>>();
+    assert_eq!((stamped("x"), stamped("y")), (vec!["c/a.yaml".to_owned()], vec!["c/a.yaml".to_owned()]));
+}

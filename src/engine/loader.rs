@@ -140,8 +140,14 @@ impl Loader for DirLoader {
             let at = error.utf8_error().valid_up_to();
             Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
         })?;
-        Ok(Some(Source::new(name, text)))
+        Ok(Some(Source::new(plain(name), text)))
     }
+}
+
+/// The name without what does not lead anywhere (`./a`, `a//b`): one file has one name, in artifacts too.
+fn plain(name: &str) -> String {
+    let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
+    parts.filter_map(|part| part.as_os_str().to_str()).collect::<Vec<_>>().join("/")
 }
 
 fn outside(name: &str) -> Box<Diagnostic> {
@@ -167,6 +173,7 @@ mod tests {
         std::os::unix::fs::symlink(dir.path().join("secret"), root.join("link")).unwrap();
         let loader = DirLoader::jailed(&root).unwrap();
         assert_eq!(loader.load("in.tera").unwrap().unwrap().text(), "in");
+        assert_eq!(loader.load("././/in.tera").unwrap().unwrap().name(), "in.tera");
         assert!(loader.load("absent").unwrap().is_none());
         for name in ["../secret", "../absent", "/etc/passwd", "a/../../secret", "link", "in.tera\0", "..\\secret"] {
             assert_eq!(loader.load(name).unwrap_err().code, Code::OutsideRoot, "{name}");
