@@ -8,9 +8,9 @@ use super::args::CacheArgs;
 use super::console::Console;
 use crate::engine::{Cache, EngineBuilder, Origin, Template};
 
-/// Where nobody has asked for a cache, a program is kept only if its sources have so many bytes: below, parsing takes
-/// less time than reading an entry and what it depends on.
-const WORTH_KEEPING: usize = 16 << 10;
+/// Where nobody has asked for a cache, a program is kept only if its sources have so many bytes together. Taking one
+/// from the cache costs less than parsing from about 500 bytes on; keeping one costs a file that is written.
+const WORTH_KEEPING: usize = 4 << 10;
 
 /// `engine` with the cache that is asked for.
 pub(super) fn with_cache(engine: EngineBuilder, args: &CacheArgs) -> EngineBuilder {
