@@ -119,7 +119,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if self.frames.len() >= allowed {
             return Err(Limit::CallDepth.error(allowed as u64));
         }
-        self.cx.charge(chunk.slots as usize * size_of::<Value>())?;
+        self.cx.charge((chunk.slots + chunk.stack) as usize * size_of::<Value>())?;
         let slots = self.top - chunk.params as usize;
         let stack = slots + chunk.slots as usize;
         if stack + chunk.stack as usize > self.values.len() {
