@@ -121,8 +121,8 @@ fn the_bytes_of_memory() {
         let bytes = least(text);
         assert!((100..2_000).contains(&bytes), "{text}: {bytes}");
     }
-    // A slot, and a list: its items, and as much as two more.
-    exact(Dialect::Tera, &[("t", "{% set a = [1, 2, 3] %}")], set, 16 + (3 + 2) * 16, Code::LimitMemory);
+    // A slot, a stack of three, and a list: its items, and as much as two more.
+    exact(Dialect::Tera, &[("t", "{% set a = [1, 2, 3] %}")], set, (1 + 3) * 16 + (3 + 2) * 16, Code::LimitMemory);
 }
 
 #[test]
