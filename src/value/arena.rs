@@ -46,12 +46,17 @@ impl Arena {
         let mut room = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);
         room.push_str(text);
         room.push_str(rest);
-        Value::Str(self.bump.alloc(Text::in_front_of(room.into_bump_str(), text.len())))
+        self.text_in_front_of(room.into_bump_str(), text.len())
     }
 
     /// A text value that borrows `text`.
     pub fn borrowed_text<'v>(&'v self, text: &'v str) -> Value<'v> {
         Value::Str(self.bump.alloc(Text::new(text)))
+    }
+
+    /// A text value that is the first `len` bytes of `room`.
+    pub(super) fn text_in_front_of<'v>(&'v self, room: &'v str, len: usize) -> Value<'v> {
+        Value::Str(self.bump.alloc(Text::in_front_of(room, len)))
     }
 
     /// A text value of at most `len` bytes that `write` writes piece by piece, without a copy.

@@ -1,6 +1,6 @@
 //! Inputs straight into an arena: JSON text or anything that deserialises, text borrowed where it can be.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -24,6 +24,8 @@ pub struct InputBuilder<'v, 'w> {
     arena: &'v Arena,
     shapes: &'v Shapes<'w>,
     scratch: RefCell<Scratch<'v>>,
+    /// The text that is read, where strings are borrowed from one.
+    read: Cell<&'v str>,
 }
 
 /// The entries of the containers under construction, innermost last.
@@ -36,7 +38,7 @@ struct Scratch<'v> {
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// A builder of values in `arena`, with shapes interned in `shapes`.
     pub fn new(arena: &'v Arena, shapes: &'v Shapes<'w>) -> Self {
-        Self { arena, shapes, scratch: RefCell::default() }
+        Self { arena, shapes, scratch: RefCell::default(), read: Cell::default() }
     }
 
     /// The arena the values live in.
@@ -47,8 +49,20 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// A value from JSON text; strings without escapes are borrowed from it.
     pub fn json(&self, text: &'v str) -> Result<Value<'v>> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
+        self.read.set(text);
         let value = Seed(self).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
         value.map_err(|error| Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {error}")))
+    }
+
+    /// A text value. What lies in the text that is read stays there, with what follows it; anything else is
+    /// copied, because nothing is known of what follows.
+    fn text(&self, text: &'v str) -> Value<'v> {
+        let read = self.read.get();
+        let at = text.as_ptr().addr().wrapping_sub(read.as_ptr().addr());
+        match read.get(at..) {
+            Some(room) if text.len() <= room.len() => self.arena.text_in_front_of(room, text.len()),
+            _ => self.arena.text(text),
+        }
     }
 
     /// A value from any deserializer.
@@ -177,7 +191,7 @@ impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Value<'v>, E> {
-        Ok(self.0.arena.text(text))
+        Ok(self.0.text(text))
     }
 
     fn visit_str<E>(self, text: &str) -> std::result::Result<Value<'v>, E> {
