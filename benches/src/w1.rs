@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engines::{Engine, Hcl, Minijinja, Ours, Templates, Tera1, Tera2};
+use crate::engines::{Checked, Engine, Hcl, Minijinja, Ours, Templates, Tera1, Tera2};
 use crate::files::{folder, workload};
 use crate::subject::{
     Bar::{AtMost, Faster},
@@ -53,7 +53,8 @@ macro_rules! each {
 /// `app` with inputs that are ready.
 pub fn render() -> Workload {
     let inputs = inputs();
-    let mut subjects = each!(Ours, Minijinja, Tera2, Tera1, Hcl; Render::<E>::new(templates::<E>(), &inputs, 1, ""));
+    let mut subjects =
+        each!(Ours, Checked, Minijinja, Tera2, Tera1, Hcl; Render::<E>::new(templates::<E>(), &inputs, 1, ""));
     subjects.extend(each!(Askama, Hand; RenderTyped::<E>::new(typed_inputs(), &[0])));
     Workload {
         id: "w1-render",

@@ -8,7 +8,7 @@ mod tera2;
 
 pub use hcl::Hcl;
 pub use minijinja::Minijinja;
-pub use ours::Ours;
+pub use ours::{Checked, Ours};
 use serde_json::Value;
 pub use tera1::Tera1;
 pub use tera2::Tera2;

@@ -9,8 +9,14 @@ use serde_json::Value;
 
 use super::{Engine, Templates};
 
+/// dropforge.
+pub type Ours = Dropforge<false>;
+
+/// dropforge by the machine that checks every index: what the other one saves.
+pub type Checked = Dropforge<true>;
+
 /// dropforge with one session and arenas that are kept.
-pub struct Ours {
+pub struct Dropforge<const CHECKED: bool> {
     forge: Forge,
     dialect: Dialect,
     entries: Vec<String>,
@@ -22,7 +28,7 @@ pub struct Ours {
     ready: Option<Inputs<'static>>,
 }
 
-impl Ours {
+impl<const CHECKED: bool> Dropforge<CHECKED> {
     /// Inputs that live as long as the process.
     fn keep(&self, inputs: &Value) -> Input<'static> {
         let inputs = Box::leak(Box::new(inputs.clone()));
@@ -45,8 +51,8 @@ impl Ours {
     }
 }
 
-impl Engine for Ours {
-    const NAME: &'static str = "dropforge";
+impl<const CHECKED: bool> Engine for Dropforge<CHECKED> {
+    const NAME: &'static str = if CHECKED { "dropforge, indexes checked" } else { "dropforge" };
     const W1: (&'static str, &'static str) = ("tera1", "tera");
 
     fn new(templates: Templates) -> Self {
@@ -82,7 +88,12 @@ impl Engine for Ours {
 
     fn render(&mut self, entry: usize, out: &mut String) {
         let inputs = self.ready.expect("inputs are ready");
-        let rendered = self.templates[entry].render_inputs(&mut self.session, inputs, out);
+        let (template, session) = (&self.templates[entry], &mut self.session);
+        let rendered = if CHECKED {
+            template.render_checked(session, inputs, out)
+        } else {
+            template.render_inputs(session, inputs, out)
+        };
         rendered.unwrap_or_else(|error| panic!("{error}"));
     }
 
