@@ -17,7 +17,9 @@ fn main() {
     let mut out = String::from(
         "# Instructions of W1\n\nOne run, counted by callgrind: `cargo bench -p dropforge-benches --bench instructions`.\n",
     );
-    for mut workload in [w1::render(), w1::render_all(), w1::convert(), w1::read(), w1::compile(), w1::load()] {
+    for mut workload in
+        [w1::render(), w1::checked(), w1::render_all(), w1::convert(), w1::read(), w1::compile(), w1::load()]
+    {
         workload.check();
         let _ = write!(out, "\n## {}\n\n| engine | instructions |\n|---|--:|\n", workload.title);
         for subject in &workload.subjects {

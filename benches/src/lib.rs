@@ -21,8 +21,9 @@ use subject::Workload;
 pub type Make = fn() -> Workload;
 
 /// Every workload whose unit is short enough to be repeated, by id and by what makes it.
-pub const WORKLOADS: [(&str, Make); 9] = [
+pub const WORKLOADS: [(&str, Make); 10] = [
     ("w1-render", w1::render),
+    ("w1-checked", w1::checked),
     ("w1-render-all", w1::render_all),
     ("w1-convert", w1::convert),
     ("json", w1::read),
