@@ -15,12 +15,9 @@ pub(crate) type ImportRow = [u32; 3];
 /// that still has the sources it was compiled from keeps no text in its pool, and the bytes count from 0.
 pub(crate) type SourceRow = [u32; 3];
 
-/// What stands behind the last string of a pool, so that a short one may be read as a block of so many bytes. Without
-/// it a program runs as well, but slower.
-pub(crate) const POOL_SLACK: &str = match std::str::from_utf8(&[0; 32]) {
-    Ok(slack) => slack,
-    Err(_) => "",
-};
+/// What stands behind the last string of a pool, so that a short one may be read as a block. Without it a program
+/// runs as well, but slower.
+pub(crate) const POOL_SLACK: &str = crate::value::ROOM;
 
 /// What a program needs while it runs beside its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 
-use super::{BLOCK, List, Map, Shape, Text, Value};
+use super::{BLOCK, List, Map, ROOM, Shape, Text, Value};
 
 /// Owns what values borrow. Nothing in it is dropped; [`Arena::reset`] makes its memory usable again.
 #[derive(Debug, Default)]
@@ -38,10 +38,6 @@ impl Arena {
 
     /// A text value that is a copy of `text`. Short texts get room behind them, so that they can be written whole.
     pub fn text<'v>(&'v self, text: &str) -> Value<'v> {
-        const ROOM: &str = match std::str::from_utf8(&[0; BLOCK]) {
-            Ok(room) => room,
-            Err(_) => "",
-        };
         let Some(rest) = ROOM.get(text.len()..) else { return self.borrowed_text(self.bump.alloc_str(text)) };
         let mut room = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);
         room.push_str(text);

@@ -33,6 +33,12 @@ pub(crate) const BLOCK: usize = 32;
 /// the text's length first.
 pub(crate) type Block = [u8; BLOCK];
 
+/// What is put behind a short text so that it is a [`Block`].
+pub(crate) const ROOM: &str = match std::str::from_utf8(&[0; BLOCK]) {
+    Ok(room) => room,
+    Err(_) => "",
+};
+
 /// Text, behind one thin reference so that a [`Value`] stays 16 bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'v> {

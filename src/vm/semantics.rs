@@ -36,7 +36,8 @@ pub trait Semantics: 'static {
     /// Whether a value counts as true.
     fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool>;
 
-    /// The result of an operator.
+    /// The result of an operator. In every language two texts are equal exactly when their bytes are: the machine
+    /// answers that itself where it compares a path with a constant.
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
 
     /// What a value is in a role.

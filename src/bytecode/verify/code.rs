@@ -502,13 +502,8 @@ impl Walk<'_, '_> {
             return Ok(());
         }
         let known = State::of(*place);
-        self.check.require(
-            Rule::V7,
-            known.height == state.height,
-            "jumps meet with stacks of different heights",
-            at as usize,
-        )?;
-        self.check.require(Rule::V9, known.open == state.open, "jumps meet in different loops or captures", at as usize)
+        let faults = ["jumps meet with stacks of different heights", "jumps meet in different loops or captures"];
+        self.agree(known, state, faults, at)
     }
 
     fn back(&mut self, state: State, target: u32, at: u32) -> Result<()> {
@@ -516,13 +511,14 @@ impl Walk<'_, '_> {
         self.check.require(Rule::V3, note != 0, "a jump leads into an instruction", at as usize)?;
         let word = self.check.tables.words.get(at as usize).copied().unwrap_or(0);
         self.check.require(Rule::V11, Op::of(word) == Op::Next, "a jump leads back and uses no fuel", at as usize)?;
-        let known = State::of(note);
-        self.check.require(
-            Rule::V7,
-            known.height == state.height,
-            "a turn changes the height of the stack",
-            at as usize,
-        )?;
-        self.check.require(Rule::V9, known.open == state.open, "a turn leaves a loop or capture open", at as usize)
+        let faults = ["a turn changes the height of the stack", "a turn leaves a loop or capture open"];
+        self.agree(State::of(note), state, faults, at)
+    }
+
+    /// Where two ways meet, the stack is as high on both, and the same loops and captures are open; else the
+    /// first or the second fault.
+    fn agree(&mut self, known: State, state: State, [height, open]: [&'static str; 2], at: u32) -> Result<()> {
+        self.check.require(Rule::V7, known.height == state.height, height, at as usize)?;
+        self.check.require(Rule::V9, known.open == state.open, open, at as usize)
     }
 }
