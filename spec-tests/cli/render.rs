@@ -40,6 +40,13 @@ fn an_error_shows_place_and_names() {
 }
 
 #[test]
+fn a_template_that_is_missing_is_looked_for_among_those_beside_it() {
+    let sandbox = Sandbox::with(&[("a.tera", "{% include \"sub/_lables.tera\" %}"), ("sub/_labels.tera", "x")]);
+    let outcome = sandbox.run(&["render", "a.tera"]).expect(1);
+    outcome.says(&["error[E0501]", "a.tera:1:1", "a.tera, sub/_labels.tera", "did you mean `sub/_labels.tera`?"]);
+}
+
+#[test]
 fn colour_is_asked_for_or_not() {
     let sandbox = Sandbox::with(&[("a.tera", "{{ x }}")]);
     let colored = |args: &[&str], env: &[(&str, &str)]| {

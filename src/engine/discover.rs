@@ -3,7 +3,7 @@
 //! The include root is the directory given, else the common parent of what is given. Template names are
 //! relative to it, with `/`. A directory is walked without following symbolic links.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
 
 use crate::bytecode::Dialect;
@@ -12,6 +12,8 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 /// Files that one directory may hold, and directories below one another.
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
+/// Entries of directories that are looked at for a suggestion: the root may be somebody's home.
+const MAX_LISTED: usize = 1_000;
 
 /// One template file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +51,7 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
     let mut files = BTreeMap::new();
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, is_template, &mut files)?;
+            walk(path, &root, is_template, usize::MAX, &mut files)?;
         } else {
             files.insert(relative(path, &root)?, true);
         }
@@ -109,10 +111,30 @@ fn relative(path: &Path, root: &Path) -> Result<String> {
     Ok(name)
 }
 
-fn walk(top: &Path, root: &Path, is_template: &dyn Fn(&str) -> bool, to: &mut BTreeMap<String, bool>) -> Result<()> {
-    let mut left = vec![(top.to_owned(), 0)];
-    while let Some((dir, depth)) = left.pop() {
+/// The names of templates below `root`, sorted: for suggestions, so of a large tree only the part near the root,
+/// and nothing of what cannot be read.
+pub(super) fn listing(root: &Path) -> Vec<String> {
+    let mut files = BTreeMap::new();
+    let is_template = |name: &str| dialect_of(name).is_some();
+    let _unreadable = walk(root, root, &is_template, MAX_LISTED, &mut files);
+    files.into_keys().collect()
+}
+
+/// Adds the templates below `top` to those found, looking at no more than `most` entries of directories.
+fn walk(
+    top: &Path,
+    root: &Path,
+    is_template: &dyn Fn(&str) -> bool,
+    mut most: usize,
+    to: &mut BTreeMap<String, bool>,
+) -> Result<()> {
+    let mut left = VecDeque::from([(top.to_owned(), 0)]);
+    while let Some((dir, depth)) = left.pop_front() {
         for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, &error))? {
+            if most == 0 {
+                return Ok(());
+            }
+            most -= 1;
             let entry = entry.map_err(|error| unreadable(&dir, &error))?;
             let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
             let hidden = entry.file_name().to_string_lossy().starts_with('.');
@@ -120,7 +142,7 @@ fn walk(top: &Path, root: &Path, is_template: &dyn Fn(&str) -> bool, to: &mut BT
                 continue;
             }
             if kind.is_dir() && depth < MAX_DEPTH {
-                left.push((entry.path(), depth + 1));
+                left.push_back((entry.path(), depth + 1));
             } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_template) {
                 to.entry(relative(&entry.path(), root)?).or_insert(false);
             }
@@ -192,6 +214,18 @@ mod tests {
         assert_eq!(names(&set), ["a.tera", "sub/b.tera"]);
         let none = discover(&[dir.path().join("t")], None, &|_| false).unwrap_err();
         assert_eq!(none.code, Code::NoTemplates);
+    }
+
+    #[test]
+    fn a_listing_is_bounded_and_begins_at_the_root() {
+        let dir = tree(&["a.tera", "sub/b.tower", "sub/readme.md"]);
+        assert_eq!(listing(dir.path()), ["a.tera", "sub/b.tower"]);
+        for n in 0..=MAX_LISTED {
+            std::fs::write(dir.path().join(format!("sub/n{n}.tera")), "x").unwrap();
+        }
+        let many = listing(dir.path());
+        assert!(many.len() < MAX_LISTED && many.contains(&"a.tera".to_owned()), "{}", many.len());
+        assert!(listing(&dir.path().join("none")).is_empty());
     }
 
     #[test]

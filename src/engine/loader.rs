@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use hashbrown::HashMap;
 
+use super::discover::listing;
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
@@ -95,6 +96,8 @@ impl Loader for Once<'_> {
 pub struct DirLoader {
     root: PathBuf,
     source_bytes: usize,
+    /// What there was to suggest when it was first asked for: a file may miss a thousand templates.
+    listing: Arc<OnceLock<Vec<String>>>,
 }
 
 impl DirLoader {
@@ -104,7 +107,7 @@ impl DirLoader {
         let canonical = fs::canonicalize(root).map_err(|error| {
             Diagnostic::new(Code::ReadFailed, format!("the include root `{}` cannot be read: {error}", root.display()))
         })?;
-        Ok(Self { root: canonical, source_bytes: Limits::default().source_bytes })
+        Ok(Self { root: canonical, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
     }
 
     /// Refuses files of more than `bytes`.
@@ -142,6 +145,10 @@ impl Loader for DirLoader {
         })?;
         Ok(Some(Source::new(plain(name), text)))
     }
+
+    fn names(&self) -> Vec<String> {
+        self.listing.get_or_init(|| listing(&self.root)).clone()
+    }
 }
 
 /// The name without what does not lead anywhere (`./a`, `a//b`): one file has one name, in artifacts too.
@@ -175,6 +182,7 @@ mod tests {
         assert_eq!(loader.load("in.tera").unwrap().unwrap().text(), "in");
         assert_eq!(loader.load("././/in.tera").unwrap().unwrap().name(), "in.tera");
         assert!(loader.load("absent").unwrap().is_none());
+        assert_eq!(loader.names(), ["in.tera"]);
         for name in ["../secret", "../absent", "/etc/passwd", "a/../../secret", "link", "in.tera\0", "..\\secret"] {
             assert_eq!(loader.load(name).unwrap_err().code, Code::OutsideRoot, "{name}");
         }
