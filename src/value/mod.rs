@@ -64,6 +64,17 @@ impl<'v> Text<'v> {
         self.text
     }
 
+    /// Whether one of the bytes `a` and `b` is in the text.
+    #[inline]
+    pub(crate) fn has_either(&self, a: u8, b: u8) -> bool {
+        let Some(block) = self.block else { return memchr::memchr2(a, b, self.text.as_bytes()).is_some() };
+        // Every byte of the block is looked at, which takes a few instructions in all; what lies behind the text
+        // does not count.
+        let len = self.text.len() as u8;
+        let either = |byte: u8, at: u8| u8::from(byte == a || byte == b) & u8::from(at < len);
+        block.iter().zip(0_u8..).fold(0, |found, (&byte, at)| found | either(byte, at)) != 0
+    }
+
     /// The text and what follows it, where it is short.
     pub(crate) const fn block(&self) -> Option<&'v Block> {
         self.block
