@@ -124,6 +124,7 @@ impl Semantics for Rules {
         refused(value, render_mode(mode)).is_none()
     }
 
+    #[inline(always)] // one caller
     fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         match value {
             Value::Str(text) if mode == EscapeMode::Shell && !text.has_either(b'\'', 0) => {
