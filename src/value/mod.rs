@@ -39,6 +39,14 @@ pub(crate) const ROOM: &str = match std::str::from_utf8(&[0; BLOCK]) {
     Err(_) => "",
 };
 
+/// For each byte of a [`Block`] whether it counts: all where one begins at the front, the first `n` where one begins
+/// `BLOCK - n` further on.
+const COUNTS: [u8; 2 * BLOCK] = {
+    let mut counts = [0; 2 * BLOCK];
+    counts.split_at_mut(BLOCK).0.copy_from_slice(&[1; BLOCK]);
+    counts
+};
+
 /// Text, behind one thin reference so that a [`Value`] stays 16 bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Text<'v> {
@@ -62,6 +70,19 @@ impl<'v> Text<'v> {
     /// The text itself, for as long as what it borrows from.
     pub const fn as_str(&self) -> &'v str {
         self.text
+    }
+
+    /// Whether one of the bytes `a` and `b` is in the text.
+    #[inline]
+    pub(crate) fn has_either(&self, a: u8, b: u8) -> bool {
+        let counts = BLOCK.checked_sub(self.text.len()).and_then(|behind| COUNTS.get(behind..)?.first_chunk::<BLOCK>());
+        let (Some(block), Some(counts)) = (self.block, counts) else {
+            return memchr::memchr2(a, b, self.text.as_bytes()).is_some();
+        };
+        // Every byte of the block is looked at, which takes a few instructions in all; what lies behind the text
+        // does not count.
+        let either = |byte: u8| u8::from(byte == a || byte == b);
+        block.iter().zip(counts).fold(0, |found, (&byte, &counts)| found | (either(byte) & counts)) != 0
     }
 
     /// The text and what follows it, where it is short.

@@ -5,43 +5,72 @@ use hashbrown::HashMap;
 use crate::bytecode::CodeView;
 use crate::value::{Inputs, Map, Value};
 
-/// The id of a layer's shape; `None` where there is no such layer.
-type Shape = Option<u32>;
+/// The ids of the shapes of both layers, the one that wins first; [`NO_LAYER`] where there is no such layer.
+type ShapeIds = (u32, u32);
+
+/// No shape has this id.
+const NO_LAYER: u32 = u32::MAX;
+
+/// The id of shapes that have none of their own.
+const ANONYMOUS: u32 = 0;
 
 /// A layer, counted from 1 (0 for none), and an index in it.
 type Place = (u32, u32);
 
-/// How many bindings are kept.
+/// How many bindings are kept beside the last one of each program.
 const KEPT: usize = 8192;
 
 /// For programs, and the shapes of the layers of inputs they were given, where each of their inputs was found.
 /// Of a fleet's clusters few have shapes of their own.
-#[derive(Debug, Default)]
-pub(super) struct Bindings {
-    known: HashMap<(u64, Shape, Shape), Box<[Place]>>,
+pub(super) type Bindings = HashMap<(u64, ShapeIds), Box<[Place]>>;
+
+/// Where the inputs of one program were found when it was rendered last.
+#[derive(Debug)]
+pub(super) struct Bound {
+    ids: ShapeIds,
+    places: Box<[Place]>,
 }
 
-impl Bindings {
-    /// Puts the values of the program's top-level inputs in front of `values`.
-    pub(super) fn bind<'r>(&mut self, code: &CodeView<'_>, inputs: Inputs<'r>, values: &mut [Value<'r>]) {
-        let layers = inputs.layers();
-        let [over, base] = layers.map(|layer| layer.map(Map::shape_id));
-        let places = || code.globals.iter().map(|&name| find(layers, code.str(name)));
-        if over == Some(0) || base == Some(0) {
-            return fill(values, layers, places());
-        }
-        if self.known.len() >= KEPT {
-            self.known.clear();
-        }
-        let places = self.known.entry((code.id(), over, base)).or_insert_with(|| places().collect());
-        fill(values, layers, places.iter().copied());
+impl Default for Bound {
+    fn default() -> Self {
+        Self { ids: (ANONYMOUS, ANONYMOUS), places: Box::default() }
     }
 }
 
-fn fill<'r>(values: &mut [Value<'r>], layers: [Option<&'r Map<'r>>; 2], places: impl Iterator<Item = Place>) {
-    for ((layer, at), value) in places.zip(values) {
-        let layer = layers.get(layer.wrapping_sub(1) as usize).copied().flatten();
-        *value = layer.and_then(|map| map.values().get(at as usize)).copied().unwrap_or_default();
+impl Bound {
+    /// Puts the values of the program's top-level inputs in front of `values`.
+    #[inline]
+    pub(super) fn bind<'r>(
+        &mut self,
+        known: &mut Bindings,
+        code: &CodeView<'_>,
+        inputs: Inputs<'r>,
+        values: &mut [Value<'r>],
+    ) {
+        let layers = inputs.layers();
+        let [over, base] = layers.map(|layer| layer.map_or(NO_LAYER, Map::shape_id));
+        let ids = (over, base);
+        if ids != self.ids || over == ANONYMOUS || base == ANONYMOUS {
+            self.find(known, code, layers, ids);
+        }
+        for (&(layer, at), value) in self.places.iter().zip(values) {
+            let layer = layers.get(layer.wrapping_sub(1) as usize).copied().flatten();
+            *value = layer.and_then(|map| map.values().get(at as usize)).copied().unwrap_or_default();
+        }
+    }
+
+    #[inline(never)]
+    fn find(&mut self, known: &mut Bindings, code: &CodeView<'_>, layers: [Option<&Map<'_>>; 2], ids: ShapeIds) {
+        let places = || code.globals.iter().map(|&name| find(layers, code.str(name))).collect();
+        self.ids = ids;
+        if ids.0 == ANONYMOUS || ids.1 == ANONYMOUS {
+            self.places = places();
+            return;
+        }
+        if known.len() >= KEPT {
+            known.clear();
+        }
+        self.places.clone_from(known.entry((code.id(), ids)).or_insert_with(places));
     }
 }
 

@@ -149,6 +149,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline(never)]
     fn write_path_other<S: Semantics>(&mut self, path: u32, quick: Value<'r>, mode: u32) -> Result<()> {
         let how = EscapeMode::of(mode);
+        if S::write_simple(quick, how, &mut self.out)? {
+            return Ok(());
+        }
         let found = !quick.is_undefined() && S::writable(quick, how);
         let value = if found { quick } else { self.load_slow::<S>(path, Some(how))? };
         self.write::<S>(value, mode)

@@ -52,6 +52,13 @@ pub trait Semantics: 'static {
         true
     }
 
+    /// Appends the text of a value that a path names where that is all there is to do, and answers whether it was;
+    /// where not, nothing is appended and [`Semantics::writable`] and [`Semantics::to_text`] have the word.
+    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+        let _ = (value, mode, out);
+        Ok(false)
+    }
+
     /// An attribute of a value that is not a map, or of a map that lacks the key.
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
 

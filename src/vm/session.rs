@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use smallvec::SmallVec;
 
 use super::access::{Access, Checking, Trusting};
-use super::bind::Bindings;
+use super::bind::{Bindings, Bound};
 use super::dispatch::Hooks;
 use super::machine::{COLD, Cache, Machine};
 use super::output::Output;
@@ -24,11 +24,18 @@ use crate::value::{Arena, Inputs, Value};
 pub struct Session {
     arena: Arena,
     regexes: Regexes,
-    caches: HashMap<u64, Box<[Cache]>>,
+    programs: HashMap<u64, Kept>,
     bindings: Bindings,
 }
 
-/// How many programs a session keeps caches for.
+/// What is kept for one program.
+#[derive(Debug)]
+struct Kept {
+    caches: Box<[Cache]>,
+    bound: Bound,
+}
+
+/// How many programs a session keeps something for.
 const PROGRAMS: usize = 1024;
 
 impl Session {
@@ -38,13 +45,16 @@ impl Session {
     }
 }
 
-/// The inline caches of `program`.
-fn caches_of<'c>(caches: &'c mut HashMap<u64, Box<[Cache]>>, program: &CodeView<'_>) -> &'c [Cache] {
-    if caches.len() >= PROGRAMS && !caches.contains_key(&program.id()) {
-        caches.clear();
+/// What is kept for `program`.
+#[inline]
+fn kept_for<'k>(programs: &'k mut HashMap<u64, Kept>, program: &CodeView<'_>) -> &'k mut Kept {
+    if programs.len() >= PROGRAMS && !programs.contains_key(&program.id()) {
+        programs.clear();
     }
-    let cold = || std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect();
-    caches.entry(program.id()).or_insert_with(cold)
+    programs.entry(program.id()).or_insert_with(|| Kept {
+        caches: std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect(),
+        bound: Bound::default(),
+    })
 }
 
 /// What one render needs besides the session.
@@ -79,19 +89,20 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     out: &mut String,
     hooks: &mut H,
 ) -> Result<()> {
-    let Session { arena, regexes, caches, bindings } = session;
+    let Session { arena, regexes, programs, bindings } = session;
     arena.reset();
     let arena = &*arena;
     let program = run.program.code();
     let fixed = program.globals.len() + program.memos as usize;
     let frame = program.chunk(0).map_or(0, |chunk| (chunk.slots + chunk.stack) as usize);
     let values = arena.bump().alloc_slice_fill_copy(fixed + frame, Value::Undefined);
-    bindings.bind(&program, run.inputs, values);
+    let Kept { caches, bound } = kept_for(programs, &program);
+    bound.bind(bindings, &program, run.inputs, values);
     let mut machine: Machine<'_, '_, A> = Machine {
         program,
         linked: run.linked,
         cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
-        caches: caches_of(caches, &program),
+        caches,
         texts: &[],
         values,
         top: fixed,

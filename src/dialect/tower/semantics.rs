@@ -36,14 +36,14 @@ fn render_mode(mode: EscapeMode) -> RenderMode {
     if mode == EscapeMode::Shell { RenderMode::Shell } else { RenderMode::Literal }
 }
 
-fn has(text: &Text<'_>, byte: u8) -> bool {
-    memchr::memchr(byte, text.as_str().as_bytes()).is_some()
+fn has_nul(text: &Text<'_>) -> bool {
+    memchr::memchr(0, text.as_str().as_bytes()).is_some()
 }
 
 /// Why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
 fn refused(value: Value<'_>, mode: RenderMode) -> Option<Option<&'static str>> {
     match value {
-        Value::Str(text) if mode == RenderMode::Shell && has(text, 0) => Some(Some("nul_byte")),
+        Value::Str(text) if mode == RenderMode::Shell && has_nul(text) => Some(Some("nul_byte")),
         Value::Float(n) if !n.is_finite() => Some(Some("not_finite")),
         Value::List(_) | Value::Map(_) => Some(Some("not_scalar")),
         Value::Undefined | Value::Null => Some(None),
@@ -124,6 +124,19 @@ impl Semantics for Rules {
         refused(value, render_mode(mode)).is_none()
     }
 
+    #[inline(always)] // one caller
+    fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
+        match value {
+            Value::Str(text) if mode == EscapeMode::Shell && !text.has_either(b'\'', 0) => {
+                out.push("'")?;
+                out.push_text(text)?;
+                out.push("'")?;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
     fn attr<'v>(_: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
         let (key, of_steps) = key_of(key);
         look_up(value.as_map()?, key, of_steps)
@@ -142,7 +155,7 @@ impl Semantics for Rules {
             out.push("'")?;
         }
         match value {
-            Value::Str(text) if mode == EscapeMode::Shell && has(text, b'\'') => quote(text.as_str(), out)?,
+            Value::Str(text) if mode == EscapeMode::Shell => quote(text.as_str(), out)?,
             Value::Str(text) => out.push_text(text)?,
             Value::Bool(b) => out.push(if b { "true" } else { "false" })?,
             Value::Int(n) => out.push(itoa::Buffer::new().format(n))?,
