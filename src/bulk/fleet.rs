@@ -12,6 +12,7 @@ use std::sync::Arc;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::input::{self, Format};
+use super::unique::Hashes;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
@@ -21,34 +22,67 @@ const REPORTED: usize = 20;
 
 /// One cluster: its name and its own inputs.
 #[derive(Debug, Clone)]
-pub struct Cluster {
-    name: String,
-    own: Own,
-}
+pub struct Cluster(Kept);
 
+/// What is kept of a cluster; of a line of JSON it is only where it stands, since fleets are long.
 #[derive(Debug, Clone)]
-enum Own {
-    Map(DataMap),
-    Json { source: Arc<Source>, range: Range<usize> },
+enum Kept {
+    /// The name and the inputs.
+    Map(Box<(String, DataMap)>),
+    /// A line of JSON, and where in it the name stands.
+    Line { source: Arc<Source>, start: usize, length: u32, name_start: u32, name_length: u32 },
+    /// A line of JSON, and a name that does not stand in it as it is.
+    Named(Box<(String, Arc<Source>, Range<usize>)>),
 }
 
 impl Cluster {
     /// A cluster called `name` with the inputs `own`.
     pub fn new(name: impl Into<String>, own: DataMap) -> Self {
-        Self { name: name.into(), own: Own::Map(own) }
+        Self(Kept::Map(Box::new((name.into(), own))))
+    }
+
+    /// A cluster whose inputs are the JSON in `range`; `name` may be a part of that text.
+    fn of_line(source: &Arc<Source>, range: Range<usize>, name: Cow<'_, str>) -> Self {
+        let text = source.text().get(range.clone()).unwrap_or("");
+        let place = match &name {
+            Cow::Borrowed(name) => (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize),
+            Cow::Owned(_) => None,
+        };
+        let short = |n: usize| u32::try_from(n).ok();
+        let line = || {
+            let (name_start, name_length) = (place.and_then(short)?, short(name.len())?);
+            let (source, start, length) = (source.clone(), range.start, short(range.len())?);
+            let line = Self(Kept::Line { source, start, length, name_start, name_length });
+            (line.name() == name).then_some(line)
+        };
+        line()
+            .unwrap_or_else(|| Self(Kept::Named(Box::new((name.clone().into_owned(), source.clone(), range.clone())))))
     }
 
     /// The name, unique in its fleet.
     pub fn name(&self) -> &str {
-        &self.name
+        match &self.0 {
+            Kept::Map(kept) => &kept.0,
+            Kept::Named(kept) => &kept.0,
+            Kept::Line { source, start, name_start, name_length, .. } => {
+                let start = start + *name_start as usize;
+                source.text().get(start..start + *name_length as usize).unwrap_or("")
+            }
+        }
+    }
+
+    /// Where its line of JSON is.
+    fn line(&self) -> Option<(&Arc<Source>, Range<usize>)> {
+        match &self.0 {
+            Kept::Map(_) => None,
+            Kept::Named(kept) => Some((&kept.1, kept.2.clone())),
+            Kept::Line { source, start, length, .. } => Some((source, *start..*start + *length as usize)),
+        }
     }
 
     /// The cluster's own inputs, one JSON object as text, where that is what was read.
     pub fn json(&self) -> Option<&str> {
-        match &self.own {
-            Own::Map(_) => None,
-            Own::Json { source, range } => source.text().get(range.clone()),
-        }
+        self.line().and_then(|(source, range)| source.text().get(range))
     }
 
     /// The cluster's own inputs.
@@ -56,12 +90,13 @@ impl Cluster {
     /// # Errors
     /// `input.syntax` or `limit.depth` where they are text that holds no map after all.
     pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
-        match &self.own {
-            Own::Map(map) => Ok(Cow::Borrowed(map)),
-            Own::Json { source, range } => match input::json(source, range.clone())? {
-                Data::Map(map) => Ok(Cow::Owned(map)),
-                other => Err(not_a_map(source, Some(range.clone()), other.kind())),
-            },
+        if let Kept::Map(kept) = &self.0 {
+            return Ok(Cow::Borrowed(&kept.1));
+        }
+        let Some((source, range)) = self.line() else { return Ok(Cow::Owned(DataMap::new())) };
+        match input::json(source, range.clone())? {
+            Data::Map(map) => Ok(Cow::Owned(map)),
+            other => Err(not_a_map(source, Some(range), other.kind())),
         }
     }
 }
@@ -121,6 +156,10 @@ impl Fleet {
     }
 
     fn check_names(&self) -> Result<()> {
+        let names = |add: &mut dyn FnMut(&str)| self.clusters.iter().for_each(|cluster| add(cluster.name()));
+        if Hashes::of_different(self.clusters.len(), names).is_some() {
+            return Ok(());
+        }
         let mut seen = HashMap::with_capacity(self.clusters.len());
         let mut twice: Vec<String> = Vec::new();
         for (at, cluster) in self.clusters.iter().enumerate() {
@@ -189,7 +228,7 @@ fn read_lines(source: &Arc<Source>, name_key: Option<&str>, to: &mut Vec<Cluster
         let Some(name) = found.into_iter().flatten().next() else {
             return Err(unnamed(source, Some(range), name_key, to.len()));
         };
-        to.push(Cluster { name, own: Own::Json { source: source.clone(), range } });
+        to.push(Cluster::of_line(source, range, name));
     }
     Ok(())
 }
@@ -214,24 +253,28 @@ enum Kind {
 }
 
 /// Reads a JSON text for what is at a few paths and skips the rest without building it.
-struct Probe<'p, 'f> {
+struct Probe<'p, 'f, 'de> {
     /// Which path, and what is left of it.
     wanted: &'p [(usize, &'p [&'p str])],
-    found: &'f mut Vec<Option<String>>,
+    found: &'f mut Vec<Option<Cow<'de, str>>>,
 }
 
-impl Probe<'_, '_> {
+impl<'de> Probe<'_, '_, 'de> {
     fn note(self, data: &Data) -> Kind {
+        self.note_name(name_of(data).map(Cow::Owned))
+    }
+
+    fn note_name(self, name: Option<Cow<'de, str>>) -> Kind {
         for (path, _) in self.wanted.iter().filter(|(_, rest)| rest.is_empty()) {
             if let Some(slot) = self.found.get_mut(*path) {
-                *slot = name_of(data);
+                slot.clone_from(&name);
             }
         }
         Kind::Other
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Probe<'_, '_> {
+impl<'de> DeserializeSeed<'de> for Probe<'_, '_, 'de> {
     type Value = Kind;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Kind, D::Error> {
@@ -239,7 +282,7 @@ impl<'de> DeserializeSeed<'de> for Probe<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Probe<'_, '_> {
+impl<'de> Visitor<'de> for Probe<'_, '_, 'de> {
     type Value = Kind;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -267,6 +310,10 @@ impl<'de> Visitor<'de> for Probe<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<Kind, A::Error> {
         while access.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Kind::Other)
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Kind, E> {
+        Ok(self.note_name((!text.is_empty()).then_some(Cow::Borrowed(text))))
     }
 
     fn visit_str<E>(self, text: &str) -> std::result::Result<Kind, E> {
@@ -326,6 +373,14 @@ mod tests {
         assert_eq!(names("f.json", r#"[{"name":"a"},[1]]"#, None), Err(Code::BadFleet));
         assert_eq!(names("f.ndjson", "{\"name\":\"a\"}\n{\"name\":\"a\"}", None), Err(Code::DuplicateCluster));
         assert_eq!(names("f.csv", "name,x\na,1\nb,2\n", None), Ok(vec!["a".into(), "b".into()]));
+    }
+
+    #[test]
+    fn names_are_what_they_mean_however_they_are_written() {
+        let text = "{\"name\":\"\\u0061b\"}\n {\"x\":1,\"name\":12}\n{\"name\":\"x\",\"cluster\":{\"name\":\"y\"}}\n{\"name\":\"\",\"cluster\":{\"name\":\"z\"}}";
+        assert_eq!(names("f.ndjson", text, None), Ok(["ab", "12", "x", "z"].map(String::from).to_vec()));
+        assert_eq!(names("f.ndjson", "{\"name\":\"\\u0061\"}\n{\"name\":\"a\"}", None), Err(Code::DuplicateCluster));
+        assert!(size_of::<Cluster>() <= 32, "a fleet is long");
     }
 
     #[test]

@@ -54,6 +54,7 @@ mod sink;
 mod stream;
 mod templates;
 mod tree;
+mod unique;
 pub mod values;
 mod workers;
 mod write;

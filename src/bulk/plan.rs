@@ -7,6 +7,7 @@ use super::layers::Layers;
 use super::layout::{Layout, check_path, check_value};
 use super::select::Selector;
 use super::templates::output_name;
+use super::unique::Hashes;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Faults that are reported at once.
@@ -33,10 +34,34 @@ impl Output {
 pub struct Plan {
     outputs: Vec<Output>,
     layout: Layout,
-    /// The chosen clusters: their place in the fleet and what the layout takes from their inputs.
-    chosen: Vec<(usize, Vec<String>)>,
-    /// As `chosen`, for those that the selector left out and whose paths are known.
-    left: Vec<(usize, Vec<String>)>,
+    /// The chosen clusters.
+    chosen: Chosen,
+    /// Those that the selector left out and whose paths are known.
+    left: Chosen,
+}
+
+/// Clusters: their places in the fleet, and what the layout takes from the inputs of each, one behind the other.
+#[derive(Debug, Clone, Default)]
+struct Chosen {
+    clusters: Vec<usize>,
+    values: Vec<String>,
+}
+
+impl Chosen {
+    fn push(&mut self, cluster: usize, values: Vec<String>) {
+        self.clusters.push(cluster);
+        self.values.extend(values);
+    }
+
+    fn get(&self, at: usize) -> Option<(usize, &[String])> {
+        let cluster = *self.clusters.get(at)?;
+        let each = self.values.len() / self.clusters.len();
+        Some((cluster, self.values.get(at * each..(at + 1) * each)?))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (usize, &[String])> {
+        (0..self.clusters.len()).filter_map(|at| self.get(at))
+    }
 }
 
 impl Plan {
@@ -52,7 +77,7 @@ impl Plan {
         outputs: Vec<Output>,
         layout: Layout,
     ) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
-        let mut plan = Self { outputs, layout, chosen: Vec::new(), left: Vec::new() };
+        let mut plan = Self { outputs, layout, chosen: Chosen::default(), left: Chosen::default() };
         let mut faults = Vec::new();
         for at in 0..fleet.clusters().len() {
             if let Err(fault) = plan.choose(fleet, layers, selector, at) {
@@ -62,7 +87,7 @@ impl Plan {
                 return Err(faults);
             }
         }
-        if faults.is_empty() {
+        if faults.is_empty() && !plan.is_sound(fleet) {
             faults = plan.collisions(fleet);
         }
         if faults.is_empty() { Ok(plan) } else { Err(faults) }
@@ -80,8 +105,8 @@ impl Plan {
         let values = own.map_or(Ok(Vec::new()), |own| self.layout.values(cluster.name(), layers.shared(), own));
         let checked = check_value(cluster.name(), "cluster name").and(values);
         match (is_chosen, checked) {
-            (true, values) => self.chosen.push((at, values?)),
-            (false, Ok(values)) => self.left.push((at, values)),
+            (true, values) => self.chosen.push(at, values?),
+            (false, Ok(values)) => self.left.push(at, values),
             (false, Err(_)) => {}
         }
         Ok(())
@@ -89,7 +114,7 @@ impl Plan {
 
     /// How many clusters are stamped.
     pub fn clusters(&self) -> usize {
-        self.chosen.len()
+        self.chosen.clusters.len()
     }
 
     /// The templates that make outputs.
@@ -99,7 +124,7 @@ impl Plan {
 
     /// The place in the fleet of the `at`-th cluster that is stamped.
     pub fn cluster(&self, at: usize) -> Option<usize> {
-        self.chosen.get(at).map(|(cluster, _)| *cluster)
+        self.chosen.clusters.get(at).copied()
     }
 
     /// Writes the path of an output of the `at`-th cluster to `path`.
@@ -109,8 +134,8 @@ impl Plan {
         }
     }
 
-    fn fill(&self, fleet: &Fleet, (cluster, values): &(usize, Vec<String>), output: usize, path: &mut String) {
-        if let (Some(cluster), Some(output)) = (fleet.clusters().get(*cluster), self.outputs.get(output)) {
+    fn fill(&self, fleet: &Fleet, (cluster, values): (usize, &[String]), output: usize, path: &mut String) {
+        if let (Some(cluster), Some(output)) = (fleet.clusters().get(cluster), self.outputs.get(output)) {
             self.layout.fill(cluster.name(), &output.name, values, path);
         }
     }
@@ -118,7 +143,7 @@ impl Plan {
     /// Every path of the fleet, those of clusters that were not chosen included.
     pub fn each_path(&self, fleet: &Fleet, mut each: impl FnMut(&str)) {
         let mut path = String::new();
-        for cluster in self.chosen.iter().chain(&self.left) {
+        for cluster in self.chosen.iter().chain(self.left.iter()) {
             for output in 0..self.outputs.len() {
                 self.fill(fleet, cluster, output, &mut path);
                 each(&path);
@@ -126,12 +151,40 @@ impl Plan {
         }
     }
 
+    /// Whether no path is at fault, as far as hashes tell: they cost little, whatever the number of paths.
+    fn is_sound(&self, fleet: &Fleet) -> bool {
+        let mut sound = true;
+        let all = |add: &mut dyn FnMut(&str)| {
+            self.each_chosen(fleet, |path| {
+                sound &= check_path(path).is_ok();
+                path.make_ascii_lowercase();
+                add(path);
+            });
+        };
+        let Some(hashes) = Hashes::of_different(self.clusters() * self.outputs.len(), all) else { return false };
+        self.each_chosen(fleet, |path| {
+            path.make_ascii_lowercase();
+            sound &= !path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| hashes.may_hold(up)));
+        });
+        sound
+    }
+
+    fn each_chosen(&self, fleet: &Fleet, mut each: impl FnMut(&mut String)) {
+        let mut path = String::new();
+        for cluster in self.chosen.iter() {
+            for output in 0..self.outputs.len() {
+                self.fill(fleet, cluster, output, &mut path);
+                each(&mut path);
+            }
+        }
+    }
+
     /// Faults of single paths, and of paths with one another.
     fn collisions(&self, fleet: &Fleet) -> Vec<Box<Diagnostic>> {
         let mut faults = Vec::new();
-        let mut seen: HashMap<String, (usize, usize)> = HashMap::with_capacity(self.chosen.len() * self.outputs.len());
+        let mut seen: HashMap<String, (usize, usize)> = HashMap::new();
         let mut path = String::new();
-        for at in 0..self.chosen.len() {
+        for at in 0..self.clusters() {
             for output in 0..self.outputs.len() {
                 self.path(fleet, at, output, &mut path);
                 let fault = match check_path(&path) {
@@ -147,7 +200,7 @@ impl Plan {
                 }
             }
         }
-        for at in 0..self.chosen.len() {
+        for at in 0..self.clusters() {
             for output in 0..self.outputs.len() {
                 self.path(fleet, at, output, &mut path);
                 path.make_ascii_lowercase();

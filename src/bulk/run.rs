@@ -63,15 +63,13 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let mut manifest = Manifest::read(Some(&dir))?;
     let stale = stale(job, &manifest)?;
     dir.begin()?;
-    let (done, mut report) = drive(stamp, job, &|| {}, &|| DiskSink::new(job, &dir))?;
-    for (counts, written) in done {
-        report.add(&counts);
+    let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir))?;
+    done.iter().for_each(|(counts, _)| report.add(counts));
+    manifest.extend(done.into_iter().flat_map(|(_, written)| written).map(|(at, output, hash)| {
         let mut path = String::new();
-        for (at, output, hash) in written {
-            job.plan.path(job.fleet, at, output, &mut path);
-            manifest.insert(path.clone(), hash);
-        }
-    }
+        job.plan.path(job.fleet, at, output, &mut path);
+        (path, hash)
+    }));
     if let Err(error) = finish(job, &dir, &mut manifest, &stale, &mut report) {
         report.errors.push(error);
     }
@@ -124,7 +122,7 @@ pub fn look<S: Stamp>(
     }
     let stale = stale(job, &Manifest::read(dir.as_ref())?)?;
     let turns = Turns::new(each);
-    let (done, mut report) = drive(stamp, job, &|| turns.close(), &|| LookSink::new(job, dir.as_ref(), &turns))?;
+    let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| LookSink::new(job, dir.as_ref(), &turns))?;
     done.iter().for_each(|counts| report.add(counts));
     for path in &stale {
         report.deleted += 1;
@@ -140,7 +138,7 @@ pub fn look<S: Stamp>(
 /// `file.closed_pipe`, `file.write_failed`.
 pub fn stream<S: Stamp>(stamp: &S, job: &Job<'_>, out: &mut (dyn Write + Send)) -> Result<Report> {
     let turns = Turns::new(out);
-    let (done, mut report) = drive(stamp, job, &|| turns.close(), &|| StreamSink::new(job, &turns))?;
+    let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| StreamSink::new(job, &turns))?;
     done.iter().for_each(|counts| report.add(counts));
     turns.lock().out.flush().map_err(|error| cannot_write(&error))?;
     Ok(report)

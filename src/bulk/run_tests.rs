@@ -247,6 +247,25 @@ fn a_stop_leaves_whole_clusters() {
 }
 
 #[test]
+fn a_stopped_stream_is_the_beginning_of_the_whole_one() {
+    let mut setup = Setup::new(&numbered(2_000, |n| if n == 3 { ",\"fail\":\"x\"" } else { "" }));
+    let mut whole = Vec::new();
+    stream(&Fake, &setup.job(), &mut whole).unwrap();
+    for (threads, after) in [(1, 5), (2, 40), (7, 300)] {
+        setup.options.threads = threads;
+        let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
+        let done = || stop.store(count.fetch_add(1, Ordering::SeqCst) >= after, Ordering::SeqCst);
+        let job = Job { watch: Watch { stop: &stop, done: &done }, ..setup.job() };
+        let mut out = Vec::new();
+        let report = stream(&Fake, &job, &mut out).unwrap();
+        assert!(report.interrupted && whole.starts_with(&out) && out.len() < whole.len());
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.matches("---\n").count(), report.created);
+        assert_eq!(report.created % 2, 0);
+    }
+}
+
+#[test]
 fn a_link_on_the_way_fails_its_cluster_only() {
     let temp = tempfile::tempdir().unwrap();
     let (out, victim) = (temp.path().join("out"), temp.path().join("victim"));

@@ -1,6 +1,7 @@
 //! Where the outputs of a run go: onto disk, into a comparison with it, or into one stream.
 
 use std::io::{self, Write};
+use std::ops::Range;
 
 use super::job::{Job, Looked};
 use super::report::Report;
@@ -141,7 +142,7 @@ impl Sink for LookSink<'_, '_> {
             count(report, change, new.len());
             Ok(())
         })?;
-        let told = self.turns.take(at, |each| {
+        let told = self.turns.take(at..at + 1, |each| {
             found
                 .iter()
                 .try_for_each(|(path, change, old, new)| each(&Looked { path, change: Some(*change), old, new }))
@@ -150,7 +151,7 @@ impl Sink for LookSink<'_, '_> {
     }
 
     fn skip(&mut self, at: usize) {
-        self.turns.take(at, |_| ());
+        self.turns.take(at..at + 1, |_| ());
     }
 
     fn done(self) -> Report {
@@ -161,37 +162,69 @@ impl Sink for LookSink<'_, '_> {
 /// Where one stream goes.
 pub(super) type Out<'o> = &'o mut (dyn Write + Send);
 
-/// Writes one stream of YAML documents in the fleet's order.
+/// Bytes that a worker keeps back before it waits for its turn to write them.
+const KEPT: usize = 1 << 20;
+
+/// Writes one stream of YAML documents in the fleet's order. A worker waits once for many clusters: a wait costs
+/// more than to render one.
 pub(super) struct StreamSink<'j, 'o> {
     outputs: Outputs<'j>,
     turns: &'j Turns<Out<'o>>,
     report: Report,
+    /// What is kept back: of these clusters, these documents, counted.
+    clusters: Range<usize>,
     documents: String,
+    kept: Report,
 }
 
 impl<'j, 'o> StreamSink<'j, 'o> {
     pub(super) fn new(job: &Job<'j>, turns: &'j Turns<Out<'o>>) -> Self {
-        Self { outputs: Outputs::new(job), turns, report: Report::default(), documents: String::new() }
+        let (report, kept) = (Report::default(), Report::default());
+        Self { outputs: Outputs::new(job), turns, report, clusters: 0..0, documents: String::new(), kept }
+    }
+
+    fn keep(&mut self, at: usize) {
+        if self.clusters.is_empty() {
+            self.clusters.start = at;
+        }
+        self.clusters.end = at + 1;
     }
 }
 
 impl Sink for StreamSink<'_, '_> {
     type Done = Report;
 
+    const BLOCK: usize = 16;
+
     fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault> {
-        self.documents.clear();
-        let (documents, report) = (&mut self.documents, &mut self.report);
-        let each = self.outputs.each(at, text, ends, |_, path, text| {
+        self.keep(at);
+        let (documents, report) = (&mut self.documents, &mut self.kept);
+        self.outputs.each(at, text, ends, |_, path, text| {
             push_document(documents, path, text);
             count(report, Change::Create, text.len());
             Ok(())
-        });
-        each.and_then(|()| self.turns.take(at, |out| out.write_all(self.documents.as_bytes())).unwrap_or(Ok(())))
-            .map_err(|error| Fault::Run(cannot_write(&error)))
+        })?;
+        if self.documents.len() < KEPT { Ok(()) } else { self.leave() }
     }
 
     fn skip(&mut self, at: usize) {
-        self.turns.take(at, |_| ());
+        self.keep(at);
+    }
+
+    fn leave(&mut self) -> std::result::Result<(), Fault> {
+        let clusters = std::mem::take(&mut self.clusters);
+        if clusters.is_empty() {
+            return Ok(());
+        }
+        let kept = std::mem::take(&mut self.kept);
+        let written = self.turns.take(clusters, |out| out.write_all(self.documents.as_bytes()));
+        self.documents.clear();
+        match written {
+            None => {}
+            Some(Ok(())) => self.report.add(&kept),
+            Some(Err(error)) => return Err(Fault::Run(cannot_write(&error))),
+        }
+        Ok(())
     }
 
     fn done(self) -> Report {

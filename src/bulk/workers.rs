@@ -1,9 +1,10 @@
 //! The workers of a run: each takes cluster after cluster, renders all its outputs and hands them on.
 //!
-//! A worker holds the outputs of one cluster and no more; a cluster of which one template fails hands on
-//! nothing. Whoever needs the fleet's order waits for its turn.
+//! A worker takes a few clusters that follow one another at a time, as many as its sink asks for. A cluster of which
+//! one template fails hands on nothing. Whoever needs the fleet's order waits for its turn.
 
 use std::io;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -33,11 +34,20 @@ pub(super) trait Sink {
     /// What is left when the worker has ended.
     type Done: Send;
 
+    /// How many clusters a worker takes at a time: more than one spares a sink that keeps them together a wait for
+    /// each.
+    const BLOCK: usize = 1;
+
     /// Takes all outputs of the cluster at `at`; `ends` is where each ends in `text`.
     fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault>;
 
     /// The cluster at `at` has no outputs.
     fn skip(&mut self, at: usize);
+
+    /// The worker leaves its block of clusters: what is kept back goes where it belongs.
+    fn leave(&mut self) -> std::result::Result<(), Fault> {
+        Ok(())
+    }
 
     /// The end.
     fn done(self) -> Self::Done;
@@ -48,6 +58,8 @@ pub(super) trait Sink {
 struct Shared {
     next: AtomicUsize,
     halted: AtomicBool,
+    /// A worker has left its block before its end.
+    cut: AtomicBool,
     folder: Mutex<Folder>,
     fatal: Mutex<Option<Box<Diagnostic>>>,
 }
@@ -57,12 +69,12 @@ pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs the workers; gives what their sinks leave, and the report without its counts. `halt` is called when the
-/// run ends before its time, so that nobody waits for ever.
+/// Runs the workers; gives what their sinks leave, and the report without its counts. `halt` is called with the first
+/// cluster that will not come when the run ends before its time, so that nobody waits for ever.
 pub(super) fn drive<S: Stamp, K: Sink>(
     stamp: &S,
     job: &Job<'_>,
-    halt: &(dyn Fn() + Sync),
+    halt: &(dyn Fn(usize) + Sync),
     sink: &(impl Fn() -> K + Sync),
 ) -> Result<(Vec<K::Done>, Report)> {
     let shared = Shared::default();
@@ -82,7 +94,8 @@ pub(super) fn drive<S: Stamp, K: Sink>(
         clusters: job.plan.clusters(),
         failed: folder.failed(),
         failures: folder.into_failures(|at| job.name(at)),
-        interrupted: job.watch.stop.load(Ordering::SeqCst) && taken < job.plan.clusters(),
+        interrupted: job.watch.stop.load(Ordering::SeqCst)
+            && (taken < job.plan.clusters() || shared.cut.load(Ordering::SeqCst)),
         ..Report::default()
     };
     Ok((done, report))
@@ -93,69 +106,101 @@ fn work<S: Stamp, K: Sink>(
     stamp: &S,
     job: &Job<'_>,
     shared: &Shared,
-    halt: &(dyn Fn() + Sync),
-    mut sink: K,
+    halt: &(dyn Fn(usize) + Sync),
+    sink: K,
 ) -> K::Done {
+    let mut worker = Worker { job, shared, halt, sink, block: 0..0 };
     let mut again = true;
     while again {
         again = false;
-        stamp.work(&mut |renderer| again = clusters(renderer, job, shared, halt, &mut sink));
+        stamp.work(&mut |renderer| again = worker.clusters(renderer));
     }
-    sink.done()
+    worker.sink.done()
 }
 
-/// Cluster after cluster; true where the renderer panicked and must not be used any more.
-fn clusters<K: Sink>(
-    renderer: &mut dyn Renderer,
-    job: &Job<'_>,
-    shared: &Shared,
-    halt: &(dyn Fn() + Sync),
-    sink: &mut K,
-) -> bool {
-    let (mut text, mut results, mut ends) = (String::new(), Vec::new(), Vec::new());
-    while let Some(at) = claim(job, shared) {
-        text.clear();
-        results.clear();
-        ends.clear();
-        let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, job, at, &mut text, &mut results)));
-        let mut faults = match &rendered {
-            Ok(Ok(())) => collect(job, &mut results, &mut ends),
-            Ok(Err(fault)) => vec![fault.clone()],
-            Err(_) => vec![
-                Diagnostic::new(Code::Internal, "rendering panicked")
-                    .with_help("this is a mistake in dropforge: please report it"),
-            ],
-        };
-        if faults.is_empty() {
-            match sink.take(at, &text, &ends) {
-                Ok(()) => {}
-                Err(Fault::Cluster(fault)) => faults.push(fault),
-                Err(Fault::Run(fault)) => {
-                    lock(&shared.fatal).get_or_insert(fault);
-                    shared.halted.store(true, Ordering::SeqCst);
-                    halt();
+struct Worker<'w, 'j, K> {
+    job: &'w Job<'j>,
+    shared: &'w Shared,
+    halt: &'w (dyn Fn(usize) + Sync),
+    sink: K,
+    /// The clusters that are its own and still to be done.
+    block: Range<usize>,
+}
+
+impl<K: Sink> Worker<'_, '_, K> {
+    /// Cluster after cluster; true where the renderer panicked and must not be used any more.
+    fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
+        let (mut text, mut results, mut ends) = (String::new(), Vec::new(), Vec::new());
+        while let Some(at) = self.next() {
+            text.clear();
+            results.clear();
+            ends.clear();
+            let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results)));
+            let mut faults = match &rendered {
+                Ok(Ok(())) => collect(self.job, &mut results, &mut ends),
+                Ok(Err(fault)) => vec![fault.clone()],
+                Err(_) => vec![
+                    Diagnostic::new(Code::Internal, "rendering panicked")
+                        .with_help("this is a mistake in dropforge: please report it"),
+                ],
+            };
+            if faults.is_empty() {
+                match self.sink.take(at, &text, &ends) {
+                    Ok(()) => {}
+                    Err(Fault::Cluster(fault)) => faults.push(fault),
+                    Err(Fault::Run(fault)) => self.fatal(fault),
                 }
             }
+            if !faults.is_empty() {
+                self.sink.skip(at);
+                fail(self.job, self.shared, at, faults);
+            }
+            (self.job.watch.done)();
+            if rendered.is_err() {
+                return true;
+            }
         }
-        if !faults.is_empty() {
-            sink.skip(at);
-            fail(job, shared, at, faults);
+        false
+    }
+
+    /// The next cluster of the block, else the first of a new one, unless the run is to end.
+    fn next(&mut self) -> Option<usize> {
+        let ends = self.shared.halted.load(Ordering::SeqCst) || self.job.watch.stop.load(Ordering::SeqCst);
+        if !ends && let Some(at) = self.block.next() {
+            return Some(at);
         }
-        (job.watch.done)();
-        if rendered.is_err() {
-            return true;
+        if let Err(Fault::Run(fault) | Fault::Cluster(fault)) = self.sink.leave() {
+            self.fatal(fault);
+            return None;
+        }
+        if ends {
+            self.cut();
+            return None;
+        }
+        let size = block_size(self.job, K::BLOCK);
+        let start = self.shared.next.fetch_add(size, Ordering::SeqCst);
+        self.block = start..start.saturating_add(size).min(self.job.plan.clusters());
+        self.block.next()
+    }
+
+    /// Gives up what is left of the block.
+    fn cut(&mut self) {
+        if let Some(at) = self.block.next() {
+            self.shared.cut.store(true, Ordering::SeqCst);
+            (self.halt)(at);
         }
     }
-    false
+
+    fn fatal(&self, fault: Box<Diagnostic>) {
+        lock(&self.shared.fatal).get_or_insert(fault);
+        self.shared.halted.store(true, Ordering::SeqCst);
+        (self.halt)(0);
+    }
 }
 
-/// The next cluster, unless the run is to end.
-fn claim(job: &Job<'_>, shared: &Shared) -> Option<usize> {
-    if shared.halted.load(Ordering::SeqCst) || job.watch.stop.load(Ordering::SeqCst) {
-        return None;
-    }
-    let at = shared.next.fetch_add(1, Ordering::SeqCst);
-    (at < job.plan.clusters()).then_some(at)
+/// How many clusters are taken at a time: so few that every thread gets its part.
+fn block_size(job: &Job<'_>, most: usize) -> usize {
+    (job.plan.clusters() / (job.threads() * 4)).clamp(1, most.max(1))
 }
 
 /// Renders one cluster.
@@ -211,36 +256,40 @@ pub(super) struct Turn<W> {
     /// Where to write.
     pub(super) out: W,
     next: usize,
-    closed: bool,
+    /// The first cluster that will never come.
+    end: usize,
 }
 
 impl<W> Turns<W> {
     pub(super) fn new(out: W) -> Self {
-        Self { state: Mutex::new(Turn { out, next: 0, closed: false }), changed: Condvar::new() }
+        Self { state: Mutex::new(Turn { out, next: 0, end: usize::MAX }), changed: Condvar::new() }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Turn<W>> {
         lock(&self.state)
     }
 
-    /// Waits for the turn of the cluster at `at` and runs `write`; `None` where the run has ended before.
-    pub(super) fn take<T>(&self, at: usize, write: impl FnOnce(&mut W) -> T) -> Option<T> {
+    /// Waits for the turn of these clusters and runs `write`; `None` where the run has ended before them.
+    pub(super) fn take<T>(&self, clusters: Range<usize>, write: impl FnOnce(&mut W) -> T) -> Option<T> {
         let mut turn = self.lock();
-        while turn.next != at && !turn.closed {
+        while turn.next != clusters.start && clusters.start < turn.end {
             turn = self.changed.wait(turn).unwrap_or_else(PoisonError::into_inner);
         }
-        if turn.closed {
+        if clusters.start >= turn.end {
             return None;
         }
         let result = write(&mut turn.out);
-        turn.next = at + 1;
+        turn.next = clusters.end;
+        drop(turn);
         self.changed.notify_all();
         Some(result)
     }
 
-    /// Nobody waits any more.
-    pub(super) fn close(&self) {
-        self.lock().closed = true;
+    /// Nobody waits any more for the cluster at `at` or one behind it.
+    pub(super) fn close(&self, at: usize) {
+        let mut turn = self.lock();
+        turn.end = turn.end.min(at);
+        drop(turn);
         self.changed.notify_all();
     }
 }

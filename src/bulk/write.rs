@@ -71,22 +71,22 @@ impl<'d> Writer<'d> {
     }
 
     fn try_stage(&mut self, path: &str, bytes: &[u8]) -> Result<Change> {
-        let shown = self.walker.dir.shown(path);
         let Some((parent, name)) = self.walker.parent(path)? else { return Ok(Change::Unchanged) };
+        let dir = self.walker.dir;
         let there = match parent.fresh.get() {
             true => None,
-            false => look(&*parent, name, &shown)?,
+            false => look(&*parent, name, &dir.shown(path))?,
         };
         if let Some(there) = &there
             && there.size == bytes.len() as u64
-            && read_file(&*parent, name, &shown, &mut self.old)?
+            && read_file(&*parent, name, &dir.shown(path), &mut self.old)?
             && self.old == bytes
         {
             return Ok(Change::Unchanged);
         }
         let mode = there.as_ref().map_or(Mode::from_raw_mode(0o666), |there| there.mode);
-        let fail = |error: Errno| cannot("write", &shown, &error.into());
-        let (file, temporary) = self.walker.dir.temporary(&*parent, name, mode).map_err(fail)?;
+        let fail = |error: Errno| cannot("write", &dir.shown(path), &error.into());
+        let (file, temporary) = dir.temporary(&*parent, name, mode).map_err(fail)?;
         self.staged.push(Staged { parent, temporary, path: path.to_owned() });
         write_all(&file, bytes).map_err(fail)?;
         if there.is_some() {

@@ -154,7 +154,7 @@ fn go(
                 .with_help("name the file: `-o FILE`"))
         }
         Target::Stdout => {
-            // One write for each cluster: they are large enough.
+            // What is written at a time is large enough.
             bulk::stream(stamper, job, &mut io::stdout())
         }
         Target::File(path) if looks => compare_file(args, path, stamper, job),
