@@ -1,6 +1,6 @@
 //! The tables beside the code while they grow: strings, numbers, globals, imports, sources.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
@@ -48,7 +48,9 @@ impl Tables {
     }
 
     pub fn string(&mut self, text: &str) -> u32 {
-        let hash = self.hasher.hash_one(text);
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(text.as_bytes());
+        let hash = hasher.finish();
         let same = |known: &Known| known.hash == hash && self.str(known.id) == text;
         if let Some(known) = self.string_ids.find(hash, same) {
             return known.id;
@@ -60,7 +62,7 @@ impl Tables {
         id
     }
 
-    fn str(&self, id: u32) -> &str {
+    pub fn str(&self, id: u32) -> &str {
         let [start, end] = self.strings.get(id as usize).copied().unwrap_or_default();
         self.pool.get(start as usize..end as usize).unwrap_or("")
     }
@@ -76,6 +78,11 @@ impl Tables {
 
     pub fn global(&mut self, name: &str) -> u32 {
         let name = self.string(name);
+        self.global_named(name)
+    }
+
+    /// The global whose name is the string `name`.
+    pub fn global_named(&mut self, name: u32) -> u32 {
         if self.global_of.len() <= name as usize {
             self.global_of.resize(name as usize + 1, NONE);
         }
@@ -85,6 +92,11 @@ impl Tables {
             self.globals.push(name);
         }
         *known
+    }
+
+    /// The name of a global; the empty string where there is none.
+    pub fn global_name(&self, global: u32) -> &str {
+        self.globals.get(global as usize).map_or("", |&name| self.str(name))
     }
 
     /// An index of the import; there are few, because only functions that exist are imported.

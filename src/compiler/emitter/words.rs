@@ -16,10 +16,14 @@ impl Emitter<'_> {
         self.flush_constants();
     }
 
+    #[inline]
     pub(super) fn flush_text(&mut self) {
-        if self.text.is_empty() {
-            return;
+        if !self.text.is_empty() {
+            self.write_text();
         }
+    }
+
+    fn write_text(&mut self) {
         if self.open.dead {
             self.text.clear();
             return;
@@ -31,10 +35,14 @@ impl Emitter<'_> {
         self.place = place;
     }
 
+    #[inline]
     pub(super) fn flush_constants(&mut self) {
-        if self.constants.is_empty() {
-            return;
+        if !self.constants.is_empty() {
+            self.push_constants();
         }
+    }
+
+    fn push_constants(&mut self) {
         self.flush_text();
         if self.open.dead {
             let height = self.values.len() + self.constants.len();
@@ -85,7 +93,8 @@ impl Emitter<'_> {
         }
         self.recent.push(Recent { op, at, place: self.place, height: index(self.values.len()) });
         self.words.push(first << 8 | op as u32);
-        self.words.extend(operands.iter().skip(1));
+        // Three at most: a copy of a slice would cost more than they do.
+        operands.iter().skip(1).for_each(|&operand| self.words.push(operand));
         self.note_values(op, first);
         self.open.dead = op.ends();
         self.bound.clear();

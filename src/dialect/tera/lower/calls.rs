@@ -1,5 +1,7 @@
 //! Functions, filters, tests and macros.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::values::parameter;
 use super::{Lower, MacroKey, Pending};
 use crate::bytecode::{ImportKind, Op};
@@ -10,13 +12,16 @@ use crate::dialect::tera::templates::Id;
 use crate::function::{Builtin, Default, Params};
 use crate::text::Span;
 
+/// For each value that a function is given, the parameter it is for.
+type Places = SmallVec<[u32; 8]>;
+
 impl<'a> Lower<'_, 'a> {
     /// Applies a filter to the top of the stack.
     pub(super) fn apply_filter(&mut self, call: &'a Call<'a>) -> Result<()> {
         if !self.known(ImportKind::Filter, call.name) {
             return Ok(());
         }
-        self.call(ImportKind::Filter, call, vec![0])
+        self.call(ImportKind::Filter, call, smallvec![0])
     }
 
     /// Pushes a function's answer.
@@ -25,11 +30,11 @@ impl<'a> Lower<'_, 'a> {
             self.emitter.undefined();
             return Ok(());
         }
-        self.call(ImportKind::Function, call, Vec::new())
+        self.call(ImportKind::Function, call, Places::new())
     }
 
     /// Pushes the named arguments behind what is given already, and calls.
-    fn call(&mut self, kind: ImportKind, call: &'a Call<'a>, mut places: Vec<u32>) -> Result<()> {
+    fn call(&mut self, kind: ImportKind, call: &'a Call<'a>, mut places: Places) -> Result<()> {
         let Some(builtin) = self.unit.registry.get(kind, call.name.text).cloned() else { return Ok(()) };
         for arg in call.args {
             self.unescaped(|lower| lower.value(&arg.value))?;
@@ -75,7 +80,7 @@ impl<'a> Lower<'_, 'a> {
         let Some(builtin) = self.unit.registry.get(ImportKind::Test, name.text).cloned() else { return Ok(()) };
         self.at(path.span);
         self.peek_path(path)?;
-        let mut places = vec![0];
+        let mut places: Places = smallvec![0];
         for (at, arg) in (1..).zip(args) {
             self.unescaped(|lower| lower.value(arg))?;
             places.push(match builtin.params {
