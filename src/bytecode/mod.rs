@@ -23,6 +23,6 @@ pub use isa::{BinaryOp, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand
 pub use program::{CodeView, Program};
 pub use rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, Root, Segment, Signature, Spanned};
 pub(crate) use rows::{inline_row, pack_place, pack_root, pack_segment, span_row};
-pub(crate) use sections::{Counts, POOL_SLACK, Parts, StringRow};
+pub(crate) use sections::{Counts, POOL_SLACK, Parts, SourceRow, StringRow};
 pub use views::{CallSite, Path, Scope};
 pub(crate) use views::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, pack_path};

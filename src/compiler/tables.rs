@@ -47,6 +47,19 @@ impl Tables {
         self.string_ids.reserve(bytes / 20, |known| known.hash);
     }
 
+    /// Forgets everything, but keeps the memory.
+    pub fn clear(&mut self) {
+        self.pool.clear();
+        self.strings.clear();
+        self.numbers.clear();
+        self.globals.clear();
+        self.imports.clear();
+        self.sources.clear();
+        self.failure_ids.clear();
+        self.string_ids.clear();
+        self.global_of.clear();
+    }
+
     pub fn string(&mut self, text: &str) -> u32 {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(text.as_bytes());

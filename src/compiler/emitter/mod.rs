@@ -111,7 +111,7 @@ pub struct Emitter<'f> {
     place: Spanned,
     text: String,
     text_place: Spanned,
-    constants: Vec<(Constant, Spanned)>,
+    constants: Vec<(Constant<'f>, Spanned)>,
     recent: Vec<Recent>,
     /// What is known of each value on the frame's part of the stack.
     values: Vec<Known>,
@@ -245,7 +245,7 @@ impl<'f> Emitter<'f> {
     // Constants and operators
 
     /// Pushes a constant.
-    pub fn constant(&mut self, constant: Constant) {
+    pub fn constant(&mut self, constant: Constant<'f>) {
         self.constants.push((constant, self.place));
     }
 
@@ -273,7 +273,7 @@ impl<'f> Emitter<'f> {
         let texts = pieces.map(|pieces| pieces.iter().map(|(piece, _)| self.fold.text(piece, EscapeMode::Piece)));
         if let Some(joined) = texts.and_then(Iterator::collect::<Option<String>>) {
             self.constants.truncate(self.constants.len() - count as usize);
-            self.constant(Constant::Str(joined));
+            self.constant(Constant::Str(joined.into()));
             return;
         }
         self.emit(Op::Join, &[count]);

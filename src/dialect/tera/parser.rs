@@ -46,7 +46,7 @@ pub fn parse<'a>(
         tags: tags::read(arena, &cut.tokens, limits.diagnostics).into_iter(),
         tokens: &cut.tokens,
         frames: Vec::new(),
-        body: Body::new(false, true, Vec::new()),
+        body: Body::new(false, true, Vec::with_capacity(cut.segments.len())),
         spare: Vec::new(),
         context: Context::Content,
         extends: None,
@@ -65,6 +65,9 @@ pub fn parse<'a>(
     parser.close_all(source.text().len());
     parser.finish(source)
 }
+
+/// How many nodes most bodies have at most.
+const NODES: usize = 16;
 
 /// A source in pieces.
 struct Cut<'a> {
@@ -139,7 +142,7 @@ pub(super) struct Parser<'a, 'l> {
 impl<'a> Parser<'a, '_> {
     /// An empty body behind a tag that trims as `trim_next` says; see [`Body::new`].
     pub(super) fn new_body(&mut self, trim_next: bool, trims: bool) -> Body<'a> {
-        Body::new(trim_next, trims, self.spare.pop().unwrap_or_default())
+        Body::new(trim_next, trims, self.spare.pop().unwrap_or_else(|| Vec::with_capacity(NODES)))
     }
 
     /// The nodes of a complete body, whose room goes to the next one.

@@ -18,36 +18,35 @@ type Places = SmallVec<[u32; 8]>;
 impl<'a> Lower<'_, 'a> {
     /// Applies a filter to the top of the stack.
     pub(super) fn apply_filter(&mut self, call: &'a Call<'a>) -> Result<()> {
-        if !self.known(ImportKind::Filter, call.name) {
-            return Ok(());
+        match self.known(ImportKind::Filter, call.name) {
+            Some(filter) => self.call(filter, call, smallvec![0]),
+            None => Ok(()),
         }
-        self.call(ImportKind::Filter, call, smallvec![0])
     }
 
     /// Pushes a function's answer.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
-        if !self.known(ImportKind::Function, call.name) {
+        let Some(function) = self.known(ImportKind::Function, call.name) else {
             self.emitter.undefined();
             return Ok(());
-        }
-        self.call(ImportKind::Function, call, Places::new())
+        };
+        self.call(function, call, Places::new())
     }
 
     /// Pushes the named arguments behind what is given already, and calls.
-    fn call(&mut self, kind: ImportKind, call: &'a Call<'a>, mut places: Places) -> Result<()> {
-        let Some(builtin) = self.unit.registry.get(kind, call.name.text).cloned() else { return Ok(()) };
+    fn call(&mut self, builtin: &Builtin, call: &'a Call<'a>, mut places: Places) -> Result<()> {
         for arg in call.args {
             self.unescaped(|lower| lower.value(&arg.value))?;
-            match (builtin.params, parameter(&builtin, arg.name.text)) {
+            match (builtin.params, parameter(builtin, arg.name.text)) {
                 (Params::Open, _) => places.push(self.emitter.string(arg.name.text)),
                 (_, Some(place)) => places.push(place),
                 // The reference evaluates what no parameter takes, and ignores it.
                 (_, None) => self.emitter.op(Op::Pop, &[]),
             }
         }
-        self.lint_arguments(&builtin, call);
+        self.lint_arguments(builtin, call);
         self.at(call.span);
-        self.emitter.call(kind, call.name.text, builtin.signature(), &places, builtin.pure);
+        self.emitter.call(builtin.kind, call.name.text, builtin.signature(), &places, builtin.pure);
         Ok(())
     }
 
@@ -73,11 +72,10 @@ impl<'a> Lower<'_, 'a> {
         negated: bool,
         span: Span,
     ) -> Result<()> {
-        if !self.known(ImportKind::Test, name) {
+        let Some(builtin) = self.known(ImportKind::Test, name) else {
             self.emitter.undefined();
             return Ok(());
-        }
-        let Some(builtin) = self.unit.registry.get(ImportKind::Test, name.text).cloned() else { return Ok(()) };
+        };
         self.at(path.span);
         self.peek_path(path)?;
         let mut places: Places = smallvec![0];
