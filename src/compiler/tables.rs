@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::bytecode::{ImportKind, Number, Signature, StringRow};
@@ -38,6 +39,12 @@ pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
+/// The string `id`; the empty string where there is none.
+fn piece<'p>(pool: &'p str, strings: &[StringRow], id: u32) -> &'p str {
+    let [start, end] = strings.get(id as usize).copied().unwrap_or_default();
+    pool.get(start as usize..end as usize).unwrap_or("")
+}
+
 impl Tables {
     /// Makes room for the strings of a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
@@ -64,20 +71,21 @@ impl Tables {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(text.as_bytes());
         let hash = hasher.finish();
-        let same = |known: &Known| known.hash == hash && self.str(known.id) == text;
-        if let Some(known) = self.string_ids.find(hash, same) {
-            return known.id;
-        }
-        let (id, start) = (index(self.strings.len()), index(self.pool.len()));
-        self.pool.push_str(text);
-        self.strings.push([start, index(self.pool.len())]);
-        self.string_ids.insert_unique(hash, Known { hash, id }, |known| known.hash);
+        let Self { pool, strings, string_ids, .. } = self;
+        let same = |known: &Known| known.hash == hash && piece(pool, strings, known.id) == text;
+        let place = match string_ids.entry(hash, same, |known| known.hash) {
+            Entry::Occupied(known) => return known.get().id,
+            Entry::Vacant(place) => place,
+        };
+        let (id, start) = (index(strings.len()), index(pool.len()));
+        place.insert(Known { hash, id });
+        pool.push_str(text);
+        strings.push([start, index(pool.len())]);
         id
     }
 
     pub fn str(&self, id: u32) -> &str {
-        let [start, end] = self.strings.get(id as usize).copied().unwrap_or_default();
-        self.pool.get(start as usize..end as usize).unwrap_or("")
+        piece(&self.pool, &self.strings, id)
     }
 
     pub fn number(&mut self, number: Number) -> u32 {
