@@ -291,11 +291,11 @@ fn internal() -> Vec<Code> {
 struct NoFold;
 
 impl Fold for NoFold {
-    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+    fn binary(&self, _: BinaryOp, _: &Constant<'_>, _: &Constant<'_>) -> Option<Constant<'static>> {
         None
     }
 
-    fn text(&self, _: &Constant, _: EscapeMode) -> Option<String> {
+    fn text(&self, _: &Constant<'_>, _: EscapeMode) -> Option<String> {
         None
     }
 }

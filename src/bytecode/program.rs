@@ -70,7 +70,7 @@ impl Program {
     ///
     /// # Errors
     /// [`Code::CorruptProgram`] where the verifier finds fault with the tables.
-    pub(crate) fn new(mut parts: Parts, sources: Vec<Arc<Source>>) -> Result<Program> {
+    pub(crate) fn new(parts: &mut Parts, sources: Vec<Arc<Source>>) -> Result<Program> {
         let mut maxima = Vec::with_capacity(parts.chunks.len());
         verify::verify(&parts.tables(), Texts::Apart, Rules::ALL, Maxima::Measure(&mut maxima))?;
         for (at, measured) in maxima {
@@ -80,7 +80,8 @@ impl Program {
         }
         let (block, layout) = parts.tables().block();
         let Parts { dialect, counts, pool, .. } = parts;
-        let (block, pool) = (block.into(), Pool::Shared(pool.into()));
+        let (dialect, counts) = (*dialect, *counts);
+        let (block, pool) = (block.into(), Pool::Shared(pool.as_str().into()));
         let sources = OnceLock::from(sources);
         Ok(Self { inner: Arc::new(Inner { id: fresh_id(), dialect, counts, block, layout, pool, sources }) })
     }

@@ -243,13 +243,17 @@ pub(crate) fn unpack_root(word: u32) -> Root {
     }
 }
 
-/// A segment as words of a table: the step, its span within the path's.
-pub(crate) fn pack_segment(segment: Segment, span: (u16, u16)) -> [u32; 2] {
-    let step = match segment {
+/// A segment as a word of a table; its place within the path's stands behind it.
+pub(crate) fn pack_segment(segment: Segment) -> u32 {
+    match segment {
         Segment::Attr(name) => name,
         Segment::Index(at) => 1 << 28 | at,
-    };
-    [step, u32::from(span.0) << 16 | u32::from(span.1)]
+    }
+}
+
+/// The place of a segment: its start and its length.
+pub(crate) fn pack_place(start: u16, len: u16) -> u32 {
+    u32::from(start) << 16 | u32::from(len)
 }
 
 #[inline(always)]

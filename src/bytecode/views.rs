@@ -99,6 +99,12 @@ impl<'p> Path<'p> {
         self.segments.chunks_exact(2).zip(cache..).map(|(words, cache)| (unpack_segment(words[0]), cache))
     }
 
+    /// The steps, each with its place as it is packed.
+    #[cfg(feature = "compile")]
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
+        self.segments.as_chunks().0.iter().map(|&[step, place]| (unpack_segment(step), place))
+    }
+
     /// The span of step `at`, relative to the start of the path's own: start and length.
     pub fn segment_span(&self, at: usize) -> Option<(u32, u32)> {
         self.segments.get(at * 2 + 1).map(|word| (word >> 16, word & 0xFFFF))

@@ -1,10 +1,12 @@
 //! Constants, and what a language says of combining them before anything runs.
 
+use std::borrow::Cow;
+
 use crate::bytecode::{BinaryOp, EscapeMode};
 
 /// A value known when the template is compiled.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Constant {
+pub enum Constant<'c> {
     /// Null.
     Null,
     /// True or false.
@@ -14,14 +16,14 @@ pub enum Constant {
     /// A float.
     Float(f64),
     /// Text.
-    Str(String),
+    Str(Cow<'c, str>),
 }
 
 /// What a language says of constants. `None` leaves the work, or the error, to the render.
 pub trait Fold {
     /// The result of an operator.
-    fn binary(&self, op: BinaryOp, a: &Constant, b: &Constant) -> Option<Constant>;
+    fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>>;
 
     /// The text of a constant.
-    fn text(&self, constant: &Constant, mode: EscapeMode) -> Option<String>;
+    fn text(&self, constant: &Constant<'_>, mode: EscapeMode) -> Option<String>;
 }

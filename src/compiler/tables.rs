@@ -1,8 +1,9 @@
 //! The tables beside the code while they grow: strings, numbers, globals, imports, sources.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
+use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
 use crate::bytecode::{ImportKind, Number, Signature, StringRow};
@@ -38,6 +39,12 @@ pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
+/// The string `id`; the empty string where there is none.
+fn piece<'p>(pool: &'p str, strings: &[StringRow], id: u32) -> &'p str {
+    let [start, end] = strings.get(id as usize).copied().unwrap_or_default();
+    pool.get(start as usize..end as usize).unwrap_or("")
+}
+
 impl Tables {
     /// Makes room for the strings of a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
@@ -47,22 +54,38 @@ impl Tables {
         self.string_ids.reserve(bytes / 20, |known| known.hash);
     }
 
+    /// Forgets everything, but keeps the memory.
+    pub fn clear(&mut self) {
+        self.pool.clear();
+        self.strings.clear();
+        self.numbers.clear();
+        self.globals.clear();
+        self.imports.clear();
+        self.sources.clear();
+        self.failure_ids.clear();
+        self.string_ids.clear();
+        self.global_of.clear();
+    }
+
     pub fn string(&mut self, text: &str) -> u32 {
-        let hash = self.hasher.hash_one(text);
-        let same = |known: &Known| known.hash == hash && self.str(known.id) == text;
-        if let Some(known) = self.string_ids.find(hash, same) {
-            return known.id;
-        }
-        let (id, start) = (index(self.strings.len()), index(self.pool.len()));
-        self.pool.push_str(text);
-        self.strings.push([start, index(self.pool.len())]);
-        self.string_ids.insert_unique(hash, Known { hash, id }, |known| known.hash);
+        let mut hasher = self.hasher.build_hasher();
+        hasher.write(text.as_bytes());
+        let hash = hasher.finish();
+        let Self { pool, strings, string_ids, .. } = self;
+        let same = |known: &Known| known.hash == hash && piece(pool, strings, known.id) == text;
+        let place = match string_ids.entry(hash, same, |known| known.hash) {
+            Entry::Occupied(known) => return known.get().id,
+            Entry::Vacant(place) => place,
+        };
+        let (id, start) = (index(strings.len()), index(pool.len()));
+        place.insert(Known { hash, id });
+        pool.push_str(text);
+        strings.push([start, index(pool.len())]);
         id
     }
 
-    fn str(&self, id: u32) -> &str {
-        let [start, end] = self.strings.get(id as usize).copied().unwrap_or_default();
-        self.pool.get(start as usize..end as usize).unwrap_or("")
+    pub fn str(&self, id: u32) -> &str {
+        piece(&self.pool, &self.strings, id)
     }
 
     pub fn number(&mut self, number: Number) -> u32 {
@@ -76,6 +99,11 @@ impl Tables {
 
     pub fn global(&mut self, name: &str) -> u32 {
         let name = self.string(name);
+        self.global_named(name)
+    }
+
+    /// The global whose name is the string `name`.
+    pub fn global_named(&mut self, name: u32) -> u32 {
         if self.global_of.len() <= name as usize {
             self.global_of.resize(name as usize + 1, NONE);
         }
@@ -85,6 +113,11 @@ impl Tables {
             self.globals.push(name);
         }
         *known
+    }
+
+    /// The name of a global; the empty string where there is none.
+    pub fn global_name(&self, global: u32) -> &str {
+        self.globals.get(global as usize).map_or("", |&name| self.str(name))
     }
 
     /// An index of the import; there are few, because only functions that exist are imported.

@@ -236,11 +236,17 @@ mod tests {
 
     #[test]
     fn a_set_compiles_as_each_of_it_does() {
-        let names = ["a", "b", "broken", "absent", "late", "a"];
+        let names = ["a", "rich", "long", "b", "broken", "absent", "rich", "late", "a"];
+        let rich = "{% set y = 1.5 %}{% for k, v in m %}{{ loop.index }}{{ v.a.b | default(value=y) }}{% endfor %}\
+                    {% if a is defined and a[k] > 12345678901 %}{{ a | upper }}{{ a | upper }}{% endif %}";
+        // Found to be too long when some of it has been lowered.
+        let long = format!("long{{{{ a | upper }}}}{{{{ x{} }}}}", ".a".repeat(60_001));
         let engine = Engine::builder()
             .template("part", "{{ x | nofilter }}")
             .template("a", "a{% include 'part' %}")
             .template("b", "{% import 'broken' as m %}b{% include 'part' %}")
+            .template("rich", rich)
+            .template("long", long)
             .template("broken", "{% macro m() %}")
             .template("late", "{% include ['absent', 'a'] %}")
             .build();
@@ -251,7 +257,8 @@ mod tests {
         let together: Vec<_> = engine.load_all(Dialect::Tera, &names).into_iter().map(told).collect();
         let alone: Vec<_> = names.iter().map(|name| told(engine.load(Dialect::Tera, name))).collect();
         assert_eq!(together, alone);
-        assert!(together[2].contains("endmacro") && together[3].contains("`absent`"), "{together:?}");
+        assert!(together[4].contains("endmacro") && together[5].contains("`absent`"), "{together:?}");
+        assert!(together[1].contains("call_memo") && together[2].contains("limit"), "{together:?}");
     }
 
     #[test]

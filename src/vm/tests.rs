@@ -57,17 +57,17 @@ impl Semantics for Toy {
 }
 
 impl Fold for Toy {
-    fn binary(&self, op: BinaryOp, a: &Constant, b: &Constant) -> Option<Constant> {
+    fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
         match (op, a, b) {
             (BinaryOp::Add, Constant::Int(a), Constant::Int(b)) => Some(Constant::Int(a + b)),
             _ => None,
         }
     }
 
-    fn text(&self, constant: &Constant, _: EscapeMode) -> Option<String> {
+    fn text(&self, constant: &Constant<'_>, _: EscapeMode) -> Option<String> {
         match constant {
             Constant::Int(n) => Some(n.to_string()),
-            Constant::Str(text) => Some(text.clone()),
+            Constant::Str(text) => Some(text.clone().into_owned()),
             _ => None,
         }
     }

@@ -13,7 +13,7 @@ use super::{Bundle, Entry, encode};
 use crate::diagnostics::{Code, Result};
 
 fn program() -> Program {
-    let parts = Parts {
+    let mut parts = Parts {
         dialect: Dialect::ALL[0],
         counts: Counts::default(),
         pool: "main".into(),
@@ -32,7 +32,7 @@ fn program() -> Program {
         inlined: vec![],
         sources: vec![],
     };
-    Program::new(parts, Vec::new()).unwrap()
+    Program::new(&mut parts, Vec::new()).unwrap()
 }
 
 /// An artifact of the templates `a` and `b`, with `from` replaced by `to` and its digest made right again.

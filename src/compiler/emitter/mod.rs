@@ -22,6 +22,9 @@ use known::{Application, Known};
 /// The largest operand that fits beside an opcode.
 const OPERAND: u32 = 0x00FF_FFFF;
 
+/// How many instructions stand between two labels, and values on the stack, in most templates at most.
+const AT_ONCE: usize = 16;
+
 /// A place in the code that jumps may name before it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(usize);
@@ -95,6 +98,8 @@ pub struct Emitter<'f> {
     inlined: Vec<[u32; 5]>,
     /// Offsets of paths in their table, by what they read.
     paths: HashTable<u32>,
+    /// For each string, the last path whose name it is.
+    path_of: Vec<u32>,
     hasher: DefaultHashBuilder,
     caches: u32,
     labels: Vec<Place>,
@@ -106,7 +111,7 @@ pub struct Emitter<'f> {
     place: Spanned,
     text: String,
     text_place: Spanned,
-    constants: Vec<(Constant, Spanned)>,
+    constants: Vec<(Constant<'f>, Spanned)>,
     recent: Vec<Recent>,
     /// What is known of each value on the frame's part of the stack.
     values: Vec<Known>,
@@ -131,6 +136,7 @@ impl<'f> Emitter<'f> {
             spans: Vec::new(),
             inlined: Vec::new(),
             paths: HashTable::new(),
+            path_of: Vec::new(),
             hasher: DefaultHashBuilder::default(),
             caches: 0,
             labels: Vec::new(),
@@ -153,8 +159,14 @@ impl<'f> Emitter<'f> {
     pub fn reserve(&mut self, bytes: usize) {
         self.words.reserve(bytes / 12);
         self.records.paths.reserve(bytes / 6);
+        self.records.sites.reserve(bytes / 32);
         self.spans.reserve(bytes / 24);
         self.paths.reserve(bytes / 40, |_| 0); // there are none yet whose hash could be asked for
+        self.path_of.reserve(bytes / 20);
+        self.labels.reserve(bytes / 40);
+        self.patches.reserve(bytes / 80);
+        self.recent.reserve(AT_ONCE);
+        self.values.reserve(AT_ONCE);
         self.tables.reserve(bytes);
     }
 
@@ -233,7 +245,7 @@ impl<'f> Emitter<'f> {
     // Constants and operators
 
     /// Pushes a constant.
-    pub fn constant(&mut self, constant: Constant) {
+    pub fn constant(&mut self, constant: Constant<'f>) {
         self.constants.push((constant, self.place));
     }
 
@@ -261,7 +273,7 @@ impl<'f> Emitter<'f> {
         let texts = pieces.map(|pieces| pieces.iter().map(|(piece, _)| self.fold.text(piece, EscapeMode::Piece)));
         if let Some(joined) = texts.and_then(Iterator::collect::<Option<String>>) {
             self.constants.truncate(self.constants.len() - count as usize);
-            self.constant(Constant::Str(joined));
+            self.constant(Constant::Str(joined.into()));
             return;
         }
         self.emit(Op::Join, &[count]);

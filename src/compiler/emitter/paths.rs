@@ -6,12 +6,16 @@ use hashbrown::hash_table::Entry;
 use smallvec::SmallVec;
 
 use super::Emitter;
-use crate::bytecode::{EscapeMode, Failure, Op, Path, Root, Segment, pack_path, pack_root, pack_segment};
+use crate::bytecode::{EscapeMode, Failure, Op, Path, Root, Segment, pack_path, pack_place, pack_root, pack_segment};
 use crate::compiler::paths::{PathSpec, RootSpec, SegmentSpec};
 use crate::compiler::tables::index;
+use crate::text::Span;
 
 /// How many roots a path can have.
 const MOST_ROOTS: usize = 0xFF;
+
+/// Stands for no path where an offset is expected.
+const NO_PATH: u32 = u32::MAX;
 
 impl Emitter<'_> {
     /// Pushes what `path` names.
@@ -50,14 +54,50 @@ impl Emitter<'_> {
     /// The offset of a path in its table. Paths that read the same are one and share their inline caches.
     fn path(&mut self, spec: &PathSpec<'_>) -> u32 {
         let name = self.tables.string(spec.name);
+        if let Some(&known) = self.path_of.get(name as usize)
+            && self.reads(known, spec)
+        {
+            return known;
+        }
         let at = self.records.paths.len();
-        let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root)).collect();
+        let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root, spec.name, name)).collect();
         self.oversized |= roots.len() > MOST_ROOTS;
         let indexes = spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count();
         self.records.paths.extend(pack_path(name, self.caches, &roots, spec.segments.len(), indexes));
         self.records.paths.extend(roots.into_iter().map(pack_root));
         self.segments(spec);
-        self.known_path(at)
+        let known = self.known_path(at);
+        if self.path_of.len() <= name as usize {
+            self.path_of.resize(name as usize + 1, NO_PATH);
+        }
+        if let Some(last) = self.path_of.get_mut(name as usize) {
+            *last = known;
+        }
+        known
+    }
+
+    /// Whether the path at `at`, whose name is that of `spec`, reads the same: told by texts, so that those of
+    /// `spec` need not be looked up.
+    fn reads(&self, at: u32, spec: &PathSpec<'_>) -> bool {
+        let Some(path) = self.path_at(at) else { return false };
+        let root = |(known, root): (Root, &RootSpec<'_>)| match (known, root) {
+            (Root::Slot(known), RootSpec::Slot(slot)) => known == *slot,
+            (Root::Global(known), RootSpec::Global(name)) => self.tables.global_name(known) == *name,
+            (Root::Loop(known, of), RootSpec::Loop(level, field)) => known == *level && of == *field,
+            (Root::Callers(known), RootSpec::Callers(name)) => self.tables.str(known) == *name,
+            _ => false,
+        };
+        let segment = |((known, place), segment): ((Segment, u32), &SegmentSpec<'_>)| match (known, segment) {
+            (Segment::Attr(known), SegmentSpec::Attr(name, span)) => {
+                place == self.segment_place(*span) && self.tables.str(known) == *name
+            }
+            (Segment::Index(_), SegmentSpec::Index(span)) => place == self.segment_place(*span),
+            _ => false,
+        };
+        path.roots().len() == spec.roots.len()
+            && path.len() == spec.segments.len()
+            && path.roots().zip(spec.roots).all(root)
+            && path.placed().zip(spec.segments).all(segment)
     }
 
     /// The offset of the path that was written at `at`, the end of the table: of one that reads the same
@@ -71,7 +111,11 @@ impl Emitter<'_> {
             let len = Path::at(words).map_or(0, |path| path.words());
             (words.first(), words.get(2..len))
         };
-        let hash = |at: usize| hasher.hash_one(reads(at));
+        // The name and the first root tell nearly all paths from each other.
+        let hash = |at: usize| {
+            let word = |nth: usize| u64::from(table.get(at + nth).copied().unwrap_or(0));
+            hasher.hash_one(word(2) << 32 | word(4))
+        };
         match paths.entry(hash(at), |known| reads(*known as usize) == reads(at), |known| hash(*known as usize)) {
             Entry::Occupied(known) => {
                 let known = *known.get();
@@ -97,13 +141,22 @@ impl Emitter<'_> {
         Path::at(self.records.paths.get(at as usize..)?)
     }
 
-    fn root(&mut self, root: &RootSpec<'_>) -> Root {
+    /// A root; that of a variable without steps has the name of its path, whose string is `id`.
+    fn root(&mut self, root: &RootSpec<'_>, path: &str, id: u32) -> Root {
         match root {
             RootSpec::Slot(slot) => Root::Slot(*slot),
+            RootSpec::Global(name) if *name == path => Root::Global(self.tables.global_named(id)),
             RootSpec::Global(name) => Root::Global(self.tables.global(name)),
             RootSpec::Loop(level, field) => Root::Loop(*level, *field),
             RootSpec::Callers(name) => Root::Callers(self.tables.string(name)),
         }
+    }
+
+    /// Where a step stands, from the start of the path's own place on.
+    fn segment_place(&self, span: Span) -> u32 {
+        let start = span.start.saturating_sub(self.place.span.start);
+        let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
+        pack_place(clamp(start), clamp(span.end.saturating_sub(span.start)))
     }
 
     fn segments(&mut self, spec: &PathSpec<'_>) {
@@ -116,9 +169,7 @@ impl Emitter<'_> {
                     (Segment::Index(indexes - 1), *span)
                 }
             };
-            let start = span.start.saturating_sub(self.place.span.start);
-            let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
-            self.records.paths.extend(pack_segment(step, (clamp(start), clamp(span.end.saturating_sub(span.start)))));
+            self.records.paths.extend([pack_segment(step), self.segment_place(span)]);
         }
     }
 
@@ -135,7 +186,7 @@ impl Emitter<'_> {
         let at = index(self.records.scopes.len());
         self.records.scopes.extend([flags, index(entries.len())]);
         for (name, root) in entries {
-            let root = pack_root(self.root(root));
+            let root = pack_root(self.root(root, "", 0));
             let name = self.tables.string(name);
             self.records.scopes.extend([name, root]);
         }

@@ -1,11 +1,14 @@
 //! The words themselves: what is held back is let go, jumps are patched, the program is put together.
 
+use std::mem::take;
 use std::sync::Arc;
 
-use super::{Emitter, OPERAND, Recent, Records};
-use crate::bytecode::{ChunkInfo, Counts, Handler, Literal, Number, Op, POOL_SLACK, Parts, Pops, Program, span_row};
+use super::{Emitter, OPERAND, Open, Recent, Records};
+use crate::bytecode::{
+    ChunkInfo, Counts, Handler, Literal, Number, Op, POOL_SLACK, Parts, Pops, Program, SourceRow, Spanned, span_row,
+};
 use crate::compiler::fold::Constant;
-use crate::compiler::tables::{Tables, index};
+use crate::compiler::tables::index;
 use crate::diagnostics::Result;
 use crate::limits::Limit;
 use crate::text::Source;
@@ -16,10 +19,14 @@ impl Emitter<'_> {
         self.flush_constants();
     }
 
+    #[inline]
     pub(super) fn flush_text(&mut self) {
-        if self.text.is_empty() {
-            return;
+        if !self.text.is_empty() {
+            self.write_text();
         }
+    }
+
+    fn write_text(&mut self) {
         if self.open.dead {
             self.text.clear();
             return;
@@ -31,10 +38,14 @@ impl Emitter<'_> {
         self.place = place;
     }
 
+    #[inline]
     pub(super) fn flush_constants(&mut self) {
-        if self.constants.is_empty() {
-            return;
+        if !self.constants.is_empty() {
+            self.push_constants();
         }
+    }
+
+    fn push_constants(&mut self) {
         self.flush_text();
         if self.open.dead {
             let height = self.values.len() + self.constants.len();
@@ -53,7 +64,7 @@ impl Emitter<'_> {
         self.place = here;
     }
 
-    pub(super) fn constant_op(&mut self, constant: Constant) -> (Op, u32) {
+    pub(super) fn constant_op(&mut self, constant: Constant<'_>) -> (Op, u32) {
         match constant {
             Constant::Null => (Op::Lit, Literal::Null as u32),
             Constant::Bool(false) => (Op::Lit, Literal::False as u32),
@@ -85,7 +96,8 @@ impl Emitter<'_> {
         }
         self.recent.push(Recent { op, at, place: self.place, height: index(self.values.len()) });
         self.words.push(first << 8 | op as u32);
-        self.words.extend(operands.iter().skip(1));
+        // Three at most: a copy of a slice would cost more than they do.
+        operands.iter().skip(1).for_each(|&operand| self.words.push(operand));
         self.note_values(op, first);
         self.open.dead = op.ends();
         self.bound.clear();
@@ -151,38 +163,82 @@ impl Emitter<'_> {
         }
     }
 
-    /// The finished program.
+    /// Begins another program, of at most `limit` words, in the memory of the last one.
+    pub fn restart(&mut self, limit: usize) {
+        let Records { paths, sites, scopes, failures } = &mut self.records;
+        [paths, sites, failures].into_iter().for_each(Vec::clear);
+        scopes.clear();
+        scopes.push(0); // offset 0 means "none"
+        self.tables.clear();
+        self.words.clear();
+        self.chunks.clear();
+        self.handlers.clear();
+        self.spans.clear();
+        self.inlined.clear();
+        self.paths.clear();
+        self.path_of.clear();
+        self.labels.clear();
+        self.bound.clear();
+        self.patches.clear();
+        self.text.clear();
+        self.constants.clear();
+        self.recent.clear();
+        self.values.clear();
+        self.memos.clear();
+        (self.caches, self.limit, self.flows, self.oversized) = (0, limit, true, false);
+        (self.place, self.text_place, self.open) = (Spanned::default(), Spanned::default(), Open::default());
+    }
+
+    /// The finished program; what is emitted from here on is another one, once [`Emitter::restart`] was called.
     ///
     /// # Errors
     /// [`Limit::CodeWords`]; [`Code::CorruptProgram`](crate::diagnostics::Code::CorruptProgram) where what was
     /// emitted is no program.
-    pub fn finish(mut self) -> Result<Program> {
+    pub fn finish(&mut self) -> Result<Program> {
         self.check_size()?;
         self.patch_jumps();
         let sources = std::mem::take(&mut self.tables.sources);
         let row = |source: &Arc<Source>| [self.tables.string(source.name()), 0, index(source.text().len())];
         let source_rows = sources.iter().map(row).collect();
         self.tables.pool.push_str(POOL_SLACK);
-        let (Tables { pool, strings, numbers, globals, imports, .. }, records) = (self.tables, self.records);
-        let parts = Parts {
+        let mut parts = self.parts(source_rows);
+        let program = Program::new(&mut parts, sources);
+        self.keep_room(parts);
+        program
+    }
+
+    /// Lends the tables to a program that is put together.
+    fn parts(&mut self, sources: Vec<SourceRow>) -> Parts {
+        let counts = Counts { caches: self.caches, memos: index(self.memos.len()) };
+        let (tables, records) = (&mut self.tables, &mut self.records);
+        Parts {
             dialect: self.dialect,
-            counts: Counts { caches: self.caches, memos: index(self.memos.len()) },
-            pool,
-            words: self.words,
-            paths: records.paths,
-            sites: records.sites,
-            scopes: records.scopes,
-            strings,
-            numbers,
-            chunks: self.chunks.into_iter().map(ChunkInfo::row).collect(),
-            globals,
-            imports,
-            failures: records.failures,
-            handlers: self.handlers.into_iter().map(Handler::row).collect(),
-            spans: self.spans,
-            inlined: self.inlined,
-            sources: source_rows,
-        };
-        Program::new(parts, sources)
+            counts,
+            pool: take(&mut tables.pool),
+            words: take(&mut self.words),
+            paths: take(&mut records.paths),
+            sites: take(&mut records.sites),
+            scopes: take(&mut records.scopes),
+            strings: take(&mut tables.strings),
+            numbers: take(&mut tables.numbers),
+            chunks: self.chunks.iter().copied().map(ChunkInfo::row).collect(),
+            globals: take(&mut tables.globals),
+            imports: take(&mut tables.imports),
+            failures: take(&mut records.failures),
+            handlers: self.handlers.iter().copied().map(Handler::row).collect(),
+            spans: take(&mut self.spans),
+            inlined: take(&mut self.inlined),
+            sources,
+        }
+    }
+
+    /// Takes the tables back, for the memory that they have.
+    fn keep_room(&mut self, parts: Parts) {
+        let Parts { pool, words, paths, sites, scopes, strings, numbers, globals, imports, failures, .. } = parts;
+        (self.words, self.spans, self.inlined) = (words, parts.spans, parts.inlined);
+        self.records = Records { paths, sites, scopes, failures };
+        let tables = &mut self.tables;
+        (tables.pool, tables.strings, tables.numbers) = (pool, strings, numbers);
+        (tables.globals, tables.imports) = (globals, imports);
     }
 }

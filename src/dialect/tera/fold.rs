@@ -8,7 +8,7 @@ use crate::stdlib::markup::HTML;
 use crate::stdlib::numbers::write_plain_float;
 
 impl Fold for Rules {
-    fn binary(&self, op: BinaryOp, a: &Constant, b: &Constant) -> Option<Constant> {
+    fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
         let (a, b) = (constant_number(a)?, constant_number(b)?);
         match op {
             BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
@@ -28,7 +28,7 @@ impl Fold for Rules {
         }
     }
 
-    fn text(&self, constant: &Constant, mode: EscapeMode) -> Option<String> {
+    fn text(&self, constant: &Constant<'_>, mode: EscapeMode) -> Option<String> {
         let mut text = String::new();
         match (constant, mode) {
             (Constant::Str(s), EscapeMode::Html) => return Some(HTML.escape(s)),
@@ -43,7 +43,7 @@ impl Fold for Rules {
     }
 }
 
-fn constant_number(constant: &Constant) -> Option<Num> {
+fn constant_number(constant: &Constant<'_>) -> Option<Num> {
     match constant {
         Constant::Int(n) => Some(Num::Int(*n)),
         Constant::Float(n) => Some(Num::Float(*n)),

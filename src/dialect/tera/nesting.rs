@@ -21,9 +21,10 @@ pub struct Body<'a> {
 }
 
 impl<'a> Body<'a> {
-    /// An empty body behind a tag that trims as `opener` says, in a place where markers do (or do not) count.
-    pub fn new(trim_next: bool, trims: bool) -> Self {
-        Self { nodes: Vec::new(), touches_text: false, trim_next, trims }
+    /// A body behind a tag that trims the text behind it (or not), in a place where markers do (or do not) count;
+    /// `nodes` is empty room for what it will hold.
+    pub fn new(trim_next: bool, trims: bool, nodes: Vec<Node<'a>>) -> Self {
+        Self { nodes, touches_text: false, trim_next, trims }
     }
 
     /// Whether markers count here.

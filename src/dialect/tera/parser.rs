@@ -37,7 +37,7 @@ pub fn parse<'a>(
         return (None, vec![error]);
     }
     let text = arena.alloc_str(source.text());
-    let cut = cut(Scanner::new(text, 0, limits.nesting));
+    let cut = cut(text, limits.nesting);
     let mut parser = Parser {
         arena,
         text,
@@ -46,7 +46,8 @@ pub fn parse<'a>(
         tags: tags::read(arena, &cut.tokens, limits.diagnostics).into_iter(),
         tokens: &cut.tokens,
         frames: Vec::new(),
-        body: Body::new(false, true),
+        body: Body::new(false, true, Vec::with_capacity(cut.segments.len())),
+        spare: Vec::new(),
         context: Context::Content,
         extends: None,
         imports: Vec::new(),
@@ -65,6 +66,9 @@ pub fn parse<'a>(
     parser.finish(source)
 }
 
+/// How many nodes most bodies have at most.
+const NODES: usize = 16;
+
 /// A source in pieces.
 struct Cut<'a> {
     segments: Vec<(Span, Segment<'a>)>,
@@ -74,10 +78,15 @@ struct Cut<'a> {
     tokens: Vec<Spanned<'a>>,
 }
 
-fn cut<'a>(mut scanner: Scanner<'a>) -> Cut<'a> {
+/// How many bytes of source there are for each piece.
+const BYTES_OF_SEGMENT: usize = 16;
+
+fn cut<'a>(source: &'a str, depth: usize) -> Cut<'a> {
+    let mut scanner = Scanner::new(source, 0, depth);
     scanner.reserve();
     let mut segments = preamble(&mut scanner);
     let preamble = segments.len();
+    segments.reserve(source.len() / BYTES_OF_SEGMENT);
     while let Some(segment) = scanner.next() {
         segments.push(segment);
     }
@@ -120,6 +129,8 @@ pub(super) struct Parser<'a, 'l> {
     tokens: &'l [Spanned<'a>],
     pub(super) frames: Vec<Frame<'a>>,
     pub(super) body: Body<'a>,
+    /// Room that closed bodies have left.
+    spare: Vec<Vec<Node<'a>>>,
     pub(super) context: Context,
     extends: Option<Name<'a>>,
     imports: Vec<Import<'a>>,
@@ -129,6 +140,20 @@ pub(super) struct Parser<'a, 'l> {
 }
 
 impl<'a> Parser<'a, '_> {
+    /// An empty body behind a tag that trims as `trim_next` says; see [`Body::new`].
+    pub(super) fn new_body(&mut self, trim_next: bool, trims: bool) -> Body<'a> {
+        Body::new(trim_next, trims, self.spare.pop().unwrap_or_else(|| Vec::with_capacity(NODES)))
+    }
+
+    /// The nodes of a complete body, whose room goes to the next one.
+    pub(super) fn keep(&mut self, body: Body<'a>) -> &'a [Node<'a>] {
+        let mut nodes = body.nodes;
+        let kept = self.arena.alloc_slice_copy(&nodes);
+        nodes.clear();
+        self.spare.push(nodes);
+        kept
+    }
+
     pub(super) fn error(&mut self, error: Box<SyntaxError>) {
         self.stopped |= error.code == Code::LimitDepth || self.errors.len() + 1 >= self.limits.diagnostics;
         self.errors.push(error);

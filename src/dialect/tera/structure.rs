@@ -15,7 +15,7 @@ impl<'a> Parser<'a, '_> {
             return;
         }
         self.body.begin_tag(trim.left);
-        let inner = Body::new(trim.right, self.body.trims());
+        let inner = self.new_body(trim.right, self.body.trims());
         let around = std::mem::replace(&mut self.body, inner);
         let inside = open.context(self.context);
         let context = std::mem::replace(&mut self.context, inside);
@@ -23,7 +23,7 @@ impl<'a> Parser<'a, '_> {
     }
 
     pub(super) fn elif(&mut self, span: Span, trim: Trim, next: Expr<'a>) {
-        let Some(Frame { open: Open::If(branches, condition), .. }) = self.frames.last_mut() else {
+        let Some(Frame { open: Open::If(_, condition), .. }) = self.frames.last_mut() else {
             return self.misplaced(span, "elif", "if");
         };
         let Some(condition) = condition.replace(next) else {
@@ -31,9 +31,22 @@ impl<'a> Parser<'a, '_> {
             return self.error(error);
         };
         self.body.begin_tag(trim.left);
-        let trims = self.body.trims();
-        let body = std::mem::replace(&mut self.body, Body::new(trim.right, trims));
-        branches.push(Branch { condition, body: self.arena.alloc_slice_copy(&body.nodes) });
+        let body = self.go_on(trim.right);
+        self.branch(Branch { condition, body });
+    }
+
+    /// Ends a body where another one of the same block begins.
+    fn go_on(&mut self, trim_next: bool) -> &'a [Node<'a>] {
+        let next = self.new_body(trim_next, self.body.trims());
+        let body = std::mem::replace(&mut self.body, next);
+        self.keep(body)
+    }
+
+    /// A branch of the innermost block, which is an `if`, is complete.
+    fn branch(&mut self, branch: Branch<'a>) {
+        if let Some(Open::If(branches, _)) = self.frames.last_mut().map(|frame| &mut frame.open) {
+            branches.push(branch);
+        }
     }
 
     pub(super) fn bare(&mut self, span: Span, trim: Trim, bare: Bare) {
@@ -56,20 +69,19 @@ impl<'a> Parser<'a, '_> {
 
     fn otherwise(&mut self, span: Span, trim: Trim) {
         match self.frames.last_mut().map(|frame| &mut frame.open) {
-            Some(Open::If(branches, condition)) => {
+            Some(Open::If(_, condition)) => {
                 let Some(condition) = condition.take() else {
                     let error = SyntaxError::misplaced(span, "this `if` already has an `else`", "remove one of them");
                     return self.error(error);
                 };
                 self.body.begin_tag(trim.left);
-                let trims = self.body.trims();
-                let body = std::mem::replace(&mut self.body, Body::new(trim.right, trims));
-                branches.push(Branch { condition, body: self.arena.alloc_slice_copy(&body.nodes) });
+                let body = self.go_on(trim.right);
+                self.branch(Branch { condition, body });
             }
             // The last `else` of a loop wins, and no marker means anything behind the first.
             Some(Open::For(_, _, _, main)) => {
-                let body = std::mem::replace(&mut self.body, Body::new(false, false));
-                main.get_or_insert(body);
+                let inner = Body::new(false, false, Vec::new());
+                main.get_or_insert(std::mem::replace(&mut self.body, inner));
             }
             _ => self.misplaced(span, "else", "if"),
         }
@@ -114,19 +126,19 @@ impl<'a> Parser<'a, '_> {
     fn close_frame(&mut self, frame: Frame<'a>, trim: Trim) {
         let mut inner = std::mem::replace(&mut self.body, frame.around);
         self.context = frame.context;
-        let keeps = |body: &Body<'a>| -> &'a [Node<'a>] { self.arena.alloc_slice_copy(&body.nodes) };
         let node = match frame.open {
             Open::For(key, value, container, main) => {
                 let (mut body, otherwise) = match main {
-                    Some(main) => (main, Some(keeps(&inner))),
+                    Some(main) => (main, Some(self.keep(inner))),
                     None => (inner, None),
                 };
                 body.begin_tag(trim.left);
-                Some(Node::For(self.arena.alloc(For { key, value, container, body: keeps(&body), otherwise })))
+                let body = self.keep(body);
+                Some(Node::For(self.arena.alloc(For { key, value, container, body, otherwise })))
             }
             open => {
                 inner.begin_tag(trim.left);
-                let body = keeps(&inner);
+                let body = self.keep(inner);
                 self.node(open, body)
             }
         };

@@ -11,9 +11,13 @@ use super::syntax::SyntaxError;
 /// A tag, or what is wrong with it.
 pub(super) type Read<'a> = Result<Tag<'a>, Box<SyntaxError>>;
 
+/// How many tokens most tags have at least.
+const TOKENS_OF_TAG: usize = 3;
+
 /// Reads the tags whose tokens are `tokens`, each up to its [`Token::End`]; at most `faults` of them are wrong.
 pub(super) fn read<'a>(arena: &'a Bump, tokens: &[Spanned<'a>], faults: usize) -> Vec<Read<'a>> {
     let mut build = Build::new(arena);
+    build.tags.reserve(tokens.len() / TOKENS_OF_TAG);
     let (mut all, mut left) = (Vec::new(), tokens);
     for _ in 0..faults.max(1) {
         let error = parse(&mut build, left).err();

@@ -5,11 +5,11 @@ use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::compiler::{Constant, Fold};
 
 impl Fold for Rules {
-    fn binary(&self, _: BinaryOp, _: &Constant, _: &Constant) -> Option<Constant> {
+    fn binary(&self, _: BinaryOp, _: &Constant<'_>, _: &Constant<'_>) -> Option<Constant<'static>> {
         None
     }
 
-    fn text(&self, _: &Constant, _: EscapeMode) -> Option<String> {
+    fn text(&self, _: &Constant<'_>, _: EscapeMode) -> Option<String> {
         None
     }
 }

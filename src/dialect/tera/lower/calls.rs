@@ -1,5 +1,7 @@
 //! Functions, filters, tests and macros.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::values::parameter;
 use super::{Lower, MacroKey, Pending};
 use crate::bytecode::{ImportKind, Op};
@@ -10,39 +12,41 @@ use crate::dialect::tera::templates::Id;
 use crate::function::{Builtin, Default, Params};
 use crate::text::Span;
 
+/// For each value that a function is given, the parameter it is for.
+type Places = SmallVec<[u32; 8]>;
+
 impl<'a> Lower<'_, 'a> {
     /// Applies a filter to the top of the stack.
     pub(super) fn apply_filter(&mut self, call: &'a Call<'a>) -> Result<()> {
-        if !self.known(ImportKind::Filter, call.name) {
-            return Ok(());
+        match self.known(ImportKind::Filter, call.name) {
+            Some(filter) => self.call(filter, call, smallvec![0]),
+            None => Ok(()),
         }
-        self.call(ImportKind::Filter, call, vec![0])
     }
 
     /// Pushes a function's answer.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
-        if !self.known(ImportKind::Function, call.name) {
+        let Some(function) = self.known(ImportKind::Function, call.name) else {
             self.emitter.undefined();
             return Ok(());
-        }
-        self.call(ImportKind::Function, call, Vec::new())
+        };
+        self.call(function, call, Places::new())
     }
 
     /// Pushes the named arguments behind what is given already, and calls.
-    fn call(&mut self, kind: ImportKind, call: &'a Call<'a>, mut places: Vec<u32>) -> Result<()> {
-        let Some(builtin) = self.unit.registry.get(kind, call.name.text).cloned() else { return Ok(()) };
+    fn call(&mut self, builtin: &Builtin, call: &'a Call<'a>, mut places: Places) -> Result<()> {
         for arg in call.args {
             self.unescaped(|lower| lower.value(&arg.value))?;
-            match (builtin.params, parameter(&builtin, arg.name.text)) {
+            match (builtin.params, parameter(builtin, arg.name.text)) {
                 (Params::Open, _) => places.push(self.emitter.string(arg.name.text)),
                 (_, Some(place)) => places.push(place),
                 // The reference evaluates what no parameter takes, and ignores it.
                 (_, None) => self.emitter.op(Op::Pop, &[]),
             }
         }
-        self.lint_arguments(&builtin, call);
+        self.lint_arguments(builtin, call);
         self.at(call.span);
-        self.emitter.call(kind, call.name.text, builtin.signature(), &places, builtin.pure);
+        self.emitter.call(builtin.kind, call.name.text, builtin.signature(), &places, builtin.pure);
         Ok(())
     }
 
@@ -68,14 +72,13 @@ impl<'a> Lower<'_, 'a> {
         negated: bool,
         span: Span,
     ) -> Result<()> {
-        if !self.known(ImportKind::Test, name) {
+        let Some(builtin) = self.known(ImportKind::Test, name) else {
             self.emitter.undefined();
             return Ok(());
-        }
-        let Some(builtin) = self.unit.registry.get(ImportKind::Test, name.text).cloned() else { return Ok(()) };
+        };
         self.at(path.span);
         self.peek_path(path)?;
-        let mut places = vec![0];
+        let mut places: Places = smallvec![0];
         for (at, arg) in (1..).zip(args) {
             self.unescaped(|lower| lower.value(arg))?;
             places.push(match builtin.params {

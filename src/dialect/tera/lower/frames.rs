@@ -211,7 +211,9 @@ impl<'a> Lower<'_, 'a> {
         let name = path.root.text;
         let mut slots = Roots::new();
         for frame in self.frames.iter().skip(outermost).rev() {
-            slots.extend(frame.slot(name).map(RootSpec::Slot));
+            if let Some(slot) = frame.slot(name) {
+                slots.push(RootSpec::Slot(slot));
+            }
             let Some(turn) = &frame.turn else { continue };
             match turn.key {
                 Some((key, slot)) if key == name && path.segments.is_empty() => slots.push(RootSpec::Slot(slot)),

@@ -30,6 +30,7 @@ use super::templates::{Id, Parsed, Templates};
 use crate::bytecode::{Dialect, Failure, ImportKind};
 use crate::compiler::{Compiled, Emitter, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::function::Builtin;
 use crate::limits::Limit;
 use crate::text::{Source, Span};
 use frames::{Frame, Outside};
@@ -39,24 +40,30 @@ const DEPTH: usize = 500;
 
 /// Compiles a unit of the language `tera`.
 pub fn compile(unit: &Unit<'_>) -> Answer {
-    compile_one(&mut Parsed::new(&Bump::new()), unit)
+    let arena = Bump::new();
+    compile_one(&mut Parsed::new(&arena), &mut emitter(), unit)
 }
 
 /// Compiles units of the language `tera`, in order; a source that several of them reach is parsed once.
 pub fn compile_all(units: &[Unit<'_>]) -> Vec<Answer> {
     let arena = Bump::new();
-    let mut parsed = Parsed::new(&arena);
-    units.iter().map(|unit| compile_one(&mut parsed, unit)).collect()
+    let (mut parsed, mut emitter) = (Parsed::new(&arena), emitter());
+    units.iter().map(|unit| compile_one(&mut parsed, &mut emitter, unit)).collect()
+}
+
+fn emitter<'a>() -> Emitter<'a> {
+    Emitter::new(Dialect::Tera, &Rules, 0)
 }
 
 type Answer = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
 
-fn compile_one(parsed: &mut Parsed<'_>, unit: &Unit<'_>) -> Answer {
+fn compile_one<'a>(parsed: &mut Parsed<'a>, emitter: &mut Emitter<'a>, unit: &Unit<'_>) -> Answer {
     let templates = Templates::load(parsed, unit)?;
-    let mut lower = Lower::new(unit, &templates);
-    lower.emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
+    emitter.restart(unit.limits.code_words);
+    emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
+    let mut lower = Lower::new(unit, &templates, emitter);
     lower.program().map_err(|error| vec![error])?;
-    let Lower { emitter, lints, .. } = lower;
+    let lints = lower.lints;
     let program = emitter.finish().map_err(|error| vec![error])?;
     Ok(Compiled { program, lints, reaches: templates.reaches() })
 }
@@ -97,7 +104,7 @@ struct Entered<'a> {
 struct Lower<'l, 'a> {
     unit: &'l Unit<'l>,
     templates: &'l Templates<'a>,
-    emitter: Emitter<'static>,
+    emitter: &'l mut Emitter<'a>,
     lints: Vec<Box<Diagnostic>>,
     queue: Vec<(u32, Pending)>,
     macros: HashMap<MacroKey, u32>,
@@ -122,11 +129,11 @@ struct Lower<'l, 'a> {
 }
 
 impl<'l, 'a> Lower<'l, 'a> {
-    fn new(unit: &'l Unit<'l>, templates: &'l Templates<'a>) -> Self {
+    fn new(unit: &'l Unit<'l>, templates: &'l Templates<'a>, emitter: &'l mut Emitter<'a>) -> Self {
         Self {
             unit,
             templates,
-            emitter: Emitter::new(Dialect::Tera, &Rules, unit.limits.code_words),
+            emitter,
             lints: Vec::new(),
             queue: Vec::new(),
             macros: HashMap::new(),
@@ -217,13 +224,13 @@ impl<'l, 'a> Lower<'l, 'a> {
         self.emitter.undefined();
     }
 
-    /// Whether there is a function of this kind and name; where there is none, a failing instruction.
-    fn known(&mut self, kind: ImportKind, name: Name<'a>) -> bool {
-        let known = self.unit.registry.get(kind, name.text).is_some();
-        if !known {
+    /// The function of this kind and name; where there is none, a failing instruction.
+    fn known(&mut self, kind: ImportKind, name: Name<'a>) -> Option<&'l Builtin> {
+        let known = self.unit.registry.get(kind, name.text);
+        if known.is_none() {
             let error = self.unit.registry.unknown(kind, name.text);
             self.fail(name.span, error);
         }
-        known
+        known.map(|known| &**known)
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Lower<'_, 'a> {
                 }
                 return Ok(());
             }
-            ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.to_owned())),
+            ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.into())),
             ExprKind::Int(n) => self.emitter.constant(Constant::Int(n)),
             ExprKind::Float(n) => self.emitter.constant(Constant::Float(n)),
             ExprKind::Bool(b) => self.emitter.constant(Constant::Bool(b)),
@@ -111,9 +111,9 @@ impl<'a> Lower<'_, 'a> {
             match part.kind {
                 ExprKind::Path(path) => self.load_path(path)?,
                 ExprKind::Call(call) => self.call_function(call)?,
-                ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.to_owned())),
+                ExprKind::Str(text) => self.emitter.constant(Constant::Str(text.into())),
                 ExprKind::Int(n) => self.emitter.constant(Constant::Int(n)),
-                ExprKind::Float(n) => self.emitter.constant(Constant::Str(n.to_string())),
+                ExprKind::Float(n) => self.emitter.constant(Constant::Str(n.to_string().into())),
                 _ => self.fail_value(part.span, Code::TypeMismatch, "this cannot be joined with `~`"),
             }
             self.emitter.check_size()?;
@@ -323,15 +323,11 @@ impl<'a> Lower<'_, 'a> {
 
     /// Pushes what the first place holds that `path` leads to; of the last place, what `read` makes of it, which
     /// gets to know whether it is the only one. Whether there is only one.
-    fn first_there(
-        &mut self,
-        path: &'a Path<'a>,
-        read: impl FnOnce(&mut Emitter<'static>, &PathSpec<'_>, bool),
-    ) -> bool {
+    fn first_there(&mut self, path: &'a Path<'a>, read: impl FnOnce(&mut Emitter<'a>, &PathSpec<'_>, bool)) -> bool {
         let steps = Self::steps(path);
         if path.root.text != "loop" {
             let roots = self.roots(path);
-            read(&mut self.emitter, &PathSpec { name: path.text, roots: &roots, segments: &steps }, true);
+            read(self.emitter, &PathSpec { name: path.text, roots: &roots, segments: &steps }, true);
             return true;
         }
         let places = self.places(path);
