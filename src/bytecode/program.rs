@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::header::Dialect;
 use super::isa::{Op, Pops};
-use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, Signature, Spanned};
+use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, NumberRow, Signature, Spanned};
 use super::sections::{Counts, Layout, Parts, Row, Section, StringRow, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use super::views::{CallSite, FAILURE_HEAD, Path, Scope};
@@ -132,9 +132,7 @@ impl Program {
             words: words(Section::Words),
             paths: words(Section::Paths),
             sites: words(Section::Sites),
-            scopes: words(Section::Scopes),
             strings: Row::rows(words(Section::Strings)),
-            numbers: Row::rows(words(Section::Numbers)),
             chunks: Row::rows(words(Section::Chunks)),
             globals: words(Section::Globals),
             pool: pool.text(),
@@ -272,12 +270,8 @@ pub struct CodeView<'p> {
     pub paths: &'p [u32],
     /// Records of call sites.
     pub sites: &'p [u32],
-    /// Records of scopes; offset 0 is none.
-    pub scopes: &'p [u32],
     /// Strings as ranges of the pool: first byte, byte behind the last.
     pub strings: &'p [[u32; 2]],
-    /// Number constants.
-    pub numbers: &'p [[u32; 3]],
     /// Chunks.
     pub chunks: &'p [[u32; 8]],
     /// String ids of the top-level inputs.
@@ -300,6 +294,12 @@ impl std::ops::Deref for CodeView<'_> {
 }
 
 impl<'p> CodeView<'p> {
+    /// A section that is read too seldom to be taken for each render.
+    #[inline]
+    fn section(&self, section: Section) -> &'p [u32] {
+        self.program.inner.layout.section(&self.program.inner.block, section)
+    }
+
     /// The string with index `id`; the empty string where there is none.
     #[inline]
     pub fn str(&self, id: u32) -> &'p str {
@@ -309,7 +309,8 @@ impl<'p> CodeView<'p> {
     /// The number with index `id`.
     #[inline]
     pub fn number(&self, id: u32) -> Option<Number> {
-        self.numbers.get(id as usize).map(|&row| Number::of(row))
+        let numbers: &[NumberRow] = Row::rows(self.section(Section::Numbers));
+        numbers.get(id as usize).map(|&row| Number::of(row))
     }
 
     /// The chunk with index `id`.
@@ -332,7 +333,7 @@ impl<'p> CodeView<'p> {
 
     /// The scope at offset `at`.
     pub fn scope(&self, at: u32) -> Scope<'p> {
-        Scope::of(self.scopes.get(at as usize..).unwrap_or(&[]))
+        Scope::of(self.section(Section::Scopes).get(at as usize..).unwrap_or(&[]))
     }
 }
 

@@ -50,6 +50,22 @@ impl<'o> Output<'o> {
         self.push_block(text.block(), text.as_str())
     }
 
+    /// Appends `before`, a text value as it is, and `behind`.
+    #[inline(always)]
+    pub fn push_between(&mut self, before: &str, text: &Text<'_>, behind: &str) -> Result<()> {
+        if let Some(block) = text.block()
+            && self.text.len() + before.len() + BLOCK + behind.len() <= self.fence
+        {
+            append(self.text, before);
+            append_block(self.text, block, text.as_str().len());
+            append(self.text, behind);
+            return Ok(());
+        }
+        self.push(before)?;
+        self.push(text.as_str())?;
+        self.push(behind)
+    }
+
     /// Appends a whole number.
     #[inline]
     pub fn push_int(&mut self, n: i64) -> Result<()> {

@@ -60,9 +60,10 @@ fn look_up<'v>(scope: &'v Map<'v>, key: &str, of_steps: bool) -> Option<Value<'v
     if !of_steps {
         return scope.get(key);
     }
-    let (id, rest) = key.split_once('.')?;
+    // Ids are short: a search made for long texts costs more.
+    let (id, rest) = key.split_at_checked(key.bytes().position(|byte| byte == b'.')?)?;
     let step = scope.get(id)?.as_map().filter(|step| is_completed(step))?;
-    step.get("outputs")?.as_map()?.get(rest.strip_prefix("outputs.")?)
+    step.get("outputs")?.as_map()?.get(rest.strip_prefix(".outputs.")?)
 }
 
 /// The names of a scope that could be interpolated.
@@ -128,9 +129,7 @@ impl Semantics for Rules {
     fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         match value {
             Value::Str(text) if mode == EscapeMode::Shell && !text.has_either(b'\'', 0) => {
-                out.push("'")?;
-                out.push_text(text)?;
-                out.push("'")?;
+                out.push_between("'", text, "'")?;
                 Ok(true)
             }
             _ => Ok(false),
