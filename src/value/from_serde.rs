@@ -124,6 +124,12 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         self.scratch.borrow_mut().values.push(value);
     }
 
+    fn push_entry(&self, key: &'v str, value: Value<'v>) {
+        let mut scratch = self.scratch.borrow_mut();
+        scratch.keys.push(key);
+        scratch.values.push(value);
+    }
+
     pub(super) fn push_key(&self, key: &'v str) {
         self.scratch.borrow_mut().keys.push(key);
     }
@@ -210,8 +216,7 @@ impl<'de: 'v, 'v, 'w: 'v> Visitor<'de> for Seed<'_, 'v, 'w> {
         let mark = self.0.open();
         while let Some(key) = access.next_key_seed(KeySeed(self.0.arena))? {
             let value = access.next_value_seed(Seed(self.0))?;
-            self.0.push_key(key);
-            self.0.push(value);
+            self.0.push_entry(key, value);
         }
         Ok(self.0.close_map(mark))
     }
@@ -241,5 +246,25 @@ impl<'de: 'v, 'v> Visitor<'de> for KeySeed<'v> {
 
     fn visit_str<E: Error>(self, key: &str) -> std::result::Result<&'v str, E> {
         Ok(self.0.copy_str(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_share_a_shape_by_their_keys_alone_whatever_came_before() {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let text = r#"[{"a":1},{"b":1},{"a":1},{"a":1},{"a":1,"b":2},{"b":2,"a":1},{"a":1,"a":2},{},{"b":1},{"a":1}]"#;
+        for _ in 0..3 {
+            let list = builder.json(text).unwrap();
+            let ids: Vec<u32> = list.as_list().unwrap().iter().map(|map| map.as_map().unwrap().shape_id()).collect();
+            let [a, b, _, _, ab, ba, twice, none, ..] = ids[..] else { panic!("{ids:?}") };
+            assert_eq!(ids, [a, b, a, a, ab, ba, twice, none, b, a]);
+            assert!(a != b && a != ab && ab != ba && ba != none && none != a);
+        }
     }
 }

@@ -4,7 +4,7 @@
 //! remember (id, index) and find the value again without comparing keys. Shapes made during a render are
 //! anonymous (id 0) and are searched.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -38,6 +38,10 @@ impl<'v> Shape<'v> {
         sorted.sort_unstable_by_key(|&at| keys[at as usize].as_str());
         let twice = sorted.windows(2).any(|pair| keys[pair[0] as usize] == keys[pair[1] as usize]);
         (!twice).then(|| &*arena.bump().alloc(Shape { id, keys, sorted }))
+    }
+
+    fn has_keys(&self, keys: &[&str]) -> bool {
+        self.keys.len() == keys.len() && self.keys.iter().zip(keys).all(|(own, key)| own.as_str() == *key)
     }
 
     /// The keys in order of insertion.
@@ -141,7 +145,13 @@ pub struct Shapes<'w> {
     arena: &'w Arena,
     hasher: DefaultHashBuilder,
     table: RefCell<HashTable<&'w Shape<'w>>>,
+    /// The last bits of the ids of the shapes asked for last, and, by those, the shape that was asked for next.
+    last: Cell<u32>,
+    next: [Cell<Option<&'w Shape<'w>>>; 1 << GUESSES],
 }
+
+/// How many guesses are kept of which shape comes next, as a power of two.
+const GUESSES: u32 = 8;
 
 /// Ids stop here; those above stand for other things in caches.
 const LAST_ID: u32 = u32::MAX - 16;
@@ -151,14 +161,30 @@ static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 impl<'w> Shapes<'w> {
     /// An interner whose shapes live in `arena`.
     pub fn new(arena: &'w Arena) -> Self {
-        Self { arena, hasher: DefaultHashBuilder::default(), table: RefCell::default() }
+        let (hasher, next) = (DefaultHashBuilder::default(), [const { Cell::new(None) }; 1 << GUESSES]);
+        Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next }
     }
 
     /// The shared shape of `keys`; `None` where a key comes twice or the interner is full.
+    ///
+    /// Inputs are like one another: the shape that came next the last time is tried first, without a hash.
     pub(super) fn intern(&self, keys: &[&str]) -> Option<&'w Shape<'w>> {
+        let last = self.last.get();
+        let guess = &self.next[(last.wrapping_mul(0x9E37_79B1) >> (u32::BITS - GUESSES)) as usize];
+        let shape = match guess.get() {
+            Some(shape) if shape.has_keys(keys) => shape,
+            _ => self.look_up(keys)?,
+        };
+        guess.set(Some(shape));
+        self.last.set(last << 10 ^ shape.id);
+        Some(shape)
+    }
+
+    #[inline(never)]
+    fn look_up(&self, keys: &[&str]) -> Option<&'w Shape<'w>> {
         let hash = self.hash(keys.iter().copied());
         let mut table = self.table.borrow_mut();
-        if let Some(shape) = table.find(hash, |shape| shape.keys.iter().map(Text::as_str).eq(keys.iter().copied())) {
+        if let Some(shape) = table.find(hash, |shape| shape.has_keys(keys)) {
             return Some(shape);
         }
         if table.len() >= INTERNED {
