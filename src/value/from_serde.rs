@@ -267,4 +267,23 @@ mod tests {
             assert!(a != b && a != ab && ab != ba && ba != none && none != a);
         }
     }
+
+    #[test]
+    fn a_byte_is_found_in_a_text_and_not_behind_it() {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        for length in 0..70 {
+            for at in (0..length).map(Some).chain([None]) {
+                let mut text = vec!["x"; length];
+                at.into_iter().for_each(|at| text[at] = "'");
+                let (text, behind) = (text.concat(), "'".repeat(40));
+                let json = arena.copy_str(&format!("[\"{text}\",\"{behind}\"]"));
+                let list = InputBuilder::new(&arena, &shapes).json(json).unwrap();
+                let Value::Str(read) = list.as_list().unwrap()[0] else { panic!("{json}") };
+                let Value::Str(copied) = arena.text(&text) else { panic!("{json}") };
+                let found = [read.has_either(b'\'', 0), copied.has_either(b'\'', 0), copied.has_either(0, b'\'')];
+                assert_eq!(found, [at.is_some(); 3], "{length} {at:?}");
+            }
+        }
+    }
 }
