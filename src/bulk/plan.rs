@@ -142,36 +142,36 @@ impl Plan {
 
     /// Every path of the fleet, those of clusters that were not chosen included.
     pub fn each_path(&self, fleet: &Fleet, mut each: impl FnMut(&str)) {
-        let mut path = String::new();
-        for cluster in self.chosen.iter().chain(self.left.iter()) {
-            for output in 0..self.outputs.len() {
-                self.fill(fleet, cluster, output, &mut path);
-                each(&path);
-            }
-        }
+        self.each_of(fleet, self.chosen.iter().chain(self.left.iter()), |path| each(path));
     }
 
     /// Whether no path is at fault, as far as hashes tell: they cost little, whatever the number of paths.
     fn is_sound(&self, fleet: &Fleet) -> bool {
         let mut sound = true;
         let all = |add: &mut dyn FnMut(&str)| {
-            self.each_chosen(fleet, |path| {
+            self.each_of(fleet, self.chosen.iter(), |path| {
                 sound &= check_path(path).is_ok();
                 path.make_ascii_lowercase();
                 add(path);
             });
         };
         let Some(hashes) = Hashes::of_different(self.clusters() * self.outputs.len(), all) else { return false };
-        self.each_chosen(fleet, |path| {
+        self.each_of(fleet, self.chosen.iter(), |path| {
             path.make_ascii_lowercase();
             sound &= !path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| hashes.may_hold(up)));
         });
         sound
     }
 
-    fn each_chosen(&self, fleet: &Fleet, mut each: impl FnMut(&mut String)) {
+    /// Every path of these clusters, in a buffer that `each` may change.
+    fn each_of<'p>(
+        &self,
+        fleet: &Fleet,
+        clusters: impl Iterator<Item = (usize, &'p [String])>,
+        mut each: impl FnMut(&mut String),
+    ) {
         let mut path = String::new();
-        for cluster in self.chosen.iter() {
+        for cluster in clusters {
             for output in 0..self.outputs.len() {
                 self.fill(fleet, cluster, output, &mut path);
                 each(&mut path);

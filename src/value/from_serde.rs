@@ -124,14 +124,10 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         self.scratch.borrow_mut().values.push(value);
     }
 
-    fn push_entry(&self, key: &'v str, value: Value<'v>) {
+    pub(super) fn push_entry(&self, key: &'v str, value: Value<'v>) {
         let mut scratch = self.scratch.borrow_mut();
         scratch.keys.push(key);
         scratch.values.push(value);
-    }
-
-    pub(super) fn push_key(&self, key: &'v str) {
-        self.scratch.borrow_mut().keys.push(key);
     }
 
     pub(super) fn close_list(&self, mark: (usize, usize)) -> Value<'v> {

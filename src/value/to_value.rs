@@ -88,8 +88,7 @@ impl<'v, 'w: 'v> Compound<'_, 'v, 'w> {
     fn entry<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> std::result::Result<(), Refused> {
         let value = value.serialize(self.serializer)?;
         let builder = self.serializer.builder;
-        builder.push_key(builder.arena().copy_str(key));
-        builder.push(value);
+        builder.push_entry(builder.arena().copy_str(key), value);
         Ok(())
     }
 
