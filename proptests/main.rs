@@ -1,6 +1,8 @@
 //! Property tests, in one binary.
 
 mod artifacts;
+mod hcl_collections;
+mod numbers;
 mod tera_render;
 mod tera_syntax;
 mod tower;

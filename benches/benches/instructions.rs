@@ -1,25 +1,31 @@
-//! Instructions of W1 under callgrind, for every engine: a count that noise does not reach.
+//! Instructions of the short workloads under callgrind, for every engine: a count that noise does not reach.
 //!
-//! `cargo bench -p dropforge-benches --bench instructions [-- --write]` prints them beside what `instructions.md`
+//! `cargo bench -p dropforge-benches --bench instructions [-- --write] [-- --only WORKLOAD…]` prints them beside what `instructions.md`
 //! holds, so that a change can be held against what was; with `--write` the file takes the new counts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use dropforge_benches::WORKLOADS;
 use dropforge_benches::processes::instructions;
 use dropforge_benches::table::thousands;
-use dropforge_benches::w1;
+
+/// Workloads of which only the times are told.
+const NOT_COUNTED: [&str; 3] = ["w4", "w5-big-table", "w5-teams"];
 
 fn main() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("instructions.md");
     let before = recorded(&path);
     let mut out = String::from(
-        "# Instructions of W1\n\nOne run, counted by callgrind: `cargo bench -p dropforge-benches --bench instructions`.\n",
+        "# Instructions\n\nOne run, counted by callgrind: `cargo bench -p dropforge-benches --bench instructions`.\n",
     );
-    for mut workload in
-        [w1::render(), w1::checked(), w1::render_all(), w1::convert(), w1::read(), w1::compile(), w1::load()]
-    {
+    let only: Vec<String> = std::env::args().skip_while(|argument| argument != "--only").skip(1).collect();
+    for (id, make) in WORKLOADS {
+        if NOT_COUNTED.contains(&id) || !only.is_empty() && !only.iter().any(|only| only == id) {
+            continue;
+        }
+        let mut workload = make();
         workload.check();
         let _ = write!(out, "\n## {}\n\n| engine | instructions |\n|---|--:|\n", workload.title);
         for subject in &workload.subjects {
@@ -31,7 +37,7 @@ fn main() {
             println!("{:<50} {engine:<14} {count:>12}   was {was:>12}", workload.title);
         }
     }
-    if std::env::args().any(|argument| argument == "--write") {
+    if only.is_empty() && std::env::args().any(|argument| argument == "--write") {
         std::fs::write(&path, &out).expect("the counts can be written");
     }
 }

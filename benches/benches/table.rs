@@ -3,7 +3,8 @@
 //! `cargo bench -p dropforge-benches --bench table [-- --write] [-- --rounds N] [-- --only WORKLOAD…]`
 //!
 //! Outputs are compared before anything is timed; rounds are interleaved; the minimum of the processor's time
-//! counts. With `--write` the README's table and the plot of W7 take what was measured.
+//! counts. With `--write` the README's table and the plot of W7 take what was measured: the lines of tasks that were not
+//! measured stay.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use dropforge_benches::engines::{Engine, Ours};
 use dropforge_benches::files::workloads;
 use dropforge_benches::processes::{cold, instructions, memory, printed};
 use dropforge_benches::subject::Bar;
-use dropforge_benches::table::{Row, markdown, rows, thousands, time};
+use dropforge_benches::table::{Row, markdown, rows, thousands, time, updated};
 use dropforge_benches::w7::{self, CLUSTERS, Files, Fleet};
-use dropforge_benches::{WORKLOADS, clock, plot, w1};
+use dropforge_benches::{WORKLOADS, clock, config, plot, w1};
 
 /// Rounds of what takes microseconds, unless said; of processes; of what takes a second.
 const ROUNDS: usize = 400;
@@ -38,8 +39,15 @@ struct Arguments {
 
 /// What can be measured, by id: the short workloads come before these.
 type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
-const SECTIONS: [Section; 5] =
-    [("w1-costs", costs), ("w7", fleet), ("w7-files", files), ("w7-memory", peak_memory), ("w8", start)];
+const SECTIONS: [Section; 7] = [
+    ("hcl-decode", decode),
+    ("hcl-corpus", corpus),
+    ("w1-costs", costs),
+    ("w7", fleet),
+    ("w7-files", files),
+    ("w7-memory", peak_memory),
+    ("w8", start),
+];
 
 fn main() {
     let arguments = arguments();
@@ -75,8 +83,23 @@ fn arguments() -> Arguments {
             other => panic!("{other:?} is not known here"),
         }
     }
-    assert!(!arguments.write || arguments.only.is_empty(), "the table is written whole");
     arguments
+}
+
+/// A long configuration as Rust types.
+fn decode(_: &Arguments) -> Vec<Row> {
+    let mut workload = config::decode();
+    let times = time(&mut workload, LONG_ROUNDS);
+    rows(&workload, &times)
+}
+
+/// Configurations of other projects parsed, where there are any; printed, not put down, since not everybody has them.
+fn corpus(arguments: &Arguments) -> Vec<Row> {
+    if let (false, Some(mut workload)) = (arguments.write, config::corpus()) {
+        let times = time(&mut workload, LONG_ROUNDS);
+        return rows(&workload, &times);
+    }
+    Vec::new()
 }
 
 /// What a render of W1 costs besides time.
@@ -197,7 +220,8 @@ fn write(table: &str) {
     let path = home().join("../README.md");
     let readme = std::fs::read_to_string(&path).expect("the README");
     let (head, rest) = readme.split_once("<!-- figures -->\n").expect("where the table begins");
-    let (_, tail) = rest.split_once("<!-- /figures -->").expect("where the table ends");
+    let (old, tail) = rest.split_once("<!-- /figures -->").expect("where the table ends");
+    let table = updated(old, table);
     let readme = format!("{head}<!-- figures -->\n{table}<!-- /figures -->{tail}");
     std::fs::write(&path, readme).expect("the README can be written");
 }

@@ -2,6 +2,7 @@
 
 pub mod bulk;
 pub mod clock;
+pub mod config;
 pub mod engines;
 pub mod files;
 pub mod plot;
@@ -13,6 +14,7 @@ pub mod typed;
 pub mod w1;
 pub mod w4;
 pub mod w5;
+pub mod w6;
 pub mod w7;
 
 use subject::Workload;
@@ -21,7 +23,7 @@ use subject::Workload;
 pub type Make = fn() -> Workload;
 
 /// Every workload whose unit is short enough to be repeated, by id and by what makes it.
-pub const WORKLOADS: [(&str, Make); 10] = [
+pub const WORKLOADS: [(&str, Make); 15] = [
     ("w1-render", w1::render),
     ("w1-checked", w1::checked),
     ("w1-render-all", w1::render_all),
@@ -32,4 +34,12 @@ pub const WORKLOADS: [(&str, Make); 10] = [
     ("w4", w4::commands),
     ("w5-big-table", w5::big_table),
     ("w5-teams", w5::teams),
+    ("hcl-render", w1::hcl_render),
+    ("hcl-compile", w1::hcl_compile),
+    ("hcl-parse", config::parse),
+    ("w6-scalars", w6::scalars),
+    ("w6-lists", w6::lists),
 ];
+
+/// Workloads whose unit takes long.
+pub const LONG: [(&str, Make); 1] = [("hcl-decode", config::decode)];

@@ -120,3 +120,43 @@ pub fn markdown(rows: &[Row]) -> String {
     }
     out
 }
+
+/// A table that was written before, with the tasks of a newer one in the place of the same tasks or behind the last.
+pub fn updated(old: &str, new: &str) -> String {
+    let (head, mut tasks) = groups(old);
+    for (task, lines) in groups(new).1 {
+        match tasks.iter_mut().find(|(known, _)| *known == task) {
+            Some((_, old)) => *old = lines,
+            None => tasks.push((task, lines)),
+        }
+    }
+    let head = if head.is_empty() { groups(new).0 } else { head };
+    head + &tasks.into_iter().map(|(_, lines)| lines).collect::<String>()
+}
+
+/// The two lines that a table begins with, and for each task its lines.
+fn groups(table: &str) -> (String, Vec<(&str, String)>) {
+    let (mut head, mut tasks) = (String::new(), Vec::<(&str, String)>::new());
+    for (at, line) in table.lines().enumerate() {
+        let task = line.split('|').nth(1).unwrap_or_default().trim();
+        match tasks.last_mut() {
+            _ if at < 2 => head += &format!("{line}\n"),
+            Some((_, lines)) if task.is_empty() => *lines += &format!("{line}\n"),
+            _ => tasks.push((task, format!("{line}\n"))),
+        }
+    }
+    (head, tasks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::updated;
+
+    #[test]
+    fn a_table_is_updated_by_task() {
+        let old = "| what |\n|---|\n| a | 1 |\n|  | 2 |\n| b | 3 |\n";
+        let new = "| what |\n|---|\n| a | 4 |\n| c | 5 |\n|  | 6 |\n";
+        assert_eq!(updated(old, new), "| what |\n|---|\n| a | 4 |\n| b | 3 |\n| c | 5 |\n|  | 6 |\n");
+        assert_eq!(updated("", new), new);
+    }
+}

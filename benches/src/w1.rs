@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::engines::{Checked, Engine, Hcl, Minijinja, Ours, Templates, Tera1, Tera2};
+use crate::engines::{Checked, Engine, Hcl, Minijinja, Ours, OursHcl, Templates, Tera1, Tera2};
 use crate::files::{folder, workload};
 use crate::subject::{
     Bar::{AtMost, Faster},
@@ -132,6 +132,30 @@ pub fn compile() -> Workload {
         expected: expected(&OUTPUTS),
         subjects: each!(Ours, Minijinja, Tera2, Tera1, Hcl; Compile::<E>::new(templates::<E>(), &inputs)),
         bars: vec![("minijinja 3", AtMost(1.0)), ("tera 2", AtMost(0.45)), ("tera 1", AtMost(0.05))],
+    }
+}
+
+/// `app` written in HCL, with inputs that are ready.
+pub fn hcl_render() -> Workload {
+    let inputs = inputs();
+    Workload {
+        id: "hcl-render",
+        title: "W1: `app` as a template of HCL rendered, inputs ready",
+        expected: expected(&OUTPUTS[..1]),
+        subjects: each!(OursHcl, Hcl; Render::<E>::new(templates::<E>(), &inputs, 1, "")),
+        bars: vec![("hcl-rs", Faster(30.0))],
+    }
+}
+
+/// All five templates written in HCL parsed; ours compiles them.
+pub fn hcl_compile() -> Workload {
+    let inputs = inputs();
+    Workload {
+        id: "hcl-compile",
+        title: "W1: the templates of HCL parsed (ours: and compiled)",
+        expected: expected(&OUTPUTS),
+        subjects: each!(OursHcl, Hcl; Compile::<E>::new(templates::<E>(), &inputs)),
+        bars: Vec::new(),
     }
 }
 

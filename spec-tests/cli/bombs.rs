@@ -45,6 +45,39 @@ fn templates_that_want_the_whole_machine_end_with_an_error() {
 }
 
 #[test]
+fn sources_of_hcl_that_want_the_whole_machine_end_with_an_error() {
+    let n = 100_000;
+    let doubled = (0..60).fold("\"ab\"".to_owned(), |text, _| format!("[for x in [{text}]: \"${{x}}${{x}}\"][0]"));
+    let shared = (0..60).fold("[1]".to_owned(), |text, _| format!("[for x in [{text}]: [x, x]][0]"));
+    let many = "@".repeat(4_000_000);
+    let bombs = [
+        ("parentheses", "render t.tftpl", format!("${{{}", "(".repeat(n)), "E0602"),
+        ("directives", "render t.tftpl", "%{if true}".repeat(n), "E0602"),
+        ("text that doubles", "render t.tftpl", format!("${{{doubled}}}"), "E0604"),
+        ("types that double", "render t.tftpl", format!("${{true ? {shared} : []}}"), "E060"),
+        (
+            "loops in loops",
+            "render t.tftpl",
+            format!("{}a{}", "%{for a in range(1000)}".repeat(4), "%{endfor}".repeat(4)),
+            "E060",
+        ),
+        ("arguments", "render t.tftpl", format!("${{max({}1)}}", "1,".repeat(n)), "E0608"),
+        ("blocks", "hcl fmt t.tftpl", "a {\n".repeat(n), "E0602"),
+        ("four million errors", "hcl fmt t.tftpl", many.clone(), "E0102"),
+        ("four million errors in a template", "render t.tftpl", format!("${{{many}"), "E0102"),
+    ];
+    let mut wrong = Vec::new();
+    for (what, args, text, code) in bombs {
+        let sandbox = Sandbox::with(&[("t.tftpl", &text)]);
+        let got = bounded(&sandbox, args);
+        if got.0 != 1 || !got.1.contains(&format!("error[{code}")) {
+            wrong.push(format!("{what}: {} {}", got.0, got.1.lines().take(5).collect::<Vec<_>>().join("\n")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn inputs_that_want_the_whole_machine_end_with_an_error() {
     let n = 100_000;
     let laughs: String = (1..40).map(|n| format!("a{n}: &a{n} [*a{0},*a{0},*a{0}]\n", n - 1)).collect();

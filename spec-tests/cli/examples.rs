@@ -1,4 +1,4 @@
-//! The example fleet does what the README says.
+//! The example fleet does what the README says, and its commands print what it shows.
 
 use std::path::Path;
 
@@ -31,4 +31,26 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
     let data = yaml::read(&Source::new("deployment.yaml", probe.as_str()), &Limits::default()).unwrap()[0].to_data();
     let container = data.at_path("spec.template.spec.containers").and_then(|list| list.index(0)).unwrap();
     assert_eq!(container.at_path("livenessProbe.httpGet.path").and_then(|path| path.as_str()), Some("/live"));
+}
+
+/// Every `console` block of the README: its commands, run by a shell one after the other in one directory, print what
+/// stands below them.
+#[test]
+fn the_commands_of_the_readme_print_what_it_shows() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let sandbox = Sandbox::new();
+    let mut commands = 0;
+    for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
+        for part in block.split("$ ").skip(1) {
+            let (command, wanted) = part.split_once('\n').unwrap();
+            let mut shell = std::process::Command::new("sh");
+            shell.args(["-c", &format!("{{ {command}; }} 2>&1")]).current_dir(sandbox.path("."));
+            shell.env("PATH", &path).env("DROPFORGE_CACHE", "").env("NO_COLOR", "1");
+            assert_eq!(crate::support::outcome(shell).stdout, wanted, "{command}");
+            commands += 1;
+        }
+    }
+    assert!(commands >= 8, "{commands}");
 }

@@ -5,6 +5,7 @@
 //! It prints a line for each file, then the failing ids, then the sums, and fails on a failing row that
 //! `spec-tests/overrides.toml` does not list with a reason, and on an override that is not needed.
 
+mod hcl;
 mod report;
 mod tera;
 mod tower;
@@ -55,9 +56,14 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             "tower" | "tera" => {
                 read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
             }
+            "hcl" => hcl::run_file(&path),
             _ => skip_rows(&path, language),
         };
         reports.push(FileReport { name, outcomes });
+    }
+    let suite = format!("{language}/specsuite");
+    if language == "hcl" && (filters.is_empty() || filters.iter().any(|filter| suite.starts_with(filter.as_str()))) {
+        reports.push(FileReport { name: suite.clone(), outcomes: hcl::specsuite::run(&dir.join(suite)) });
     }
     let intents = format!("{language}/intents");
     let wanted = filters.is_empty() || filters.iter().any(|filter| intents.starts_with(filter.as_str()));

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, Bytes, Entry, Program, disassemble, encode};
 use dropforge::diagnostics::{Code, Result};
-use dropforge::dialect::{tera, tower};
+use dropforge::dialect::{hcl, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
@@ -26,7 +26,7 @@ fn all() -> &'static [Compiled] {
     static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = Vec::new();
-        for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower")] {
+        for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl")] {
             for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
                 let Ok(template) = cases::compile(dialect, case) else { continue };
                 let name = format!("{folder}/{:03}/{}", all.len(), template.name());
@@ -58,6 +58,7 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
     let result = match program.dialect() {
         Dialect::Tera => run::<tera::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Tower => run::<tower::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+        Dialect::Hcl => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
     };
     result.map(|()| out).map_err(|error| error.render(false))
 }

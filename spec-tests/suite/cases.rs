@@ -24,7 +24,7 @@ pub struct Section {
 
 pub struct Case {
     pub name: String,
-    sections: Vec<Section>,
+    pub sections: Vec<Section>,
 }
 
 impl Case {
@@ -56,7 +56,7 @@ fn parse(text: &str) -> Vec<Case> {
     cases
 }
 
-fn print(cases: &[Case]) -> String {
+pub fn print(cases: &[Case]) -> String {
     let mut text = String::new();
     for case in cases {
         let _ = writeln!(text, "=== {}", case.name);
@@ -161,4 +161,9 @@ pub fn run_folder(dialect: Dialect, folder: &str) {
 #[test]
 fn tera() {
     run_folder(Dialect::Tera, "tera");
+}
+
+#[test]
+fn hcl() {
+    run_folder(Dialect::Hcl, "hcl");
 }

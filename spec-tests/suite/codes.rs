@@ -11,6 +11,7 @@ use dropforge::bulk::{
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::dialect::hcl::body::{File, Schema};
 use dropforge::dialect::tower::intent;
 use dropforge::engine::{Dialect, DirLoader, Engine};
 use dropforge::limits::Limits;
@@ -107,6 +108,8 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::SetConflict, By(set_conflict)),
     (Code::BadFleet, By(|| code(fleet("- 5")))),
     (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
+    (Code::InputStructure, By(|| body("a = 1\n", &Schema::new()))),
+    (Code::InputType, By(in_json)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
@@ -141,6 +144,22 @@ fn codes<'d>(diagnostics: impl IntoIterator<Item = &'d Box<Diagnostic>>) -> Vec<
 
 fn source(text: &str) -> std::sync::Arc<Source> {
     Source::new("input", text)
+}
+
+/// Everything that is wrong with a configuration where `schema` is asked for.
+fn body(text: &str, schema: &Schema) -> Vec<Code> {
+    let mut faults = Vec::new();
+    let file = File::native(&source(text), &Default::default(), &Limits::default());
+    file.body().content(schema, &mut faults);
+    codes(file.diagnostics().iter().chain(&faults))
+}
+
+/// A number where a body in the JSON syntax has blocks.
+fn in_json() -> Vec<Code> {
+    let mut faults = Vec::new();
+    let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());
+    file.body().content(&Schema::new().block("b", &[]), &mut faults);
+    codes(&faults)
 }
 
 fn no_file(_: &str) -> Result<String> {

@@ -8,7 +8,7 @@ use dropforge::function::Capabilities;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::{Hooks, Session};
 
-use crate::cases;
+use crate::{cases, hcl};
 
 /// Notes which instructions run.
 #[derive(Default)]
@@ -25,7 +25,7 @@ impl Hooks for Seen {
 #[test]
 fn every_instruction_is_run_by_the_case_files() {
     let mut seen = Seen(vec![false; ISA.len()]);
-    for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower")] {
+    for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl")] {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             let Ok(template) = cases::compile(dialect, case) else { continue };
             let (arena, context) = (Arena::new(), cases::context(case));
@@ -34,6 +34,7 @@ fn every_instruction_is_run_by_the_case_files() {
             let _ = template.render_hooked(&mut Session::new(), inputs, &mut String::new(), &mut seen);
         }
     }
+    hcl::watch_values(&mut seen);
     let left: Vec<_> = ISA.iter().zip(&seen.0).filter(|(_, seen)| !**seen).map(|(row, _)| row.name).collect();
     assert!(left.is_empty(), "instructions that no case runs: {left:?}");
 }
@@ -41,7 +42,7 @@ fn every_instruction_is_run_by_the_case_files() {
 #[test]
 fn every_instruction_is_in_a_golden_listing() {
     let mut seen = std::collections::BTreeSet::new();
-    for folder in ["tera", "tower"] {
+    for folder in ["tera", "tower", "hcl", "hcl/values"] {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             let Some(listing) = case.section("listing") else { continue };
             // Words of lines that begin with the number of a word: the name comes second.

@@ -38,6 +38,7 @@ fn the_bytes_of_a_source() {
     let set = |limits: &mut Limits, n| limits.source_bytes = n;
     exact(Dialect::Tera, &[("t", "abcdef")], set, 6, Code::LimitSourceBytes);
     exact(Dialect::Tower, &[("t", "abcdef")], set, 6, Code::LimitSourceBytes);
+    exact(Dialect::Hcl, &[("t", "abcdef")], set, 6, Code::LimitSourceBytes);
     exact(Dialect::Tera, &[("t", "{% include 'i' %}"), ("i", &"x".repeat(40))], set, 40, Code::LimitSourceBytes);
 }
 
@@ -49,6 +50,8 @@ fn the_bytes_of_the_output() {
     exact(Dialect::Tera, &[("t", "{{ s | upper }}{{ 1.5 }}")], set, 6, Code::LimitOutputBytes);
     exact(Dialect::Tera, &[("t.html", "{% set a = '<' %}{{ a }}")], set, 4, Code::LimitOutputBytes);
     exact(Dialect::Tower, &[("t", "a ${params.x}")], set, 5, Code::LimitOutputBytes);
+    exact(Dialect::Hcl, &[("t", "a ${params.x}")], set, 5, Code::LimitOutputBytes);
+    exact(Dialect::Hcl, &[("t", "%{ for x in l }${s}${x}%{ endfor }")], set, 12, Code::LimitOutputBytes);
 }
 
 #[test]
@@ -156,12 +159,35 @@ fn words_of_code() {
     };
     assert!(least(Dialect::Tera, "a{% for x in l %}{{ x }}b{% endfor %}") > least(Dialect::Tera, "a"));
     assert!(least(Dialect::Tower, "a ${params.x}") > least(Dialect::Tower, "a"));
+    assert!(least(Dialect::Hcl, "a%{ for x in l }${x}b%{ endfor }") > least(Dialect::Hcl, "a"));
+}
+
+#[test]
+fn nesting_fuel_and_memory_of_expressions() {
+    let least = |set: fn(&mut Limits, usize), text: &str, code| {
+        let tried = |n| {
+            let mut limits = Limits::default();
+            set(&mut limits, n);
+            within(Dialect::Hcl, &limits, &[("t", text)], &json!({"l": [1, 2, 3]}))
+        };
+        let n = (0..100_000).find(|&n| tried(n) != Err(code)).expect("enough");
+        assert!(tried(n).is_ok(), "{:?}", tried(n));
+        n
+    };
+    let parentheses = format!("${{{}1{}}}", "(".repeat(20), ")".repeat(20));
+    assert!(least(|limits, n| limits.nesting = n, &parentheses, Code::LimitDepth) >= 20);
+    let fuel: fn(&mut Limits, usize) = |limits, n| limits.fuel = n as u64;
+    let (flat, nested) = ("${jsonencode([for a in l: a])}", "${jsonencode([for a in l: [for b in l: b]])}");
+    assert!(least(fuel, nested, Code::LimitFuel) > least(fuel, flat, Code::LimitFuel));
+    let memory: fn(&mut Limits, usize) = |limits, n| limits.memory = n as u64;
+    assert!(least(memory, nested, Code::LimitMemory) > least(memory, flat, Code::LimitMemory));
 }
 
 #[test]
 fn bytes_of_a_regular_expression() {
     let set = |limits: &mut Limits, n| limits.regex_bytes = n;
     exact(Dialect::Tera, &[("t", "{{ s is matching('a.c$') }}")], set, 4, Code::LimitRegex);
+    exact(Dialect::Hcl, &[("t", "${regex(\"a.c$\", s)}")], set, 4, Code::LimitRegex);
     let bomb = "{{ s is matching('((a{100}){100}){100}') }}";
     assert_eq!(within(Dialect::Tera, &Limits::default(), &[("t", bomb)], &json!({"s": "a"})), Err(Code::LimitRegex));
 }
@@ -209,7 +235,7 @@ fn call(builtin: &Builtin, args: &[(&str, &str)]) -> String {
 fn parameters(builtin: &Builtin) -> Vec<&'static str> {
     match builtin.params {
         Params::Named(params) => params.iter().map(|param| param.name).collect(),
-        Params::Open => Vec::new(),
+        Params::Open | Params::Positional(_) => Vec::new(),
     }
 }
 

@@ -4,6 +4,8 @@ mod artifacts;
 mod cases;
 mod codes;
 mod coverage;
+mod hcl;
+mod hcl_bodies;
 mod hostile;
 mod house;
 mod library;

@@ -186,10 +186,54 @@ fn read_documents(source: &Arc<Source>, format: Format, name_key: Option<&str>, 
                 }
             }
             Data::Null => {}
+            Data::Map(map) if format == Format::Hcl => {
+                for item in labelled(map) {
+                    to.push(from_data(source, item, name_key, to.len())?);
+                }
+            }
             other => to.push(from_data(source, other, name_key, to.len())?),
         }
     }
     Ok(())
+}
+
+/// The clusters of a configuration of HCL: its blocks `cluster "name" { … }`, each with its label as its name, or the
+/// list under `clusters`; else it is one cluster.
+fn labelled(mut map: DataMap) -> Vec<Data> {
+    if map.len() > 1 {
+        return vec![Data::Map(map)];
+    }
+    if let Some(Data::List(clusters)) = map.get_mut("clusters") {
+        return std::mem::take(clusters);
+    }
+    match map.get_mut("cluster") {
+        Some(Data::Map(clusters)) if clusters.values().all(is_block) => {
+            std::mem::take(clusters).into_iter().flat_map(named).collect()
+        }
+        _ => vec![Data::Map(map)],
+    }
+}
+
+/// Whether this is what a label stands for: a block, or several.
+fn is_block(data: &Data) -> bool {
+    match data {
+        Data::List(blocks) => blocks.iter().all(|block| block.as_map().is_some()),
+        data => data.as_map().is_some(),
+    }
+}
+
+/// The clusters of one label, which is their name: several are one too many, as whoever reads the names finds.
+fn named((label, clusters): (String, Data)) -> Vec<Data> {
+    let clusters = match clusters {
+        Data::List(clusters) => clusters,
+        cluster => vec![cluster],
+    };
+    let named = |cluster: Data| {
+        let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.clone()))]);
+        own.extend(cluster.into_map().unwrap_or_default());
+        Data::Map(own)
+    };
+    clusters.into_iter().map(named).collect()
 }
 
 fn from_data(source: &Arc<Source>, item: Data, name_key: Option<&str>, at: usize) -> Result<Cluster> {

@@ -1,4 +1,4 @@
-//! Input text becomes [`Data`]: the one place that knows JSON, NDJSON, YAML and CSV apart.
+//! Input text becomes [`Data`]: the one place that knows JSON, NDJSON, YAML, CSV and HCL apart.
 //!
 //! A format is named by the file's extension; without one (standard input) the text itself tells. Every
 //! error carries the place in the input file.
@@ -21,6 +21,8 @@ pub enum Format {
     Ndjson,
     /// Comma-separated values with a header; every cell is text.
     Csv,
+    /// A configuration of HCL without variables: attributes and blocks as a map.
+    Hcl,
 }
 
 impl Format {
@@ -39,6 +41,7 @@ impl Format {
             Some("ndjson" | "jsonl") => Format::Ndjson,
             Some("json") => Format::Json,
             Some("yaml" | "yml") => Format::Yaml,
+            Some("hcl" | "tfvars") => Format::Hcl,
             _ => Format::look(text),
         }
     }
@@ -64,6 +67,7 @@ pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
         Format::Json => json(source, 0..source.text().len()).map(|value| vec![value]),
         Format::Ndjson => lines(source).map(|range| json(source, range)).collect(),
         Format::Csv => csv(source),
+        Format::Hcl => hcl(source).map(|map| vec![Data::Map(map)]),
     }
 }
 
@@ -93,6 +97,17 @@ fn yaml(source: &Arc<Source>) -> Result<Vec<Data>> {
         Ok(documents) => Ok(documents.iter().map(yaml::Node::to_data).collect()),
         Err(errors) => Err(first_of(errors)),
     }
+}
+
+/// A configuration of HCL.
+fn hcl(source: &Arc<Source>) -> Result<DataMap> {
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    crate::dialect::hcl::read_data(source, &limits).map_err(|errors| {
+        let mut errors = errors.into_vec().into_iter();
+        let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "not HCL"));
+        first.also = errors.collect();
+        first
+    })
 }
 
 /// The first error, the others in its notes.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::engine::TemplateFile;
+use crate::engine::{Dialect, TemplateFile};
 
 /// The templates that make an output: every one the user named, and those that no other one refers to and
 /// whose file name does not begin with `_`. `references` gives the names a template includes, imports or extends.
@@ -29,7 +29,8 @@ pub fn outputs(files: &[TemplateFile], references: &mut dyn FnMut(&str) -> Resul
 }
 
 /// What `{template}` stands for: the name without the language's extension, which may stand last
-/// (`app.yaml.tera`) or before the last (`app.tera.yaml`); with `.yaml` where no extension is left.
+/// (`app.yaml.tera`) or before the last (`app.tera.yaml`), and without a `.tmpl` behind that; with `.yaml` where no
+/// extension is left.
 ///
 /// ```
 /// use dropforge::bulk::output_name;
@@ -37,15 +38,24 @@ pub fn outputs(files: &[TemplateFile], references: &mut dyn FnMut(&str) -> Resul
 /// assert_eq!(name("app.tera"), "app.yaml");
 /// assert_eq!(name("sub.d/app.json.tera"), "sub.d/app.json");
 /// assert_eq!(name("app.tera.yaml"), "app.yaml");
+/// assert_eq!(name("app.json.tera.tmpl"), "app.json");
 /// assert_eq!(name("app.yml"), "app.yml");
 /// ```
 pub fn output_name(name: &str, extensions: &[&str]) -> String {
     let (directory, base) = name.rsplit_once('/').map_or(("", name), |(directory, base)| (directory, base));
     let mut parts: Vec<&str> = base.split('.').collect();
-    let is_language = |part: &&str| extensions.iter().any(|extension| extension.eq_ignore_ascii_case(part));
-    let at = (1..parts.len()).rev().take(2).find(|&at| parts.get(at).is_some_and(is_language));
+    let last = parts.len() - 1;
+    let is_language = |at: usize, part: &str| {
+        let says = extensions.iter().any(|extension| extension.eq_ignore_ascii_case(part));
+        // Before the last extension a language is told by its name, too.
+        says || (at < last && Dialect::from_id(&part.to_ascii_lowercase()).is_some())
+    };
+    let at = (1..parts.len()).rev().take(2).find(|&at| parts.get(at).is_some_and(|part| is_language(at, part)));
     if let Some(at) = at {
         parts.remove(at);
+        // What stood behind the language said no more than that it is a template.
+        let behind = parts.len() > at;
+        parts.pop_if(|last| behind && last.eq_ignore_ascii_case("tmpl"));
     }
     if parts.len() == 1 {
         parts.push("yaml");
@@ -79,9 +89,16 @@ mod tests {
             ("a.tera.x.y", "a.tera.x.y"),
             ("a.TERA", "a.yaml"),
             ("a.tera.tera", "a.tera"),
+            ("a.yaml.tftpl", "a.yaml"),
+            ("a.yaml.hcl.tmpl", "a.yaml"),
+            ("a.HCL.Tmpl", "a.yaml"),
+            ("a.hcl.sh", "a.sh"),
+            ("a.tmpl.tera", "a.tmpl"),
+            ("a.x.tmpl", "a.x.tmpl"),
+            ("main.hcl", "main.hcl"),
         ];
         for (name, expected) in cases {
-            assert_eq!(output_name(name, &["tera", "tower"]), expected, "{name}");
+            assert_eq!(output_name(name, &["tera", "tower", "tftpl"]), expected, "{name}");
         }
     }
 }

@@ -10,17 +10,20 @@ pub enum Dialect {
     Tower = 1,
     /// Tera 1 templates.
     Tera = 2,
+    /// HCL expressions, templates and configurations.
+    Hcl = 3,
 }
 
 impl Dialect {
     /// Every language.
-    pub const ALL: [Dialect; 2] = [Dialect::Tower, Dialect::Tera];
+    pub const ALL: [Dialect; 3] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl];
 
     /// The id a user types: `tera`.
     pub fn id(self) -> &'static str {
         match self {
             Dialect::Tower => "tower",
             Dialect::Tera => "tera",
+            Dialect::Hcl => "hcl",
         }
     }
 
@@ -48,6 +51,7 @@ impl Dialect {
         match self {
             Dialect::Tower => b'W',
             Dialect::Tera => b'T',
+            Dialect::Hcl => b'H',
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::header::Dialect;
-use super::isa::{Op, Pops};
+use super::isa::{Op, Operand, Pops};
 use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, NumberRow, Signature, Spanned};
 use super::sections::{Counts, Layout, Parts, Row, Section, StringRow, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
@@ -213,6 +213,34 @@ impl Program {
         let behind = spans.partition_point(|row| row[0] <= at);
         let [_, source, start, end] = *spans.get(behind.checked_sub(1)?)?;
         Some(Spanned::of(source, start, end))
+    }
+
+    /// Where a part of the instruction at word `at` comes from: an operand, an argument, a step of a path.
+    pub fn detail(&self, at: u32, part: u32) -> Option<Spanned> {
+        let place = self.place(at)?;
+        let details = self.tables().details;
+        if let Ok(row) = details.binary_search_by_key(&(at, part), |&[word, part, ..]| (word, part)) {
+            let [_, _, start, end] = *details.get(row)?;
+            return Some(Spanned::of(place.source, start, end));
+        }
+        let (start, len) = self.path_read_at(at)?.segment_span(part as usize)?;
+        let start = place.span.start.saturating_add(start);
+        Some(Spanned::of(place.source, start, start.saturating_add(len)))
+    }
+
+    /// Where the name comes from that the path begins with that the instruction at word `at` reads.
+    pub fn root(&self, at: u32) -> Option<Spanned> {
+        let (place, path) = (self.place(at)?, self.path_read_at(at)?);
+        let name = self.str(path.name);
+        let len = name.find(['.', '[', ' ', '\t', '\n', '\r']).unwrap_or(name.len());
+        let end = place.span.start.saturating_add(u32::try_from(len).unwrap_or(0));
+        Some(Spanned::of(place.source, place.span.start, end.min(place.span.end)))
+    }
+
+    fn path_read_at(&self, at: u32) -> Option<Path<'_>> {
+        let word = self.words().get(at as usize).copied()?;
+        let reads = matches!(Op::of(word).info().operands.first(), Some(Operand::Path));
+        reads.then(|| self.code().path(word >> 8))
     }
 
     /// The source of a place.

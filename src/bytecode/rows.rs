@@ -164,6 +164,9 @@ pub(crate) fn span_row(at: u32, Spanned { source, span }: Spanned) -> SpanRow {
     [at, source, span.start, span.end]
 }
 
+/// A part of what the instruction at a word comes from (an operand, an argument): word, part, start, end.
+pub(crate) type DetailRow = [u32; 4];
+
 /// Code that stands in the place of a call, and where it was called: from, to, source, start, end.
 pub(crate) type InlineRow = [u32; 5];
 

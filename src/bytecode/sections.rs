@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::header::Dialect;
-use super::rows::{ChunkRow, HandlerRow, InlineRow, NumberRow, SpanRow};
+use super::rows::{ChunkRow, DetailRow, HandlerRow, InlineRow, NumberRow, SpanRow};
 
 /// A string's first byte in the pool, and the byte behind its last.
 pub(crate) type StringRow = [u32; 2];
@@ -134,6 +134,7 @@ sections! {
     Failures failures u32, "Records of failures.";
     Handlers handlers HandlerRow, "Handlers, the outer before the inner, by their first words.";
     Spans spans SpanRow, "Places in the sources, by the words they begin at.";
+    Details details DetailRow, "Places of operands and arguments, by the words of their instructions.";
     Inlined inlined InlineRow, "Code in the place of calls, by the words it ends at.";
     Sources sources SourceRow, "Sources, the entry template's first.";
 }

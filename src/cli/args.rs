@@ -79,8 +79,12 @@ pub(super) enum Command {
     Inspect(InspectArgs),
     /// Print the instructions of compiled templates
     Disasm(DisasmArgs),
+    /// Evaluate an expression and print its value
+    Eval(EvalArgs),
     /// Validate and resolve intent definitions
     Intent(super::intent::IntentArgs),
+    /// Work on HCL files
+    Hcl(super::hcl::HclArgs),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -157,7 +161,7 @@ fn dialect(id: &str) -> Result<Dialect, String> {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Values")]
 pub(super) struct ValueArgs {
-    /// Values shared by all, YAML or JSON; several are merged in order
+    /// Values shared by all, YAML, JSON or HCL (`.hcl`, `.tfvars`); several are merged in order
     #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE")]
     pub(super) values: Vec<PathBuf>,
     /// Set values: a.b=1,c[0]=x,d={y,z}; null deletes
@@ -190,7 +194,7 @@ pub(super) struct StampArgs {
     /// Template files, directories of them, or artifacts
     #[arg(required = true, value_name = "TEMPLATES")]
     pub(super) templates: Vec<PathBuf>,
-    /// The clusters: a YAML, JSON, NDJSON or CSV file, `-`, or a glob of one file each
+    /// The clusters: a YAML, JSON, NDJSON, CSV or HCL file, `-`, or a glob of one file each
     #[arg(long, value_name = "FLEET")]
     pub(super) fleet: String,
     /// Where a cluster's name is if it has neither `name` nor `cluster.name`
@@ -254,6 +258,22 @@ pub(super) struct RenderArgs {
     pub(super) cache: CacheArgs,
 }
 
+/// Evaluate an expression and print its value as JSON.
+#[derive(Debug, Args)]
+pub(super) struct EvalArgs {
+    /// The expression
+    #[arg(value_name = "EXPR")]
+    pub(super) expression: String,
+    /// The expression's language
+    #[arg(long, value_name = "LANG", value_parser = dialect, default_value = "hcl")]
+    pub(super) lang: Dialect,
+    /// Print the value with its type
+    #[arg(long)]
+    pub(super) typed: bool,
+    #[command(flatten)]
+    pub(super) values: ValueArgs,
+}
+
 /// Compile templates to one artifact.
 ///
 /// The artifact has every template that is named, with all it includes, imports and extends. `render`, `stamp` and
@@ -306,11 +326,19 @@ pub(super) struct DisasmArgs {
 }
 
 /// Find every syntax and link error of templates, without data.
+///
+/// Templates of HCL are evaluated as well, with variables that are not known: what is wrong whatever they are is an
+/// error. With `--var-types` only the variables that are declared exist, each of its type; without, each variable is
+/// of any type.
 #[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
 pub(super) struct CheckArgs {
     /// Template files, directories of them, or artifacts
     #[arg(required = true, value_name = "TEMPLATES")]
     pub(super) templates: Vec<PathBuf>,
+    /// The types of the variables of HCL templates: `name = TYPE`, or `variable "name" { type = TYPE }`
+    #[arg(long, value_name = "FILE")]
+    pub(super) var_types: Option<PathBuf>,
     /// Warnings count as errors
     #[arg(long)]
     pub(super) strict: bool,

@@ -10,8 +10,10 @@ mod compile;
 mod completions;
 mod console;
 mod disasm;
+mod eval;
 pub mod exit;
 mod glob;
+mod hcl;
 mod inspect;
 mod intent;
 mod opened;
@@ -59,7 +61,9 @@ fn run(cli: &Cli, matches: &ArgMatches) -> Exit {
         Command::Compile(args) => compile::run(args, &console),
         Command::Inspect(args) => inspect::run(args),
         Command::Disasm(args) => disasm::run(args),
+        Command::Eval(args) => eval::run(args, of_command),
         Command::Intent(args) => intent::run(args, &console),
+        Command::Hcl(args) => hcl::run(args, &console),
         Command::Completions { shell } => completions::run(*shell),
     });
     match result {

@@ -40,8 +40,13 @@ fn text(template: &Template, inputs: &DataMap) -> Result<String, Failed> {
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs));
     let mut text = String::new();
-    template.render_inputs(&mut Session::new(), inputs, &mut text)?;
-    Ok(text)
+    match template.render_inputs(&mut Session::new(), inputs, &mut text) {
+        Ok(()) => Ok(text),
+        Err(mut error) => {
+            template.explain(inputs, &mut error);
+            Err(error.into())
+        }
+    }
 }
 
 /// The template that is asked for, from its source or out of an artifact.

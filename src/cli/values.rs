@@ -74,7 +74,7 @@ pub(super) fn layers(args: &ValueArgs, matches: &ArgMatches, stdin: &mut Stdin) 
         let source = stdin.read(path)?;
         // A values file is YAML, and JSON is YAML, unless its name says otherwise.
         let format = match Format::of(source.name(), "") {
-            Format::Json => Format::Json,
+            format @ (Format::Json | Format::Hcl) => format,
             _ => Format::Yaml,
         };
         files.push(input::map(&source, format)?);

@@ -117,6 +117,8 @@ codes! {
     SetConflict          "E0803" "input.set_conflict"          "a `--set` path leads through a value of another type";
     BadFleet             "E0804" "input.bad_fleet"             "a fleet is not a list of maps";
     DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
+    InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
+    InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";

@@ -72,8 +72,15 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// One sentence without a final stop.
     pub message: String,
+    /// What is wrong in full sentences, in languages whose messages are summaries; said at the primary place where
+    /// that says nothing else.
+    pub detail: Option<String>,
+    /// The part of the primary place's source that shows what the place stands in.
+    pub context: Option<Span>,
     /// The primary place first, then others (the include or call that led there).
     pub labels: Vec<Label>,
+    /// What else went wrong in the same run.
+    pub also: Vec<Box<Diagnostic>>,
     /// The names that could have been meant, sorted; `None` where nothing was looked up.
     pub available: Option<Vec<String>>,
     /// Further facts, one sentence each.
@@ -95,6 +102,9 @@ impl Diagnostic {
             code,
             severity: Severity::Error,
             message: message.into(),
+            detail: None,
+            context: None,
+            also: Vec::new(),
             labels: Vec::new(),
             available: None,
             notes: Vec::new(),
@@ -110,6 +120,18 @@ impl Diagnostic {
         let mut diagnostic = Self::new(code, message);
         diagnostic.severity = Severity::Warning;
         diagnostic
+    }
+
+    /// Says in full what is wrong.
+    pub fn with_detail(mut self: Box<Self>, detail: impl Into<String>) -> Box<Self> {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// Sets the part of the primary place's source that shows what the place stands in.
+    pub fn with_context(mut self: Box<Self>, context: Span) -> Box<Self> {
+        self.context = Some(context);
+        self
     }
 
     /// Adds a place; the first one added is the primary one.

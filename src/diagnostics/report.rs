@@ -40,6 +40,7 @@ impl Diagnostic {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut text = renderer.decor_style(DecorStyle::Ascii).render(&[self.group()]);
         text.push('\n');
+        text.extend(self.also.iter().map(|other| other.render(color)));
         text
     }
 
@@ -51,7 +52,8 @@ impl Diagnostic {
         let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.id()));
         for (at, label) in self.labels.iter().take(LABELS).enumerate() {
             let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-            group = group.elements(place(label, kind));
+            let detail = self.detail.as_deref().filter(|_| at == 0);
+            group = group.elements(place(label, detail, kind));
         }
         group.elements(self.facts().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
     }
@@ -59,6 +61,9 @@ impl Diagnostic {
     /// What follows the excerpts, in the order it is printed.
     fn facts(&self) -> Vec<(Level<'static>, String)> {
         let mut facts = Vec::new();
+        let unsaid =
+            |detail: &&String| self.primary().is_none_or(|label| !label.text.is_empty() && label.text != **detail);
+        facts.extend(self.detail.iter().filter(unsaid).map(|detail| (Level::NOTE, detail.clone())));
         if let Some(hidden) = self.labels.len().checked_sub(LABELS + 1) {
             facts.push((Level::NOTE, format!("and {} more places", hidden + 1)));
         }
@@ -110,7 +115,10 @@ impl Diagnostic {
             ("cluster", json!(self.cluster)),
             ("template", json!(self.template)),
         ];
-        for (key, value) in own {
+        if !self.also.is_empty() {
+            object.insert("also".to_owned(), self.also.iter().map(|other| other.to_json()).collect());
+        }
+        for (key, value) in own.into_iter().chain(self.detail.iter().map(|detail| ("detail", json!(detail)))) {
             object.entry(key).or_insert(value);
         }
         Value::Object(object)
@@ -142,11 +150,12 @@ fn span_json(label: &Label) -> Value {
 }
 
 /// The `--> file:line:column` line and the excerpt of one label.
-fn place(label: &Label, kind: AnnotationKind) -> Vec<Element<'_>> {
+fn place<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) -> Vec<Element<'l>> {
     let at = label.position();
     let name = normalize_untrusted_str(label.source.name());
     let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
-    let text = (!label.text.is_empty()).then(|| normalize_untrusted_str(&label.text));
+    let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
+    let text = said.map(normalize_untrusted_str);
     let snippet = Snippet::source(excerpt).line_start(at.line as usize).annotation(kind.span(inner).label(text));
     if whole {
         return vec![snippet.path(name).into()];

@@ -9,7 +9,7 @@ use super::template::{Findings, Origin, Template};
 use crate::bytecode::Dialect;
 use crate::compiler::{Compiled, Loader, NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::dialect::{tera, tower};
+use crate::dialect::{hcl, tera, tower};
 use crate::text::Source;
 
 /// What an engine needs to compile, beside what it needs to render.
@@ -178,6 +178,7 @@ fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
     match dialect {
         Dialect::Tower => tower::compile(unit),
         Dialect::Tera => tera::compile(unit),
+        Dialect::Hcl => hcl::compile(unit),
     }
 }
 
@@ -186,6 +187,7 @@ fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
     match dialect {
         Dialect::Tower => units.iter().map(tower::compile).collect(),
         Dialect::Tera => tera::compile_all(units),
+        Dialect::Hcl => units.iter().map(hcl::compile).collect(),
     }
 }
 

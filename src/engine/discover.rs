@@ -154,36 +154,50 @@ fn walk(
     Ok(())
 }
 
-/// The language that the name of a file tells: its last extension or the one before (`app.tera.yaml`).
+/// The language that a file's name tells: by its last extension or the one before (`app.yaml.tera`, `app.tera.yaml`),
+/// whatever its letters' case. A file of HCL is a configuration; a template's name ends in `.tftpl` or has `hcl` before
+/// its last extension (`app.hcl.tmpl`).
 ///
 /// ```
-/// use dropforge::engine::dialect_of;
-/// use dropforge::engine::Dialect;
+/// use dropforge::engine::{Dialect, dialect_of};
 /// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
 /// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
+/// assert_eq!(dialect_of("app.yaml.tftpl"), Some(Dialect::Hcl));
+/// assert_eq!(dialect_of("main.hcl"), None);
 /// assert_eq!(dialect_of("app.yaml"), None);
 /// ```
 pub fn dialect_of(name: &str) -> Option<Dialect> {
     let base = name.rsplit('/').next().unwrap_or(name);
-    let parts: Vec<&str> = base.split('.').skip(1).collect();
-    parts.iter().rev().take(2).find_map(|part| Dialect::from_id(&part.to_ascii_lowercase()))
+    let parts: Vec<String> = base.split('.').skip(1).map(str::to_ascii_lowercase).collect();
+    let last = parts.len().saturating_sub(1);
+    let told = |(at, part): (usize, &String)| match Dialect::from_id(part) {
+        Some(Dialect::Hcl) => (at < last).then_some(Dialect::Hcl),
+        None => (at == last && part == extension(Dialect::Hcl)).then_some(Dialect::Hcl),
+        told => told,
+    };
+    parts.iter().enumerate().rev().take(2).find_map(told)
+}
+
+/// The extension that names a language.
+const fn extension(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Tower => "tower",
+        Dialect::Tera => "tera",
+        Dialect::Hcl => "tftpl",
+    }
 }
 
 /// The extensions that name a language.
 pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
-    Dialect::ALL.map(Dialect::id)
+    Dialect::ALL.map(extension)
 }
 
 /// The error of a file whose name does not tell its language.
 pub fn unknown_language(name: &str) -> Box<Diagnostic> {
-    let ids: Vec<&str> = language_extensions().to_vec();
+    let tera = extension(Dialect::Tera);
     Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
-        .with_available(ids.iter().copied())
-        .with_help(format!(
-            "say `--lang {}`, or name it `{name}.{}`",
-            ids.last().unwrap_or(&""),
-            ids.last().unwrap_or(&"")
-        ))
+        .with_available(language_extensions())
+        .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`"))
 }
 
 #[cfg(test)]

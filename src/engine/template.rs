@@ -138,6 +138,26 @@ impl Template {
         result
     }
 
+    /// Adds to an error of a render with these inputs what the values are that it is about, in languages that tell:
+    /// marked values are withheld. The template is parsed again for it.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::{Arena, Inputs};
+    /// use dropforge::vm::Session;
+    /// let template = Engine::new().compile(Dialect::Hcl, "t", "${name + 1}")?;
+    /// let arena = Arena::new();
+    /// let inputs = Inputs::new(arena.map(&[("name", arena.text("api"))]));
+    /// let mut error = template.render_inputs(&mut Session::new(), inputs, &mut String::new()).unwrap_err();
+    /// template.explain(inputs, &mut error);
+    /// assert_eq!(error.notes, ["`name` is \"api\""]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "compile")]
+    pub fn explain(&self, inputs: Inputs<'_>, error: &mut RenderError) {
+        instance::explain(self.run(inputs), error);
+    }
+
     fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
         let Shared { program, linked, limits, capabilities, .. } = &*self.shared;
         Run { program, linked, inputs, limits, capabilities: *capabilities }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
+use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::pattern::search_steps;
@@ -77,6 +78,8 @@ pub struct Cx<'v> {
     patterns: RefCell<Option<Patterns>>,
     fuel: Cell<u64>,
     memory: Cell<u64>,
+    at: Cell<usize>,
+    notes: Notes<'v>,
 }
 
 impl<'v> Cx<'v> {
@@ -89,7 +92,52 @@ impl<'v> Cx<'v> {
         regexes: &'v Regexes,
     ) -> Self {
         let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
-        Self { arena, inputs, limits, capabilities, regexes, patterns: RefCell::default(), fuel, memory }
+        let (patterns, at, notes) = (RefCell::default(), Cell::new(0), Notes::default());
+        Self { arena, inputs, limits, capabilities, regexes, patterns, fuel, memory, at, notes }
+    }
+
+    /// The same with what is left of the budgets of a run before it.
+    pub(crate) fn with_budgets(self, (fuel, memory): (u64, u64)) -> Self {
+        Self { fuel: Cell::new(fuel), memory: Cell::new(memory), ..self }
+    }
+
+    /// What is left of the budgets: steps and bytes.
+    pub(crate) fn budgets(&self) -> (u64, u64) {
+        (self.fuel.get(), self.memory.get())
+    }
+
+    /// Goes on with what a part of the run that had budgets of its own left of them.
+    pub(crate) fn set_budgets(&self, (fuel, memory): (u64, u64)) {
+        self.fuel.set(fuel);
+        self.memory.set(memory);
+    }
+
+    /// The word of the running instruction.
+    #[inline(always)]
+    pub(crate) fn at(&self) -> usize {
+        self.at.get()
+    }
+
+    /// Says which instruction runs.
+    #[inline(always)]
+    pub(crate) fn go(&self, at: usize) {
+        self.at.set(at);
+    }
+
+    /// What was noted in the run so far.
+    pub fn notes(&self) -> &Notes<'v> {
+        &self.notes
+    }
+
+    /// Notes an error of the running instruction, about a part of its source, and goes on.
+    #[cold]
+    pub fn note_error(&self, error: Box<Diagnostic>, subject: Subject) {
+        self.note(Noted::Error(error, subject));
+    }
+
+    /// Notes something at the running instruction.
+    pub fn note(&self, what: Noted<'v>) {
+        self.notes.add(Note { at: self.at.get(), what });
     }
 
     /// The inputs of the render.

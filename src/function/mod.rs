@@ -24,15 +24,21 @@
 //! ```
 
 mod context;
+mod fault;
 mod gate;
 mod host;
+mod notes;
+mod positional;
 mod registry;
 mod spec;
 
 pub use context::{Capabilities, Cx, Regexes};
+pub use fault::{Fault, Outcome, PathStep, Wrong};
 pub(crate) use gate::excerpt;
 pub use gate::{arrange, in_order};
 pub use host::{HostArgs, IntoAnswer};
+pub use notes::{Note, Noted, Notes, Subject};
+pub use positional::{Admits, Answer, ClosureBody, Place, Positional, PositionalBody};
 pub use registry::{Linked, Registry};
 pub use spec::{Body, Builtin, Default, Example, NativeBody, Param, Params, Type};
 

@@ -4,11 +4,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::Capabilities;
+use super::context::{Capabilities, Cx};
+use super::fault::Outcome;
 use super::host::{HostArgs, IntoAnswer};
+use super::positional::Positional;
 use super::spec::{Body, Builtin, Params};
 use crate::bytecode::{Import, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::value::Value;
 
 /// Functions by kind and name. A later registration of a name replaces an earlier one.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +54,38 @@ impl Registry {
             needs: Capabilities::NONE,
             pure: false,
             body: Body::Host(Arc::new(move |args| body(args).into_answer())),
+        });
+    }
+
+    /// Adds a closure as a function whose arguments are given by place: they are checked and converted first.
+    ///
+    /// ```
+    /// use dropforge::function::{Admits, Answer, Place, Positional, Registry};
+    /// use dropforge::value::Type;
+    /// let text = Place { name: "text".into(), ty: Type::String, admits: Admits::NONE };
+    /// let takes =
+    ///     Positional { params: vec![text].into(), rest: None, answer: Answer::Is(Type::String), not_null: true };
+    /// let mut registry = Registry::default();
+    /// registry.insert_closure("shout", takes, |cx, given| {
+    ///     let text = given.first().and_then(|text| text.as_str()).unwrap_or("");
+    ///     Ok(cx.text(&format!("{text}!"))?)
+    /// });
+    /// ```
+    pub fn insert_closure(
+        &mut self,
+        name: impl Into<String>,
+        params: Positional,
+        body: impl for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>> + Send + Sync + 'static,
+    ) {
+        self.insert(Builtin {
+            kind: ImportKind::Function,
+            name: Cow::Owned(name.into()),
+            params: Params::Positional(params),
+            doc: "Registered by the host.",
+            examples: &[],
+            needs: Capabilities::NONE,
+            pure: false,
+            body: Body::Closure(Arc::new(body)),
         });
     }
 

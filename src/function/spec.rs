@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::context::{Capabilities, Cx};
 use super::host::HostArgs;
+use super::positional::{ClosureBody, Positional, PositionalBody};
 use crate::bytecode::{ImportKind, Signature};
 use crate::diagnostics::Result;
 use crate::value::{Data, Value};
@@ -86,12 +87,22 @@ pub struct Param {
 }
 
 /// The parameters of a function.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Params {
     /// These; the first of a filter or test is the value it is applied to.
     Named(&'static [Param]),
     /// Any names: the body gets them as given.
     Open,
+    /// By place; the language's gate converts and checks what is given.
+    Positional(Positional),
+}
+
+impl Params {
+    /// What a call site says of an argument that is given by place.
+    pub const BY_PLACE: u32 = 0;
+
+    /// What it says of the last one where that is a collection, whose elements are given.
+    pub const SPREAD: u32 = 1;
 }
 
 /// An example: a template and what it renders to, or the code of the error it gives (`"E0403"`).
@@ -108,6 +119,10 @@ pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, St
 pub enum Body {
     /// A builtin's body.
     Native(NativeBody),
+    /// A builtin's body whose arguments are given by place.
+    Positional(PositionalBody),
+    /// A closure whose arguments are given by place.
+    Closure(ClosureBody),
     /// A user's closure.
     Host(HostBody),
 }
@@ -116,6 +131,8 @@ impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Body::Native(_) => "Native",
+            Body::Positional(_) => "Positional",
+            Body::Closure(_) => "Closure",
             Body::Host(_) => "Host",
         })
     }
@@ -145,7 +162,12 @@ pub struct Builtin {
 impl Builtin {
     /// The parameters, as far as call sites depend on them.
     pub fn signature(&self) -> Signature {
-        let Params::Named(params) = self.params else { return Signature::OPEN };
+        let params = match self.params {
+            Params::Named(params) => params,
+            Params::Open => return Signature::OPEN,
+            // The gate checks each call; all that a call site says of an argument is how it is given.
+            Params::Positional(_) => return Signature::of(2, 0),
+        };
         // FNV-1a: the number stands in artifacts, so it must not depend on a library's version.
         let mut hash = 0x811C_9DC5_u32;
         for param in params {

@@ -10,6 +10,36 @@ pub(crate) const URL_PATH: &AsciiSet =
 /// Everything but letters and digits.
 pub(crate) const STRICT: &AsciiSet = NON_ALPHANUMERIC;
 
+/// Everything but letters, digits, `- . _ ~` and the space, which a query writes as `+`.
+pub(crate) const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b' ');
+
+/// The octets that a part of a query says: `+` is a space, `%XX` an octet.
+///
+/// # Errors
+/// A percent sign that no two hexadecimal digits follow: it and what follows it.
+pub(crate) fn query_text(text: &str) -> Result<Vec<u8>, String> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'+', _) => octets.push(b' '),
+            (b'%', [high, low, behind @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+                let digit =
+                    |c: &u8| char::from(*c).to_digit(16).and_then(|digit| u8::try_from(digit).ok()).unwrap_or(0);
+                octets.push(digit(high) << 4 | digit(low));
+                rest = behind;
+            }
+            (b'%', _) => {
+                let wrong: Vec<u8> = std::iter::once(b'%').chain(after.iter().take(2).copied()).collect();
+                return Err(String::from_utf8_lossy(&wrong).into_owned());
+            }
+            _ => octets.push(*first),
+        }
+    }
+    Ok(octets)
+}
+
 /// `text` with the octets of `set`, and all that are not ASCII, written as `%XX`.
 ///
 /// `percent("a b/é", URL_PATH)` is `a%20b/%C3%A9`.
@@ -36,6 +66,14 @@ mod tests {
         let kept: String =
             (0..=127u8).map(char::from).filter(|c| percent(&c.to_string(), URL_PATH).len() == 1).collect();
         assert_eq!(kept, "%-./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~");
+    }
+
+    #[test]
+    fn queries_come_back() {
+        assert_eq!(query_text("a+b%2Fc%c3%A9").unwrap(), "a b/cé".as_bytes());
+        assert_eq!(query_text("%GGa"), Err("%GG".into()));
+        assert_eq!(query_text("%2"), Err("%2".into()));
+        assert_eq!(percent("a b~-_.*é", QUERY), "a b~-_.%2A%C3%A9");
     }
 
     #[test]

@@ -100,6 +100,68 @@ pub(crate) fn round(number: f64, method: Rounding, precision: i32) -> f64 {
     rounded / scale
 }
 
+/// `base` to the power of `exponent`, by squaring: with the roundings of implementations that do that, which the
+/// nearest float is not always. Not a number where a negative base has an exponent that is not whole.
+pub(crate) fn power(base: f64, exponent: f64) -> f64 {
+    let plain = exponent == 0.0 || base == 1.0 || exponent == 1.0;
+    if plain || base == 0.0 || !base.is_finite() || !exponent.is_finite() || exponent.abs() >= 9.0e18 {
+        return base.powf(exponent);
+    }
+    if exponent.abs() == 0.5 {
+        return if exponent > 0.0 { base.sqrt() } else { 1.0 / base.sqrt() };
+    }
+    let (mut whole, mut fraction) = (exponent.abs().trunc(), exponent.abs().fract());
+    if fraction != 0.0 && base < 0.0 {
+        return f64::NAN;
+    }
+    let (mut product, mut scale) = (1.0, 0_i64);
+    if fraction != 0.0 {
+        if fraction > 0.5 {
+            (fraction, whole) = (fraction - 1.0, whole + 1.0);
+        }
+        product = (fraction * base.ln()).exp();
+    }
+    let (mut square, mut square_scale) = split(base);
+    let mut left = whole as u64;
+    while left != 0 {
+        if square_scale.abs() > 1 << 12 {
+            scale += square_scale;
+            break;
+        }
+        if left & 1 == 1 {
+            product *= square;
+            scale += square_scale;
+        }
+        (square, square_scale) = (square * square, square_scale * 2);
+        if square < 0.5 {
+            (square, square_scale) = (square * 2.0, square_scale - 1);
+        }
+        left >>= 1;
+    }
+    if exponent < 0.0 { scaled(1.0 / product, -scale) } else { scaled(product, scale) }
+}
+
+/// A float that is not zero as a fraction from a half to one, and an exponent of two.
+fn split(float: f64) -> (f64, i64) {
+    const EXPONENT: u64 = 0x7FF << 52;
+    let (float, small) = if float.abs() < f64::MIN_POSITIVE { (float * 2f64.powi(64), 64) } else { (float, 0) };
+    let bits = float.to_bits();
+    let exponent = i64::try_from((bits & EXPONENT) >> 52).unwrap_or(0) - 1022;
+    (f64::from_bits(bits & !EXPONENT | 1022 << 52), exponent - small)
+}
+
+/// `float` times two to the power of `scale`, in steps that are floats themselves.
+fn scaled(float: f64, scale: i64) -> f64 {
+    let mut left = i32::try_from(scale.clamp(-5_000, 5_000)).unwrap_or(0);
+    let mut float = float;
+    while left != 0 && float != 0.0 && float.is_finite() {
+        let step = left.clamp(-1000, 1000);
+        float *= 2f64.powi(step);
+        left -= step;
+    }
+    float
+}
+
 /// A size in bytes for people, in steps of 1024: `1.21 kB`, or with the binary units' names `1.21 KiB`.
 pub(crate) fn file_size(bytes: u64, binary_names: bool) -> String {
     humansize::format_size(bytes, if binary_names { humansize::BINARY } else { humansize::WINDOWS })
@@ -192,6 +254,22 @@ mod tests {
         assert!(round(1.0, Rounding::Common, i32::MAX).is_nan());
         assert!(Rounding::NAMES.iter().all(|name| Rounding::named(name).is_some()));
         assert_eq!(Rounding::named("up"), None);
+    }
+
+    #[test]
+    fn powers_by_squaring() {
+        for (base, exponent, wanted) in
+            [(2.0, 10.0, 1024.0), (2.0, -2.0, 0.25), (-3.0, 3.0, -27.0), (9.0, 0.5, 3.0), (10.0, 22.0, 1e22)]
+        {
+            assert_eq!(power(base, exponent), wanted, "{base}^{exponent}");
+        }
+        assert_eq!(power(0.0, -1.0), f64::INFINITY);
+        assert_eq!(power(5e-324, 1.0), 5e-324);
+        assert_eq!(power(1e-200, 2.0), 0.0);
+        assert_eq!(power(1e200, 2.0), f64::INFINITY);
+        assert_eq!(power(2.0, 1e300), f64::INFINITY);
+        assert_eq!(power(2.0, -1074.0), 5e-324);
+        assert!(power(-2.0, 0.5).is_nan());
     }
 
     #[test]

@@ -1,12 +1,77 @@
 //! Text: letter case, words, truncation, indentation, slugs. Lengths are in bytes unless said otherwise.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// Bytes that a slug may have for each byte of its text: what the longest transliteration needs (a test looks).
 const SLUG_GROWTH: usize = 16;
+
+/// The text in the Unicode normal form C.
+pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.nfc().collect())
+    }
+}
+
+/// `text` in capitals, each letter for itself: a letter of which the capital is several keeps its form, `ß` as well.
+pub(crate) fn upper(text: &str) -> String {
+    if text.is_ascii() { text.to_ascii_uppercase() } else { text.chars().map(upper_letter).collect() }
+}
+
+/// `text` in small letters, each letter for itself.
+pub(crate) fn lower(text: &str) -> String {
+    let letter = |c: char| c.to_lowercase().next().unwrap_or(c);
+    if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(letter).collect() }
+}
+
+fn upper_letter(c: char) -> char {
+    let mut capitals = c.to_uppercase();
+    match (capitals.next(), capitals.next()) {
+        (Some(capital), None) => capital,
+        _ => with_iota(c),
+    }
+}
+
+/// The capital of a Greek letter with an iota below it, which is one letter as well as two.
+fn with_iota(c: char) -> char {
+    let step = match c {
+        '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
+        '\u{1fb3}' | '\u{1fc3}' | '\u{1ff3}' => 9,
+        _ => 0,
+    };
+    char::from_u32(u32::from(c) + step).unwrap_or(c)
+}
+
+/// The first letter of each word as a title has it, the others as they are. Letters, digits, `_` and all that is
+/// not ASCII and no white space are parts of words.
+///
+/// `title_words("it's MY dog")` is `It'S MY Dog`.
+pub(crate) fn title_words(text: &str) -> String {
+    let mut inside = false;
+    let mut letter = |c: char| {
+        let shown = if inside { c } else { title_letter(c) };
+        inside = if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { !c.is_whitespace() };
+        shown
+    };
+    text.chars().map(&mut letter).collect()
+}
+
+fn title_letter(c: char) -> char {
+    match c {
+        'Ǆ' | 'ǅ' | 'ǆ' => 'ǅ',
+        'Ǉ' | 'ǈ' | 'ǉ' => 'ǈ',
+        'Ǌ' | 'ǋ' | 'ǌ' => 'ǋ',
+        'Ǳ' | 'ǲ' | 'ǳ' => 'ǲ',
+        '\u{10d0}'..='\u{10ff}' => c,
+        _ => upper_letter(c),
+    }
+}
 
 /// The length of `text` in capitals.
 pub(crate) fn uppercase_len(text: &str) -> usize {
@@ -256,6 +321,13 @@ mod tests {
             let allowed = slug_len(&text).unwrap() - if text.is_ascii() { 0 } else { 2 * SLUG_GROWTH - 2 };
             assert!(slug(&text).len() <= allowed, "{letter:?} {}", slug(&text));
         }
+    }
+
+    #[test]
+    fn letters_change_one_by_one() {
+        assert_eq!(upper("straße baﬄe ᾳ é"), "STRAßE BAﬄE ᾼ É");
+        assert_eq!(lower("İΣ É"), "iσ é");
+        assert_eq!(title_words("it's a_b ǆ x\u{3000}y ე"), "It'S A_b ǅ X\u{3000}Y ე");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Deep equality that keeps whole numbers and floats apart, as JSON libraries compare.
 
-use super::{Map, Value};
+use super::{Extended, Map, Value};
 
 /// Whether `a` and `b` are the same value: numbers of one kind by value (NaN equals nothing), lists by item,
 /// maps by key whatever their order. `visit` is called once for each pair compared and may stop the
@@ -16,6 +16,19 @@ pub fn equal<E>(a: Value<'_>, b: Value<'_>, visit: &mut impl FnMut() -> Result<(
         (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
         (Value::List(a), Value::List(b)) => return equal_lists(a.items(), b.items(), visit),
         (Value::Map(a), Value::Map(b)) => return equal_maps(a, b, visit),
+        (Value::Extended(a), Value::Extended(b)) => return equal_extended(a.kind(), b.kind(), visit),
+        _ => false,
+    })
+}
+
+/// Whether they are the same, type, marks and all; what is not known equals nothing.
+fn equal_extended<E>(a: &Extended<'_>, b: &Extended<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
+    Ok(match (a, b) {
+        (Extended::Number(a), Extended::Number(b)) => a.compare(b).is_eq(),
+        (Extended::Null(a), Extended::Null(b)) => a == b,
+        (Extended::Capsule(a), Extended::Capsule(b)) => a == b,
+        (Extended::Marked(a, marks), Extended::Marked(b, others)) if marks == others => return equal(*a, *b, visit),
+        (Extended::Typed(ty, a), Extended::Typed(other, b)) if ty == other => return equal(*a, *b, visit),
         _ => false,
     })
 }

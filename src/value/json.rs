@@ -1,6 +1,6 @@
 //! Values as JSON text.
 
-use super::Value;
+use super::{Extended, Value};
 
 /// How JSON is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,21 @@ impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
             Value::Str(text) => self.string(text.as_str())?,
             Value::List(list) => self.list(list.items(), level)?,
             Value::Map(map) => self.map(map, level)?,
+            Value::Extended(extension) => self.extended(extension.kind(), level)?,
         }
         (self.grow)(self.out.len())
+    }
+
+    /// A number in full, elements without their type, and without marks; what is not known is null.
+    fn extended(&mut self, kind: &Extended<'_>, level: usize) -> Result<(), E> {
+        match kind {
+            Extended::Number(number) if number.is_finite() => self.out.push_str(&number.to_text()),
+            Extended::Marked(value, _) | Extended::Typed(_, value) => return self.value(*value, level),
+            Extended::Number(_) | Extended::Null(_) | Extended::Unknown(_) | Extended::Capsule(_) => {
+                self.out.push_str("null");
+            }
+        }
+        Ok(())
     }
 
     fn list(&mut self, items: &[Value<'_>], level: usize) -> Result<(), E> {

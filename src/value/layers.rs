@@ -25,6 +25,15 @@ impl<'v> Inputs<'v> {
         [self.over, self.base]
     }
 
+    /// Whether these are the same layers, not only equal ones.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        let same = |(a, b): (Option<&'v Map<'v>>, Option<&'v Map<'v>>)| match (a, b) {
+            (Some(a), Some(b)) => std::ptr::eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        same((self.base, other.base)) && same((self.over, other.over))
+    }
+
     /// The value of `name`.
     pub fn get(&self, name: &str) -> Option<Value<'v>> {
         self.layers().into_iter().flatten().find_map(|layer| layer.get(name))

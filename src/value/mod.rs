@@ -11,20 +11,26 @@
 mod arena;
 mod data;
 mod equal;
+mod extended;
 mod from_serde;
 mod json;
 mod layers;
 mod map;
 mod to_value;
+mod types;
 pub mod yaml;
 
 pub use arena::Arena;
 pub use data::{Data, DataMap};
 pub use equal::equal;
+pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown};
 pub use from_serde::InputBuilder;
 pub use json::{JsonStyle, write_json};
 pub use layers::Inputs;
 pub use map::{Map, Shape, Shapes};
+pub use types::{Attribute, Type};
+
+pub use crate::stdlib::bignum::{BigNum, Layout};
 
 /// How many bytes a [`Block`] has.
 pub(crate) const BLOCK: usize = 32;
@@ -153,6 +159,8 @@ pub enum Value<'v> {
     List(&'v List<'v>),
     /// A map from text.
     Map(&'v Map<'v>),
+    /// A value beyond these.
+    Extended(&'v Extension<'v>),
 }
 
 const _: () = assert!(size_of::<Value<'static>>() == 16);
@@ -207,6 +215,7 @@ impl<'v> Value<'v> {
         match self {
             Value::List(list) => list.depth,
             Value::Map(map) => map.depth(),
+            Value::Extended(extension) => extension.depth(),
             _ => 0,
         }
     }
@@ -222,6 +231,7 @@ impl<'v> Value<'v> {
             Value::Str(_) => "string",
             Value::List(_) => "list",
             Value::Map(_) => "map",
+            Value::Extended(extension) => extension.name(),
         }
     }
 
@@ -236,6 +246,7 @@ impl<'v> Value<'v> {
             Value::Str(text) => Data::Str(text.as_str().to_owned()),
             Value::List(list) => Data::List(list.items().iter().map(Value::to_data).collect()),
             Value::Map(map) => Data::Map(map.iter().map(|(key, value)| (key.to_owned(), value.to_data())).collect()),
+            Value::Extended(extension) => extension.to_data(),
         }
     }
 }

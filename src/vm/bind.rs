@@ -1,6 +1,7 @@
 //! Where a program's top-level inputs are found.
 
 use hashbrown::HashMap;
+use smallvec::SmallVec;
 
 use crate::bytecode::CodeView;
 use crate::value::{Inputs, Map, Value};
@@ -20,20 +21,23 @@ type Place = (u32, u32);
 /// How many bindings are kept beside the last one of each program.
 const KEPT: usize = 8192;
 
+/// Where the inputs of a program are; expressions have few of them.
+type Places = SmallVec<[Place; 4]>;
+
 /// For programs, and the shapes of the layers of inputs they were given, where each of their inputs was found.
 /// Of a fleet's clusters few have shapes of their own.
-pub(super) type Bindings = HashMap<(u64, ShapeIds), Box<[Place]>>;
+pub(super) type Bindings = HashMap<(u64, ShapeIds), Places>;
 
 /// Where the inputs of one program were found when it was rendered last.
 #[derive(Debug)]
 pub(super) struct Bound {
     ids: ShapeIds,
-    places: Box<[Place]>,
+    places: Places,
 }
 
 impl Default for Bound {
     fn default() -> Self {
-        Self { ids: (ANONYMOUS, ANONYMOUS), places: Box::default() }
+        Self { ids: (ANONYMOUS, ANONYMOUS), places: Places::new() }
     }
 }
 
@@ -62,8 +66,10 @@ impl Bound {
     #[inline(never)]
     fn find(&mut self, known: &mut Bindings, code: &CodeView<'_>, layers: [Option<&Map<'_>>; 2], ids: ShapeIds) {
         let places = || code.globals.iter().map(|&name| find(layers, code.str(name))).collect();
+        // Most programs only ever see the shapes they see first: those are not worth keeping.
+        let first = self.ids == (ANONYMOUS, ANONYMOUS);
         self.ids = ids;
-        if ids.0 == ANONYMOUS || ids.1 == ANONYMOUS {
+        if first || ids.0 == ANONYMOUS || ids.1 == ANONYMOUS {
             self.places = places();
             return;
         }

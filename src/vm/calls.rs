@@ -3,6 +3,7 @@
 use super::access::Access;
 use super::dispatch::steps;
 use super::machine::{Frame, Machine};
+use super::semantics::Semantics;
 use crate::bytecode::{CallSite, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
@@ -14,21 +15,21 @@ const CALL_STEPS: u64 = 8;
 
 impl<'r, A: Access> Machine<'r, '_, A> {
     /// Calls the function of the call site at `at` with the topmost values.
-    pub(super) fn call(&mut self, at: u32) -> Result<()> {
+    pub(super) fn call<S: Semantics>(&mut self, at: u32) -> Result<()> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
-        let answer = self.answer(&site)?;
+        let answer = self.answer_of::<S>(&site)?;
         self.top -= site.params.len();
         self.push(answer);
         Ok(())
     }
 
     /// The same, where the answer is the same for the whole render: the function is called once.
-    pub(super) fn call_memo(&mut self, at: u32, memo: u32) -> Result<()> {
+    pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
         let memo = self.program.globals.len() + memo as usize;
         let known = A::at(self.values, memo);
         if known.is_undefined() {
-            self.call(at)?;
+            self.call::<S>(at)?;
             if self.import_of(at).is_some_and(|builtin| builtin.pure) {
                 *A::place(self.values, memo) = A::at(self.values, self.top - 1);
             }
@@ -46,19 +47,23 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// The answer of a call with the topmost values.
-    fn answer(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
+    fn answer_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
         let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
             return Err(capability_off(builtin));
         }
         let given = self.topmost(site.params.len());
-        match (&builtin.body, builtin.params) {
+        match (&builtin.body, &builtin.params) {
             (Body::Native(body), Params::Named(params)) if in_order(builtin, params, site.params, given)? => {
                 body(&self.cx, given)
             }
             (Body::Native(body), Params::Named(params)) => {
                 let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
                 body(&self.cx, &arguments)
+            }
+            (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) => {
+                let spread = site.params.last() == Some(&Params::SPREAD);
+                S::call(&self.cx, builtin, given, spread)
             }
             _ => self.call_host(builtin, site, given),
         }

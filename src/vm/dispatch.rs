@@ -1,7 +1,7 @@
 //! The loop: one line for each instruction.
 
 use super::access::Access;
-use super::machine::{Machine, literal};
+use super::machine::{Capture, Machine, literal};
 use super::semantics::Semantics;
 use crate::bytecode::{BinaryOp, Op, Role, Test};
 use crate::diagnostics::Result;
@@ -37,7 +37,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             let word = A::at(words, pc);
             let op = A::op(word);
             hooks.step(pc, op);
-            self.at = pc;
+            self.cx.go(pc);
             let a = word >> 8;
             pc += 1;
             // The next operand word.
@@ -128,8 +128,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     }
                 }
                 Op::EndIter => drop(self.loops.pop()),
-                Op::Call => self.call(a)?,
-                Op::CallMemo => self.call_memo(a, operand())?,
+                Op::Call => self.call::<S>(a)?,
+                Op::CallMemo => self.call_memo::<S>(a, operand())?,
                 Op::CallChunk => {
                     let scope = operand();
                     pc = self.enter(a, scope, pc)?;
@@ -146,6 +146,19 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 }
                 Op::Capture => self.begin_capture(),
                 Op::EndCapture => self.end_capture()?,
+                Op::Neg => {
+                    let value = self.pop();
+                    self.push(S::negative(&self.cx, value)?);
+                }
+                Op::Mark => self.push(Value::uint(self.cx.notes().count() as u64)),
+                Op::Fault => {
+                    let error = self.failure(a);
+                    self.push(S::fault(&self.cx, error)?);
+                }
+                Op::Gather => self.captures.push(Capture::Values(self.gathered.len())),
+                Op::Keep => self.keep()?,
+                Op::EndGather => self.end_gather()?,
+                Op::Answer => self.answer = self.pop(),
             }
         }
     }
@@ -183,8 +196,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     #[inline]
     fn negate<S: Semantics>(&mut self) -> Result<()> {
-        let truth = self.pop_truth::<S>()?;
-        self.push(Value::Bool(!truth));
+        let answer = match self.pop() {
+            Value::Bool(b) => Value::Bool(!b),
+            value => S::not(&self.cx, value)?,
+        };
+        self.push(answer);
         Ok(())
     }
 

@@ -14,13 +14,18 @@ pub enum Items<'v> {
     List(&'v [Value<'v>]),
     /// The entries of a map in the order of the keys' bytes.
     Sorted(&'v Map<'v>),
+    /// The items of a list, each behind its index.
+    Indexed(&'v [Value<'v>]),
+    /// Keys and values.
+    Pairs(&'v [[Value<'v>; 2]]),
 }
 
 impl Items<'_> {
     fn len(&self) -> usize {
         match self {
-            Items::List(items) => items.len(),
+            Items::List(items) | Items::Indexed(items) => items.len(),
             Items::Sorted(map) => map.len(),
+            Items::Pairs(pairs) => pairs.len(),
         }
     }
 }
@@ -54,7 +59,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if len == 0 {
             return Ok(false);
         }
-        if names == 1 && matches!(items, Items::Sorted(_)) {
+        if names == 1 && !matches!(items, Items::List(_)) {
             return Err(self.corrupt()); // an entry takes two slots
         }
         self.loops.push(Loop { items, begun: 0, len });
@@ -83,6 +88,16 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     self.set_slot(slot, Value::Str(key));
                     self.set_slot(slot + 1, value);
                 }
+            }
+            Items::Indexed(items) => {
+                let item = items.get(at).copied().unwrap_or_default();
+                self.set_slot(slot, Value::uint(at as u64));
+                self.set_slot(slot + 1, item);
+            }
+            Items::Pairs(pairs) => {
+                let [key, value] = pairs.get(at).copied().unwrap_or_default();
+                self.set_slot(slot, key);
+                self.set_slot(slot + 1, value);
             }
         }
         Ok(true)

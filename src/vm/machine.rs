@@ -21,6 +21,15 @@ pub(super) type Cache = Cell<(u32, u32)>;
 /// An inline cache that knows nothing: no shape has this id.
 pub(super) const COLD: (u32, u32) = (u32::MAX, 0);
 
+/// What is held back: where it begins.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Capture {
+    /// Text, in the output.
+    Text(usize),
+    /// Values, in what is gathered.
+    Values(usize),
+}
+
 /// A chunk that is running.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
@@ -54,10 +63,12 @@ pub(super) struct Machine<'r, 'o, A> {
     /// Index of the first slot of the running chunk.
     pub base: usize,
     pub loops: bumpalo::collections::Vec<'r, Loop<'r>>,
-    pub captures: SmallVec<[usize; 4]>,
+    pub captures: SmallVec<[Capture; 4]>,
+    /// What the open gathers have gathered, the outermost first.
+    pub gathered: bumpalo::collections::Vec<'r, Value<'r>>,
+    /// The answer that the run gave last.
+    pub answer: Value<'r>,
     pub frames: SmallVec<[Frame; 4]>,
-    /// The word of the running instruction, for the error door.
-    pub at: usize,
     pub out: Output<'o>,
     pub access: PhantomData<A>,
 }
@@ -180,6 +191,14 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     pub(super) fn join<S: Semantics>(&mut self, count: u32) -> Result<()> {
         let start = self.out.len();
         let first = self.top.saturating_sub(count as usize);
+        let plain = |value: &Value<'_>| matches!(value, Value::Str(_) | Value::Int(_) | Value::Bool(_));
+        if !self.topmost(count as usize).iter().all(plain)
+            && let Some(joined) = S::joined(&self.cx, self.topmost(count as usize))?
+        {
+            self.top = first;
+            self.push(joined);
+            return Ok(());
+        }
         for at in first..self.top {
             let value = A::at(self.values, at);
             if let Err(error) = self.write::<S>(value, EscapeMode::Piece as u32) {
@@ -202,12 +221,29 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     pub(super) fn begin_capture(&mut self) {
-        self.captures.push(self.out.len());
+        self.captures.push(Capture::Text(self.out.len()));
     }
 
     pub(super) fn end_capture(&mut self) -> Result<()> {
-        let start = self.captures.pop().unwrap_or(self.out.len());
+        let Some(Capture::Text(start)) = self.captures.pop() else { return Err(self.corrupt()) };
         self.take_output(start)
+    }
+
+    /// Adds the top to what is gathered.
+    pub(super) fn keep(&mut self) -> Result<()> {
+        self.cx.charge(size_of::<Value>())?;
+        let value = self.pop();
+        self.gathered.push(value);
+        Ok(())
+    }
+
+    /// Pushes a list of what was gathered.
+    pub(super) fn end_gather(&mut self) -> Result<()> {
+        let Some(Capture::Values(start)) = self.captures.pop() else { return Err(self.corrupt()) };
+        let list = self.cx.list(self.gathered.get(start..).unwrap_or(&[]))?;
+        self.gathered.truncate(start);
+        self.push(list);
+        Ok(())
     }
 
     /// Pushes what was written since `start` as text, and takes it back from the output.
@@ -230,7 +266,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// The error of code that no emitter produces.
     #[cold]
     pub(super) fn corrupt(&self) -> Box<Diagnostic> {
-        Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.at))
+        Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.cx.at()))
     }
 }
 

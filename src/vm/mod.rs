@@ -8,6 +8,7 @@ mod access;
 mod bind;
 mod calls;
 mod dispatch;
+mod evaluate;
 mod loops;
 mod machine;
 mod output;
@@ -20,6 +21,7 @@ mod unwind;
 mod tests;
 
 pub use dispatch::{Hooks, NoHooks};
+pub use evaluate::{Answer, Evaluator, Space};
 pub use loops::Items;
 pub use output::Output;
 pub use semantics::{Missing, Semantics};

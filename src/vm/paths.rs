@@ -245,8 +245,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
         };
         let span = failed.and_then(|_| path.segment_span(deepest));
-        let answer = S::missing(&self.cx, &Missing { path: whole, name, parent, index, mode });
-        answer.map_err(|error| match (span, self.program.place(crate::vm::unwind::word(self.at))) {
+        let step = failed.and_then(|_| u32::try_from(deepest).ok());
+        let answer = S::missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
+        answer.map_err(|error| match (span, self.program.place(crate::vm::unwind::word(self.cx.at()))) {
             (Some((start, len)), Some(place)) => {
                 let start = place.span.start + start;
                 match self.program.source(place) {

@@ -3,13 +3,15 @@
 use super::loops::Items;
 use super::output::Output;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
-use crate::diagnostics::Result;
-use crate::function::Cx;
+use crate::diagnostics::{Diagnostic, Result};
+use crate::function::{Builtin, Cx};
 use crate::value::Value;
 
 /// A path that names nothing.
 #[derive(Debug, Clone, Copy)]
 pub struct Missing<'m, 'v> {
+    /// Which step of the path failed, counted from 0; `None` where its root names nothing.
+    pub step: Option<u32>,
     /// The whole path as it is written.
     pub path: &'m str,
     /// The step that failed as it is written, or the root's name.
@@ -39,6 +41,37 @@ pub trait Semantics: 'static {
     /// The result of an operator. In every language two texts are equal exactly when their bytes are: the machine
     /// answers that itself where it compares a path with a constant.
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
+
+    /// The opposite of an answer that is no boolean.
+    fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+        Self::truth(cx, value).map(|truth| Value::Bool(!truth))
+    }
+
+    /// The negative of a number, in languages that negate by an instruction of its own.
+    fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+        Self::binary(cx, BinaryOp::Sub, Value::Int(0), value)
+    }
+
+    /// What a run goes on with after an error that was known when the program was compiled, in languages whose
+    /// errors are values; others raise it.
+    fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
+        let _ = cx;
+        Err(error)
+    }
+
+    /// The argument gate and the call of a function whose arguments are given by place; where `spread` is, the last
+    /// of `given` is a collection whose elements are given.
+    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spread: bool) -> Result<Value<'v>> {
+        let _ = (function, given, spread);
+        Err(cx.arity())
+    }
+
+    /// What values are as one text where one of them is no plain text, number or boolean; `None` leaves it to
+    /// [`Semantics::to_text`] of each.
+    fn joined<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
+        let _ = (cx, values);
+        Ok(None)
+    }
 
     /// What a value is in a role.
     fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {

@@ -109,15 +109,16 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
         base: fixed,
         loops: bumpalo::collections::Vec::new_in(arena.bump()),
         captures: SmallVec::new(),
+        gathered: bumpalo::collections::Vec::new_in(arena.bump()),
+        answer: Value::Undefined,
         frames: SmallVec::new(),
-        at: 0,
         out: Output::new(out, run.limits.output_bytes),
         access: PhantomData,
     };
     let mut at = machine.enter(0, 0, 0)?;
     loop {
         match machine.execute::<S, H>(at, hooks) {
-            Ok(()) => return Ok(()),
+            Ok(()) => return machine.settled(),
             Err(error) => at = machine.unwind(error)?,
         }
     }

@@ -2,18 +2,18 @@
 //!
 //! `once WORKLOAD ENGINE TIMES`; with no arguments it lists workloads and engines.
 
-use dropforge_benches::WORKLOADS;
+use dropforge_benches::{LONG, WORKLOADS};
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [workload, engine, times] = arguments.as_slice() else {
-        for (id, make) in WORKLOADS {
+        for (id, make) in WORKLOADS.into_iter().chain(LONG) {
             let engines: Vec<_> = make().subjects.iter().map(|subject| subject.engine()).collect();
             println!("{id}: {}", engines.join(", "));
         }
         return;
     };
-    let (_, make) = WORKLOADS.into_iter().find(|(id, _)| id == workload).expect("a workload");
+    let (_, make) = WORKLOADS.into_iter().chain(LONG).find(|(id, _)| id == workload).expect("a workload");
     let mut subjects = make().subjects;
     let subject = subjects.iter_mut().find(|subject| subject.engine() == engine).expect("an engine of the workload");
     for _ in 0..times.parse().expect("a number of times") {

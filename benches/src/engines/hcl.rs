@@ -41,14 +41,49 @@ fn shq(args: FuncArgs) -> Answer {
     Ok(quote(&text(&args, 0)).into())
 }
 
+fn starts(args: FuncArgs) -> Answer {
+    Ok(text(&args, 0).starts_with(&text(&args, 1)).into())
+}
+
+fn ends(args: FuncArgs) -> Answer {
+    Ok(text(&args, 0).ends_with(&text(&args, 1)).into())
+}
+
+fn holds(args: FuncArgs) -> Answer {
+    Ok(text(&args, 0).contains(&text(&args, 1)).into())
+}
+
+fn length(args: FuncArgs) -> Answer {
+    Ok(args[0].as_array().map_or_else(|| text(&args, 0).chars().count(), Vec::len).into())
+}
+
+fn contains(args: FuncArgs) -> Answer {
+    Ok(args[0].as_array().is_some_and(|items| items.contains(&args[1])).into())
+}
+
+fn any_true(args: FuncArgs) -> Answer {
+    Ok(args[0].as_array().is_some_and(|items| items.contains(&true.into())).into())
+}
+
+fn all_true(args: FuncArgs) -> Answer {
+    Ok(args[0].as_array().is_some_and(|items| items.iter().all(|item| *item == true.into())).into())
+}
+
 /// A context with the functions, and with every variable that a template may find missing.
-fn context(inputs: Input) -> Context<'static> {
+pub fn context(inputs: Input) -> Context<'static> {
     let mut context = Context::new();
     let any = || FuncDef::builder().param(ParamType::Any);
     context.declare_func("replace", any().param(ParamType::Any).param(ParamType::Any).build(replace));
     context.declare_func("upper", any().build(upper));
     context.declare_func("join", any().param(ParamType::Any).build(join));
     context.declare_func("shq", any().build(shq));
+    context.declare_func("startswith", any().param(ParamType::Any).build(starts));
+    context.declare_func("endswith", any().param(ParamType::Any).build(ends));
+    context.declare_func("strcontains", any().param(ParamType::Any).build(holds));
+    context.declare_func("length", any().build(length));
+    context.declare_func("contains", any().param(ParamType::Any).build(contains));
+    context.declare_func("anytrue", any().build(any_true));
+    context.declare_func("alltrue", any().build(all_true));
     context.declare_var("owner", Input::Null);
     if let Input::Object(entries) = inputs {
         for (name, value) in entries {

@@ -1,6 +1,6 @@
 //! The engines whose inputs are made at run time, behind one trait; the workloads know no more of them than this.
 
-mod hcl;
+pub mod hcl;
 mod minijinja;
 mod ours;
 mod tera1;
@@ -8,7 +8,7 @@ mod tera2;
 
 pub use hcl::Hcl;
 pub use minijinja::Minijinja;
-pub use ours::{Checked, Ours};
+pub use ours::{Checked, Ours, OursHcl};
 use serde_json::Value;
 pub use tera1::Tera1;
 pub use tera2::Tera2;

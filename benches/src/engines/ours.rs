@@ -15,8 +15,11 @@ pub type Ours = Dropforge<false>;
 /// dropforge by the machine that checks every index: what the other one saves.
 pub type Checked = Dropforge<true>;
 
+/// dropforge with templates of HCL.
+pub type OursHcl = Dropforge<false, true>;
+
 /// dropforge with one session and arenas that are kept.
-pub struct Dropforge<const CHECKED: bool> {
+pub struct Dropforge<const CHECKED: bool, const HCL: bool = false> {
     forge: Forge,
     dialect: Dialect,
     entries: Vec<String>,
@@ -28,10 +31,14 @@ pub struct Dropforge<const CHECKED: bool> {
     ready: Option<Inputs<'static>>,
 }
 
-impl<const CHECKED: bool> Dropforge<CHECKED> {
+impl<const CHECKED: bool, const HCL: bool> Dropforge<CHECKED, HCL> {
     /// Inputs that live as long as the process.
     fn keep(&self, inputs: &Value) -> Input<'static> {
         let inputs = Box::leak(Box::new(inputs.clone()));
+        // In HCL there is no asking whether a variable is there.
+        if let (true, Value::Object(entries)) = (HCL, &mut *inputs) {
+            entries.entry("owner").or_insert(Value::Null);
+        }
         let builder = InputBuilder::new(Box::leak(Box::default()), self.shapes);
         builder.deserialize(&*inputs).expect("inputs")
     }
@@ -51,15 +58,19 @@ impl<const CHECKED: bool> Dropforge<CHECKED> {
     }
 }
 
-impl<const CHECKED: bool> Engine for Dropforge<CHECKED> {
+impl<const CHECKED: bool, const HCL: bool> Engine for Dropforge<CHECKED, HCL> {
     const NAME: &'static str = if CHECKED { "dropforge, indexes checked" } else { "dropforge" };
-    const W1: (&'static str, &'static str) = ("tera1", "tera");
+    const W1: (&'static str, &'static str) = if HCL { ("hcl", "hcltpl") } else { ("tera1", "tera") };
 
     fn new(templates: Templates) -> Self {
         let Templates { files, entries, shell } = templates;
         let builder = Forge::builder().shell(shell);
         let forge = files.into_iter().fold(builder, |builder, (name, text)| builder.template(name, text)).build();
-        let dialect = if shell { Dialect::Tower } else { Dialect::Tera };
+        let dialect = match (HCL, shell) {
+            (true, _) => Dialect::Hcl,
+            (false, true) => Dialect::Tower,
+            (false, false) => Dialect::Tera,
+        };
         let shapes = Box::leak(Box::new(Shapes::new(Box::leak(Box::default()))));
         let mut ours = Self {
             forge,

@@ -3,6 +3,7 @@
 pub mod askama;
 pub mod hand;
 mod pairs;
+pub mod w6;
 
 pub use pairs::Pairs;
 use serde::Deserialize;

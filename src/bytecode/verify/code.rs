@@ -56,7 +56,17 @@ impl Plan {
         let words = if nth == 0 { 1 } else { nth as u8 };
         let ends = info.op.ends();
         let (op, pops, pushes, dialects) = (info.op, info.pops, info.pushes, info.dialects.bits());
-        let more = matches!(op, Op::EndIter | Op::Capture | Op::EndCapture | Op::ClearSlots | Op::Return);
+        let more = matches!(
+            op,
+            Op::EndIter
+                | Op::Capture
+                | Op::EndCapture
+                | Op::Gather
+                | Op::Keep
+                | Op::EndGather
+                | Op::ClearSlots
+                | Op::Return
+        );
         Plan { op, words, operands: nth as u8, kinds, label, pops, pushes, ends, plain: label == 0 && !more, dialects }
     }
 }
@@ -90,11 +100,34 @@ struct Open {
     within: u32,
     /// How many names the loop has; 0 for a capture.
     names: u32,
-    /// Where the loop's turns begin.
+    /// Where the loop's turns begin; for what is gathered [`GATHERED`].
     body: u32,
     /// How many loops and captures are open.
     loops: u32,
     captures: u32,
+    /// How many of those captures gather values.
+    gathers: u32,
+}
+
+/// In the place of where turns begin: what is open gathers values, not text.
+const GATHERED: u32 = u32::MAX;
+
+/// What is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Loop,
+    Text,
+    Values,
+}
+
+impl Open {
+    fn kind(&self) -> Kind {
+        match (self.names, self.body) {
+            (0, GATHERED) => Kind::Values,
+            (0, _) => Kind::Text,
+            _ => Kind::Loop,
+        }
+    }
 }
 
 /// A handler whose code is being walked.
@@ -423,9 +456,12 @@ impl Walk<'_, '_> {
             Op::JumpPresent => there.height += 1, // it is still there
             Op::Iter => self.begin_loop(operand, second, at)?,
             Op::Next => there = self.turn(operand, label, at)?,
-            Op::EndIter => self.close(true, at)?,
+            Op::EndIter => self.close(Kind::Loop, at)?,
             Op::Capture => self.push(0, 0),
-            Op::EndCapture => self.close(false, at)?,
+            Op::EndCapture => self.close(Kind::Text, at)?,
+            Op::Gather => self.push(0, GATHERED),
+            Op::Keep => self.check.require(Rule::V9, self.open().gathers > 0, "nothing is gathered", at as usize)?,
+            Op::EndGather => self.close(Kind::Values, at)?,
             Op::ClearSlots => {
                 let run = u64::from(operand) + u64::from(second) <= u64::from(self.chunk.slots);
                 self.check.require(Rule::V6, run, "no such slots", at as usize)?;
@@ -446,7 +482,8 @@ impl Walk<'_, '_> {
         self.most[1] = self.most[1].max(loops);
         self.most[2] = self.most[2].max(captures);
         self.state.open = u32::try_from(self.opens.len()).unwrap_or(u32::MAX);
-        self.opens.push(Open { within, names, body, loops, captures });
+        let gathers = open.gathers + u32::from(names == 0 && body == GATHERED);
+        self.opens.push(Open { within, names, body, loops, captures, gathers });
     }
 
     fn begin_loop(&mut self, names: u32, slot: u32, at: u32) -> Result<()> {
@@ -465,17 +502,17 @@ impl Walk<'_, '_> {
     /// A loop's turn ends; the answer is the state where the next one begins.
     fn turn(&mut self, slot: u32, label: Option<u32>, at: u32) -> Result<State> {
         let (there, open) = (self.state, self.open());
-        self.close(true, at)?;
+        self.close(Kind::Loop, at)?;
         self.sets(open.names, slot, at)?;
         let begins = label == Some(open.body);
         self.check.require(Rule::V8, begins, "a turn begins elsewhere than in its loop", at as usize)?;
         Ok(there)
     }
 
-    /// Closes the innermost loop or capture.
-    fn close(&mut self, is_loop: bool, at: u32) -> Result<()> {
+    /// Closes the innermost loop or capture, which must be of this kind.
+    fn close(&mut self, kind: Kind, at: u32) -> Result<()> {
         let open = self.open();
-        let right = self.state.open != 0 && (open.names > 0) == is_loop;
+        let right = self.state.open != 0 && open.kind() == kind;
         self.check.require(Rule::V9, right, "what is closed is not the innermost that is open", at as usize)?;
         let own = self.guards.last().is_none_or(|guard| self.state.open >= guard.opened);
         self.check.require(Rule::V9, own, "a handler's code closes what is not its own", at as usize)?;

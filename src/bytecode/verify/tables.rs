@@ -84,6 +84,12 @@ impl Check<'_, '_> {
             self.require(Rule::V13, placed, "a place is not in order or not in its source", at)?;
             behind = from.saturating_add(1);
         }
+        let mut before = None;
+        for (at, &[word, part, start, end]) in tables.details.iter().enumerate() {
+            let placed = before < Some((word, part)) && (word as usize) < code && start <= end;
+            self.require(Rule::V13, placed, "an operand's place is not in order or is none", at)?;
+            before = Some((word, part));
+        }
         let mut last = 0;
         for (at, &[from, to, source, start, end]) in tables.inlined.iter().enumerate() {
             let ordered = from < to && last <= to && to as usize <= code;

@@ -41,9 +41,15 @@ fn program(words: &[u32]) -> Parts {
         failures: vec![Code::TypeMismatch.number(), 1, 3, 2, 2],
         handlers: Vec::new(),
         spans: vec![[0, 0, 1, 2]],
+        details: vec![[0, 1, 0, 2], [0, 2, 2, 3]],
         inlined: vec![[0, 1, 0, 0, 3]],
         sources: vec![[0, 0, 10]],
     }
+}
+
+/// The same in a language that gathers values.
+fn gathering(words: &[u32]) -> Parts {
+    Parts { dialect: Dialect::ALL[2], ..program(words) }
 }
 
 fn plain() -> Parts {
@@ -182,6 +188,8 @@ fn each_rule_alone_refuses_what_breaks_it() {
         (Rule::V9, "a loop is closed where none is open", program(&[op(Op::EndIter, 0), ret])),
         (Rule::V9, "a capture is closed where a loop is open", program(&[load, op(Op::Iter, 1), 0, 6, op(Op::EndCapture, 0), op(Op::Pop, 0), ret])),
         (Rule::V9, "a capture is open at the end", program(&[op(Op::Capture, 0), ret])),
+        (Rule::V9, "values are kept where text is captured", gathering(&[op(Op::Capture, 0), load, op(Op::Keep, 0), op(Op::EndCapture, 0), op(Op::Pop, 0), ret])),
+        (Rule::V9, "text is captured where values are gathered", gathering(&[op(Op::Gather, 0), op(Op::EndCapture, 0), op(Op::Pop, 0), ret])),
         (Rule::V9, "a fact of a loop that is not open", program(&[op(Op::EmitPath, LOOP), 0, ret])),
         (Rule::V9, "a handler in another loop", guarded([load, op(Op::Not, 0)], Handler { iters: 1, ..GUARD }, 2)),
         (Rule::V10, "a chunk that does not exist", program(&[op(Op::CallChunk, 1), 0, ret])),
@@ -193,6 +201,8 @@ fn each_rule_alone_refuses_what_breaks_it() {
         (Rule::V13, "a place in no source", but(|parts| parts.spans[0][1] = 1)),
         (Rule::V13, "a place behind its source", but(|parts| parts.spans[0][3] = 11)),
         (Rule::V13, "places out of order", but(|parts| parts.spans.push([0, 0, 0, 0]))),
+        (Rule::V13, "an operand's place that ends before it begins", but(|parts| parts.details[0][2] = 3)),
+        (Rule::V13, "operands out of order", but(|parts| parts.details[1][1] = 1)),
         (Rule::V13, "a call's place behind its source", but(|parts| parts.inlined[0][4] = 11)),
         (Rule::V15, "more answers than calls", but(|parts| parts.counts.memos = 3)),
         (Rule::V15, "strings that share their text", but(|parts| parts.strings.extend([[0, 7]; 4]))),

@@ -107,8 +107,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Where a comparison of a path with a string decides, one instruction reads, compares and jumps.
+    /// Where a comparison of a path with a string decides, one instruction reads, compares and jumps, in languages
+    /// that have it.
     fn fused_jump(&mut self, op: Op, label: Label) -> bool {
+        if !Op::JumpTest.info().dialects.contains(self.dialect) {
+            return false;
+        }
         let [Op::LoadPath, Op::Str, compared @ (Op::Eq | Op::Ne)] = self.recent() else { return false };
         if !matches!(op, Op::JumpIf | Op::JumpUnless) {
             return false;

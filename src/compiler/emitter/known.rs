@@ -73,6 +73,7 @@ impl Emitter<'_> {
         let at = index(self.records.sites.len());
         self.records.sites.extend([import, index(params.len())]);
         self.records.sites.extend(params);
+        self.oversized |= params.len() > usize::from(u16::MAX);
         match self.memo(import, params).filter(|_| pure) {
             Some(memo) => {
                 self.emit(Op::CallMemo, &[at, memo]);

@@ -95,6 +95,9 @@ pub struct Emitter<'f> {
     chunks: Vec<ChunkInfo>,
     handlers: Vec<Handler>,
     spans: Vec<[u32; 4]>,
+    details: Vec<[u32; 4]>,
+    /// The word of the instruction emitted last; none where that was not reached by any code.
+    last: Option<u32>,
     inlined: Vec<[u32; 5]>,
     /// Offsets of paths in their table, by what they read.
     paths: HashTable<u32>,
@@ -134,6 +137,8 @@ impl<'f> Emitter<'f> {
             chunks: Vec::new(),
             handlers: Vec::new(),
             spans: Vec::new(),
+            details: Vec::new(),
+            last: None,
             inlined: Vec::new(),
             paths: HashTable::new(),
             path_of: Vec::new(),
@@ -227,6 +232,14 @@ impl<'f> Emitter<'f> {
         self.place = Spanned { source: self.tables.source(source, self.place.source), span };
     }
 
+    /// Says where the operands or arguments of the instruction that was emitted last come from, in their order.
+    pub fn details(&mut self, parts: impl IntoIterator<Item = Span>) {
+        let Some(at) = self.last.filter(|_| self.constants.is_empty()) else { return };
+        if self.details.last().is_none_or(|row| row[0] < at) {
+            self.details.extend((0..).zip(parts).map(|(part, span)| [at, part, span.start, span.end]));
+        }
+    }
+
     /// Begins code that stands in the place of a call at the current place.
     pub fn begin_inline(&mut self) -> (u32, Spanned) {
         self.fence();
@@ -314,6 +327,18 @@ impl<'f> Emitter<'f> {
     pub fn begin_capture(&mut self) {
         self.emit(Op::Capture, &[]);
         self.open.captures += 1;
+    }
+
+    /// Begins to gather values.
+    pub fn begin_gather(&mut self) {
+        self.emit(Op::Gather, &[]);
+        self.open.captures += 1;
+    }
+
+    /// Pushes a list of what was gathered.
+    pub fn end_gather(&mut self) {
+        self.emit(Op::EndGather, &[]);
+        self.open.captures = self.open.captures.saturating_sub(1);
     }
 
     /// Pushes what was held back as text.

@@ -195,7 +195,16 @@ impl Emitter<'_> {
 
     /// Raises `failure` where the code gets there.
     pub fn fail(&mut self, failure: &Failure) {
-        if self.is_dead(Op::Fail, 0) {
+        self.failure(Op::Fail, failure);
+    }
+
+    /// Notes `failure` where the code gets there, and pushes what the language goes on with.
+    pub fn fault(&mut self, failure: &Failure) {
+        self.failure(Op::Fault, failure);
+    }
+
+    fn failure(&mut self, op: Op, failure: &Failure) {
+        if self.is_dead(op, 0) {
             return;
         }
         let message = self.tables.string(&failure.message);
@@ -204,6 +213,6 @@ impl Emitter<'_> {
         let mut record = vec![failure.code.number(), message, help, count];
         record.extend(failure.available.iter().flatten().map(|name| self.tables.string(name)));
         let at = self.tables.failure(&mut self.records.failures, record);
-        self.emit(Op::Fail, &[at]);
+        self.emit(op, &[at]);
     }
 }

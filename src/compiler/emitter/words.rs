@@ -86,6 +86,7 @@ impl Emitter<'_> {
     pub(super) fn words_of(&mut self, op: Op, operands: &[u32]) {
         let first = operands.first().copied().unwrap_or(0);
         if self.open.dead {
+            self.last = None;
             self.note_values(op, first);
             return;
         }
@@ -94,6 +95,7 @@ impl Emitter<'_> {
         if self.spans.last().is_none_or(|last| last[1..] != span[1..]) {
             self.spans.push(span);
         }
+        self.last = Some(at);
         self.recent.push(Recent { op, at, place: self.place, height: index(self.values.len()) });
         self.words.push(first << 8 | op as u32);
         // Three at most: a copy of a slice would cost more than they do.
@@ -124,6 +126,9 @@ impl Emitter<'_> {
         self.words.truncate(last.at as usize);
         while self.spans.last().is_some_and(|span| span[0] >= last.at) {
             self.spans.pop();
+        }
+        while self.details.last().is_some_and(|row| row[0] >= last.at) {
+            self.details.pop();
         }
         self.place = last.place;
         self.set_values(last.height);
@@ -174,6 +179,7 @@ impl Emitter<'_> {
         self.chunks.clear();
         self.handlers.clear();
         self.spans.clear();
+        self.details.clear();
         self.inlined.clear();
         self.paths.clear();
         self.path_of.clear();
@@ -227,6 +233,7 @@ impl Emitter<'_> {
             failures: take(&mut records.failures),
             handlers: self.handlers.iter().copied().map(Handler::row).collect(),
             spans: take(&mut self.spans),
+            details: take(&mut self.details),
             inlined: take(&mut self.inlined),
             sources,
         }
@@ -235,7 +242,7 @@ impl Emitter<'_> {
     /// Takes the tables back, for the memory that they have.
     fn keep_room(&mut self, parts: Parts) {
         let Parts { pool, words, paths, sites, scopes, strings, numbers, globals, imports, failures, .. } = parts;
-        (self.words, self.spans, self.inlined) = (words, parts.spans, parts.inlined);
+        (self.words, self.spans, self.details, self.inlined) = (words, parts.spans, parts.details, parts.inlined);
         self.records = Records { paths, sites, scopes, failures };
         let tables = &mut self.tables;
         (tables.pool, tables.strings, tables.numbers) = (pool, strings, numbers);

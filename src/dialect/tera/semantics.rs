@@ -52,6 +52,7 @@ impl Semantics for Rules {
             Value::Str(text) => !text.as_str().is_empty(),
             Value::List(list) => !list.items().is_empty(),
             Value::Map(map) => !map.is_empty(),
+            Value::Extended(_) => true,
         })
     }
 
@@ -286,7 +287,7 @@ fn plain(value: Value<'_>, out: &mut Output<'_>) -> Result<()> {
         Value::Float(n) if n.is_nan() => out.push("NaN"),
         Value::Float(n) => written(out, |out| write_plain_float(n, out)),
         Value::Str(text) => out.push(text.as_str()),
-        Value::Map(_) => out.push("[object]"),
+        Value::Map(_) | Value::Extended(_) => out.push("[object]"),
         Value::List(list) => {
             out.push("[")?;
             for (at, item) in list.items().iter().enumerate() {

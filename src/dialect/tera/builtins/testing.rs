@@ -21,7 +21,7 @@ pub(super) fn call(
     let cx = Cx::new(&arena, Inputs::new(Value::Null), limits, Capabilities::ALL, &regexes);
     let registry = super::registry();
     let builtin = registry.get(kind, name).expect("a builtin");
-    let (Params::Named(params), Body::Native(body)) = (builtin.params, &builtin.body) else { panic!("not native") };
+    let (Params::Named(params), Body::Native(body)) = (&builtin.params, &builtin.body) else { panic!("not native") };
     let place = |name: &str| params.iter().rposition(|param| param.name == name).unwrap_or(usize::MAX) as u32;
     let places: Vec<u32> = args
         .iter()

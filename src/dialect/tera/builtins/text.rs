@@ -35,7 +35,7 @@ pub fn write_text(value: Value<'_>, out: &mut impl Write) -> fmt::Result {
             }
             out.write_char(']')
         }
-        Value::Map(_) => out.write_str("[object]"),
+        Value::Map(_) | Value::Extended(_) => out.write_str("[object]"),
     }
 }
 

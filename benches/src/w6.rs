@@ -1,0 +1,199 @@
+//! W6: expressions on their own, 30 about single values and 10 about 100 items. Each is compiled before.
+
+use std::hint::black_box;
+use std::str::FromStr;
+
+use dropforge::dialect::hcl::{Expression, registry};
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::Space;
+use hcl::eval::{Context, Evaluate};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engines::{Engine, Hcl, OursHcl, hcl::context};
+use crate::files::workload;
+use crate::subject::{
+    Bar::{AtMost, Faster},
+    Subject, Workload,
+};
+use crate::typed::w6::{Answers, Inputs as Typed, lists as by_hand};
+
+/// How many of the expressions are about single values; they come first.
+const SCALARS: usize = 30;
+
+#[derive(Deserialize)]
+struct Case {
+    hcl: String,
+    expected: Value,
+}
+
+fn cases() -> Vec<Case> {
+    serde_json::from_str(&workload("w6/expressions.json")).expect("JSON")
+}
+
+fn inputs<T: for<'de> Deserialize<'de>>() -> T {
+    serde_json::from_str(&workload("w6/context.json")).expect("JSON")
+}
+
+/// The expressions about single values.
+pub fn scalars() -> Workload {
+    let cases: Vec<_> = cases().drain(..SCALARS).collect();
+    Workload {
+        id: "w6-scalars",
+        title: "W6: 30 expressions of HCL about single values",
+        expected: lines(cases.iter().map(|case| &case.expected)),
+        subjects: vec![Box::new(Ours::new(&cases)), Box::new(Peer::new(&cases))],
+        bars: vec![(Hcl::NAME, Faster(50.0))],
+    }
+}
+
+/// The expressions about 100 items.
+pub fn lists() -> Workload {
+    let cases: Vec<_> = cases().drain(SCALARS..).collect();
+    Workload {
+        id: "w6-lists",
+        title: "W6: 10 expressions of HCL about 100 items",
+        expected: lines(cases.iter().map(|case| &case.expected)),
+        subjects: vec![Box::new(Ours::new(&cases)), Box::new(Peer::new(&cases)), Box::new(Native(inputs()))],
+        bars: vec![(Hcl::NAME, Faster(30.0)), (Native::NAME, AtMost(9.0))],
+    }
+}
+
+/// Values as lines of JSON; the same number is the same text.
+fn lines(values: impl IntoIterator<Item = impl Serialize>) -> String {
+    let value = |value| plain(serde_json::to_value(value).expect("a value of JSON"));
+    values.into_iter().map(|each| value(each).to_string() + "\n").collect()
+}
+
+/// The value with its keys sorted and whole numbers written as such.
+fn plain(value: Value) -> Value {
+    match value {
+        Value::Array(items) => items.into_iter().map(plain).collect(),
+        Value::Object(entries) => {
+            let mut entries: Vec<_> = entries.into_iter().map(|(key, value)| (key, plain(value))).collect();
+            entries.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(entries.into_iter().collect())
+        }
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if float.fract() == 0.0 && float.abs() < 1e15 => (float as i64).into(),
+            _ => number.into(),
+        },
+        other => other,
+    }
+}
+
+/// dropforge: the values of one round live in one space.
+struct Ours {
+    expressions: Vec<Expression>,
+    inputs: Inputs<'static>,
+    space: Space,
+    limits: Limits,
+}
+
+impl Ours {
+    fn new(cases: &[Case]) -> Self {
+        let limits = Limits::default();
+        let compile = |case: &Case| {
+            let source = Source::new("expression", case.hcl.as_str());
+            Expression::new(&source, registry(), &limits).unwrap_or_else(|errors| panic!("{errors}"))
+        };
+        let expressions = cases.iter().map(compile).collect();
+        let shapes = Box::leak(Box::new(Shapes::new(Box::leak(Box::<Arena>::default()))));
+        let json: &'static Value = Box::leak(Box::new(inputs()));
+        let inputs = InputBuilder::new(Box::leak(Box::default()), shapes).deserialize(json).expect("inputs");
+        Self { expressions, inputs: Inputs::new(inputs), space: Space::new(), limits }
+    }
+}
+
+impl Subject for Ours {
+    fn engine(&self) -> &'static str {
+        OursHcl::NAME
+    }
+
+    fn run(&mut self) {
+        self.space.reset();
+        for expression in &self.expressions {
+            let answer = expression.evaluate(&self.space, black_box(self.inputs), &self.limits);
+            black_box(answer.expect("within the limits"));
+        }
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        let evaluate = |expression: &Expression| {
+            let answer = expression.evaluate(&self.space, self.inputs, &self.limits).expect("within the limits");
+            assert!(answer.errors.is_empty(), "{:?}", answer.errors);
+            answer.value.to_data()
+        };
+        lines(self.expressions.iter().map(evaluate))
+    }
+}
+
+/// hcl-rs.
+struct Peer {
+    expressions: Vec<hcl::Expression>,
+    context: Context<'static>,
+}
+
+impl Peer {
+    fn new(cases: &[Case]) -> Self {
+        let parse = |case: &Case| hcl::Expression::from_str(&case.hcl).expect("an expression");
+        let context = context(hcl::to_value(inputs::<Value>()).expect("inputs"));
+        Self { expressions: cases.iter().map(parse).collect(), context }
+    }
+}
+
+impl Subject for Peer {
+    fn engine(&self) -> &'static str {
+        Hcl::NAME
+    }
+
+    fn run(&mut self) {
+        for expression in &self.expressions {
+            black_box(expression.evaluate(black_box(&self.context)).expect("a value"));
+        }
+    }
+
+    fn output(&mut self) -> String {
+        lines(self.expressions.iter().map(|expression| expression.evaluate(&self.context).expect("a value")))
+    }
+}
+
+/// What one would write by hand.
+struct Native(Typed);
+
+impl Native {
+    const NAME: &'static str = "hand-written";
+}
+
+struct Drop;
+
+impl Answers for Drop {
+    fn take<T: Serialize>(&mut self, answer: T) {
+        black_box(answer);
+    }
+}
+
+impl Answers for Vec<Value> {
+    fn take<T: Serialize>(&mut self, answer: T) {
+        self.push(serde_json::to_value(answer).expect("a value of JSON"));
+    }
+}
+
+impl Subject for Native {
+    fn engine(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn run(&mut self) {
+        by_hand(black_box(&self.0), &mut Drop);
+    }
+
+    fn output(&mut self) -> String {
+        let mut answers = Vec::new();
+        by_hand(&self.0, &mut answers);
+        lines(answers)
+    }
+}

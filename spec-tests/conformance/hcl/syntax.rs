@@ -1,0 +1,168 @@
+//! Rows of the native syntax that need no evaluation: errors of parsing, bodies, traversals, suggestions.
+
+use dropforge::diagnostics::{Diagnostic, nearest};
+use dropforge::dialect::hcl::syntax::parser::{
+    Parsed, TraversalStep, parse_config, parse_expression, parse_template, parse_traversal,
+};
+use dropforge::dialect::hcl::syntax::tree::{Block, Body, BodyId, StepKind, Tree};
+use dropforge::dialect::hcl::values::json::Json;
+use dropforge::limits::Limits;
+use dropforge::text::{Source, Span};
+
+use super::encoding::{Check, Row, diagnostics, numbers, range};
+
+fn source(row: &Row<'_>) -> Check<std::sync::Arc<Source>> {
+    let text = String::from_utf8(row.input()?).map_err(|error| error.to_string())?;
+    Ok(Source::new("input", text))
+}
+
+fn errors(row: &Row<'_>, got: &[Box<Diagnostic>], want: i64) -> Check {
+    if got.len() as i64 == want {
+        return Ok(());
+    }
+    let texts: Vec<_> = got.iter().map(|error| format!("{error}: {:?}", error.detail)).collect();
+    Err(format!("want {want} errors {:?}, got {texts:?}", row.get("errors")))
+}
+
+/// How many errors of parsing an expression or a template has, and which, where there are no others.
+pub fn parse(row: &Row<'_>) -> Check {
+    let source = source(row)?;
+    let limits = Limits::default();
+    let parsed = match row.text("kind")? {
+        "template" => parse_template(&source, &limits),
+        _ => parse_expression(&source, &limits),
+    };
+    let want = row.number("parse_error_count");
+    errors(row, &parsed.diagnostics, want)?;
+    if want == row.number("error_count") && want > 0 { places(row, &parsed.diagnostics) } else { Ok(()) }
+}
+
+/// The places of errors; the row has no others.
+fn places(row: &Row<'_>, got: &[Box<Diagnostic>]) -> Check {
+    let Some(wanted) = row.get("diags").and_then(Json::as_list) else { return Ok(()) };
+    let mut wanted: Vec<_> = wanted
+        .iter()
+        .map(|diagnostic| (numbers(diagnostic.get("subject")), numbers(diagnostic.get("context"))))
+        .collect();
+    let place = |diagnostic: &Diagnostic| {
+        let label = diagnostic.primary()?;
+        let context = diagnostic.context.map_or(Vec::new(), |context| range(&label.source, context));
+        Some((range(&label.source, label.span), context))
+    };
+    let mut got: Vec<_> = got.iter().filter_map(|diagnostic| place(diagnostic)).collect();
+    wanted.sort();
+    got.sort();
+    if wanted == got { Ok(()) } else { Err(format!("want {wanted:?}, got {got:?}")) }
+}
+
+/// A configuration: its errors, and its body with all places.
+pub fn config(row: &Row<'_>) -> Check {
+    let source = source(row)?;
+    let parsed = parse_config(&source, &Limits::default());
+    errors(row, &parsed.diagnostics, row.number("error_count"))?;
+    places(row, &parsed.diagnostics)?;
+    match row.get("body") {
+        Some(wanted) => same_body(&parsed, parsed.root, wanted),
+        None => Ok(()),
+    }
+}
+
+fn same_body(parsed: &Parsed<BodyId>, id: BodyId, wanted: &Json<'_>) -> Check {
+    let tree = &parsed.tree;
+    let body = tree.body(id).ok_or("no body")?;
+    place(tree, wanted, "range", body.span)?;
+    place(tree, wanted, "end_range", body.end)?;
+    attributes(tree, body, wanted)?;
+    let blocks = wanted.get("blocks").and_then(Json::as_list).unwrap_or(&[]);
+    if blocks.len() != body.blocks.len() {
+        return Err(format!("want {} blocks, got {}", blocks.len(), body.blocks.len()));
+    }
+    for (block, wanted) in body.blocks.iter().zip(blocks) {
+        same_block(tree, block, wanted)?;
+        same_body(parsed, block.body, wanted.get("body").ok_or("a block without a body")?)?;
+    }
+    Ok(())
+}
+
+fn attributes(tree: &Tree, body: &Body, wanted: &Json<'_>) -> Check {
+    let Some(Json::Object(attributes)) = wanted.get("attributes") else { return Err("no attributes".into()) };
+    if attributes.len() != body.attributes.len() {
+        return Err(format!("want {} attributes, got {}", attributes.len(), body.attributes.len()));
+    }
+    for (name, wanted) in attributes {
+        let got =
+            body.attributes.iter().find(|got| tree.str(got.name) == name).ok_or(format!("no attribute {name}"))?;
+        place(tree, wanted, "range", got.span)?;
+        place(tree, wanted, "name_range", got.name_span)?;
+        place(tree, wanted, "equals_range", got.equals)?;
+        place(tree, wanted, "expr_range", tree.span(got.expr))?;
+    }
+    Ok(())
+}
+
+fn same_block(tree: &Tree, block: &Block, wanted: &Json<'_>) -> Check {
+    place(tree, wanted, "range", block.name_span.to(block.close))?;
+    place(tree, wanted, "type_range", block.name_span)?;
+    place(tree, wanted, "open_brace", block.open)?;
+    place(tree, wanted, "close_brace", block.close)?;
+    let labels = wanted.get("labels").and_then(Json::as_list).unwrap_or(&[]);
+    let labels: Vec<_> = labels.iter().filter_map(Json::as_text).collect();
+    let got: Vec<_> = block.labels.iter().map(|label| tree.str(label.text)).collect();
+    if labels != got {
+        return Err(format!("want labels {labels:?}, got {got:?}"));
+    }
+    let ranges = wanted.get("label_ranges").and_then(Json::as_list).unwrap_or(&[]);
+    for (label, wanted) in block.labels.iter().zip(ranges) {
+        let got = range(tree.source(), label.span);
+        if numbers(Some(wanted)) != got {
+            return Err(format!("want label at {wanted:?}, got {got:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Holds a place against a field of the row, where the row has it.
+fn place(tree: &Tree, wanted: &Json<'_>, name: &str, got: Span) -> Check {
+    let Some(field) = wanted.get(name) else { return Ok(()) };
+    let (wanted, got) = (numbers(Some(field)), range(tree.source(), got));
+    // The end of a call without its parenthesis is nowhere in the original.
+    let nowhere = wanted.ends_with(&[0, 0, 0]) && wanted.get(..3) == got.get(..3);
+    if wanted == got || nowhere { Ok(()) } else { Err(format!("want {name} {wanted:?}, got {got:?}")) }
+}
+
+/// A traversal: its errors and its steps with their places.
+pub fn traversal(row: &Row<'_>) -> Check {
+    let parsed = parse_traversal(&source(row)?, &Limits::default());
+    diagnostics(row, parsed.diagnostics.iter().map(Box::as_ref))?;
+    let wanted = row.list("want");
+    let Some(got) = parsed.root else {
+        return if wanted.is_empty() { Ok(()) } else { Err("no traversal".into()) };
+    };
+    let [root, steps @ ..] = wanted else { return Err("a traversal where none is wanted".into()) };
+    let tree = &parsed.tree;
+    place(tree, root, "range", got.root_span)?;
+    if steps.len() != got.steps.len() {
+        return Err(format!("want {} steps, got {}", steps.len(), got.steps.len()));
+    }
+    steps.iter().zip(&got.steps).try_for_each(|(wanted, got)| same_step(tree, wanted, got))
+}
+
+fn same_step(tree: &Tree, wanted: &Json<'_>, got: &TraversalStep) -> Check {
+    place(tree, wanted, "range", got.span)?;
+    let index = wanted.get("index").and_then(|index| index.get("value"));
+    let same = match got.kind {
+        Some(StepKind::Attr(name)) => wanted.get("attr").and_then(Json::as_text) == Some(tree.str(name)),
+        Some(StepKind::Key(key)) => index.and_then(Json::as_text) == Some(tree.str(key)),
+        Some(StepKind::Number(digits)) => matches!(index, Some(Json::Number(number)) if *number == tree.str(digits)),
+        None => wanted.get("splat").is_some(),
+    };
+    if same { Ok(()) } else { Err(format!("want {wanted:?}, got {got:?}")) }
+}
+
+/// The word that is likely meant.
+pub fn suggestion(row: &Row<'_>) -> Check {
+    const KEYWORDS: [&str; 3] = ["false", "true", "null"];
+    let got = nearest(row.text("input")?, KEYWORDS).unwrap_or("");
+    let want = row.text("want")?;
+    if got == want { Ok(()) } else { Err(format!("want {want:?}, got {got:?}")) }
+}

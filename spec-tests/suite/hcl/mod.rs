@@ -1,0 +1,192 @@
+//! The language `hcl`: the case files of `spec-tests/hcl/values`, its functions, its bodies, and what is hostile to it.
+//!
+//! A case file there holds cases of one section of the specifications. What is evaluated is in a section `expressions`
+//! or `templates`, a row each, `SOURCE ⇒ RESULT`, or in a section `expression`, `template`, `config` or `json` of its
+//! own, with a section `result` behind it. A result is a value and its type, or the errors, `! CODE LINE:COLUMN summary`
+//! each. A `config` or `json` results in the map of its values. The variables are those of [`variables`].
+//!
+//! `UPDATE=1 cargo test --test suite` writes the results that came out: read the difference before you commit it.
+
+mod functions;
+mod hostile;
+mod show;
+
+use std::sync::Arc;
+
+use dropforge::bytecode::disassemble;
+use dropforge::diagnostics::{Diagnostic, Diagnostics};
+use dropforge::dialect::hcl::body::{Context, File};
+use dropforge::dialect::hcl::{Expression, Rules, read_data, registry};
+use dropforge::function::Capabilities;
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::{Arena, Data, Inputs, Type, Value};
+use dropforge::vm::{Evaluator, Hooks, Space};
+
+use crate::cases::{self, Case};
+
+/// The variables of every case: values of which only the type is known, and not even that.
+pub fn variables(arena: &Arena) -> Inputs<'_> {
+    Inputs::new(arena.map(&[
+        ("u", arena.unknown(Type::Dynamic)),
+        ("ubool", arena.unknown(Type::Bool)),
+        ("unumber", arena.unknown(Type::Number)),
+        ("ustring", arena.unknown(Type::String)),
+        ("ulist", arena.unknown(arena.list_type(Type::String))),
+        ("uset", arena.unknown(arena.set_type(Type::String))),
+        ("umap", arena.unknown(arena.map_type(Type::Number))),
+        ("utuple", arena.unknown(arena.tuple_type(&[Type::Number, Type::String]))),
+        ("object", arena.map(&[("a", Value::Int(1)), ("b", arena.list(&[arena.text("x")]))])),
+        ("for", Value::Int(4)),
+    ]))
+}
+
+/// `! CODE LINE:COLUMN summary`, a line each.
+fn said<'e>(errors: impl IntoIterator<Item = &'e Diagnostic>) -> Vec<String> {
+    let line = |error: &Diagnostic| {
+        let place = error.position().map_or("nowhere".to_owned(), |place| place.to_string());
+        format!("! {} {place} {}", error.code.id(), error.message)
+    };
+    errors.into_iter().map(line).collect()
+}
+
+fn boxed(errors: &[Box<Diagnostic>]) -> impl Iterator<Item = &Diagnostic> {
+    errors.iter().map(|error| &**error)
+}
+
+type Outcome = Result<String, Vec<String>>;
+
+fn refused(errors: Diagnostics) -> Vec<String> {
+    said(errors.iter())
+}
+
+fn evaluated(made: Result<Expression, Diagnostics>) -> Outcome {
+    let (limits, space) = (Limits::default(), Space::new());
+    let expression = made.map_err(refused)?;
+    let answer = expression.evaluate(&space, variables(space.arena()), &limits).map_err(|error| said([&*error]))?;
+    if answer.errors.is_empty() {
+        Ok(show::typed(space.arena(), answer.value))
+    } else {
+        Err(said(boxed(&answer.errors)))
+    }
+}
+
+fn json(source: &Arc<Source>) -> Outcome {
+    let (limits, space, mut faults) = (Limits::default(), Space::new(), Vec::new());
+    let file = File::json(source, &Arc::new(registry()), &limits);
+    if !file.diagnostics().is_empty() {
+        return Err(said(boxed(file.diagnostics())));
+    }
+    let context = Context::new(&space, &limits).with_variables(space.arena().map(&[("n", Value::Int(2))]));
+    let attributes = file.body().just_attributes(&mut faults);
+    let mut lines = Vec::new();
+    for (name, attribute) in &attributes {
+        let value = attribute.expr.evaluate(&context, &mut faults);
+        lines.push(format!("{name} = {}", show::typed(space.arena(), value)));
+    }
+    if faults.is_empty() { Ok(lines.join("\n")) } else { Err(said(boxed(&faults))) }
+}
+
+/// What a source of this kind results in, a line for each error.
+fn result(kind: &str, text: &str) -> String {
+    let (limits, source) = (Limits::default(), Source::new("t", text));
+    let outcome = match kind {
+        "expression" | "expressions" => evaluated(Expression::new(&source, registry(), &limits)),
+        "template" | "templates" => evaluated(Expression::template(&source, registry(), &limits)),
+        "config" => read_data(&source, &limits)
+            .map_err(refused)
+            .map(|map| serde_json::to_string_pretty(&Data::Map(map)).expect("a map is JSON")),
+        "json" => json(&source),
+        other => panic!("no kind of source: {other}"),
+    };
+    outcome.unwrap_or_else(|lines| lines.join("\n"))
+}
+
+/// Runs the rows of a section; each mismatch, and the section with what came out.
+fn rows(kind: &str, text: &mut String, wrong: &mut Vec<String>) {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let (source, wanted) = line.split_once(" ⇒").unwrap_or((line, ""));
+        let got = result(kind, source).replace('\n', " ");
+        if wanted.trim() != got {
+            wrong.push(format!("{source}: want {:?}, got {got:?}", wanted.trim()));
+        }
+        lines.push(format!("{source} ⇒ {got}"));
+    }
+    *text = lines.join("\n");
+}
+
+/// The instructions of an expression.
+fn listing(text: &str) -> String {
+    let expression = Expression::new(&Source::new("t", text), registry(), &Limits::default()).expect("an expression");
+    disassemble(expression.program()).trim_end().to_owned()
+}
+
+fn run(case: &mut Case) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let (mut source, mut results) = (("", String::new()), 0);
+    for section in &mut case.sections {
+        let got = match section.heading.as_str() {
+            kind @ ("expressions" | "templates") => {
+                rows(kind, &mut section.text, &mut wrong);
+                results += 1;
+                continue;
+            }
+            "result" => result(source.0, &source.1),
+            "listing" => listing(&source.1),
+            kind => {
+                let kinds = ["expression", "template", "config", "json"];
+                source.0 = kinds.into_iter().find(|known| *known == kind).expect("a kind of source");
+                source.1.clone_from(&section.text);
+                continue;
+            }
+        };
+        results += 1;
+        if got != section.text {
+            wrong.push(format!("{}: want {:?}, got {got:?}", section.heading, section.text));
+            section.text = got;
+        }
+    }
+    if results == 0 {
+        wrong.push("a source without a result".to_owned());
+    }
+    wrong
+}
+
+/// Evaluates every expression and template of the case files under the eyes of `hooks`.
+pub fn watch_values(hooks: &mut impl Hooks) {
+    let limits = Limits::default();
+    for section in
+        cases::read_folder("hcl/values").into_iter().flat_map(|(_, cases)| cases).flat_map(|case| case.sections)
+    {
+        let sources: Vec<_> = match section.heading.as_str() {
+            "expressions" => section.text.lines().map(|line| line.split(" ⇒").next().unwrap_or(line)).collect(),
+            "expression" => vec![section.text.as_str()],
+            _ => continue,
+        };
+        for text in sources {
+            let Ok(expression) = Expression::new(&Source::new("t", text), registry(), &limits) else { continue };
+            let (space, program) = (Space::new(), expression.program());
+            let linked = registry().link(program.imports()).expect("it links");
+            let mut evaluator = Evaluator::new(&space, program, &linked, &limits, Capabilities::NONE);
+            let _ = evaluator.run_hooked::<Rules, _>(0, variables(space.arena()), hooks);
+        }
+    }
+}
+
+#[test]
+fn values() {
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for (path, mut cases) in cases::read_folder("hcl/values") {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        count += cases.len();
+        for case in &mut cases {
+            wrong.extend(run(case).into_iter().map(|why| format!("{file}: {}: {why}", case.name)));
+        }
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, cases::print(&cases)).expect("the case file can be written");
+        }
+    }
+    assert!(count > 0, "no case");
+    assert!(wrong.is_empty(), "of {count} cases:\n{}", wrong.join("\n"));
+}

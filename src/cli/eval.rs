@@ -1,0 +1,61 @@
+//! `dropforge eval`: one expression, its value.
+
+use std::io::Write;
+
+use clap::ArgMatches;
+
+use super::args::EvalArgs;
+use super::exit::{Exit, Failed};
+use super::values::{self, Stdin, stdout_error};
+use crate::bytecode::Dialect;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::dialect::hcl;
+use crate::dialect::hcl::values::json::{encode, encode_plain};
+use crate::function::Fault;
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::value::{Arena, InputBuilder, Inputs, Shapes, Type, Value};
+use crate::vm::Space;
+
+/// Runs the command.
+pub(super) fn run(args: &EvalArgs, matches: &ArgMatches) -> Result<Exit, Failed> {
+    if args.lang != Dialect::Hcl {
+        let message = format!("`{}` has no expressions of its own", args.lang.id());
+        return Err(Diagnostic::new(Code::Usage, message).with_help("say `--lang hcl`").into());
+    }
+    let mut stdin = Stdin::default();
+    let layers = values::layers(&args.values, matches, &mut stdin)?;
+    let source = Source::new("<expression>", args.expression.as_str());
+    let limits = Limits::default();
+    let expression = hcl::Expression::new(&source, hcl::registry(), &limits)?;
+    let space = Space::new();
+    let names = Arena::new();
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));
+    let mut answer = expression.evaluate(&space, inputs, &limits)?;
+    if !answer.errors.is_empty() {
+        expression.explain(&space, inputs, &limits, &mut answer.errors);
+        return Err(Diagnostics::from(answer.errors).into());
+    }
+    let text = shown(&space, answer.value, &limits, args.typed)?;
+    let mut stdout = std::io::stdout().lock();
+    writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|error| stdout_error(&error))?;
+    Ok(Exit::Ok)
+}
+
+/// The value as JSON; with its type where that is asked for.
+fn shown(space: &Space, value: Value<'_>, limits: &Limits, typed: bool) -> Result<String, Failed> {
+    let cx = space.context(limits);
+    if typed && matches!(value, Value::Null) {
+        // Of a null of no type the encoding with types says nothing but that.
+        return Ok(r#"{"value":null,"type":"dynamic"}"#.to_owned());
+    }
+    let text = if typed { encode(&cx, value, &Type::Dynamic) } else { encode_plain(&cx, value) };
+    text.map_err(|fault| match fault {
+        Fault::Limit(error) => Failed::from(error),
+        Fault::Wrong(why) => {
+            let message = format!("the value cannot be written as JSON: {}", why.message);
+            Failed::from(Diagnostic::new(Code::TypeMismatch, message))
+        }
+    })
+}

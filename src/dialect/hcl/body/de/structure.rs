@@ -1,0 +1,135 @@
+//! Structs of bodies.
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
+
+use super::super::content::Label;
+use super::super::{Body, Context, Schema};
+use super::Error;
+use super::field::Field;
+use super::value::{attributes, evaluated};
+
+/// The name of the field that all further arguments are in.
+const REST: &str = "...";
+
+/// What the name of a field begins with that is a label.
+const LABEL: char = '@';
+
+/// What the labels are called of the blocks that a struct with these fields is made of.
+pub(super) fn label_names(fields: &[&'static str]) -> Vec<&'static str> {
+    fields.iter().filter_map(|field| field.strip_prefix(LABEL)).collect()
+}
+
+/// A body, and the labels of the block that it is of.
+pub(super) struct BodyDeserializer<'b, 'r> {
+    pub(super) body: &'b Body<'r>,
+    pub(super) labels: &'b [Label],
+    pub(super) context: &'b Context<'r>,
+}
+
+impl<'de, 'r> de::Deserializer<'de> for BodyDeserializer<'_, 'r> {
+    type Error = Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        let Self { body, labels, context } = self;
+        let mut schema = Schema::new();
+        let mut found = Vec::with_capacity(fields.len());
+        let mut names = labels.iter();
+        let mut takes_rest = false;
+        for &name in fields {
+            if name == REST {
+                takes_rest = true;
+            } else if name.starts_with(LABEL) {
+                found.extend(names.next().map(|label| (name, Item::Label(label))));
+            } else if let Some(field) = Field::new(body, name, context) {
+                schema.add_attribute(name.to_owned(), false);
+                schema.add_block(name.to_owned(), Vec::new());
+                found.push((name, Item::Field(field)));
+            }
+        }
+        let (_, rest) = body.partial_content(&schema, &mut Vec::new());
+        if takes_rest {
+            found.push((REST, Item::Rest(&rest)));
+        }
+        let access = Fields { items: found.into_iter(), next: None, context };
+        let made = visitor.visit_map(access).map_err(|error| error.at(body.missing_item()))?;
+        if !takes_rest {
+            unexpected(body, fields)?;
+        }
+        Ok(made)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        attributes(self.body, self.context, visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
+        tuple_struct map enum identifier ignored_any
+    }
+}
+
+/// Reports what a body holds that no field is for.
+fn unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<(), Error> {
+    let mut schema = Schema::new();
+    for name in fields.iter().filter(|name| !name.starts_with(LABEL)) {
+        schema = schema.optional(*name).block(*name, &[]);
+    }
+    let mut faults = Vec::new();
+    body.content(&schema, &mut faults);
+    // Blocks are looked at with their labels elsewhere.
+    faults
+        .retain(|fault| !fault.message.starts_with("Extraneous label") && !fault.message.starts_with("Incorrect JSON"));
+    if faults.is_empty() { Ok(()) } else { Err(Error(faults)) }
+}
+
+/// What a field holds.
+enum Item<'b, 'r> {
+    Label(&'b Label),
+    Field(Field<'b, 'r>),
+    Rest(&'b Body<'r>),
+}
+
+struct Fields<'b, 'r, I> {
+    items: I,
+    next: Option<Item<'b, 'r>>,
+    context: &'b Context<'r>,
+}
+
+impl<'de, 'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'de> for Fields<'b, 'r, I> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+        let Some((name, item)) = self.items.next() else { return Ok(None) };
+        self.next = Some(item);
+        let key: StrDeserializer<'_, Error> = name.into_deserializer();
+        seed.deserialize(key).map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        match self.next.take() {
+            Some(Item::Label(label)) => {
+                seed.deserialize(evaluated(self.context.arena().text(&label.text), self.context))
+            }
+            Some(Item::Field(field)) => {
+                let place = field.place();
+                seed.deserialize(field).map_err(|error| error.at(place))
+            }
+            Some(Item::Rest(body)) => seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context }),
+            None => Err(de::Error::custom("there is no value")),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! From text to tokens, as the reference's scanner cuts them: it takes more than JSON allows where a person could
+//! have meant a number, a keyword or a string, so that the parser can say what is wrong with it.
+
+use logos::{Lexer, Logos};
+
+use crate::dialect::hcl::syntax::position::Places;
+use crate::stdlib::clusters::clusters;
+use crate::text::Span;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Logos)]
+#[logos(skip r"[ \t\r\n]+")]
+pub enum TokenKind {
+    /// `{`
+    #[token("{")]
+    OpenBrace,
+    /// `}`
+    #[token("}")]
+    CloseBrace,
+    /// `[`
+    #[token("[")]
+    OpenBracket,
+    /// `]`
+    #[token("]")]
+    CloseBracket,
+    /// `,`
+    #[token(",")]
+    Comma,
+    /// `:`
+    #[token(":")]
+    Colon,
+    /// `=`, which is no JSON, but what a person may write who knows the native syntax.
+    #[token("=")]
+    Equals,
+    /// Letters: a keyword, if it is one.
+    #[regex("[A-Za-z][A-Za-z_]*")]
+    Keyword,
+    /// Digits, signs, stops and exponents in whatever order.
+    #[regex(r"[-+.0-9][-+.0-9eE]*")]
+    Number,
+    /// A string with its quotes; without the second one where it is not closed on its line.
+    #[token("\"", string)]
+    String,
+    /// No token begins with this byte; nothing behind it is read.
+    Invalid,
+    /// The end of the text, or of what is read of it.
+    End,
+}
+
+/// A token and its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token {
+    /// What it is.
+    pub kind: TokenKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The tokens of a text; the last one is [`TokenKind::End`].
+///
+/// ```
+/// use dropforge::dialect::hcl::json::scan::{TokenKind::{self, *}, scan};
+/// let kinds = |text: &str| scan(text).iter().map(|token| token.kind).collect::<Vec<TokenKind>>();
+/// assert_eq!(kinds("[1, true]"), [OpenBracket, Number, Comma, Keyword, CloseBracket, End]);
+/// assert_eq!(kinds("[&1]"), [OpenBracket, Invalid, End]);
+/// ```
+pub fn scan(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut end = text.len();
+    for (kind, at) in TokenKind::lexer(text).spanned() {
+        let Ok(kind) = kind else {
+            end = at.start + 1;
+            tokens.push(Token { kind: TokenKind::Invalid, span: Span::of(at.start..end) });
+            break;
+        };
+        tokens.push(Token { kind, span: Span::of(at) });
+    }
+    tokens.push(Token { kind: TokenKind::End, span: Span::of(end..end) });
+    tokens
+}
+
+/// The places of a text as the reference counts them in JSON: a tab is two columns, a carriage return none.
+///
+/// ```
+/// let places = dropforge::dialect::hcl::json::scan::places("{\r\n\t\"a\": 1}");
+/// assert_eq!((places.at(4).line, places.at(4).column), (2, 3));
+/// ```
+pub fn places(text: &str) -> Places {
+    let mut places = Places::of_lines(text.as_bytes());
+    let mut at = 0;
+    for token in scan(text) {
+        places.count_blanks(text.as_bytes(), Span::new(at, token.span.start));
+        // A mark behind the opening quote is a column of its own.
+        let quote = u32::from(token.kind == TokenKind::String);
+        places.count(text.as_bytes(), Span::new(token.span.start + quote, token.span.end));
+        at = token.span.end;
+    }
+    places
+}
+
+/// Takes what is behind an opening quote up to the closing one or to a control character. Whether the escapes mean
+/// something is found out later; the reference goes by grapheme clusters, so that a quote can be a part of one.
+fn string(lexer: &mut Lexer<'_, TokenKind>) {
+    let rest = lexer.remainder();
+    let (mut at, mut escaping) = (0, false);
+    while let Some(&byte) = rest.as_bytes().get(at) {
+        match byte {
+            b'"' if !escaping => {
+                at += 1;
+                break;
+            }
+            0..b' ' => break,
+            b'"' | b'\\' => at += 1,
+            _ => at += cluster(rest, at),
+        }
+        escaping = byte == b'\\' && !escaping;
+    }
+    lexer.bump(at);
+}
+
+/// The length of the grapheme cluster at `at`.
+fn cluster(text: &str, at: usize) -> usize {
+    match text.as_bytes().get(at..at + 2) {
+        Some(pair) if pair.is_ascii() => 1,
+        _ => text.get(at..).and_then(|rest| clusters(rest).next()).map_or(1, str::len),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> String {
+        let tokens = scan(text);
+        let show = |token: &Token| format!("{:?} {}-{}", token.kind, token.span.start, token.span.end);
+        tokens.iter().map(show).collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn more_than_json_is_cut_into_tokens() {
+        let cases = [
+            ("", "End 0-0"),
+            (" \r\n\t", "End 4-4"),
+            ("-+.5eE1", "Number 0-7, End 7-7"),
+            ("e5", "Keyword 0-1, Number 1-2, End 2-2"),
+            ("Tr_ue_", "Keyword 0-6, End 6-6"),
+            ("_a", "Invalid 0-1, End 1-1"),
+            ("{\"a\"=1}", "OpenBrace 0-1, String 1-4, Equals 4-5, Number 5-6, CloseBrace 6-7, End 7-7"),
+            ("\u{feff}{}", "Invalid 0-1, End 1-1"),
+            ("\u{c}", "Invalid 0-1, End 1-1"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(shown(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn strings_end_at_their_quote_or_at_a_control_character() {
+        let cases = [
+            (r#""a\"b\\"c"#, "String 0-8, Keyword 8-9, End 9-9"),
+            ("\"a\nb", "String 0-2, Keyword 3-4, End 4-4"),
+            ("\"a\\", "String 0-3, End 3-3"),
+            ("\"\\\u{1}\"", "String 0-2, Invalid 2-3, End 3-3"),
+            ("\"e\u{301}\"", "String 0-5, End 5-5"),
+            // U+0600 stands before what it belongs to, and takes the quote for that.
+            ("\"\u{600}\",1", "String 0-6, End 6-6"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(shown(text), wanted, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn columns_count_tabs_twice_and_clusters_once() {
+        let text = "\t{\t\"e\u{301}\u{301}\":\t1,\r\n\r\t\"\u{301}\" : \"a\tb\"";
+        let places = places(text);
+        let at = |what: &str| {
+            let place = places.at(Span::of(text.find(what).unwrap()..text.len()).start);
+            (place.line, place.column)
+        };
+        assert_eq!([at("{"), at("\"e"), at(":"), at("1")], [(1, 3), (1, 6), (1, 9), (1, 12)]);
+        assert_eq!([at("\"\u{301}\""), at("\"a")], [(2, 3), (2, 9)]);
+    }
+}

@@ -1,0 +1,153 @@
+//! From trees to bytecode.
+//!
+//! An expression becomes a chunk that answers with its value; a template that is a file becomes a chunk that writes.
+//! Operators are instructions; what else the language has (conditionals, splats, constructors of objects, the ends of
+//! loops) are functions of `builtins::core`, which no source can name.
+
+mod calls;
+mod loops;
+mod template;
+mod values;
+
+use std::sync::Arc;
+
+use super::semantics::Rules;
+use super::syntax::parser;
+use super::syntax::tree::{ExprId, Tree};
+use crate::bytecode::{Dialect, ImportKind, Op, Program, Signature};
+use crate::compiler::{Compiled, Emitter, PathSpec, RootSpec, Unit};
+use crate::diagnostics::{Diagnostic, Result};
+use crate::function::Registry;
+use crate::limits::{Limit, Limits};
+use crate::text::{Source, Span};
+
+/// What is lowered into one program.
+pub(super) struct Lower<'t> {
+    tree: &'t Tree,
+    source: Arc<Source>,
+    registry: &'t Registry,
+    limits: &'t Limits,
+    emitter: Emitter<'t>,
+    /// Names of loops that are open, and the slots they are in, the innermost last.
+    locals: Vec<(&'t str, u32)>,
+    /// The slots of the elements of splats that are open, the innermost last.
+    items: Vec<u32>,
+    /// Slots that nothing uses now.
+    free: Vec<u32>,
+    /// The calls that can only fail: an evaluation reports them when it gets there.
+    lints: Vec<Box<Diagnostic>>,
+}
+
+/// Compiles a template that is a file: what it writes.
+///
+/// # Errors
+/// Everything that is wrong with its syntax.
+pub fn compile(unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnostic>>> {
+    let source = unit.entry;
+    if source.text().len() > unit.limits.source_bytes {
+        let error = Limit::SourceBytes.error(unit.limits.source_bytes as u64);
+        return Err(vec![error.at_if_nowhere(source, Span::default())]);
+    }
+    let parsed = parser::parse_template(source, unit.limits);
+    if !parsed.diagnostics.is_empty() {
+        return Err(parsed.diagnostics);
+    }
+    written(&parsed.tree, parsed.root, unit.registry, unit.limits).map_err(|error| vec![error])
+}
+
+/// The program that writes a template.
+fn written(tree: &Tree, root: ExprId, registry: &Registry, limits: &Limits) -> Result<Compiled> {
+    let mut lower = Lower::new(tree, registry, limits);
+    lower.chunk(|lower| lower.write(root))?;
+    let lints = lower.lints;
+    Ok(Compiled { program: lower.emitter.finish()?, lints, reaches: Vec::new() })
+}
+
+/// The program of expressions: for each a chunk, in their order, that answers with its value.
+///
+/// # Errors
+/// Limits of the code's size.
+pub fn compile_expressions(tree: &Tree, roots: &[ExprId], registry: &Registry, limits: &Limits) -> Result<Program> {
+    let mut lower = Lower::new(tree, registry, limits);
+    for &root in roots {
+        lower.chunk(|lower| {
+            lower.value(root)?;
+            lower.emitter.op(Op::Answer, &[]);
+            Ok(())
+        })?;
+    }
+    if roots.is_empty() {
+        lower.chunk(|_| Ok(()))?;
+    }
+    lower.emitter.finish()
+}
+
+impl<'t> Lower<'t> {
+    fn new(tree: &'t Tree, registry: &'t Registry, limits: &'t Limits) -> Self {
+        Self {
+            tree,
+            source: tree.source().clone(),
+            registry,
+            limits,
+            emitter: Emitter::new(Dialect::Hcl, &Rules, limits.code_words),
+            locals: Vec::new(),
+            items: Vec::new(),
+            free: Vec::new(),
+            lints: Vec::new(),
+        }
+    }
+
+    /// A chunk without parameters.
+    fn chunk(&mut self, body: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let id = self.emitter.declare_chunk(self.source.name(), 0);
+        self.emitter.begin_chunk(id);
+        self.free.clear();
+        self.emitter.at(&self.source, Span::default());
+        body(self)?;
+        self.emitter.end_chunk();
+        self.emitter.check_size()
+    }
+
+    fn at(&mut self, span: Span) {
+        self.emitter.at(&self.source, span);
+    }
+
+    fn span(&self, id: ExprId) -> Span {
+        self.tree.span(id)
+    }
+
+    /// Takes the top into a slot that nothing else uses until it is freed.
+    fn store(&mut self) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| self.emitter.new_slot());
+        self.emitter.op(Op::StoreSlot, &[slot]);
+        slot
+    }
+
+    fn free(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+
+    /// Pushes what is in a slot.
+    fn load(&mut self, slot: u32) {
+        let path = PathSpec { name: "", roots: &[RootSpec::Slot(slot)], segments: &[] };
+        self.emitter.load(&path);
+    }
+
+    /// How many notes there are, in a slot.
+    fn mark(&mut self) -> u32 {
+        self.emitter.op(Op::Mark, &[]);
+        self.store()
+    }
+
+    /// Calls a function of the language's core with the topmost `arguments` values; `parts` are the places of what its
+    /// errors are about.
+    fn core(&mut self, name: &str, arguments: u32, parts: &[Span]) {
+        let Some(function) = self.registry.get(ImportKind::Filter, name) else { return };
+        let signature: Signature = function.signature();
+        let params: smallvec::SmallVec<[u32; 8]> = (0..arguments).collect();
+        // The others may note something each time.
+        let constant = matches!(name, "number" | "type");
+        self.emitter.call(ImportKind::Filter, name, signature, &params, constant);
+        self.emitter.details(parts.iter().copied());
+    }
+}

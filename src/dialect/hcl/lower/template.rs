@@ -1,0 +1,95 @@
+//! Templates: as values, and as what a file writes.
+
+use super::Lower;
+use crate::bytecode::{EscapeMode, Op};
+use crate::compiler::{Constant, PathSpec, RootSpec};
+use crate::diagnostics::Result;
+use crate::dialect::hcl::syntax::tree::{Expr, ExprId, Run};
+use crate::text::Span;
+
+impl<'t> Lower<'t> {
+    /// Pushes the text of a template.
+    pub(super) fn template(&mut self, span: Span, parts: Run) -> Result<()> {
+        let parts = self.tree.ids(parts);
+        match parts {
+            [] => self.emitter.constant(Constant::Str("".into())),
+            &[part] if matches!(self.tree.expr(part), Expr::Text(_)) => self.value(part)?,
+            parts => {
+                parts.iter().try_for_each(|&part| self.value(part))?;
+                self.at(span);
+                self.emitter.join(u32::try_from(parts.len()).unwrap_or(u32::MAX));
+                self.emitter.details(parts.iter().map(|&part| self.tree.span(part)).collect::<Vec<_>>());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a template that is a file, or a part of one.
+    pub(super) fn write(&mut self, id: ExprId) -> Result<()> {
+        let node = self.tree.node(id);
+        self.at(node.span);
+        match node.expr {
+            Expr::Text(text) => self.emitter.text(self.tree.str(text)),
+            Expr::Template(parts) => {
+                for &part in self.tree.ids(parts) {
+                    self.write(part)?;
+                    self.emitter.check_size()?;
+                }
+            }
+            Expr::Wrapped(inner) => self.write_value(inner)?,
+            Expr::Joined(of) => self.write_loop(of)?,
+            Expr::Conditional { condition, then, otherwise } if self.is_text(then) && self.is_text(otherwise) => {
+                self.write_either(condition, [then, otherwise])?;
+            }
+            _ => self.write_value(id)?,
+        }
+        Ok(())
+    }
+
+    /// Whether an expression is a template, whose value is always text.
+    fn is_text(&self, id: ExprId) -> bool {
+        matches!(self.tree.expr(id), Expr::Template(_) | Expr::Text(_))
+    }
+
+    fn write_value(&mut self, id: ExprId) -> Result<()> {
+        let node = self.tree.node(id);
+        if let Expr::Traversal { root, steps, .. } = node.expr {
+            let (tree, source) = (self.tree, self.source.clone());
+            let root = tree.str(root);
+            let root = self.local(root).map_or(RootSpec::Global(root), RootSpec::Slot);
+            let segments: Vec<_> = tree.steps(steps).iter().map(|step| self.segment(step)).collect();
+            self.at(node.span);
+            let path = PathSpec { name: source.slice(node.span), roots: &[root], segments: &segments };
+            self.emitter.write_path(&path, EscapeMode::Plain);
+            return Ok(());
+        }
+        self.value(id)?;
+        self.at(node.span);
+        self.emitter.write(EscapeMode::Plain);
+        Ok(())
+    }
+
+    fn write_either(&mut self, condition: ExprId, [then, otherwise]: [ExprId; 2]) -> Result<()> {
+        let (other, end) = (self.emitter.new_label(), self.emitter.new_label());
+        self.value(condition)?;
+        self.at(self.span(condition));
+        self.emitter.jump(Op::JumpUnless, other);
+        self.write(then)?;
+        self.emitter.jump(Op::Jump, end);
+        self.emitter.bind(other);
+        self.write(otherwise)?;
+        self.emitter.bind(end);
+        Ok(())
+    }
+
+    fn write_loop(&mut self, id: ExprId) -> Result<()> {
+        let node = self.tree.node(id);
+        let Expr::For(of) = node.expr else { return self.write_value(id) };
+        let Some(of) = self.tree.for_expr(of) else { return Ok(()) };
+        self.value(of.collection)?;
+        let collection = self.store();
+        self.turns(node.span, of, collection, |lower| lower.write(of.value))?;
+        self.free(collection);
+        Ok(())
+    }
+}

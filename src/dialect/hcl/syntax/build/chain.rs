@@ -1,0 +1,146 @@
+//! Steps behind an operand: attributes, indexes and splats, read from left to right.
+//!
+//! A splat takes the steps behind it as what it makes of each element: those of `.*` up to the next bracket, those of
+//! `[*]` all. Until they end, the splat waits and the steps apply to an [`Expr::Item`].
+
+use super::Build;
+use crate::dialect::hcl::syntax::tree::{Expr, ExprId, Run, Step, StepKind};
+use crate::text::Span;
+
+/// An operand with the steps behind it so far.
+#[derive(Debug, Clone, Copy)]
+pub struct Chain {
+    /// What the next step applies to.
+    expr: ExprId,
+    /// Where the operand begins, or the marker of the innermost `[*]`.
+    from: u32,
+    /// How many splats wait.
+    waiting: u32,
+    /// Whether the innermost of them is a `.*`.
+    attributes: bool,
+}
+
+/// A splat that waits for the end of its steps.
+#[derive(Debug)]
+pub(super) struct Splat {
+    source: ExprId,
+    marker: Span,
+    from: u32,
+}
+
+impl Chain {
+    /// How many splats wait for the end of their steps.
+    pub(in crate::dialect::hcl::syntax) fn waiting(self) -> usize {
+        self.waiting as usize
+    }
+}
+
+impl Build<'_> {
+    pub(super) fn no_steps(&self) -> Run {
+        super::run(self.tree.steps.len(), self.tree.steps.len())
+    }
+
+    /// An operand alone.
+    pub fn chain(&mut self, operand: ExprId) -> Chain {
+        Chain { expr: operand, from: self.tree.span(operand).start, waiting: 0, attributes: false }
+    }
+
+    /// `.name`, whose dot stands at `start`.
+    pub fn attribute_step(&mut self, chain: Chain, start: u32, name: Span) -> Chain {
+        let kind = StepKind::Attr(self.str(name));
+        self.step(chain, kind, Span::new(start, name.end))
+    }
+
+    /// `.0`, whose dot stands at `start`. `.0.1` would be the fraction 0.1.
+    pub fn legacy_index(&mut self, chain: Chain, start: u32, number: Span) -> Chain {
+        self.faulty |= self.slice(number).contains('.') || !super::text::is_number(self.slice(number));
+        let kind = StepKind::Number(self.str(number));
+        self.step(chain, kind, Span::new(start, number.end))
+    }
+
+    /// `[key]`: a step where the key is a literal number or text.
+    pub fn index(&mut self, chain: Chain, key: ExprId, brackets: Span) -> Chain {
+        let chain = self.end_attributes(chain);
+        let literal = match self.tree.expr(key) {
+            Expr::Number(digits) => Some(StepKind::Number(digits)),
+            Expr::Template(parts) => match self.tree.ids(parts) {
+                &[part] => match self.tree.expr(part) {
+                    Expr::Text(text) => Some(StepKind::Key(text)),
+                    _ => None,
+                },
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(kind) = literal {
+            return self.step(chain, kind, brackets);
+        }
+        let brackets = self.place(brackets);
+        let span = Span::new(chain.from, brackets.end);
+        Chain { expr: self.node(Expr::Index { collection: chain.expr, key, brackets }, span), ..chain }
+    }
+
+    fn step(&mut self, chain: Chain, kind: StepKind, span: Span) -> Chain {
+        let span = self.place(span);
+        self.tree.steps.push(Step { kind, span });
+        let end = Span::of(0..self.tree.steps.len()).end;
+        if let Some(node) = self.tree.nodes.get_mut(chain.expr.0 as usize)
+            && let Expr::Traversal { steps, .. } | Expr::Relative { steps, .. } = &mut node.expr
+        {
+            steps.end = end;
+            node.span.end = span.end;
+            return chain;
+        }
+        // What `.*` makes of an element begins with its first step; anything else with what the step applies to.
+        let bare = matches!(self.tree.expr(chain.expr), Expr::Item) && chain.attributes;
+        let start = if bare { span.start } else { self.tree.span(chain.expr).start };
+        let expr = Expr::Relative { source: chain.expr, steps: Run { start: end - 1, end } };
+        Chain { expr: self.node(expr, Span::new(start, span.end)), ..chain }
+    }
+
+    /// `.*`
+    pub fn attribute_splat(&mut self, chain: Chain, marker: Span) -> Chain {
+        self.faulty |= chain.attributes;
+        self.splat(chain, marker, true)
+    }
+
+    /// `[*]`
+    pub fn full_splat(&mut self, chain: Chain, brackets: Span) -> Chain {
+        let chain = self.end_attributes(chain);
+        self.splat(chain, brackets, false)
+    }
+
+    fn splat(&mut self, chain: Chain, marker: Span, attributes: bool) -> Chain {
+        let marker = self.place(marker);
+        self.splats.push(Splat { source: chain.expr, marker, from: chain.from });
+        let from = if attributes { chain.from } else { marker.start };
+        Chain { expr: self.node(Expr::Item, marker), from, waiting: chain.waiting + 1, attributes }
+    }
+
+    /// Ends the innermost splat where it is a `.*`.
+    pub(in crate::dialect::hcl::syntax) fn end_attributes(&mut self, chain: Chain) -> Chain {
+        if chain.attributes { self.end_splat(chain) } else { chain }
+    }
+
+    /// A step that could not be read, up to `end`, with all before it.
+    pub(in crate::dialect::hcl::syntax) fn broken_step(&mut self, chain: Chain, end: u32) -> Chain {
+        let span = Span::new(chain.from, end + self.origin.start);
+        Chain { expr: self.node(Expr::Invalid, span), ..chain }
+    }
+
+    fn end_splat(&mut self, chain: Chain) -> Chain {
+        let Some(splat) = self.splats.pop() else { return chain };
+        let each = chain.expr;
+        let span = Span::new(splat.from, self.tree.span(each).end);
+        let expr = self.node(Expr::Splat { source: splat.source, each, marker: splat.marker }, span);
+        Chain { expr, from: splat.from, waiting: chain.waiting - 1, attributes: false }
+    }
+
+    /// An operand with all its steps.
+    pub fn finish(&mut self, mut chain: Chain) -> ExprId {
+        while chain.waiting > 0 {
+            chain = self.end_splat(chain);
+        }
+        chain.expr
+    }
+}

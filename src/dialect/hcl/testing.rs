@@ -1,0 +1,16 @@
+//! What unit tests of the language share.
+
+use crate::function::{Capabilities, Cx, Regexes};
+use crate::limits::Limits;
+use crate::value::{Arena, Inputs};
+
+/// Runs `body` with a fresh arena and a context of full budgets.
+pub(super) fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
+    with_limits(&Limits::default(), body)
+}
+
+/// The same under `limits`.
+pub(super) fn with_limits<T>(limits: &Limits, body: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let (arena, regexes) = (Arena::new(), Regexes::default());
+    body(&Cx::new(&arena, Inputs::default(), limits, Capabilities::ALL, &regexes))
+}

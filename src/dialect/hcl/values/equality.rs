@@ -1,0 +1,223 @@
+//! Equality, as the language has it and as a test has it.
+
+use super::Outcome;
+use super::logic::not;
+use super::marks::{contains_marked, marked_by, unmark_deep};
+use super::numbers::number_of;
+use super::ranges::{excludes, is_definitely_not_null};
+use super::refine::unknown_bool;
+use super::sets::{Index, is_set};
+use super::types::{conforms, has_known_type, same_type, type_of};
+use crate::function::Cx;
+use crate::value::{BigNum, Extended, Refinement, Type, Value};
+
+/// Whether both are of one type and equal. Nulls are equal whatever their types. Unknown where that hangs on what is
+/// unknown: a range that excludes the other value, or another type, does tell. The result has all marks on and in
+/// both.
+///
+/// # Errors
+/// The memory or the steps of the render are spent.
+#[inline]
+pub fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Ok(Value::Bool(a == b)),
+        (Value::Str(a), Value::Str(b)) => Ok(Value::Bool(a.as_str() == b.as_str())),
+        (Value::Bool(a), Value::Bool(b)) => Ok(Value::Bool(a == b)),
+        _ => equals_marked(cx, a, b),
+    }
+}
+
+/// The opposite of [`equals`].
+///
+/// # Errors
+/// The memory or the steps of the render are spent.
+#[inline]
+pub fn not_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
+    not(cx, equals(cx, a, b)?)
+}
+
+#[cold]
+fn equals_marked<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
+    let ((left, own), (right, others)) = (a.unmarked(), b.unmarked());
+    if let Some(equal) = null_equality(left, right) {
+        return marked_by(cx, Value::Bool(equal), own, others);
+    }
+    let (mut left, mut right, mut marks) = (a, b, Vec::new());
+    if contains_marked(cx, a)? || contains_marked(cx, b)? {
+        let (one, own) = unmark_deep(cx, a)?;
+        let (other, others) = unmark_deep(cx, b)?;
+        (left, right) = (one, other);
+        marks.extend(own.into_iter().chain(others));
+    }
+    let result = known_equality(cx, left, right)?.map_or_else(|| unknown_bool(cx), Value::Bool);
+    marked_by(cx, result, &marks, &[])
+}
+
+/// Whether two values are equal, where that null is one of them tells.
+fn null_equality(a: Value<'_>, b: Value<'_>) -> Option<bool> {
+    match (a.is_null(), b.is_null()) {
+        (true, true) => Some(true),
+        (true, false) => is_definitely_not_null(b).then_some(false),
+        (false, true) => is_definitely_not_null(a).then_some(false),
+        (false, false) => None,
+    }
+}
+
+/// Whether two values without marks are equal; nothing where that is not known.
+fn known_equality<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
+    if let Some(equal) = null_equality(a, b) {
+        return Ok(Some(equal));
+    }
+    match (a.as_unknown(), b.as_unknown()) {
+        (Some(_), Some(_)) => return Ok(None),
+        (None, Some(unknown)) => return Ok(excludes(cx, unknown, a)?.then_some(false)),
+        (Some(unknown), None) => return Ok(excludes(cx, unknown, b)?.then_some(false)),
+        (None, None) => {}
+    }
+    let (one, other) = (type_of(cx, a)?, type_of(cx, b)?);
+    if !has_known_type(cx, a)? || !has_known_type(cx, b)? {
+        return Ok((!conforms(&one, &other) && !conforms(&other, &one)).then_some(false));
+    }
+    if !same_type(cx, &one, &other)? {
+        return Ok(Some(false));
+    }
+    equal_parts(cx, a, b)
+}
+
+/// Whether two known values of one type are equal.
+fn equal_parts<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
+    cx.spend(1)?;
+    match (a, b) {
+        (Value::Bool(a), Value::Bool(b)) => return Ok(Some(a == b)),
+        (Value::Str(a), Value::Str(b)) => return Ok(Some(a.as_str() == b.as_str())),
+        _ => {}
+    }
+    if let (Some(a), Some(b)) = (number_of(a), number_of(b)) {
+        return Ok(Some(a.reads_as(&b)));
+    }
+    if let (Some(Extended::Capsule(a)), Some(Extended::Capsule(b))) = (a.extended(), b.extended()) {
+        return Ok(Some(a == b));
+    }
+    if is_set(a) {
+        return equal_sets(cx, a.elements().unwrap_or(&[]), b.elements().unwrap_or(&[]));
+    }
+    if let (Some(items), Some(others)) = (a.elements(), b.elements()) {
+        return if items.len() == others.len() { equal_lists(cx, items, others) } else { Ok(Some(false)) };
+    }
+    let (Some(map), Some(other)) = (a.entries(), b.entries()) else { return Ok(Some(false)) };
+    let mut certain = Some(map.len() == other.len());
+    for (key, item) in map.iter_sorted() {
+        // The entries have no order: one that differs tells, whatever the others are.
+        match other.get(key).map(|other| part(cx, item, other)).transpose()? {
+            None | Some(Some(false)) => return Ok(Some(false)),
+            Some(None) => certain = certain.filter(|same| !same),
+            Some(Some(true)) => {}
+        }
+    }
+    Ok(certain)
+}
+
+/// Whether two parts of values of one type are equal.
+fn part<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Ok(Some(a == b)),
+        (Value::Str(a), Value::Str(b)) => Ok(Some(a.as_str() == b.as_str())),
+        _ if a.is_known() && b.is_known() && !a.is_null() && !b.is_null() => equal_parts(cx, a, b),
+        _ => known_equality(cx, a, b),
+    }
+}
+
+/// Elements are compared in their order, up to the first that differs or is not known.
+fn equal_lists<'v>(cx: &Cx<'v>, items: &[Value<'v>], others: &[Value<'v>]) -> Outcome<Option<bool>> {
+    for (item, other) in items.iter().zip(others) {
+        let same = part(cx, *item, *other)?;
+        if same != Some(true) {
+            return Ok(same);
+        }
+    }
+    Ok(Some(true))
+}
+
+/// Sets are equal where each has the other's elements; an unknown element may be any.
+fn equal_sets<'v>(cx: &Cx<'v>, items: &[Value<'v>], others: &[Value<'v>]) -> Outcome<Option<bool>> {
+    if items.iter().chain(others).any(|item| !item.is_known()) {
+        return Ok(None);
+    }
+    if items.len() != others.len() {
+        return Ok(Some(false));
+    }
+    let index = Index::of(cx, items)?;
+    for other in others {
+        if !index.has(cx, *other)? {
+            return Ok(Some(false));
+        }
+    }
+    Ok(Some(true))
+}
+
+/// Whether both are the same value: of one type, with the same marks, and, where they are unknown, with the same
+/// known of them.
+///
+/// # Errors
+/// The memory or the steps of the render are spent.
+pub fn raw_equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool> {
+    Ok(same_type(cx, &type_of(cx, a)?, &type_of(cx, b)?)? && same_value(cx, a, b)?)
+}
+
+/// [`raw_equals`] of two values of one type.
+fn same_value<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool> {
+    cx.spend(1)?;
+    let ((a, marks), (b, others)) = (a.unmarked(), b.unmarked());
+    if marks != others || a.is_null() != b.is_null() {
+        return Ok(false);
+    }
+    match (a.as_unknown(), b.as_unknown()) {
+        (Some(a), Some(b)) => return Ok(same_refinement(&a.refinement, &b.refinement)),
+        (None, None) if a.is_null() => return Ok(true),
+        (None, None) => {}
+        _ => return Ok(false),
+    }
+    if let (Some(items), Some(others)) = (a.elements(), b.elements()) {
+        return same_items(cx, items.iter().copied(), others.iter().copied());
+    }
+    match (a.entries(), b.entries()) {
+        (Some(map), Some(other)) => {
+            let same_keys = map.iter_sorted().map(|(key, _)| key).eq(other.iter_sorted().map(|(key, _)| key));
+            let values = |map: &crate::value::Map<'v>| map.iter_sorted().map(|(_, item)| item);
+            Ok(same_keys && same_items(cx, values(map), values(other))?)
+        }
+        _ => Ok(equal_parts(cx, a, b)? == Some(true)),
+    }
+}
+
+fn same_items<'v>(
+    cx: &Cx<'v>,
+    mut items: impl Iterator<Item = Value<'v>>,
+    mut others: impl Iterator<Item = Value<'v>>,
+) -> Outcome<bool> {
+    loop {
+        match (items.next(), others.next()) {
+            (None, None) => return Ok(true),
+            (Some(a), Some(b)) if same_value(cx, a, b)? => {}
+            _ => return Ok(false),
+        }
+    }
+}
+
+fn same_refinement(a: &Refinement<'_>, b: &Refinement<'_>) -> bool {
+    let same_bound = |a: Option<&(BigNum, bool)>, b: Option<&(BigNum, bool)>| match (a, b) {
+        (None, None) => true,
+        (Some((a, inclusive)), Some((b, other))) => inclusive == other && a.reads_as(b),
+        _ => false,
+    };
+    a.not_null == b.not_null
+        && a.prefix == b.prefix
+        && (a.len_least, a.len_most) == (b.len_least, b.len_most)
+        && same_bound(a.least, b.least)
+        && same_bound(a.most, b.most)
+}
+
+/// Whether the type of a value is still open: unknown, and of the dynamic type.
+pub(super) fn is_dynamic(value: Value<'_>) -> bool {
+    value.as_unknown().is_some_and(|unknown| unknown.ty == Type::Dynamic)
+}

@@ -1,0 +1,159 @@
+//! JSON text to values.
+
+use std::borrow::Cow;
+
+use super::super::convert::{convert, uniform};
+use super::super::set_of;
+use super::super::types::{name, same_type, type_of, without_optional};
+use super::super::{Fault, Outcome, PathStep};
+use super::{Json, decode_type};
+use crate::function::Cx;
+use crate::stdlib::strings::nfc;
+use crate::value::{Attribute, BigNum, Type, Value};
+
+/// Bytes that a byte of JSON text becomes at most while it is read.
+const GROWTH: usize = 48;
+
+type Entry<'t> = (Cow<'t, str>, Json<'t>);
+
+/// The value of type `ty` that JSON text says. Texts, numbers and booleans convert to one another; an attribute that
+/// is missing is null; where `ty` is the dynamic type the text has the type: `{"value":…,"type":…}`.
+pub fn decode<'v>(cx: &Cx<'v>, text: &str, ty: &Type<'v>) -> Outcome<Value<'v>> {
+    value(cx, &read(cx, text)?, ty)
+}
+
+/// The value that JSON text says by itself: arrays are tuples, objects are objects, null has no type. Of a name that
+/// comes twice the last value counts; both must be of one type.
+pub fn decode_implied<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
+    implied(cx, &read(cx, text)?)
+}
+
+fn read<'t>(cx: &Cx<'_>, text: &'t str) -> Outcome<Json<'t>> {
+    cx.charge(text.len().saturating_mul(GROWTH))?;
+    Json::read(text, cx.limits().value_depth).map_err(Fault::wrong)
+}
+
+fn implied<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
+    match json {
+        Json::Null => Ok(Value::Null),
+        Json::Bool(b) => Ok(Value::Bool(*b)),
+        Json::Number(digits) => number(cx, digits),
+        Json::Text(text) => Ok(cx.text(&nfc(text))?),
+        Json::List(items) => Ok(cx.list(&items.iter().map(|item| implied(cx, item)).collect::<Outcome<Vec<_>>>()?)?),
+        Json::Object(entries) => {
+            let mut made = Vec::with_capacity(entries.len());
+            for (name, json) in entries {
+                made.push((key(cx, name)?, implied(cx, json)?));
+            }
+            check_duplicates(cx, &made)?;
+            Ok(cx.map(&made)?)
+        }
+    }
+}
+
+/// Of a name that comes twice all values must be of one type.
+fn check_duplicates<'v>(cx: &Cx<'v>, entries: &[(&'v str, Value<'v>)]) -> Outcome<()> {
+    let mut sorted: Vec<&(&str, Value<'v>)> = entries.iter().collect();
+    sorted.sort_by_key(|(name, _)| *name);
+    for pair in sorted.windows(2) {
+        let [(name, a), (other, b)] = pair else { continue };
+        if name == other && !same_type(cx, &type_of(cx, *a)?, &type_of(cx, *b)?)? {
+            return Err(Fault::wrong(format!("duplicate {name:?} property in JSON object")));
+        }
+    }
+    Ok(())
+}
+
+fn key<'v>(cx: &Cx<'v>, name: &str) -> Outcome<&'v str> {
+    cx.charge(name.len())?;
+    Ok(cx.arena().copy_str(&nfc(name)))
+}
+
+fn number<'v>(cx: &Cx<'v>, digits: &str) -> Outcome<Value<'v>> {
+    let number = BigNum::parse(digits).ok_or_else(|| Fault::wrong("a number is required"))?;
+    Ok(cx.arena().number(number))
+}
+
+fn value<'v>(cx: &Cx<'v>, json: &Json<'_>, ty: &Type<'v>) -> Outcome<Value<'v>> {
+    match (ty, json) {
+        (ty, Json::Null) => Ok(cx.arena().null(without_optional(cx.arena(), *ty))),
+        (Type::Dynamic, json) => dynamic(cx, json),
+        (Type::Bool, Json::Bool(b)) => Ok(Value::Bool(*b)),
+        (Type::Number, Json::Number(digits)) => number(cx, digits),
+        (Type::String, Json::Number(text)) => Ok(cx.text(text)?),
+        (Type::String, Json::Bool(b)) => Ok(cx.borrowed(if *b { "true" } else { "false" })?),
+        (Type::Bool | Type::Number | Type::String, Json::Text(text)) => convert(cx, cx.text(&nfc(text))?, ty),
+        (Type::List(element), Json::List(items)) => {
+            let mut items = elements(cx, items, element, index)?;
+            let element = uniform(cx, &mut items, **element, "list")?;
+            Ok(cx.arena().typed(cx.arena().list_type(element), cx.list(&items)?))
+        }
+        (Type::Set(element), Json::List(items)) => {
+            let mut items = elements(cx, items, element, |_| PathStep::Element)?;
+            set_of(cx, uniform(cx, &mut items, **element, "set")?, &items)
+        }
+        (Type::Map(element), Json::Object(entries)) => map(cx, entries, element),
+        (Type::Tuple(types), Json::List(items)) => tuple(cx, items, types),
+        (Type::Object(attributes), Json::Object(entries)) => object(cx, entries, attributes),
+        _ => Err(Fault::wrong(format!("{} is required", name(ty)))),
+    }
+}
+
+fn index(at: usize) -> PathStep {
+    PathStep::Index(i64::try_from(at).unwrap_or(i64::MAX))
+}
+
+fn elements<'v>(
+    cx: &Cx<'v>,
+    items: &[Json<'_>],
+    element: &Type<'v>,
+    step: impl Fn(usize) -> PathStep,
+) -> Outcome<Vec<Value<'v>>> {
+    let items = items.iter().enumerate();
+    items.map(|(at, item)| value(cx, item, element).map_err(|fault| fault.within(step(at)))).collect()
+}
+
+fn map<'v>(cx: &Cx<'v>, entries: &[Entry<'_>], element: &Type<'v>) -> Outcome<Value<'v>> {
+    let (mut names, mut items) = (Vec::with_capacity(entries.len()), Vec::with_capacity(entries.len()));
+    for (name, json) in entries {
+        names.push(key(cx, name)?);
+        items.push(value(cx, json, element).map_err(|fault| fault.within(PathStep::Key(name.to_string())))?);
+    }
+    let element = uniform(cx, &mut items, *element, "map")?;
+    let entries: Vec<_> = names.into_iter().zip(items).collect();
+    Ok(cx.arena().typed(cx.arena().map_type(element), cx.map(&entries)?))
+}
+
+fn tuple<'v>(cx: &Cx<'v>, items: &[Json<'_>], types: &[Type<'v>]) -> Outcome<Value<'v>> {
+    if items.len() != types.len() {
+        return Err(Fault::wrong(format!("a tuple of {} elements is required", types.len())));
+    }
+    let items = items.iter().zip(types).enumerate();
+    let items = items.map(|(at, (item, ty))| value(cx, item, ty).map_err(|fault| fault.within(index(at))));
+    Ok(cx.list(&items.collect::<Outcome<Vec<_>>>()?)?)
+}
+
+fn object<'v>(cx: &Cx<'v>, entries: &[Entry<'_>], attributes: &[Attribute<'v>]) -> Outcome<Value<'v>> {
+    let null = |attribute: &Attribute<'v>| cx.arena().null(without_optional(cx.arena(), attribute.ty));
+    let mut made: Vec<_> = attributes.iter().map(|attribute| (attribute.name, null(attribute))).collect();
+    for (name, json) in entries {
+        let found = attributes.binary_search_by(|attribute| attribute.name.cmp(&nfc(name)));
+        let entry = found.ok().and_then(|at| Some((made.get_mut(at)?, attributes.get(at)?)));
+        let Some((made, attribute)) = entry else {
+            return Err(Fault::wrong(format!("unsupported attribute {name:?}")));
+        };
+        made.1 = value(cx, json, &attribute.ty).map_err(|fault| fault.within(PathStep::Attr(name.to_string())))?;
+    }
+    Ok(cx.map(&made)?)
+}
+
+/// A value that comes with its type.
+fn dynamic<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
+    let Json::Object(entries) = json else { return Err(Fault::wrong("an object with type and value is required")) };
+    if let Some((name, _)) = entries.iter().find(|(name, _)| name != "type" && name != "value") {
+        return Err(Fault::wrong(format!("invalid key {name:?} in a value with its type")));
+    }
+    let of = json.get("type").ok_or_else(|| Fault::wrong("a value with its type lacks the type"))?;
+    let inner = json.get("value").ok_or_else(|| Fault::wrong("a value with its type lacks the value"))?;
+    value(cx, inner, &decode_type(cx, of)?)
+}

@@ -1,0 +1,227 @@
+//! Operators and collections: what rows of the reference do not ask, limits and hostile values among them.
+
+use super::access::has_element;
+use super::elements::{elements, length, list_of, map_of, unknown_as_null};
+use super::equality::{equals, not_equal, raw_equals};
+use super::logic::{and, not, or};
+use super::marks::unmark_deep;
+use super::numbers::{abs, add, div, greater_equal, less, less_equal, mul, neg, number_of, rem, sub, text};
+use super::refine::Refine;
+use super::sets::set_of;
+use super::traverse::{attribute, index};
+use super::{Fault, Outcome};
+use crate::function::{Capabilities, Cx, Regexes};
+use crate::limits::Limits;
+use crate::value::{Arena, BigNum, Inputs, Refinement, Type, Value};
+
+fn with_cx<T>(limits: Limits, body: impl FnOnce(&Cx<'_>) -> T) -> T {
+    let (arena, regexes) = (Arena::new(), Regexes::default());
+    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &regexes))
+}
+
+fn with<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
+    with_cx(Limits::default(), body)
+}
+
+fn number<'v>(cx: &Cx<'v>, text: &str) -> Value<'v> {
+    cx.arena().number(BigNum::parse(text).unwrap())
+}
+
+fn shown(outcome: Outcome<Value<'_>>) -> String {
+    match outcome {
+        Ok(Value::Bool(b)) => b.to_string(),
+        Ok(value) => number_of(value).map_or_else(|| "unknown".to_owned(), |number| number.to_text()),
+        Err(Fault::Wrong(_)) => "fault".to_owned(),
+        Err(Fault::Limit(limit)) => limit.message.clone(),
+    }
+}
+
+type Operator = for<'v> fn(&Cx<'v>, Value<'v>, Value<'v>) -> Outcome<Value<'v>>;
+
+#[test]
+fn arithmetic_of_plain_and_big_numbers() {
+    let rows: [(Operator, &str, &str, &str); 21] = [
+        (add, "9223372036854775807", "1", "9223372036854775808"),
+        (sub, "-9223372036854775808", "1", "-9223372036854775809"),
+        (mul, "4294967296", "4294967296", "18446744073709551616"),
+        (mul, "0", "-1", "-0"),
+        (div, "6", "3", "2"),
+        (div, "7", "2", "3.5"),
+        (div, "-9223372036854775808", "-1", "9223372036854775808"),
+        (div, "5", "0", "+Inf"),
+        (div, "-5", "0", "-Inf"),
+        (div, "0", "0", "fault"),
+        (rem, "-9223372036854775808", "-1", "0"),
+        (rem, "-7", "3", "-1"),
+        (rem, "7", "-3", "1"),
+        (rem, "5", "0", "5"),
+        (rem, "5.5", "2", "1.5"),
+        (sub, "Inf", "Inf", "fault"),
+        (less, "1", "1.5", "true"),
+        (less_equal, "0.1", "0.1", "true"),
+        (greater_equal, "1e400", "Inf", "false"),
+        (equals, "5", "5.0", "true"),
+        (not_equal, "0.3", "0.1", "true"),
+    ];
+    for (operator, a, b, want) in rows {
+        with(|cx| assert_eq!(shown(operator(cx, number(cx, a), number(cx, b))), want, "{a} {b}"));
+    }
+    with(|cx| {
+        assert_eq!(shown(neg(cx, Value::Int(i64::MIN))), "9223372036854775808");
+        assert_eq!(shown(neg(cx, Value::Int(0))), "-0");
+        assert_eq!(shown(abs(cx, Value::Int(i64::MIN))), "9223372036854775808");
+        let sum = add(cx, number(cx, "0.1"), number(cx, "0.2"));
+        assert_eq!(shown(equals(cx, sum.unwrap(), Value::Float(0.3))), "true");
+        assert_eq!(shown(add(cx, Value::Uint(u64::MAX), Value::Float(0.5))), "18446744073709551615.5");
+    });
+}
+
+#[test]
+fn a_length_has_the_precision_of_a_machine_integer() {
+    with(|cx| {
+        let list = cx.list(&[Value::Null, Value::Null]).unwrap();
+        let two = length(cx, list).unwrap();
+        let third = div(cx, two, length(cx, cx.list(&[Value::Null; 3]).unwrap()).unwrap()).unwrap();
+        assert_eq!(shown(Ok(third)), "0.6666666666666666667");
+        assert_eq!(shown(equals(cx, two, Value::Int(2))), "true");
+    });
+}
+
+#[test]
+fn null_and_other_types_are_no_operands() {
+    with(|cx| {
+        let arena = cx.arena();
+        let null = arena.null(Type::Number);
+        for (a, b, at) in
+            [(Value::Null, Value::Int(1), 0), (Value::Int(1), null, 1), (Value::Int(1), arena.text("a"), 1)]
+        {
+            let Err(Fault::Wrong(wrong)) = add(cx, a, b) else { panic!("{a:?} + {b:?}") };
+            assert_eq!(wrong.argument, Some(at));
+        }
+        assert_eq!(shown(and(cx, null, Value::Bool(false))), "fault");
+        assert_eq!(shown(not(cx, Value::Int(1))), "fault");
+        assert_eq!(shown(or(cx, arena.unknown(Type::Bool), Value::Bool(true))), "true");
+        assert_eq!(shown(and(cx, arena.unknown(Type::Dynamic), Value::Bool(true))), "unknown");
+    });
+}
+
+#[test]
+fn unknown_values_are_narrowed_until_one_is_left() {
+    with(|cx| {
+        let arena = cx.arena();
+        let refine = || Refine::of(arena.unknown(Type::Number)).not_null();
+        let five = || BigNum::of_int(5, 512);
+        let exact = refine().at_least(cx, five(), true).at_most(cx, five(), true).done(cx);
+        assert_eq!(shown(exact), "5");
+        let open = refine().at_least(cx, five(), false).at_least(cx, BigNum::of_int(3, 512), true).done(cx).unwrap();
+        assert_eq!(shown(less(cx, open, Value::Int(4))), "false");
+        assert_eq!(shown(less(cx, open, Value::Int(6))), "unknown");
+        let list = Refine::of(arena.unknown(arena.list_type(Type::String))).not_null();
+        let empty = list.length_at_most(0).done(cx).unwrap();
+        assert_eq!(shown(length(cx, empty)), "0");
+        let huge = Refine::of(arena.unknown(arena.list_type(Type::String))).not_null().length_at_least(u64::MAX);
+        assert!(matches!(huge.done(cx), Err(Fault::Limit(_))));
+        let text = Refine::of(arena.unknown(Type::String)).prefix(cx, "e\u{301}-").unwrap();
+        let text = text.prefix(cx, "other").unwrap().done(cx).unwrap();
+        assert_eq!(text.as_unknown().unwrap().refinement.prefix, "é-");
+        assert_eq!(shown(equals(cx, text, arena.text("e-"))), "false");
+        let dynamic = Refine::of(arena.unknown(Type::Dynamic)).not_null().done(cx).unwrap();
+        assert!(!dynamic.as_unknown().unwrap().refinement.not_null);
+    });
+}
+
+#[test]
+fn sets_are_sorted_and_have_each_value_once() {
+    with(|cx| {
+        let arena = cx.arena();
+        let unknown = arena.unknown(Type::Number);
+        let items =
+            [Value::Int(3), Value::Null, unknown, number(cx, "1.5"), Value::Float(3.0), unknown, Value::Int(-1)];
+        let set = set_of(cx, Type::Number, &items).unwrap();
+        let texts: Vec<_> = set.elements().unwrap().iter().map(|item| shown(Ok(*item))).collect();
+        assert_eq!(texts, ["-1", "1.5", "3", "unknown", "unknown", "unknown"]);
+        assert!(set.elements().unwrap()[5].is_null());
+        assert!(matches!(length(cx, set).unwrap().as_unknown(), Some(unknown) if unknown.ty == Type::Number));
+        assert_eq!(shown(has_element(cx, set, Value::Int(3))), "true");
+        assert_eq!(shown(has_element(cx, set, Value::Int(4))), "unknown");
+        let marked = arena.marked(arena.text("b"), &["secret"]);
+        let set = set_of(cx, Type::String, &[marked, arena.text("a"), arena.text("b")]).unwrap();
+        assert_eq!(set.unmarked().1, ["secret"]);
+        assert_eq!(set.elements().unwrap().len(), 2);
+        let one = |text| cx.map(&[("k", arena.text(text))]).unwrap();
+        let object = one("b").type_in(arena);
+        let set = set_of(cx, object, &[one("b"), one("a\""), one("b"), one("a")]).unwrap();
+        let keys: Vec<_> =
+            set.elements().unwrap().iter().map(|item| item.entries().unwrap().get("k").unwrap()).collect();
+        assert_eq!(keys.iter().filter_map(Value::as_str).collect::<Vec<_>>(), ["a", "a\"", "b"]);
+    });
+}
+
+#[test]
+fn collections_give_null_and_unknown_their_type() {
+    with(|cx| {
+        let arena = cx.arena();
+        let list = list_of(cx, Type::String, &[Value::Null, arena.unknown(Type::Dynamic), arena.text("a")]).unwrap();
+        let types: Vec<_> = list.elements().unwrap().iter().map(|item| item.type_in(arena)).collect();
+        assert_eq!(types, [Type::String; 3]);
+        let map = map_of(cx, Type::Bool, &[("b", Value::Bool(true)), ("a", Value::Null)]).unwrap();
+        let keys: Vec<_> = elements(cx, map).unwrap().iter().map(|(key, _)| key.as_str().unwrap()).collect();
+        assert_eq!(keys, ["a", "b"]);
+        let known = unknown_as_null(cx, list).unwrap();
+        assert!(known.elements().unwrap()[1].is_null() && known.elements().unwrap()[1].type_in(arena) == Type::String);
+        assert!(raw_equals(cx, known, unknown_as_null(cx, known).unwrap()).unwrap());
+        assert!(!raw_equals(cx, known, list).unwrap());
+    });
+}
+
+#[test]
+fn marks_of_what_decides_are_on_the_result() {
+    with(|cx| {
+        let arena = cx.arena();
+        let (one, two) = (arena.marked(Value::Int(1), &["b"]), arena.marked(Value::Int(2), &["a", "b"]));
+        assert_eq!(add(cx, one, two).unwrap().unmarked().1, ["a", "b"]);
+        let list = arena.marked(cx.list(&[one]).unwrap(), &["c"]);
+        assert_eq!(equals(cx, list, list).unwrap().unmarked().1, ["b", "c"]);
+        let item = index(cx, list, arena.marked(Value::Int(0), &["k"])).unwrap().unwrap();
+        assert_eq!(item.unmarked().1, ["b", "c", "k"]);
+        let (plain, marks) = unmark_deep(cx, list).unwrap();
+        assert_eq!((marks, plain.elements().unwrap()[0].is_marked()), (vec!["b", "c"], false));
+    });
+}
+
+#[test]
+fn steps_that_lead_nowhere_say_why() {
+    with(|cx| {
+        let arena = cx.arena();
+        let secret = arena.marked(cx.list(&[Value::Null]).unwrap(), &["secret"]);
+        let object = cx.map(&[("1", Value::Int(5))]).unwrap();
+        let detail = |value, key| index(cx, value, key).unwrap().unwrap_err().detail;
+        assert!(detail(secret, Value::Int(1)).ends_with("value."), "what a mark hides is not told");
+        assert!(detail(cx.list(&[]).unwrap(), Value::Int(0)).contains("no elements"));
+        assert!(detail(cx.list(&[Value::Null]).unwrap(), Value::Float(0.5)).contains("fraction"));
+        assert!(detail(object, Value::Int(2)).contains("names"));
+        assert_eq!(shown(index(cx, object, Value::Int(1)).unwrap().map_err(|_| Fault::wrong(""))), "5");
+        assert!(attribute(cx, Value::Bool(true), "a").unwrap().unwrap_err().detail.contains("bool"));
+        assert!(attribute(cx, arena.unknown(Type::Dynamic), "a").unwrap().unwrap().as_unknown().is_some());
+    });
+}
+
+#[test]
+fn work_on_large_values_is_bounded() {
+    let numbers: Vec<Value<'_>> = (0..3000).map(Value::Int).collect();
+    let limits = Limits { fuel: 2000, ..Limits::default() };
+    with_cx(limits, |cx| {
+        let list = cx.arena().list(&numbers);
+        assert!(matches!(equals(cx, list, list), Err(Fault::Limit(_))));
+        assert!(matches!(set_of(cx, Type::Number, &numbers), Err(Fault::Limit(_))));
+        assert!(matches!(unmark_deep(cx, cx.arena().list(&[cx.arena().marked(list, &["m"])])), Err(Fault::Limit(_))));
+    });
+    with(|cx| {
+        let (huge, tiny) = (BigNum::parse("1e600000000").unwrap(), BigNum::parse("1e-600000000").unwrap());
+        assert!(matches!(text(cx, &huge), Err(Fault::Limit(_))));
+        assert!(matches!(text(cx, &tiny), Err(Fault::Limit(_))));
+        let range = Refinement { least: Some(cx.arena().bound(tiny, true)), ..Refinement::NOT_NULL };
+        let unknown = cx.arena().refined(Type::Number, range);
+        assert_eq!(shown(less(cx, unknown, Value::Int(0))), "false");
+    });
+}

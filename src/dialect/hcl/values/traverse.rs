@@ -1,0 +1,253 @@
+//! The language's own ways into values: `value[key]` and `value.name`. Keys are converted, attributes of maps are
+//! their elements, marks of a value are on what is in it, and what leads nowhere has a sentence for the user.
+
+use super::access::{self, Keys, has_index};
+use super::convert::convert;
+use super::elements::length;
+use super::equality::is_dynamic;
+use super::marks::marked_by;
+use super::numbers::number_of;
+use super::path::Step;
+use super::sets::is_set;
+use super::types::name as type_name;
+use super::types::type_of;
+use super::{Fault, Outcome};
+use crate::function::Cx;
+use crate::value::{Extended, Type, Value};
+
+/// Why a step leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoAccess {
+    /// What is wrong, in a few words.
+    pub kind: Misstep,
+    /// One sentence about these values.
+    pub detail: String,
+}
+
+/// What is wrong with a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Misstep {
+    /// An index of null.
+    IndexOfNull,
+    /// An attribute of null.
+    AttributeOfNull,
+    /// The key is no key of this value.
+    Index,
+    /// The value has no such attribute.
+    Attribute,
+    /// The map has no such element.
+    Element,
+}
+
+impl Misstep {
+    /// The words of a diagnostic's message.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::IndexOfNull => "Index of a null value",
+            Self::AttributeOfNull => "Attribute of a null value",
+            Self::Index => "Invalid index",
+            Self::Attribute => "Unsupported attribute",
+            Self::Element => "Missing map element",
+        }
+    }
+}
+
+/// A value, or why there is none: then the language goes on with an unknown value of the dynamic type.
+pub type Accessed<'v> = Result<Value<'v>, Box<NoAccess>>;
+
+fn no_access<'v>(kind: Misstep, detail: impl Into<String>) -> Accessed<'v> {
+    Err(Box::new(NoAccess { kind, detail: detail.into() }))
+}
+
+/// `value[key]`
+///
+/// # Errors
+/// Only limits are faults; a key that leads nowhere is the inner error.
+#[inline]
+pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
+    match element_of(value, key) {
+        Some(element) => Ok(Ok(element)),
+        None => index_any(cx, value, key),
+    }
+}
+
+/// The elements of a list, map, tuple or object without marks, as they are.
+#[inline]
+fn plain(value: Value<'_>) -> Value<'_> {
+    match value.extended() {
+        Some(Extended::Typed(Type::List(_) | Type::Map(_), elements)) => *elements,
+        _ => value,
+    }
+}
+
+/// The element at a key of the right type, where nothing is marked.
+#[inline]
+fn element_of<'v>(value: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
+    match (plain(value), key) {
+        (Value::List(list), Value::Int(at)) => list.items().get(usize::try_from(at).ok()?).copied(),
+        (Value::Map(map), Value::Str(key)) => map.get(key.as_str()),
+        _ => None,
+    }
+}
+
+#[cold]
+fn index_any<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
+    let (inner, marks) = value.unmarked();
+    if inner.is_null() {
+        return Ok(no_access(Misstep::IndexOfNull, "This value is null, so it has no indices."));
+    }
+    if key.is_null() {
+        return Ok(no_access(Misstep::Index, "A null value is no key of a collection."));
+    }
+    if is_dynamic(inner) || is_dynamic(key) {
+        return dynamic(cx, marks);
+    }
+    let wanted = match Keys::of(inner) {
+        Keys::List(_) | Keys::Tuple(_) => Type::Number,
+        Keys::Map(_) => Type::String,
+        Keys::None => return index_object(cx, value, key),
+    };
+    let key = match convert(cx, key, &wanted) {
+        Ok(key) => key,
+        Err(fault) => return wrong_key(fault),
+    };
+    match has_index(cx, value, key)?.unmarked().0 {
+        Value::Bool(true) => Ok(Ok(access::index(cx, value, key)?)),
+        Value::Bool(false) => Ok(no_access(Misstep::Index, missing_key(cx, value, key)?)),
+        _ => match Keys::of(inner) {
+            Keys::List(element) | Keys::Map(element) => Ok(Ok(marked_by(cx, cx.arena().unknown(element), marks, &[])?)),
+            _ => dynamic(cx, marks),
+        },
+    }
+}
+
+/// An unknown value of the dynamic type, with marks.
+fn dynamic<'v>(cx: &Cx<'v>, marks: &[&'v str]) -> Outcome<Accessed<'v>> {
+    Ok(Ok(marked_by(cx, cx.arena().unknown(Type::Dynamic), marks, &[])?))
+}
+
+/// What a key is that does not convert.
+fn wrong_key<'v>(fault: Fault) -> Outcome<Accessed<'v>> {
+    match fault {
+        Fault::Wrong(wrong) => {
+            Ok(no_access(Misstep::Index, format!("The given key does not identify an element: {}.", wrong.message)))
+        }
+        limit => Err(limit),
+    }
+}
+
+/// Why a sequence or map has no element at a key. What a mark may keep secret is not told.
+fn missing_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<String> {
+    let plain = "The given key does not identify an element in this collection value";
+    let why = match number_of(key.unmarked().0) {
+        None => None,
+        Some(at) if !at.is_whole() => Some("an index is a whole number, but the given one has a fraction"),
+        Some(at) if at.is_negative() && !at.is_zero() => Some("an index is not negative"),
+        Some(_) if value.is_marked() => None,
+        Some(_) => match number_of(length(cx, value)?) {
+            Some(length) if length.is_zero() => Some("the collection has no elements"),
+            Some(_) => Some("the given index is not below the number of elements"),
+            None => None,
+        },
+    };
+    Ok(why.map_or_else(|| format!("{plain}."), |why| format!("{plain}: {why}.")))
+}
+
+/// `value[key]` where the value is no list, tuple or map.
+fn index_object<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
+    let (inner, marks) = value.unmarked();
+    let ty = type_of(cx, inner)?;
+    if is_set(inner) {
+        let detail =
+            "Elements of a set are identified only by their value: there is no index or key to select one with.";
+        return Ok(no_access(Misstep::Index, detail));
+    }
+    let Type::Object(_) = ty else {
+        return Ok(no_access(Misstep::Index, "This value does not have any indices."));
+    };
+    let was_number = number_of(key.unmarked().0).is_some();
+    let key = match convert(cx, key, &Type::String) {
+        Ok(key) => key.unmarked().0,
+        Err(fault) => return wrong_key(fault),
+    };
+    let Some(name) = key.as_str() else { return dynamic(cx, marks) };
+    if ty.attribute(name).is_some() {
+        return Ok(Ok(access::get_attr(cx, value, name)?));
+    }
+    let hint = if was_number { " Attributes of an object have names, not numbers." } else { "" };
+    let detail = format!("The given key does not identify an element in this collection value.{hint}");
+    Ok(no_access(Misstep::Index, detail))
+}
+
+/// `value.name`: the attribute of an object, the element of a map.
+///
+/// # Errors
+/// Only limits are faults; a name that leads nowhere is the inner error.
+#[inline]
+pub fn attribute<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Accessed<'v>> {
+    if let Value::Map(map) = plain(value)
+        && let Some(attribute) = map.get(name)
+    {
+        return Ok(Ok(attribute));
+    }
+    attribute_any(cx, value, name)
+}
+
+#[cold]
+fn attribute_any<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Accessed<'v>> {
+    let (inner, marks) = value.unmarked();
+    if inner.is_null() {
+        return Ok(no_access(Misstep::AttributeOfNull, "This value is null, so it has no attributes."));
+    }
+    let normal = crate::stdlib::strings::nfc(name);
+    let ty = type_of(cx, inner)?;
+    match ty {
+        Type::Dynamic => dynamic(cx, marks),
+        Type::Object(_) if ty.attribute(&normal).is_some() => Ok(Ok(access::get_attr(cx, value, &normal)?)),
+        Type::Map(element) => match inner.entries().map(|map| map.get(&normal)) {
+            None => Ok(Ok(marked_by(cx, cx.arena().unknown(*element), marks, &[])?)),
+            Some(Some(item)) => Ok(Ok(marked_by(cx, item, marks, &[])?)),
+            Some(None) => {
+                let detail = format!("This map does not have an element with the key {name:?}.");
+                Ok(no_access(Misstep::Element, detail))
+            }
+        },
+        _ => Ok(no_access(Misstep::Attribute, missing_attribute(&ty, name))),
+    }
+}
+
+fn missing_attribute(ty: &Type<'_>, name: &str) -> String {
+    let of_objects = |element: &Type<'_>| matches!(element, Type::Object(_));
+    match ty {
+        Type::Object(_) => format!("This object does not have an attribute named {name:?}."),
+        Type::List(element) if of_objects(element) && element.attribute(name).is_some() => format!(
+            "A list of objects has no attributes of its own: did you mean {name:?} of one of its elements, or of all?"
+        ),
+        Type::List(element) if of_objects(element) => {
+            "A list of objects has no attributes of its own: did you mean one of its elements, or all?".to_owned()
+        }
+        Type::Set(element) if of_objects(element) => {
+            "A set of objects has no attributes of its own: did you mean those of all its elements?".to_owned()
+        }
+        _ if ty.is_primitive() => format!("A value of a primitive type ({}) has no attributes.", type_name(ty)),
+        _ => "This value does not have any attributes.".to_owned(),
+    }
+}
+
+/// The value at the end of a path, step by step as the language takes them.
+///
+/// # Errors
+/// Only limits are faults; the first step that leads nowhere is the inner error.
+pub fn apply_path<'v>(cx: &Cx<'v>, mut value: Value<'v>, path: &[Step<'v>]) -> Outcome<Accessed<'v>> {
+    for step in path {
+        let next = match step {
+            Step::Attr(name) => attribute(cx, value, name)?,
+            Step::Index(key) => index(cx, value, *key)?,
+        };
+        match next {
+            Ok(next) => value = next,
+            wrong => return Ok(wrong),
+        }
+    }
+    Ok(Ok(value))
+}

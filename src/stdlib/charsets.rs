@@ -1,0 +1,92 @@
+//! Character encodings by their registered names.
+
+use encoding_rs::Encoding;
+
+/// A character encoding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Charset {
+    /// Two bytes for a code unit; the flag: the higher one first.
+    Utf16(bool),
+    /// A byte for each of the first so many characters.
+    Latin(u32),
+    /// Any other.
+    Other(&'static Encoding),
+}
+
+/// The encoding of this name, in whatever letter case.
+pub(crate) fn charset(name: &str) -> Option<Charset> {
+    let lower = name.to_ascii_lowercase();
+    Some(match lower.as_str() {
+        "utf-16le" => Charset::Utf16(false),
+        "utf-16be" | "utf-16" => Charset::Utf16(true),
+        "us-ascii" | "ascii" | "iso646-us" | "us" | "cp367" | "ibm367" | "ansi_x3.4-1968" => Charset::Latin(0x80),
+        "iso-8859-1" | "iso_8859-1" | "latin1" | "l1" | "ibm819" | "cp819" => Charset::Latin(0x100),
+        "x-user-defined" | "replacement" => return None,
+        lower => Charset::Other(Encoding::for_label_no_replacement(lower.as_bytes())?),
+    })
+}
+
+impl Charset {
+    /// The bytes of `text`; none where a character has none.
+    pub(crate) fn encode(self, text: &str) -> Option<Vec<u8>> {
+        match self {
+            Self::Utf16(big) => {
+                let bytes = |unit: u16| if big { unit.to_be_bytes() } else { unit.to_le_bytes() };
+                Some(text.encode_utf16().flat_map(bytes).collect())
+            }
+            Self::Latin(count) => {
+                text.chars().map(|c| u8::try_from(c).ok().filter(|byte| u32::from(*byte) < count)).collect()
+            }
+            Self::Other(encoding) => match encoding.encode(text) {
+                (bytes, _, false) => Some(bytes.into_owned()),
+                _ => None,
+            },
+        }
+    }
+
+    /// The text of `bytes`; none where some of them are none.
+    pub(crate) fn decode(self, bytes: &[u8]) -> Option<String> {
+        match self {
+            Self::Utf16(big) => {
+                let (pairs, rest) = bytes.as_chunks();
+                let unit = |pair: &[u8; 2]| if big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) };
+                let text = char::decode_utf16(pairs.iter().map(unit)).collect::<Result<String, _>>().ok();
+                text.filter(|_| rest.is_empty())
+            }
+            Self::Latin(count) => {
+                bytes.iter().map(|byte| (u32::from(*byte) < count).then_some(char::from(*byte))).collect()
+            }
+            Self::Other(encoding) => {
+                encoding.decode_without_bom_handling_and_without_replacement(bytes).map(std::borrow::Cow::into_owned)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_from_every_encoding() {
+        for name in ["UTF-8", "utf-16le", "UTF-16BE", "ISO-8859-1", "windows-1250", "Shift_JIS", "us-ascii", "GB18030"]
+        {
+            let charset = charset(name).unwrap();
+            let bytes = charset.encode("plain text").unwrap();
+            assert_eq!(charset.decode(&bytes).as_deref(), Some("plain text"), "{name}");
+        }
+        assert_eq!(charset("UTF-16LE").unwrap().encode("é😀").unwrap(), [0xE9, 0, 0x3D, 0xD8, 0, 0xDE]);
+        assert_eq!(charset("latin1").unwrap().encode("é").unwrap(), [0xE9]);
+        assert!(charset("NOT-EXISTS").is_none());
+    }
+
+    #[test]
+    fn what_an_encoding_lacks_is_refused() {
+        assert_eq!(charset("iso-8859-1").unwrap().encode("€"), None);
+        assert_eq!(charset("windows-1250").unwrap().encode("🤔"), None);
+        assert_eq!(charset("us-ascii").unwrap().decode(&[0x80]), None);
+        assert_eq!(charset("utf-16le").unwrap().decode(&[0, 0xD8]), None);
+        assert_eq!(charset("utf-16le").unwrap().decode(&[0]), None);
+        assert_eq!(charset("utf-8").unwrap().decode(&[0xFF]), None);
+    }
+}

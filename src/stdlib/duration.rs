@@ -1,0 +1,315 @@
+//! Moments as RFC 3339 writes them, spans of time (`1h30m`), and the date formats made of repeated letters.
+
+use std::fmt::Write;
+
+use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, TimeDelta, Timelike};
+
+use super::bounded::Bounded;
+
+/// Reads a moment by RFC 3339, with `T` and `Z` as capitals.
+///
+/// # Errors
+/// Which part is missing or wrong.
+pub(crate) fn moment(text: &str) -> Result<DateTime<FixedOffset>, String> {
+    let mut rest = text;
+    let year = digits(&mut rest, 4, "year")?;
+    mark(&mut rest, '-', "between year and month")?;
+    let month = digits(&mut rest, 2, "month")?;
+    mark(&mut rest, '-', "between month and day")?;
+    let day = digits(&mut rest, 2, "day")?;
+    mark(&mut rest, 'T', "in front of the time")?;
+    let hour = digits(&mut rest, 2, "hour")?;
+    mark(&mut rest, ':', "between hour and minute")?;
+    let minute = digits(&mut rest, 2, "minute")?;
+    mark(&mut rest, ':', "between minute and second")?;
+    let second = digits(&mut rest, 2, "second")?;
+    let nanos = fraction(&mut rest)?;
+    let offset = offset(rest)?;
+    let date = NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or(0), month, day).ok_or("there is no such day")?;
+    let local = date.and_hms_nano_opt(hour, minute, second, nanos).ok_or("there is no such time of a day")?;
+    let offset = FixedOffset::east_opt(offset).ok_or("there is no such offset from UTC")?;
+    local.and_local_timezone(offset).single().ok_or_else(|| "the moment is out of range".to_owned())
+}
+
+fn digits(rest: &mut &str, count: usize, what: &str) -> Result<u32, String> {
+    let Some((digits, behind)) = rest.split_at_checked(count) else {
+        return Err(format!("the text ends before the {what}"));
+    };
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("`{digits}` is no {what}"));
+    }
+    *rest = behind;
+    digits.parse().map_err(|_| format!("`{digits}` is no {what}"))
+}
+
+fn mark(rest: &mut &str, mark: char, place: &str) -> Result<(), String> {
+    *rest = rest.strip_prefix(mark).ok_or_else(|| format!("`{mark}` is missing {place}"))?;
+    Ok(())
+}
+
+/// The nanoseconds behind a point; digits beyond them do not count.
+fn fraction(rest: &mut &str) -> Result<u32, String> {
+    let Some(behind) = rest.strip_prefix('.') else { return Ok(0) };
+    let count = behind.bytes().take_while(u8::is_ascii_digit).count();
+    let (digits, behind) = behind.split_at(count);
+    if digits.is_empty() {
+        return Err("there are no digits behind the point of the second".to_owned());
+    }
+    *rest = behind;
+    let nanos: String = digits.chars().chain("000000000".chars()).take(9).collect();
+    nanos.parse().map_err(|_| "the second is no number".to_owned())
+}
+
+/// Seconds east of UTC.
+fn offset(text: &str) -> Result<i32, String> {
+    let (sign, mut rest) = match text.split_at_checked(1) {
+        Some(("Z", "")) => return Ok(0),
+        Some(("+", rest)) => (1, rest),
+        Some(("-", rest)) => (-1, rest),
+        None => return Err("the text ends before the offset from UTC".to_owned()),
+        _ => return Err(format!("`{text}` is no offset from UTC")),
+    };
+    let hours = digits(&mut rest, 2, "offset's hour")?;
+    mark(&mut rest, ':', "in the offset")?;
+    let minutes = digits(&mut rest, 2, "offset's minute")?;
+    if !rest.is_empty() || minutes > 59 {
+        return Err(format!("`{text}` is no offset from UTC"));
+    }
+    i32::try_from(hours * 3600 + minutes * 60).map(|seconds| sign * seconds).map_err(|error| error.to_string())
+}
+
+/// The text of a moment by RFC 3339, without parts of seconds.
+pub(crate) fn rfc3339(moment: DateTime<FixedOffset>) -> String {
+    let offset = if moment.offset().local_minus_utc() == 0 { "Z".to_owned() } else { offset_text(moment, true) };
+    let (date, time) = (moment.date_naive(), moment.time());
+    let (hour, minute, second) = (time.hour(), time.minute(), time.second());
+    format!("{:04}-{:02}-{:02}T{hour:02}:{minute:02}:{second:02}{offset}", date.year(), date.month(), date.day())
+}
+
+fn offset_text(moment: DateTime<FixedOffset>, colon: bool) -> String {
+    let seconds = moment.offset().local_minus_utc();
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+    format!("{sign}{:02}{}{:02}", minutes / 60, if colon { ":" } else { "" }, minutes % 60)
+}
+
+/// Reads a span of time: numbers with units from `ns` to `h`, one behind the other, and a sign in front.
+///
+/// `span("-1.5h")` is 90 minutes back.
+pub(crate) fn span(text: &str) -> Option<TimeDelta> {
+    let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
+        Some(rest) => (text.starts_with('-'), rest),
+        None => (false, text),
+    };
+    if rest == "0" {
+        return Some(TimeDelta::zero());
+    }
+    let mut nanos: u64 = 0;
+    loop {
+        nanos = nanos.checked_add(part(&mut rest)?)?;
+        if rest.is_empty() {
+            break;
+        }
+    }
+    let signed = if negative { 0_i64.checked_sub_unsigned(nanos)? } else { i64::try_from(nanos).ok()? };
+    Some(TimeDelta::nanoseconds(signed))
+}
+
+/// A number and its unit, in nanoseconds.
+fn part(rest: &mut &str) -> Option<u64> {
+    let whole_len = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let (whole, behind) = rest.split_at_checked(whole_len)?;
+    let (fraction, behind) = match behind.strip_prefix('.') {
+        Some(behind) => behind.split_at_checked(behind.bytes().take_while(u8::is_ascii_digit).count())?,
+        None => ("", behind),
+    };
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let unit_len = behind.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(behind.len());
+    let (unit, behind) = behind.split_at_checked(unit_len)?;
+    let unit: u64 = match unit {
+        "ns" => 1,
+        "us" | "µs" | "μs" => 1_000,
+        "ms" => 1_000_000,
+        "s" => 1_000_000_000,
+        "m" => 60_000_000_000,
+        "h" => 3_600_000_000_000,
+        _ => return None,
+    };
+    *rest = behind;
+    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let beside = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().ok()? };
+    whole.checked_mul(unit)?.checked_add((beside * unit as f64) as u64)
+}
+
+/// Why a moment cannot be laid out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum LayoutError {
+    /// A quotation mark is not closed.
+    Unclosed,
+    /// These letters mean nothing.
+    Letters(String),
+    /// The text is longer than allowed.
+    TooLong,
+}
+
+/// A moment in a layout of repeated letters (`YYYY-MM-DD`), where text between `'` stands for itself.
+pub(crate) fn laid_out(moment: DateTime<FixedOffset>, layout: &str, allowed: usize) -> Result<String, LayoutError> {
+    let mut out = Bounded::new(allowed);
+    let mut rest = layout;
+    while let Some(first) = rest.chars().next() {
+        let text;
+        (text, rest) = match first {
+            '\'' => quoted(rest)?,
+            'a'..='z' | 'A'..='Z' => {
+                let (letters, behind) =
+                    rest.split_at(rest.bytes().take_while(|byte| char::from(*byte) == first).count());
+                (field(moment, first, letters.len()).ok_or_else(|| LayoutError::Letters(letters.to_owned()))?, behind)
+            }
+            _ => {
+                let end = rest.find(|c: char| c == '\'' || c.is_ascii_alphabetic()).unwrap_or(rest.len());
+                let (plain, behind) = rest.split_at(end);
+                (plain.to_owned(), behind)
+            }
+        };
+        out.write_str(&text).map_err(|_| LayoutError::TooLong)?;
+    }
+    Ok(out.into_text())
+}
+
+/// What stands between quotation marks, where two of them are one, and what is behind it; nothing between is one, too.
+fn quoted(text: &str) -> Result<(String, &str), LayoutError> {
+    let mut inside = text.get(1..).unwrap_or("");
+    if let Some(rest) = inside.strip_prefix('\'') {
+        return Ok(("'".to_owned(), rest));
+    }
+    let mut out = String::new();
+    loop {
+        let (before, behind) = inside.split_once('\'').ok_or(LayoutError::Unclosed)?;
+        out.push_str(before);
+        match behind.strip_prefix('\'') {
+            Some(rest) => inside = rest,
+            None => return Ok((out, behind)),
+        }
+        out.push('\'');
+    }
+}
+
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/// What so many of a letter stand for.
+fn field(moment: DateTime<FixedOffset>, letter: char, count: usize) -> Option<String> {
+    let number = |n: u32| match count {
+        1 => Some(n.to_string()),
+        2 => Some(format!("{n:02}")),
+        _ => None,
+    };
+    let name = |names: &[&str], at: u32| {
+        let name = names.get(usize::try_from(at).ok()?)?;
+        match count {
+            3 => name.get(..3).map(str::to_owned),
+            4 => Some((*name).to_owned()),
+            _ => None,
+        }
+    };
+    match letter {
+        'Y' => match count {
+            2 => Some(format!("{:02}", moment.year().rem_euclid(100))),
+            4 => Some(format!("{:04}", moment.year())),
+            _ => None,
+        },
+        'M' if count > 2 => name(&MONTHS, moment.month0()),
+        'M' => number(moment.month()),
+        'D' => number(moment.day()),
+        'E' => name(&DAYS, moment.weekday().num_days_from_sunday()),
+        'h' => number(moment.hour()),
+        'H' => number(moment.hour12().1),
+        'A' if count == 2 => Some(if moment.hour12().0 { "PM" } else { "AM" }.to_owned()),
+        'a' if count == 2 => Some(if moment.hour12().0 { "pm" } else { "am" }.to_owned()),
+        'm' => number(moment.minute()),
+        's' => number(moment.second()),
+        'Z' => zone(moment, count),
+        _ => None,
+    }
+}
+
+fn zone(moment: DateTime<FixedOffset>, count: usize) -> Option<String> {
+    let utc = moment.offset().local_minus_utc() == 0;
+    match count {
+        1 if utc => Some("Z".to_owned()),
+        3 if utc => Some("UTC".to_owned()),
+        3 | 4 => Some(offset_text(moment, false)),
+        1 | 5 => Some(offset_text(moment, true)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_read_strictly() {
+        for good in ["2006-01-02T15:04:05Z", "2006-01-02T15:04:05.25+01:30", "0001-01-01T00:00:00-23:59"] {
+            assert!(moment(good).is_ok(), "{good}");
+        }
+        for bad in [
+            "",
+            "2017-12-02t00:00:00Z",
+            "2017:01:02",
+            "2017-01-02T00:00:00",
+            "2017-01-02T26:00:00Z",
+            "2017-13-02T00:00:00Z",
+            "2017-02-31T00:00:00Z",
+            "2000-01-01T1:12:34Z",
+            "2000-01-01T00:00:00,000Z",
+            "2000-01-01T00:00:60Z",
+            "2000-01-01T00:00:00+1:00",
+            "2000-01-01T00:00:00.Z",
+            "2000-01-01T00:00:00ZZ",
+            "２０００-01-01T00:00:00Z",
+        ] {
+            assert!(moment(bad).is_err(), "{bad}");
+        }
+        assert_eq!(rfc3339(moment("2006-01-02T15:04:05.9-05:00").unwrap()), "2006-01-02T15:04:05-05:00");
+    }
+
+    #[test]
+    fn spans_add_up() {
+        let seconds = |text| span(text).map(|span| span.num_milliseconds());
+        assert_eq!(seconds("1h2m3.5s"), Some(3_723_500));
+        assert_eq!(seconds("-1.5h"), Some(-5_400_000));
+        assert_eq!(seconds("0"), Some(0));
+        assert_eq!(seconds("+.5s"), Some(500));
+        assert_eq!(span("1us1ns").and_then(|span| span.num_nanoseconds()), Some(1_001));
+        for bad in ["", "-", "1", "s", "1d", "1.s.", "9999999999h", "h1"] {
+            assert_eq!(span(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn layouts() {
+        let moment = moment("2006-01-02T15:04:05+01:00").unwrap();
+        let shown = |layout| laid_out(moment, layout, 100);
+        assert_eq!(shown("EEE, D MMM ''YY H 'o''clock' AA ZZZ").unwrap(), "Mon, 2 Jan '06 3 o'clock PM +0100");
+        assert_eq!(shown("YYYY-MM-DD'T'hh:mm:ssZ").unwrap(), "2006-01-02T15:04:05+01:00");
+        assert_eq!(shown("'a"), Err(LayoutError::Unclosed));
+        assert_eq!(shown("'"), Err(LayoutError::Unclosed));
+        assert_eq!(shown("Yx"), Err(LayoutError::Letters("Y".into())));
+        assert_eq!(laid_out(moment, "EEEE EEEE", 10), Err(LayoutError::TooLong));
+    }
+}

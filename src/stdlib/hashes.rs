@@ -1,0 +1,94 @@
+//! Hashes of bytes, and identifiers made of them.
+
+use md5::Digest as _;
+
+/// The MD5 hash.
+pub(crate) fn md5(bytes: &[u8]) -> [u8; 16] {
+    md5::Md5::digest(bytes).into()
+}
+
+/// The SHA-1 hash.
+pub(crate) fn sha1(bytes: &[u8]) -> [u8; 20] {
+    sha1::Sha1::digest(bytes).into()
+}
+
+/// The SHA-256 hash.
+pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
+    sha2::Sha256::digest(bytes).into()
+}
+
+/// The SHA-512 hash.
+pub(crate) fn sha512(bytes: &[u8]) -> [u8; 64] {
+    sha2::Sha512::digest(bytes).into()
+}
+
+/// Two hexadecimal digits for each byte, in small letters.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The namespaces of RFC 4122 by their short names.
+const NAMESPACES: [(&str, u128); 4] = [
+    ("dns", 0x6ba7b810_9dad_11d1_80b4_00c04fd430c8),
+    ("url", 0x6ba7b811_9dad_11d1_80b4_00c04fd430c8),
+    ("oid", 0x6ba7b812_9dad_11d1_80b4_00c04fd430c8),
+    ("x500", 0x6ba7b814_9dad_11d1_80b4_00c04fd430c8),
+];
+
+/// The UUID (version 5) of `name` in a namespace, which is a short name or a UUID; none where it is neither.
+pub(crate) fn uuid_of_name(namespace: &str, name: &str) -> Option<String> {
+    let short = NAMESPACES.iter().find(|(short, _)| *short == namespace).map(|(_, bits)| *bits);
+    let namespace = short.or_else(|| uuid_bits(namespace))?;
+    let hash = sha1(&[&namespace.to_be_bytes()[..], name.as_bytes()].concat());
+    let bits = u128::from_be_bytes(*hash.first_chunk()?);
+    let versioned = bits & !(0xF << 76) & !(0b11 << 62) | 5 << 76 | 0b10 << 62;
+    Some(uuid(versioned))
+}
+
+/// The text of a UUID.
+pub(crate) fn uuid(bits: u128) -> String {
+    let digits = format!("{bits:032x}");
+    let (low, high) = (digits.get(..16).unwrap_or(""), digits.get(16..).unwrap_or(""));
+    let [a, b, c] = [low.get(..8), low.get(8..12), low.get(12..)].map(Option::unwrap_or_default);
+    let [d, e] = [high.get(..4), high.get(4..)].map(Option::unwrap_or_default);
+    format!("{a}-{b}-{c}-{d}-{e}")
+}
+
+/// Reads a UUID: 32 hexadecimal digits, with the usual hyphens or without any, in braces or behind `urn:uuid:`.
+fn uuid_bits(text: &str) -> Option<u128> {
+    let text = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
+    let text = text.strip_prefix("urn:uuid:").unwrap_or(text);
+    let hyphens: Vec<usize> = text.match_indices('-').map(|(at, _)| at).collect();
+    if !hyphens.is_empty() && hyphens != [8, 13, 18, 23] {
+        return None;
+    }
+    let digits = text.replace('-', "");
+    let is_hex = digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_hex { u128::from_str_radix(&digits, 16).ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_of_known_texts() {
+        assert_eq!(hex(&md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");
+        assert_eq!(hex(&sha1(b"abc")), "a9993e364706816aba3e25717850c26c9cd0d89d");
+        assert_eq!(hex(&sha256(b"abc")[..4]), "ba7816bf");
+        assert_eq!(hex(&sha512(b"abc")[..4]), "ddaf35a1");
+    }
+
+    #[test]
+    fn names_have_one_uuid_each() {
+        let wanted = Some("faa898db-9b9d-5b75-86a9-149e7bb8e3b8".to_owned());
+        for namespace in ["dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "{6BA7B8109DAD11D180B400C04FD430C8}"] {
+            assert_eq!(uuid_of_name(namespace, "tada"), wanted, "{namespace}");
+        }
+        for wrong in ["", "DNS", "6ba7b810", "6ba7b8109-dad-11d1-80b4-00c04fd430c8", "+ba7b8109dad11d180b400c04fd430c8"]
+        {
+            assert_eq!(uuid_of_name(wrong, "tada"), None, "{wrong}");
+        }
+        assert_eq!(uuid(0), "00000000-0000-0000-0000-000000000000");
+    }
+}

@@ -1,0 +1,185 @@
+//! IP networks: an address and how many of its first bits are the network's.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// An address of 32 or 128 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Address {
+    bits: u128,
+    /// 32 or 128.
+    pub(crate) width: u32,
+}
+
+/// A network: its first address, and the length of its prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Network {
+    /// The first address.
+    pub(crate) first: Address,
+    /// How many bits are the network's.
+    pub(crate) prefix: u32,
+}
+
+/// Reads an address. Zeros in front of a number are ignored.
+pub(crate) fn address(text: &str) -> Option<Address> {
+    if text.contains(':') {
+        let address: Ipv6Addr = text.parse().ok()?;
+        return Some(Address { bits: address.to_bits(), width: 128 });
+    }
+    let mut parts = text.split('.');
+    let mut bits = 0;
+    for _ in 0..4 {
+        bits = bits << 8 | u128::from(decimal(parts.next()?, 255)?);
+    }
+    parts.next().is_none().then_some(Address { bits, width: 32 })
+}
+
+/// A number of digits alone, up to `most`.
+fn decimal(text: &str, most: u32) -> Option<u32> {
+    let is_number = !text.is_empty() && text.len() <= 32 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let number = if is_number { text.trim_start_matches('0') } else { return None };
+    let number = if number.is_empty() { 0 } else { number.parse().ok()? };
+    (number <= most).then_some(number)
+}
+
+/// Reads `address/length`; the bits behind the prefix do not count.
+pub(crate) fn network(text: &str) -> Option<Network> {
+    let (start, length) = text.split_once('/')?;
+    let start = address(start)?;
+    let prefix = decimal(length, start.width)?;
+    Some(Network { first: Address { bits: start.bits & mask(start.width, prefix), ..start }, prefix })
+}
+
+/// The first `prefix` bits of `width`.
+fn mask(width: u32, prefix: u32) -> u128 {
+    all(width) & !all(width - prefix.min(width))
+}
+
+/// The lowest `count` bits.
+fn all(count: u32) -> u128 {
+    1_u128.checked_shl(count).map_or(u128::MAX, |bit| bit - 1)
+}
+
+impl Address {
+    /// Whether it has 32 bits, or says the same as one that has.
+    pub(crate) fn is_short(self) -> bool {
+        self.width == 32 || self.bits >> 32 == 0xFFFF
+    }
+
+    const fn with(self, bits: u128) -> Self {
+        Self { bits, ..self }
+    }
+}
+
+impl Network {
+    /// The last address.
+    pub(crate) fn last(self) -> Address {
+        self.first.with(self.first.bits | all(self.first.width - self.prefix))
+    }
+
+    /// The address whose last bits are ones in the prefix and zeros behind it.
+    pub(crate) fn mask(self) -> Address {
+        self.first.with(mask(self.first.width, self.prefix))
+    }
+
+    /// Whether an address is in it.
+    pub(crate) fn contains(self, address: Address) -> bool {
+        address.width == self.first.width && (self.first.bits..=self.last().bits).contains(&address.bits)
+    }
+
+    /// Address `number`, from the end where that is negative; none where there are not so many.
+    pub(crate) fn host(self, number: i128) -> Option<Address> {
+        let most = all(self.first.width - self.prefix);
+        let (from_end, distance) = (number < 0, if number < 0 { -(number + 1) } else { number });
+        let distance = u128::try_from(distance).ok().filter(|distance| *distance <= most)?;
+        let host = if from_end { most - distance } else { distance };
+        Some(self.first.with(self.first.bits | host))
+    }
+
+    /// Of the networks whose prefix is longer by `more` bits, that with this number.
+    pub(crate) fn subnet(self, more: u32, number: u128) -> Option<Self> {
+        let prefix = self.prefix.checked_add(more).filter(|prefix| *prefix <= self.first.width)?;
+        if number > all(more) {
+            return None;
+        }
+        let place = number.checked_shl(self.first.width - prefix).unwrap_or(0);
+        Some(Self { first: self.first.with(self.first.bits | place), prefix })
+    }
+
+    /// The first network with this prefix behind `before` (or at the beginning) that is in this one.
+    pub(crate) fn next(self, before: Option<Self>, prefix: u32) -> Option<Self> {
+        let first = match before {
+            None => self.first.bits,
+            Some(before) => {
+                let block = before.last().bits & mask(self.first.width, prefix);
+                block.checked_add(1_u128.checked_shl(self.first.width - prefix)?)?
+            }
+        };
+        let next = Self { first: self.first.with(first), prefix };
+        // The beginning of all addresses counts as what is behind their end.
+        (first != 0 && self.contains(next.first)).then_some(next)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_short() {
+            return write!(f, "{}", Ipv4Addr::from_bits((self.bits & 0xFFFF_FFFF) as u32));
+        }
+        write!(f, "{}", Ipv6Addr::from_bits(self.bits))
+    }
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.first, self.prefix)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Option<String> {
+        network(text).map(|network| network.to_string())
+    }
+
+    #[test]
+    fn networks_are_read_and_shown() {
+        assert_eq!(shown("192.168.2.1/20").as_deref(), Some("192.168.0.0/20"));
+        assert_eq!(shown("010.001.0.0/08").as_deref(), Some("10.0.0.0/8"));
+        assert_eq!(shown("2001:0db8::1/64").as_deref(), Some("2001:db8::/64"));
+        assert_eq!(shown("::/0").as_deref(), Some("::/0"));
+        for bad in ["", "1.2.3.4", "1.2.3/8", "1.2.3.4/33", "1.2.3.256/8", "1.2.3.4.5/8", "::/129", "1.2.3.4/-1", "a/8"]
+        {
+            assert_eq!(network(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn hosts_and_subnets() {
+        let net = network("192.168.1.0/24").unwrap();
+        let host = |n| net.host(n).map(|host| host.to_string());
+        assert_eq!(host(5).as_deref(), Some("192.168.1.5"));
+        assert_eq!(host(-5).as_deref(), Some("192.168.1.251"));
+        assert_eq!(host(-256).as_deref(), Some("192.168.1.0"));
+        assert_eq!((host(256), host(-257), host(i128::MIN), host(i128::MAX)), (None, None, None, None));
+        let wide = network("::/0").unwrap();
+        assert_eq!(wide.subnet(128, u128::MAX).unwrap().to_string(), format!("{}/128", Ipv6Addr::from_bits(u128::MAX)));
+        assert_eq!(net.subnet(9, 0), None);
+        assert_eq!(net.subnet(u32::MAX, 0), None);
+        assert_eq!(net.subnet(1, 2), None);
+        assert_eq!(net.mask().to_string(), "255.255.255.0");
+    }
+
+    #[test]
+    fn subnets_in_a_row() {
+        let net = network("10.0.0.0/8").unwrap();
+        let first = net.next(None, 9).unwrap();
+        let second = net.next(Some(first), 9).unwrap();
+        assert_eq!(second.to_string(), "10.128.0.0/9");
+        assert_eq!(net.next(Some(second), 9), None);
+        let wide = network("::/0").unwrap();
+        assert_eq!(wide.next(wide.subnet(1, 1), 1), None);
+    }
+}

@@ -1,0 +1,173 @@
+//! Patterns in the syntax of RE2, rewritten for an engine whose syntax differs in small things: there `\d`, `\w`, `\s`
+//! and `\b` mean ASCII only, a bracket or `&&` inside a class stands for itself, a brace that begins no repetition as
+//! well, and `\Q…\E` quotes.
+
+/// `pattern` in the engine's syntax. What is wrong in it stays wrong.
+pub(crate) fn translated(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 16);
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        rest = match first {
+            '\\' => escape(rest, &mut out),
+            '[' => class(rest, &mut out),
+            '{' if !is_repetition(rest) => literal(rest, &mut out),
+            _ => as_it_is(rest, &mut out),
+        };
+    }
+    out
+}
+
+/// Takes one character over.
+fn as_it_is<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let mut chars = rest.chars();
+    out.extend(chars.next());
+    chars.as_str()
+}
+
+/// Takes one character over that stands for itself.
+fn literal<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    out.push('\\');
+    as_it_is(rest, out)
+}
+
+/// Whether `{` begins `{2}`, `{2,}` or `{2,3}`.
+fn is_repetition(rest: &str) -> bool {
+    let Some((inside, _)) = rest.get(1..).and_then(|rest| rest.split_once('}')) else { return false };
+    let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
+    !least.is_empty() && least.chars().chain(most.chars()).all(|c| c.is_ascii_digit())
+}
+
+/// The members of an ASCII class by its letter.
+fn members(letter: char) -> Option<&'static str> {
+    Some(match letter {
+        'd' | 'D' => "0-9",
+        'w' | 'W' => "0-9A-Za-z_",
+        's' | 'S' => "\\t\\n\\x0C\\r ",
+        _ => return None,
+    })
+}
+
+/// An escape outside a class.
+fn escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let mut chars = rest.chars();
+    chars.next();
+    let Some(letter) = chars.next() else {
+        out.push('\\');
+        return "";
+    };
+    match letter {
+        'Q' => return quoted(chars.as_str(), out),
+        'b' => out.push_str("(?-u:\\b)"),
+        'B' => out.push_str("(?-u:\\B)"),
+        '<' | '>' => out.push(letter),
+        _ => match members(letter) {
+            Some(members) => push_class(members, letter.is_ascii_uppercase(), out),
+            None => out.extend(['\\', letter]),
+        },
+    }
+    chars.as_str()
+}
+
+fn push_class(members: &str, not: bool, out: &mut String) {
+    out.push_str(if not { "[^" } else { "[" });
+    out.push_str(members);
+    out.push(']');
+}
+
+/// What stands between `\Q` and `\E` stands for itself.
+fn quoted<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let (inside, behind) = rest.split_once("\\E").unwrap_or((rest, ""));
+    out.push_str(&regex::escape(inside));
+    behind
+}
+
+/// A class in brackets.
+fn class<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let mut rest = as_it_is(rest, out);
+    if rest.starts_with('^') {
+        rest = as_it_is(rest, out);
+    }
+    if rest.starts_with(']') {
+        rest = literal(rest, out);
+    }
+    while let Some(first) = rest.chars().next() {
+        rest = match first {
+            ']' => return as_it_is(rest, out),
+            '\\' => class_escape(rest, out),
+            '[' => match posix(rest) {
+                Some(len) => {
+                    let (name, behind) = rest.split_at(len);
+                    out.push_str(name);
+                    behind
+                }
+                None => literal(rest, out),
+            },
+            '&' | '~' => literal(rest, out),
+            '-' if rest.starts_with("--") => literal(rest, out),
+            _ => as_it_is(rest, out),
+        };
+    }
+    rest
+}
+
+/// How long `[:alpha:]` and its kin is, where one begins here.
+fn posix(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix("[:")?;
+    let end = inside.find(":]")?;
+    let is_name = inside.get(..end)?.chars().all(|c| c.is_ascii_lowercase() || c == '^');
+    is_name.then_some(end + 4)
+}
+
+fn class_escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let mut chars = rest.chars();
+    chars.next();
+    match chars.next() {
+        Some(letter @ ('<' | '>')) => out.push(letter),
+        Some(letter) => match members(letter) {
+            Some(members) if letter.is_ascii_lowercase() => out.push_str(members),
+            Some(members) => push_class(members, true, out),
+            None => out.extend(['\\', letter]),
+        },
+        None => out.push('\\'),
+    }
+    chars.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::translated;
+
+    #[test]
+    fn what_differs_is_rewritten() {
+        for (pattern, matches, not) in [
+            (r"^\d+$", &["123"][..], &["٣", ""][..]),
+            (r"^[\d_]+$", &["1_2"], &["٣"]),
+            (r"^[^\D]$", &["1"], &["a", "٣"]),
+            (r"^\w$", &["a", "_"], &["é"]),
+            (r"^\s$", &[" ", "\t", "\u{c}"], &["\u{b}", "\u{a0}"]),
+            (r"\bé", &["aé"], &["é"]),
+            (r"^[[a]$", &["[", "a"], &["]"]),
+            (r"^[a&&b~-]$", &["&", "a", "~", "-"], &["c"]),
+            (r"^[]a]$", &["]", "a"], &["b"]),
+            (r"^[^]a]$", &["b"], &["]", "a"]),
+            (r"^[[:alpha:][:^space:]]$", &["a", "1"], &[" "]),
+            (r"^a{b{,2}{1$", &["a{b{,2}{1"], &["ab"]),
+            (r"^a{2}b{1,}$", &["aab"], &["ab"]),
+            (r"^\Qa.b\E.$", &["a.bc"], &["axbc"]),
+            (r"^\Q[", &["["], &["a"]),
+            (r"^\<\/\-$", &["</-"], &["a"]),
+            (r"(?i)^É$", &["é"], &["e"]),
+        ] {
+            let regex = regex::Regex::new(&translated(pattern)).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+            assert!(matches.iter().all(|text| regex.is_match(text)), "{pattern} {}", translated(pattern));
+            assert!(!not.iter().any(|text| regex.is_match(text)), "{pattern} {}", translated(pattern));
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_stays_wrong_and_nothing_panics() {
+        for pattern in ["(", "[", "[a", "\\", "(?P<n", "[z-a]", "\\8", "[\\", "[[:", "\\Q\\E("] {
+            assert!(regex::Regex::new(&translated(pattern)).is_err(), "{pattern}");
+        }
+    }
+}
