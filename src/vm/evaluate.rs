@@ -1,9 +1,6 @@
 //! Running chunks for their answers.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
-
-use smallvec::SmallVec;
 
 use super::access::Trusting;
 use super::bind::{Bindings, Bound};
@@ -158,33 +155,11 @@ impl<'r> Evaluator<'r> {
         let values = self.values(fixed, fixed + frame, inputs);
         self.scratch.clear();
         let cx = Cx::new(arena, inputs, self.limits, self.capabilities, &self.space.regexes);
-        let mut machine: Machine<'r, '_, Trusting> = Machine {
-            program,
-            linked: self.linked,
-            cx: cx.with_budgets(self.budgets),
-            caches: self.caches,
-            texts: self.texts,
-            values,
-            top: fixed,
-            base: fixed,
-            loops: bumpalo::collections::Vec::new_in(arena.bump()),
-            captures: SmallVec::new(),
-            gathered: bumpalo::collections::Vec::new_in(arena.bump()),
-            answer: Value::Undefined,
-            frames: SmallVec::new(),
-            out: Output::new(&mut self.scratch, self.limits.output_bytes),
-            access: PhantomData,
-        };
-        let mut at = machine.enter(chunk, 0, 0)?;
-        let outcome = loop {
-            match machine.execute::<S, H>(at, hooks) {
-                Ok(()) => break Ok(()),
-                Err(error) => match machine.unwind(error) {
-                    Ok(handler) => at = handler,
-                    Err(error) => break Err(error),
-                },
-            }
-        };
+        let cx = cx.with_budgets(self.budgets);
+        let out = Output::new(&mut self.scratch, self.limits.output_bytes);
+        let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, self.caches, values, out);
+        machine.texts = self.texts;
+        let outcome = machine.run::<S, H>(chunk, hooks);
         let answer = Answer { value: machine.answer, errors: machine.noted() };
         self.budgets = machine.cx.budgets();
         (self.texts, self.values, self.inputs) = (machine.texts, machine.values, Some(inputs));

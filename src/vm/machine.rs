@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use smallvec::SmallVec;
 
 use super::access::Access;
+use super::dispatch::Hooks;
 use super::loops::Loop;
 use super::output::Output;
 use super::semantics::Semantics;
@@ -73,7 +74,50 @@ pub(super) struct Machine<'r, 'o, A> {
     pub access: PhantomData<A>,
 }
 
-impl<'r, A: Access> Machine<'r, '_, A> {
+impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
+    /// A machine before its first chunk; the first of `values` are the inputs, bound, and the memos.
+    #[inline]
+    pub(super) fn new(
+        program: CodeView<'r>,
+        linked: &'r Linked,
+        cx: Cx<'r>,
+        caches: &'r [Cache],
+        values: &'r mut [Value<'r>],
+        out: Output<'o>,
+    ) -> Self {
+        let fixed = program.globals.len() + program.memos as usize;
+        let bump = cx.arena().bump();
+        Self {
+            program,
+            linked,
+            caches,
+            texts: &[],
+            values,
+            top: fixed,
+            base: fixed,
+            loops: bumpalo::collections::Vec::new_in(bump),
+            captures: SmallVec::new(),
+            gathered: bumpalo::collections::Vec::new_in(bump),
+            answer: Value::Undefined,
+            frames: SmallVec::new(),
+            cx,
+            out,
+            access: PhantomData,
+        }
+    }
+
+    /// Runs a chunk that takes no parameters to its end, or to an error that nothing absorbs.
+    #[inline]
+    pub(super) fn run<S: Semantics, H: Hooks>(&mut self, chunk: u32, hooks: &mut H) -> Result<()> {
+        let mut at = self.enter(chunk, 0, 0)?;
+        loop {
+            match self.execute::<S, H>(at, hooks) {
+                Ok(()) => return Ok(()),
+                Err(error) => at = self.unwind(error)?,
+            }
+        }
+    }
+
     #[inline(always)]
     pub(super) fn pop(&mut self) -> Value<'r> {
         self.top -= 1;

@@ -1,10 +1,8 @@
 //! A session: what is kept from render to render.
 
 use std::cell::Cell;
-use std::marker::PhantomData;
 
 use hashbrown::HashMap;
-use smallvec::SmallVec;
 
 use super::access::{Access, Checking, Trusting};
 use super::bind::{Bindings, Bound};
@@ -98,28 +96,9 @@ fn run_by<S: Semantics, H: Hooks, A: Access>(
     let values = arena.bump().alloc_slice_fill_copy(fixed + frame, Value::Undefined);
     let Kept { caches, bound } = kept_for(programs, &program);
     bound.bind(bindings, &program, run.inputs, values);
-    let mut machine: Machine<'_, '_, A> = Machine {
-        program,
-        linked: run.linked,
-        cx: Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes),
-        caches,
-        texts: &[],
-        values,
-        top: fixed,
-        base: fixed,
-        loops: bumpalo::collections::Vec::new_in(arena.bump()),
-        captures: SmallVec::new(),
-        gathered: bumpalo::collections::Vec::new_in(arena.bump()),
-        answer: Value::Undefined,
-        frames: SmallVec::new(),
-        out: Output::new(out, run.limits.output_bytes),
-        access: PhantomData,
-    };
-    let mut at = machine.enter(0, 0, 0)?;
-    loop {
-        match machine.execute::<S, H>(at, hooks) {
-            Ok(()) => return machine.settled(),
-            Err(error) => at = machine.unwind(error)?,
-        }
-    }
+    let cx = Cx::new(arena, run.inputs, run.limits, run.capabilities, regexes);
+    let out = Output::new(out, run.limits.output_bytes);
+    let mut machine: Machine<'_, '_, A> = Machine::new(program, run.linked, cx, caches, values, out);
+    machine.run::<S, H>(0, hooks)?;
+    machine.settled()
 }

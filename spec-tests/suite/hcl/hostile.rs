@@ -224,6 +224,7 @@ fn what_grows_ends_in_a_limit() {
         "[for a in range(1000): [for b in range(1000): [for c in range(1000): c]]]".to_owned(),
         format!("jsonencode({shared})"),
         format!("{shared} == {shared}"),
+        format!("[nope, {shared} == 1]"),
         format!("tolist({shared})"),
         format!("true ? {shared} : [1]"),
         format!("flatten({shared})"),

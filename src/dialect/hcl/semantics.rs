@@ -7,7 +7,7 @@ use super::builtins::loops;
 use super::call;
 use super::values::convert::convert;
 use super::values::refine::{Refine, safe_prefix};
-use super::values::{Outcome, equality, logic, numbers, traverse};
+use super::values::{Outcome, equality, logic, numbers, traverse, within};
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Fault, Noted, Subject};
@@ -24,17 +24,14 @@ pub(super) fn faulty(value: Value<'_>) -> bool {
 }
 
 /// Whether a value or anything in it stands for one that could not be computed. Only where errors were noted can it.
-pub(super) fn has_fault(cx: &Cx<'_>, value: Value<'_>) -> bool {
-    fn within(value: Value<'_>) -> bool {
-        if let Some(elements) = value.elements() {
-            return elements.iter().any(|element| within(*element));
-        }
-        match value.entries() {
-            Some(entries) => entries.values().iter().any(|value| within(*value)),
-            None => faulty(value),
-        }
+///
+/// # Errors
+/// The steps of the render are spent.
+fn has_fault<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    if cx.notes().count() == 0 {
+        return Ok(false);
     }
-    cx.notes().count() > 0 && within(value)
+    within::faulty(cx, value).or_else(|fault| fallen(fault).map(|()| true))
 }
 
 /// The result of an operation; where it has none, why is noted under this summary.
@@ -281,7 +278,7 @@ fn operation<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resul
     let Some((function, operand, result)) = operation_of(op) else { return Err(cx.arity()) };
     let (left, right) = (operand_of(cx, a, operand, 0)?, operand_of(cx, b, operand, 1)?);
     let (Some(left), Some(right)) = (left, right) else { return Ok(cx.arena().faulty(result)) };
-    if has_fault(cx, left) || has_fault(cx, right) {
+    if has_fault(cx, left)? || has_fault(cx, right)? {
         let own = union(cx, left.unmarked().1, right.unmarked().1);
         return Ok(cx.arena().marked(cx.arena().faulty(result), own));
     }
@@ -299,7 +296,8 @@ fn unary<'v>(
     ty: Type<'static>,
     function: for<'x> fn(&Cx<'x>, Value<'x>) -> Outcome<Value<'x>>,
 ) -> Result<Value<'v>> {
-    let operand = operand_of(cx, value, ty, 0)?.filter(|operand| !has_fault(cx, *operand));
+    // What converts to a number or a boolean has nothing in it.
+    let operand = operand_of(cx, value, ty, 0)?.filter(|operand| !faulty(*operand));
     let Some(operand) = operand else { return Ok(cx.arena().faulty(ty)) };
     let answer = noted(cx, function(cx, operand), "Operation failed", Subject::Whole)?;
     Ok(answer.unwrap_or_else(|| cx.arena().faulty(ty)))

@@ -3,6 +3,7 @@
 use super::Outcome;
 use super::elements::rebuilt;
 use super::path::Step;
+use super::within;
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
@@ -22,22 +23,7 @@ pub fn marked_by<'v>(cx: &Cx<'v>, value: Value<'v>, marks: &[&'v str], others: &
 /// # Errors
 /// The steps of the render are spent: one for each value looked at.
 pub fn contains_marked(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
-    if value.is_marked() {
-        return Ok(true);
-    }
-    let items = value.elements().or_else(|| value.entries().map(|map| map.values())).unwrap_or(&[]);
-    cx.spend(items.len() as u64)?;
-    for item in items {
-        if holds_more(*item) && contains_marked(cx, *item)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Whether a value may hold marks.
-fn holds_more(value: Value<'_>) -> bool {
-    matches!(value, Value::List(_) | Value::Map(_) | Value::Extended(_))
+    within::any(cx, value, &|value| value.is_marked())
 }
 
 /// The value without any marks, and all marks that were on it and in it, sorted.

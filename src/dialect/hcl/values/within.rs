@@ -8,7 +8,7 @@ use crate::value::{Map, Value};
 ///
 /// # Errors
 /// The steps of the render are spent: one for each value looked at.
-pub fn any<'v>(cx: &Cx<'v>, value: Value<'v>, holds: &impl Fn(Value<'v>) -> bool) -> Outcome<bool> {
+pub fn any<'v>(cx: &Cx<'_>, value: Value<'v>, holds: &impl Fn(Value<'v>) -> bool) -> Outcome<bool> {
     if holds(value) {
         return Ok(true);
     }
