@@ -10,8 +10,9 @@ use dropforge::dialect::{hcl, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
+use dropforge::text::Source;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{NoHooks, Run, Session, run, run_checked};
+use dropforge::vm::{Evaluator, NoHooks, Run, Session, Space, run, run_checked};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,6 +55,28 @@ const TERA: &[&[(&str, &str)]] = &[
 
 const TOWER: &[&str] = &["cd ${params.dir} && echo ${context.name}", "plain", "${params.x}${params.x}"];
 
+const HCL: &[&str] = &[
+    "a ${x}-${l[0]} %{ if n > 1 && x != \"\" ~} b %{ else } c %{ endif }${a.b ? \"1\" : 2}",
+    "%{ for k, v in m ~} ${k}: %{ for y in l }${y + n}%{ endfor }%{ endfor }${upper(x)}${join(\"-\", l...)}",
+    "${try(m.z, \"no\")}${l.*.k[0]}",
+];
+
+/// Expressions of every construct: a program with a chunk for each, which answers.
+const EXPRESSIONS: &str = "[
+    n + 1 * 2 - 3.5, -n % 2, !(x == \"v\") || a.b, n > 1 ? l : [], {x = n, (x) = [1, \"a${n}b\"], \"q\" = null},
+    [for i, y in l : y * i if y > 1], {for k, v in m : upper(k) => v...}, m[\"w\"].z, l[*], l.*, try(nope, l[9], 3),
+    can(tolist([1, \"a\"])), toset([\"a\", \"b\"]), max(l...), 1e400 / 3, nope, l + 1, convert(l, list(string)),
+]";
+
+/// The program of [`EXPRESSIONS`].
+fn expressions() -> Program {
+    let (limits, registry) = (Limits::default(), hcl::registry());
+    let parsed = hcl::Expression::new(&Source::new("e", EXPRESSIONS), registry.clone(), &limits).expect("it parses");
+    let (tree, root) = parsed.tree();
+    let ids = hcl::syntax::analysis::static_list(tree, root).expect("a list");
+    hcl::lower::compile_expressions(tree, ids, &registry, &limits).expect("it compiles")
+}
+
 fn inputs() -> Value {
     json!({
         "x": "v", "n": 2, "l": [1, 2, 3], "m": {"v": 1, "w": {"z": 2}}, "a": {"b": true}, "h": "<&>",
@@ -72,6 +95,9 @@ fn templates() -> Vec<Template> {
         let engine = Engine::builder().shell(at % 2 == 0).build();
         templates.push(engine.compile(Dialect::Tower, &format!("tower{at}"), text).expect("it compiles"));
     }
+    for (at, text) in HCL.iter().enumerate() {
+        templates.push(Engine::new().compile(Dialect::Hcl, &format!("hcl{at}"), text).expect("it compiles"));
+    }
     templates
 }
 
@@ -80,10 +106,12 @@ fn artifacts() -> &'static [Vec<u8>] {
     static ARTIFACTS: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     ARTIFACTS.get_or_init(|| {
         let templates = templates();
-        let entries: Vec<Entry<'_>> = templates
+        let expressions = expressions();
+        let mut entries: Vec<Entry<'_>> = templates
             .iter()
             .map(|one| Entry { name: one.name(), program: one.program(), escape: false, reaches: one.reaches() })
             .collect();
+        entries.push(Entry { name: "expressions", program: &expressions, escape: false, reaches: &[] });
         let mut artifacts: Vec<_> =
             entries.iter().map(|entry| encode(&[*entry], false).expect("an artifact")).collect();
         artifacts.extend([false, true].map(|strip| encode(&entries, strip).expect("an artifact")));
@@ -256,6 +284,25 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
     })
 }
 
+/// The answers of the first chunks of a program of expressions, or why there is none, as a person sees them.
+fn answers(program: &Program) -> Vec<String> {
+    let registry = hcl::registry();
+    let Ok(linked) = registry.link(program.imports()) else { return Vec::new() };
+    let (space, names, limits) = (Space::new(), Arena::new(), limits());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).serialize(&inputs()).expect("inputs"));
+    let mut evaluator = Evaluator::new(&space, program, &linked, &limits, Capabilities::NONE);
+    let chunks = u32::try_from(program.chunks().len()).expect("few chunks");
+    let answer = |chunk| match evaluator.run::<hcl::Rules>(chunk, inputs) {
+        Ok(answer) => {
+            let errors = answer.errors.iter().map(ToString::to_string).collect::<Vec<_>>();
+            format!("{:?} {}", answer.value.to_data(), errors.join("; "))
+        }
+        Err(error) => error.render(false),
+    };
+    (0..chunks.min(30)).map(answer).collect()
+}
+
 #[test]
 fn what_is_not_damaged_opens_and_renders_by_both_machines() {
     for bytes in artifacts() {
@@ -305,6 +352,9 @@ proptest! {
             Ok(bundle) => for entry in bundle.entries() {
                 let [one, two] = renders(entry.program());
                 prop_assert_eq!(one, two);
+                if entry.program().dialect() == Dialect::Hcl {
+                    prop_assert_eq!(answers(entry.program()), answers(entry.program()));
+                }
                 let listing = dropforge::bytecode::disassemble(entry.program());
                 prop_assert!(listing.len() < 4096 * len, "a listing of {} bytes", listing.len());
             },

@@ -37,9 +37,10 @@ struct Arguments {
     only: Vec<String>,
 }
 
-/// What can be measured, by id: the short workloads come before these.
+/// What can be measured, by id: the short workloads come before these, and may have more to tell.
 type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
+    ("w6-scalars", evaluations),
     ("hcl-decode", decode),
     ("hcl-corpus", corpus),
     ("w1-costs", costs),
@@ -102,11 +103,21 @@ fn corpus(arguments: &Arguments) -> Vec<Row> {
     Vec::new()
 }
 
+/// What evaluating single values costs besides time.
+fn evaluations(_: &Arguments) -> Vec<Row> {
+    vec![allocations("w6-scalars", "W6: 30 expressions of HCL about single values, allocations of a further round")]
+}
+
+/// How often we ask for memory when a workload runs again.
+fn allocations(workload: &str, task: &str) -> Row {
+    let printed = printed(&[env!("CARGO_BIN_EXE_allocations"), workload]);
+    let ours = printed.lines().find_map(|line| line.strip_prefix("dropforge\t")).expect("a line of ours");
+    Row::amount(task, ours.to_owned(), "0", ours == "0")
+}
+
 /// What a render of W1 costs besides time.
 fn costs(_: &Arguments) -> Vec<Row> {
-    let printed = printed(&[env!("CARGO_BIN_EXE_allocations"), "w1-render"]);
-    let ours = printed.lines().find_map(|line| line.strip_prefix("dropforge\t")).expect("a line of ours");
-    let mut rows = vec![Row::amount("W1: `app`, allocations of a further render", ours.to_owned(), "0", ours == "0")];
+    let mut rows = vec![allocations("w1-render", "W1: `app`, allocations of a further render")];
     if let Some(count) = instructions(env!("CARGO_BIN_EXE_once"), "w1-render", "dropforge") {
         let words = thousands(count as f64, 0);
         rows.push(Row::amount("W1: `app`, instructions (callgrind)", words, "≤ 55,000", count <= 55_000));

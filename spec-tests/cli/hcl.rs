@@ -57,6 +57,27 @@ fn all_errors_of_a_render_are_told_with_their_places_and_the_cluster() {
 }
 
 #[test]
+fn errors_of_a_stamp_tell_the_values_of_their_variables_and_the_cluster() {
+    let fleet = "cluster \"eu\" {\n  n = \"x\"\n}\ncluster \"us\" {\n  n = \"y\"\n}\ncluster \"ok\" {\n  n = 1\n}\n";
+    let template = "${n + 1}${sensitive(n) + [n]}\n";
+    let sandbox = Sandbox::with(&[("t/a.tftpl", template), ("t/b.tftpl", "${-n}\n"), ("fleet.hcl", fleet)]);
+    let stamp = |more: &[&str]| {
+        let stamp = ["stamp", "t", "--fleet", "fleet.hcl", "-o", "out", "--error-format", "json"];
+        sandbox.run(&[&stamp, more].concat()).expect(4).json()
+    };
+    for jobs in ["1", "3"] {
+        let errors = stamp(&["-j", jobs]);
+        let first = |error: &serde_json::Value| (error["clusters"].clone(), error["notes"].clone());
+        let noted = serde_json::json!(["`n` is \"x\"", "what is noted is of `eu`"]);
+        assert_eq!(first(&errors[0]), (serde_json::json!(["eu", "us"]), noted.clone()), "{errors:?}");
+        assert_eq!(errors[0]["also"][0]["notes"], noted);
+        assert_eq!(errors[1]["notes"], noted, "the other template has its own");
+    }
+    let one = stamp(&["-l", "name=us"]);
+    assert_eq!((&one[0]["cluster"], &one[0]["notes"]), (&"us".into(), &serde_json::json!(["`n` is \"y\""])));
+}
+
+#[test]
 fn an_expression_is_evaluated() {
     let sandbox = Sandbox::with(&[("v.hcl", VALUES)]);
     let eval = |more: &[&str]| sandbox.run(&[&["eval", "--lang", "hcl", "-f", "v.hcl"], more].concat());
@@ -92,4 +113,55 @@ fn a_check_finds_what_is_wrong_without_data() {
     sandbox.run(&["check", "own.tftpl", "--declare", "function:own"]).expect(0);
     sandbox.run(&["check", "broken.tftpl"]).expect(1).says(&["broken.tftpl:1:6", "broken.tftpl:3:1"]);
     sandbox.run(&["check", "b.tftpl", "--var-types", "wrong.hcl"]).expect(1).says(&["wrong.hcl:1:5"]);
+}
+
+#[test]
+fn configurations_are_checked_in_both_syntaxes() {
+    let main = "service \"a\" {\n  port = prot + 1\n  name = uper(name)\n  all  = [for x in port : x]\n}\n";
+    let json = "{\n  \"service\": {\"b\": {\"port\": \"${1 + [port]}\"}}\n}\n";
+    let sandbox = Sandbox::with(&[
+        ("d/types.hcl", "port = number\nname = string\n"),
+        ("d/main.hcl", main),
+        ("d/sub/more.tf.json", json),
+        ("d/a.tftpl", "${port.x}\n"),
+        ("d/t.hcl.json", "%{ if true }{\"a\": ${nmae}}%{ endif }\n"),
+        ("types.json", "{\"port\": \"number\", \"name\": \"string\", \"tags\": [\"map\", \"string\"]}"),
+    ]);
+    let run = sandbox.run(&["check", "d", "--var-types", "d/types.hcl"]).expect(1);
+    run.says(&["main.hcl:2:10", "did you mean `port`?", "main.hcl:3:10", "did you mean `upper`?", "main.hcl:4:20"])
+        .says(&["sub/more.tf.json:2:36", "a.tftpl:1:7", "t.hcl.json:1:21", "did you mean `name`?"])
+        .says(&["2 templates, 2 configurations checked, 6 errors"]);
+    let run = sandbox.run(&["check", "d/main.hcl", "--var-types", "types.json"]).expect(1);
+    run.says(&["main.hcl:2:10", "available: name, port, tags", "1 configurations checked, 3 errors"]);
+    sandbox.run(&["check", "d/main.hcl"]).expect(1).says(&["main.hcl:3:10", "1 configurations checked, 1 errors"]);
+    sandbox.run(&["check", "d/main.hcl", "--lang", "hcl"]).expect(0).says(&["1 templates checked, 0 errors"]);
+    sandbox.run(&["check", "d/main.hcl", "--declare", "function:uper"]).expect(0);
+    sandbox.write("bad.json", "{\"a\": \"lisst(string)\", \"b\": [\"list\"], \"c\": 1}");
+    let run = sandbox.run(&["check", "d/main.hcl", "--var-types", "bad.json"]).expect(1);
+    run.says(&["bad.json:1:7", "bad.json:1:29", "bad.json:1:44"]);
+}
+
+#[test]
+fn functions_types_and_iterators_of_a_configuration_are_known_to_a_check() {
+    let text = "
+a = twice(\"x\").y
+b = twice()
+function \"twice\" {
+  params = [x]
+  result = { x = \"${x}${x}\" }
+}
+variable \"v\" { type = list(string) }
+group {
+  dynamic \"rule\" {
+    for_each = { http = 80 }
+    content {
+      port = rule.value + rule.key.x + rule.vlaue
+    }
+  }
+}
+";
+    let sandbox = Sandbox::with(&[("a.hcl", text), ("broken.hcl", "a = uper(1)\nb = [1 2]\n")]);
+    let run = sandbox.run(&["check", "a.hcl"]).expect(1);
+    run.says(&["a.hcl:2:15", "a.hcl:3:11", "a.hcl:13:35", "a.hcl:13:44", "4 errors"]);
+    sandbox.run(&["check", "broken.hcl"]).expect(1).says(&["broken.hcl:1:5", "broken.hcl:2:8", "2 errors"]);
 }

@@ -1,5 +1,6 @@
 //! The command line, end to end: each test runs the real binary in a directory of its own.
 
+mod allow;
 mod artifacts;
 mod atomic;
 mod bombs;

@@ -36,6 +36,122 @@ fn what_an_earlier_look_took_is_not_seen_again() {
     assert_eq!(said(&faults), ["2:1: Unsupported argument", "4:1: Unsupported block type"]);
 }
 
+fn json(text: &str) -> File {
+    File::json(&Source::new("in.json", text), &Arc::new(registry()), &Limits::default())
+}
+
+/// The attributes that are left of a body behind a look for `a` and blocks `x`, with their values, and what is wrong.
+fn left<'r>(body: &Body<'r>, context: &Context<'r>) -> (String, Vec<String>) {
+    let mut faults = Vec::new();
+    let (_, rest) = body.partial_content(&Schema::new().optional("a").block("x", &[]), &mut faults);
+    assert!(faults.is_empty(), "{:?}", said(&faults));
+    let mut values = Vec::new();
+    for (name, attribute) in rest.just_attributes(&mut faults) {
+        let value = attribute.expr.evaluate(context, &mut faults);
+        values.push(if value.is_known() {
+            format!("{name}={}", serde_json::to_string(&value.to_data()).unwrap())
+        } else {
+            format!("{name}=?")
+        });
+    }
+    (values.join(" "), said(&faults))
+}
+
+#[test]
+fn attributes_alone_of_what_is_left_are_those_that_were_not_taken() {
+    const NONE: &[&str] = &[];
+    let unexpected: &[&str] = &["3:1: Unexpected `y` block"];
+    let dynamic = "dynamic \"x\" {\n for_each = [1]\n content {}\n}\n";
+    let cases: [(&str, &str, &[&str]); 9] = [
+        ("a = 1\nb = 2\nx {}\nx {}\n", "b=2", NONE),
+        ("b = 2\nx {}\ny {}\nx {}\n", "b=2", unexpected),
+        ("x {}\nb = 1\n", "b=1", NONE),
+        ("a = 1\n", "", NONE),
+        (r#"{"a": 1, "b": 2, "x": [{}, {}], "//": 0}"#, "b=2", NONE),
+        (r#"{"a": 1, "y": {}, "x": {}}"#, "y={}", NONE),
+        (r#"{"x": null, "b": 1, "b": 2}"#, "b=1", &["1:21: Duplicate argument"]),
+        (r#"[{"a": 1}]"#, "", &["1:1: Incorrect JSON value type"]),
+        (r#"{"b": 1, "dynamic": {"y": {"for_each": []}}}"#, r#"b=1 dynamic={"y":{"for_each":[]}}"#, NONE),
+    ];
+    let limits = Limits::default();
+    for (text, wanted, faults) in cases {
+        let file = if text.starts_with(['{', '[']) { json(text) } else { file(text) };
+        let (space, other) = (Space::new(), self::file("x {}\nc = 3\n"));
+        let context = Context::new(&space, &limits);
+        let bodies = [
+            ("alone", file.body()),
+            ("expanded", expand(file.body(), &context)),
+            ("merged", Body::merged([other.body(), file.body()])),
+            ("merged and expanded", expand(Body::merged([file.body(), other.body()]), &context)),
+        ];
+        for (how, body) in bodies {
+            let (values, said) = left(&body, &context);
+            let own: Vec<&str> = values.split(' ').filter(|value| !value.is_empty() && *value != "c=3").collect();
+            assert_eq!(
+                (own.join(" ").as_str(), said),
+                (wanted, faults.iter().map(|s| (*s).into()).collect()),
+                "{how}: {text}"
+            );
+        }
+    }
+    let cases = [
+        (format!("{dynamic}a = 1\nb = 2\n"), "b=2", NONE),
+        (format!("{dynamic}dynamic \"y\" {{}}\n"), "", &["1:1: Unexpected `dynamic` block"]),
+        ("dynamic \"y\" {}\nb = 1\n".into(), "b=1", &["1:1: Unexpected `dynamic` block"]),
+        (r#"{"b": 1, "dynamic": {"x": {"for_each": [], "content": {}}}}"#.into(), "b=1", NONE),
+    ];
+    for (text, wanted, faults) in cases {
+        let file = if text.starts_with('{') { json(&text) } else { file(&text) };
+        let space = Space::new();
+        let context = Context::new(&space, &limits).evaluating();
+        let (values, said) = left(&expand(file.body(), &context), &context);
+        assert_eq!((values.as_str(), said), (wanted, faults.iter().map(|s| (*s).into()).collect()), "{text}");
+    }
+}
+
+#[test]
+fn attributes_left_of_a_block_that_is_made_see_its_iterator() {
+    for (for_each, wanted) in [("[7]", "b=7"), ("u", "b=?")] {
+        let text =
+            format!("dynamic \"z\" {{\n for_each = {for_each}\n content {{\n a = 1\n b = z.value\n x {{}}\n }}\n}}\n");
+        let (limits, file, space, mut faults) = (Limits::default(), file(&text), Space::new(), Vec::new());
+        let context = Context::new(&space, &limits);
+        let context = context.with_variables(space.arena().map(&[("u", space.arena().unknown(Type::Dynamic))]));
+        let content = expand(file.body(), &context).content(&Schema::new().block("z", &[]), &mut faults);
+        assert_eq!(left(&content.blocks[0].body, &context), (wanted.to_owned(), Vec::new()));
+    }
+}
+
+#[test]
+fn a_registry_without_any_function_still_has_the_language() {
+    for (text, wanted) in
+        [("a = { b = [for x in [1] : x] }\n", vec![]), ("a = f(1)\n", vec!["1:5: Function calls not allowed"])]
+    {
+        let (space, limits, mut faults) = (Space::new(), Limits::default(), Vec::new());
+        let file = File::native(&Source::new("in.hcl", text), &Arc::default(), &limits);
+        let attributes = file.body().just_attributes(&mut faults);
+        let value = attributes["a"].expr.evaluate(&Context::new(&space, &limits), &mut faults);
+        assert_eq!(said(&faults), wanted);
+        assert_eq!(value.as_map().is_some_and(|map| map.get("b").is_some()), wanted.is_empty());
+    }
+}
+
+#[test]
+fn what_could_not_be_read_says_so_again_when_it_is_evaluated() {
+    for (text, wanted) in [
+        ("a = some::\n", "1:11: Missing function name"),
+        ("a = some::f + 1\n", "1:13: Missing open parenthesis"),
+        ("a = { b = c. }\n", "1:14: Invalid attribute name"),
+    ] {
+        let (space, limits, mut faults) = (Space::new(), Limits::default(), Vec::new());
+        let file = file(text);
+        assert_eq!(said(file.diagnostics()), [wanted]);
+        let attributes = file.body().just_attributes(&mut faults);
+        attributes["a"].expr.evaluate(&Context::new(&space, &limits), &mut faults);
+        assert_eq!(said(&faults), [wanted]);
+    }
+}
+
 #[test]
 fn several_bodies_are_one() {
     let (a, b) = (file("x = 1\n"), file("x = 2\ny = 3\n"));
@@ -120,6 +236,49 @@ fn specifications_that_are_wrong_say_where() {
     }
 }
 
+/// What `config` decodes to by the specification in `spec`, or what is wrong with it.
+fn decoded(spec: &str, config: &str) -> String {
+    let (limits, space, mut faults) = (Limits::default(), Space::new(), Vec::new());
+    let (spec, config) = (SpecFile::parse(&Source::new("s.hcldec", spec), &limits), file(config));
+    let context = Context::new(&space, &limits);
+    let read = SpecFile::read(&spec, &context, &mut faults);
+    let value = read.map(|read| read.spec.decode(&config.body(), &context, &mut faults).to_data());
+    let shown = value.map_or_else(String::new, |value| serde_json::to_string(&value).unwrap());
+    [vec![shown], said(&faults)].concat().join(" ").trim().to_owned()
+}
+
+#[test]
+fn a_transform_makes_null_where_it_says_no_result() {
+    let cases = [
+        ("transform {\n attr {\n name = \"a\"\n }\n result = [nested, upper(\"b\")]\n}\n", "a = 1\n", r#"[1,"B"]"#),
+        ("transform {\n attr {\n name = \"a\"\n }\n}\n", "a = 1\n", "null"),
+        ("transform {\n attr {\n name = \"a\"\n required = true\n }\n}\n", "", "null 1:1: Missing required argument"),
+        (
+            "block_list {\n block_type = \"b\"\n transform {\n literal { value = 1 }\n }\n}\n",
+            "b {}\nb {}\n",
+            "[null,null]",
+        ),
+        ("transform {\n literal { value = 1 }\n results = 2\n}\n", "", "null 3:2: Unsupported argument"),
+    ];
+    for (spec, config, wanted) in cases {
+        assert_eq!(decoded(spec, config), wanted, "{spec}");
+    }
+}
+
+#[test]
+fn the_type_of_a_specification_is_paid_for() {
+    let limits = Limits { fuel: 1 << 20, memory: 1 << 20, ..Limits::default() };
+    let (space, config) = (Space::new(), file(""));
+    let arena = space.arena();
+    // Of 2^60 elements in a few places.
+    let shared = (0..60).fold(arena.list(&[]), |value, _| arena.list(&[value, value]));
+    for into in [Collection::List, Collection::Set] {
+        let (context, mut faults) = (Context::new(&space, &limits), Vec::new());
+        Spec::blocks("b", into, Spec::Literal(shared)).decode(&config.body(), &context, &mut faults);
+        assert_eq!(faults.iter().map(|fault| fault.code.name()).collect::<Vec<_>>(), ["limit.memory"]);
+    }
+}
+
 #[derive(Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
 enum Level {
@@ -198,4 +357,28 @@ fn what_fits_no_type_says_where() {
     for (text, wanted) in cases {
         assert_eq!(typed(text, false), Err(vec![wanted.to_owned()]), "{text}");
     }
+}
+
+/// Were all blocks looked at again for each of them, this would take minutes.
+#[test]
+fn many_blocks_become_a_sequence() {
+    #[derive(Deserialize)]
+    struct Routes {
+        route: Vec<Route>,
+    }
+    #[derive(Deserialize)]
+    struct Route {
+        #[serde(rename = "@path")]
+        path: String,
+        to: u32,
+    }
+    let text: String = (0..30_000).map(|at| format!("route \"r{at}\" {{\n  to = {at}\n}}\n")).collect();
+    let (file, space, limits) = (file(&text), Space::new(), Limits::default());
+    let routes: Routes = from_body(&file.body(), &Context::new(&space, &limits))
+        .map_err(|faults| faults.iter().next().map(|fault| fault.message.clone()))
+        .unwrap();
+    assert!(
+        routes.route.iter().enumerate().all(|(at, route)| route.path == format!("r{at}") && route.to as usize == at)
+    );
+    assert_eq!(routes.route.len(), 30_000);
 }

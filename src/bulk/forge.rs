@@ -3,11 +3,12 @@
 //! A thread converts the shared layer once. A cluster's own keys are converted once for all its templates, into
 //! an arena that is reset from cluster to cluster, and lie over the shared layer; text is appended to one buffer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
+use super::report::{Cause, cause};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, once_each};
 use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
@@ -155,6 +156,7 @@ impl Stamp for Stamper<'_> {
             shapes: &shapes,
             own: Arena::new(),
             session: Session::new(),
+            explained: HashSet::new(),
         });
     }
 }
@@ -167,6 +169,9 @@ struct Thread<'t, 'w> {
     /// The inputs of the cluster at hand.
     own: Arena,
     session: Session,
+    /// The causes, by the template's place, of which one error was explained: a run shows no more than the first of
+    /// each, which the thread that has it meets first, and to explain one takes the template's parsing.
+    explained: HashSet<(usize, Cause)>,
 }
 
 impl Renderer for Thread<'_, '_> {
@@ -178,9 +183,14 @@ impl Renderer for Thread<'_, '_> {
             Overlay::Map(map) => builder.data_map(map),
         };
         let inputs = Inputs::layered(self.shared, over);
-        for template in self.templates {
+        for (at, template) in self.templates.iter().enumerate() {
             let result = template.render_inputs(&mut self.session, inputs, text);
-            results.push(result.map(|()| text.len()));
+            results.push(result.map(|()| text.len()).map_err(|mut error| {
+                if self.explained.insert((at, cause(&error))) {
+                    template.explain(inputs, &mut error);
+                }
+                error
+            }));
         }
         Ok(())
     }

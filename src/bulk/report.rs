@@ -93,7 +93,17 @@ impl Report {
 }
 
 /// What makes two errors one: everything but the cluster and what only notes say.
-type Cause = (&'static str, String, String, Option<(String, Span)>, String);
+pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, String);
+
+/// The cause of an error.
+pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
+    let place = diagnostic.primary().map(|label| (label.source.name().to_owned(), label.span));
+    // A full disk is one cause, whichever file met it first.
+    let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
+    let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
+    let help = diagnostic.help.clone().unwrap_or_default();
+    (diagnostic.code.id(), diagnostic.message.clone(), template, place, help)
+}
 
 /// Collects errors by cause; what it keeps grows with the number of causes and of failed clusters only.
 #[derive(Debug, Default)]
@@ -111,13 +121,7 @@ struct Folded {
 impl Folder {
     /// Adds the error of the cluster at `at`.
     pub(super) fn add(&mut self, at: usize, diagnostic: Box<Diagnostic>) {
-        let place = diagnostic.primary().map(|label| (label.source.name().to_owned(), label.span));
-        // A full disk is one cause, whichever file met it first.
-        let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
-        let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
-        let help = diagnostic.help.clone().unwrap_or_default();
-        let cause = (diagnostic.code.id(), diagnostic.message.clone(), template, place, help);
-        match self.causes.get_mut(&cause) {
+        match self.causes.get_mut(&cause(&diagnostic)) {
             Some(folded) => {
                 folded.clusters.push(at);
                 if at < folded.first {
@@ -126,7 +130,7 @@ impl Folder {
                 }
             }
             None => {
-                self.causes.insert(cause, Folded { first: at, diagnostic, clusters: vec![at] });
+                self.causes.insert(cause(&diagnostic), Folded { first: at, diagnostic, clusters: vec![at] });
             }
         }
     }
@@ -146,10 +150,22 @@ impl Folder {
         let failure = |mut folded: Folded| {
             folded.clusters.sort_unstable();
             folded.clusters.dedup();
-            Failure { diagnostic: folded.diagnostic, clusters: folded.clusters.into_iter().map(&name).collect() }
+            let clusters: Vec<String> = folded.clusters.into_iter().map(&name).collect();
+            if let [first, _, ..] = clusters.as_slice() {
+                noted_of(first, &mut folded.diagnostic);
+            }
+            Failure { diagnostic: folded.diagnostic, clusters }
         };
         causes.into_iter().map(failure).collect()
     }
+}
+
+/// Of an error of several clusters, says whose values and paths the notes are about.
+fn noted_of(cluster: &str, diagnostic: &mut Diagnostic) {
+    if !diagnostic.notes.is_empty() {
+        diagnostic.notes.push(format!("what is noted is of `{cluster}`"));
+    }
+    diagnostic.also.iter_mut().for_each(|other| noted_of(cluster, other));
 }
 
 #[cfg(test)]
@@ -168,7 +184,7 @@ mod tests {
         assert_eq!(folder.failed(), 4);
         let failures = folder.into_failures(|at| format!("c{at}"));
         assert_eq!(failures[0].clusters, ["c3", "c5", "c7"]);
-        assert_eq!(failures[0].diagnostic.notes, ["note 3"]);
+        assert_eq!(failures[0].diagnostic.notes, ["note 3", "what is noted is of `c3`"]);
         assert!(failures[0].render(false).starts_with("error[E0201]: 3 clusters: no `x`"));
         assert_eq!(failures[0].to_json()["count"], 3);
         assert_eq!(failures[1].clusters, ["c3", "c4"]);

@@ -78,6 +78,11 @@ fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32, listing: &mut
         Operand::Memo => write!(listing, "#{raw}"),
         Operand::Path => write!(listing, "{}", path_text(program, raw)),
         Operand::Site => write!(listing, "{}", site_text(program, raw)),
+        Operand::Import => write!(listing, "{}", import_name(program, raw)),
+        Operand::Keys => {
+            let keys: Vec<_> = program.keys(raw).iter().map(|&key| program.str(key)).collect();
+            write!(listing, "{keys:?}")
+        }
         Operand::Scope => write!(listing, "{}", scope_text(program, raw)),
         Operand::Chunk => {
             write!(listing, "{:?}", program.chunk(raw).map_or("?", |chunk| program.str(chunk.name)))
@@ -117,8 +122,11 @@ fn root_text(program: CodeView<'_>, root: Root) -> String {
 
 fn site_text(program: CodeView<'_>, at: u32) -> String {
     let site = program.call_site(at);
-    let name = program.imports().nth(site.import as usize).map_or("?", |import| import.name);
-    format!("{name}{:?}", site.params)
+    format!("{}{:?}", import_name(program, site.import), site.params)
+}
+
+fn import_name(program: CodeView<'_>, import: u32) -> String {
+    program.imports().nth(import as usize).map_or("?", |import| import.name).to_owned()
 }
 
 fn scope_text(program: CodeView<'_>, at: u32) -> String {

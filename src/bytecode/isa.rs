@@ -22,6 +22,10 @@ pub enum Operand {
     Path,
     /// Offset of a call site in its table.
     Site,
+    /// Index of an import.
+    Import,
+    /// Offset of the keys of a map in their table.
+    Keys,
     /// A place for an answer that stays the same for the whole render.
     Memo,
     /// Offset of a scope in its table, or 0 for none.
@@ -53,6 +57,8 @@ pub enum Pops {
     PathIndexes,
     /// As many as the call site has arguments.
     Arguments,
+    /// As many as there are keys.
+    Keys,
     /// As many as the chunk has parameters.
     Parameters,
 }
@@ -96,7 +102,7 @@ macro_rules! isa {
     };
 }
 
-use Pops::{Arguments, Count, Fixed, Parameters, PathIndexes};
+use Pops::{Arguments, Count, Fixed, Keys, Parameters, PathIndexes};
 
 isa! {
     Str           "str"            (Str)          Fixed(0)    => 1 "TH" "Push a string.";
@@ -126,17 +132,19 @@ isa! {
     Join          "join"           (Count)        Count       => 1 "TH" "Join values as text.";
     As            "as"             (Role)         Fixed(1)    => 1 "TH" "Replace the top by what it is in a role; the language says how, or that it has none.";
     List          "list"           (Count)        Count       => 1 "TH" "Make a list.";
+    Map           "map"            (Keys)         Keys        => 1 "H"  "Make a map of constant keys.";
     Scope         "scope"          (Scope)        Fixed(0)    => 1 "T"  "Push a map of all names visible here.";
     Jump          "jump"           (Label)        Fixed(0)    => 0 "TH" "Go on elsewhere.";
     JumpIf        "jump_if"        (Label)        Fixed(1)    => 0 "TH" "Take the top; go on elsewhere when it is true.";
     JumpUnless    "jump_unless"    (Label)        Fixed(1)    => 0 "TH" "Take the top; go on elsewhere when it is not true.";
-    JumpTest      "jump_test"      (Path, Str, Test, Label) PathIndexes => 0 "T" "Compare what a path names with a string; go on elsewhere when the answer is as wanted.";
+    JumpTest      "jump_test"      (Path, Str, Test, Label) PathIndexes => 0 "TH" "Compare what a path names with a string; go on elsewhere when the answer is as wanted.";
     JumpPresent   "jump_present"   (Label)        Fixed(1)    => 0 "TH" "Go on elsewhere with the top when it is present, else drop it.";
     Iter          "iter"           (Count, Slot, Label) Fixed(1) => 0 "TH" "Open a loop over the top with one or two slots and set them to the first item; go on elsewhere when there is none.";
     Next          "next"           (Slot, Label)  Fixed(0)    => 0 "TH" "Set the loop's slots to the next item and go back; close the loop when there is none.";
     EndIter       "end_iter"       ()             Fixed(0)    => 0 "TH" "Close the innermost loop.";
     Call          "call"           (Site)         Arguments   => 1 "TH" "Call an imported function.";
     CallMemo      "call_memo"      (Site, Memo)   Arguments   => 1 "TH" "Call an imported function whose answer cannot change during a render, once.";
+    Apply         "apply"          (Count, Import) Count      => 1 "H"  "Call an imported function with a value for each of its parameters, in their order.";
     CallChunk     "call_chunk"     (Chunk, Scope) Parameters  => 0 "TH" "Run a chunk in a frame of its own; with a scope it sees the caller's names.";
     Return        "return"         ()             Fixed(0)    => 0 "WTH" "Leave the chunk.";
     Fail          "fail"           (Fail)         Fixed(0)    => 0 "TH" "Raise a failure.";
@@ -146,6 +154,9 @@ isa! {
     EndCapture    "end_capture"    ()             Fixed(0)    => 1 "TH" "Push what was held back as text.";
     Neg           "neg"            ()             Fixed(1)    => 1 "H"  "Negate a number.";
     Mark          "mark"           ()             Fixed(0)    => 1 "H"  "Push how many errors were noted so far.";
+    MarkSlot      "mark_slot"      (Slot)         Fixed(0)    => 0 "H"  "Set a slot to how many errors were noted so far.";
+    And           "and"            (Slot)         Fixed(2)    => 1 "H"  "Whether both are true; the slot and the next one say how many errors were noted before each.";
+    Or            "or"             (Slot)         Fixed(2)    => 1 "H"  "Whether one is true; the slot and the next one say how many errors were noted before each.";
     Fault         "fault"          (Fail)         Fixed(0)    => 1 "H"  "Note a failure, and push what the language goes on with.";
     Gather        "gather"         ()             Fixed(0)    => 0 "H"  "Begin to gather values.";
     Keep          "keep"           ()             Fixed(1)    => 0 "H"  "Add the top to what is gathered.";
@@ -399,6 +410,7 @@ pub fn isa_table() -> String {
             Pops::Count => "n".to_owned(),
             Pops::PathIndexes => "indexes".to_owned(),
             Pops::Arguments => "arguments".to_owned(),
+            Pops::Keys => "keys".to_owned(),
             Pops::Parameters => "parameters".to_owned(),
         };
         let (name, pushes, dialects, doc) = (info.name, info.pushes, info.dialects, info.doc);

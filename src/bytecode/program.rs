@@ -125,6 +125,7 @@ impl Program {
     }
 
     /// What the machine reads at every step, as plain slices: taken once for each render.
+    #[inline]
     pub fn code(&self) -> CodeView<'_> {
         let Inner { counts: Counts { caches, memos }, block, layout, pool, .. } = &*self.inner;
         let words = |section| layout.section(block, section);
@@ -276,6 +277,7 @@ impl Program {
             Pops::Count => operand,
             Pops::PathIndexes => code.path(operand).indexes,
             Pops::Arguments => u32::try_from(code.call_site(operand).params.len()).unwrap_or(u32::MAX),
+            Pops::Keys => u32::try_from(code.keys(operand).len()).unwrap_or(u32::MAX),
             Pops::Parameters => code.chunk(operand).map_or(0, |chunk| chunk.params),
         }
     }
@@ -357,6 +359,21 @@ impl<'p> CodeView<'p> {
     #[inline]
     pub fn call_site(&self, at: u32) -> CallSite<'p> {
         CallSite::of(self.sites.get(at as usize..).unwrap_or(&[]))
+    }
+
+    /// The string ids of the keys at offset `at`.
+    #[inline]
+    pub fn keys(&self, at: u32) -> &'p [u32] {
+        let keys = self.section(Section::Keys);
+        match keys.get(at as usize..) {
+            Some([count, rest @ ..]) => rest.get(..*count as usize).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+
+    /// How many words the table of keys has.
+    pub(crate) fn keys_words(&self) -> usize {
+        self.section(Section::Keys).len()
     }
 
     /// The scope at offset `at`.

@@ -125,6 +125,7 @@ sections! {
     Words words u32, "The code.";
     Paths paths u32, "Records of paths.";
     Sites sites u32, "Records of call sites.";
+    Keys keys u32, "Records of the keys of maps.";
     Scopes scopes u32, "Records of scopes, behind a word that is offset 0: no scope.";
     Strings strings StringRow, "Strings as ranges of the pool.";
     Numbers numbers NumberRow, "Number constants.";

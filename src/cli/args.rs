@@ -7,6 +7,7 @@ use clap_complete::Shell;
 
 use crate::bytecode::ImportKind;
 use crate::engine::{Dialect, Engine, EngineBuilder};
+use crate::function::{Capabilities, Files};
 
 /// Compile templates once, stamp them for thousands of clusters.
 #[derive(Debug, Parser)]
@@ -71,7 +72,7 @@ pub(super) enum Command {
     Stamp(StampArgs),
     /// Render one template
     Render(RenderArgs),
-    /// Find every syntax and link error of templates, without data
+    /// Find every syntax and link error of templates and configurations, without data
     Check(CheckArgs),
     /// Compile templates to one artifact
     Compile(CompileArgs),
@@ -138,6 +139,53 @@ fn declaration(text: &str) -> Result<(ImportKind, String), String> {
     })
 }
 
+/// Something that functions may reach.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Allowed {
+    /// What needs no more to be said of.
+    Plain(Capabilities<'static>),
+    /// Files below this directory.
+    Files(PathBuf),
+}
+
+fn allowed(text: &str) -> Result<Allowed, String> {
+    match text.split_once('=').unwrap_or((text, "")) {
+        ("clock", "") => Ok(Allowed::Plain(Capabilities::CLOCK)),
+        ("random", "") => Ok(Allowed::Plain(Capabilities::RANDOM)),
+        ("environment", "") => Ok(Allowed::Plain(Capabilities::ENVIRONMENT)),
+        ("files", dir) if !dir.is_empty() => Ok(Allowed::Files(dir.into())),
+        _ => Err("what can be allowed is `clock`, `random`, `environment` or `files=DIR`".to_owned()),
+    }
+}
+
+/// `engine`, where functions may reach this. Of several directories the last one counts.
+///
+/// # Errors
+/// `file.read_failed` where a directory is not there.
+pub(super) fn allowing(engine: EngineBuilder, allow: &[Allowed]) -> crate::diagnostics::Result<EngineBuilder> {
+    let (plain, files) = reach(allow)?;
+    let engine = engine.allow(plain);
+    Ok(match files {
+        Some(files) => engine.files(files),
+        None => engine,
+    })
+}
+
+/// What functions may reach, and files beside it.
+///
+/// # Errors
+/// As [`allowing`].
+pub(super) fn reach(allow: &[Allowed]) -> crate::diagnostics::Result<(Capabilities<'static>, Option<Files>)> {
+    let mut reach = (Capabilities::NONE, None);
+    for one in allow {
+        match one {
+            Allowed::Plain(what) => reach.0 = reach.0.and(*what),
+            Allowed::Files(dir) => reach.1 = Some(Files::below(dir)?),
+        }
+    }
+    Ok(reach)
+}
+
 /// Options of the compile cache.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Cache")]
@@ -179,6 +227,9 @@ pub(super) struct ValueArgs {
     /// Set one value to the text behind `=` as it is
     #[arg(long, value_name = "K=TEXT")]
     pub(super) set_literal: Vec<String>,
+    /// What functions may reach beside values: clock, random, environment, or files=DIR
+    #[arg(long, value_name = "WHAT", value_parser = allowed)]
+    pub(super) allow: Vec<Allowed>,
 }
 
 /// Stamp templates for every cluster of a fleet.
@@ -325,18 +376,25 @@ pub(super) struct DisasmArgs {
     pub(super) language: LanguageArgs,
 }
 
-/// Find every syntax and link error of templates, without data.
+/// Find every syntax and link error of templates and configurations, without data.
 ///
-/// Templates of HCL are evaluated as well, with variables that are not known: what is wrong whatever they are is an
-/// error. With `--var-types` only the variables that are declared exist, each of its type; without, each variable is
-/// of any type.
+/// Templates and configurations of HCL are evaluated as well, with variables that are not known: what is wrong
+/// whatever they are is an error. With `--var-types` only the variables that are declared exist, each of its type;
+/// without, each variable is of any type.
+///
+/// Configurations are `.hcl`, `.nomad`, `.tf`, `.tfvars`, `.tofu`, and each of them with `.json` behind it, named or
+/// in a directory that is. Every argument of every block is checked; what blocks there may be is their program's
+/// business, as are functions that are not HCL's: `--declare function:own`. The functions that a file defines in
+/// blocks `function` are known, and the iterators of `dynamic` blocks; `type` in a block `variable` is a type. A file
+/// `.hcl.json` that is no JSON, but has `${` or `%{` in it, is a template. With `--lang` all are templates.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct CheckArgs {
-    /// Template files, directories of them, or artifacts
-    #[arg(required = true, value_name = "TEMPLATES")]
+    /// Template files, configurations, directories of them, or artifacts
+    #[arg(required = true, value_name = "FILES")]
     pub(super) templates: Vec<PathBuf>,
-    /// The types of the variables of HCL templates: `name = TYPE`, or `variable "name" { type = TYPE }`
+    /// The types of the variables of HCL: `name = TYPE`, or `variable "name" { type = TYPE }`; in JSON if its name
+    /// ends in `.json`: {"name": "TYPE"}, {"name": ["list", "string"]}
     #[arg(long, value_name = "FILE")]
     pub(super) var_types: Option<PathBuf>,
     /// Warnings count as errors

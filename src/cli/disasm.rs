@@ -34,7 +34,7 @@ fn templates(args: &DisasmArgs) -> Result<Vec<Template>, Failed> {
     let (artifacts, sources) = opened::sort(&args.templates);
     let mut templates = Vec::new();
     for path in &artifacts {
-        templates.extend(opened::artifact(path, &args.language, &mut Stdin::default())?.templates()?);
+        templates.extend(opened::artifact(path, &args.language, &[], &mut Stdin::default())?.templates()?);
     }
     if artifacts.is_empty() || !sources.is_empty() {
         let lang = args.language.lang;

@@ -1,10 +1,11 @@
 //! `dropforge eval`: one expression, its value.
 
 use std::io::Write;
+use std::time::SystemTime;
 
 use clap::ArgMatches;
 
-use super::args::EvalArgs;
+use super::args::{EvalArgs, reach};
 use super::exit::{Exit, Failed};
 use super::values::{self, Stdin, stdout_error};
 use crate::bytecode::Dialect;
@@ -32,7 +33,10 @@ pub(super) fn run(args: &EvalArgs, matches: &ArgMatches) -> Result<Exit, Failed>
     let names = Arena::new();
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));
-    let mut answer = expression.evaluate(&space, inputs, &limits)?;
+    let (plain, files) = reach(&args.values.allow)?;
+    let plain = plain.with_moment(SystemTime::now());
+    let capabilities = files.iter().fold(plain, |all, files| all.with_files(files));
+    let mut answer = expression.evaluate_allowing(capabilities, &space, inputs, &limits)?;
     if !answer.errors.is_empty() {
         expression.explain(&space, inputs, &limits, &mut answer.errors);
         return Err(Diagnostics::from(answer.errors).into());

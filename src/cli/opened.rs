@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::args::LanguageArgs;
+use super::args::{Allowed, LanguageArgs, allowing};
 use super::values::Stdin;
 use crate::bulk;
 use crate::bytecode::{Bundle, is_artifact};
@@ -21,12 +21,12 @@ pub(super) fn holds_artifact(path: &Path) -> bool {
     head.get(..read).is_some_and(is_artifact)
 }
 
-/// Opens the artifact in a file, with an engine as `args` ask for it.
+/// Opens the artifact in a file, with an engine as `args` ask for it, where functions may reach what `allow` says.
 ///
 /// # Errors
 /// `usage` where options of sources are given; errors of reading and opening it, which name the file.
-pub(super) fn artifact(path: &Path, args: &LanguageArgs, stdin: &mut Stdin) -> Result<Artifact> {
-    open(bytes(path, stdin)?, path, args)
+pub(super) fn artifact(path: &Path, args: &LanguageArgs, allow: &[Allowed], stdin: &mut Stdin) -> Result<Artifact> {
+    open(bytes(path, stdin)?, path, args, allow)
 }
 
 /// Opens the artifact in a file, with no engine.
@@ -41,7 +41,7 @@ pub(super) fn bundle(path: &Path, stdin: &mut Stdin) -> Result<Bundle> {
 ///
 /// # Errors
 /// As [`artifact`].
-pub(super) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs) -> Result<Artifact> {
+pub(super) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, allow: &[Allowed]) -> Result<Artifact> {
     let given = [
         ("--lang", args.lang.is_some()),
         ("--render-mode", args.render_mode.is_some()),
@@ -52,7 +52,7 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs) -> Result<A
         let message = format!("`{option}` is for sources, and `{}` is an artifact", path.display());
         return Err(Diagnostic::new(Code::Usage, message).with_help("give it when the templates are compiled"));
     }
-    args.engine().build().open(bytes).map_err(|error| naming(error, path))
+    allowing(args.engine(), allow)?.build().open(bytes).map_err(|error| naming(error, path))
 }
 
 fn bytes(path: &Path, stdin: &mut Stdin) -> Result<Vec<u8>> {

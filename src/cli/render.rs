@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
-use super::args::RenderArgs;
+use super::args::{RenderArgs, allowing};
 use super::console::Console;
 use super::exit::{Exit, Failed};
 use super::values::{self, Stdin, stdout_error};
@@ -59,7 +59,7 @@ fn template(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {
         return standard_input(args, stdin);
     }
     if opened::holds_artifact(&args.file) {
-        let artifact = opened::artifact(&args.file, &args.language, stdin)?;
+        let artifact = opened::artifact(&args.file, &args.language, &args.values.allow, stdin)?;
         return Ok(opened::choose(&artifact, args.template.as_deref())?);
     }
     no_name(args)?;
@@ -67,14 +67,14 @@ fn template(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {
     let TemplateSet { root, files } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
     let name = files.first().map_or("", |file| file.name.as_str());
     let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
-    let builder = cached::with_cache(args.language.engine(), &args.cache);
+    let builder = cached::with_cache(allowing(args.language.engine(), &args.values.allow)?, &args.cache);
     Ok(engine(&root, builder)?.load(dialect, name)?)
 }
 
 fn standard_input(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Failed> {
     let bytes = stdin.bytes(&args.file)?;
     if is_artifact(&bytes) {
-        let artifact = opened::open(bytes, &args.file, &args.language)?;
+        let artifact = opened::open(bytes, &args.file, &args.language, &args.values.allow)?;
         return Ok(opened::choose(&artifact, args.template.as_deref())?);
     }
     no_name(args)?;
@@ -83,7 +83,7 @@ fn standard_input(args: &RenderArgs, stdin: &mut Stdin) -> Result<Template, Fail
     })?;
     let source = values::text(&args.file, bytes)?;
     let root = args.language.include_root.as_deref().unwrap_or(Path::new("."));
-    Ok(engine(root, args.language.engine())?.compile_source(dialect, &source, None)?)
+    Ok(engine(root, allowing(args.language.engine(), &args.values.allow)?)?.compile_source(dialect, &source, None)?)
 }
 
 /// A name is asked for only where there are several templates.

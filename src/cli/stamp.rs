@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::ArgMatches;
 use indicatif::ProgressBar;
 
-use super::args::{Global, StampArgs};
+use super::args::{Global, StampArgs, allowing};
 use super::console::Console;
 use super::exit::{Exit, Failed};
 use super::signals::Stop;
@@ -115,14 +115,15 @@ fn templates(
     let (artifacts, sources) = opened::sort(&args.templates);
     let (mut forge, mut files) = (Forge::default(), Vec::new());
     for path in &artifacts {
-        let artifact = opened::artifact(path, &args.language, stdin)?;
+        let artifact = opened::artifact(path, &args.language, &args.values.allow, stdin)?;
         forge.add(Forge::of_artifact(&artifact)?)?;
         files.extend(opened::files(&artifact));
     }
     if artifacts.is_empty() || !sources.is_empty() {
         let is_template = |name: &str| lang.is_some() || bulk::dialect_of(name).is_some();
         let set = bulk::discover(&sources, args.language.include_root.as_deref(), &is_template)?;
-        forge.add(Forge::compile(&set, lang, cached::with_cache(args.language.engine(), &args.cache))?)?;
+        let engine = allowing(args.language.engine(), &args.values.allow)?;
+        forge.add(Forge::compile(&set, lang, cached::with_cache(engine, &args.cache))?)?;
         files.extend(set.files);
     }
     forge.templates().for_each(|template| cached::tell(template, console));

@@ -1,10 +1,11 @@
 //! Building an engine.
 
 use std::sync::{Arc, OnceLock};
+use std::time::SystemTime;
 
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
-use crate::function::{Capabilities, HostArgs, IntoAnswer, Registry};
+use crate::function::{Capabilities, Files, HostArgs, IntoAnswer, Registry};
 use crate::limits::Limits;
 
 /// Compiles templates, or opens what was compiled. Cheap to clone, shared between threads.
@@ -39,7 +40,8 @@ fn index(dialect: Dialect) -> usize {
 /// An engine under construction.
 pub struct EngineBuilder {
     pub(super) limits: Limits,
-    pub(super) capabilities: Capabilities,
+    pub(super) capabilities: Capabilities<'static>,
+    pub(super) files: Option<Arc<Files>>,
     registries: Registries,
     #[cfg(feature = "compile")]
     pub(super) front: super::compile::Front,
@@ -77,6 +79,7 @@ impl Engine {
         EngineBuilder {
             limits: Limits::default(),
             capabilities: Capabilities::NONE,
+            files: None,
             registries: Registries::default(),
             #[cfg(feature = "compile")]
             front: super::compile::Front::default(),
@@ -101,9 +104,30 @@ impl EngineBuilder {
         self
     }
 
-    /// Allows what programs may reach outside their inputs.
-    pub fn allow(mut self, capabilities: Capabilities) -> Self {
+    /// Allows what programs may reach outside their inputs. Where that is the clock, this moment stands for the whole of
+    /// what the engine does.
+    pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
+        if capabilities.include(Capabilities::CLOCK) {
+            self.capabilities = self.capabilities.with_moment(SystemTime::now());
+        }
+        self
+    }
+
+    /// Allows programs to read the files below a directory.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::function::Files;
+    /// # #[cfg(feature = "compile")] {
+    /// let engine = Engine::builder().files(Files::below(env!("CARGO_MANIFEST_DIR"))?).build();
+    /// let template = engine.compile(Dialect::Hcl, "t", "${fileexists(\"src/lib.rs\")}")?;
+    /// assert_eq!(template.render(&())?, "true");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn files(mut self, files: Files) -> Self {
+        self.files = Some(Arc::new(files));
         self
     }
 

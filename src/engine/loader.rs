@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::io::{self, Read};
+use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use hashbrown::HashMap;
@@ -11,6 +11,7 @@ use hashbrown::HashMap;
 use super::discover::listing;
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::function::{FileFault, Files};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
@@ -94,7 +95,7 @@ impl Loader for Once<'_> {
 /// or contain `..`, and links that lead out, are refused with the same error whether or not the target exists.
 #[derive(Debug, Clone)]
 pub struct DirLoader {
-    root: PathBuf,
+    files: Files,
     source_bytes: usize,
     /// What there was to suggest when it was first asked for: a file may miss a thousand templates.
     listing: Arc<OnceLock<Vec<String>>>,
@@ -104,10 +105,8 @@ impl DirLoader {
     /// A loader that is jailed to `root`, which must exist.
     pub fn jailed(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
-        let canonical = fs::canonicalize(root).map_err(|error| {
-            Diagnostic::new(Code::ReadFailed, format!("the include root `{}` cannot be read: {error}", root.display()))
-        })?;
-        Ok(Self { root: canonical, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
+        let files = Files::below(root).map_err(|error| error.with_note("it is the root of includes"))?;
+        Ok(Self { files, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
     }
 
     /// Refuses files of more than `bytes`.
@@ -116,29 +115,28 @@ impl DirLoader {
         self
     }
 
-    fn path_of(&self, name: &str) -> Result<PathBuf> {
-        let path = Path::new(name);
-        let plain = path.components().all(|component| matches!(component, Component::Normal(_) | Component::CurDir));
-        if !plain || name.contains(['\0', '\\']) { Err(outside(name)) } else { Ok(self.root.join(path)) }
+    fn open(&self, name: &str) -> Result<Option<(fs::File, u64)>> {
+        let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if !plain || name.contains(['\0', '\\']) {
+            return Err(outside(name));
+        }
+        match self.files.open(name) {
+            Ok(opened) => Ok(Some(opened)),
+            Err(FileFault::Missing | FileFault::NoFile(_)) => Ok(None),
+            Err(FileFault::Outside) => Err(outside(name)),
+            Err(FileFault::Unreadable(error)) => Err(unreadable(name, &error)),
+        }
     }
 }
 
 impl Loader for DirLoader {
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
-        let path = match fs::canonicalize(self.path_of(name)?) {
-            Ok(path) if path.starts_with(&self.root) => path,
-            Ok(_) => return Err(outside(name)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(unreadable(name, &error)),
-        };
-        let metadata = fs::metadata(&path).map_err(|error| unreadable(name, &error))?;
-        if !metadata.is_file() {
-            return Ok(None);
-        }
-        if metadata.len() > self.source_bytes as u64 {
+        let Some((mut file, length)) = self.open(name)? else { return Ok(None) };
+        if length > self.source_bytes as u64 {
             return Err(Limit::SourceBytes.error(self.source_bytes as u64).with_note(format!("the file is `{name}`")));
         }
-        let bytes = fs::read(&path).map_err(|error| unreadable(name, &error))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
@@ -147,7 +145,7 @@ impl Loader for DirLoader {
     }
 
     fn names(&self) -> Vec<String> {
-        self.listing.get_or_init(|| listing(&self.root)).clone()
+        self.listing.get_or_init(|| listing(self.files.root())).clone()
     }
 }
 

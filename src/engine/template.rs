@@ -12,7 +12,7 @@ use super::instance;
 use crate::bytecode::Entry;
 use crate::bytecode::{BundleEntry, Dialect, Program, disassemble, disassemble_with_lines};
 use crate::diagnostics::{Diagnostic, Result};
-use crate::function::{Capabilities, Linked};
+use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes};
 use crate::vm::{Hooks, NoHooks, Run, Session};
@@ -30,7 +30,8 @@ struct Shared {
     program: Program,
     linked: Linked,
     limits: Limits,
-    capabilities: Capabilities,
+    capabilities: Capabilities<'static>,
+    files: Option<Arc<Files>>,
     found: Findings,
 }
 
@@ -72,7 +73,8 @@ impl Template {
         let linked = engine.registry(program.dialect()).link(program.imports());
         let linked = linked.map_err(|error| error.with_note(format!("`{}` calls it", program.name())))?;
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
-        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, found }) })
+        let files = engine.shared.files.clone();
+        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, files, found }) })
     }
 
     /// Renders with anything that serialises to a map of names.
@@ -159,8 +161,9 @@ impl Template {
     }
 
     fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
-        let Shared { program, linked, limits, capabilities, .. } = &*self.shared;
-        Run { program, linked, inputs, limits, capabilities: *capabilities }
+        let Shared { program, linked, limits, files, .. } = &*self.shared;
+        let capabilities = files.iter().fold(self.shared.capabilities, |all, files| all.with_files(files));
+        Run { program, linked, inputs, limits, capabilities }
     }
 
     /// Where it comes from.

@@ -2,44 +2,91 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use regex::Regex;
 
+use super::files::Files;
 use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::pattern::search_steps;
-use crate::value::{Arena, Inputs, Value, equal};
+use crate::value::{Arena, Inputs, Shape, Value, equal};
 
 /// What a program may reach outside its inputs; an engine allows none unless it is built to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Capabilities(u8);
+pub struct Capabilities<'r> {
+    set: u8,
+    files: Option<&'r Files>,
+    moment: Option<SystemTime>,
+}
 
-impl Capabilities {
+impl Capabilities<'static> {
     /// Nothing.
-    pub const NONE: Self = Self(0);
+    pub const NONE: Self = Self::of(0);
     /// The current time.
-    pub const CLOCK: Self = Self(1);
+    pub const CLOCK: Self = Self::of(1);
     /// Random numbers.
-    pub const RANDOM: Self = Self(2);
+    pub const RANDOM: Self = Self::of(2);
     /// Environment variables.
-    pub const ENVIRONMENT: Self = Self(4);
+    pub const ENVIRONMENT: Self = Self::of(4);
+    /// Files below a directory: which one, [`Capabilities::with_files`] says. Without one no file is found.
+    pub const FILES: Self = Self::of(8);
     /// All of them.
-    pub const ALL: Self = Self(7);
+    pub const ALL: Self = Self::of(15);
 
+    const fn of(set: u8) -> Self {
+        Self { set, files: None, moment: None }
+    }
+}
+
+impl<'r> Capabilities<'r> {
     /// Both.
     pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        let files = if self.files.is_some() { self.files } else { other.files };
+        let moment = if self.moment.is_some() { self.moment } else { other.moment };
+        Self { set: self.set | other.set, files, moment }
+    }
+
+    /// These, and the files below this directory.
+    pub const fn with_files(self, files: &'r Files) -> Self {
+        Self { set: self.set | Capabilities::FILES.set, files: Some(files), ..self }
+    }
+
+    /// These, where the moment that stands for the whole of what is done is this one.
+    pub const fn with_moment(self, moment: SystemTime) -> Self {
+        Self { moment: Some(moment), ..self }
+    }
+
+    /// The moment that stands for the whole of what is done.
+    pub const fn moment(self) -> Option<SystemTime> {
+        self.moment
+    }
+
+    /// The files that may be read.
+    pub const fn files(self) -> Option<&'r Files> {
+        self.files
     }
 
     /// Whether every one of `other` is here.
-    pub const fn include(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
+    pub const fn include(self, other: Capabilities<'_>) -> bool {
+        self.set & other.set == other.set
+    }
+
+    /// What they are called on the command line.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            ("clock", Capabilities::CLOCK),
+            ("random", Capabilities::RANDOM),
+            ("environment", Capabilities::ENVIRONMENT),
+            ("files", Capabilities::FILES),
+        ];
+        all.into_iter().filter(move |(_, one)| self.include(*one)).map(|(name, _)| name)
     }
 
     /// Whether there is none.
     pub const fn is_none(self) -> bool {
-        self.0 == 0
+        self.set == 0
     }
 }
 
@@ -72,7 +119,7 @@ pub struct Cx<'v> {
     arena: &'v Arena,
     inputs: Inputs<'v>,
     limits: &'v Limits,
-    capabilities: Capabilities,
+    capabilities: Capabilities<'v>,
     regexes: &'v Regexes,
     /// Patterns this render has paid for. What a render costs must not depend on what ran before it.
     patterns: RefCell<Option<Patterns>>,
@@ -88,7 +135,7 @@ impl<'v> Cx<'v> {
         arena: &'v Arena,
         inputs: Inputs<'v>,
         limits: &'v Limits,
-        capabilities: Capabilities,
+        capabilities: Capabilities<'v>,
         regexes: &'v Regexes,
     ) -> Self {
         let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
@@ -96,17 +143,12 @@ impl<'v> Cx<'v> {
         Self { arena, inputs, limits, capabilities, regexes, patterns, fuel, memory, at, notes }
     }
 
-    /// The same with what is left of the budgets of a run before it.
-    pub(crate) fn with_budgets(self, (fuel, memory): (u64, u64)) -> Self {
-        Self { fuel: Cell::new(fuel), memory: Cell::new(memory), ..self }
-    }
-
     /// What is left of the budgets: steps and bytes.
     pub(crate) fn budgets(&self) -> (u64, u64) {
         (self.fuel.get(), self.memory.get())
     }
 
-    /// Goes on with what a part of the run that had budgets of its own left of them.
+    /// Goes on with what a run before this, or a part of it that had budgets of its own, left of them.
     pub(crate) fn set_budgets(&self, (fuel, memory): (u64, u64)) {
         self.fuel.set(fuel);
         self.memory.set(memory);
@@ -156,7 +198,7 @@ impl<'v> Cx<'v> {
     }
 
     /// What the engine allows.
-    pub fn capabilities(&self) -> Capabilities {
+    pub fn capabilities(&self) -> Capabilities<'v> {
         self.capabilities
     }
 
@@ -212,6 +254,12 @@ impl<'v> Cx<'v> {
     pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
         self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;
         self.bounded(self.arena.map(entries))
+    }
+
+    /// A map value of `shape`'s keys with a charged copy of `values`, one for each key, at most as deep as the limit.
+    pub(crate) fn shaped_map(&self, shape: &'v Shape<'v>, values: &[Value<'v>]) -> Result<Value<'v>> {
+        self.charge((values.len() + 2) * 3 * size_of::<Value>())?;
+        self.bounded(self.arena.shaped_map(shape, self.arena.bump().alloc_slice_copy(values)))
     }
 
     fn bounded(&self, value: Value<'v>) -> Result<Value<'v>> {

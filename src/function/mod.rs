@@ -25,6 +25,7 @@
 
 mod context;
 mod fault;
+mod files;
 mod gate;
 mod host;
 mod notes;
@@ -34,6 +35,7 @@ mod spec;
 
 pub use context::{Capabilities, Cx, Regexes};
 pub use fault::{Fault, Outcome, PathStep, Wrong};
+pub use files::{FileFault, Files};
 pub(crate) use gate::excerpt;
 pub use gate::{arrange, in_order};
 pub use host::{HostArgs, IntoAnswer};

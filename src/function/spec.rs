@@ -152,7 +152,7 @@ pub struct Builtin {
     /// Examples, each a test.
     pub examples: &'static [Example],
     /// What the engine must allow for it to exist.
-    pub needs: Capabilities,
+    pub needs: Capabilities<'static>,
     /// Whether the same arguments always give the same value. What needs a capability is not pure.
     pub pure: bool,
     /// What it does.

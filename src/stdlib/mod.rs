@@ -13,6 +13,7 @@
 //! | [`path`] | the dotted paths that name an attribute |
 //! | [`bignum`] | numbers of 512 bits |
 //! | [`hashes`], [`charsets`] | hashes and UUIDs; character encodings |
+//! | [`globs`], [`rsa`] | patterns of file names; decrypting |
 //! | [`duration`], [`network`], [`csv`], [`re2`] | time spans and RFC 3339; IP networks; CSV; another syntax of patterns |
 //! | [`bounded`] | text that refuses to grow beyond a size |
 //!
@@ -27,6 +28,7 @@ pub(crate) mod clusters;
 pub(crate) mod csv;
 pub(crate) mod duration;
 pub(crate) mod encoding;
+pub(crate) mod globs;
 pub(crate) mod hashes;
 pub(crate) mod markup;
 pub(crate) mod network;
@@ -34,6 +36,7 @@ pub(crate) mod numbers;
 pub(crate) mod path;
 pub(crate) mod pattern;
 pub(crate) mod re2;
+pub(crate) mod rsa;
 pub(crate) mod strings;
 pub(crate) mod time;
 pub(crate) mod zones;

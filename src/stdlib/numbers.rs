@@ -119,7 +119,7 @@ pub(crate) fn power(base: f64, exponent: f64) -> f64 {
         if fraction > 0.5 {
             (fraction, whole) = (fraction - 1.0, whole + 1.0);
         }
-        product = (fraction * base.ln()).exp();
+        product = (fraction * logarithm(base)).exp();
     }
     let (mut square, mut square_scale) = split(base);
     let mut left = whole as u64;
@@ -139,6 +139,30 @@ pub(crate) fn power(base: f64, exponent: f64) -> f64 {
         left >>= 1;
     }
     if exponent < 0.0 { scaled(1.0 / product, -scale) } else { scaled(product, scale) }
+}
+
+/// The natural logarithm by a series, with the roundings of implementations that do that, which the nearest float is not
+/// always: `x = 2^k * (1 + f)`, and `ln(1 + f)` is a polynomial in `f / (2 + f)`.
+pub(crate) fn logarithm(x: f64) -> f64 {
+    /// `ln 2`, in a part that times any exponent is exact, and the rest.
+    const LN2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
+    if !x.is_finite() || x <= 0.0 {
+        return x.ln();
+    }
+    let (mut fraction, mut exponent) = split(x);
+    if fraction < std::f64::consts::FRAC_1_SQRT_2 {
+        (fraction, exponent) = (fraction * 2.0, exponent - 1);
+    }
+    let (f, k) = (fraction - 1.0, exponent as f64);
+    let s = f / (2.0 + f);
+    let s2 = s * s;
+    let s4 = s2 * s2;
+    let odd = s2
+        * (6.666_666_666_666_735e-1
+            + s4 * (2.857_142_874_366_239e-1 + s4 * (1.818_357_216_161_805e-1 + s4 * 1.479_819_860_511_658_6e-1)));
+    let even = s4 * (3.999_999_999_940_942e-1 + s4 * (2.222_219_843_214_978_4e-1 + s4 * 1.531_383_769_920_937_3e-1));
+    let half_square = 0.5 * f * f;
+    k * LN2.0 - ((half_square - (s * (half_square + (odd + even)) + k * LN2.1)) - f)
 }
 
 /// A float that is not zero as a fraction from a half to one, and an exponent of two.
@@ -254,6 +278,24 @@ mod tests {
         assert!(round(1.0, Rounding::Common, i32::MAX).is_nan());
         assert!(Rounding::NAMES.iter().all(|name| Rounding::named(name).is_some()));
         assert_eq!(Rounding::named("up"), None);
+    }
+
+    #[test]
+    fn logarithms_by_a_series() {
+        for (x, wanted) in
+            [(1.0, 0.0), (2.0, std::f64::consts::LN_2), (10.0, std::f64::consts::LN_10), (1e-320, 1e-320_f64.ln())]
+        {
+            assert_eq!(logarithm(x), wanted, "{x}");
+        }
+        // Another float than the nearest.
+        assert_eq!(logarithm(1000.0) / logarithm(10.0), 2.9999999999999996);
+        assert_eq!(logarithm(0.0), f64::NEG_INFINITY);
+        assert_eq!(logarithm(f64::INFINITY), f64::INFINITY);
+        assert!(logarithm(-1.0).is_nan() && logarithm(f64::NAN).is_nan());
+        for at in 1..2000 {
+            let x = f64::from(at) * 0.37;
+            assert!((logarithm(x) - x.ln()).abs() <= x.ln().abs() * 1e-15, "{x}");
+        }
     }
 
     #[test]

@@ -2,19 +2,67 @@
 //! and `\b` mean ASCII only, a bracket or `&&` inside a class stands for itself, a brace that begins no repetition as
 //! well, and `\Q…\E` quotes.
 
-/// `pattern` in the engine's syntax. What is wrong in it stays wrong.
-pub(crate) fn translated(pattern: &str) -> String {
+/// The most that a repetition may count to.
+const MOST: u32 = 1000;
+
+/// What RE2 refuses and the engine does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused<'p> {
+    /// A repetition is repeated: `a**`.
+    Nested(&'p str),
+    /// A repetition counts too far: `a{1001}`.
+    Count(&'p str),
+}
+
+impl std::fmt::Display for Refused<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nested(operators) => write!(f, "`{operators}` repeats a repetition"),
+            Self::Count(operator) => write!(f, "`{operator}` counts further than {MOST}"),
+        }
+    }
+}
+
+/// `pattern` in the engine's syntax. What is wrong in it in both stays wrong.
+///
+/// # Errors
+/// What only RE2 refuses.
+pub(crate) fn translated(pattern: &str) -> Result<String, Refused<'_>> {
     let mut out = String::with_capacity(pattern.len() + 16);
-    let mut rest = pattern;
+    let (mut rest, mut last) = (pattern, None);
     while let Some(first) = rest.chars().next() {
+        let here = rest;
         rest = match first {
             '\\' => escape(rest, &mut out),
             '[' => class(rest, &mut out),
             '{' if !is_repetition(rest) => literal(rest, &mut out),
+            '{' | '*' | '+' | '?' => {
+                rest = repetition(rest, last, &mut out)?;
+                last = Some(here);
+                continue;
+            }
             _ => as_it_is(rest, &mut out),
         };
+        last = None;
     }
-    out
+    Ok(out)
+}
+
+/// Takes an operator that repeats, and the `?` that makes it lazy, over; `last` begins with the repetition that it stands
+/// directly behind.
+fn repetition<'p>(rest: &'p str, last: Option<&'p str>, out: &mut String) -> Result<&'p str, Refused<'p>> {
+    let end = if rest.starts_with('{') { rest.find('}').map_or(rest.len(), |at| at + 1) } else { 1 };
+    let lazy = rest.get(end..).is_some_and(|behind| behind.starts_with('?'));
+    let (operator, behind) = rest.split_at(end + usize::from(lazy));
+    if let Some(last) = last {
+        return Err(Refused::Nested(last.get(..last.len() - behind.len()).unwrap_or(last)));
+    }
+    let mut counts = operator.split(|c: char| !c.is_ascii_digit()).filter(|count| !count.is_empty());
+    if counts.any(|count| count.parse().map_or(true, |count: u32| count > MOST)) {
+        return Err(Refused::Count(operator));
+    }
+    out.push_str(operator);
+    Ok(behind)
 }
 
 /// Takes one character over.
@@ -135,7 +183,7 @@ fn class_escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
 
 #[cfg(test)]
 mod tests {
-    use super::translated;
+    use super::{Refused, translated};
 
     #[test]
     fn what_differs_is_rewritten() {
@@ -158,16 +206,39 @@ mod tests {
             (r"^\<\/\-$", &["</-"], &["a"]),
             (r"(?i)^É$", &["é"], &["e"]),
         ] {
-            let regex = regex::Regex::new(&translated(pattern)).unwrap_or_else(|error| panic!("{pattern}: {error}"));
-            assert!(matches.iter().all(|text| regex.is_match(text)), "{pattern} {}", translated(pattern));
-            assert!(!not.iter().any(|text| regex.is_match(text)), "{pattern} {}", translated(pattern));
+            let made = translated(pattern).unwrap();
+            let regex = regex::Regex::new(&made).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+            assert!(matches.iter().all(|text| regex.is_match(text)), "{pattern} {made}");
+            assert!(!not.iter().any(|text| regex.is_match(text)), "{pattern} {made}");
+        }
+    }
+
+    #[test]
+    fn what_only_the_engine_takes_is_refused() {
+        for (pattern, what) in [
+            ("a**", "**"),
+            ("a*+b", "*+"),
+            ("(a+?*)", "+?*"),
+            ("a??*?", "??*?"),
+            ("a{2}{3}", "{2}{3}"),
+            ("a{2}?*", "{2}?*"),
+            ("a+{2,}", "+{2,}"),
+        ] {
+            assert_eq!(translated(pattern), Err(Refused::Nested(what)), "{pattern}");
+        }
+        assert_eq!(translated("a{1,1001}b"), Err(Refused::Count("{1,1001}")));
+        assert_eq!(translated("a{99999999999}"), Err(Refused::Count("{99999999999}")));
+        for pattern in
+            ["a+?", "a{2}?", "(a*)*", "(?:a+)+", "(?i)a*", "[*+]+", "\\**", "a*{x", "a*{,2}", "\\Q**\\E*", "a{1000}"]
+        {
+            assert!(regex::Regex::new(&translated(pattern).unwrap()).is_ok(), "{pattern}");
         }
     }
 
     #[test]
     fn what_is_wrong_stays_wrong_and_nothing_panics() {
         for pattern in ["(", "[", "[a", "\\", "(?P<n", "[z-a]", "\\8", "[\\", "[[:", "\\Q\\E("] {
-            assert!(regex::Regex::new(&translated(pattern)).is_err(), "{pattern}");
+            assert!(regex::Regex::new(&translated(pattern).unwrap()).is_err(), "{pattern}");
         }
     }
 }

@@ -1,13 +1,13 @@
 //! Values beyond the plain ones: rare, behind one variant of [`Value`], and never on a fast path.
 
-use super::{Arena, Data, Type, Value};
+use super::{Arena, Data, Type, Value, Within};
 use crate::stdlib::bignum::BigNum;
 
-/// A value beyond the plain ones, and how deep it nests.
+/// A value beyond the plain ones.
 #[derive(Debug, Clone, Copy)]
 pub struct Extension<'v> {
     kind: Extended<'v>,
-    depth: u16,
+    within: Within,
 }
 
 /// What a value beyond the plain ones is.
@@ -92,8 +92,8 @@ impl<'v> Extension<'v> {
         &self.kind
     }
 
-    pub(super) const fn depth(&self) -> u16 {
-        self.depth
+    pub(super) const fn within(&self) -> Within {
+        self.within
     }
 
     /// What kind of value it is, as a user says it.
@@ -123,11 +123,13 @@ impl<'v> Extension<'v> {
 impl Arena {
     /// A value beyond the plain ones, as it is.
     pub fn extended<'v>(&'v self, kind: Extended<'v>) -> Value<'v> {
-        let depth = match kind {
-            Extended::Marked(value, _) | Extended::Typed(_, value) => value.depth(),
-            _ => 0,
+        let within = match kind {
+            Extended::Marked(value, _) => Within { qualified: true, ..value.within() },
+            Extended::Typed(_, value) => value.within(),
+            Extended::Unknown(_) => Within { qualified: true, ..Within::default() },
+            Extended::Number(_) | Extended::Null(_) | Extended::Capsule(_) => Within::default(),
         };
-        Value::Extended(self.bump().alloc(Extension { kind, depth }))
+        Value::Extended(self.bump().alloc(Extension { kind, within }))
     }
 
     /// A number: plain where it is an `i64` of full precision.

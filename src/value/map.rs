@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::HashTable;
 
-use super::{Arena, Text, Value, depth_above};
+use super::{Arena, Text, Value, Within};
 
 /// Maps of up to this many keys are searched from the front, larger ones by their sorted permutation.
 const LINEAR: usize = 8;
@@ -29,7 +29,7 @@ pub struct Shape<'v> {
 
 impl<'v> Shape<'v> {
     /// An anonymous shape; `None` where a key comes twice.
-    pub(super) fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
+    pub(crate) fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
         Self::with_id(arena, keys, 0)
     }
 
@@ -76,14 +76,14 @@ pub struct Map<'v> {
     values: &'v [Value<'v>],
     /// The shape's id, here so that a read site need not go to the shape.
     id: u32,
-    depth: u16,
+    within: Within,
 }
 
 impl<'v> Map<'v> {
     /// A map of `shape`'s keys with `values`. Read sites rely on there being one for each key.
     pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
         assert_eq!(shape.keys.len(), values.len(), "a value for each key");
-        Self { shape, values, id: shape.id, depth: depth_above(values) }
+        Self { shape, values, id: shape.id, within: Within::around(values) }
     }
 
     /// The keys and their order.
@@ -112,8 +112,8 @@ impl<'v> Map<'v> {
         self.values.is_empty()
     }
 
-    pub(super) const fn depth(&self) -> u16 {
-        self.depth
+    pub(super) const fn within(&self) -> Within {
+        self.within
     }
 
     /// The value under `key`.

@@ -105,27 +105,40 @@ impl PartialEq for Text<'_> {
 
 impl Eq for Text<'_> {}
 
-/// A list and how deep it nests (a list of scalars is 1 deep).
+/// A list.
 #[derive(Debug, Clone, Copy)]
 pub struct List<'v> {
     items: &'v [Value<'v>],
+    within: Within,
+}
+
+/// What holds of a value with all that is in it. Kept where values hold others, so that nobody has to look into them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Within {
+    /// How deep lists and maps nest: a list of scalars is 1 deep.
     depth: u16,
+    /// Whether anything is marked or not known.
+    qualified: bool,
+}
+
+impl Within {
+    /// What holds of all of `values` together with what holds them.
+    fn around(values: &[Value<'_>]) -> Self {
+        let both = |a: Self, b: Self| Self { depth: a.depth.max(b.depth), qualified: a.qualified | b.qualified };
+        let all = values.iter().map(Value::within).fold(Self::default(), both);
+        Self { depth: all.depth.saturating_add(1), ..all }
+    }
 }
 
 impl<'v> List<'v> {
     pub(crate) fn new(items: &'v [Value<'v>]) -> Self {
-        Self { items, depth: depth_above(items) }
+        Self { items, within: Within::around(items) }
     }
 
     /// The items.
     pub const fn items(&self) -> &'v [Value<'v>] {
         self.items
     }
-}
-
-/// One more than the deepest of `values`.
-fn depth_above(values: &[Value<'_>]) -> u16 {
-    values.iter().map(|value| value.depth()).max().unwrap_or(0).saturating_add(1)
 }
 
 /// A value of a running program.
@@ -212,11 +225,30 @@ impl<'v> Value<'v> {
 
     /// How deep lists and maps nest here; 0 for a scalar.
     pub const fn depth(&self) -> u16 {
+        self.within().depth
+    }
+
+    /// Whether it, or anything in it, is marked or not known.
+    ///
+    /// ```
+    /// use dropforge::value::{Arena, Type, Value};
+    /// let arena = Arena::new();
+    /// assert!(!arena.list(&[Value::Int(1)]).is_qualified());
+    /// let unknown = arena.list(&[Value::Int(1), arena.unknown(Type::Number)]);
+    /// assert!(unknown.is_qualified() && arena.map(&[("inner", unknown)]).is_qualified());
+    /// assert!(arena.list(&[arena.marked(Value::Int(1), &["secret"])]).is_qualified());
+    /// ```
+    pub const fn is_qualified(&self) -> bool {
+        self.within().qualified
+    }
+
+    #[inline]
+    const fn within(&self) -> Within {
         match self {
-            Value::List(list) => list.depth,
-            Value::Map(map) => map.depth(),
-            Value::Extended(extension) => extension.depth(),
-            _ => 0,
+            Value::List(list) => list.within,
+            Value::Map(map) => map.within(),
+            Value::Extended(extension) => extension.within(),
+            _ => Within { depth: 0, qualified: false },
         }
     }
 

@@ -1,5 +1,7 @@
 //! Where a program's top-level inputs are found.
 
+use std::cell::RefCell;
+
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
@@ -46,7 +48,7 @@ impl Bound {
     #[inline]
     pub(super) fn bind<'r>(
         &mut self,
-        known: &mut Bindings,
+        known: &RefCell<Bindings>,
         code: &CodeView<'_>,
         inputs: Inputs<'r>,
         values: &mut [Value<'r>],
@@ -64,7 +66,7 @@ impl Bound {
     }
 
     #[inline(never)]
-    fn find(&mut self, known: &mut Bindings, code: &CodeView<'_>, layers: [Option<&Map<'_>>; 2], ids: ShapeIds) {
+    fn find(&mut self, known: &RefCell<Bindings>, code: &CodeView<'_>, layers: [Option<&Map<'_>>; 2], ids: ShapeIds) {
         let places = || code.globals.iter().map(|&name| find(layers, code.str(name))).collect();
         // Most programs only ever see the shapes they see first: those are not worth keeping.
         let first = self.ids == (ANONYMOUS, ANONYMOUS);
@@ -73,6 +75,7 @@ impl Bound {
             self.places = places();
             return;
         }
+        let mut known = known.borrow_mut();
         if known.len() >= KEPT {
             known.clear();
         }

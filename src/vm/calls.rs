@@ -24,13 +24,28 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
+    /// Calls an imported function with the topmost `count` values, one for each of its parameters.
+    #[inline]
+    pub(super) fn apply(&mut self, count: u32, import: u32) -> Result<()> {
+        self.cx.spend(1)?;
+        let builtin = self.linked.get(import as usize).filter(|builtin| self.cx.capabilities().include(builtin.needs));
+        let Some(Body::Native(body)) = builtin.map(|builtin| &builtin.body) else { return Err(self.corrupt()) };
+        let answer = body(&self.cx, self.topmost(count as usize))?;
+        self.top -= count as usize;
+        self.push(answer);
+        Ok(())
+    }
+
     /// The same, where the answer is the same for the whole render: the function is called once.
     pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
         let memo = self.program.globals.len() + memo as usize;
         let known = A::at(self.values, memo);
         if known.is_undefined() {
+            let noted = self.cx.notes().count();
             self.call::<S>(at)?;
-            if self.import_of(at).is_some_and(|builtin| builtin.pure) {
+            // What was noted is noted again where the call stands again.
+            let quiet = self.cx.notes().count() == noted;
+            if quiet && self.import_of(at).is_some_and(|builtin| builtin.pure) {
                 *A::place(self.values, memo) = A::at(self.values, self.top - 1);
             }
             return Ok(());
@@ -50,7 +65,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     fn answer_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
         let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
-            return Err(capability_off(builtin));
+            return S::fault(&self.cx, capability_off(builtin));
         }
         let given = self.topmost(site.params.len());
         match (&builtin.body, &builtin.params) {
@@ -154,6 +169,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 #[cold]
 fn capability_off(builtin: &Builtin) -> Box<Diagnostic> {
     let message = format!("{} `{}` exists only where the engine allows it", builtin.kind.name(), builtin.name);
+    let needs = builtin.needs.names().collect::<Vec<_>>().join(" and ");
     Diagnostic::new(Code::CapabilityOff, message)
-        .with_help("build the engine with the capability it needs (clock, randomness or environment)")
+        .with_help(format!("it needs the capability {needs}: allow it when the engine is built, or with `--allow`"))
 }

@@ -2,7 +2,7 @@
 
 use super::access::Access;
 use super::machine::{Capture, Machine, literal};
-use super::semantics::Semantics;
+use super::semantics::{Logic, Semantics};
 use crate::bytecode::{BinaryOp, Op, Role, Test};
 use crate::diagnostics::Result;
 use crate::value::Value;
@@ -90,6 +90,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     self.push(S::in_role(&self.cx, value, Role::of(a))?);
                 }
                 Op::List => self.list(a)?,
+                Op::Map => self.map(a)?,
                 Op::Scope => self.visible(a).map(|value| self.push(value))?,
                 Op::Jump => pc = self.jump(pc, a as usize)?,
                 Op::JumpIf => {
@@ -130,6 +131,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::EndIter => drop(self.loops.pop()),
                 Op::Call => self.call::<S>(a)?,
                 Op::CallMemo => self.call_memo::<S>(a, operand())?,
+                Op::Apply => self.apply(a, operand())?,
                 Op::CallChunk => {
                     let scope = operand();
                     pc = self.enter(a, scope, pc)?;
@@ -151,6 +153,9 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     self.push(S::negative(&self.cx, value)?);
                 }
                 Op::Mark => self.push(Value::uint(self.cx.notes().count() as u64)),
+                Op::MarkSlot => self.set_slot(a, Value::uint(self.cx.notes().count() as u64)),
+                Op::And => self.logic::<S>(Logic::And, a)?,
+                Op::Or => self.logic::<S>(Logic::Or, a)?,
                 Op::Fault => {
                     let error = self.failure(a);
                     self.push(S::fault(&self.cx, error)?);
@@ -176,6 +181,18 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     fn binary<S: Semantics>(&mut self, op: BinaryOp) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
         let answer = S::binary(&self.cx, op, a, b)?;
+        self.push(answer);
+        Ok(())
+    }
+
+    /// Joins the two topmost answers; the slot at `slot` and the next one say how many errors were noted before each.
+    #[inline]
+    fn logic<S: Semantics>(&mut self, logic: Logic, slot: u32) -> Result<()> {
+        let (b, a) = (self.pop(), self.pop());
+        let answer = match (a, b) {
+            (Value::Bool(a), Value::Bool(b)) if self.cx.notes().count() == 0 => Value::Bool(logic.of(a, b)),
+            _ => S::logic(&self.cx, logic, [a, b], [self.slot(slot), self.slot(slot + 1)])?,
+        };
         self.push(answer);
         Ok(())
     }

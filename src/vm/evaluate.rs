@@ -3,23 +3,24 @@
 use std::cell::Cell;
 
 use super::access::Trusting;
-use super::bind::{Bindings, Bound};
 use super::dispatch::{Hooks, NoHooks};
-use super::machine::{COLD, Cache, Machine};
+use super::kept::{Kept, Memory};
+use super::machine::Machine;
 use super::output::Output;
 use super::semantics::Semantics;
 use crate::bytecode::{CodeView, Program};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::function::{Capabilities, Cx, Linked, Regexes};
 use crate::limits::Limits;
-use crate::value::{Arena, Inputs, Text, Value};
+use crate::value::{Arena, Inputs, Shape, Text, Value};
 
-/// Where the answers of runs live: an arena and the compiled regular expressions. Nothing in it goes before it does or is
-/// [reset](Space::reset).
+/// Where the answers of runs live, and what is kept of the programs that ran: an arena, compiled regular expressions,
+/// inline caches. For one thread. No value in it goes before it does or is [reset](Space::reset).
 #[derive(Debug, Default)]
 pub struct Space {
     pub(crate) arena: Arena,
     pub(crate) regexes: Regexes,
+    pub(super) memory: Memory,
 }
 
 impl Space {
@@ -28,7 +29,8 @@ impl Space {
         Self::default()
     }
 
-    /// Forgets all values in it and keeps its memory for what comes next.
+    /// Forgets all values in it. What is known of programs is kept, and memory for what comes next: whoever looks at
+    /// one answer before the next run resets before that, and runs take no more memory then.
     pub fn reset(&mut self) {
         self.arena.reset();
     }
@@ -51,19 +53,19 @@ pub struct Evaluator<'r> {
     linked: &'r Linked,
     space: &'r Space,
     limits: &'r Limits,
-    capabilities: Capabilities,
-    caches: &'r [Cache],
+    capabilities: Capabilities<'r>,
+    /// What the space keeps of the program, while this is about to run it.
+    kept: Option<Box<Kept>>,
     /// String constants as values, kept from run to run: there may be many more than one run needs.
     texts: &'r [Cell<Option<&'r Text<'r>>>],
+    /// The keys of maps as shapes, kept like these.
+    shapes: &'r [Cell<Option<&'r Shape<'r>>>],
     /// Inputs, memos and room for a frame, kept from run to run: what stays the same while the inputs do is not found
     /// again, and a program of many chunks has as many memos.
     values: &'r mut [Value<'r>],
     /// The inputs that the values are those of.
     inputs: Option<Inputs<'r>>,
     budgets: (u64, u64),
-    bound: Bound,
-    bindings: Bindings,
-    scratch: String,
 }
 
 /// What a run answered, and what it noted.
@@ -77,29 +79,26 @@ pub struct Answer<'r> {
 
 impl<'r> Evaluator<'r> {
     /// An evaluator of `program` with its imports.
+    #[inline]
     pub fn new(
         space: &'r Space,
         program: &'r Program,
         linked: &'r Linked,
         limits: &'r Limits,
-        capabilities: Capabilities,
+        capabilities: Capabilities<'r>,
     ) -> Self {
-        let program = program.code();
-        let caches = (0..program.caches).map(|_| Cell::new(COLD));
         Self {
-            caches: space.arena.bump().alloc_slice_fill_iter(caches),
+            kept: None,
             texts: &[],
+            shapes: &[],
             values: &mut [],
             inputs: None,
-            program,
+            program: program.code(),
             linked,
             space,
             limits,
             capabilities,
             budgets: (limits.fuel, limits.memory),
-            bound: Bound::default(),
-            bindings: Bindings::default(),
-            scratch: String::new(),
         }
     }
 
@@ -117,23 +116,28 @@ impl<'r> Evaluator<'r> {
     ///
     /// # Errors
     /// A limit that was reached; in languages whose errors are not values, any error.
+    #[inline]
     pub fn run<S: Semantics>(&mut self, chunk: u32, inputs: Inputs<'r>) -> Result<Answer<'r>> {
         self.run_hooked::<S, _>(chunk, inputs, &mut NoHooks)
     }
 
     /// Room for `room` values, of which the first `fixed` are the inputs, bound, and the memos.
-    fn values(&mut self, fixed: usize, room: usize, inputs: Inputs<'r>) -> &'r mut [Value<'r>] {
+    #[inline]
+    fn values(&mut self, fixed: usize, room: usize, inputs: Inputs<'r>, kept: &mut Kept) -> &'r mut [Value<'r>] {
         let mut values = std::mem::take(&mut self.values);
+        let same = self.inputs.is_some_and(|last| last.is(&inputs));
         if values.len() < room {
-            let old: &[Value<'r>] = values;
-            let kept = (0..room).map(|at| old.get(at).copied().filter(|_| at < fixed).unwrap_or_default());
-            values = self.space.arena.bump().alloc_slice_fill_iter(kept);
+            // Ahead of what is asked for: chunks may each want a little more than the one before.
+            let room = room.max(values.len() * 2);
+            let more = self.space.arena.bump().alloc_slice_fill_copy(room, Value::Undefined);
+            let known = if same { fixed } else { 0 };
+            values.iter().zip(more.iter_mut()).take(known).for_each(|(old, new)| *new = *old);
+            values = more;
+        } else if let (false, Some(fixed)) = (same, values.get_mut(..fixed)) {
+            fixed.fill(Value::Undefined);
         }
-        if !self.inputs.take().is_some_and(|last| last.is(&inputs)) {
-            if let Some(fixed) = values.get_mut(..fixed) {
-                fixed.fill(Value::Undefined);
-            }
-            self.bound.bind(&mut self.bindings, &self.program, inputs, values);
+        if !same {
+            kept.bound.bind(&self.space.memory.bindings, &self.program, inputs, values);
         }
         values
     }
@@ -142,28 +146,41 @@ impl<'r> Evaluator<'r> {
     ///
     /// # Errors
     /// As [`Evaluator::run`].
+    #[inline]
     pub fn run_hooked<S: Semantics, H: Hooks>(
         &mut self,
         chunk: u32,
         inputs: Inputs<'r>,
         hooks: &mut H,
     ) -> Result<Answer<'r>> {
-        let arena = &self.space.arena;
-        let program = self.program;
+        let (program, space) = (self.program, self.space);
+        let mut kept = self.kept.take().unwrap_or_else(|| space.memory.take(&program));
         let fixed = program.globals.len() + program.memos as usize;
         let frame = program.chunk(chunk).map_or(0, |chunk| (chunk.slots + chunk.stack) as usize);
-        let values = self.values(fixed, fixed + frame, inputs);
-        self.scratch.clear();
-        let cx = Cx::new(arena, inputs, self.limits, self.capabilities, &self.space.regexes);
-        let cx = cx.with_budgets(self.budgets);
-        let out = Output::new(&mut self.scratch, self.limits.output_bytes);
-        let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, self.caches, values, out);
-        machine.texts = self.texts;
+        let values = self.values(fixed, fixed + frame, inputs, &mut kept);
+        let Kept { caches, scratch, .. } = &mut *kept;
+        scratch.clear();
+        let cx = Cx::new(&space.arena, inputs, self.limits, self.capabilities, &space.regexes);
+        cx.set_budgets(self.budgets);
+        let out = Output::new(scratch, self.limits.output_bytes);
+        let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, caches, values, out);
+        (machine.texts, machine.shapes) = (self.texts, self.shapes);
         let outcome = machine.run::<S, H>(chunk, hooks);
         let answer = Answer { value: machine.answer, errors: machine.noted() };
         self.budgets = machine.cx.budgets();
-        (self.texts, self.values, self.inputs) = (machine.texts, machine.values, Some(inputs));
+        (self.texts, self.shapes) = (machine.texts, machine.shapes);
+        (self.values, self.inputs) = (machine.values, Some(inputs));
+        self.kept = Some(kept);
         outcome.map(|()| answer)
+    }
+}
+
+impl Drop for Evaluator<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(kept) = self.kept.take() {
+            self.space.memory.put(kept);
+        }
     }
 }
 

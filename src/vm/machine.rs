@@ -14,7 +14,7 @@ use crate::bytecode::{CodeView, EscapeMode, Literal, Number};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
 use crate::limits::Limit;
-use crate::value::{BLOCK, Text, Value};
+use crate::value::{BLOCK, Shape, Text, Value};
 
 /// An inline cache: a shape's id and the index of the key in it.
 pub(super) type Cache = Cell<(u32, u32)>;
@@ -55,9 +55,11 @@ pub(super) struct Machine<'r, 'o, A> {
     pub program: CodeView<'r>,
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
-    pub caches: &'r [Cache],
+    pub caches: &'o [Cache],
     /// String constants as values, made when first pushed; nothing until one is.
     pub texts: &'r [Cell<Option<&'r Text<'r>>>],
+    /// The keys of maps as shapes, by their offsets, made when first needed; nothing until one is.
+    pub shapes: &'r [Cell<Option<&'r Shape<'r>>>],
     pub values: &'r mut [Value<'r>],
     /// Index behind the top of the stack.
     pub top: usize,
@@ -81,7 +83,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         program: CodeView<'r>,
         linked: &'r Linked,
         cx: Cx<'r>,
-        caches: &'r [Cache],
+        caches: &'o [Cache],
         values: &'r mut [Value<'r>],
         out: Output<'o>,
     ) -> Self {
@@ -92,6 +94,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             linked,
             caches,
             texts: &[],
+            shapes: &[],
             values,
             top: fixed,
             base: fixed,
@@ -262,6 +265,34 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.top -= count as usize;
         self.push(list);
         Ok(())
+    }
+
+    /// Makes a map of the topmost values, which are those of the keys at `at`.
+    pub(super) fn map(&mut self, at: u32) -> Result<()> {
+        let shape = match self.shapes.get(at as usize).and_then(Cell::get) {
+            Some(shape) => shape,
+            None => self.new_shape(at)?,
+        };
+        let count = shape.keys().len();
+        let map = self.cx.shaped_map(shape, self.topmost(count))?;
+        self.top -= count;
+        self.push(map);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn new_shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
+        let arena = self.cx.arena();
+        if self.shapes.is_empty() {
+            self.shapes = arena.bump().alloc_slice_fill_with(self.program.keys_words(), |_| Cell::new(None));
+        }
+        let keys = self.program.keys(at).iter().map(|&key| Text::new(self.text(key)));
+        let keys = arena.bump().alloc_slice_fill_iter(keys);
+        let Some(shape) = Shape::without_duplicates(arena, keys) else { return Err(self.corrupt()) };
+        if let Some(cell) = self.shapes.get(at as usize) {
+            cell.set(Some(shape));
+        }
+        Ok(shape)
     }
 
     pub(super) fn begin_capture(&mut self) {

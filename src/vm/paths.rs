@@ -68,7 +68,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         value
     }
 
-    fn slot(&self, slot: u32) -> Value<'r> {
+    #[inline(always)]
+    pub(super) fn slot(&self, slot: u32) -> Value<'r> {
         A::at(self.values, self.base + slot as usize)
     }
 

@@ -24,6 +24,31 @@ pub struct Missing<'m, 'v> {
     pub mode: Option<EscapeMode>,
 }
 
+/// How two answers become one, in languages that evaluate both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logic {
+    /// Both are true.
+    And,
+    /// One is true.
+    Or,
+}
+
+impl Logic {
+    /// The answer to two that are booleans.
+    #[inline(always)]
+    pub fn of(self, a: bool, b: bool) -> bool {
+        match self {
+            Logic::And => a && b,
+            Logic::Or => a || b,
+        }
+    }
+
+    /// The answer that one of the two decides by itself.
+    pub fn decides(self) -> bool {
+        self == Logic::Or
+    }
+}
+
 /// A language's rules. Static functions without state: the loop is compiled once for each language.
 ///
 /// An error made here needs no place: the machine adds it, and puts the instruction's source text where the
@@ -52,8 +77,16 @@ pub trait Semantics: 'static {
         Self::binary(cx, BinaryOp::Sub, Value::Int(0), value)
     }
 
-    /// What a run goes on with after an error that was known when the program was compiled, in languages whose
-    /// errors are values; others raise it.
+    /// What two answers become of which one is no boolean, or where errors were noted; `from` are the numbers of notes
+    /// that there were before each was looked for.
+    fn logic<'v>(cx: &Cx<'v>, logic: Logic, answers: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+        let _ = from;
+        let [a, b] = answers;
+        Ok(Value::Bool(logic.of(Self::truth(cx, a)?, Self::truth(cx, b)?)))
+    }
+
+    /// What a run goes on with after an error that is not one of a value: it was known when the program was compiled, or
+    /// the engine does not allow what is called. In languages whose errors are values; others raise it.
     fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
         let _ = cx;
         Err(error)

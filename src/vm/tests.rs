@@ -1,6 +1,6 @@
 //! The machine with a toy language: the mechanisms, not a language's rules.
 
-use super::{Items, Missing, NoHooks, Output, Run, Semantics, Session, run, run_checked};
+use super::{Evaluator, Items, Missing, NoHooks, Output, Run, Semantics, Session, Space, run, run_checked};
 use crate::bytecode::{BinaryOp, Dialect, EscapeMode, Op, Program, Scope, disassemble};
 use crate::compiler::{Constant, Emitter, Fold, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::{CULPRIT, Code, Result};
@@ -82,7 +82,12 @@ fn load(e: &mut Emitter<'_>, name: &str) {
 }
 
 fn program(lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
-    let mut emitter = Emitter::new(Dialect::ALL[1], &Toy, 1 << 20);
+    program_in(Dialect::ALL[1], lower)
+}
+
+/// A program of the instructions of another language.
+fn program_in(dialect: Dialect, lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
+    let mut emitter = Emitter::new(dialect, &Toy, 1 << 20);
     let main = emitter.declare_chunk("main", 0);
     emitter.begin_chunk(main);
     emitter.at(&Source::new("toy", "0123456789"), Span::new(2, 5));
@@ -234,4 +239,79 @@ fn endless_recursion_and_long_loops_reach_their_limits() {
     assert!(
         render_with(&looping, r#"{"l": [1, 2, 3, 4, 5]}"#, &Limits { output_bytes: 50, ..Limits::default() }).is_ok()
     );
+}
+
+/// A program whose answer is the sum of two attributes of an input.
+fn answering() -> Program {
+    program_in(Dialect::ALL[2], |e| {
+        let [a, b] = ["a", "b"].map(|name| [SegmentSpec::Attr(name, Span::default())]);
+        let roots = [RootSpec::Global("x")];
+        e.load(&PathSpec { name: "x.a", roots: &roots, segments: &a });
+        e.load(&PathSpec { name: "x.b", roots: &roots, segments: &b });
+        e.binary(BinaryOp::Add);
+        e.op(Op::Answer, &[]);
+    })
+}
+
+#[test]
+fn evaluations_one_at_a_time_take_no_more_memory_and_know_what_was_found_before() {
+    let (programs, linked, limits) = ([answering(), answering()], Box::default(), Limits::default());
+    let (arena, names, mut space) = (Arena::new(), Arena::new(), Space::new());
+    let shapes = crate::value::Shapes::new(&names);
+    let builder = crate::value::InputBuilder::new(&arena, &shapes);
+    // Maps of other keys, in another order, with or without what is asked for.
+    let inputs =
+        [r#"{"x": {"a": 1, "b": 2}}"#, r#"{"y": 0, "x": {"b": 10, "c": 0, "a": 20}}"#, r#"{"x": {"b": 1}}"#, "{}"]
+            .map(|json| Inputs::new(builder.json(json).unwrap()));
+    let mut taken = 0;
+    for round in 0..100 {
+        for program in &programs {
+            for (inputs, expected) in inputs.iter().zip([Some(3), Some(30), None, None]) {
+                space.reset();
+                let mut evaluator = Evaluator::new(&space, program, &linked, &limits, Capabilities::NONE);
+                let answer = evaluator.run::<Toy>(0, *inputs).map(|answer| answer.value);
+                match expected {
+                    Some(expected) => assert!(matches!(answer, Ok(Value::Int(n)) if n == expected), "{answer:?}"),
+                    None => assert_eq!(answer.unwrap_err().code, Code::UndefinedVariable),
+                }
+            }
+        }
+        match round {
+            0 => taken = space.arena().allocated_bytes(),
+            _ => assert_eq!(space.arena().allocated_bytes(), taken, "round {round}"),
+        }
+    }
+}
+
+#[test]
+fn evaluators_of_one_program_in_one_space_do_not_disturb_each_other() {
+    let (program, linked, limits) = (answering(), Box::default(), Limits::default());
+    let space = Space::new();
+    let input = |a, b| {
+        let x = space.arena().map(&[("a", Value::Int(a)), ("b", Value::Int(b))]);
+        Inputs::new(space.arena().map(&[("x", x)]))
+    };
+    let new = || Evaluator::new(&space, &program, &linked, &limits, Capabilities::NONE);
+    let (mut first, mut second) = (new(), new());
+    for n in 0..3 {
+        for evaluator in [&mut first, &mut second] {
+            let answer = evaluator.run::<Toy>(0, input(n, 10)).unwrap();
+            assert!(matches!(answer.value, Value::Int(sum) if sum == n + 10));
+        }
+    }
+}
+
+#[test]
+fn programs_that_share_a_place_take_it_from_each_other() {
+    let (programs, linked, limits) = ((0..1100).map(|_| answering()), Box::default(), Limits::default());
+    let programs: Vec<_> = programs.collect();
+    let (arena, names, mut space) = (Arena::new(), Arena::new(), Space::new());
+    let shapes = crate::value::Shapes::new(&names);
+    let inputs = crate::value::InputBuilder::new(&arena, &shapes).json(r#"{"x": {"a": 1, "b": 2}}"#).unwrap();
+    for program in programs.iter().chain(&programs) {
+        space.reset();
+        let mut evaluator = Evaluator::new(&space, program, &linked, &limits, Capabilities::NONE);
+        let answer = evaluator.run::<Toy>(0, Inputs::new(inputs)).unwrap();
+        assert!(matches!(answer.value, Value::Int(3)));
+    }
 }

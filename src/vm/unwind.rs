@@ -83,7 +83,13 @@ impl<A: Access> Machine<'_, '_, A> {
     }
 
     /// The errors that were noted, each at its place. What else was noted and nobody asked for is dropped.
+    #[inline]
     pub(super) fn noted(&self) -> Vec<Box<Diagnostic>> {
+        if self.cx.notes().count() == 0 { Vec::new() } else { self.some_noted() }
+    }
+
+    #[cold]
+    fn some_noted(&self) -> Vec<Box<Diagnostic>> {
         let notes = self.cx.notes().take(0).into_iter();
         let errors = notes.filter_map(|note| match note.what {
             Noted::Error(error, subject) => Some(self.placed_at(error, word(note.at), subject)),

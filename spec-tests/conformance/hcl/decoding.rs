@@ -67,7 +67,7 @@ pub fn decodes(row: &Row<'_>) -> Check {
     faults.extend(bench.file.diagnostics().iter().cloned());
     let mut checks = Vec::new();
     if let Some(implied) = row.get("implied_type") {
-        let (wanted, got) = (ty(bench.space.arena(), implied)?, spec.implied_type(&context));
+        let (wanted, got) = (ty(bench.space.arena(), implied)?, spec.implied_type(&context, &mut Vec::new()));
         checks.push(equal("implied type", &wanted, &got));
     }
     let body = bench.file.body();

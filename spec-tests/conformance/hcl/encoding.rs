@@ -447,6 +447,12 @@ pub fn diagnostics<'d>(row: &Row<'_>, got: impl IntoIterator<Item = &'d Diagnost
     }
     let mut wanted: Vec<(&str, Vec<i64>)> = wanted.iter().map(wanted_place).collect();
     let mut places: Vec<(&str, Vec<i64>)> = got.iter().map(|diagnostic| place(diagnostic)).collect();
+    for ((_, wanted), (_, got)) in wanted.iter_mut().zip(&places) {
+        // The end of a call without its parenthesis is nowhere in the original.
+        if wanted.ends_with(&[0, 0, 0]) && wanted.get(..3) == got.get(..3) {
+            wanted.clone_from(got);
+        }
+    }
     wanted.sort();
     places.sort();
     let texts = row.get("errors");

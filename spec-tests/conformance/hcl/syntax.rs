@@ -1,6 +1,9 @@
-//! Rows of the native syntax that need no evaluation: errors of parsing, bodies, traversals, suggestions.
+//! Rows of the native syntax: errors of parsing, bodies with the values in them, traversals, suggestions.
+
+use std::sync::Arc;
 
 use dropforge::diagnostics::{Diagnostic, nearest};
+use dropforge::dialect::hcl::body::{Body as FileBody, Context, File, Schema};
 use dropforge::dialect::hcl::syntax::parser::{
     Parsed, TraversalStep, parse_config, parse_expression, parse_template, parse_traversal,
 };
@@ -8,8 +11,11 @@ use dropforge::dialect::hcl::syntax::tree::{Block, Body, BodyId, StepKind, Tree}
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
+use dropforge::value::Value;
+use dropforge::vm::Space;
 
-use super::encoding::{Check, Row, diagnostics, numbers, range};
+use super::encoding::{Check, Row, diagnostics, numbers, range, want};
+use super::evaluation::{functions, variables};
 
 fn source(row: &Row<'_>) -> Check<std::sync::Arc<Source>> {
     let text = String::from_utf8(row.input()?).map_err(|error| error.to_string())?;
@@ -61,10 +67,42 @@ pub fn config(row: &Row<'_>) -> Check {
     let parsed = parse_config(&source, &Limits::default());
     errors(row, &parsed.diagnostics, row.number("error_count"))?;
     places(row, &parsed.diagnostics)?;
-    match row.get("body") {
-        Some(wanted) => same_body(&parsed, parsed.root, wanted),
-        None => Ok(()),
+    let Some(wanted) = row.get("body") else { return Ok(()) };
+    same_body(&parsed, parsed.root, wanted)?;
+    let (limits, space) = (Limits::default(), Space::new());
+    let file = File::native(&source, &Arc::new(functions(row.get("functions"))?), &limits);
+    let context = match variables(space.arena(), row.get("variables"))? {
+        Value::Undefined => Context::new(&space, &limits),
+        variables => Context::new(&space, &limits).with_variables(variables),
+    };
+    same_values(&context, &file.body(), wanted)
+}
+
+/// The values of the arguments, and the errors of their evaluation.
+fn same_values<'r>(context: &Context<'r>, body: &FileBody<'r>, wanted: &Json<'_>) -> Check {
+    let Some(Json::Object(attributes)) = wanted.get("attributes") else { return Err("no attributes".into()) };
+    let blocks = wanted.get("blocks").and_then(Json::as_list).unwrap_or(&[]);
+    let labels = |block: &Json<'_>| block.get("labels").and_then(Json::as_list).map_or(0, <[_]>::len);
+    let schema = attributes.iter().fold(Schema::new(), |schema, (name, _)| schema.optional(name.as_ref()));
+    let schema = blocks.iter().fold(schema, |schema, block| {
+        schema.block(block.get("type").and_then(Json::as_text).unwrap_or(""), &vec![""; labels(block)])
+    });
+    let content = body.content(&schema, &mut Vec::new());
+    for (name, wanted) in attributes {
+        let attribute = content.attributes.get(name.as_ref()).ok_or(format!("no attribute {name}"))?;
+        let (mut faults, row) = (Vec::new(), Row(wanted.clone()));
+        let value = attribute.expr.evaluate(context, &mut faults);
+        let errors = diagnostics(&row, faults.iter().map(Box::as_ref));
+        errors
+            .and_then(|()| want(context.arena(), &row, "want", Some(value)))
+            .map_err(|why| format!("{name}: {why}"))?;
     }
+    if content.blocks.len() != blocks.len() {
+        return Err(format!("want {} blocks, got {}", blocks.len(), content.blocks.len()));
+    }
+    content.blocks.iter().zip(blocks).try_for_each(|(block, wanted)| {
+        same_values(context, &block.body, wanted.get("body").ok_or("a block without a body")?)
+    })
 }
 
 fn same_body(parsed: &Parsed<BodyId>, id: BodyId, wanted: &Json<'_>) -> Check {

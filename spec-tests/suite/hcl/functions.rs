@@ -3,13 +3,13 @@
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
 use dropforge::dialect::hcl::{Expression, registry};
-use dropforge::function::{Builtin, Params, Positional};
+use dropforge::function::{Builtin, Capabilities, Files, Params, Positional};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, BigNum, Inputs, Type, Value};
 use dropforge::vm::Space;
 
-use super::{Outcome, evaluated, said};
+use super::{Outcome, evaluated_allowing, said};
 
 /// The functions that a source can name.
 fn functions() -> Vec<(Builtin, Positional)> {
@@ -22,8 +22,15 @@ fn functions() -> Vec<(Builtin, Positional)> {
     registry().iter().filter_map(of).collect()
 }
 
+/// The files that examples name.
+fn example_files() -> Files {
+    Files::below(concat!(env!("CARGO_MANIFEST_DIR"), "/spec-tests/hcl/files")).expect("the directory is there")
+}
+
 fn shown(text: &str) -> Outcome {
-    evaluated(Expression::new(&Source::new("example", text), registry(), &Limits::default()))
+    let files = example_files();
+    let all = Capabilities::ALL.with_files(&files);
+    evaluated_allowing(all, Expression::new(&Source::new("example", text), registry(), &Limits::default()))
 }
 
 /// The value alone: no source writes a list or a map.
@@ -134,19 +141,39 @@ fn no_argument_makes_a_function_do_more_than_fail() {
     let extremes = extremes(&arena);
     let names: Vec<_> = extremes.iter().map(|(name, _)| *name).collect();
     let inputs = Inputs::new(arena.map(&extremes));
+    let files = example_files();
+    let all = Capabilities::ALL.with_files(&files);
     let mut count = 0;
     for (function, params) in functions() {
         for args in calls(&params, &names) {
             let text = format!("{}({args})", function.name);
             let expression = Expression::new(&Source::new("t", text.as_str()), registry.clone(), &limits);
             let (space, expression) = (Space::new(), expression.expect("a call"));
-            match expression.evaluate(&space, inputs, &limits) {
+            match expression.evaluate_allowing(all, &space, inputs, &limits) {
                 Ok(answer) => assert!(answer.errors.iter().all(|error| error.position().is_some()), "{text}"),
-                Err(error) if error.code == Code::CapabilityOff => assert!(!function.pure, "{text}"),
                 Err(error) => assert!(error.code.is_limit(), "{text}: {:?}", said([&*error])),
             }
             count += 1;
         }
     }
     assert!(count > 10_000, "{count} calls");
+}
+
+#[test]
+fn what_is_not_allowed_is_an_error_of_the_call_and_no_more() {
+    for (function, params) in functions().into_iter().filter(|(function, _)| !function.needs.is_none()) {
+        let args = vec!["\"a\""; params.params.len()].join(", ");
+        let call = format!("{}({args})", function.name);
+        let (limits, space) = (Limits::default(), Space::new());
+        let text = format!("[{call}, 1 + true, {call}]");
+        let expression = Expression::new(&Source::new("t", text.as_str()), registry(), &limits).expect("a tuple");
+        let answer = expression.evaluate(&space, Inputs::default(), &limits).expect("no limit is reached");
+        let codes: Vec<_> = answer.errors.iter().map(|error| error.code).collect();
+        assert_eq!(codes, [Code::CapabilityOff, Code::TypeMismatch, Code::CapabilityOff], "{text}");
+        let names = function.needs.names().collect::<Vec<_>>();
+        assert!(answer.errors[0].help.iter().any(|help| help.contains(names[0])), "{text}");
+        assert_eq!(answer.errors[0].position().map(|place| place.column), Some(2), "{text}");
+        let tried = Expression::new(&Source::new("t", format!("try({call}, \"no\")")), registry(), &limits);
+        assert_eq!(super::evaluated(tried).as_deref(), Ok("\"no\" : string"), "{text}");
+    }
 }

@@ -66,9 +66,12 @@ fn config(text: impl Into<String>) -> &'static str {
 
 /// How a source in the JSON syntax ends.
 fn json(text: impl Into<String>) -> &'static str {
-    let text = text.into();
+    json_within(text.into(), limits())
+}
+
+fn json_within(text: String, limits: Limits) -> &'static str {
     on_a_small_stack(move || {
-        let (limits, space, mut faults) = (limits(), Space::new(), Vec::new());
+        let (space, mut faults) = (Space::new(), Vec::new());
         let file = File::json(&Source::new("t", text), &Arc::new(registry()), &limits);
         let context = dropforge::dialect::hcl::body::Context::new(&space, &limits).evaluating();
         for attribute in file.body().just_attributes(&mut faults).values() {
@@ -113,6 +116,12 @@ fn nesting_ends_in_the_depth_limit() {
     assert_eq!(json(format!("{{\"a\": {}{}}}", "[".repeat(MANY), "]".repeat(MANY))), DEPTH);
     assert_eq!(json(format!("{}1{}", "{\"a\":".repeat(MANY), "}".repeat(MANY))), DEPTH);
     assert_eq!(json("[".repeat(MANY)), DEPTH);
+    // Where the syntax may be that deep, values still may not.
+    let deep = Limits { nesting: 2 * MANY, ..limits() };
+    for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"${n}\":", "}]")] {
+        let text = format!("{{\"a\": {}1{}}}", open.repeat(MANY), close.repeat(MANY));
+        assert_eq!(json_within(text, deep.clone()), DEPTH, "{open}");
+    }
 }
 
 #[test]
@@ -243,7 +252,7 @@ fn what_grows_ends_in_a_limit() {
         "setproduct(range(1000), range(1000), range(1000))".to_owned(),
         "format(\"%1000000000s\", \"a\")".to_owned(),
         "indent(1000000000, \"a\\nb\")".to_owned(),
-        "join(\"\", [for a in range(1000): join(\"a\", range(1000))])".to_owned(),
+        "join(\"\", [for a in range(1000): join(\"a\", range(a, a + 1000))])".to_owned(),
     ] {
         let end = expression(text.as_str());
         if !end.starts_with("limit.") {

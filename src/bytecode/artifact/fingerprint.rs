@@ -20,6 +20,7 @@ const FINGERPRINT: u64 = {
             Pops::PathIndexes => (2, 0),
             Pops::Arguments => (3, 0),
             Pops::Parameters => (4, 0),
+            Pops::Keys => (5, 0),
         };
         hash = byte(byte(byte(byte(hash, kind), pops), info.pushes), info.dialects.bits());
         at += 1;

@@ -20,6 +20,7 @@ fn program() -> Program {
         words: vec![Op::Text as u32, Op::Return as u32],
         paths: vec![],
         sites: vec![],
+        keys: vec![],
         scopes: vec![0],
         strings: vec![[0, 4]],
         numbers: vec![],
@@ -72,10 +73,10 @@ fn names_are_paths_in_order() {
 #[test]
 fn tables_fill_the_words() {
     // Sections of `a`: code, …, one scope word, one string of two words, …, one chunk of eight words, …
-    let sections = b"\x9F\x02\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00";
+    let sections = b"\xDC\x00\x10\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00";
     for changed in [
-        b"\x9F\x02\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
-        b"\x9F\x02\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x7E", // words that are not there
+        b"\xDC\x00\x10\x02\x00\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
+        b"\xDC\x00\x10\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x7E", // words that are not there
     ] {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");

@@ -65,6 +65,8 @@ impl Plan {
                 | Op::Keep
                 | Op::EndGather
                 | Op::ClearSlots
+                | Op::And
+                | Op::Or
                 | Op::Return
         );
         Plan { op, words, operands: nth as u8, kinds, label, pops, pushes, ends, plain: label == 0 && !more, dialects }
@@ -190,9 +192,10 @@ impl Check<'_, '_> {
         let mut bounds = [u32::MAX; KINDS];
         bounds[Operand::Str as usize] = count(self.tables.strings.len());
         bounds[Operand::Num as usize] = count(self.tables.numbers.len());
+        bounds[Operand::Import as usize] = count(self.tables.imports.len());
         bounds[Operand::Memo as usize] = self.tables.counts.memos;
         bounds[Operand::Chunk as usize] = count(self.tables.chunks.len());
-        for of_records in [Operand::Path, Operand::Site, Operand::Scope, Operand::Fail] {
+        for of_records in [Operand::Path, Operand::Site, Operand::Keys, Operand::Scope, Operand::Fail] {
             bounds[of_records as usize] = 0;
         }
         for of_four in [Operand::Lit, Operand::Mode, Operand::Role, Operand::Test] {
@@ -379,7 +382,7 @@ impl Walk<'_, '_> {
         let pops = match plan.pops {
             Pops::Fixed(n) => n.into(),
             Pops::Count => first,
-            Pops::PathIndexes | Pops::Arguments => taken,
+            Pops::PathIndexes | Pops::Arguments | Pops::Keys => taken,
             Pops::Parameters => check.tables.chunks.get(first as usize).map_or(0, |row| ChunkInfo::of(row).params),
         };
         self.take(pops, plan.pushes.into(), at)?;
@@ -406,6 +409,7 @@ impl Walk<'_, '_> {
         match kind {
             Operand::Path => self.record(Facts::at(self.facts.paths, raw), Rule::V5, "no such path", at),
             Operand::Site => self.record(Facts::at(self.facts.sites, raw), Rule::V10, "no such call", at),
+            Operand::Keys => self.record(Facts::at(self.facts.keys, raw), Rule::V5, "no such keys", at),
             Operand::Scope if raw == 0 => Ok(0),
             Operand::Scope => self.record(Facts::at(self.facts.scopes, raw), Rule::V5, "no such scope", at),
             Operand::Fail => self.record(Facts::at(self.facts.failures, raw), Rule::V5, "no such failure", at),
@@ -420,6 +424,7 @@ impl Walk<'_, '_> {
             Operand::Str => (Rule::V5, "no such string"),
             Operand::Num => (Rule::V5, "no such number"),
             Operand::Memo => (Rule::V6, "no place for the answer"),
+            Operand::Import => (Rule::V10, "no such function"),
             Operand::Slot => (Rule::V6, "no such slot"),
             Operand::Chunk => (Rule::V10, "no such chunk"),
             _ => (Rule::V2, "an operand without a meaning"),
@@ -465,6 +470,10 @@ impl Walk<'_, '_> {
             Op::ClearSlots => {
                 let run = u64::from(operand) + u64::from(second) <= u64::from(self.chunk.slots);
                 self.check.require(Rule::V6, run, "no such slots", at as usize)?;
+            }
+            Op::And | Op::Or => {
+                let next = operand.saturating_add(1) < self.chunk.slots;
+                self.check.require(Rule::V6, next, "no such slot", at as usize)?;
             }
             Op::Return => self.end(at)?,
             _ => {}

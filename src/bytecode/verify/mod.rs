@@ -117,8 +117,9 @@ pub(super) enum Maxima<'m> {
 pub(super) fn verify(tables: &Tables<'_>, texts: Texts, rules: Rules, mut maxima: Maxima<'_>) -> Result<()> {
     let check = Check { tables, rules };
     check.tables(texts)?;
-    let Tables { words, paths, sites, scopes, failures, .. } = tables;
-    let mut scratch = vec![0; words.len() + paths.len() + sites.len() + scopes.len() + failures.len()];
+    let Tables { words, paths, sites, keys, scopes, failures, .. } = tables;
+    let records = paths.len() + sites.len() + keys.len() + scopes.len() + failures.len();
+    let mut scratch = vec![0; words.len() + records];
     let (states, facts) = scratch.split_at_mut(words.len());
     let facts = check.records(facts)?;
     check.code(states, &facts, &mut maxima)

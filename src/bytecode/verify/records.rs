@@ -46,6 +46,7 @@ struct Needs {
 pub(super) struct Facts<'f> {
     pub paths: &'f [u64],
     pub sites: &'f [u64],
+    pub keys: &'f [u64],
     pub scopes: &'f [u64],
     pub failures: &'f [u64],
 }
@@ -64,12 +65,14 @@ impl Check<'_, '_> {
         let tables = self.tables;
         let (paths, room) = room.split_at_mut(tables.paths.len());
         let (sites, room) = room.split_at_mut(tables.sites.len());
+        let (keys, room) = room.split_at_mut(tables.keys.len());
         let (scopes, failures) = room.split_at_mut(tables.scopes.len());
         self.paths(paths)?;
         self.sites(sites)?;
+        self.keys(keys)?;
         self.scopes(scopes)?;
         self.failures(failures)?;
-        Ok(Facts { paths, sites, scopes, failures })
+        Ok(Facts { paths, sites, keys, scopes, failures })
     }
 
     fn paths(&self, facts: &mut [u64]) -> Result<()> {
@@ -151,6 +154,20 @@ impl Check<'_, '_> {
             at += SITE_HEAD + params.len();
         }
         self.require(Rule::V10, at == self.tables.sites.len(), "a call is not whole", at)
+    }
+
+    fn keys(&self, facts: &mut [u64]) -> Result<()> {
+        let mut at = 0;
+        while let Some((&count, rest)) = self.tables.keys.get(at..).and_then(<[u32]>::split_first) {
+            let keys = rest.get(..count as usize);
+            self.require(Rule::V5, keys.is_some() && count < 1 << 16, "the keys of a map are not whole", at)?;
+            let keys = keys.unwrap_or(&[]);
+            let named = keys.iter().all(|&key| self.has_string(key));
+            self.require(Rule::V5, named, "a key of a map has no name", at)?;
+            facts[at] = Fact::note(count, Needs::default());
+            at += 1 + keys.len();
+        }
+        Ok(())
     }
 
     fn scopes(&self, facts: &mut [u64]) -> Result<()> {

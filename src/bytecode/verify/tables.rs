@@ -20,7 +20,7 @@ impl Check<'_, '_> {
 
     fn totals(&self) -> Result<()> {
         let t = self.tables;
-        let records = t.paths.len().max(t.sites.len()).max(t.scopes.len()).max(t.failures.len());
+        let records = t.paths.len().max(t.sites.len()).max(t.keys.len()).max(t.scopes.len()).max(t.failures.len());
         let rows = t.strings.len().max(t.numbers.len()).max(t.globals.len()).max(t.imports.len()).max(t.sources.len());
         let largest = t.words.len().max(records).max(rows);
         self.require(Rule::V15, largest < OPERANDS, "a table is too large", largest)?;

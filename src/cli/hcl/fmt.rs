@@ -9,14 +9,12 @@ use clap::Args;
 use super::super::console::Console;
 use super::super::exit::{Exit, Failed};
 use super::super::values::{Stdin, stdout_error};
+use super::is_native;
 use crate::bulk::{unified_diff, write_file};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::hcl::format::format;
 use crate::dialect::hcl::syntax::parser::parse_config;
 use crate::limits::Limits;
-
-/// What the names of files end in that a directory is searched for.
-const EXTENSIONS: [&str; 5] = ["hcl", "nomad", "tf", "tfvars", "tofu"];
 
 /// How deep directories are searched.
 const MAX_DEPTH: usize = 64;
@@ -134,15 +132,11 @@ fn below(directory: &Path) -> Result<Vec<PathBuf>> {
             let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
             if kind.is_dir() && !hidden && depth < MAX_DEPTH {
                 rest.push((entry.path(), depth + 1));
-            } else if kind.is_file() && has_extension(&entry.path()) {
+            } else if kind.is_file() && is_native(&entry.path()) {
                 files.push(entry.path());
             }
         }
     }
     files.sort();
     Ok(files)
-}
-
-fn has_extension(path: &Path) -> bool {
-    path.extension().and_then(|extension| extension.to_str()).is_some_and(|name| EXTENSIONS.contains(&name))
 }

@@ -1,12 +1,31 @@
-//! `dropforge hcl`: what is done with files of HCL's native syntax.
+//! `dropforge hcl`: what is done with files of HCL.
 
 mod decode;
 mod fmt;
+
+use std::path::Path;
 
 use clap::{Args, Subcommand};
 
 use super::console::Console;
 use super::exit::{Exit, Failed};
+use crate::bytecode::Dialect;
+use crate::engine::dialect_of;
+
+/// What the names of configurations in the native syntax end in.
+const EXTENSIONS: [&str; 5] = ["hcl", "nomad", "tf", "tfvars", "tofu"];
+
+/// Whether a file's name says that it is a configuration in the native syntax (`main.tf`).
+fn is_native(path: &Path) -> bool {
+    path.extension().and_then(|extension| extension.to_str()).is_some_and(|name| EXTENSIONS.contains(&name))
+}
+
+/// Whether a file's name says that it is a configuration, in the native syntax or in JSON (`main.tf.json`). One that
+/// names another language (`app.tera.hcl`) says that it is a template.
+pub(super) fn is_configuration(name: &str) -> bool {
+    let path = Path::new(name.strip_suffix(".json").unwrap_or(name));
+    is_native(path) && matches!(dialect_of(name), None | Some(Dialect::Hcl))
+}
 
 /// Work on HCL files.
 #[derive(Debug, Args)]

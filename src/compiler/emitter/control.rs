@@ -145,6 +145,11 @@ impl Emitter<'_> {
         self.jump(Op::Jump, mark.turn);
     }
 
+    /// The same where the top, which is taken, is not true.
+    pub fn continue_unless(&mut self, mark: LoopMark) {
+        self.jump(Op::JumpUnless, mark.turn);
+    }
+
     /// Leaves the loop.
     pub fn break_loop(&mut self, mark: LoopMark) {
         self.emit(Op::EndIter, &[]);

@@ -85,6 +85,16 @@ impl Emitter<'_> {
         }
     }
 
+    /// Calls a function with the topmost `count` values, which are the arguments of its parameters in their order.
+    /// Of such a function the body itself judges its arguments: no gate is between.
+    pub fn apply(&mut self, kind: ImportKind, name: &str, signature: Signature, count: u32) {
+        if self.is_dead(Op::Apply, count as usize) {
+            return;
+        }
+        let import = self.tables.import(kind, name, signature);
+        self.emit(Op::Apply, &[count, import]);
+    }
+
     /// The memo for calls of a function with the topmost values, where they stay the same for a whole render.
     fn memo(&mut self, import: u32, params: &[u32]) -> Option<u32> {
         let given = self.values.get(self.values.len().checked_sub(params.len())?..)?;

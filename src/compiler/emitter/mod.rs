@@ -58,6 +58,7 @@ struct Place {
 struct Records {
     paths: Vec<u32>,
     sites: Vec<u32>,
+    keys: Vec<u32>,
     scopes: Vec<u32>,
     failures: Vec<u32>,
 }
@@ -290,6 +291,24 @@ impl<'f> Emitter<'f> {
             return;
         }
         self.emit(Op::Join, &[count]);
+    }
+
+    /// The most keys that [`Emitter::map`] takes.
+    pub const KEYS: usize = u16::MAX as usize;
+
+    /// Makes a map of the topmost values, which are those of these keys in their order; no key comes twice.
+    pub fn map(&mut self, keys: &[&str]) {
+        if self.is_dead(Op::Map, keys.len()) {
+            return;
+        }
+        let at = index(self.records.keys.len());
+        self.records.keys.push(index(keys.len()));
+        for key in keys {
+            let key = self.tables.string(key);
+            self.records.keys.push(key);
+        }
+        self.oversized |= keys.len() > Self::KEYS;
+        self.emit(Op::Map, &[at]);
     }
 
     /// Emits an instruction that has no operand or whose operands are plain numbers.

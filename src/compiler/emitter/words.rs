@@ -141,14 +141,15 @@ impl Emitter<'_> {
             Pops::Count => operand,
             Pops::PathIndexes => self.path_at(operand).map_or(0, |path| path.indexes),
             Pops::Arguments => self.records.sites.get(operand as usize + 1).copied().unwrap_or(0),
+            Pops::Keys => self.records.keys.get(operand as usize).copied().unwrap_or(0),
             Pops::Parameters => self.chunks.get(operand as usize).map_or(0, |chunk| chunk.params),
         }
     }
 
     /// An error once the code or a table has outgrown the limit; cheap enough to ask often.
     pub fn check_size(&self) -> Result<()> {
-        let Records { paths, sites, scopes, failures } = &self.records;
-        let records = paths.len().max(sites.len()).max(scopes.len()).max(failures.len());
+        let Records { paths, sites, keys, scopes, failures } = &self.records;
+        let records = paths.len().max(sites.len()).max(keys.len()).max(scopes.len()).max(failures.len());
         let largest = self.words.len().max(records).max(self.tables.strings.len());
         if self.oversized || largest > self.limit.min(OPERAND as usize) {
             Err(Limit::CodeWords.error(self.limit as u64))
@@ -170,8 +171,8 @@ impl Emitter<'_> {
 
     /// Begins another program, of at most `limit` words, in the memory of the last one.
     pub fn restart(&mut self, limit: usize) {
-        let Records { paths, sites, scopes, failures } = &mut self.records;
-        [paths, sites, failures].into_iter().for_each(Vec::clear);
+        let Records { paths, sites, keys, scopes, failures } = &mut self.records;
+        [paths, sites, keys, failures].into_iter().for_each(Vec::clear);
         scopes.clear();
         scopes.push(0); // offset 0 means "none"
         self.tables.clear();
@@ -224,6 +225,7 @@ impl Emitter<'_> {
             words: take(&mut self.words),
             paths: take(&mut records.paths),
             sites: take(&mut records.sites),
+            keys: take(&mut records.keys),
             scopes: take(&mut records.scopes),
             strings: take(&mut tables.strings),
             numbers: take(&mut tables.numbers),
@@ -241,9 +243,9 @@ impl Emitter<'_> {
 
     /// Takes the tables back, for the memory that they have.
     fn keep_room(&mut self, parts: Parts) {
-        let Parts { pool, words, paths, sites, scopes, strings, numbers, globals, imports, failures, .. } = parts;
+        let Parts { pool, words, paths, sites, keys, scopes, strings, numbers, globals, imports, failures, .. } = parts;
         (self.words, self.spans, self.details, self.inlined) = (words, parts.spans, parts.details, parts.inlined);
-        self.records = Records { paths, sites, scopes, failures };
+        self.records = Records { paths, sites, keys, scopes, failures };
         let tables = &mut self.tables;
         (tables.pool, tables.strings, tables.numbers) = (pool, strings, numbers);
         (tables.globals, tables.imports) = (globals, imports);

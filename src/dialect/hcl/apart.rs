@@ -5,7 +5,7 @@ use super::values::Outcome;
 use super::values::copy::copied;
 use crate::bytecode::Program;
 use crate::diagnostics::Diagnostic;
-use crate::function::{Cx, Fault, Linked};
+use crate::function::{Capabilities, Cx, Fault, Linked};
 use crate::limits::Limits;
 use crate::value::{Inputs, Value};
 use crate::vm::{Evaluator, Space};
@@ -19,10 +19,11 @@ pub(super) fn evaluate_apart<'v>(
     (program, linked): (&Program, &Linked),
     limits: &Limits,
     variables: &[(&str, Value<'_>)],
+    capabilities: Capabilities<'_>,
 ) -> Outcome<Value<'v>> {
     let space = Space::new();
     let inputs = Inputs::new(space.arena().map(variables));
-    let mut evaluator = Evaluator::new(&space, program, linked, limits, cx.capabilities());
+    let mut evaluator = Evaluator::new(&space, program, linked, limits, capabilities);
     evaluator.set_budgets(cx.budgets());
     let answer = evaluator.run::<Rules>(0, inputs);
     cx.set_budgets(evaluator.budgets());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::builtins::complete;
 use super::explain::explain;
 use super::lower::compile_expressions;
 use super::semantics::Rules;
@@ -85,7 +86,8 @@ impl Expression {
         if !diagnostics.is_empty() {
             return Err(diagnostics.into());
         }
-        let program = compile_expressions(&tree, &[root], registry, limits)?;
+        let registry = complete(registry);
+        let program = compile_expressions(&tree, &[root], &registry, limits)?;
         let linked = registry.link(program.imports())?;
         Ok(Self { tree: Arc::new(tree), root, program, linked })
     }
@@ -111,7 +113,21 @@ impl Expression {
     /// # Errors
     /// A limit that was reached.
     pub fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Outcome<Answer<'r>> {
-        Evaluator::new(space, &self.program, &self.linked, limits, Capabilities::NONE).run::<Rules>(0, inputs)
+        self.evaluate_allowing(Capabilities::NONE, space, inputs, limits)
+    }
+
+    /// The same, where functions may reach what `capabilities` allow.
+    ///
+    /// # Errors
+    /// As [`Expression::evaluate`].
+    pub fn evaluate_allowing<'r>(
+        &'r self,
+        capabilities: Capabilities<'r>,
+        space: &'r Space,
+        inputs: Inputs<'r>,
+        limits: &'r Limits,
+    ) -> Outcome<Answer<'r>> {
+        Evaluator::new(space, &self.program, &self.linked, limits, capabilities).run::<Rules>(0, inputs)
     }
 
     /// Adds to the errors of an evaluation with these inputs what the variables are that they are about: marked values

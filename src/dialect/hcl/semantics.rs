@@ -3,7 +3,7 @@
 //! What is common (whole numbers, texts, booleans, attributes of objects) is decided here; the rest of the
 //! information model is in [`values`](super::values).
 
-use super::builtins::loops;
+use super::builtins::{core, loops};
 use super::call;
 use super::values::convert::convert;
 use super::values::refine::{Refine, safe_prefix};
@@ -11,8 +11,8 @@ use super::values::{Outcome, equality, logic, numbers, traverse, within};
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Fault, Noted, Subject};
-use crate::value::{BigNum, Extended, Refinement, Type, Value};
-use crate::vm::{Items, Missing, Output, Semantics};
+use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
+use crate::vm::{Items, Logic, Missing, Output, Semantics};
 
 /// The rules of `hcl`.
 #[derive(Debug, Clone, Copy)]
@@ -141,6 +141,11 @@ impl Semantics for Rules {
     }
 
     #[cold]
+    fn logic<'v>(cx: &Cx<'v>, logic: Logic, answers: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+        core::logic(cx, logic, answers, from)
+    }
+
+    #[cold]
     fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
         cx.note_error(error, Subject::Whole);
         Ok(cx.arena().faulty(Type::Dynamic))
@@ -181,14 +186,16 @@ impl Semantics for Rules {
             return Ok(Items::List(list.items()));
         }
         if !loops::iterable(cx, value, Subject::Part(0))? {
-            return Ok(Items::Indexed(&[]));
+            return Ok(Items::List(&[]));
         }
         let plain = value.unmarked().0;
         Ok(match (plain.elements(), plain.entries(), plain.extended()) {
+            (Some(items), ..) if names == 1 => Items::List(items),
+            (None, Some(entries), _) if names == 1 => Items::List(sorted_values(cx, entries)?),
             (Some(items), _, Some(Extended::Typed(Type::Set(_), _))) => Items::Pairs(pairs(cx, items)?),
             (Some(items), ..) => Items::Indexed(items),
             (None, Some(entries), _) => Items::Sorted(entries),
-            (None, None, _) => Items::Indexed(&[]),
+            (None, None, _) => Items::List(&[]),
         })
     }
 
@@ -208,6 +215,13 @@ impl Semantics for Rules {
         }
         Ok(())
     }
+}
+
+/// The values of a map in the order of its keys.
+fn sorted_values<'v>(cx: &Cx<'v>, map: &Map<'v>) -> Result<&'v [Value<'v>]> {
+    cx.charge(size_of_val(map.values()))?;
+    Ok(bumpalo::collections::Vec::from_iter_in(map.iter_sorted().map(|(_, value)| value), cx.arena().bump())
+        .into_bump_slice())
 }
 
 /// The elements of a set, each as its own key.

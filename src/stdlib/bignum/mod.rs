@@ -6,6 +6,16 @@ mod arithmetic;
 mod digits;
 mod limbs;
 mod parse;
+/// The magnitude of a finite float, and the power of two that it counts.
+fn parts(n: f64) -> (u64, i64) {
+    let bits = n.to_bits();
+    let fraction = bits & ((1 << 52) - 1);
+    match (bits >> 52 & 0x7ff) as i64 {
+        0 => (fraction, -1074),
+        exponent => (fraction | 1 << 52, exponent - 1075),
+    }
+}
+
 #[cfg(test)]
 mod tests;
 mod text;
@@ -69,13 +79,24 @@ impl BigNum {
         if n.is_infinite() {
             return Some(Self::infinity(n < 0.0, DOUBLE));
         }
-        let bits = n.to_bits();
-        let fraction = bits & ((1 << 52) - 1);
-        let (magnitude, scale) = match (bits >> 52 & 0x7ff) as i64 {
-            0 => (fraction, -1074),
-            exponent => (fraction | 1 << 52, exponent - 1075),
-        };
+        let (magnitude, scale) = parts(n);
         Some(Self::rounded(n.is_sign_negative(), &[magnitude], scale, false, DOUBLE))
+    }
+
+    /// The number that the shortest decimal text of a float says, with full precision; NaN is none.
+    pub fn of_shortest_text(n: f64) -> Option<Self> {
+        /// Every number of 15 digits is the shortest text of a float.
+        const SHORT: u64 = 10_u64.pow(15);
+        let (magnitude, scale) = parts(n);
+        let zeros = magnitude.trailing_zeros();
+        let (odd, scale) = (magnitude.checked_shr(zeros).unwrap_or(0), scale + i64::from(zeros));
+        // An odd number over 2^n has n decimal places: where the digits are so few, they are the text.
+        let places = u32::try_from(-scale).unwrap_or(u32::MAX);
+        let digits = 5_u64.checked_pow(places).and_then(|power| odd.checked_mul(power));
+        if odd > 0 && n.is_finite() && digits.is_some_and(|digits| digits < SHORT) {
+            return Some(Self::rounded(n.is_sign_negative(), &[odd], scale, false, FULL));
+        }
+        Self::parse(zmij::Buffer::new().format(n))
     }
 
     /// Zero, with a sign, as Go has it.

@@ -210,3 +210,35 @@ fn order_is_by_value() {
     }
     assert!(number("-0").compare(&number("0")).is_eq());
 }
+
+#[test]
+fn floats_are_the_numbers_that_their_shortest_texts_say() {
+    let mut state = 1_u64;
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 11
+    };
+    let dyadic = (0..2_000).map(|_| random() as i64 % 1_000_000).collect::<Vec<_>>();
+    let dyadic = dyadic.into_iter().enumerate().map(|(at, n)| n as f64 / f64::from(1_u32 << (at % 25)));
+    let any: Vec<f64> = (0..2_000).map(|_| f64::from_bits(random() << 11 | random() & 0x7ff)).collect();
+    let odd = [
+        0.0,
+        -0.0,
+        0.1,
+        0.75,
+        -2.5,
+        1e15,
+        999_999_999_999_999.0,
+        0.5_f64.powi(60),
+        f64::MIN_POSITIVE,
+        5e-324,
+        f64::MAX,
+    ];
+    for n in dyadic.chain(any).chain(odd).filter(|n| n.is_finite()) {
+        let text = zmij::Buffer::new().format(n).to_owned();
+        let of = BigNum::of_shortest_text(n).unwrap();
+        assert_eq!(format!("{of:?}"), format!("{:?}", number(&text)), "{text}");
+    }
+    assert!(BigNum::of_shortest_text(f64::NAN).is_none());
+    assert_eq!(format!("{:?}", BigNum::of_shortest_text(f64::INFINITY)), format!("{:?}", BigNum::parse("inf")));
+}

@@ -1,12 +1,13 @@
 //! Where expressions are evaluated.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
 use super::file::Compiled;
 use super::{Faults, File};
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::Rules;
 use crate::dialect::hcl::syntax::tree::ExprId;
 use crate::function::{Capabilities, Cx, Fault, Outcome, Wrong};
@@ -31,11 +32,12 @@ pub struct Context<'r> {
 struct Shared<'r> {
     space: &'r Space,
     limits: &'r Limits,
-    capabilities: Capabilities,
+    capabilities: Capabilities<'r>,
     budgets: Cell<(u64, u64)>,
     /// Whether a limit was reached; that is said once.
     stopped: Cell<bool>,
-    evaluators: RefCell<Vec<(&'r Compiled, Evaluator<'r>)>>,
+    /// By the ids of their programs.
+    evaluators: RefCell<HashMap<u64, Evaluator<'r>>>,
 }
 
 impl fmt::Debug for Shared<'_> {
@@ -51,7 +53,7 @@ impl<'r> Context<'r> {
     }
 
     /// The same, where functions may reach what `capabilities` allow.
-    pub fn with_capabilities(space: &'r Space, limits: &'r Limits, capabilities: Capabilities) -> Self {
+    pub fn with_capabilities(space: &'r Space, limits: &'r Limits, capabilities: Capabilities<'r>) -> Self {
         let shared = Shared {
             space,
             limits,
@@ -102,25 +104,29 @@ impl<'r> Context<'r> {
 
     /// The value of an expression of a file.
     pub(super) fn run(&self, file: &'r File, id: ExprId, faults: &mut Faults) -> Value<'r> {
-        let value = match file.chunk(id) {
-            Ok(Some((compiled, chunk))) => self.run_chunk(compiled, chunk, faults),
-            Ok(None) => None,
-            Err(error) => {
-                self.stop(error, faults);
-                None
-            }
-        };
-        value.unwrap_or_else(|| self.arena().faulty(Type::Dynamic))
+        self.answer(file.chunk(id), faults)
     }
 
     /// The value of an expression that is one of those of `compiled`.
     pub(in crate::dialect::hcl) fn run_compiled(
         &self,
-        compiled: &'r Compiled,
-        id: ExprId,
+        compiled: Result<Option<&'r Compiled>>,
+        id: u32,
         faults: &mut Faults,
     ) -> Value<'r> {
-        let value = compiled.chunk(id).and_then(|chunk| self.run_chunk(compiled, chunk, faults));
+        let found = compiled.map(|compiled| compiled.and_then(|compiled| Some((compiled, compiled.chunk(id)?))));
+        self.answer(found, faults)
+    }
+
+    /// What a chunk answers with.
+    fn answer(&self, found: Result<Option<(&'r Compiled, u32)>>, faults: &mut Faults) -> Value<'r> {
+        let value = match found {
+            Ok(found) => found.and_then(|(compiled, chunk)| self.run_chunk(compiled, chunk, faults)),
+            Err(limit) => {
+                self.stop(limit, faults);
+                None
+            }
+        };
         value.unwrap_or_else(|| self.arena().faulty(Type::Dynamic))
     }
 
@@ -130,14 +136,9 @@ impl<'r> Context<'r> {
             return None;
         }
         let mut evaluators = shared.evaluators.try_borrow_mut().ok()?;
-        let known = evaluators.iter().position(|(of, _)| std::ptr::eq(*of, compiled));
-        let at = known.unwrap_or_else(|| {
-            let Compiled { program, linked, .. } = compiled;
-            let evaluator = Evaluator::new(shared.space, program, linked, shared.limits, shared.capabilities);
-            evaluators.push((compiled, evaluator));
-            evaluators.len() - 1
-        });
-        let (_, evaluator) = evaluators.get_mut(at)?;
+        let Compiled { program, linked, .. } = compiled;
+        let new = || Evaluator::new(shared.space, program, linked, shared.limits, shared.capabilities);
+        let evaluator = evaluators.entry(program.id()).or_insert_with(new);
         evaluator.set_budgets(shared.budgets.get());
         let outcome = evaluator.run::<Rules>(chunk, self.variables());
         shared.budgets.set(evaluator.budgets());
@@ -165,7 +166,7 @@ impl<'r> Context<'r> {
         let shared = &*self.shared;
         let cx =
             Cx::new(shared.space.arena(), self.variables(), shared.limits, shared.capabilities, &shared.space.regexes);
-        let cx = cx.with_budgets(shared.budgets.get());
+        cx.set_budgets(shared.budgets.get());
         let result = work(&cx);
         shared.budgets.set(cx.budgets());
         result

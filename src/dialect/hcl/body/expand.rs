@@ -66,7 +66,23 @@ impl<'r> Expanded<'r> {
     }
 
     pub(super) fn just_attributes(&self, faults: &mut Faults) -> Attributes<'r> {
-        self.attributes(self.original.just_attributes(faults))
+        self.attributes(self.unseen().just_attributes(faults))
+    }
+
+    /// The original body without what was taken already; `dynamic` blocks were taken where all of them are of types
+    /// that were. What is wrong with what was taken has been said.
+    fn unseen(&self) -> Body<'r> {
+        if self.attributes.is_empty() && self.blocks.is_empty() {
+            return self.original.clone();
+        }
+        let mut taken = self.extended(&Schema::new());
+        let (content, rest) = self.original.partial_content(&taken, &mut Vec::new());
+        let hidden = |block: &Block<'r>| block.labels.first().is_some_and(|label| self.hides(&label.text));
+        if content.blocks_of(DYNAMIC).all(hidden) {
+            return rest;
+        }
+        taken.blocks.retain(|block| block.name != DYNAMIC);
+        self.original.partial_content(&taken, &mut Vec::new()).1
     }
 
     pub(super) fn content(&self, schema: &Schema, faults: &mut Faults) -> Content<'r> {
@@ -297,7 +313,7 @@ impl<'r> Expanded<'r> {
 }
 
 /// Why a value cannot be gone over.
-fn not_iterable<'r>(arena: &'r crate::value::Arena, value: Value<'r>) -> Option<String> {
+pub(in crate::dialect::hcl) fn not_iterable<'r>(arena: &'r crate::value::Arena, value: Value<'r>) -> Option<String> {
     if value.is_null() {
         return Some("It is null, and must be a collection.".into());
     }

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::content::Place;
-use super::{Context, Faults, File};
+use super::{Compiled, Context, Faults, File};
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::explain::explain;
-use crate::dialect::hcl::json::{JsonExpr, JsonFile};
+use crate::dialect::hcl::json::{JsonFile, JsonId};
 use crate::dialect::hcl::syntax::analysis;
 use crate::dialect::hcl::syntax::parser::Traversal;
 use crate::dialect::hcl::syntax::tree::{ExprId, Tree};
@@ -30,7 +30,7 @@ pub struct Expression<'r> {
 #[derive(Debug, Clone, Copy)]
 enum Written<'r> {
     Native(ExprId),
-    Json(&'r JsonFile, JsonExpr),
+    Json(&'r JsonFile, JsonId),
 }
 
 /// What an expression stands in.
@@ -69,8 +69,8 @@ impl<'r> Expression<'r> {
         Self { file, written: Written::Native(id), within: Within::File }
     }
 
-    pub(in crate::dialect::hcl) fn json(file: &'r File, json: &'r JsonFile, expr: JsonExpr) -> Self {
-        Self { file, written: Written::Json(json, expr), within: Within::File }
+    pub(in crate::dialect::hcl) fn json(file: &'r File, json: &'r JsonFile, id: JsonId) -> Self {
+        Self { file, written: Written::Json(json, id), within: Within::File }
     }
 
     pub(super) fn iterated(self, iterators: &Rc<Iterators<'r>>) -> Self {
@@ -124,7 +124,7 @@ impl<'r> Expression<'r> {
 
     fn run(&self, context: &Context<'r>, faults: &mut Faults) -> Value<'r> {
         match self.written {
-            Written::Json(file, expr) => file.evaluate(expr, context, faults),
+            Written::Json(file, id) => file.evaluate(id, context, faults),
             Written::Native(id) => context.run(self.file, id, faults),
         }
     }
@@ -132,9 +132,7 @@ impl<'r> Expression<'r> {
     /// The elements of a list as it stands, each an expression, where it is one.
     pub fn static_list(&self) -> Option<Vec<Self>> {
         match self.written {
-            Written::Json(file, expr) => {
-                Some(file.items(expr)?.into_iter().map(|expr| self.part(file, expr)).collect())
-            }
+            Written::Json(file, id) => Some(file.items(id)?.iter().map(|id| self.part(file, *id)).collect()),
             Written::Native(id) => {
                 Some(analysis::static_list(self.file.tree(), id)?.iter().map(|id| self.sibling(*id)).collect())
             }
@@ -144,8 +142,8 @@ impl<'r> Expression<'r> {
     /// The keys and values of a map as it stands, each an expression, where it is one.
     pub fn static_map(&self) -> Option<Vec<(Self, Self)>> {
         match self.written {
-            Written::Json(file, expr) => {
-                let entries = file.entries(expr)?.into_iter();
+            Written::Json(file, id) => {
+                let entries = file.entries(id)?;
                 Some(entries.map(|(key, value)| (self.part(file, key), self.part(file, value))).collect())
             }
             Written::Native(id) => {
@@ -162,7 +160,7 @@ impl<'r> Expression<'r> {
                 let tree = self.file.tree();
                 analysis::absolute_traversal(tree, id).map(|traversal| look(tree, traversal))
             }
-            Written::Json(file, expr) => file.traversal(expr).map(|(tree, traversal)| look(&tree, traversal)),
+            Written::Json(file, id) => file.traversal(id).map(|(tree, traversal)| look(&tree, traversal)),
         }
     }
 
@@ -176,7 +174,7 @@ impl<'r> Expression<'r> {
     pub(in crate::dialect::hcl) fn as_native<T>(&self, look: impl FnOnce(&Tree, ExprId) -> T) -> Option<T> {
         match self.written {
             Written::Native(id) => Some(look(self.file.tree(), id)),
-            Written::Json(file, expr) => file.native(expr).map(|(tree, id)| look(&tree, id)),
+            Written::Json(file, id) => file.native(id).map(|(tree, id)| look(&tree, id)),
         }
     }
 
@@ -197,12 +195,12 @@ impl<'r> Expression<'r> {
     pub(in crate::dialect::hcl) fn each_native(&self, mut look: impl FnMut(&'r Tree, ExprId)) {
         match self.written {
             Written::Native(id) => look(self.file.tree(), id),
-            Written::Json(file, expr) => file.each_template(expr, look),
+            Written::Json(file, id) => file.each_template(id, look),
         }
     }
 
-    fn part(&self, file: &'r JsonFile, expr: JsonExpr) -> Self {
-        Self { written: Written::Json(file, expr), ..self.clone() }
+    fn part(&self, file: &'r JsonFile, id: JsonId) -> Self {
+        Self { written: Written::Json(file, id), ..self.clone() }
     }
 
     /// Where it stands.
@@ -214,7 +212,7 @@ impl<'r> Expression<'r> {
     pub fn range(&self) -> Span {
         match self.written {
             Written::Native(id) => self.file.tree().span(id),
-            Written::Json(file, expr) => expr.span(file.document()),
+            Written::Json(file, id) => file.document().node(id).span,
         }
     }
 
@@ -222,18 +220,16 @@ impl<'r> Expression<'r> {
     pub(in crate::dialect::hcl) fn start(&self) -> Span {
         match self.written {
             Written::Native(id) => self.file.tree().start_span(id),
-            Written::Json(file, expr) => expr.start(file.document()),
+            Written::Json(file, id) => file.document().node(id).start(),
         }
     }
 
     /// A program of it alone, with the functions it calls and the limits of its file.
     pub(super) fn compiled(&self) -> Result<(Program, Linked, Limits)> {
-        match self.written {
-            Written::Native(id) => self.file.compiled_alone(self.file.tree(), id),
-            Written::Json(json, expr) => {
-                let (tree, id) = json.as_tree(expr)?;
-                self.file.compiled_alone(&tree, id)
-            }
-        }
+        let Compiled { program, linked, .. } = match self.written {
+            Written::Native(id) => self.file.compile_alone(id)?,
+            Written::Json(file, id) => file.compile_alone(id)?,
+        };
+        Ok((program, linked, self.file.limits().clone()))
     }
 }

@@ -5,7 +5,8 @@ use std::sync::{Arc, OnceLock};
 use super::{Body, Expression, Kind, native};
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostic, Result};
-use crate::dialect::hcl::json::{self, JsonBody, JsonExpr, JsonFile};
+use crate::dialect::hcl::builtins::complete;
+use crate::dialect::hcl::json::{self, JsonBody, JsonFile};
 use crate::dialect::hcl::lower::compile_expressions;
 use crate::dialect::hcl::syntax::parser::parse_config;
 use crate::dialect::hcl::syntax::tree::{BodyId, Expr, ExprId, Tree};
@@ -31,26 +32,33 @@ pub struct File {
 pub(in crate::dialect::hcl) struct Compiled {
     pub(super) program: Program,
     pub(super) linked: Linked,
-    /// The expressions in the order of their chunks, which is that of their ids.
-    roots: Vec<ExprId>,
+    /// The ids of the expressions in the order of their chunks, in which they grow.
+    roots: Vec<u32>,
 }
 
 impl Compiled {
-    pub(in crate::dialect::hcl) fn new(
-        tree: &Tree,
-        mut roots: Vec<ExprId>,
-        registry: &Registry,
-        limits: &Limits,
-    ) -> Result<Self> {
-        roots.sort_unstable();
-        roots.dedup();
-        let program = compile_expressions(tree, &roots, registry, limits)?;
+    /// A program of expressions with these ids, each greater than the one before.
+    pub(in crate::dialect::hcl) fn new(program: Program, roots: Vec<u32>, registry: &Registry) -> Result<Self> {
         let linked = registry.link(program.imports())?;
         Ok(Self { program, linked, roots })
     }
 
+    fn native(tree: &Tree, mut roots: Vec<ExprId>, registry: &Registry, limits: &Limits) -> Result<Self> {
+        roots.sort_unstable();
+        roots.dedup();
+        let registry = complete(registry);
+        let program = compile_expressions(tree, &roots, &registry, limits)?;
+        Self::new(program, roots.into_iter().map(|id| id.0).collect(), &registry)
+    }
+
+    /// The program.
+    #[cfg(test)]
+    pub(in crate::dialect::hcl) fn program(&self) -> &Program {
+        &self.program
+    }
+
     /// The chunk of an expression.
-    pub(super) fn chunk(&self, id: ExprId) -> Option<u32> {
+    pub(in crate::dialect::hcl) fn chunk(&self, id: u32) -> Option<u32> {
         u32::try_from(self.roots.binary_search(&id).ok()?).ok()
     }
 }
@@ -98,7 +106,7 @@ impl File {
 
     /// The value that a JSON file is, as an expression; a file of the native syntax is none.
     pub fn expression(&self) -> Option<Expression<'_>> {
-        self.json.as_ref().map(|json| Expression::json(self, json, JsonExpr::Value(json.document().root())))
+        self.json.as_ref().map(|json| Expression::json(self, json, json.document().root()))
     }
 
     /// What is wrong with the source.
@@ -119,6 +127,11 @@ impl File {
         }
     }
 
+    /// The body that a file of the native syntax is; a file of JSON has none.
+    pub(in crate::dialect::hcl) fn root(&self) -> Option<BodyId> {
+        self.json.is_none().then_some(self.root)
+    }
+
     /// The tree its expressions are in.
     pub(in crate::dialect::hcl) fn tree(&self) -> &Tree {
         &self.tree
@@ -127,17 +140,21 @@ impl File {
     /// What an expression is compiled to, and its chunk there.
     pub(super) fn chunk(&self, id: ExprId) -> Result<Option<(&Compiled, u32)>> {
         let values = self.compiled(&self.values, || self.attribute_values())?;
-        if let Some(chunk) = values.chunk(id) {
+        if let Some(chunk) = values.chunk(id.0) {
             return Ok(Some((values, chunk)));
         }
         let parts = self.compiled(&self.parts, || self.constructor_parts())?;
-        Ok(parts.chunk(id).map(|chunk| (parts, chunk)))
+        Ok(parts.chunk(id.0).map(|chunk| (parts, chunk)))
     }
 
     /// A program of one expression.
-    pub(super) fn compiled_alone(&self, tree: &Tree, id: ExprId) -> Result<(Program, Linked, Limits)> {
-        let compiled = Compiled::new(tree, vec![id], &self.registry, &self.limits)?;
-        Ok((compiled.program, compiled.linked, self.limits.clone()))
+    pub(super) fn compile_alone(&self, id: ExprId) -> Result<Compiled> {
+        Compiled::native(&self.tree, vec![id], &self.registry, &self.limits)
+    }
+
+    /// The limits it was parsed with.
+    pub(super) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     fn compiled<'f>(
@@ -145,7 +162,7 @@ impl File {
         cell: &'f OnceLock<Result<Compiled>>,
         roots: impl FnOnce() -> Vec<ExprId>,
     ) -> Result<&'f Compiled> {
-        let made = cell.get_or_init(|| Compiled::new(&self.tree, roots(), &self.registry, &self.limits));
+        let made = cell.get_or_init(|| Compiled::native(&self.tree, roots(), &self.registry, &self.limits));
         made.as_ref().map_err(Clone::clone)
     }
 

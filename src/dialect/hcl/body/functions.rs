@@ -102,6 +102,6 @@ impl Defined {
         if let Some(name) = &self.rest {
             variables.push((name, cx.list(rest)?));
         }
-        evaluate_apart(cx, (&self.program, &self.linked), &self.limits, &variables)
+        evaluate_apart(cx, (&self.program, &self.linked), &self.limits, &variables, cx.capabilities())
     }
 }

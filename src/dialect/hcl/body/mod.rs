@@ -43,6 +43,7 @@ pub use content::{Attribute, Attributes, Block, Content, Label, Place};
 pub use context::Context;
 pub use de::from_body;
 pub use expand::expand;
+pub(in crate::dialect::hcl) use expand::not_iterable;
 pub use expression::Expression;
 pub(in crate::dialect::hcl) use faults::{mistyped, structure};
 pub(in crate::dialect::hcl) use file::Compiled;

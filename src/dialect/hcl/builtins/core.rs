@@ -14,6 +14,7 @@ use crate::dialect::hcl::values::unify::unify;
 use crate::dialect::hcl::values::{Outcome, elements, logic, numbers, types};
 use crate::function::{Cx, Fault, Subject};
 use crate::value::{BigNum, Capsule, CapsuleContent, Extended, Refinement, Type, Value};
+use crate::vm::Logic;
 
 builtins! {
     /// The core.
@@ -22,14 +23,12 @@ builtins! {
     filter "number" (digits: Str) = number, "The number of a literal." [];
     filter "type" (json: Str) = type_of_json, "A type that was written as an argument." [];
     filter "ambiguous key" () = ambiguous_key, "What a key with steps is: an error." [];
-    filter "and" (left: Any, right_from: Int, right: Any, left_from: Int) = and, "Both." [];
-    filter "or" (left: Any, right_from: Int, right: Any, left_from: Int) = or, "One or both." [];
     filter "conditional" (then_from: Int, then: Any, otherwise_from: Int, otherwise: Any, condition: Any) = conditional, "One of two." [];
     filter "object" (entries: List) = object, "An object of keys and values in turn." [];
+    filter "json object" (entries: List) = super::properties::json_object, "An object of the JSON syntax of keys and values in turn." [];
     filter "joined" (texts: Any) = joined, "The texts of a tuple as one." [];
     filter "for ready" (collection: Any) = super::loops::ready, "Whether a loop can go over a value." [];
     filter "for rehearsal" (condition: Any, from: Int) = super::loops::rehearsal, "Whether a condition can be an answer." [];
-    filter "for condition" (condition: Any) = super::loops::condition, "Whether an element is included." [];
     filter "for key" (key: Any) = super::loops::key, "The text of a key, or nothing." [];
     filter "for tuple" (items: List, from: Int, collection: Any) = super::loops::tuple, "The end of a loop that makes a tuple." [];
     filter "for object" (entries: List, from: Int, collection: Any) = super::loops::object, "The end of a loop that makes an object." [];
@@ -77,34 +76,18 @@ impl Side<'_> {
     }
 }
 
-fn and<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    logic(cx, args, false, logic::and)
-}
-
-fn or<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    logic(cx, args, true, logic::or)
-}
-
-type Operation = for<'v> fn(&Cx<'v>, Value<'v>, Value<'v>) -> Outcome<Value<'v>>;
-
-/// `&&` and `||`, of which a side that is `decides` decides.
-fn logic<'v>(cx: &Cx<'v>, args: &[Value<'v>], decides: bool, operation: Operation) -> Result<Value<'v>> {
-    let &[given_left, Value::Int(right_from), given_right, Value::Int(left_from)] = args else {
-        return Err(cx.arity());
-    };
+/// `&&` and `||` where an operand is no plain boolean or errors were noted before one of them.
+pub(in crate::dialect::hcl) fn logic<'v>(
+    cx: &Cx<'v>,
+    logic: Logic,
+    [given_left, given_right]: [Value<'v>; 2],
+    from: [Value<'v>; 2],
+) -> Result<Value<'v>> {
+    let [Value::Int(left_from), Value::Int(right_from)] = from else { return Err(cx.arity()) };
+    let decides = logic.decides();
     if let (Value::Bool(left), Value::Bool(right)) = (given_left, given_right) {
-        keep_errors(
-            cx,
-            [left_from, right_from],
-            if left == decides {
-                [true, false]
-            } else if right == decides {
-                [false, true]
-            } else {
-                [true, true]
-            },
-        );
-        return Ok(Value::Bool(if decides { left || right } else { left && right }));
+        keep_errors(cx, [left_from, right_from], [left == decides || right != decides, left != decides]);
+        return Ok(Value::Bool(logic.of(left, right)));
     }
     let failed = [(left_from, right_from), (right_from, i64::MAX)].map(|(from, to)| had_errors(cx, from, to));
     let operands = [(given_left, 0), (given_right, 1)];
@@ -143,6 +126,7 @@ fn logic<'v>(cx: &Cx<'v>, args: &[Value<'v>], decides: bool, operation: Operatio
     if left.failed || right.failed {
         return marked(cx.arena().faulty(Type::Bool));
     }
+    let operation = if logic == Logic::And { logic::and } else { logic::or };
     match noted(cx, operation(cx, left.value, right.value), "Operation failed", Subject::Whole)? {
         Some(value) => marked(value),
         None => Ok(cx.arena().faulty(Type::Bool)),

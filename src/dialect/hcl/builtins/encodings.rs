@@ -65,13 +65,13 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
 );
 
-fn base64_of<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Outcome<Value<'v>> {
+pub(super) fn base64_of<'v>(cx: &Cx<'v>, bytes: &[u8]) -> Outcome<Value<'v>> {
     cx.charge(bytes.len() / 3 * 4 + 4)?;
     answer(cx, &BASE64.encode(bytes))
 }
 
 /// The bytes that base64 says; line ends between them do not matter.
-fn from_base64(cx: &Cx<'_>, text: &str) -> Outcome<Option<Vec<u8>>> {
+pub(super) fn from_base64(cx: &Cx<'_>, text: &str) -> Outcome<Option<Vec<u8>>> {
     cx.charge(text.len() * 2)?;
     let digits: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
     Ok(BASE64.decode(digits).ok())

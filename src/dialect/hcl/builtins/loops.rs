@@ -74,11 +74,6 @@ pub(super) fn rehearsal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>
     Ok(Value::Bool(fits && !failed))
 }
 
-pub(super) fn condition<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[given] = args else { return Err(cx.arity()) };
-    answer(cx, given, Subject::Part(0)).map(Value::Bool)
-}
-
 /// The answer of a condition. Where it has none, that is noted, and the answer is no.
 pub(crate) fn answer<'v>(cx: &Cx<'v>, given: Value<'v>, subject: Subject) -> Result<bool> {
     if let Value::Bool(truth) = given {

@@ -6,10 +6,13 @@
 mod arguments;
 mod assumptions;
 mod attempts;
+mod ciphers;
 mod conversions;
-mod core;
+pub(super) mod core;
 mod documents;
 mod encodings;
+mod files;
+mod filesets;
 mod format;
 pub(super) mod loops;
 mod maps;
@@ -18,6 +21,7 @@ mod numbers;
 mod operators;
 mod parts;
 mod patterns;
+mod properties;
 mod reductions;
 mod searches;
 mod secrets;
@@ -29,6 +33,9 @@ mod templates;
 mod times;
 #[cfg(feature = "yaml")]
 mod yaml;
+
+#[cfg(feature = "compile")]
+use std::borrow::Cow;
 
 use crate::function::{Builtin, Registry};
 
@@ -67,8 +74,10 @@ static STANDARD: &[&[Builtin]] = &[
 /// What only OpenTofu has.
 static OPENTOFU: &[&[Builtin]] = &[
     assumptions::ASSUMPTIONS,
+    ciphers::CIPHERS,
     conversions::OPENTOFU_CONVERSIONS,
     encodings::ENCODINGS,
+    files::FILES,
     maps::OPENTOFU_MAPS,
     networks::NETWORKS,
     patterns::OPENTOFU_PATTERNS,
@@ -93,7 +102,7 @@ pub fn stdlib() -> Registry {
     of(&[SHARED, STANDARD])
 }
 
-/// OpenTofu's functions that need no files.
+/// OpenTofu's functions.
 pub fn opentofu() -> Registry {
     of(&[SHARED, OPENTOFU, COMPILED])
 }
@@ -112,6 +121,18 @@ fn without_templates() -> Registry {
 /// What the language does besides operators, and no function that a source can name.
 pub fn bare() -> Registry {
     of(&[])
+}
+
+/// The functions of a registry, with what the language does besides operators where a host's has none of that.
+#[cfg(feature = "compile")]
+pub(super) fn complete(registry: &Registry) -> Cow<'_, Registry> {
+    // They are there all together.
+    if core::CORE.first().is_some_and(|one| registry.get(one.kind, &one.name).is_some()) {
+        return Cow::Borrowed(registry);
+    }
+    let mut all = registry.clone();
+    core::CORE.iter().for_each(|builtin| all.insert(builtin.clone()));
+    Cow::Owned(all)
 }
 
 fn of(tables: &[&[&'static [Builtin]]]) -> Registry {

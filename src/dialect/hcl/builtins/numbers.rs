@@ -7,7 +7,7 @@ use crate::dialect::hcl::values::{Fault, Outcome};
 use crate::function::Cx;
 use crate::positional;
 use crate::stdlib::bignum::{FULL, MACHINE};
-use crate::stdlib::numbers::power;
+use crate::stdlib::numbers::{logarithm, power};
 use crate::value::{BigNum, Value};
 
 positional! {
@@ -77,7 +77,7 @@ fn outermost<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Ordering) -> Outcome<V
 }
 
 fn log<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    of_float(cx, float(args, 0)?.ln() / float(args, 1)?.ln())
+    of_float(cx, logarithm(float(args, 0)?) / logarithm(float(args, 1)?))
 }
 
 fn pow<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {

@@ -43,7 +43,16 @@ positional! {
 
 /// The compiled form of a pattern.
 fn compiled(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
-    limited(cx.regex(&translated(pattern)))
+    let translated = translated(pattern).map_err(|why| Fault::wrong(format!("`{pattern}`: {why}")))?;
+    limited(cx.regex(&translated))
+}
+
+/// The same of the first argument.
+fn first_pattern(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
+    compiled(cx, pattern).map_err(|fault| match fault {
+        Fault::Wrong(wrong) => Fault::argument(0, wrong.message),
+        limit => limit,
+    })
 }
 
 /// Pays for a search through `text`.
@@ -53,7 +62,7 @@ fn search(cx: &Cx<'_>, pattern: &str, text: &str) -> Outcome<()> {
 
 fn match_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     match args.first().and_then(Value::as_str) {
-        Some(pattern) => type_of_match(cx, &*compiled(cx, pattern)?),
+        Some(pattern) => type_of_match(cx, &*first_pattern(cx, pattern)?),
         None => Ok(Type::Dynamic),
     }
 }
@@ -105,7 +114,7 @@ fn value_of<'v>(cx: &Cx<'v>, regex: &Regex, captures: &Captures<'_>) -> Outcome<
 
 fn first_match<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     let (pattern, text) = (text(args, 0)?, text(args, 1)?);
-    let regex = compiled(cx, pattern)?;
+    let regex = first_pattern(cx, pattern)?;
     type_of_match(cx, &regex)?;
     search(cx, pattern, text)?;
     let captures =
@@ -115,7 +124,7 @@ fn first_match<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
 
 fn all_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     let (pattern, text) = (text(args, 0)?, text(args, 1)?);
-    let regex = compiled(cx, pattern)?;
+    let regex = first_pattern(cx, pattern)?;
     search(cx, pattern, text)?;
     let matches = regex.captures_iter(text).map(|captures| value_of(cx, &regex, &captures));
     let list = cx.list(&matches.collect::<Outcome<Vec<_>>>()?)?;

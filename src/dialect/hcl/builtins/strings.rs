@@ -258,7 +258,7 @@ fn dir_name<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
 }
 
 /// A path without empty parts and `.`, and without `..` behind a name.
-fn cleaned(path: &str) -> String {
+pub(super) fn cleaned(path: &str) -> String {
     let rooted = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {

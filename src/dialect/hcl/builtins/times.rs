@@ -27,7 +27,11 @@ positional! {
     "timecmp" (timestamp_a: String, timestamp_b: String) -> Number = time_compare,
         "-1, 0 or 1, as the first moment is before, at or after the second."
         ["timecmp(\"2017-11-22T00:00:00Z\", \"2017-11-22T01:00:00+01:00\")" => "0"];
-    "timestamp" () -> String = timestamp, needs CLOCK, "The current time in UTC." [];
+    "timestamp" () -> String = timestamp, needs CLOCK, "The current time in UTC."
+        ["timecmp(timestamp(), \"2020-01-01T00:00:00Z\")" => "1"];
+    "plantimestamp" () -> String = plan_timestamp, needs CLOCK,
+        "The time in UTC at which the engine was allowed the clock: the same in all of its renders."
+        ["plantimestamp() == plantimestamp()" => "true"];
 }
 
 fn moment_at(args: &[Value<'_>], at: usize) -> Outcome<DateTime<FixedOffset>> {
@@ -65,4 +69,11 @@ fn time_compare<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
 
 fn timestamp<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Outcome<Value<'v>> {
     answer(cx, &rfc3339(Utc::now().fixed_offset()))
+}
+
+fn plan_timestamp<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+    match cx.capabilities().moment() {
+        Some(moment) => answer(cx, &rfc3339(DateTime::<Utc>::from(moment).fixed_offset())),
+        None => timestamp(cx, args),
+    }
 }

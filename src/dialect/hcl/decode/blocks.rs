@@ -26,18 +26,18 @@ impl<'r> Spec<'r> {
         match self {
             Spec::Block { name, nested, required } => match only_block(content, name, *required, faults) {
                 Some(block) => nested.decode_block(&block.body, &block.labels, context, faults),
-                None => context.arena().null(nested.value_type(context)),
+                None => context.arena().null(nested.value_type(context, faults)),
             },
             Spec::BlockAttrs { name, element, required } => match only_block(content, name, *required, faults) {
                 Some(block) => block_attributes(block, element, context, faults),
-                None => context.arena().null(self.value_type(context)),
+                None => context.arena().null(self.value_type(context, faults)),
             },
             Spec::KeyedBlocks { name, labels, nested, into } => {
                 self.keyed(content, (name, labels), nested, *into, context, faults)
             }
             Spec::Blocks { name, nested, into, .. } => {
                 let Some(items) = self.items(content, name, nested, context, faults) else {
-                    return context.arena().unknown(self.value_type(context));
+                    return context.arena().unknown(self.value_type(context, faults));
                 };
                 collected(content, name, nested, &items, *into, context, faults)
             }
@@ -90,7 +90,7 @@ impl<'r> Spec<'r> {
         let mut root = IndexMap::new();
         for block in content.blocks_of(name) {
             if block.body.is_unknown() {
-                return context.arena().unknown(self.value_type(context));
+                return context.arena().unknown(self.value_type(context, faults));
             }
             let (keys, rest) = block.labels.split_at_checked(labels.len()).unwrap_or((&block.labels, &[]));
             let value = nested.decode_block(&block.body, rest, context, faults);
@@ -101,15 +101,17 @@ impl<'r> Spec<'r> {
         }
         if root.is_empty() {
             // The reference's empty map is one level deep, however many labels there are.
-            let empty = |cx: &_| map_of(cx, nested.value_type(context), &[]);
             return match into {
                 Keyed::Map => {
+                    let element = nested.value_type(context, faults);
+                    let empty = |cx: &_| map_of(cx, element, &[]);
                     context.attempt(faults, empty, |what| mistyped("Invalid blocks", said(what))).unwrap_or_default()
                 }
                 Keyed::Object => context.arena().map(&[]),
             };
         }
-        leveled(&root, into, &nested.value_type(context), context, faults)
+        let element = nested.value_type(context, faults);
+        leveled(&root, into, &element, context, faults)
     }
 }
 
@@ -204,7 +206,8 @@ fn collected<'r>(
         return bounded(context, faults, |cx| cx.list(items));
     }
     let place = |at| content.blocks_of(name).nth(at).and_then(|block| nested.place_in_block(block));
-    let Some((element, items)) = unified(items, &nested.value_type(context), context, faults, place, name) else {
+    let element = nested.value_type(context, faults);
+    let Some((element, items)) = unified(items, &element, context, faults, place, name) else {
         return context.arena().faulty(Type::Dynamic);
     };
     let made = context.attempt(

@@ -1,9 +1,10 @@
 //! What follows from a specification without a value: the schema of the body, the type of the value, its place.
 
 use super::{Collection, Keyed, Spec, Transform};
-use crate::dialect::hcl::body::{Block, Body, Content, Context, Label, Place, Schema};
+use crate::dialect::hcl::body::{Block, Body, Content, Context, Faults, Label, Place, Schema, mistyped};
 use crate::dialect::hcl::call::invoke;
-use crate::dialect::hcl::values::types::without_optional;
+use crate::dialect::hcl::values::types::{type_of, without_optional};
+use crate::function::Wrong;
 use crate::text::Span;
 use crate::value::{Attribute, Type, Value};
 
@@ -70,45 +71,48 @@ impl<'r> Spec<'r> {
         self.same_body().iter().for_each(|spec| spec.add_labels(names));
     }
 
-    /// The type of the value it is made into, as far as that is known before there is a body.
-    pub fn implied_type(&self, context: &Context<'r>) -> Type<'r> {
+    /// The type of the value it is made into, as far as that is known before there is a body. A limit that is reached
+    /// is added to `faults`.
+    pub fn implied_type(&self, context: &Context<'r>, faults: &mut Faults) -> Type<'r> {
         let arena = context.arena();
         match self {
             Spec::Object(entries) => {
                 let attribute = |(name, spec): &(String, Spec<'r>)| Attribute {
                     name: arena.copy_str(name),
-                    ty: spec.implied_type(context),
+                    ty: spec.implied_type(context, faults),
                     optional: false,
                 };
                 arena.object_type(&entries.iter().map(attribute).collect::<Vec<_>>())
             }
             Spec::Tuple(items) => {
-                arena.tuple_type(&items.iter().map(|spec| spec.implied_type(context)).collect::<Vec<_>>())
+                arena.tuple_type(&items.iter().map(|spec| spec.implied_type(context, faults)).collect::<Vec<_>>())
             }
             Spec::Attr { ty, .. } => *ty,
-            Spec::Literal(value) => value.type_in(arena),
-            Spec::Block { nested, .. } => nested.implied_type(context),
-            Spec::Blocks { nested, into: Collection::List, .. } => arena.list_type(nested.implied_type(context)),
-            Spec::Blocks { nested, into: Collection::Set, .. } => arena.set_type(nested.implied_type(context)),
+            Spec::Literal(value) => paid_type(*value, context, faults),
+            Spec::Block { nested, .. } => nested.implied_type(context, faults),
+            Spec::Blocks { nested, into: Collection::List, .. } => {
+                arena.list_type(nested.implied_type(context, faults))
+            }
+            Spec::Blocks { nested, into: Collection::Set, .. } => arena.set_type(nested.implied_type(context, faults)),
             Spec::KeyedBlocks { nested, labels, into: Keyed::Map, .. } => {
-                labels.iter().fold(nested.implied_type(context), |element, _| arena.map_type(element))
+                labels.iter().fold(nested.implied_type(context, faults), |element, _| arena.map_type(element))
             }
             Spec::BlockAttrs { element, .. } => arena.map_type(*element),
             Spec::BlockLabel { .. } => Type::String,
             Spec::Default(wrapped, _) | Spec::Validate(wrapped, _) | Spec::Refine(wrapped, _) => {
-                wrapped.implied_type(context)
+                wrapped.implied_type(context, faults)
             }
             Spec::Transform(wrapped, transform) => {
-                let unknown = arena.unknown(without_optional(arena, wrapped.implied_type(context)));
-                transform.type_of(unknown, context)
+                let unknown = arena.unknown(without_optional(arena, wrapped.implied_type(context, faults)));
+                transform.type_of(unknown, context, faults)
             }
             Spec::Expr(_) | Spec::Blocks { .. } | Spec::KeyedBlocks { .. } => Type::Dynamic,
         }
     }
 
     /// The type of values: without optional attributes.
-    pub(super) fn value_type(&self, context: &Context<'r>) -> Type<'r> {
-        without_optional(context.arena(), self.implied_type(context))
+    pub(super) fn value_type(&self, context: &Context<'r>, faults: &mut Faults) -> Type<'r> {
+        without_optional(context.arena(), self.implied_type(context, faults))
     }
 
     /// The place of what it is made of in the body of a block with these labels.
@@ -155,16 +159,23 @@ impl<'r> Spec<'r> {
 
 impl<'r> Transform<'r> {
     /// The type of what is made of `unknown`.
-    fn type_of(&self, unknown: Value<'r>, context: &Context<'r>) -> Type<'r> {
+    fn type_of(&self, unknown: Value<'r>, context: &Context<'r>, faults: &mut Faults) -> Type<'r> {
         match self {
             Transform::Expr { expr, context, variable } => {
                 let value = expr.evaluate(&context.child([(*variable, unknown)]), &mut Vec::new());
-                value.type_in(context.arena())
+                paid_type(value, context, faults)
             }
+            Transform::Value(value) => paid_type(*value, context, faults),
             Transform::Function(function) => {
                 let answer = context.with_cx(|cx| invoke(cx, function, &[unknown]));
-                answer.map_or(Type::Dynamic, |answer| answer.type_in(context.arena()))
+                answer.map_or(Type::Dynamic, |answer| paid_type(answer, context, faults))
             }
         }
     }
+}
+
+/// The type of a value, within the budgets of the context.
+fn paid_type<'r>(value: Value<'r>, context: &Context<'r>, faults: &mut Faults) -> Type<'r> {
+    let wrong = |what: &Wrong| mistyped("Invalid value", &*what.message);
+    context.attempt(faults, |cx| type_of(cx, value), wrong).unwrap_or(Type::Dynamic)
 }

@@ -268,7 +268,7 @@ impl<'r> Reader<'_, 'r> {
             return None;
         }
         let nested = nested?;
-        if nested.implied_type(self.context).has_dynamic() {
+        if nested.implied_type(self.context, faults).has_dynamic() {
             faults.push(wrong("Invalid block_map spec", "No argument in it may be of the type `any`."));
             return None;
         }
@@ -315,11 +315,10 @@ impl<'r> Reader<'_, 'r> {
 
     fn transform(&self, body: &Body<'r>, faults: &mut Faults) -> Option<Spec<'r>> {
         let before = faults.len();
-        let (content, rest) = body.partial_content(&Schema::new().required("result"), faults);
+        let (content, rest) = body.partial_content(&Schema::new().optional("result"), faults);
         if faults.len() > before {
             return None;
         }
-        let expr = content.attributes.get("result")?.expr.clone();
         let nested = rest.content(&schema(&[]), faults);
         let [wrapped] = nested.blocks.as_slice() else {
             if faults.len() == before {
@@ -329,8 +328,14 @@ impl<'r> Reader<'_, 'r> {
             return None;
         };
         let wrapped = Box::new(self.spec(wrapped, faults)?);
-        let context = self.context.evaluating();
-        Some(Spec::Transform(wrapped, Transform::Expr { expr, context, variable: "nested" }))
+        let transform = match content.attributes.get("result") {
+            Some(result) => {
+                Transform::Expr { expr: result.expr.clone(), context: self.context.evaluating(), variable: "nested" }
+            }
+            // Documented as required; the reference takes the result for null where there is none.
+            None => Transform::Value(Value::Null),
+        };
+        Some(Spec::Transform(wrapped, transform))
     }
 
     /// The value of an argument that is set and not null, converted to a type.

@@ -150,6 +150,8 @@ pub enum Transform<'r> {
         /// The variable's name.
         variable: &'r str,
     },
+    /// This value, whatever it is.
+    Value(Value<'r>),
     /// The answer of a function of one argument.
     Function(Arc<Builtin>),
 }

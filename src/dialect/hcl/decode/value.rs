@@ -77,7 +77,7 @@ impl<'r> Spec<'r> {
                 let before = faults.len();
                 let value = wrapped.value(content, labels, context, faults);
                 if faults.len() > before {
-                    return arena.faulty(self.value_type(context));
+                    return arena.faulty(self.value_type(context, faults));
                 }
                 let mut own = Vec::new();
                 let made = self.made(value, context, &mut own);
@@ -96,10 +96,11 @@ impl<'r> Spec<'r> {
             Spec::Transform(_, Transform::Expr { expr, context, variable }) => {
                 expr.evaluate(&context.child([(*variable, value)]), faults)
             }
+            Spec::Transform(_, Transform::Value(value)) => *value,
             Spec::Transform(_, Transform::Function(function)) => {
                 let wrong = |what: &Wrong| structure("Transform function failed", said(what));
                 let answer = context.attempt(faults, |cx| invoke(cx, function, &[value]), wrong);
-                answer.unwrap_or_else(|| context.arena().faulty(self.value_type(context)))
+                answer.unwrap_or_else(|| context.arena().faulty(self.value_type(context, faults)))
             }
             Spec::Validate(_, check) => {
                 faults.extend((check.0)(value));

@@ -11,7 +11,6 @@ use std::rc::Rc;
 
 use super::document::{Document, Json, JsonId, Node, Property};
 use super::file::JsonFile;
-use super::value::JsonExpr;
 use crate::dialect::hcl::body::{
     Attribute, Attributes, Block, BlockSchema, Body, Content, Expression, Faults, File, Label, Place, Schema,
 };
@@ -125,7 +124,7 @@ impl<'r> JsonBody<'r> {
     fn attribute(&self, property: &Property) -> Attribute<'r> {
         Attribute {
             name: self.document().str(property.name),
-            expr: Expression::json(self.file, self.json, JsonExpr::Value(property.value)),
+            expr: Expression::json(self.file, self.json, property.value),
             range: property.name_span.to(self.document().node(property.value).span),
             name_range: property.name_span,
         }

@@ -8,7 +8,7 @@ use crate::text::{Source, Span};
 
 /// Names a [`Node`] of a [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JsonId(pub(super) u32);
+pub struct JsonId(pub(in crate::dialect::hcl) u32);
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct Property {
     pub name: Str,
     /// Where the name stands, with its quotes.
     pub name_span: Span,
+    /// The string that it is, as a value: where the property is one of an object constructor, a template.
+    pub key: JsonId,
     /// Its value.
     pub value: JsonId,
 }
@@ -103,9 +105,22 @@ impl Document {
         self.found.node(id)
     }
 
-    /// All values.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
-        self.found.nodes.iter().copied()
+    /// All values, names among them, each behind what it holds.
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (JsonId, Node)> + '_ {
+        (0..).map(JsonId).zip(self.found.nodes.iter().copied())
+    }
+
+    /// The properties of all objects.
+    pub(super) fn all_properties(&self) -> &[Property] {
+        &self.found.properties
+    }
+
+    /// A string, and where it stands; nothing where the value is none.
+    pub fn string(&self, id: JsonId) -> Option<(&str, Span)> {
+        match self.node(id) {
+            Node { json: Json::String(text), span } => Some((self.str(text), span)),
+            _ => None,
+        }
     }
 
     /// The values of an array.

@@ -1,7 +1,7 @@
 //! The JSON syntax of the language: JSON documents as bodies and expressions.
 //!
 //! ```text
-//! text ─scan─▶ tokens ─parse─▶ Document ─body─▶ content by a schema ─expression─▶ nodes of syntax::tree
+//! text ─scan─▶ tokens ─parse─▶ Document ─body─▶ content by a schema ─lower─▶ bytecode of its values
 //! ```
 //! What a JSON value means depends on who asks: as a body an object holds attributes and blocks, as an expression it is
 //! an object constructor, and a string is a template where templates are wanted and plain text where they are not.
@@ -10,16 +10,16 @@ mod body;
 pub mod document;
 mod file;
 mod parser;
+mod programs;
 pub mod scan;
 mod string;
 mod templates;
-mod value;
 
 pub(in crate::dialect::hcl) use body::JsonBody;
-pub use document::{Document, Json, JsonId};
+pub use document::{Document, Json, JsonId, Property};
 pub(in crate::dialect::hcl) use file::JsonFile;
 pub use parser::{Parsed, parse_expression, parse_file};
-pub(in crate::dialect::hcl) use value::JsonExpr;
+pub(in crate::dialect::hcl) use templates::Templates;
 
 use super::suggest::near;
 

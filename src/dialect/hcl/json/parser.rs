@@ -103,7 +103,7 @@ impl Found {
 enum Wants {
     Item,
     Name,
-    Value { name: Str, name_span: Span },
+    Value { name: Str, name_span: Span, key: JsonId },
 }
 
 /// An open array or object: its bracket, and which of the collected items or properties is its first one.
@@ -193,8 +193,8 @@ impl Parser<'_> {
                 }
                 Err(fault) => self.give_up(open, fault),
             },
-            Wants::Value { name, name_span } => {
-                self.properties.push(Property { name, name_span, value });
+            Wants::Value { name, name_span, key } => {
+                self.properties.push(Property { name, name_span, key, value });
                 self.behind_property(open)
             }
             Wants::Item => {
@@ -205,12 +205,12 @@ impl Parser<'_> {
     }
 
     /// The name that `value` is, with the colon behind it.
-    fn name(&mut self, value: JsonId) -> Result<Wants, Box<Diagnostic>> {
-        let node = self.found.node(value);
+    fn name(&mut self, key: JsonId) -> Result<Wants, Box<Diagnostic>> {
+        let node = self.found.node(key);
         let Json::String(name) = node.json else { return Err(faults::name(self.source, node.start())) };
         let colon = self.read();
         if colon.kind == TokenKind::Colon {
-            return Ok(Wants::Value { name, name_span: node.span });
+            return Ok(Wants::Value { name, name_span: node.span, key });
         }
         self.recover(colon, TokenKind::OpenBrace, TokenKind::CloseBrace);
         Err(faults::colon(self.source, colon))

@@ -1,11 +1,9 @@
-//! The templates in the strings of a document, compiled together.
+//! The templates in the strings of a document.
 
 use super::document::{Document, Json};
-use crate::diagnostics::{Diagnostic, Result};
-use crate::dialect::hcl::body::Compiled;
+use crate::diagnostics::Diagnostic;
 use crate::dialect::hcl::syntax::parser::parse_template_at;
 use crate::dialect::hcl::syntax::tree::{ExprId, Str, Tree};
-use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Span;
 
@@ -23,25 +21,16 @@ pub(in crate::dialect::hcl) struct Templates {
 impl Templates {
     /// Reads the strings of `document`. A template stands behind the opening quote of its string.
     pub fn new(document: &Document, limits: &Limits) -> Self {
-        let mut strings = Vec::new();
-        for node in document.nodes() {
-            match node.json {
-                Json::String(text) => strings.push((node.span, text)),
-                Json::Object(run) => {
-                    strings.extend(document.properties(run).iter().map(|property| (property.name_span, property.name)));
-                }
-                _ => {}
-            }
-        }
-        strings.retain(|(_, text)| is_template(document.str(*text)));
-        strings.sort_unstable_by_key(|(span, _)| span.start);
-        strings.dedup_by_key(|(span, _)| span.start);
+        let strings = document.nodes().filter_map(|(_, node)| match node.json {
+            Json::String(text) => is_template(document.str(text)).then_some((node.span, text)),
+            _ => None,
+        });
         let mut tree = Tree::new(document.source());
         let read = |(span, text): (Span, Str)| {
             let (id, wrong) = parse_template_at(&mut tree, document.str(text), span.start.saturating_add(1), limits);
             (span.start, if wrong.is_empty() { Ok(id) } else { Err(wrong) })
         };
-        let strings = strings.into_iter().map(read).collect();
+        let strings = strings.map(read).collect();
         Self { tree, strings }
     }
 
@@ -56,13 +45,17 @@ impl Templates {
         self.strings.get(at).map(|(_, read)| read)
     }
 
-    /// A chunk for each of them.
-    ///
-    /// # Errors
-    /// Limits of the code.
-    pub fn compile(&self, registry: &Registry, limits: &Limits) -> Result<Compiled> {
-        let roots = self.strings.iter().filter_map(|(_, read)| read.as_ref().ok().copied()).collect();
-        Compiled::new(&self.tree, roots, registry, limits)
+    /// What is wrong with the template in the string at `span`.
+    pub fn wrong_at(&self, span: Span) -> Option<&[Box<Diagnostic>]> {
+        self.at(span)?.as_ref().err().map(Vec::as_slice)
+    }
+
+    /// The first thing that is wrong with a template within `span`.
+    pub fn first_wrong(&self, span: Span) -> Option<&Diagnostic> {
+        let first = self.strings.partition_point(|(start, _)| *start < span.start);
+        let within = self.strings.iter().skip(first).take_while(|(start, _)| *start < span.end);
+        let mut wrong = within.filter_map(|(_, read)| read.as_ref().err()?.first());
+        wrong.next().map(|wrong| &**wrong)
     }
 }
 

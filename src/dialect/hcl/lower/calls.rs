@@ -4,7 +4,7 @@ use super::Lower;
 use crate::bytecode::{Failure, ImportKind, Op};
 use crate::compiler::Constant;
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
-use crate::dialect::hcl::syntax::tree::{Call, ExprId};
+use crate::dialect::hcl::syntax::tree::{Broken, Call, ExprId};
 use crate::dialect::hcl::typeexpr::{self, Mode};
 use crate::dialect::hcl::values::json::encode_type;
 use crate::function::{Admits, Builtin, Params, Place};
@@ -47,7 +47,7 @@ impl<'t> Lower<'t> {
             *last = Params::SPREAD;
         }
         self.at(span);
-        self.emitter.call(ImportKind::Function, name, function.signature(), &places, false);
+        self.emitter.call(ImportKind::Function, name, function.signature(), &places, self.keeps && function.pure);
         let starts = args.iter().map(|&arg| self.tree.start_span(arg));
         let around = [call.name_span.to(call.open), call.close];
         let parts = args.iter().map(|&arg| self.span(arg)).chain(around).chain(starts);
@@ -112,6 +112,12 @@ impl<'t> Lower<'t> {
             help,
         };
         self.fault(call.name_span, failure);
+    }
+
+    /// Reports again what is wrong with an expression that could not be read.
+    pub(super) fn broken(&mut self, broken: &Broken) {
+        let (code, message) = (Code::UnexpectedToken, broken.summary.to_owned());
+        self.fault(broken.place, Failure { code, message, available: None, help: None });
     }
 
     /// Reports that a call can only fail, now as a finding and where the code gets there as an error.

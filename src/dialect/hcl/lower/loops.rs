@@ -1,5 +1,7 @@
 //! `for` expressions and splats.
 
+use std::ops::Range;
+
 use super::Lower;
 use crate::bytecode::Op;
 use crate::diagnostics::Result;
@@ -51,30 +53,27 @@ impl<'t> Lower<'t> {
         body: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
         let end = self.emitter.new_label();
-        let slots = self.emitter.new_slots(2);
+        let names = 1 + u32::from(of.key_var.is_some());
+        let slots = self.emitter.new_slots(names);
         let outer = self.locals.len();
         self.locals.extend(of.key_var.map(|name| (self.tree.str(name), slots)));
-        self.locals.push((self.tree.str(of.value_var), slots + 1));
+        self.locals.push((self.tree.str(of.value_var), slots + names - 1));
         if let Some(condition) = of.condition {
             self.load(collection);
             self.at(span);
             self.core("for ready", 1, &[self.span(of.collection)]);
             self.emitter.jump(Op::JumpUnless, end);
-            self.rehearse(span, condition, slots)?;
+            self.rehearse(span, condition, slots..slots + names)?;
             self.emitter.jump(Op::JumpUnless, end);
         }
         self.load(collection);
         self.at(span);
-        let turns = self.emitter.begin_loop(2, slots, end);
+        let turns = self.emitter.begin_loop(names, slots, end);
         self.emitter.details([self.span(of.collection)]);
         if let Some(condition) = of.condition {
             self.value(condition)?;
-            self.at(span);
-            self.core("for condition", 1, &[self.span(condition)]);
-            let include = self.emitter.new_label();
-            self.emitter.jump(Op::JumpIf, include);
-            self.emitter.continue_loop(turns);
-            self.emitter.bind(include);
+            self.at(self.span(condition));
+            self.emitter.continue_unless(turns);
         }
         body(self)?;
         self.emitter.end_loop(turns);
@@ -85,8 +84,8 @@ impl<'t> Lower<'t> {
 
     /// Evaluates a condition once with names of which nothing is known: what is wrong whatever they are is reported
     /// once, and there are no turns. Pushes whether all is well.
-    fn rehearse(&mut self, span: Span, condition: ExprId, slots: u32) -> Result<()> {
-        for slot in [slots, slots + 1] {
+    fn rehearse(&mut self, span: Span, condition: ExprId, slots: Range<u32>) -> Result<()> {
+        for slot in slots {
             self.core("dynamic", 0, &[]);
             self.emitter.op(Op::StoreSlot, &[slot]);
         }

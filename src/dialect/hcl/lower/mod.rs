@@ -5,11 +5,14 @@
 //! loops) are functions of `builtins::core`, which no source can name.
 
 mod calls;
+mod json;
 mod loops;
 mod template;
 mod values;
 
 use std::sync::Arc;
+
+pub(super) use json::compile_json;
 
 use super::semantics::Rules;
 use super::syntax::parser;
@@ -34,6 +37,11 @@ pub(super) struct Lower<'t> {
     items: Vec<u32>,
     /// Slots that nothing uses now.
     free: Vec<u32>,
+    /// The first ones of pairs of slots that nothing uses now.
+    free_pairs: Vec<u32>,
+    /// Whether answers of functions are kept for a run: where there are many chunks, room for all of them would be made
+    /// ready for each.
+    keeps: bool,
     /// The calls that can only fail: an evaluation reports them when it gets there.
     lints: Vec<Box<Diagnostic>>,
 }
@@ -68,18 +76,7 @@ fn written(tree: &Tree, root: ExprId, registry: &Registry, limits: &Limits) -> R
 /// # Errors
 /// Limits of the code's size.
 pub fn compile_expressions(tree: &Tree, roots: &[ExprId], registry: &Registry, limits: &Limits) -> Result<Program> {
-    let mut lower = Lower::new(tree, registry, limits);
-    for &root in roots {
-        lower.chunk(|lower| {
-            lower.value(root)?;
-            lower.emitter.op(Op::Answer, &[]);
-            Ok(())
-        })?;
-    }
-    if roots.is_empty() {
-        lower.chunk(|_| Ok(()))?;
-    }
-    lower.emitter.finish()
+    Lower::new(tree, registry, limits).answers(roots, |lower, &root| lower.value(root))
 }
 
 impl<'t> Lower<'t> {
@@ -93,8 +90,26 @@ impl<'t> Lower<'t> {
             locals: Vec::new(),
             items: Vec::new(),
             free: Vec::new(),
+            free_pairs: Vec::new(),
+            keeps: true,
             lints: Vec::new(),
         }
+    }
+
+    /// The program of chunks that answer with what `value` pushes for each of `roots`.
+    fn answers<R>(mut self, roots: &[R], mut value: impl FnMut(&mut Self, &R) -> Result<()>) -> Result<Program> {
+        self.keeps = roots.len() == 1;
+        for root in roots {
+            self.chunk(|lower| {
+                value(lower, root)?;
+                lower.emitter.op(Op::Answer, &[]);
+                Ok(())
+            })?;
+        }
+        if roots.is_empty() {
+            self.chunk(|_| Ok(()))?;
+        }
+        self.emitter.finish()
     }
 
     /// A chunk without parameters.
@@ -102,6 +117,7 @@ impl<'t> Lower<'t> {
         let id = self.emitter.declare_chunk(self.source.name(), 0);
         self.emitter.begin_chunk(id);
         self.free.clear();
+        self.free_pairs.clear();
         self.emitter.at(&self.source, Span::default());
         body(self)?;
         self.emitter.end_chunk();
@@ -135,8 +151,16 @@ impl<'t> Lower<'t> {
 
     /// How many notes there are, in a slot.
     fn mark(&mut self) -> u32 {
-        self.emitter.op(Op::Mark, &[]);
-        self.store()
+        let slot = self.free.pop().unwrap_or_else(|| self.emitter.new_slot());
+        self.emitter.op(Op::MarkSlot, &[slot]);
+        slot
+    }
+
+    /// The same, in the first of two slots that lie side by side until they are freed as such.
+    fn mark_pair(&mut self) -> u32 {
+        let slot = self.free_pairs.pop().unwrap_or_else(|| self.emitter.new_slots(2));
+        self.emitter.op(Op::MarkSlot, &[slot]);
+        slot
     }
 
     /// Calls a function of the language's core with the topmost `arguments` values; `parts` are the places of what its
@@ -144,10 +168,12 @@ impl<'t> Lower<'t> {
     fn core(&mut self, name: &str, arguments: u32, parts: &[Span]) {
         let Some(function) = self.registry.get(ImportKind::Filter, name) else { return };
         let signature: Signature = function.signature();
-        let params: smallvec::SmallVec<[u32; 8]> = (0..arguments).collect();
-        // The others may note something each time.
-        let constant = matches!(name, "number" | "type");
-        self.emitter.call(ImportKind::Filter, name, signature, &params, constant);
+        if matches!(name, "number" | "type") {
+            // Of a constant; the others may note something each time.
+            self.emitter.call(ImportKind::Filter, name, signature, &[0], true);
+        } else {
+            self.emitter.apply(ImportKind::Filter, name, signature, arguments);
+        }
         self.emitter.details(parts.iter().copied());
     }
 }

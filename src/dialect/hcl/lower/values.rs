@@ -1,13 +1,15 @@
 //! Expressions that leave a value on the stack.
 
+use hashbrown::HashSet;
 use smallvec::SmallVec;
 
 use super::Lower;
 use crate::bytecode::{BinaryOp, Op};
-use crate::compiler::{Constant, PathSpec, RootSpec, SegmentSpec};
+use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::Result;
 use crate::dialect::hcl::syntax::tree::{Entry, Expr, ExprId, Operator, Run, Step, StepKind, Str, UnaryOp};
 use crate::text::Span;
+use crate::value::BigNum;
 
 impl<'t> Lower<'t> {
     /// Pushes the value of an expression. Left sides are followed in a loop: a chain of operators may be long.
@@ -17,13 +19,13 @@ impl<'t> Lower<'t> {
             spine.extend(of.then_some(base));
             base = left;
         }
-        let mark = spine.iter().any(|&id| self.asks_for_errors(id)).then(|| self.mark());
+        let mark = spine.iter().any(|&id| self.asks_for_errors(id)).then(|| self.mark_pair());
         self.base(base)?;
         for &node in spine.iter().rev() {
             self.apply(node, mark)?;
         }
         if let Some(mark) = mark {
-            self.free(mark);
+            self.free_pairs.push(mark);
         }
         self.emitter.check_size()
     }
@@ -88,8 +90,11 @@ impl<'t> Lower<'t> {
             Expr::Object(entries) => self.object(node.span, self.tree.entries(entries))?,
             Expr::Key { inner, forced } => self.key(inner, forced)?,
             Expr::For(of) => self.for_value(node.span, of)?,
-            Expr::Invalid
-            | Expr::Paren(_)
+            Expr::Invalid => match self.tree.broken(id) {
+                Some(broken) => self.broken(broken),
+                None => self.core("dynamic", 0, &[]),
+            },
+            Expr::Paren(_)
             | Expr::Wrapped(_)
             | Expr::Relative { .. }
             | Expr::Index { .. }
@@ -140,12 +145,12 @@ impl<'t> Lower<'t> {
 
     /// `&&` and `||`: both sides are evaluated; what a known side decides, errors of the other do not matter.
     fn logic(&mut self, span: Span, op: Operator, [left, right]: [ExprId; 2], mark: Option<u32>) -> Result<()> {
-        self.emitter.op(Op::Mark, &[]);
+        let mark = mark.unwrap_or(0);
+        self.emitter.op(Op::MarkSlot, &[mark + 1]);
         self.value(right)?;
-        self.load(mark.unwrap_or(0));
         self.at(span);
-        let name = if op == Operator::And { "and" } else { "or" };
-        self.core(name, 4, &[self.span(left), self.span(right)]);
+        self.emitter.op(if op == Operator::And { Op::And } else { Op::Or }, &[mark]);
+        self.emitter.details([self.span(left), self.span(right)]);
         Ok(())
     }
 
@@ -169,6 +174,12 @@ impl<'t> Lower<'t> {
     }
 
     fn object(&mut self, span: Span, entries: &'t [Entry]) -> Result<()> {
+        if let Some(keys) = self.constant_keys(entries) {
+            entries.iter().try_for_each(|entry| self.value(entry.value))?;
+            self.at(span);
+            self.emitter.map(&keys);
+            return Ok(());
+        }
         for entry in entries {
             self.value(entry.key)?;
             self.value(entry.value)?;
@@ -178,6 +189,32 @@ impl<'t> Lower<'t> {
         let parts: Vec<_> = entries.iter().flat_map(|entry| [self.span(entry.key), self.span(entry.value)]).collect();
         self.core("object", 1, &parts);
         Ok(())
+    }
+
+    /// The keys of entries, where each is a constant text that no other is and they fit one instruction.
+    fn constant_keys(&self, entries: &[Entry]) -> Option<Vec<&'t str>> {
+        if entries.len() > Emitter::KEYS {
+            return None;
+        }
+        let keys: Option<Vec<_>> = entries.iter().map(|entry| self.constant_key(entry.key)).collect();
+        keys.filter(|keys| distinct(keys.iter().copied()))
+    }
+
+    fn constant_key(&self, id: ExprId) -> Option<&'t str> {
+        match self.tree.expr(id) {
+            Expr::Key { inner, forced: false } => match self.tree.expr(inner) {
+                Expr::Traversal { root, steps, .. } if steps.is_empty() => Some(self.tree.str(root)),
+                Expr::Traversal { .. } | Expr::Null | Expr::Bool(_) => None,
+                _ => self.constant_key(inner),
+            },
+            Expr::Key { inner, .. } => self.constant_key(inner),
+            Expr::Text(text) => Some(self.tree.str(text)),
+            Expr::Template(parts) => match self.tree.ids(parts) {
+                &[part] => self.constant_key(part).filter(|_| matches!(self.tree.expr(part), Expr::Text(_))),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The key of an entry: a bare name is its text.
@@ -210,9 +247,15 @@ impl<'t> Lower<'t> {
 
     fn number(&mut self, digits: Str) {
         let text: &'t str = self.tree.str(digits);
-        match text.parse::<i64>() {
-            Ok(n) => self.emitter.constant(Constant::Int(n)),
-            Err(_) => {
+        self.number_of(text);
+    }
+
+    /// Pushes the number of a literal.
+    pub(super) fn number_of(&mut self, text: &'t str) {
+        let plain = text.parse().ok().or_else(|| BigNum::parse(text)?.as_plain_int());
+        match plain {
+            Some(n) => self.emitter.constant(Constant::Int(n)),
+            None => {
                 self.emitter.constant(Constant::Str(text.into()));
                 self.core("number", 1, &[]);
             }
@@ -243,6 +286,12 @@ impl<'t> Lower<'t> {
             }
         }
     }
+}
+
+/// Whether no key comes twice.
+pub(super) fn distinct<'k>(keys: impl ExactSizeIterator<Item = &'k str>) -> bool {
+    let mut seen = HashSet::with_capacity(keys.len());
+    keys.into_iter().all(|key| seen.insert(key))
 }
 
 /// The instruction's operator; `&&` and `||` have none.

@@ -157,7 +157,8 @@ pub struct Call {
 /// An expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expr {
-    /// A place where the source had no expression that could be read; an error was reported there.
+    /// A place where the source had no expression that could be read; an error was reported there. What an evaluation
+    /// says of it, if anything, is in [`Tree::broken`].
     Invalid,
     /// `null`
     Null,
@@ -333,6 +334,18 @@ pub struct Tree {
     pub(super) entries: Vec<Entry>,
     pub(super) fors: Vec<For>,
     pub(super) bodies: Vec<Body>,
+    /// The invalid expressions whose evaluation reports again what is wrong with them, in the order of their ids.
+    broken: Vec<Broken>,
+}
+
+/// What is wrong with an expression that could not be read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Broken {
+    id: ExprId,
+    /// Where.
+    pub(crate) place: Span,
+    /// What.
+    pub(crate) summary: &'static str,
 }
 
 impl Tree {
@@ -347,6 +360,7 @@ impl Tree {
             entries: Vec::new(),
             fors: Vec::new(),
             bodies: Vec::new(),
+            broken: Vec::new(),
         }
     }
 
@@ -374,32 +388,19 @@ impl Tree {
         Str { start, end, pooled: true }
     }
 
-    /// A further node.
-    pub(crate) fn add(&mut self, expr: Expr, span: Span) -> ExprId {
-        let id = ExprId(Span::of(0..self.nodes.len()).end);
-        self.nodes.push(Node { expr, span });
-        id
-    }
-
-    /// A further tuple.
-    pub(crate) fn add_tuple(&mut self, elements: &[ExprId], span: Span) -> ExprId {
-        let start = self.ids.len();
-        self.ids.extend_from_slice(elements);
-        let Span { start, end } = Span::of(start..self.ids.len());
-        self.add(Expr::Tuple(Run { start, end }), span)
-    }
-
-    /// A further object constructor.
-    pub(crate) fn add_object(&mut self, entries: &[Entry], span: Span) -> ExprId {
-        let start = self.entries.len();
-        self.entries.extend_from_slice(entries);
-        let Span { start, end } = Span::of(start..self.entries.len());
-        self.add(Expr::Object(Run { start, end }), span)
-    }
-
     /// A node.
     pub fn node(&self, id: ExprId) -> Node {
         self.nodes.get(id.0 as usize).copied().unwrap_or(Node { expr: Expr::Invalid, span: Span::default() })
+    }
+
+    /// Has the evaluation of an invalid expression, the last that was added, report again what is wrong with it.
+    pub(super) fn add_broken(&mut self, id: ExprId, place: Span, summary: &'static str) {
+        self.broken.push(Broken { id, place, summary });
+    }
+
+    /// What the evaluation of an invalid expression reports.
+    pub(crate) fn broken(&self, id: ExprId) -> Option<&Broken> {
+        self.broken.get(self.broken.binary_search_by_key(&id, |broken| broken.id).ok()?)
     }
 
     /// How many nodes there are.

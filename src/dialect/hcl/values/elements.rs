@@ -5,6 +5,7 @@ use super::numbers::machine_int;
 use super::path::Step;
 use super::sets::{is_set, set_of};
 use super::types::{same_type, type_of};
+use super::within::any;
 use crate::function::Cx;
 use crate::value::{Extended, Refinement, Type, Value};
 
@@ -31,17 +32,7 @@ pub fn elements<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Vec<(Value<'v>, Va
 /// # Errors
 /// The steps of the render are spent: one for each value looked at.
 pub fn is_wholly_known(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
-    if !value.is_known() {
-        return Ok(false);
-    }
-    let items = value.elements().or_else(|| value.entries().map(|map| map.values())).unwrap_or(&[]);
-    cx.spend(items.len() as u64)?;
-    for item in items {
-        if matches!(item, Value::List(_) | Value::Map(_) | Value::Extended(_)) && !is_wholly_known(cx, *item)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    any(cx, value, &|value| !value.is_known()).map(|unknown| !unknown)
 }
 
 /// The value with each element replaced by what `made` makes of it; one without elements as it is. Marks that the

@@ -20,7 +20,7 @@ pub fn number_of(value: Value<'_>) -> Option<BigNum> {
     match value {
         Value::Int(n) => Some(BigNum::of_int(n, FULL)),
         Value::Uint(n) => Some(BigNum::of_uint(n, FULL)),
-        Value::Float(n) => BigNum::parse(zmij::Buffer::new().format(n)),
+        Value::Float(n) => BigNum::of_shortest_text(n),
         Value::Extended(extension) => match extension.kind() {
             Extended::Number(number) => Some(*number),
             _ => None,

@@ -1,10 +1,10 @@
 //! Operators and collections: what rows of the reference do not ask, limits and hostile values among them.
 
 use super::access::has_element;
-use super::elements::{elements, length, list_of, map_of, unknown_as_null};
+use super::elements::{elements, is_wholly_known, length, list_of, map_of, unknown_as_null};
 use super::equality::{equals, not_equal, raw_equals};
 use super::logic::{and, not, or};
-use super::marks::unmark_deep;
+use super::marks::{contains_marked, unmark_deep};
 use super::numbers::{abs, add, div, greater_equal, less, less_equal, mul, neg, number_of, rem, sub, text};
 use super::refine::Refine;
 use super::sets::set_of;
@@ -223,5 +223,21 @@ fn work_on_large_values_is_bounded() {
         let range = Refinement { least: Some(cx.arena().bound(tiny, true)), ..Refinement::NOT_NULL };
         let unknown = cx.arena().refined(Type::Number, range);
         assert_eq!(shown(less(cx, unknown, Value::Int(0))), "false");
+    });
+}
+
+#[test]
+fn only_what_holds_marks_or_unknown_values_is_searched_for_them() {
+    with(|cx| {
+        let arena = cx.arena();
+        let plain = arena.list(&[arena.list(&[Value::Int(1); 1000]); 1000]);
+        let before = cx.fuel();
+        assert!(!contains_marked(cx, plain).unwrap() && is_wholly_known(cx, plain).unwrap());
+        assert_eq!(cx.fuel(), before, "a million items not looked at");
+        let marked = arena.list(&[plain, arena.map(&[("a", arena.marked(Value::Int(1), &["m"]))])]);
+        assert!(contains_marked(cx, marked).unwrap() && is_wholly_known(cx, marked).unwrap());
+        let unknown = arena.list(&[plain, arena.typed(Type::Dynamic, arena.list(&[arena.unknown(Type::Number)]))]);
+        assert!(!contains_marked(cx, unknown).unwrap() && !is_wholly_known(cx, unknown).unwrap());
+        assert!(before - cx.fuel() < 100, "what is plain in them is passed over");
     });
 }

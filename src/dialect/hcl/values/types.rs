@@ -112,6 +112,9 @@ pub fn without_optional<'v>(arena: &'v Arena, ty: Type<'v>) -> Type<'v> {
 /// Whether nothing in `value` is unknown of the dynamic type: its type will not change when what is unknown becomes
 /// known.
 pub fn has_known_type(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
+    if !value.is_qualified() {
+        return Ok(true);
+    }
     cx.spend(1)?;
     if let Some(unknown) = value.as_unknown() {
         return Ok(!unknown.ty.has_dynamic());

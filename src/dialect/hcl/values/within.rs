@@ -4,11 +4,15 @@ use super::Outcome;
 use crate::function::Cx;
 use crate::value::{Map, Value};
 
-/// Whether `value` or anything in it meets `holds`, which sees each value with its marks, outside in.
+/// Whether `value` or anything in it meets `holds`, which sees each value with its marks, outside in: what holds only
+/// of values that are marked or not known, since parts without any of these are not looked into.
 ///
 /// # Errors
 /// The steps of the render are spent: one for each value looked at.
 pub fn any<'v>(cx: &Cx<'_>, value: Value<'v>, holds: &impl Fn(Value<'v>) -> bool) -> Outcome<bool> {
+    if !value.is_qualified() {
+        return Ok(false);
+    }
     if holds(value) {
         return Ok(true);
     }

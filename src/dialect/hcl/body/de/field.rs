@@ -1,12 +1,12 @@
 //! Fields of structs: arguments, or blocks.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 
 use super::super::content::Place;
-use super::super::{Attribute, Body, Context, Schema};
+use super::super::{Attribute, Block, Body, Context, Faults, Schema};
 use super::Error;
 use super::structure::{BodyDeserializer, label_names};
 use super::value::evaluated;
@@ -23,6 +23,16 @@ pub(super) struct Field<'b, 'r> {
     only: Option<usize>,
     /// How many there are; in the JSON syntax that is known when their labels are.
     count: Rc<Cell<usize>>,
+    /// The blocks that were looked for last: the elements of a sequence are all of one kind.
+    last: Rc<RefCell<Rc<Found<'r>>>>,
+}
+
+/// The blocks of a name whose labels are called so, and what is wrong with them.
+#[derive(Default)]
+struct Found<'r> {
+    labels: Option<Vec<&'static str>>,
+    blocks: Vec<Block<'r>>,
+    faults: Faults,
 }
 
 impl<'b, 'r> Field<'b, 'r> {
@@ -30,8 +40,8 @@ impl<'b, 'r> Field<'b, 'r> {
     pub(super) fn new(body: &'b Body<'r>, name: &'static str, context: &'b Context<'r>) -> Option<Self> {
         let (mut found, _) = body.partial_content(&Schema::new().optional(name), &mut Vec::new());
         let attribute = found.attributes.swap_remove(name);
-        let field = Self { body, name, context, attribute, only: None, count: Rc::default() };
-        (field.attribute.is_some() || field.blocks(&[]) > 0).then_some(field)
+        let field = Self { body, name, context, attribute, only: None, count: Rc::default(), last: Rc::default() };
+        (field.attribute.is_some() || field.blocks() > 0).then_some(field)
     }
 
     /// Where the argument stands.
@@ -39,11 +49,22 @@ impl<'b, 'r> Field<'b, 'r> {
         self.attribute.as_ref().map(|attribute| attribute.expr.place())
     }
 
+    /// The blocks whose labels are called so.
+    fn found(&self, labels: Vec<&'static str>) -> Rc<Found<'r>> {
+        let mut last = self.last.borrow_mut();
+        if last.labels.as_ref() != Some(&labels) {
+            let mut faults = Vec::new();
+            let schema = Schema::new().block(self.name, &labels);
+            let blocks = self.body.partial_content(&schema, &mut faults).0.blocks;
+            *last = Rc::new(Found { labels: Some(labels), blocks, faults });
+        }
+        last.clone()
+    }
+
     /// How many blocks there are, those with wrong labels among them.
-    fn blocks(&self, labels: &[&str]) -> usize {
-        let mut faults = Vec::new();
-        let schema = Schema::new().block(self.name, labels);
-        self.body.partial_content(&schema, &mut faults).0.blocks.len() + faults.len()
+    fn blocks(&self) -> usize {
+        let found = self.found(Vec::new());
+        found.blocks.len() + found.faults.len()
     }
 
     /// Whether it is blocks and nothing else.
@@ -73,14 +94,12 @@ impl<'b, 'r> Field<'b, 'r> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let mut faults = Vec::new();
-        let schema = Schema::new().block(self.name, &label_names(fields));
-        let (content, _) = self.body.partial_content(&schema, &mut faults);
-        if !faults.is_empty() {
-            return Err(Error(faults));
+        let found = self.found(label_names(fields));
+        if !found.faults.is_empty() {
+            return Err(Error(found.faults.clone()));
         }
-        self.count.set(content.blocks.len());
-        let block = match (self.only, content.blocks.as_slice()) {
+        self.count.set(found.blocks.len());
+        let block = match (self.only, found.blocks.as_slice()) {
             (Some(at), blocks) => blocks.get(at),
             (None, [_, extra, ..]) => {
                 let summary = format!("Duplicate {} block", self.name);
@@ -105,11 +124,9 @@ impl<'de> de::Deserializer<'de> for Field<'_, '_> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        let mut faults = Vec::new();
-        let schema = Schema::new().block(self.name, &label_names(fields));
-        let blocks = self.body.partial_content(&schema, &mut faults).0.blocks.len();
         // In the JSON syntax what can be read as blocks is.
-        if self.is_blocks() || blocks > 0 && faults.is_empty() {
+        let could_be = |found: &Found<'_>| !found.blocks.is_empty() && found.faults.is_empty();
+        if self.is_blocks() || could_be(&self.found(label_names(fields))) {
             return self.block(name, fields, visitor);
         }
         evaluated(self.value()?, self.context).deserialize_struct(name, fields, visitor)
@@ -117,11 +134,11 @@ impl<'de> de::Deserializer<'de> for Field<'_, '_> {
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let len = match self.is_blocks() {
-            true => self.blocks(&[]),
+            true => self.blocks(),
             false => match self.value()?.elements() {
                 Some(items) => items.len(),
                 // An object of the JSON syntax is one block, or one for each label.
-                None => self.blocks(&[]),
+                None => self.blocks(),
             },
         };
         self.count.set(len);
@@ -140,11 +157,10 @@ impl<'de> de::Deserializer<'de> for Field<'_, '_> {
         if !self.is_blocks() {
             return evaluated(self.value()?, self.context).deserialize_map(visitor);
         }
-        let mut faults = Vec::new();
-        let (content, _) = self.body.partial_content(&Schema::new().block(self.name, &[]), &mut faults);
-        match content.blocks.get(self.only.unwrap_or(0)).filter(|_| faults.is_empty()) {
+        let found = self.found(Vec::new());
+        match found.blocks.get(self.only.unwrap_or(0)).filter(|_| found.faults.is_empty()) {
             Some(block) => super::value::attributes(&block.body, self.context, visitor),
-            None => Err(Error(faults)),
+            None => Err(Error(found.faults.clone())),
         }
     }
 

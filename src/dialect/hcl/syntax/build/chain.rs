@@ -122,10 +122,18 @@ impl Build<'_> {
         if chain.attributes { self.end_splat(chain) } else { chain }
     }
 
-    /// A step that could not be read, up to `end`, with all before it.
-    pub(in crate::dialect::hcl::syntax) fn broken_step(&mut self, chain: Chain, end: u32) -> Chain {
+    /// A step that could not be read, up to `end`, with all before it: something else had to stand at `at`.
+    pub(in crate::dialect::hcl::syntax) fn broken_step(
+        &mut self,
+        chain: Chain,
+        end: u32,
+        at: Span,
+        summary: &'static str,
+    ) -> Chain {
         let span = Span::new(chain.from, end + self.origin.start);
-        Chain { expr: self.node(Expr::Invalid, span), ..chain }
+        let expr = self.node(Expr::Invalid, span);
+        self.tree.add_broken(expr, self.place(at), summary);
+        Chain { expr, ..chain }
     }
 
     fn end_splat(&mut self, chain: Chain) -> Chain {

@@ -175,6 +175,13 @@ impl<'a> Build<'a> {
         self.node(Expr::Invalid, self.place(span))
     }
 
+    /// The same, of which an evaluation says that something else had to stand at `at`.
+    pub(super) fn broken(&mut self, span: Span, at: Span, summary: &'static str) -> ExprId {
+        let expr = self.invalid(span);
+        self.tree.add_broken(expr, self.place(at), summary);
+        expr
+    }
+
     /// From the beginning of one node to the end of another.
     fn between(&self, first: ExprId, last: ExprId) -> Span {
         Span::new(self.tree.span(first).start, self.tree.span(last).end)

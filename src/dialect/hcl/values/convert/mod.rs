@@ -13,7 +13,7 @@ use super::mismatch::mismatch;
 use super::types::{has_optional, type_of};
 use super::{Fault, Outcome};
 use crate::function::Cx;
-use crate::value::{BigNum, Extended, Type, Value};
+use crate::value::{BigNum, Extended, Extension, Type, Value};
 
 /// `value` as a value of type `to`: where the dynamic type stands in `to`, of whatever type it has there; where an
 /// attribute of `to` is optional and missing, null. A fault says what does not fit and where.
@@ -23,11 +23,31 @@ pub fn convert<'v>(cx: &Cx<'v>, value: Value<'v>, to: &Type<'v>) -> Outcome<Valu
     if fits(value, to) {
         return Ok(value);
     }
+    if let Some(list) = plain_list(cx, value, to)? {
+        return Ok(list);
+    }
     let from = type_of(cx, value)?;
     if !conversion_exists(cx, &from, to, true)? {
         return Err(Fault::wrong(mismatch(cx, &from, to)?));
     }
     apply(cx, value, to)
+}
+
+/// A tuple of plain values that are all of the type of a list's elements already, as that list: the common case.
+fn plain_list<'v>(cx: &Cx<'v>, value: Value<'v>, to: &Type<'v>) -> Outcome<Option<Value<'v>>> {
+    let (Value::List(list), Type::List(element)) = (value, to) else { return Ok(None) };
+    let plain: fn(&Value<'v>) -> bool = match element {
+        Type::String => |item| matches!(item, Value::Str(_)),
+        Type::Number => |item| matches!(item, Value::Int(_)),
+        Type::Bool => |item| matches!(item, Value::Bool(_)),
+        _ => return Ok(None),
+    };
+    if list.items().is_empty() || !list.items().iter().all(plain) {
+        return Ok(None);
+    }
+    cx.spend(list.items().len() as u64)?;
+    cx.charge(size_of::<Extension>())?;
+    Ok(Some(cx.arena().typed(cx.arena().list_type(**element), value)))
 }
 
 /// Whether `value` is of type `to` already, the dynamic type in `to` standing for any: looks at as much of the value

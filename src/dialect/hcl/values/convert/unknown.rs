@@ -24,7 +24,8 @@ pub(super) fn convert<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, to: &Type<'v>) -> 
         }
         _ => base,
     };
-    settled(cx, to, refinement)
+    // What stands for a value that could not be computed still does.
+    if unknown.faulty { Ok(cx.arena().faulty_refined(to, refinement)) } else { settled(cx, to, refinement) }
 }
 
 /// A null of another type.

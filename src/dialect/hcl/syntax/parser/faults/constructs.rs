@@ -74,11 +74,11 @@ impl Faults<'_, '_> {
         self.next_argument(callee, open.span, self.build.list.len(), false)
     }
 
-    fn broken_callee(&mut self, name: Span, at: Span, summary: &str, detail: &str) -> Next {
+    fn broken_callee(&mut self, name: Span, at: Span, summary: &'static str, detail: &str) -> Next {
         let span = name.to(at);
         self.unexpected(at, Some(span), summary, detail);
         self.reader.recover_over_parens();
-        Next::Return(self.nothing(span, true))
+        Next::Return(Got { wrong: true, expr: self.build.broken(span, at, summary) })
     }
 
     fn next_argument(&mut self, callee: Callee, open: Span, list: usize, wrong: bool) -> Next {

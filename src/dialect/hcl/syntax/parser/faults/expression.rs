@@ -179,11 +179,11 @@ impl Faults<'_, '_> {
                 *chain = self.build.end_attributes(*chain);
             }
             _ => {
-                let detail = "Behind a dot stands the name of an attribute.";
-                self.unexpected(name.span, None, "Invalid attribute name", detail);
+                let (summary, detail) = ("Invalid attribute name", "Behind a dot stands the name of an attribute.");
+                self.unexpected(name.span, None, summary, detail);
                 self.reader.recovery = true;
                 *wrong = true;
-                *chain = self.build.broken_step(*chain, dot.end);
+                *chain = self.build.broken_step(*chain, dot.end, name.span, summary);
             }
         }
     }

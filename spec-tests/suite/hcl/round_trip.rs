@@ -1,0 +1,98 @@
+//! Programs of expressions as artifacts: what is read back is verified, and answers as what was written.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+use dropforge::bytecode::{Bundle, Entry, Program, encode};
+use dropforge::dialect::hcl::lower::compile_expressions;
+use dropforge::dialect::hcl::syntax::analysis::static_list;
+use dropforge::dialect::hcl::{Expression, Rules, registry};
+use dropforge::function::Capabilities;
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::vm::{Evaluator, Space};
+use proptest::prelude::*;
+
+use super::{boxed, cases, said, show, variables};
+
+/// Every expression of the case files that can be read and stands on one line.
+fn expressions() -> &'static [String] {
+    static ALL: OnceLock<Vec<String>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let cases = cases::read_folder("hcl/values").into_iter().flat_map(|(_, cases)| cases);
+        let sections = cases.flat_map(|case| case.sections).filter(|section| section.heading == "expressions");
+        let rows = sections.flat_map(|section| {
+            let source = |line: &str| line.split(" ⇒").next().unwrap_or(line).to_owned();
+            section.text.lines().map(source).collect::<Vec<_>>()
+        });
+        let reads = |text: &String| list(std::slice::from_ref(text)).is_some();
+        rows.filter(reads).collect::<BTreeSet<_>>().into_iter().collect()
+    })
+}
+
+/// A program with a chunk for each of these expressions; nothing where they cannot stand in one list.
+fn list(texts: &[String]) -> Option<Program> {
+    let source = Source::new("t", format!("[\n{}\n]", texts.join(",\n")));
+    let (registry, limits) = (registry(), Limits::default());
+    let parsed = Expression::new(&source, registry.clone(), &limits).ok()?;
+    let (tree, root) = parsed.tree();
+    let ids = static_list(tree, root).filter(|ids| ids.len() == texts.len())?;
+    Some(compile_expressions(tree, ids, &registry, &limits).expect("it compiles"))
+}
+
+/// The answer of each chunk, with what was wrong.
+fn answers(program: &Program, chunks: usize, places: bool) -> Vec<String> {
+    let (space, limits, registry) = (Space::new(), Limits::default(), registry());
+    let linked = registry.link(program.imports()).expect("it links");
+    let mut evaluator = Evaluator::new(&space, program, &linked, &limits, Capabilities::NONE);
+    let inputs = variables(space.arena());
+    let mut answer = |chunk| {
+        let answer = evaluator.run::<Rules>(chunk, inputs).expect("no limit is reached");
+        let wrong = match places {
+            true => said(boxed(&answer.errors)),
+            false => answer.errors.iter().map(|error| format!("{}: {}", error.code.id(), error.message)).collect(),
+        };
+        format!("{} {}", show::typed(space.arena(), answer.value), wrong.join("; "))
+    };
+    (0..).take(chunks).map(&mut answer).collect()
+}
+
+/// The program out of its artifact.
+fn read_back(program: &Program, strip: bool) -> Program {
+    let entry = Entry { name: "t", program, escape: false, reaches: &[] };
+    let bytes = encode(&[entry], strip).expect("an artifact");
+    let bundle = Bundle::open(bytes.clone()).expect("it opens");
+    let read = bundle.entries()[0].program().clone();
+    let entry = Entry { name: "t", program: &read, escape: false, reaches: &[] };
+    assert!(encode(&[entry], strip).expect("an artifact") == bytes, "what was read is written as it was");
+    read
+}
+
+#[test]
+fn every_expression_answers_from_an_artifact_as_from_memory() {
+    assert!(expressions().len() > 400, "{} expressions", expressions().len());
+    for text in expressions() {
+        let program = list(std::slice::from_ref(text)).expect("it was read before");
+        for strip in [false, true] {
+            let read = read_back(&program, strip);
+            assert_eq!(answers(&program, 1, !strip), answers(&read, 1, !strip), "{text}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn expressions_of_one_program_answer_from_an_artifact_as_from_memory(
+        texts in prop::collection::vec(prop::sample::select(expressions()), 1..24),
+        strip in any::<bool>(),
+    ) {
+        let Some(program) = list(&texts) else { return Ok(()) };
+        let read = read_back(&program, strip);
+        prop_assert_eq!(answers(&program, texts.len(), !strip), answers(&read, texts.len(), !strip));
+        // Each answers as it does alone, but for where its errors are.
+        let alone = texts.iter().map(|text| answers(&list(std::slice::from_ref(text)).expect("it was read"), 1, false));
+        prop_assert_eq!(answers(&read, texts.len(), false), alone.flatten().collect::<Vec<_>>());
+    }
+}
