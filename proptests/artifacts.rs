@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, Entry, ISA, Program, encode};
 use dropforge::diagnostics::Code;
-use dropforge::dialect::{hcl, tera, tower};
+use dropforge::dialect::{cel, hcl, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
@@ -279,6 +279,8 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
             (Dialect::Tower, true) => run_checked::<tower::Rules>(&mut session, what, &mut out),
             (Dialect::Hcl, false) => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
             (Dialect::Hcl, true) => run_checked::<hcl::Rules>(&mut session, what, &mut out),
+            (Dialect::Cel, false) => run::<cel::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+            (Dialect::Cel, true) => run_checked::<cel::Rules>(&mut session, what, &mut out),
         };
         result.map(|()| out).map_err(|error| error.render(false))
     })

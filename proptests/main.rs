@@ -1,6 +1,7 @@
 //! Property tests, in one binary.
 
 mod artifacts;
+mod cel_syntax;
 mod hcl_collections;
 mod numbers;
 mod tera_render;

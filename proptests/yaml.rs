@@ -3,7 +3,7 @@
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::yaml::{self, Node};
-use dropforge::value::{Data, DataMap};
+use dropforge::value::{Arena, Data, DataMap, InputBuilder, OutputFormat, Shapes, write_documents};
 use proptest::prelude::*;
 
 /// Text of the characters that mean something to some reader of YAML.
@@ -48,7 +48,65 @@ fn check_places(node: &Node, source: &Source) {
     }
 }
 
+/// The documents as they come back from a format: JSON has no number for what is not finite.
+fn expected(data: &Data, format: OutputFormat) -> Data {
+    let json = matches!(format, OutputFormat::Json | OutputFormat::Ndjson);
+    match data {
+        Data::Float(n) if json && !n.is_finite() => {
+            Data::Str(if *n > 0.0 { "Infinity" } else { "-Infinity" }.to_owned())
+        }
+        Data::List(items) => Data::List(items.iter().map(|item| expected(item, format)).collect()),
+        Data::Map(map) => Data::Map(map.iter().map(|(key, value)| (key.clone(), expected(value, format))).collect()),
+        other => other.clone(),
+    }
+}
+
+fn read_back(written: &str, format: OutputFormat) -> Option<Vec<Data>> {
+    if matches!(format, OutputFormat::Json | OutputFormat::Ndjson) {
+        return serde_json::Deserializer::from_str(written).into_iter().collect::<Result<_, _>>().ok();
+    }
+    let nodes = yaml::read(&Source::new("t", written.to_owned()), &Limits::default()).ok()?;
+    Some(nodes.iter().map(Node::to_data).collect())
+}
+
+/// Equal; `serde_json` reads some floats a few units in the last place off.
+fn same(a: &Data, b: &Data) -> bool {
+    match (a, b) {
+        (Data::Float(a), Data::Float(b)) => a.to_bits().abs_diff(b.to_bits()) <= 8,
+        (Data::List(a), Data::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Data::Map(a), Data::Map(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|((key, a), (other, b))| key == other && same(a, b))
+        }
+        (a, b) => a == b,
+    }
+}
+
 proptest! {
+    #[test]
+    fn documents_come_back_from_every_format(documents in prop::collection::vec(any_data(), 0..4)) {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let values: Vec<_> = documents.iter().map(|document| builder.data(document)).collect();
+        for format in OutputFormat::ALL {
+            let mut written = String::new();
+            write_documents(&documents, format, 1 << 20, &mut written).expect("it is written");
+            let mut of_values = String::new();
+            write_documents(values.iter().copied(), format, 1 << 20, &mut of_values).expect("it is written");
+            prop_assert_eq!(&of_values, &written);
+            let read = read_back(&written, format);
+            let read = read.ok_or_else(|| TestCaseError::fail(format!("{} is not read: {written}", format.name())))?;
+            prop_assert_eq!(read.len(), documents.len());
+            for (document, read) in documents.iter().zip(&read) {
+                let wanted = expected(document, format);
+                prop_assert!(same(&wanted, read), "{:?} comes back as {:?} from {}", wanted, read, written);
+            }
+            if format == OutputFormat::Ndjson {
+                prop_assert_eq!(written.matches('\n').count(), documents.len());
+            }
+        }
+    }
+
     #[test]
     fn what_is_written_is_read_back(data in any_data()) {
         let source = Source::new("t", yaml::to_string(&data));

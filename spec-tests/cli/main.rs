@@ -5,6 +5,7 @@ mod artifacts;
 mod atomic;
 mod bombs;
 mod cache;
+mod cel;
 mod examples;
 mod hcl;
 mod hcl_decode;

@@ -5,6 +5,7 @@
 //! It prints a line for each file, then the failing ids, then the sums, and fails on a failing row that
 //! `spec-tests/overrides.toml` does not list with a reason, and on an override that is not needed.
 
+mod cel;
 mod hcl;
 mod report;
 mod tera;
@@ -57,6 +58,7 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
                 read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
             }
             "hcl" => hcl::run_file(&path),
+            "cel" => cel::run_file(&path),
             _ => skip_rows(&path, language),
         };
         reports.push(FileReport { name, outcomes });

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, Bytes, Entry, Program, disassemble, encode};
 use dropforge::diagnostics::{Code, Result};
-use dropforge::dialect::{hcl, tera, tower};
+use dropforge::dialect::{cel, hcl, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
@@ -26,7 +26,9 @@ fn all() -> &'static [Compiled] {
     static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = Vec::new();
-        for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl")] {
+        for (dialect, folder) in
+            [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl"), (Dialect::Cel, "cel")]
+        {
             for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
                 let Ok(template) = cases::compile(dialect, case) else { continue };
                 let name = format!("{folder}/{:03}/{}", all.len(), template.name());
@@ -59,6 +61,7 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
         Dialect::Tera => run::<tera::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Tower => run::<tower::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Hcl => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+        Dialect::Cel => run::<cel::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
     };
     result.map(|()| out).map_err(|error| error.render(false))
 }

@@ -164,6 +164,11 @@ fn tera() {
 }
 
 #[test]
+fn cel() {
+    run_folder(Dialect::Cel, "cel");
+}
+
+#[test]
 fn hcl() {
     run_folder(Dialect::Hcl, "hcl");
 }

@@ -25,7 +25,9 @@ impl Hooks for Seen {
 #[test]
 fn every_instruction_is_run_by_the_case_files() {
     let mut seen = Seen(vec![false; ISA.len()]);
-    for (dialect, folder) in [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl")] {
+    for (dialect, folder) in
+        [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl"), (Dialect::Cel, "cel")]
+    {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             let Ok(template) = cases::compile(dialect, case) else { continue };
             let (arena, context) = (Arena::new(), cases::context(case));
@@ -42,7 +44,7 @@ fn every_instruction_is_run_by_the_case_files() {
 #[test]
 fn every_instruction_is_in_a_golden_listing() {
     let mut seen = std::collections::BTreeSet::new();
-    for folder in ["tera", "tower", "hcl", "hcl/values"] {
+    for folder in ["tera", "tower", "hcl", "hcl/values", "cel"] {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             let Some(listing) = case.section("listing") else { continue };
             // Words of lines that begin with the number of a word: the name comes second.

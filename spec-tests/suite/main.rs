@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod cases;
+mod cel;
 mod codes;
 mod coverage;
 mod hcl;
@@ -12,3 +13,4 @@ mod library;
 mod limits;
 mod readme;
 mod tower;
+mod yaml_readers;

@@ -12,11 +12,13 @@ pub enum Dialect {
     Tera = 2,
     /// HCL expressions, templates and configurations.
     Hcl = 3,
+    /// CEL expressions.
+    Cel = 4,
 }
 
 impl Dialect {
     /// Every language.
-    pub const ALL: [Dialect; 3] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl];
+    pub const ALL: [Dialect; 4] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel];
 
     /// The id a user types: `tera`.
     pub fn id(self) -> &'static str {
@@ -24,6 +26,7 @@ impl Dialect {
             Dialect::Tower => "tower",
             Dialect::Tera => "tera",
             Dialect::Hcl => "hcl",
+            Dialect::Cel => "cel",
         }
     }
 
@@ -52,6 +55,7 @@ impl Dialect {
             Dialect::Tower => b'W',
             Dialect::Tera => b'T',
             Dialect::Hcl => b'H',
+            Dialect::Cel => b'C',
         }
     }
 }

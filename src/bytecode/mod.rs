@@ -13,6 +13,7 @@ mod rows;
 mod sections;
 pub mod verify;
 mod views;
+mod whole;
 
 pub use artifact::{Bundle, BundleEntry, Bytes, fingerprint, is_artifact};
 #[cfg(feature = "compile")]
@@ -26,3 +27,4 @@ pub(crate) use rows::{inline_row, pack_place, pack_root, pack_segment, span_row}
 pub(crate) use sections::{Counts, POOL_SLACK, Parts, SourceRow, StringRow};
 pub use views::{CallSite, Path, Scope};
 pub(crate) use views::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, pack_path};
+pub use whole::Whole;

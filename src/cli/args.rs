@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use crate::bytecode::ImportKind;
 use crate::engine::{Dialect, Engine, EngineBuilder};
 use crate::function::{Capabilities, Files};
+use crate::value::OutputFormat;
 
 /// Compile templates once, stamp them for thousands of clusters.
 #[derive(Debug, Parser)]
@@ -309,7 +310,7 @@ pub(super) struct RenderArgs {
     pub(super) cache: CacheArgs,
 }
 
-/// Evaluate an expression and print its value as JSON.
+/// Evaluate an expression and print its value.
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
     /// The expression
@@ -321,6 +322,9 @@ pub(super) struct EvalArgs {
     /// Print the value with its type
     #[arg(long)]
     pub(super) typed: bool,
+    /// How the value is written: ndjson (a line of JSON), json, yaml or kyaml; of CEL
+    #[arg(long, value_name = "FORMAT", default_value = "ndjson", conflicts_with = "typed")]
+    pub(super) output_format: OutputFormat,
     #[command(flatten)]
     pub(super) values: ValueArgs,
 }

@@ -1,6 +1,7 @@
 //! `dropforge eval`: one expression, its value.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::ArgMatches;
@@ -10,41 +11,70 @@ use super::exit::{Exit, Failed};
 use super::values::{self, Stdin, stdout_error};
 use crate::bytecode::Dialect;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::dialect::hcl;
+use crate::dialect::cel::check::Environment;
 use crate::dialect::hcl::values::json::{encode, encode_plain};
+use crate::dialect::{cel, hcl};
 use crate::function::Fault;
 use crate::limits::Limits;
 use crate::text::Source;
-use crate::value::{Arena, InputBuilder, Inputs, Shapes, Type, Value};
+use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Type, Value, write_documents};
 use crate::vm::Space;
 
 /// Runs the command.
 pub(super) fn run(args: &EvalArgs, matches: &ArgMatches) -> Result<Exit, Failed> {
-    if args.lang != Dialect::Hcl {
-        let message = format!("`{}` has no expressions of its own", args.lang.id());
-        return Err(Diagnostic::new(Code::Usage, message).with_help("say `--lang hcl`").into());
-    }
+    let evaluate = match args.lang {
+        Dialect::Hcl => of_hcl,
+        Dialect::Cel => of_cel,
+        other => {
+            let message = format!("`{}` has no expressions of its own", other.id());
+            return Err(Diagnostic::new(Code::Usage, message).with_help("say `--lang hcl` or `--lang cel`").into());
+        }
+    };
     let mut stdin = Stdin::default();
     let layers = values::layers(&args.values, matches, &mut stdin)?;
     let source = Source::new("<expression>", args.expression.as_str());
-    let limits = Limits::default();
-    let expression = hcl::Expression::new(&source, hcl::registry(), &limits)?;
-    let space = Space::new();
-    let names = Arena::new();
+    let (space, names) = (Space::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));
-    let (plain, files) = reach(&args.values.allow)?;
-    let plain = plain.with_moment(SystemTime::now());
-    let capabilities = files.iter().fold(plain, |all, files| all.with_files(files));
-    let mut answer = expression.evaluate_allowing(capabilities, &space, inputs, &limits)?;
-    if !answer.errors.is_empty() {
-        expression.explain(&space, inputs, &limits, &mut answer.errors);
-        return Err(Diagnostics::from(answer.errors).into());
-    }
-    let text = shown(&space, answer.value, &limits, args.typed)?;
+    let text = evaluate(args, &source, &space, inputs)?;
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{text}").and_then(|()| stdout.flush()).map_err(|error| stdout_error(&error))?;
     Ok(Exit::Ok)
+}
+
+fn of_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
+    if args.output_format != OutputFormat::Ndjson {
+        let message = "values of HCL are printed as a line of JSON";
+        return Err(Diagnostic::new(Code::Usage, message).with_help("leave `--output-format` out").into());
+    }
+    let limits = Limits::default();
+    let expression = hcl::Expression::new(source, hcl::registry(), &limits)?;
+    let (plain, files) = reach(&args.values.allow)?;
+    let plain = plain.with_moment(SystemTime::now());
+    let capabilities = files.iter().fold(plain, |all, files| all.with_files(files));
+    let mut answer = expression.evaluate_allowing(capabilities, space, inputs, &limits)?;
+    if !answer.errors.is_empty() {
+        expression.explain(space, inputs, &limits, &mut answer.errors);
+        return Err(Diagnostics::from(answer.errors).into());
+    }
+    shown(space, answer.value, &limits, args.typed)
+}
+
+fn of_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
+    let limits = Limits::default();
+    let registry = cel::registry();
+    let mut environment = Environment::new(&registry);
+    for (name, _) in inputs.iter() {
+        environment.declare(name, "dyn")?;
+    }
+    let expression = cel::Expression::checked(source, &environment, &registry, &limits)?;
+    let value = expression.evaluate(space, inputs, &limits)?;
+    let mut text = String::new();
+    write_documents([value], args.output_format, limits.output_bytes, &mut text)?;
+    let end = text.strip_suffix('\n').map_or(text.len(), str::len);
+    text.truncate(end);
+    let ty = expression.ty().unwrap_or_default();
+    Ok(if args.typed { format!(r#"{{"value":{text},"type":"{ty}"}}"#) } else { text })
 }
 
 /// The value as JSON; with its type where that is asked for.

@@ -11,6 +11,6 @@ mod tables;
 mod unit;
 
 pub use emitter::{Emitter, Label, LoopMark, ProtectMark};
-pub use fold::{Constant, Fold};
+pub use fold::{Constant, Fold, plain_text, whole_numbers};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
 pub use unit::{Compiled, Loader, NoLoader, Unit};

@@ -9,7 +9,7 @@ use super::template::{Findings, Origin, Template};
 use crate::bytecode::Dialect;
 use crate::compiler::{Compiled, Loader, NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::dialect::{hcl, tera, tower};
+use crate::dialect::{cel, hcl, tera, tower};
 use crate::text::Source;
 
 /// What an engine needs to compile, beside what it needs to render.
@@ -179,6 +179,7 @@ fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
         Dialect::Tower => tower::compile(unit),
         Dialect::Tera => tera::compile(unit),
         Dialect::Hcl => hcl::compile(unit),
+        Dialect::Cel => cel::compile(unit),
     }
 }
 
@@ -188,6 +189,7 @@ fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
         Dialect::Tower => units.iter().map(tower::compile).collect(),
         Dialect::Tera => tera::compile_all(units),
         Dialect::Hcl => units.iter().map(hcl::compile).collect(),
+        Dialect::Cel => units.iter().map(cel::compile).collect(),
     }
 }
 

@@ -184,6 +184,7 @@ const fn extension(dialect: Dialect) -> &'static str {
         Dialect::Tower => "tower",
         Dialect::Tera => "tera",
         Dialect::Hcl => "tftpl",
+        Dialect::Cel => "cel",
     }
 }
 

@@ -4,7 +4,7 @@ use crate::bytecode::Dialect;
 #[cfg(feature = "compile")]
 use crate::diagnostics::Diagnostic;
 use crate::diagnostics::Result;
-use crate::dialect::{hcl, tera, tower};
+use crate::dialect::{cel, hcl, tera, tower};
 use crate::function::Registry;
 use crate::vm::{Hooks, Run, Session, run, run_checked};
 
@@ -14,6 +14,7 @@ pub(super) fn registry(dialect: Dialect) -> Registry {
         Dialect::Tower => Registry::default(),
         Dialect::Tera => tera::registry(),
         Dialect::Hcl => hcl::registry(),
+        Dialect::Cel => cel::registry(),
     }
 }
 
@@ -23,6 +24,7 @@ pub(super) fn render<H: Hooks>(session: &mut Session, what: Run<'_>, out: &mut S
         Dialect::Tower => run::<tower::Rules, H>(session, what, out, hooks),
         Dialect::Tera => run::<tera::Rules, H>(session, what, out, hooks),
         Dialect::Hcl => run::<hcl::Rules, H>(session, what, out, hooks),
+        Dialect::Cel => run::<cel::Rules, H>(session, what, out, hooks),
     }
 }
 
@@ -32,6 +34,7 @@ pub(super) fn render_checked(session: &mut Session, what: Run<'_>, out: &mut Str
         Dialect::Tower => run_checked::<tower::Rules>(session, what, out),
         Dialect::Tera => run_checked::<tera::Rules>(session, what, out),
         Dialect::Hcl => run_checked::<hcl::Rules>(session, what, out),
+        Dialect::Cel => run_checked::<cel::Rules>(session, what, out),
     }
 }
 

@@ -11,7 +11,7 @@ use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::pattern::search_steps;
-use crate::value::{Arena, Inputs, Shape, Value, equal};
+use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Shape, Value, equal};
 
 /// What a program may reach outside its inputs; an engine allows none unless it is built to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -260,6 +260,35 @@ impl<'v> Cx<'v> {
     pub(crate) fn shaped_map(&self, shape: &'v Shape<'v>, values: &[Value<'v>]) -> Result<Value<'v>> {
         self.charge((values.len() + 2) * 3 * size_of::<Value>())?;
         self.bounded(self.arena.shaped_map(shape, self.arena.bump().alloc_slice_copy(values)))
+    }
+
+    /// Bytes: a charged copy of `bytes`.
+    pub fn bytes(&self, bytes: &[u8]) -> Result<Value<'v>> {
+        self.charge(bytes.len() + size_of::<Extended>())?;
+        Ok(self.arena.extended(Extended::Bytes(self.arena.bump().alloc_slice_copy(bytes))))
+    }
+
+    /// A charged value beyond the plain ones, at most as deep as the limit. What it refers to is not charged.
+    pub fn extended(&self, kind: Extended<'v>) -> Result<Value<'v>> {
+        self.charge(size_of::<Extended>())?;
+        self.bounded(self.arena.extended(kind))
+    }
+
+    /// A charged map of `keys`, the value of each at its place in `values`, at most as deep as the limit; or which of
+    /// them cannot be a key. Where all keys are text it is a plain map.
+    pub fn entries(&self, keys: &[Value<'v>], values: &[Value<'v>]) -> Result<std::result::Result<Value<'v>, BadKey>> {
+        // The keys are sorted.
+        self.charge((keys.len() + 2) * 3 * size_of::<Value>())?;
+        self.spend(keys.len() as u64 * u64::from(keys.len().checked_ilog2().unwrap_or(0)))?;
+        let entries = match Entries::new(self.arena, keys, values) {
+            Ok(entries) => entries,
+            Err(bad) => return Ok(Err(bad)),
+        };
+        if entries.keys().iter().all(|key| key.as_str().is_some()) {
+            let entries: Vec<_> = entries.iter().map(|(key, value)| (key.as_str().unwrap_or(""), value)).collect();
+            return self.bounded(self.arena.map(&entries)).map(Ok);
+        }
+        self.bounded(self.arena.entries(entries)).map(Ok)
     }
 
     fn bounded(&self, value: Value<'v>) -> Result<Value<'v>> {

@@ -7,13 +7,15 @@ use std::sync::Arc;
 use super::context::{Capabilities, Cx};
 use super::fault::Outcome;
 use super::host::{HostArgs, IntoAnswer};
+use super::overloads::joined;
 use super::positional::Positional;
 use super::spec::{Body, Builtin, Params};
 use crate::bytecode::{Import, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::Value;
 
-/// Functions by kind and name. A later registration of a name replaces an earlier one.
+/// Functions by kind and name. A later registration of a name replaces an earlier one; but overloads of one name are
+/// one function.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     functions: BTreeMap<ImportKind, BTreeMap<Cow<'static, str>, Arc<Builtin>>>,
@@ -32,9 +34,13 @@ impl Registry {
         registry
     }
 
-    /// Adds a function.
-    pub fn insert(&mut self, builtin: Builtin) {
+    /// Adds a function, or its overloads to the function of its name that has some.
+    pub fn insert(&mut self, mut builtin: Builtin) {
         let of_kind = self.functions.entry(builtin.kind).or_default();
+        let known = of_kind.get(&builtin.name).map(|known| &known.params);
+        if let (Some(Params::Overloaded(known)), Params::Overloaded(more)) = (known, &builtin.params) {
+            builtin.params = Params::Overloaded(joined(known, more));
+        }
         of_kind.insert(builtin.name.clone(), Arc::new(builtin));
     }
 

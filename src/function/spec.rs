@@ -1,9 +1,11 @@
 //! What a function declares: its parameters, its documentation, its examples, its body.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::context::{Capabilities, Cx};
 use super::host::HostArgs;
+use super::overloads::Overload;
 use super::positional::{ClosureBody, Positional, PositionalBody};
 use crate::bytecode::{ImportKind, Signature};
 use crate::diagnostics::Result;
@@ -95,6 +97,8 @@ pub enum Params {
     Open,
     /// By place; the language's gate converts and checks what is given.
     Positional(Positional),
+    /// One of several signatures: the language's gate picks it by what is given.
+    Overloaded(Cow<'static, [Overload]>),
 }
 
 impl Params {
@@ -103,6 +107,9 @@ impl Params {
 
     /// What it says of the last one where that is a collection, whose elements are given.
     pub const SPREAD: u32 = 1;
+
+    /// What it says of the first one where that is the receiver of a function with overloads.
+    pub const RECEIVER: u32 = 2;
 }
 
 /// An example: a template and what it renders to, or the code of the error it gives (`"E0403"`).
@@ -125,6 +132,8 @@ pub enum Body {
     Closure(ClosureBody),
     /// A user's closure.
     Host(HostBody),
+    /// Those of its overloads.
+    Overloaded,
 }
 
 impl std::fmt::Debug for Body {
@@ -134,6 +143,7 @@ impl std::fmt::Debug for Body {
             Body::Positional(_) => "Positional",
             Body::Closure(_) => "Closure",
             Body::Host(_) => "Host",
+            Body::Overloaded => "Overloaded",
         })
     }
 }
@@ -144,7 +154,7 @@ pub struct Builtin {
     /// Which of the three.
     pub kind: ImportKind,
     /// Its name.
-    pub name: std::borrow::Cow<'static, str>,
+    pub name: Cow<'static, str>,
     /// Its parameters.
     pub params: Params,
     /// What it does, in a sentence.
@@ -162,21 +172,27 @@ pub struct Builtin {
 impl Builtin {
     /// The parameters, as far as call sites depend on them.
     pub fn signature(&self) -> Signature {
-        let params = match self.params {
-            Params::Named(params) => params,
+        // FNV-1a: the number stands in artifacts, so it must not depend on a library's version.
+        let mut hash = 0x811C_9DC5_u32;
+        let mut mix = |byte: u8| hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let count = match &self.params {
             Params::Open => return Signature::OPEN,
             // The gate checks each call; all that a call site says of an argument is how it is given.
             Params::Positional(_) => return Signature::of(2, 0),
-        };
-        // FNV-1a: the number stands in artifacts, so it must not depend on a library's version.
-        let mut hash = 0x811C_9DC5_u32;
-        for param in params {
-            let kind = [param.ty as u8, u8::from(param.default == Default::Required), 0xFF];
-            for byte in param.name.bytes().chain(kind) {
-                hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+            Params::Named(params) => {
+                for param in *params {
+                    let kind = [param.ty as u8, u8::from(param.default == Default::Required), 0xFF];
+                    param.name.bytes().chain(kind).for_each(&mut mix);
+                }
+                params.len()
             }
-        }
-        Signature::of(params.len(), hash)
+            // The same, but a program may have been checked by these signatures.
+            Params::Overloaded(overloads) => {
+                overloads.iter().for_each(|overload| overload.signature().bytes().for_each(&mut mix));
+                3
+            }
+        };
+        Signature::of(count, hash)
     }
 }
 

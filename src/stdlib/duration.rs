@@ -138,8 +138,45 @@ fn part(rest: &mut &str) -> Option<u64> {
     };
     *rest = behind;
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let beside = if fraction.is_empty() { 0.0 } else { format!("0.{fraction}").parse::<f64>().ok()? };
-    whole.checked_mul(unit)?.checked_add((beside * unit as f64) as u64)
+    whole.checked_mul(unit)?.checked_add(part_of_unit(fraction, unit))
+}
+
+/// The digits behind a point, in nanoseconds; what is less than one does not count.
+fn part_of_unit(digits: &str, unit: u64) -> u64 {
+    // An hour has fewer than 10^13 nanoseconds, so that digits beyond 18 decide nothing.
+    let (value, scale) = digits.bytes().take(18).fold((0_u128, 1_u128), |(value, scale), digit| {
+        (value * 10 + u128::from(digit.wrapping_sub(b'0')), scale * 10)
+    });
+    u64::try_from(value * u128::from(unit) / scale).unwrap_or(0)
+}
+
+/// The text of a moment in UTC by RFC 3339, with as many digits behind the second's point as it has; `None` outside
+/// the years that a calendar of ours has.
+///
+/// `utc_text(0, 500_000_000)` is `1970-01-01T00:00:00.5Z`.
+pub(crate) fn utc_text(seconds: i64, nanos: u32) -> Option<String> {
+    let moment = DateTime::from_timestamp(seconds, nanos)?;
+    let mut text = moment.format("%Y-%m-%dT%H:%M:%S").to_string();
+    push_fraction(nanos, &mut text);
+    text.push('Z');
+    Some(text)
+}
+
+/// The text of a span of time in seconds: `90s`, `3600.5s`, `-0.000001s`.
+pub(crate) fn seconds_text(nanos: i64) -> String {
+    const SECOND: u64 = 1_000_000_000;
+    let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
+    let mut text = format!("{sign}{}", nanos / SECOND);
+    push_fraction(u32::try_from(nanos % SECOND).unwrap_or(0), &mut text);
+    text.push('s');
+    text
+}
+
+fn push_fraction(nanos: u32, text: &mut String) {
+    if nanos != 0 {
+        let digits = format!(".{nanos:09}");
+        text.push_str(digits.trim_end_matches('0'));
+    }
 }
 
 /// Why a moment cannot be laid out.
@@ -296,9 +333,21 @@ mod tests {
         assert_eq!(seconds("0"), Some(0));
         assert_eq!(seconds("+.5s"), Some(500));
         assert_eq!(span("1us1ns").and_then(|span| span.num_nanoseconds()), Some(1_001));
+        assert_eq!(span("1.234567891s").and_then(|span| span.num_nanoseconds()), Some(1_234_567_891));
+        assert_eq!(span("0.9999999999999999999999s").and_then(|span| span.num_nanoseconds()), Some(999_999_999));
         for bad in ["", "-", "1", "s", "1d", "1.s.", "9999999999h", "h1"] {
             assert_eq!(span(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn texts_keep_the_nanoseconds() {
+        assert_eq!(utc_text(-62_135_596_800, 0).as_deref(), Some("0001-01-01T00:00:00Z"));
+        assert_eq!(utc_text(253_402_300_799, 999_999_999).as_deref(), Some("9999-12-31T23:59:59.999999999Z"));
+        assert_eq!((utc_text(i64::MAX, 0), utc_text(0, u32::MAX)), (None, None));
+        assert_eq!([seconds_text(90_000_000_000), seconds_text(3_600_500_000_000)], ["90s", "3600.5s"]);
+        assert_eq!([seconds_text(-1_000), seconds_text(0)], ["-0.000001s", "0s"]);
+        assert_eq!(seconds_text(i64::MIN), "-9223372036.854775808s");
     }
 
     #[test]

@@ -1,5 +1,9 @@
-//! Percent encoding. The input is text; the octets of its UTF-8 form are what is encoded.
+//! Percent encoding, whose input is text (the octets of its UTF-8 form are what is encoded), and base64 of octets.
 
+use base64::Engine as _;
+use base64::alphabet::STANDARD;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::prelude::BASE64_STANDARD;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 /// Everything but letters, digits and `- . _ ~ / %`: what a path in a URL may hold, its slashes kept.
@@ -52,12 +56,49 @@ pub(crate) fn percent_len(text: &str, set: &'static AsciiSet) -> usize {
     pieces(text, set).map(str::len).sum()
 }
 
+/// Standard base64 with padding or without.
+const BASE64_LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// The octets in standard base64, padded.
+pub(crate) fn base64(octets: &[u8]) -> String {
+    BASE64_STANDARD.encode(octets)
+}
+
+/// The length of [`base64`]'s result.
+pub(crate) const fn base64_len(octets: usize) -> usize {
+    octets.div_ceil(3).saturating_mul(4)
+}
+
+/// The octets that standard base64 says, padded or not; line ends in it do not matter.
+pub(crate) fn octets_of_base64(text: &str) -> Option<Vec<u8>> {
+    if text.contains(['\n', '\r']) {
+        return BASE64_LENIENT.decode(text.replace(['\n', '\r'], "")).ok();
+    }
+    BASE64_LENIENT.decode(text).ok()
+}
+
 fn pieces<'t>(text: &'t str, set: &'static AsciiSet) -> PercentEncode<'t> {
     utf8_percent_encode(text, set)
 }
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn base64_goes_with_and_without_padding() {
+        assert_eq!((super::base64(b"hello"), super::base64_len(5)), ("aGVsbG8=".to_owned(), 8));
+        for text in ["aGVsbG8=", "aGVsbG8", "aGVs\r\nbG8="] {
+            assert_eq!(super::octets_of_base64(text).as_deref(), Some(b"hello".as_slice()), "{text:?}");
+        }
+        for bad in ["a", "aGVsbG8==", "aGV sbG8=", "aGVsbG8-"] {
+            assert_eq!(super::octets_of_base64(bad), None, "{bad:?}");
+        }
+    }
+
     use super::*;
 
     #[test]

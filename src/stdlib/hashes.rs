@@ -22,6 +22,12 @@ pub(crate) fn sha512(bytes: &[u8]) -> [u8; 64] {
     sha2::Sha512::digest(bytes).into()
 }
 
+/// The FNV-1a hash of 64 bits.
+pub(crate) fn fnv64a(bytes: &[u8]) -> [u8; 8] {
+    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
+}
+
 /// Two hexadecimal digits for each byte, in small letters.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -77,6 +83,7 @@ mod tests {
         assert_eq!(hex(&sha1(b"abc")), "a9993e364706816aba3e25717850c26c9cd0d89d");
         assert_eq!(hex(&sha256(b"abc")[..4]), "ba7816bf");
         assert_eq!(hex(&sha512(b"abc")[..4]), "ddaf35a1");
+        assert_eq!((hex(&fnv64a(b"")), hex(&fnv64a(b"a"))), ("cbf29ce484222325".into(), "af63dc4c8601ec8c".into()));
     }
 
     #[test]

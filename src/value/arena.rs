@@ -36,13 +36,23 @@ impl Arena {
         self.bump.alloc_str(text)
     }
 
+    /// A copy of `bytes` in the arena.
+    pub fn copy_bytes(&self, bytes: &[u8]) -> &[u8] {
+        self.bump.alloc_slice_copy(bytes)
+    }
+
     /// A text value that is a copy of `text`. Short texts get room behind them, so that they can be written whole.
     pub fn text<'v>(&'v self, text: &str) -> Value<'v> {
-        let Some(rest) = ROOM.get(text.len()..) else { return self.borrowed_text(self.bump.alloc_str(text)) };
+        Value::Str(self.bump.alloc(self.copy_text(text)))
+    }
+
+    /// A copy of `text`, with room behind it where it is short.
+    pub(super) fn copy_text<'v>(&'v self, text: &str) -> Text<'v> {
+        let Some(rest) = ROOM.get(text.len()..) else { return Text::new(self.bump.alloc_str(text)) };
         let mut room = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);
         room.push_str(text);
         room.push_str(rest);
-        self.text_in_front_of(room.into_bump_str(), text.len())
+        Text::in_front_of(room.into_bump_str(), text.len())
     }
 
     /// A text value that borrows `text`.

@@ -1,6 +1,6 @@
 //! Deep equality that keeps whole numbers and floats apart, as JSON libraries compare.
 
-use super::{Extended, Map, Value};
+use super::{Entries, Extended, Map, Value};
 
 /// Whether `a` and `b` are the same value: numbers of one kind by value (NaN equals nothing), lists by item,
 /// maps by key whatever their order. `visit` is called once for each pair compared and may stop the
@@ -27,6 +27,15 @@ fn equal_extended<E>(a: &Extended<'_>, b: &Extended<'_>, visit: &mut impl FnMut(
         (Extended::Number(a), Extended::Number(b)) => a.compare(b).is_eq(),
         (Extended::Null(a), Extended::Null(b)) => a == b,
         (Extended::Capsule(a), Extended::Capsule(b)) => a == b,
+        (Extended::Bytes(a), Extended::Bytes(b)) => a == b,
+        (Extended::Named(a), Extended::Named(b)) => a == b,
+        (Extended::Duration(a), Extended::Duration(b)) => a == b,
+        (
+            Extended::Timestamp { seconds, nanos },
+            Extended::Timestamp { seconds: other_seconds, nanos: other_nanos },
+        ) => (seconds, nanos) == (other_seconds, other_nanos),
+        (Extended::Optional(a), Extended::Optional(b)) => return equal(*a, *b, visit),
+        (Extended::Entries(a), Extended::Entries(b)) => return equal_entries(a, b, visit),
         (Extended::Marked(a, marks), Extended::Marked(b, others)) if marks == others => return equal(*a, *b, visit),
         (Extended::Typed(ty, a), Extended::Typed(other, b)) if ty == other => return equal(*a, *b, visit),
         _ => false,
@@ -46,6 +55,19 @@ fn equal_lists<E>(a: &[Value<'_>], b: &[Value<'_>], visit: &mut impl FnMut() -> 
 }
 
 fn equal_maps<E>(a: &Map<'_>, b: &Map<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    for (key, value) in a.iter() {
+        let Some(other) = b.get(key) else { return Ok(false) };
+        if !equal(value, other, visit)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_entries<E>(a: &Entries<'_>, b: &Entries<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
     if a.len() != b.len() {
         return Ok(false);
     }

@@ -1,7 +1,10 @@
 //! Values beyond the plain ones: rare, behind one variant of [`Value`], and never on a fast path.
 
-use super::{Arena, Data, Type, Value, Within};
+use std::borrow::Cow;
+
+use super::{Arena, Data, Entries, Type, Value, Within};
 use crate::stdlib::bignum::BigNum;
+use crate::stdlib::{duration, encoding};
 
 /// A value beyond the plain ones.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +30,34 @@ pub enum Extended<'v> {
     Typed(Type<'v>, Value<'v>),
     /// A value of the host's.
     Capsule(Capsule<'v>),
+    /// Bytes that need not be text.
+    Bytes(&'v [u8]),
+    /// A map from keys that are not all text.
+    Entries(Entries<'v>),
+    /// A type, by its name.
+    Named(&'v str),
+    /// A moment in UTC.
+    Timestamp {
+        /// Seconds since the beginning of 1970.
+        seconds: i64,
+        /// Nanoseconds from there on, less than a second.
+        nanos: u32,
+    },
+    /// A span of time in nanoseconds.
+    Duration(i64),
+    /// A value or, where that is [`Value::Undefined`], none.
+    Optional(Value<'v>),
+    /// A value of a document, and how it is written there where a format leaves a choice.
+    Written(Value<'v>, Writing<'v>),
+}
+
+/// How a value is written in a format that leaves a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writing<'v> {
+    /// A number in this spelling, which every reader takes for it.
+    Spelled(&'v str),
+    /// With this tag (`!name`).
+    Tagged(&'v str),
 }
 
 /// A value that is not known yet: its type, and what is known of it.
@@ -84,6 +115,8 @@ pub enum CapsuleContent<'v> {
     Opaque,
     /// A type.
     Type(Type<'v>),
+    /// The text that the value is written as, from which it is read where it is used.
+    Text(&'v str),
 }
 
 impl<'v> Extension<'v> {
@@ -98,25 +131,57 @@ impl<'v> Extension<'v> {
 
     /// What kind of value it is, as a user says it.
     pub(super) const fn name(&self) -> &'static str {
-        match self.kind {
-            Extended::Number(_) => "number",
-            Extended::Null(_) => "null",
-            Extended::Unknown(_) => "unknown value",
-            Extended::Marked(value, _) => value.kind(),
-            Extended::Typed(Type::Set(_), _) => "set",
-            Extended::Typed(_, elements) => elements.kind(),
-            Extended::Capsule(_) => "capsule",
-        }
+        self.kind.name()
     }
 
-    /// The owned twin of what has one: a number as near as its twin comes, elements without their type and marks;
-    /// what is unknown or the host's becomes null.
+    /// The owned twin of what has one: a number as near as its twin comes, elements without their type and marks, bytes
+    /// in base64, moments and spans of time and the engine's capsules as their text, keys as text; what is unknown, the
+    /// host's or none becomes null.
     pub(super) fn to_data(self) -> Data {
         match self.kind {
             Extended::Number(number) => number.to_f64().map_or(Data::Null, Data::Float),
-            Extended::Marked(value, _) | Extended::Typed(_, value) => value.to_data(),
-            Extended::Null(_) | Extended::Unknown(_) | Extended::Capsule(_) => Data::Null,
+            Extended::Marked(value, _)
+            | Extended::Typed(_, value)
+            | Extended::Optional(value)
+            | Extended::Written(value, _) => value.to_data(),
+            Extended::Entries(entries) => Data::Map(
+                entries.as_texts().into_iter().map(|(key, value)| (key.into_owned(), value.to_data())).collect(),
+            ),
+            kind => kind.plain_text().map_or(Data::Null, |text| Data::Str(text.into_owned())),
         }
+    }
+}
+
+impl<'v> Extended<'v> {
+    /// What kind of value it is, as a user says it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Extended::Number(_) => "number",
+            Extended::Null(_) => "null",
+            Extended::Unknown(_) => "unknown value",
+            Extended::Marked(value, _) | Extended::Written(value, _) => value.kind(),
+            Extended::Typed(Type::Set(_), _) => "set",
+            Extended::Typed(_, elements) => elements.kind(),
+            Extended::Capsule(_) => "capsule",
+            Extended::Bytes(_) => "bytes",
+            Extended::Entries(_) => "map",
+            Extended::Named(_) => "type",
+            Extended::Timestamp { .. } => "timestamp",
+            Extended::Duration(_) => "duration",
+            Extended::Optional(_) => "optional",
+        }
+    }
+
+    /// The text that stands for it in a format that has no such values; `None` where none does.
+    pub(super) fn plain_text(&self) -> Option<Cow<'v, str>> {
+        Some(match self {
+            Extended::Bytes(bytes) => Cow::Owned(encoding::base64(bytes)),
+            Extended::Named(name) => Cow::Borrowed(*name),
+            Extended::Timestamp { seconds, nanos } => Cow::Owned(duration::utc_text(*seconds, *nanos)?),
+            Extended::Duration(nanos) => Cow::Owned(duration::seconds_text(*nanos)),
+            Extended::Capsule(Capsule { content: CapsuleContent::Text(text), .. }) => Cow::Borrowed(*text),
+            _ => return None,
+        })
     }
 }
 
@@ -125,9 +190,17 @@ impl Arena {
     pub fn extended<'v>(&'v self, kind: Extended<'v>) -> Value<'v> {
         let within = match kind {
             Extended::Marked(value, _) => Within { qualified: true, ..value.within() },
-            Extended::Typed(_, value) => value.within(),
+            Extended::Typed(_, value) | Extended::Written(value, _) => value.within(),
+            Extended::Entries(entries) => Within::around(entries.values()),
+            Extended::Optional(value) => Within::around(&[value]),
             Extended::Unknown(_) => Within { qualified: true, ..Within::default() },
-            Extended::Number(_) | Extended::Null(_) | Extended::Capsule(_) => Within::default(),
+            Extended::Number(_)
+            | Extended::Null(_)
+            | Extended::Capsule(_)
+            | Extended::Bytes(_)
+            | Extended::Named(_)
+            | Extended::Timestamp { .. }
+            | Extended::Duration(_) => Within::default(),
         };
         Value::Extended(self.bump().alloc(Extension { kind, within }))
     }
@@ -188,6 +261,22 @@ impl Arena {
     /// A list, set or map of type `ty`.
     pub fn typed<'v>(&'v self, ty: Type<'v>, elements: Value<'v>) -> Value<'v> {
         self.extended(Extended::Typed(ty, elements))
+    }
+
+    /// A number that a document spells so: written in this spelling wherever a reader of any format takes it for that
+    /// number ([`keeps_spelling`](super::yaml::keeps_spelling)), otherwise as any number.
+    pub fn spelled<'v>(&'v self, number: Value<'v>, spelling: &'v str) -> Value<'v> {
+        match number {
+            Value::Int(_) | Value::Float(_) if super::yaml::keeps_spelling(spelling) => {
+                self.extended(Extended::Written(number, Writing::Spelled(spelling)))
+            }
+            other => other,
+        }
+    }
+
+    /// A value with a tag (`!name`), for formats that have tags; without it where the tag cannot be written.
+    pub fn tagged<'v>(&'v self, value: Value<'v>, tag: &'v str) -> Value<'v> {
+        if super::yaml::is_tag(tag) { self.extended(Extended::Written(value, Writing::Tagged(tag))) } else { value }
     }
 }
 
@@ -250,5 +339,57 @@ impl<'v> Value<'v> {
             Some(Extended::Typed(_, elements)) => elements.as_map(),
             _ => value.as_map(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{JsonStyle, write_json};
+
+    /// What there is no such value for in JSON, and what stands for it there.
+    #[test]
+    fn plain_formats_get_texts() {
+        let arena = Arena::new();
+        let some = Extended::Optional(arena.extended(Extended::Duration(-1_500_000_000)));
+        let nothing = Extended::Optional(Value::Undefined);
+        let capsule = |content| Extended::Capsule(Capsule { name: "net.IP", id: 0, content });
+        for (kind, wanted) in [
+            (Extended::Bytes(b"\xFF\0\x01\x02"), r#""/wABAg==""#),
+            (Extended::Bytes(b""), r#""""#),
+            (Extended::Named("int"), r#""int""#),
+            (Extended::Timestamp { seconds: 0, nanos: 500_000_000 }, r#""1970-01-01T00:00:00.5Z""#),
+            (Extended::Timestamp { seconds: i64::MAX, nanos: 0 }, "null"),
+            (Extended::Duration(3_600_500_000_000), r#""3600.5s""#),
+            (some, r#""-1.5s""#),
+            (nothing, "null"),
+            (capsule(CapsuleContent::Text("::1")), r#""::1""#),
+            (capsule(CapsuleContent::Opaque), "null"),
+        ] {
+            let value = arena.extended(kind);
+            let mut text = String::new();
+            assert!(write_json(value, JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(())).is_ok());
+            assert_eq!(text, wanted);
+            assert_eq!(serde_json::to_string(&value.to_data()).unwrap(), wanted);
+        }
+    }
+
+    #[test]
+    fn what_holds_values_is_deeper_than_they_are() {
+        let arena = Arena::new();
+        let list = arena.list(&[Value::Null]);
+        let entries = Entries::new(&arena, &[Value::Int(1)], &[list]).unwrap();
+        assert_eq!([arena.extended(Extended::Optional(list)).depth(), arena.entries(entries).depth()], [2, 2]);
+        assert_eq!(arena.extended(Extended::Bytes(b"ab")).depth(), 0);
+    }
+
+    #[test]
+    fn what_writes_asks_before_it_grows() {
+        let arena = Arena::new();
+        let value = arena.extended(Extended::Bytes(&[0; 3000]));
+        let mut text = String::new();
+        let refused =
+            write_json(value, JsonStyle::Compact, &mut text, &mut |len| if len > 100 { Err(()) } else { Ok(()) });
+        assert_eq!((refused, text.as_str()), (Err(()), ""));
     }
 }

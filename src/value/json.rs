@@ -1,6 +1,9 @@
 //! Values as JSON text.
 
-use super::{Extended, Value};
+use super::Text;
+use super::Value;
+use super::output::{Buffer, Key, Node, Sorted, Tree, non_finite, twice};
+use crate::stdlib::encoding::{base64, base64_len};
 
 /// How JSON is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,73 +23,115 @@ pub fn write_json<E>(
     out: &mut String,
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), E> {
-    Writer { style, out, grow }.value(value, 0)
+    let pretty = style == JsonStyle::Pretty;
+    Buffer::append(out, |out| Json { pretty, named: false, out, grow, twice: None }.node(Sorted(value).node(), 0))
 }
 
-struct Writer<'a, G> {
-    style: JsonStyle,
-    out: &'a mut String,
+/// Writes JSON.
+pub(super) struct Json<'a, G> {
+    pretty: bool,
+    /// Whether floats that JSON cannot write are written as their names; they are null otherwise.
+    named: bool,
+    out: &'a mut Buffer,
     grow: &'a mut G,
+    /// A key that came twice in a map.
+    twice: Option<String>,
 }
 
-impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
-    fn value(&mut self, value: Value<'_>, level: usize) -> Result<(), E> {
-        match value {
-            Value::Undefined | Value::Null => self.out.push_str("null"),
-            Value::Bool(b) => self.out.push_str(if b { "true" } else { "false" }),
-            Value::Int(n) => self.out.push_str(itoa::Buffer::new().format(n)),
-            Value::Uint(n) => self.out.push_str(itoa::Buffer::new().format(n)),
-            Value::Float(n) if n.is_finite() => self.out.push_str(zmij::Buffer::new().format_finite(n)),
-            Value::Float(_) => self.out.push_str("null"),
-            Value::Str(text) => self.string(text.as_str())?,
-            Value::List(list) => self.list(list.items(), level)?,
-            Value::Map(map) => self.map(map, level)?,
-            Value::Extended(extension) => self.extended(extension.kind(), level)?,
+impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
+    /// A writer of documents.
+    pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
+        Self { pretty, named: true, out, grow, twice: None }
+    }
+
+    /// Appends a document and a newline; the answer is a key that came twice in one map.
+    pub(super) fn line<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
+        self.node(tree.node(), 0)?;
+        self.out.push(b'\n');
+        Ok(self.twice)
+    }
+
+    fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, level: usize) -> Result<(), E> {
+        match node {
+            Node::Null => self.out.push_str("null"),
+            Node::Bool(b) => self.out.push_str(if b { "true" } else { "false" }),
+            Node::Int(n) => self.out.push_int(n),
+            Node::Uint(n) => self.out.push_int(n),
+            Node::Float(n) => self.float(n),
+            Node::Text(text) => self.text(&text)?,
+            Node::Made(text) => self.string(&text)?,
+            Node::Bytes(bytes) => {
+                (self.grow)(self.out.len() + base64_len(bytes.len()))?;
+                self.string(&base64(bytes))?;
+            }
+            Node::Spelled(text) => self.out.push_str(text),
+            Node::Digits(text) => self.out.push_str(&text),
+            Node::Tagged(_, tree) => return self.node(tree.node(), level),
+            Node::List(items) => self.list::<T>(items, level)?,
+            Node::Map(entries) => self.map::<T>(entries, level)?,
         }
         (self.grow)(self.out.len())
     }
 
-    /// A number in full, elements without their type, and without marks; what is not known is null.
-    fn extended(&mut self, kind: &Extended<'_>, level: usize) -> Result<(), E> {
-        match kind {
-            Extended::Number(number) if number.is_finite() => self.out.push_str(&number.to_text()),
-            Extended::Marked(value, _) | Extended::Typed(_, value) => return self.value(*value, level),
-            Extended::Number(_) | Extended::Null(_) | Extended::Unknown(_) | Extended::Capsule(_) => {
-                self.out.push_str("null");
+    fn float(&mut self, n: f64) {
+        match non_finite(n) {
+            None => self.out.push_str(zmij::Buffer::new().format_finite(n)),
+            Some(name) if self.named => self.quoted(name),
+            Some(_) => self.out.push_str("null"),
+        }
+    }
+
+    fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, level: usize) -> Result<(), E> {
+        self.out.push(b'[');
+        let empty = items.len() == 0;
+        for (at, item) in items.enumerate() {
+            self.separate(at == 0, level + 1);
+            self.node(item.node(), level + 1)?;
+        }
+        self.close(b']', empty, level);
+        Ok(())
+    }
+
+    fn map<'t, T: Tree<'t>>(&mut self, entries: T::Entries, level: usize) -> Result<(), E> {
+        self.out.push(b'{');
+        let empty = entries.len() == 0;
+        let mut unchecked = Some(entries.clone());
+        for (at, (key, value)) in entries.enumerate() {
+            self.separate(at == 0, level + 1);
+            match key {
+                Key::Text(text) => self.text(&text)?,
+                other => {
+                    self.string(&other.to_text())?;
+                    self.twice = self.twice.take().or_else(|| unchecked.take().and_then(twice::<T>));
+                }
             }
+            self.out.push_str(if self.pretty { ": " } else { ":" });
+            self.node(value.node(), level + 1)?;
         }
+        self.close(b'}', empty, level);
         Ok(())
     }
 
-    fn list(&mut self, items: &[Value<'_>], level: usize) -> Result<(), E> {
-        self.out.push('[');
-        for (at, item) in items.iter().enumerate() {
-            self.separate(at == 0, level + 1);
-            self.value(*item, level + 1)?;
+    /// Appends a text value as a JSON string.
+    #[inline]
+    fn text(&mut self, text: &Text<'_>) -> Result<(), E> {
+        if text.block().is_none() || !text.all(is_clean) {
+            return self.string(text.as_str());
         }
-        self.close(']', items.is_empty(), level);
-        Ok(())
-    }
-
-    fn map(&mut self, map: &super::Map<'_>, level: usize) -> Result<(), E> {
-        self.out.push('{');
-        for (at, (key, value)) in map.iter_sorted().enumerate() {
-            self.separate(at == 0, level + 1);
-            self.string(key)?;
-            self.out.push_str(if self.style == JsonStyle::Pretty { ": " } else { ":" });
-            self.value(value, level + 1)?;
-        }
-        self.close('}', map.is_empty(), level);
+        (self.grow)(self.out.len() + text.as_str().len())?;
+        self.out.push(b'"');
+        self.out.push_text(text);
+        self.out.push(b'"');
         Ok(())
     }
 
     /// Appends `text` as a JSON string: only `"`, `\` and control characters are escaped. Asked before each
     /// piece, so that a text that does not fit is not written first.
     fn string(&mut self, text: &str) -> Result<(), E> {
-        self.out.push('"');
+        self.out.push(b'"');
         let mut clean = 0;
         for (at, byte) in text.bytes().enumerate() {
-            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            if is_clean(byte) {
                 continue;
             }
             (self.grow)(self.out.len() + at - clean)?;
@@ -96,18 +141,24 @@ impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
         }
         (self.grow)(self.out.len() + text.len() - clean)?;
         self.out.push_str(text.get(clean..).unwrap_or(""));
-        self.out.push('"');
+        self.out.push(b'"');
         Ok(())
+    }
+
+    fn quoted(&mut self, name: &str) {
+        self.out.push(b'"');
+        self.out.push_str(name);
+        self.out.push(b'"');
     }
 
     fn separate(&mut self, first: bool, level: usize) {
         if !first {
-            self.out.push(',');
+            self.out.push(b',');
         }
         self.new_line(level);
     }
 
-    fn close(&mut self, bracket: char, empty: bool, level: usize) {
+    fn close(&mut self, bracket: u8, empty: bool, level: usize) {
         if !empty {
             self.new_line(level);
         }
@@ -115,14 +166,20 @@ impl<E, G: FnMut(usize) -> Result<(), E>> Writer<'_, G> {
     }
 
     fn new_line(&mut self, level: usize) {
-        if self.style == JsonStyle::Pretty {
-            self.out.push('\n');
-            self.out.extend(std::iter::repeat_n("  ", level));
+        if self.pretty {
+            self.out.push(b'\n');
+            self.out.pad(2 * level);
         }
     }
 }
 
-fn escape(byte: u8, out: &mut String) {
+/// Whether `byte` stands in a JSON string as it is.
+#[inline(always)]
+const fn is_clean(byte: u8) -> bool {
+    (byte >= 0x20) & (byte != b'"') & (byte != b'\\')
+}
+
+fn escape(byte: u8, out: &mut Buffer) {
     match byte {
         b'"' => out.push_str("\\\""),
         b'\\' => out.push_str("\\\\"),
@@ -134,8 +191,8 @@ fn escape(byte: u8, out: &mut String) {
         control => {
             const HEX: &[u8; 16] = b"0123456789abcdef";
             out.push_str("\\u00");
-            out.push(char::from(HEX[usize::from(control >> 4)]));
-            out.push(char::from(HEX[usize::from(control & 15)]));
+            out.push(HEX[usize::from(control >> 4)]);
+            out.push(HEX[usize::from(control & 15)]);
         }
     }
 }

@@ -190,8 +190,7 @@ impl<'w> Shapes<'w> {
         if table.len() >= INTERNED {
             return None;
         }
-        let copied =
-            self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| Text::new(self.arena.copy_str(key))));
+        let copied = self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| self.arena.copy_text(key)));
         let shape = Shape::with_id(self.arena, copied, fresh_id())?;
         table.insert_unique(hash, shape, |shape| self.hash(shape.keys.iter().map(Text::as_str)));
         Some(shape)

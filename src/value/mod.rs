@@ -4,30 +4,34 @@
 //! pools or the render's [`Arena`]. No reference counts and no drop glue, so a render in its steady state
 //! allocates nothing. [`Data`] is its owned twin: what is read from input files and handed out.
 //!
-//! Invariants: an integer that fits `i64` is a [`Value::Int`]; a list or map is never deeper than the depth
-//! limit it was built under, so that recursion over values is bounded; maps keep insertion order and their
+//! Invariants: an integer that fits `i64` is a [`Value::Int`], but in a language where whole numbers without sign are a
+//! type of their own; a list or map is never deeper than the depth limit it was built under, so that recursion over values is bounded; maps keep insertion order and their
 //! [`Shape`] holds the sorted permutation beside it.
 
 mod arena;
 mod data;
+mod entries;
 mod equal;
 mod extended;
 mod from_serde;
 mod json;
 mod layers;
 mod map;
+mod output;
 mod to_value;
 mod types;
 pub mod yaml;
 
 pub use arena::Arena;
 pub use data::{Data, DataMap};
+pub use entries::{BadKey, Entries};
 pub use equal::equal;
-pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown};
+pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown, Writing};
 pub use from_serde::InputBuilder;
 pub use json::{JsonStyle, write_json};
 pub use layers::Inputs;
 pub use map::{Map, Shape, Shapes};
+pub use output::{Key, MapEntries, Node, OutputFormat, Sorted, Tree, write_documents};
 pub use types::{Attribute, Type};
 
 pub use crate::stdlib::bignum::{BigNum, Layout};
@@ -89,6 +93,18 @@ impl<'v> Text<'v> {
         // does not count.
         let either = |byte: u8| u8::from(byte == a || byte == b);
         block.iter().zip(counts).fold(0, |found, (&byte, &counts)| found | (either(byte) & counts)) != 0
+    }
+
+    /// Whether `holds` of every byte of the text. Every byte is looked at, which takes a few instructions in all where
+    /// the text is short and what `holds` asks is simple.
+    #[inline(always)]
+    pub(crate) fn all(&self, holds: impl Fn(u8) -> bool) -> bool {
+        let counts = BLOCK.checked_sub(self.text.len()).and_then(|behind| COUNTS.get(behind..)?.first_chunk::<BLOCK>());
+        let (Some(block), Some(counts)) = (self.block, counts) else {
+            return self.text.bytes().fold(true, |all, byte| all & holds(byte));
+        };
+        let not = |byte: u8| u8::from(!holds(byte));
+        block.iter().zip(counts).fold(0, |found, (&byte, &counts)| found | (not(byte) & counts)) == 0
     }
 
     /// The text and what follows it, where it is short.
@@ -162,7 +178,7 @@ pub enum Value<'v> {
     Bool(bool),
     /// A whole number that fits 64 bits with sign.
     Int(i64),
-    /// A whole number above `i64::MAX`.
+    /// A whole number above `i64::MAX`; in languages that have a type of whole numbers without sign, any of that type.
     Uint(u64),
     /// A 64-bit float.
     Float(f64),
@@ -273,7 +289,7 @@ impl<'v> Value<'v> {
             Value::Undefined | Value::Null => Data::Null,
             Value::Bool(b) => Data::Bool(*b),
             Value::Int(n) => Data::Int(*n),
-            Value::Uint(n) => Data::Uint(*n),
+            Value::Uint(n) => Data::uint(*n),
             Value::Float(n) => Data::Float(*n),
             Value::Str(text) => Data::Str(text.as_str().to_owned()),
             Value::List(list) => Data::List(list.items().iter().map(Value::to_data).collect()),

@@ -156,8 +156,9 @@ impl<'v> Value<'v> {
                 Extended::Number(_) => Type::Number,
                 Extended::Null(ty) | Extended::Typed(ty, _) => *ty,
                 Extended::Unknown(unknown) => unknown.ty,
-                Extended::Marked(value, _) => value.type_in(arena),
+                Extended::Marked(value, _) | Extended::Written(value, _) => value.type_in(arena),
                 Extended::Capsule(capsule) => Type::Capsule(capsule.name),
+                other => Type::Capsule(other.name()),
             },
         }
     }

@@ -3,7 +3,7 @@
 use super::access::Access;
 use super::dispatch::steps;
 use super::machine::{Frame, Machine};
-use super::semantics::Semantics;
+use super::semantics::{Form, Semantics};
 use crate::bytecode::{CallSite, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
@@ -76,10 +76,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
                 body(&self.cx, &arguments)
             }
-            (Body::Positional(_) | Body::Closure(_), Params::Positional(_)) => {
-                let spread = site.params.last() == Some(&Params::SPREAD);
-                S::call(&self.cx, builtin, given, spread)
-            }
+            (Body::Positional(_) | Body::Closure(_), Params::Positional(_))
+            | (Body::Overloaded, Params::Overloaded(_)) => S::call(&self.cx, builtin, given, Form::of(site.params)),
             _ => self.call_host(builtin, site, given),
         }
     }

@@ -109,6 +109,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                         pc = self.jump(pc, target as usize)?;
                     }
                 }
+                Op::JumpIs => {
+                    let target = operand();
+                    if is_literal(A::at(self.values, self.top - 1), a) {
+                        pc = self.jump(pc, target as usize)?;
+                    }
+                }
                 Op::JumpPresent => {
                     let value = self.pop();
                     if S::present(value) {
@@ -227,6 +233,16 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             Value::Bool(b) => Ok(b),
             value => S::truth(&self.cx, value),
         }
+    }
+}
+
+/// Whether a value is the [`Literal`](crate::bytecode::Literal) of an operand.
+#[inline(always)]
+fn is_literal(value: Value<'_>, operand: u32) -> bool {
+    match (value, literal(operand)) {
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Undefined, Value::Undefined) | (Value::Null, Value::Null) => true,
+        _ => false,
     }
 }
 

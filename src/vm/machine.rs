@@ -116,7 +116,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         loop {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
-                Err(error) => at = self.unwind(error)?,
+                Err(error) => at = self.unwind::<S>(error)?,
             }
         }
     }

@@ -25,5 +25,5 @@ pub use dispatch::{Hooks, NoHooks};
 pub use evaluate::{Answer, Evaluator, Space};
 pub use loops::Items;
 pub use output::Output;
-pub use semantics::{Logic, Missing, Semantics};
+pub use semantics::{Form, Logic, Missing, Semantics};
 pub use session::{Run, Session, run, run_checked};

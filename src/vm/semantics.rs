@@ -4,7 +4,7 @@ use super::loops::Items;
 use super::output::Output;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{Diagnostic, Result};
-use crate::function::{Builtin, Cx};
+use crate::function::{Builtin, Cx, Params};
 use crate::value::Value;
 
 /// A path that names nothing.
@@ -22,6 +22,29 @@ pub struct Missing<'m, 'v> {
     pub index: Option<Value<'v>>,
     /// How it was to be written, where it was.
     pub mode: Option<EscapeMode>,
+}
+
+/// How a function whose arguments are given by place is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Each argument is one.
+    Plain,
+    /// The last one is a collection whose elements are given.
+    Spread,
+    /// On the first one.
+    Member,
+}
+
+impl Form {
+    /// The form of a call site with these words for its arguments.
+    #[inline]
+    pub(super) fn of(params: &[u32]) -> Self {
+        match params {
+            [Params::RECEIVER, ..] => Form::Member,
+            [.., Params::SPREAD] => Form::Spread,
+            _ => Form::Plain,
+        }
+    }
 }
 
 /// How two answers become one, in languages that evaluate both.
@@ -85,6 +108,11 @@ pub trait Semantics: 'static {
         Ok(Value::Bool(logic.of(Self::truth(cx, a)?, Self::truth(cx, b)?)))
     }
 
+    /// An error that a handler absorbs; `error` gives it with its places. Languages that may raise it after all note it.
+    fn absorbed(cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
+        let _ = (cx, error);
+    }
+
     /// What a run goes on with after an error that is not one of a value: it was known when the program was compiled, or
     /// the engine does not allow what is called. In languages whose errors are values; others raise it.
     fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
@@ -92,10 +120,9 @@ pub trait Semantics: 'static {
         Err(error)
     }
 
-    /// The argument gate and the call of a function whose arguments are given by place; where `spread` is, the last
-    /// of `given` is a collection whose elements are given.
-    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spread: bool) -> Result<Value<'v>> {
-        let _ = (function, given, spread);
+    /// The argument gate and the call of a function whose arguments are given by place.
+    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
+        let _ = (function, given, form);
         Err(cx.arity())
     }
 

@@ -2,6 +2,7 @@
 
 use super::access::Access;
 use super::machine::{Capture, Machine};
+use super::semantics::Semantics;
 use crate::bytecode::Spanned;
 use crate::diagnostics::{CULPRIT, Code, Diagnostic};
 use crate::function::{Noted, Subject};
@@ -22,13 +23,16 @@ impl<A: Access> Machine<'_, '_, A> {
     /// Absorbs the error and says where the code goes on, or gives it back with its places. Reached limits are
     /// never absorbed.
     #[cold]
-    pub(super) fn unwind(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
+    pub(super) fn unwind<S: Semantics>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
         if error.code.is_limit() {
             return Err(self.placed(error));
         }
         let depth = (1..=self.frames.len()).rev().find(|depth| self.handles(*depth));
         match depth {
-            Some(depth) => Ok(self.absorb(depth)),
+            Some(depth) => {
+                S::absorbed(&self.cx, || self.placed(error));
+                Ok(self.absorb(depth))
+            }
             None => Err(self.placed(error)),
         }
     }

@@ -61,7 +61,9 @@ fn extended(value: &Extended<'_>, out: &mut String) {
         Extended::Capsule(capsule) => match capsule.content {
             CapsuleContent::Type(ty) => out.push_str(&text(&ty)),
             CapsuleContent::Opaque => out.push_str(capsule.name),
+            CapsuleContent::Text(held) => out.push_str(held),
         },
+        other => out.push_str(other.name()),
     }
 }
 

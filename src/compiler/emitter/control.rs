@@ -4,7 +4,7 @@
 //! comes by that a jump leads to. Its heights are counted all the same, so a language need not know.
 
 use super::{Emitter, Label, LoopMark, Place, ProtectMark};
-use crate::bytecode::{Handler, Op, Test};
+use crate::bytecode::{Handler, Literal, Op, Test};
 use crate::compiler::fold::Constant;
 use crate::compiler::tables::index;
 
@@ -138,6 +138,13 @@ impl Emitter<'_> {
         let (body, turn, end) = (self.new_label(), self.new_label(), self.new_label());
         self.bind(body);
         LoopMark { slot, body, turn, end }
+    }
+
+    /// Goes on at `label` where the top is `literal`; the top stays in both cases.
+    pub fn jump_is(&mut self, literal: Literal, label: Label) {
+        self.flush();
+        self.leads(self.words.len() + 1, false, label);
+        self.emit(Op::JumpIs, &[literal as u32, 0]);
     }
 
     /// Goes on with the next turn of the loop.

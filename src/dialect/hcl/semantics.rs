@@ -8,11 +8,11 @@ use super::call;
 use super::values::convert::convert;
 use super::values::refine::{Refine, safe_prefix};
 use super::values::{Outcome, equality, logic, numbers, traverse, within};
-use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::bytecode::{BinaryOp, EscapeMode, Whole};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Fault, Noted, Subject};
 use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
-use crate::vm::{Items, Logic, Missing, Output, Semantics};
+use crate::vm::{Form, Items, Logic, Missing, Output, Semantics};
 
 /// The rules of `hcl`.
 #[derive(Debug, Clone, Copy)]
@@ -151,8 +151,8 @@ impl Semantics for Rules {
         Ok(cx.arena().faulty(Type::Dynamic))
     }
 
-    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spread: bool) -> Result<Value<'v>> {
-        call::call(cx, function, given, spread)
+    fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
+        call::call(cx, function, given, form == Form::Spread)
     }
 
     #[cold]
@@ -245,22 +245,16 @@ fn unknown_variable(cx: &Cx<'_>, name: &str) -> Box<Diagnostic> {
 /// An operator on whole numbers.
 #[inline]
 fn whole<'v>(cx: &Cx<'v>, op: BinaryOp, a: i64, b: i64) -> Result<Value<'v>> {
-    let number = match op {
-        BinaryOp::Add => a.checked_add(b),
-        BinaryOp::Sub => a.checked_sub(b),
-        BinaryOp::Mul => a.checked_mul(b),
-        BinaryOp::Eq => return Ok(Value::Bool(a == b)),
-        BinaryOp::Ne => return Ok(Value::Bool(a != b)),
-        BinaryOp::Lt => return Ok(Value::Bool(a < b)),
-        BinaryOp::Le => return Ok(Value::Bool(a <= b)),
-        BinaryOp::Gt => return Ok(Value::Bool(a > b)),
-        BinaryOp::Ge => return Ok(Value::Bool(a >= b)),
-        BinaryOp::Div if b != 0 => a.checked_rem(b).filter(|rest| *rest == 0).and_then(|_| a.checked_div(b)),
-        BinaryOp::Rem if b != 0 => a.checked_rem(b),
-        BinaryOp::Div | BinaryOp::Rem | BinaryOp::In => None,
+    let made = match op {
+        BinaryOp::Div if b != 0 => {
+            a.checked_rem(b).filter(|rest| *rest == 0).and_then(|_| a.checked_div(b)).map(Whole::Number)
+        }
+        BinaryOp::Rem if b != 0 => a.checked_rem(b).map(Whole::Number),
+        op => op.of_whole(a, b),
     };
-    match number {
-        Some(number) => Ok(Value::Int(number)),
+    match made {
+        Some(Whole::Number(number)) => Ok(Value::Int(number)),
+        Some(Whole::Answer(truth)) => Ok(Value::Bool(truth)),
         None => operation(cx, op, Value::Int(a), Value::Int(b)),
     }
 }

@@ -6,7 +6,8 @@
 //! tags and keys that are not scalars are errors; aliases and merge keys are copies, counted and bounded.
 //!
 //! Out: [`to_string`] and [`write()`] print a [`Data`](super::Data) so that no reader of YAML 1.1 or 1.2 takes
-//! a text for something else: whatever is not safe without quotes is quoted.
+//! a text for something else: whatever is not safe without quotes is quoted. They and the formats of
+//! [`write_documents`](super::write_documents) share one way of writing scalars.
 //!
 //! ```
 //! # #[cfg(feature = "yaml")] {
@@ -19,12 +20,15 @@
 //! # }
 //! ```
 
+mod kyaml;
 #[cfg(feature = "yaml")]
 mod merge;
 #[cfg(feature = "yaml")]
 mod node;
+mod quoted;
 #[cfg(feature = "yaml")]
 mod read;
+mod scalar;
 #[cfg(feature = "yaml")]
 mod schema;
 mod write;
@@ -36,4 +40,9 @@ mod tests;
 pub use node::{Entry, Kind, Node, Style};
 #[cfg(feature = "yaml")]
 pub use read::{read, read_data, read_one};
+pub use scalar::keeps_spelling;
 pub use write::{to_string, write};
+
+pub(super) use kyaml::Kyaml;
+pub(super) use scalar::is_tag;
+pub(super) use write::Yaml;

@@ -1,16 +1,17 @@
 //! Values to YAML that no reader takes for something else.
 //!
 //! Block style, two spaces a level, `[]` and `{}` for empty collections. A text stands without quotes only
-//! if every reader of YAML 1.1 and 1.2 reads it back as that text ([`is_plain_safe`]); a text of several
+//! if every reader of YAML 1.1 and 1.2 reads it back as that text ([`Class::Plain`]); a text of several
 //! lines is a literal block where no reader stumbles over it; everything else stands in double quotes with
 //! escapes. Floats always have a point and a signed exponent, so that none is read as an integer or a text.
 
-use std::fmt::Write;
+use std::convert::Infallible;
 
-use crate::value::{Data, DataMap};
-
-/// A key or text longer than this is never written plain: readers look no further for the end of a key.
-const LONGEST_PLAIN: usize = 1000;
+use super::quoted::quoted;
+use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_word};
+use crate::stdlib::encoding::{base64, base64_len};
+use crate::value::output::{Buffer, Key, Node, Tree};
+use crate::value::{Data, Text};
 
 /// The value as a YAML document with a final newline.
 ///
@@ -29,106 +30,218 @@ pub fn to_string(value: &Data) -> String {
 ///
 /// The depth of `value` is bounded where values are made ([`crate::limits::Limits::value_depth`]).
 pub fn write(value: &Data, out: &mut String) {
-    match value {
-        Data::List(items) if !items.is_empty() => list(items, 0, out),
-        Data::Map(map) if !map.is_empty() => entries(map, 0, out),
-        scalar => {
-            leaf(scalar, 0, out);
-            out.push('\n');
-        }
+    match Buffer::append(out, |out| Yaml::new(out, &mut |_| Ok::<_, Infallible>(())).document(value)) {
+        Ok(()) => (),
+        Err(never) => match never {},
     }
 }
 
-/// The lines of a list, the first without its indentation, each with its newline.
-fn list(items: &[Data], indent: usize, out: &mut String) {
-    for (at, item) in items.iter().enumerate() {
-        if at > 0 {
-            pad(indent, out);
+/// Writes YAML in block style. `grow` is told the length of `out` with each node, before a text is written, and may
+/// stop the writing.
+pub(in crate::value) struct Yaml<'a, G> {
+    out: &'a mut Buffer,
+    grow: &'a mut G,
+}
+
+impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
+    pub(in crate::value) const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
+        Self { out, grow }
+    }
+
+    /// Appends a document with a final newline.
+    pub(in crate::value) fn document<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<(), E> {
+        self.node(tree, 0, false)
+    }
+
+    /// A node to the end of its last line. `indent` is that of the lines below; with `apart` something stands before
+    /// it on its line that it may not touch, and below which the lines of a collection begin.
+    fn node<'t, T: Tree<'t>>(&mut self, tree: T, indent: usize, apart: bool) -> Result<(), E> {
+        match tree.node() {
+            Node::Text(text) => {
+                self.gap(apart);
+                self.text(&text, indent)?;
+            }
+            Node::List(items) if items.len() > 0 => {
+                self.below(indent, apart);
+                return self.list::<T>(items, indent);
+            }
+            Node::Map(entries) if entries.len() > 0 => {
+                self.below(indent, apart);
+                return self.entries::<T>(entries, indent);
+            }
+            Node::Tagged(tag, inner) => {
+                self.gap(apart);
+                self.out.push_str(tag);
+                return self.node(inner, indent, true);
+            }
+            other => {
+                self.gap(apart);
+                self.scalar(other)?;
+            }
         }
-        out.push_str("- ");
-        match item {
-            Data::List(inner) if !inner.is_empty() => list(inner, indent + 2, out),
-            Data::Map(map) if !map.is_empty() => entries(map, indent + 2, out),
-            scalar => {
-                leaf(scalar, indent + 2, out);
-                out.push('\n');
+        self.out.push(b'\n');
+        (self.grow)(self.out.len())
+    }
+
+    /// What is written the same wherever it stands.
+    fn scalar<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>) -> Result<(), E> {
+        match node {
+            Node::Null | Node::Tagged(..) => self.out.push_str("null"),
+            Node::Bool(b) => self.out.push_str(bool_text(b)),
+            Node::Int(n) => self.out.push_int(n),
+            Node::Uint(n) => self.out.push_int(n),
+            Node::Float(n) => float(n, self.out),
+            Node::Text(text) => self.text_in_line(text.as_str())?,
+            Node::Made(text) => self.text_in_line(&text)?,
+            Node::Bytes(bytes) => {
+                (self.grow)(self.out.len() + base64_len(bytes.len()))?;
+                self.text_in_line(&base64(bytes))?;
+            }
+            Node::Spelled(text) => self.out.push_str(text),
+            Node::Digits(text) => self.out.push_str(&text),
+            Node::List(_) => self.out.push_str("[]"),
+            Node::Map(_) => self.out.push_str("{}"),
+        }
+        Ok(())
+    }
+
+    fn gap(&mut self, apart: bool) {
+        if apart {
+            self.out.push(b' ');
+        }
+    }
+
+    fn below(&mut self, indent: usize, apart: bool) {
+        if apart {
+            self.next_line(indent);
+        }
+    }
+
+    fn next_line(&mut self, indent: usize) {
+        self.out.push(b'\n');
+        self.out.pad(indent);
+    }
+
+    /// The lines of a list, the first without its indentation, each with its newline.
+    fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
+        for (at, item) in items.enumerate() {
+            if at > 0 {
+                self.out.pad(indent);
+            }
+            self.out.push_str("- ");
+            self.node(item, indent + 2, false)?;
+        }
+        Ok(())
+    }
+
+    /// The lines of a map, the first without its indentation, each with its newline.
+    fn entries<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize) -> Result<(), E> {
+        for (at, (key, value)) in entries.enumerate() {
+            if at > 0 {
+                self.out.pad(indent);
+            }
+            match key {
+                Key::Text(text) if is_word(&text) => self.out.push_text(&text),
+                other => self.key(other, indent)?,
+            }
+            self.out.push(b':');
+            self.node(value, indent + 2, true)?;
+        }
+        Ok(())
+    }
+
+    /// A key without its colon. One too long for readers to look ahead over gets the explicit form.
+    fn key(&mut self, key: Key<'_>, indent: usize) -> Result<(), E> {
+        let begun = self.out.len();
+        match key {
+            Key::Text(text) => self.text_in_line(text.as_str())?,
+            Key::Null => self.out.push_str("null"),
+            Key::Bool(b) => self.out.push_str(bool_text(b)),
+            Key::Int(n) => self.out.push_int(n),
+            Key::Uint(n) => self.out.push_int(n),
+            Key::Float(n) => float(n, self.out),
+        }
+        if self.out.len() - begun > LONGEST_PLAIN {
+            self.out.insert(begun, "? ");
+            self.next_line(indent);
+        }
+        Ok(())
+    }
+
+    fn text_in_line(&mut self, text: &str) -> Result<(), E> {
+        (self.grow)(self.out.len() + text.len())?;
+        self.of_class(text, class_in_line(text));
+        Ok(())
+    }
+
+    /// Text, as a literal block with lines of this indentation if that is best.
+    #[inline]
+    fn text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
+        (self.grow)(self.out.len() + text.as_str().len())?;
+        if is_word(text) {
+            self.out.push_text(text);
+            return Ok(());
+        }
+        self.no_word(text.as_str(), indent)
+    }
+
+    #[inline(never)]
+    fn no_word(&mut self, text: &str, indent: usize) -> Result<(), E> {
+        match class(text) {
+            Class::Block => self.block(text, indent.max(2)),
+            other => {
+                self.of_class(text, other);
+                Ok(())
             }
         }
     }
-}
 
-/// The lines of a map, the first without its indentation, each with its newline.
-fn entries(map: &DataMap, indent: usize, out: &mut String) {
-    for (at, (name, value)) in map.iter().enumerate() {
-        if at > 0 {
-            pad(indent, out);
-        }
-        key(name, indent, out);
-        match value {
-            Data::List(items) if !items.is_empty() => {
-                next_line(indent + 2, out);
-                list(items, indent + 2, out);
+    fn of_class(&mut self, text: &str, class: Class) {
+        match class {
+            Class::Plain => self.out.push_str(text),
+            Class::Clean => {
+                self.out.push(b'"');
+                self.out.push_str(text);
+                self.out.push(b'"');
             }
-            Data::Map(map) if !map.is_empty() => {
-                next_line(indent + 2, out);
-                entries(map, indent + 2, out);
-            }
-            scalar => {
-                out.push(' ');
-                leaf(scalar, indent + 2, out);
-                out.push('\n');
-            }
+            Class::Block | Class::Escaped => quoted(text, self.out),
         }
     }
-}
 
-/// A key with its colon. One too long for readers to look ahead over gets the explicit form.
-fn key(name: &str, indent: usize, out: &mut String) {
-    let begun = out.len();
-    if is_plain_safe(name) {
-        out.push_str(name);
-    } else {
-        quoted(name, out);
+    /// A literal block behind its header; the last newline is left to the caller.
+    fn block(&mut self, text: &str, indent: usize) -> Result<(), E> {
+        let content = text.trim_end_matches('\n');
+        let trailing = text.len() - content.len();
+        self.out.push_str(match trailing {
+            0 => "|-",
+            1 => "|",
+            _ => "|+",
+        });
+        for line in content.split('\n') {
+            self.out.push(b'\n');
+            if !line.is_empty() {
+                self.out.pad(indent);
+                self.out.push_str(line);
+            }
+            // Indentation makes a text longer than it is.
+            (self.grow)(self.out.len())?;
+        }
+        (1..trailing).for_each(|_| self.out.push(b'\n'));
+        Ok(())
     }
-    if out.len() - begun > LONGEST_PLAIN {
-        out.insert_str(begun, "? ");
-        next_line(indent, out);
-    }
-    out.push(':');
 }
 
-fn next_line(indent: usize, out: &mut String) {
-    out.push('\n');
-    pad(indent, out);
-}
-
-fn pad(indent: usize, out: &mut String) {
-    out.extend(std::iter::repeat_n(' ', indent));
-}
-
-/// A scalar or an empty collection, without the newline behind it. `indent` is that of a block's lines.
-fn leaf(value: &Data, indent: usize, out: &mut String) {
-    match value {
-        Data::Null => out.push_str("null"),
-        Data::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
-        Data::Int(n) => out.push_str(itoa::Buffer::new().format(*n)),
-        Data::Uint(n) => out.push_str(itoa::Buffer::new().format(*n)),
-        Data::Float(n) => float(*n, out),
-        Data::Str(text) => string(text, indent, out),
-        Data::List(_) => out.push_str("[]"),
-        Data::Map(_) => out.push_str("{}"),
-    }
+pub(super) const fn bool_text(b: bool) -> &'static str {
+    if b { "true" } else { "false" }
 }
 
 /// The shortest spelling that reads back as `n`, with a point and a signed exponent: `1.0e+21`.
-fn float(n: f64, out: &mut String) {
+pub(super) fn float(n: f64, out: &mut Buffer) {
     if !n.is_finite() {
-        out.push_str(if n.is_nan() {
-            ".nan"
-        } else if n > 0.0 {
-            ".inf"
-        } else {
-            "-.inf"
+        out.push_str(match n {
+            n if n.is_nan() => ".nan",
+            n if n > 0.0 => ".inf",
+            _ => "-.inf",
         });
         return;
     }
@@ -143,136 +256,4 @@ fn float(n: f64, out: &mut String) {
         out.push_str(if exponent.starts_with(['-', '+']) { "e" } else { "e+" });
         out.push_str(exponent);
     }
-}
-
-fn string(text: &str, indent: usize, out: &mut String) {
-    if is_plain_safe(text) {
-        out.push_str(text);
-    } else if is_block_safe(text) {
-        block(text, indent.max(2), out);
-    } else {
-        quoted(text, out);
-    }
-}
-
-/// Whether every reader reads `text`, written without quotes, as that text.
-fn is_plain_safe(text: &str) -> bool {
-    let bytes = text.as_bytes();
-    let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
-    let opens = first.is_ascii_alphanumeric() || matches!(first, b'/' | b'_' | b'.' | b'(' | b'$' | b'^' | b'<');
-    let within = |byte: &u8| byte.is_ascii_alphanumeric() || b" _-./:@+=()[]{}$%^;<>~!?*&,|#'\"\\".contains(byte);
-    opens
-        && bytes.len() <= LONGEST_PLAIN
-        && last != b' '
-        && last != b':'
-        && bytes.iter().all(within)
-        && !bytes.windows(2).any(|pair| matches!(pair, b": " | b" #" | b"  "))
-        && !is_reserved_word(text)
-        && !looks_like_number(bytes)
-}
-
-/// Words that some reader takes for null, a boolean, a number, or a merge or value key.
-fn is_reserved_word(text: &str) -> bool {
-    const WORDS: [&str; 24] = [
-        "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".inf", "+.inf", "-.inf", ".nan", "+.nan",
-        "-.nan", "inf", "nan", "infinity", "=", "<<", "-", ".", "...",
-    ];
-    text.len() <= 8 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-/// Whether some reader might take `text` for a number, a time or a date; on the safe side.
-fn looks_like_number(bytes: &[u8]) -> bool {
-    let signs = bytes.iter().take_while(|byte| matches!(byte, b'-' | b'+' | b'.')).count();
-    let unsigned = bytes.get(signs..).unwrap_or(&[]);
-    let digit_led = unsigned.first().is_some_and(u8::is_ascii_digit);
-    let of_number = |byte: &u8| byte.is_ascii_hexdigit() || b"xXoO_,.:+-".contains(byte);
-    let only_digits = bytes.iter().all(|byte| byte.is_ascii_digit() || b"-+._".contains(byte));
-    (digit_led && unsigned.iter().all(of_number)) || only_digits || is_date(bytes) || is_bare_exponent(bytes)
-}
-
-/// `\d{4}-\d{1,2}-\d{1,2}.*`
-fn is_date(bytes: &[u8]) -> bool {
-    let mut parts = bytes.splitn(3, |&byte| byte == b'-');
-    let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else { return false };
-    let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
-    year.len() == 4
-        && digits(year)
-        && matches!(month.len(), 1 | 2)
-        && digits(month)
-        && day.first().is_some_and(u8::is_ascii_digit)
-}
-
-/// `[-+]?[0-9_]*\.?[0-9_]*[eE][-+]?[0-9]+`
-fn is_bare_exponent(bytes: &[u8]) -> bool {
-    let unsigned = bytes.strip_prefix(b"-").or(bytes.strip_prefix(b"+")).unwrap_or(bytes);
-    let Some(at) = unsigned.iter().position(|byte| matches!(byte, b'e' | b'E')) else { return false };
-    let (mantissa, exponent) = unsigned.split_at(at);
-    let exponent = exponent.get(1..).unwrap_or(&[]);
-    let digits = exponent.strip_prefix(b"-").or(exponent.strip_prefix(b"+")).unwrap_or(exponent);
-    mantissa.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'_' | b'.'))
-        && !digits.is_empty()
-        && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Whether `text` has several lines and every reader reads them back from a literal block.
-fn is_block_safe(text: &str) -> bool {
-    text.contains('\n')
-        && !text.starts_with([' ', '\t', '\n'])
-        && !text.chars().any(|c| c != '\n' && c != '\t' && must_escape(c))
-        && text.split('\n').all(|line| !line.starts_with('\t') && (line.is_empty() || !line.trim().is_empty()))
-}
-
-/// A literal block behind its header; the last newline is left to the caller.
-fn block(text: &str, indent: usize, out: &mut String) {
-    let content = text.trim_end_matches('\n');
-    let trailing = text.len() - content.len();
-    out.push_str(match trailing {
-        0 => "|-",
-        1 => "|",
-        _ => "|+",
-    });
-    for line in content.split('\n') {
-        out.push('\n');
-        if !line.is_empty() {
-            pad(indent, out);
-            out.push_str(line);
-        }
-    }
-    out.extend(std::iter::repeat_n('\n', trailing.saturating_sub(1)));
-}
-
-/// Text in double quotes.
-fn quoted(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if must_escape(c) => escape(u32::from(c), out),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-}
-
-fn escape(code: u32, out: &mut String) {
-    // Writing to a string cannot fail.
-    let _ = match code {
-        0..=0xFF => write!(out, "\\x{code:02X}"),
-        0x100..=0xFFFF => write!(out, "\\u{code:04X}"),
-        _ => write!(out, "\\U{code:08X}"),
-    };
-}
-
-/// Characters that a reader refuses, folds, strips or cannot show: controls, line and paragraph separators,
-/// no-break space, zero-width and direction marks, the byte order mark, noncharacters.
-fn must_escape(c: char) -> bool {
-    let code = u32::from(c);
-    matches!(code,
-        0..=0x1F | 0x7F..=0xA0 | 0xAD | 0x061C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
-        | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFF0..=0xFFFB | 0xE0000..=0xE007F)
-        || code & 0xFFFE == 0xFFFE
 }

@@ -70,7 +70,7 @@ fn wanted<'v>(args: &[Value<'v>]) -> Outcome<Type<'v>> {
     match args.get(1).and_then(Value::extended) {
         Some(Extended::Capsule(capsule)) => match capsule.content {
             CapsuleContent::Type(ty) => Ok(ty),
-            CapsuleContent::Opaque => Err(Fault::argument(1, "a type is required")),
+            CapsuleContent::Opaque | CapsuleContent::Text(_) => Err(Fault::argument(1, "a type is required")),
         },
         _ => Err(Fault::argument(1, "a type is required")),
     }

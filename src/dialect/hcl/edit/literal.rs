@@ -50,6 +50,7 @@ pub(super) fn write(value: Value<'_>, text: &mut String) -> Result<()> {
             Extended::Unknown(_) => return Err(no_literal("a value that is not known yet")),
             Extended::Marked(..) => return Err(no_literal("a marked value")),
             Extended::Capsule(_) => return Err(no_literal("a value of the host's")),
+            other => return Err(no_literal(&format!("a value of the kind {}", other.name()))),
         },
     }
     Ok(())

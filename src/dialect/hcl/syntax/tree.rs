@@ -158,7 +158,7 @@ pub struct Call {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expr {
     /// A place where the source had no expression that could be read; an error was reported there. What an evaluation
-    /// says of it, if anything, is in [`Tree::broken`].
+    /// says of it, if anything, is in the tree beside it.
     Invalid,
     /// `null`
     Null,

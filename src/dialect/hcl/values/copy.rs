@@ -56,8 +56,27 @@ fn extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v>> {
             content: match capsule.content {
                 CapsuleContent::Opaque => CapsuleContent::Opaque,
                 CapsuleContent::Type(ty) => CapsuleContent::Type(ty.in_arena(arena)),
+                CapsuleContent::Text(text) => CapsuleContent::Text(arena.copy_str(text)),
             },
         })),
+        // How a document writes it is not its business here.
+        Extended::Written(value, _) => copied(cx, *value)?,
+        Extended::Bytes(bytes) => cx.bytes(bytes)?,
+        Extended::Named(name) => arena.extended(Extended::Named(arena.copy_str(name))),
+        Extended::Timestamp { seconds, nanos } => {
+            arena.extended(Extended::Timestamp { seconds: *seconds, nanos: *nanos })
+        }
+        Extended::Duration(nanos) => arena.extended(Extended::Duration(*nanos)),
+        Extended::Optional(value) => cx.extended(Extended::Optional(copied(cx, *value)?))?,
+        Extended::Entries(entries) => {
+            let each =
+                |values: &[Value<'_>]| values.iter().map(|value| copied(cx, *value)).collect::<Outcome<Vec<_>>>();
+            match cx.entries(&each(entries.keys())?, &each(entries.values())?)? {
+                Ok(entries) => entries,
+                // They were keys of a map before.
+                Err(_) => Value::Null,
+            }
+        }
     })
 }
 

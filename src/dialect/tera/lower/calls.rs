@@ -38,7 +38,9 @@ impl<'a> Lower<'_, 'a> {
         for arg in call.args {
             self.unescaped(|lower| lower.value(&arg.value))?;
             match (&builtin.params, parameter(builtin, arg.name.text)) {
-                (Params::Open | Params::Positional(_), _) => places.push(self.emitter.string(arg.name.text)),
+                (Params::Open | Params::Positional(_) | Params::Overloaded(_), _) => {
+                    places.push(self.emitter.string(arg.name.text))
+                }
                 (_, Some(place)) => places.push(place),
                 // The reference evaluates what no parameter takes, and ignores it.
                 (_, None) => self.emitter.op(Op::Pop, &[]),
@@ -82,13 +84,15 @@ impl<'a> Lower<'_, 'a> {
         for (at, arg) in (1..).zip(args) {
             self.unescaped(|lower| lower.value(arg))?;
             places.push(match builtin.params {
-                Params::Open | Params::Positional(_) => self.emitter.string(&format!("{}", at - 1)),
+                Params::Open | Params::Positional(_) | Params::Overloaded(_) => {
+                    self.emitter.string(&format!("{}", at - 1))
+                }
                 Params::Named(_) => at,
             });
         }
         let allowed = match builtin.params {
             Params::Named(params) => params.len().saturating_sub(1),
-            Params::Open | Params::Positional(_) => usize::MAX,
+            Params::Open | Params::Positional(_) | Params::Overloaded(_) => usize::MAX,
         };
         if args.len() > allowed {
             let message = format!("test `{}` takes {allowed} arguments, but {} are given", name.text, args.len());

@@ -73,6 +73,7 @@ pub fn fits(value: Value<'_>, to: &Type<'_>) -> bool {
             Extended::Unknown(unknown) => is_of(&unknown.ty, to),
             Extended::Marked(inner, _) => fits(*inner, to),
             Extended::Capsule(capsule) => *to == Type::Capsule(capsule.name),
+            other => *to == Type::Capsule(other.name()),
         },
         _ => false,
     }

@@ -1,0 +1,243 @@
+//! `format`: a text with values in the places that it marks.
+
+use std::fmt::Write;
+
+use super::{arguments, items, text};
+use crate::diagnostics::{Diagnostic, Result};
+use crate::dialect::cel::values::errors::bad_argument;
+use crate::dialect::cel::values::{access, as_bytes, text as texts, type_name};
+use crate::function::Cx;
+use crate::overloads;
+use crate::stdlib::{floats, numbers};
+use crate::value::{Extended, Value};
+
+overloads! {
+    /// `format`, of the library `strings`.
+    pub static TABLE:
+    "format": "The text with `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x` and `%X` replaced by the list's values in turn; `%%` is `%`."
+        ["'%s is %d'.format(['a', 1])" => "'a is 1'", "'%.2f %x'.format([1.5, 255])" => "'1.50 ff'",
+         "'%s'.format([[1, 'a', {'k': 2.0}]])" => "'[1, a, {k: 2}]'", "'%d'.format(['a'])" => "E0403", "'%d'.format([])" => "E0403"] {
+        "string_format" member (String, (list Dyn)) -> String = format;
+    }
+}
+
+/// Digits behind the point where none are asked for.
+const DIGITS: usize = 6;
+
+/// The most digits behind the point that may be asked for.
+const MOST_DIGITS: usize = 1000;
+
+fn format<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
+    let [layout, values] = arguments(cx, given)?;
+    let (mut rest, values) = (text(layout), items(values));
+    cx.spend((rest.len() / 64) as u64)?;
+    let mut out = Written { cx, text: String::new() };
+    let mut next = 0;
+    while let Some((before, behind)) = rest.split_once('%') {
+        out.push(before)?;
+        if let Some(behind) = behind.strip_prefix('%') {
+            out.push("%")?;
+            rest = behind;
+            continue;
+        }
+        let (clause, behind) = Clause::read(behind)?;
+        let value = values.get(next).ok_or_else(|| bad_argument(format!("index {next} out of range")))?;
+        clause.write(*value, &mut out)?;
+        next += 1;
+        rest = behind;
+    }
+    out.push(rest)?;
+    cx.text(&out.text)
+}
+
+/// Text whose growth is charged.
+struct Written<'c, 'v> {
+    cx: &'c Cx<'v>,
+    text: String,
+}
+
+impl Written<'_, '_> {
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.cx.charge(text.len())?;
+        self.text.push_str(text);
+        Ok(())
+    }
+}
+
+/// How a value is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clause {
+    Text,
+    Decimal,
+    Fixed(usize),
+    Scientific(usize),
+    Binary,
+    Octal,
+    Hex { upper: bool },
+}
+
+impl Clause {
+    /// The clause behind a percent sign, and what is behind it.
+    fn read(rest: &str) -> Result<(Self, &str)> {
+        let (digits, rest) = precision(rest)?;
+        let Some(letter) = rest.chars().next() else {
+            return Err(bad_argument("unexpected end of format string"));
+        };
+        let clause = match letter {
+            's' => Clause::Text,
+            'd' => Clause::Decimal,
+            'f' => Clause::Fixed(digits),
+            'e' => Clause::Scientific(digits),
+            'b' => Clause::Binary,
+            'o' => Clause::Octal,
+            'x' => Clause::Hex { upper: false },
+            'X' => Clause::Hex { upper: true },
+            _ => {
+                let what = format!("could not parse formatting clause: unrecognized formatting clause \"{letter}\"");
+                return Err(bad_argument(what));
+            }
+        };
+        Ok((clause, rest.get(letter.len_utf8()..).unwrap_or("")))
+    }
+
+    fn write(self, value: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
+        let written = match self {
+            Clause::Text => return write_text(value, out),
+            Clause::Decimal => decimal(value),
+            Clause::Fixed(digits) => value.as_f64().map(|n| finite_or_name(n, |n| floats::fixed(n, digits))),
+            Clause::Scientific(digits) => value.as_f64().map(|n| finite_or_name(n, |n| floats::scientific(n, digits))),
+            Clause::Binary => match value {
+                Value::Bool(truth) => Some(u8::from(truth).to_string()),
+                value => in_base(value, |n| format!("{n:b}")),
+            },
+            Clause::Octal => in_base(value, |n| format!("{n:o}")),
+            Clause::Hex { upper } => return hex(value, upper, out),
+        };
+        match written {
+            Some(written) => out.push(&written),
+            None => Err(self.refused(value)),
+        }
+    }
+
+    #[cold]
+    fn refused(self, value: Value<'_>) -> Box<Diagnostic> {
+        let takes = match self {
+            Clause::Text => {
+                "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, \
+                 and timestamps"
+            }
+            Clause::Decimal => "decimal clause can only be used on ints, uints, and doubles",
+            Clause::Fixed(_) => "fixed-point clause can only be used on ints, uints, and doubles",
+            Clause::Scientific(_) => "scientific clause can only be used on ints, uints, and doubles",
+            Clause::Binary => "only ints, uints, and bools can be formatted as binary",
+            Clause::Octal => "octal clause can only be used on ints and uints",
+            Clause::Hex { .. } => "only ints, uints, bytes, and strings can be formatted as hex",
+        };
+        bad_argument(format!("error during formatting: {takes}, was given {}", type_name(value)))
+    }
+}
+
+/// How many digits are asked for, and what is behind that.
+fn precision(rest: &str) -> Result<(usize, &str)> {
+    let Some(rest) = rest.strip_prefix('.') else { return Ok((DIGITS, rest)) };
+    let (digits, rest) = rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count());
+    match digits.parse() {
+        Ok(count) if count <= MOST_DIGITS => Ok((count, rest)),
+        _ => Err(bad_argument(format!("a precision is a number from 0 to {MOST_DIGITS}"))),
+    }
+}
+
+fn finite_or_name(number: f64, write: impl FnOnce(f64) -> String) -> String {
+    if number.is_nan() {
+        return "NaN".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
+    }
+    write(number)
+}
+
+/// A number without an exponent.
+fn decimal(value: Value<'_>) -> Option<String> {
+    Some(match value {
+        Value::Int(n) => n.to_string(),
+        Value::Uint(n) => n.to_string(),
+        Value::Float(n) => finite_or_name(n, |n| {
+            let mut text = String::new();
+            // Writing to a string does not fail.
+            let _ = numbers::write_plain_float(n, &mut text);
+            text
+        }),
+        _ => return None,
+    })
+}
+
+/// A whole number's digits, behind its sign.
+fn in_base(value: Value<'_>, digits: impl FnOnce(u64) -> String) -> Option<String> {
+    match value {
+        Value::Int(n) => Some(format!("{}{}", if n < 0 { "-" } else { "" }, digits(n.unsigned_abs()))),
+        Value::Uint(n) => Some(digits(n)),
+        _ => None,
+    }
+}
+
+fn hex(value: Value<'_>, upper: bool, out: &mut Written<'_, '_>) -> Result<()> {
+    let number = in_base(value, |n| if upper { format!("{n:X}") } else { format!("{n:x}") });
+    if let Some(number) = number {
+        return out.push(&number);
+    }
+    let Some(bytes) = value.as_str().map(str::as_bytes).or_else(|| as_bytes(value)) else {
+        return Err(Clause::Hex { upper }.refused(value));
+    };
+    out.cx.charge(bytes.len().saturating_mul(2))?;
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = if upper { write!(out.text, "{byte:02X}") } else { write!(out.text, "{byte:02x}") };
+    }
+    Ok(())
+}
+
+/// A value as text: numbers without an exponent, lists and maps with what is in them, maps in the order of their keys'
+/// texts.
+fn write_text(value: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
+    out.cx.spend(1)?;
+    match (value, value.extended()) {
+        (Value::Null, _) => out.push("null"),
+        (Value::Float(_), _) => out.push(&decimal(value).unwrap_or_default()),
+        (Value::List(list), _) => {
+            out.push("[")?;
+            for (at, item) in list.items().iter().enumerate() {
+                out.push(if at == 0 { "" } else { ", " })?;
+                write_text(*item, out)?;
+            }
+            out.push("]")
+        }
+        (_, Some(Extended::Named(name))) => out.push(name),
+        (_, Some(Extended::Bytes(bytes))) => out.push(&String::from_utf8_lossy(bytes)),
+        _ if access::is_map(value) => write_map(value, out),
+        _ => match texts::plain(value)? {
+            Some(text) => out.push(&text),
+            None => Err(Clause::Text.refused(value)),
+        },
+    }
+}
+
+fn write_map(map: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
+    out.push("{")?;
+    let mut first = true;
+    let mut write = |key: &str, value: Value<'_>| {
+        out.push(if first { "" } else { ", " })?;
+        first = false;
+        out.push(key)?;
+        out.push(": ")?;
+        write_text(value, out)
+    };
+    match (map, map.extended()) {
+        (Value::Map(map), _) => map.iter_sorted().try_for_each(|(key, value)| write(key, value))?,
+        (_, Some(Extended::Entries(entries))) => {
+            entries.as_texts().into_iter().try_for_each(|(key, value)| write(&key, value))?;
+        }
+        _ => {}
+    }
+    out.push("}")
+}

@@ -1,0 +1,154 @@
+//! Calls: which function is meant, and which of its overloads the arguments fit.
+
+use std::sync::Arc;
+
+use super::Reference;
+use super::checker::Checker;
+use super::environment::{Callable, Signature};
+use super::report::applied_to;
+use super::types::{Kind, TypeId, Types};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Literal, Operator};
+
+/// The function that names values which are computed once: its first argument is a list of them.
+const BLOCK: &str = "cel.@block";
+
+impl Checker<'_> {
+    pub fn call(&mut self, id: ExprId, call: Call) -> TypeId {
+        let name = self.tree.function(call.function);
+        let args = self.tree.ids(call.args);
+        if let (BLOCK, &[values, body]) = (name, args) {
+            return self.block(id, values, body);
+        }
+        for &arg in args {
+            self.check(arg);
+        }
+        let Some(receiver) = call.receiver else {
+            return match self.env.function(name, call.rooted) {
+                Some((name, callable)) => self.resolve(id, call, name, callable, args),
+                None => self.unknown(id, name),
+            };
+        };
+        if let Some((namespace, rooted)) = self.qualified(receiver)
+            && let Some((name, callable)) = self.env.function(&format!("{namespace}.{name}"), rooted)
+        {
+            return self.resolve(id, Call { receiver: None, ..call }, name, callable, args);
+        }
+        self.check(receiver);
+        match self.env.function(name, false) {
+            Some((name, callable)) => self.resolve(id, call, name, callable, args),
+            None => self.unknown(id, name),
+        }
+    }
+
+    fn unknown(&mut self, id: ExprId, name: &str) -> TypeId {
+        let error = self.undeclared(Code::UnknownFunction, name).with_suggestion(name, self.env.function_names());
+        self.report.add(self.tree, self.tree.place(id), error);
+        Types::ERROR
+    }
+
+    /// The type of a call of `callable`, by the overloads that the arguments fit.
+    fn resolve(&mut self, id: ExprId, call: Call, name: &Arc<str>, callable: &Callable, args: &[ExprId]) -> TypeId {
+        let given: Vec<_> = call.receiver.iter().chain(args).map(|&arg| self.type_of(arg)).collect();
+        let member = call.receiver.is_some();
+        let (overloads, result) = match callable {
+            Callable::Open => (Vec::new(), Some(Types::DYN)),
+            Callable::Signatures(_) if is_logic(call.function) => return self.logic(id, name, callable, args),
+            Callable::Signatures(signatures) => self.fitting(signatures, &given, member),
+        };
+        let Some(result) = result else { return self.no_overload(id, call.function, name, given, member) };
+        self.refer(id, Reference::Function { name: name.clone(), overloads, member });
+        if self.options.literals {
+            self.literal(name, callable, args);
+        }
+        self.known_key(call, args).unwrap_or(result)
+    }
+
+    /// The overloads that fit, and the type of their answer: any where they answer several.
+    fn fitting(&mut self, signatures: &[Signature], given: &[TypeId], member: bool) -> (Vec<Arc<str>>, Option<TypeId>) {
+        let (mut overloads, mut result) = (Vec::new(), None);
+        for signature in signatures.iter().filter(|of| of.member == member && of.params.len() == given.len()) {
+            let fresh: Vec<_> = (0..signature.generic).map(|_| self.unify.fresh()).collect();
+            let params: Vec<_> = signature.params.iter().map(|&ty| self.unify.with_params(ty, &fresh)).collect();
+            if !self.unify.all_assignable(given, &params) {
+                continue;
+            }
+            let answer = self.unify.with_params(signature.result, &fresh);
+            let answer = self.unify.resolved(answer);
+            overloads.push(signature.id.clone());
+            result = Some(match result {
+                None => answer,
+                Some(so_far) if so_far == answer => answer,
+                Some(_) => Types::DYN,
+            });
+        }
+        (overloads, result)
+    }
+
+    fn no_overload(
+        &mut self,
+        id: ExprId,
+        function: Function,
+        name: &str,
+        mut given: Vec<TypeId>,
+        member: bool,
+    ) -> TypeId {
+        self.unify.settle(&mut given);
+        let code = match function {
+            Function::Operator(_) => Code::TypeMismatch,
+            Function::Named(_) => Code::BadArgument,
+        };
+        let given = applied_to(&self.unify.types, &given, member);
+        let error = Diagnostic::new(code, format!("found no matching overload for '{name}' applied to '{given}'"));
+        self.report.add(self.tree, self.tree.place(id), error);
+        Types::ERROR
+    }
+
+    /// `&&` and `||`: each operand that is no truth value is an error of its own.
+    fn logic(&mut self, id: ExprId, name: &Arc<str>, callable: &Callable, args: &[ExprId]) -> TypeId {
+        let mut result = Types::BOOL;
+        for &arg in args {
+            let found = self.type_of(arg);
+            if !self.unify.assignable(found, Types::BOOL) {
+                self.mismatch(arg, Types::BOOL, found);
+                result = Types::ERROR;
+            }
+        }
+        let Callable::Signatures(signatures) = callable else { return result };
+        let overloads = signatures.iter().map(|of| of.id.clone()).collect();
+        self.refer(id, Reference::Function { name: name.clone(), overloads, member: false });
+        result
+    }
+
+    /// The type of what is under a constant key of a map with known keys.
+    fn known_key(&mut self, call: Call, args: &[ExprId]) -> Option<TypeId> {
+        let (Function::Operator(Operator::Index), &[operand, key]) = (call.function, args) else { return None };
+        let Expr::Literal(Literal::String(name)) = self.tree.expr(key) else { return None };
+        let of = self.type_of(operand);
+        let of = self.unify.resolved(of);
+        matches!(self.unify.types.kind(of), Kind::Object(_)).then(|| self.field_of(key, of, name))
+    }
+
+    /// Values that the ones behind them and the body name by their places.
+    fn block(&mut self, id: ExprId, values: ExprId, body: ExprId) -> TypeId {
+        let Expr::List(run) = self.tree.expr(values) else { return self.check(body) };
+        let outside = self.locals.len();
+        for (at, element) in self.tree.elements(run).iter().enumerate() {
+            let ty = self.check(element.value);
+            if let Some(name) = self.tree.find_name(&format!("@index{at}")) {
+                self.locals.push((name, ty));
+            }
+        }
+        let list = self.unify.types.list(Types::DYN);
+        self.set_type(values, list);
+        let ty = self.check(body);
+        self.locals.truncate(outside);
+        let overloads = vec!["cel_block_list".into()];
+        self.refer(id, Reference::Function { name: BLOCK.into(), overloads, member: false });
+        ty
+    }
+}
+
+fn is_logic(function: Function) -> bool {
+    matches!(function, Function::Operator(Operator::And | Operator::Or))
+}

@@ -1,0 +1,235 @@
+//! Loops: each by what its accumulator does.
+
+use super::Lower;
+use crate::bytecode::{Literal as Constant, Op};
+use crate::diagnostics::Result;
+use crate::dialect::cel::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Operator};
+
+/// What a loop does with each element.
+enum Each {
+    /// Adds a value to a list.
+    Element(ExprId),
+    /// Adds an entry to a map: a key and a value.
+    Entry(ExprId, ExprId),
+    /// Adds the entries of a map to a map.
+    Entries(ExprId),
+}
+
+/// What a loop is for.
+enum Shape {
+    /// A name for a value.
+    Binding,
+    /// Whether all (or any) elements answer with true.
+    Quantifier { all: bool, predicate: ExprId },
+    /// What is collected, of the elements that a condition lets through.
+    Collection { condition: Option<ExprId>, each: Each },
+    /// Anything else.
+    General,
+}
+
+impl<'t> Lower<'t> {
+    pub(super) fn comprehension(&mut self, id: ExprId, of: &'t Comprehension) -> Result<()> {
+        match self.shape(of) {
+            Shape::Binding => self.binding(of),
+            Shape::Quantifier { all, predicate } => self.quantifier(id, of, all, predicate),
+            Shape::Collection { condition, each } => self.collection(id, of, condition, &each),
+            Shape::General => self.general(id, of),
+        }
+    }
+
+    fn shape(&self, of: &Comprehension) -> Shape {
+        let literal = |id, truth| matches!(self.tree.expr(id), Expr::Literal(Literal::Bool(is)) if is == truth);
+        let empty = matches!(self.tree.expr(of.iter_range), Expr::List(run) if run.is_empty());
+        if empty && literal(of.loop_condition, false) {
+            return Shape::Binding;
+        }
+        if !self.is_accu(of, of.result) {
+            return Shape::General;
+        }
+        if let Some(quantifier) = self.quantifier_of(of) {
+            return quantifier;
+        }
+        let (condition, step) = match self.operator_of(of.loop_step) {
+            Some((Operator::Conditional, &[condition, then, otherwise])) if self.is_accu(of, otherwise) => {
+                (Some(condition), then)
+            }
+            _ => (None, of.loop_step),
+        };
+        match self.each(of, step) {
+            Some(each) if literal(of.loop_condition, true) => Shape::Collection { condition, each },
+            _ => Shape::General,
+        }
+    }
+
+    fn is_accu(&self, of: &Comprehension, id: ExprId) -> bool {
+        matches!(self.tree.expr(id), Expr::Ident { name, rooted: false } if name == of.accu_var)
+    }
+
+    fn operator_of(&self, id: ExprId) -> Option<(Operator, &'t [ExprId])> {
+        match self.tree.expr(id) {
+            Expr::Call(Call { function: Function::Operator(operator), args, .. }) => {
+                Some((operator, self.tree.ids(args)))
+            }
+            _ => None,
+        }
+    }
+
+    fn quantifier_of(&self, of: &Comprehension) -> Option<Shape> {
+        let (Operator::NotStrictlyFalse, _) = self.operator_of(of.loop_condition)? else { return None };
+        let first = self.tree.expr(of.accu_init);
+        match (self.operator_of(of.loop_step)?, first) {
+            ((Operator::And, &[accu, predicate]), Expr::Literal(Literal::Bool(true))) if self.is_accu(of, accu) => {
+                Some(Shape::Quantifier { all: true, predicate })
+            }
+            ((Operator::Or, &[accu, predicate]), Expr::Literal(Literal::Bool(false))) if self.is_accu(of, accu) => {
+                Some(Shape::Quantifier { all: false, predicate })
+            }
+            _ => None,
+        }
+    }
+
+    fn each(&self, of: &Comprehension, step: ExprId) -> Option<Each> {
+        let Expr::Call(call) = self.tree.expr(step) else { return None };
+        let (first, rest) = self.tree.ids(call.args).split_first()?;
+        if !self.is_accu(of, *first) {
+            return None;
+        }
+        let starts_empty = |id| match self.tree.expr(id) {
+            Expr::List(run) => Some((true, run.is_empty())),
+            Expr::Map(run) => Some((false, run.is_empty())),
+            _ => None,
+        };
+        match (call.function, rest, starts_empty(of.accu_init)?) {
+            (Function::Operator(Operator::Add), &[list], (true, true)) => match self.tree.expr(list) {
+                Expr::List(run) => match self.tree.elements(run) {
+                    [one] if !one.optional => Some(Each::Element(one.value)),
+                    _ => None,
+                },
+                _ => None,
+            },
+            (Function::Named(name), rest, (false, true)) if self.tree.name(name) == "cel.@mapInsert" => match *rest {
+                [key, value] => Some(Each::Entry(key, value)),
+                [entries] => Some(Each::Entries(entries)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn binding(&mut self, of: &'t Comprehension) -> Result<()> {
+        self.value(of.accu_init)?;
+        let slot = self.store();
+        self.locals.push((of.accu_var, slot));
+        self.value(of.result)?;
+        self.locals.pop();
+        self.free(slot);
+        Ok(())
+    }
+
+    /// The slots of the variables of a loop, which are visible from here on; how many were visible before.
+    fn variables(&mut self, of: &Comprehension) -> (u32, u32, usize) {
+        let names = 1 + u32::from(of.iter_var2.is_some());
+        let slots = self.emitter.new_slots(names);
+        let outer = self.locals.len();
+        self.locals.push((of.iter_var, slots));
+        self.locals.extend(of.iter_var2.map(|name| (name, slots + 1)));
+        (names, slots, outer)
+    }
+
+    /// Whether all or any elements answer with true; an error does not matter where another element decides.
+    fn quantifier(&mut self, id: ExprId, of: &'t Comprehension, all: bool, predicate: ExprId) -> Result<()> {
+        let (end, found, out) = (self.emitter.new_label(), self.emitter.new_label(), self.emitter.new_label());
+        self.value(of.iter_range)?;
+        let mark = self.mark();
+        let (names, slots, outer) = self.variables(of);
+        self.at(of.iter_range);
+        let turns = self.emitter.begin_loop(names, slots, end);
+        self.protected_answer(predicate)?;
+        self.emitter.jump_is(if all { Constant::False } else { Constant::True }, found);
+        self.emitter.op(Op::Pop, &[]);
+        self.emitter.end_loop(turns);
+        self.locals.truncate(outer);
+        self.emitter.bind(end);
+        self.at(id);
+        let height = self.emitter.height();
+        self.truth(all);
+        self.load(mark);
+        self.core("settled", 2);
+        self.emitter.jump(Op::Jump, out);
+        self.emitter.bind(found);
+        self.emitter.set_height(height + 1);
+        self.emitter.op(Op::EndIter, &[]);
+        self.load(mark);
+        self.core("decided", 2);
+        self.emitter.bind(out);
+        self.free(mark);
+        Ok(())
+    }
+
+    /// The list or map of what is collected.
+    fn collection(&mut self, id: ExprId, of: &'t Comprehension, condition: Option<ExprId>, each: &Each) -> Result<()> {
+        let end = self.emitter.new_label();
+        self.value(of.iter_range)?;
+        self.emitter.begin_gather();
+        let (names, slots, outer) = self.variables(of);
+        self.at(of.iter_range);
+        let turns = self.emitter.begin_loop(names, slots, end);
+        if let Some(condition) = condition {
+            self.value(condition)?;
+            self.at(condition);
+            self.emitter.continue_unless(turns);
+        }
+        let kept: &[ExprId] = match each {
+            Each::Element(value) | Each::Entries(value) => &[*value],
+            Each::Entry(key, value) => &[*key, *value],
+        };
+        for &value in kept {
+            self.value(value)?;
+            self.emitter.op(Op::Keep, &[]);
+        }
+        self.emitter.end_loop(turns);
+        self.locals.truncate(outer);
+        self.emitter.bind(end);
+        self.at(id);
+        self.emitter.end_gather();
+        match each {
+            Each::Element(_) => {}
+            Each::Entry(..) => self.core("map of pairs", 1),
+            Each::Entries(_) => self.core("map of maps", 1),
+        }
+        Ok(())
+    }
+
+    /// A loop as it stands in the tree.
+    fn general(&mut self, id: ExprId, of: &'t Comprehension) -> Result<()> {
+        let end = self.emitter.new_label();
+        self.value(of.iter_range)?;
+        let range = self.store();
+        self.value(of.accu_init)?;
+        let accu = self.store();
+        self.load(range);
+        let (names, slots, outer) = self.variables(of);
+        self.locals.push((of.accu_var, accu));
+        self.at(of.iter_range);
+        let turns = self.emitter.begin_loop(names, slots, end);
+        if !matches!(self.tree.expr(of.loop_condition), Expr::Literal(Literal::Bool(true))) {
+            let go_on = self.emitter.new_label();
+            self.value(of.loop_condition)?;
+            self.emitter.jump(Op::JumpIf, go_on);
+            self.emitter.break_loop(turns);
+            self.emitter.bind(go_on);
+        }
+        self.value(of.loop_step)?;
+        self.emitter.op(Op::StoreSlot, &[accu]);
+        self.emitter.end_loop(turns);
+        self.emitter.bind(end);
+        self.locals.truncate(outer);
+        self.locals.push((of.accu_var, accu));
+        self.at(id);
+        self.value(of.result)?;
+        self.locals.truncate(outer);
+        self.free(accu);
+        self.free(range);
+        Ok(())
+    }
+}

@@ -1,0 +1,329 @@
+//! Cuts an expression into tokens.
+//!
+//! Logos says what a token is; what runs on for as long as the source likes (names, numbers, quoted text, comments) is
+//! measured in loops, so that no source needs stack. A minus that is the sign of a number is part of its token: it
+//! stands where no operator can stand, and is the only one there.
+
+use logos::{Lexer, Logos};
+
+use super::fault::Fault;
+use super::token::{Symbol, Token};
+use super::tree::DEPTH;
+use crate::diagnostics::Code;
+use crate::text::Span;
+
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+enum Raw {
+    #[regex("[ \t\r\n\x0C]", space)]
+    #[token("//", comment)]
+    Skipped,
+    #[token("?", |_| Symbol::Question)]
+    #[token(":", |_| Symbol::Colon)]
+    #[token("||", |_| Symbol::Or)]
+    #[token("&&", |_| Symbol::And)]
+    #[token("==", |_| Symbol::Equal)]
+    #[token("!=", |_| Symbol::NotEqual)]
+    #[token("<", |_| Symbol::Less)]
+    #[token("<=", |_| Symbol::LessEqual)]
+    #[token(">", |_| Symbol::Greater)]
+    #[token(">=", |_| Symbol::GreaterEqual)]
+    #[token("+", |_| Symbol::Plus)]
+    #[token("-", |_| Symbol::Minus)]
+    #[token("*", |_| Symbol::Star)]
+    #[token("/", |_| Symbol::Slash)]
+    #[token("%", |_| Symbol::Percent)]
+    #[token("!", |_| Symbol::Bang)]
+    #[token(".", dot)]
+    #[token(",", |_| Symbol::Comma)]
+    #[token("(", |_| Symbol::OpenParen)]
+    #[token(")", |_| Symbol::CloseParen)]
+    #[token("[", |_| Symbol::OpenBracket)]
+    #[token("]", |_| Symbol::CloseBracket)]
+    #[token("{", |_| Symbol::OpenBrace)]
+    #[token("}", |_| Symbol::CloseBrace)]
+    #[regex("[0-9]", number)]
+    #[regex("[A-Za-z_]", name)]
+    #[token("`", backtick)]
+    Token(Symbol),
+    #[regex("[bB]?[rR]?['\"]", quoted)]
+    Quoted(Symbol),
+}
+
+fn run(rest: &str, wanted: impl Fn(u8) -> bool) -> usize {
+    rest.bytes().position(|byte| !wanted(byte)).unwrap_or(rest.len())
+}
+
+fn space(lex: &mut Lexer<'_, Raw>) {
+    lex.bump(run(lex.remainder(), |byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'\x0C')));
+}
+
+fn comment(lex: &mut Lexer<'_, Raw>) {
+    let rest = lex.remainder();
+    lex.bump(memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len()));
+}
+
+fn name(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    lex.bump(run(lex.remainder(), is_name));
+    match lex.slice() {
+        "true" => Symbol::True,
+        "false" => Symbol::False,
+        "null" => Symbol::Null,
+        "in" => Symbol::In,
+        _ => Symbol::Ident,
+    }
+}
+
+/// Whether a name goes on with this byte.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// A name in backticks. A backtick that begins none is a character of its own, and so are two with nothing between.
+fn backtick(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let rest = lex.remainder();
+    let inside = run(rest, |byte| is_name(byte) || matches!(byte, b'.' | b'-' | b'/' | b' '));
+    let closed = rest.as_bytes().get(inside) == Some(&b'`');
+    lex.bump(if closed { inside + 1 } else { 0 });
+    if inside == 0 || !closed {
+        return Symbol::Bad;
+    }
+    Symbol::Escaped
+}
+
+fn digits(rest: &str) -> usize {
+    run(rest, |byte| byte.is_ascii_digit())
+}
+
+fn behind(text: &str, at: usize) -> &str {
+    text.get(at..).unwrap_or("")
+}
+
+/// How long an exponent is that `rest` begins with; 0 where there is none.
+fn exponent(rest: &str) -> usize {
+    let Some(after) = rest.strip_prefix(['e', 'E']) else { return 0 };
+    let unsigned = after.strip_prefix(['+', '-']).unwrap_or(after);
+    match digits(unsigned) {
+        0 => 0,
+        count => rest.len() - unsigned.len() + count,
+    }
+}
+
+fn start(lex: &Lexer<'_, Raw>) -> u32 {
+    Span::of(lex.span()).start
+}
+
+fn dot(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let at = start(lex);
+    let rest = lex.remainder();
+    match digits(rest) {
+        0 => Symbol::Dot,
+        count => {
+            lex.bump(count + exponent(behind(rest, count)));
+            Symbol::Double(at)
+        }
+    }
+}
+
+fn number(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let (at, rest) = (start(lex), lex.remainder());
+    if lex.slice() == "0" && rest.starts_with('x') {
+        let hex = run(behind(rest, 1), |byte| byte.is_ascii_hexdigit());
+        if hex > 0 {
+            return whole(lex, at, hex + 1);
+        }
+    }
+    let whole_digits = digits(rest);
+    let after = behind(rest, whole_digits);
+    let fraction = after.strip_prefix('.').map_or(0, digits);
+    let fraction = if fraction > 0 { fraction + 1 } else { 0 };
+    let tail = fraction + exponent(behind(after, fraction));
+    if tail == 0 {
+        return whole(lex, at, whole_digits);
+    }
+    lex.bump(whole_digits + tail);
+    Symbol::Double(at)
+}
+
+/// A whole number whose digits go on for `length`, with a `u` behind it or without.
+fn whole(lex: &mut Lexer<'_, Raw>, at: u32, length: usize) -> Symbol {
+    lex.bump(length);
+    if lex.remainder().starts_with(['u', 'U']) {
+        lex.bump(1);
+        return Symbol::Uint;
+    }
+    Symbol::Int(at)
+}
+
+/// Text or bytes in quotes; [`Symbol::Invalid`] where it does not end.
+fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
+    let prefix = lex.slice();
+    let quote = if prefix.ends_with('"') { '"' } else { '\'' };
+    let raw = prefix.contains(['r', 'R']);
+    let bytes = prefix.starts_with(['b', 'B']);
+    let rest = lex.remainder();
+    let two = behind(rest, 0).strip_prefix(quote).and_then(|rest| rest.strip_prefix(quote));
+    let (length, closed) = match two {
+        Some(inside) => {
+            let (length, closed) = triple(inside, quote, raw);
+            (length + 2, closed)
+        }
+        None => single(rest, quote, raw),
+    };
+    lex.bump(length);
+    match (closed, bytes) {
+        (false, _) => Symbol::Invalid,
+        (true, true) => Symbol::Bytes,
+        (true, false) => Symbol::String,
+    }
+}
+
+/// How long quoted text of one line is, with its closing quote, and whether it has one.
+fn single(rest: &str, quote: char, raw: bool) -> (usize, bool) {
+    let bytes = rest.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\n' | b'\r' => return (at, false),
+            b'\\' if !raw => {
+                at += 1 + usize::from(bytes.get(at + 1).is_some_and(|next| !matches!(next, b'\n' | b'\r')))
+            }
+            _ if char::from(byte) == quote => return (at + 1, true),
+            _ => at += 1,
+        }
+    }
+    (rest.len(), false)
+}
+
+/// How long text in three quotes is, with its closing quotes, and whether it has them.
+fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
+    let end = [u8::try_from(quote).unwrap_or(b'"'); 3];
+    let bytes = rest.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'\\' if !raw => at = (at + 2).min(bytes.len()),
+            _ if bytes.get(at..at + 3) == Some(&end) => return (at + 3, true),
+            _ => at += 1,
+        }
+    }
+    (rest.len(), false)
+}
+
+/// The tokens of a text as they come; signs are tokens of their own. What does not end is [`Symbol::Invalid`].
+pub(super) struct Tokens<'t> {
+    raw: Lexer<'t, Raw>,
+    from: u32,
+}
+
+impl<'t> Tokens<'t> {
+    /// The tokens of `text` from the byte `from` on.
+    pub fn new(text: &'t str, from: usize) -> Self {
+        Self { raw: Raw::lexer(behind(text, from)), from: Span::of(0..from).end }
+    }
+}
+
+impl Iterator for Tokens<'_> {
+    type Item = Token;
+
+    fn next(&mut self) -> Option<Token> {
+        loop {
+            let symbol = match self.raw.next()? {
+                Ok(Raw::Skipped) => continue,
+                Ok(Raw::Token(symbol) | Raw::Quoted(symbol)) => symbol,
+                Err(()) => Symbol::Bad,
+            };
+            let place = |at: u32| at.saturating_add(self.from);
+            let Span { start, end } = Span::of(self.raw.span());
+            let symbol = match symbol {
+                Symbol::Int(at) => Symbol::Int(place(at)),
+                Symbol::Double(at) => Symbol::Double(place(at)),
+                symbol => symbol,
+            };
+            return Some(Token { symbol, span: Span::new(place(start), place(end)) });
+        }
+    }
+}
+
+/// An expression in tokens.
+#[derive(Debug, Default)]
+pub(super) struct Lexed {
+    /// The tokens up to the first bracket that is too deep.
+    pub tokens: Vec<Token>,
+    /// What is wrong with the characters.
+    pub faults: Vec<Fault>,
+    /// Where brackets nest too deep.
+    pub too_deep: Option<Fault>,
+}
+
+/// Cuts `text` into tokens.
+pub(super) fn lex(text: &str) -> Lexed {
+    let mut lexed = Lexed::default();
+    let (mut depth, mut signs) = (0_usize, Signs::default());
+    for mut token in Tokens::new(text, 0) {
+        token.symbol = sound(text, token, &mut lexed.faults);
+        if signs.belongs_to(token.symbol)
+            && let Some(minus) = lexed.tokens.pop()
+        {
+            token.span = minus.span.to(token.span);
+        }
+        signs.see(token.symbol);
+        depth = match token.symbol {
+            symbol if symbol.closer().is_some() => depth + 1,
+            symbol if symbol.closes() => depth.saturating_sub(1),
+            _ => depth,
+        };
+        if depth > DEPTH {
+            lexed.too_deep = Some(Fault::too_deep(token.span));
+            break;
+        }
+        lexed.tokens.push(token);
+    }
+    lexed
+}
+
+/// What the last token means for a minus and a number behind it.
+#[derive(Debug, Default)]
+struct Signs {
+    /// It ends an operand.
+    operand: bool,
+    /// It is a minus that negates.
+    negates: bool,
+    /// It is the only such minus, so that it is the sign of a number behind it. Two cancel each other out.
+    sign: bool,
+}
+
+impl Signs {
+    fn belongs_to(&self, symbol: Symbol) -> bool {
+        self.sign && matches!(symbol, Symbol::Int(_) | Symbol::Double(_))
+    }
+
+    fn see(&mut self, symbol: Symbol) {
+        let negates = symbol == Symbol::Minus && !self.operand;
+        *self = Self { operand: symbol.ends_operand(), negates, sign: negates && !self.negates };
+    }
+}
+
+/// The symbol of a token; what is wrong with it goes to `faults`, and what was likely meant is taken.
+fn sound(text: &str, token: Token, faults: &mut Vec<Fault>) -> Symbol {
+    let slice = text.get(token.span.range()).unwrap_or("");
+    match token.symbol {
+        Symbol::Invalid => faults.push(Fault::new(Code::Unterminated, token.span, "a string does not end")),
+        Symbol::Bad => {
+            let message = format!("no token begins with `{}`", slice.escape_debug());
+            let fault = Fault::new(Code::UnknownCharacter, token.span, message);
+            let (meant, symbol) = match slice {
+                "=" => ("==", Symbol::Equal),
+                "&" => ("&&", Symbol::And),
+                "|" => ("||", Symbol::Or),
+                _ => {
+                    faults.push(fault);
+                    return Symbol::Bad;
+                }
+            };
+            faults.push(fault.with_help(format!("did you mean `{meant}`?")));
+            return symbol;
+        }
+        _ => {}
+    }
+    token.symbol
+}

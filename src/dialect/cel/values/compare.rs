@@ -1,0 +1,238 @@
+//! Equality and order.
+
+use std::cmp::Ordering;
+
+use super::as_bytes;
+use super::errors::no_such_overload;
+use crate::diagnostics::Result;
+use crate::dialect::cel::builtins::capsules;
+use crate::function::Cx;
+use crate::value::{Entries, Extended, Map, Value};
+
+/// Whether two values are equal: numbers by value whatever their types, lists by element, maps by key whatever the
+/// order; values of unrelated types are not. Each pair that is compared takes a step.
+///
+/// # Errors
+/// The render has no steps left.
+pub fn equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
+    cx.spend(1)?;
+    Ok(match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a == b,
+        (Value::Str(a), Value::Str(b)) => {
+            cx.spend((a.as_str().len() / 64) as u64)?;
+            a.as_str() == b.as_str()
+        }
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Null, Value::Null) | (Value::Undefined, Value::Undefined) => true,
+        (Value::List(a), Value::List(b)) => return equal_lists(cx, a.items(), b.items()),
+        (Value::Map(a), Value::Map(b)) => return equal_maps(cx, a, b),
+        (Value::Extended(a), Value::Extended(b)) => return equal_extended(cx, a.kind(), b.kind()),
+        (a, b) => numbers(a, b) == Some(Some(Ordering::Equal)),
+    })
+}
+
+fn equal_lists<'v>(cx: &Cx<'v>, a: &[Value<'v>], b: &[Value<'v>]) -> Result<bool> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    for (a, b) in a.iter().zip(b) {
+        if !equal(cx, *a, *b)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_maps<'v>(cx: &Cx<'v>, a: &Map<'v>, b: &Map<'v>) -> Result<bool> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    for (key, value) in a.iter() {
+        let Some(other) = b.get(key) else { return Ok(false) };
+        if !equal(cx, value, other)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_entries<'v>(cx: &Cx<'v>, a: &Entries<'v>, b: &Entries<'v>) -> Result<bool> {
+    if a.len() != b.len() {
+        return Ok(false);
+    }
+    for (key, value) in a.iter() {
+        let Some(other) = b.get(key) else { return Ok(false) };
+        if !equal(cx, value, other)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn equal_extended<'v>(cx: &Cx<'v>, a: &Extended<'v>, b: &Extended<'v>) -> Result<bool> {
+    Ok(match (a, b) {
+        (Extended::Bytes(a), Extended::Bytes(b)) => {
+            cx.spend((a.len() / 64) as u64)?;
+            a == b
+        }
+        (Extended::Entries(a), Extended::Entries(b)) => return equal_entries(cx, a, b),
+        (Extended::Optional(a), Extended::Optional(b)) => return equal(cx, *a, *b),
+        (Extended::Named(a), Extended::Named(b)) => a == b,
+        (Extended::Capsule(a), Extended::Capsule(b)) => return capsules::equal(cx, a, b),
+        (a, b) => moments(a, b) == Some(Ordering::Equal),
+    })
+}
+
+/// The order of two numbers: [`None`] where one is none, `Some(None)` where one is NaN. A whole number is compared with
+/// a float as the float nearest to it.
+pub fn numbers(a: Value<'_>, b: Value<'_>) -> Option<Option<Ordering>> {
+    Some(match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+        (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(&b)),
+        (Value::Int(a), Value::Uint(b)) => Some(i128::from(a).cmp(&i128::from(b))),
+        (Value::Uint(a), Value::Int(b)) => Some(i128::from(a).cmp(&i128::from(b))),
+        (Value::Float(a), Value::Float(b)) => a.partial_cmp(&b),
+        (Value::Float(a), Value::Int(b)) => a.partial_cmp(&(b as f64)),
+        (Value::Float(a), Value::Uint(b)) => a.partial_cmp(&(b as f64)),
+        (Value::Int(a), Value::Float(b)) => (a as f64).partial_cmp(&b),
+        (Value::Uint(a), Value::Float(b)) => (a as f64).partial_cmp(&b),
+        _ => return None,
+    })
+}
+
+/// The order of two moments or two spans of time.
+fn moments(a: &Extended<'_>, b: &Extended<'_>) -> Option<Ordering> {
+    match (a, b) {
+        (Extended::Duration(a), Extended::Duration(b)) => Some(a.cmp(b)),
+        (
+            Extended::Timestamp { seconds, nanos },
+            Extended::Timestamp { seconds: other_seconds, nanos: other_nanos },
+        ) => Some((seconds, nanos).cmp(&(other_seconds, other_nanos))),
+        _ => None,
+    }
+}
+
+/// The order of two values: numbers by value, booleans, texts by code point, bytes, moments, spans of time; [`None`]
+/// where such values have no order, `Some(None)` where one is NaN.
+pub fn ordered(a: Value<'_>, b: Value<'_>) -> Option<Option<Ordering>> {
+    match (a, b) {
+        (Value::Str(a), Value::Str(b)) => Some(Some(a.as_str().cmp(b.as_str()))),
+        (Value::Bool(a), Value::Bool(b)) => Some(Some(a.cmp(&b))),
+        (Value::Extended(a), Value::Extended(b)) => match (a.kind(), b.kind()) {
+            (Extended::Bytes(a), Extended::Bytes(b)) => Some(Some(a.cmp(b))),
+            (a, b) => moments(a, b).map(Some),
+        },
+        (a, b) => numbers(a, b),
+    }
+}
+
+/// How many steps it takes to find the order of two values.
+fn steps(a: Value<'_>, b: Value<'_>) -> u64 {
+    let len = |value: Value<'_>| value.as_str().map_or_else(|| as_bytes(value).map_or(0, <[u8]>::len), str::len);
+    (len(a).min(len(b)) / 64) as u64
+}
+
+/// A relation of order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// `<`
+    Less,
+    /// `<=`
+    LessEquals,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEquals,
+}
+
+impl Relation {
+    /// The operator's name as a function.
+    pub const fn function(self) -> &'static str {
+        match self {
+            Relation::Less => "_<_",
+            Relation::LessEquals => "_<=_",
+            Relation::Greater => "_>_",
+            Relation::GreaterEquals => "_>=_",
+        }
+    }
+
+    const fn holds(self, order: Ordering) -> bool {
+        match self {
+            Relation::Less => order.is_lt(),
+            Relation::LessEquals => order.is_le(),
+            Relation::Greater => order.is_gt(),
+            Relation::GreaterEquals => order.is_ge(),
+        }
+    }
+}
+
+/// Whether `a` and `b` are so related; NaN is not related to anything.
+///
+/// # Errors
+/// Such values have no order, or the render has no steps left.
+pub fn related<'v>(cx: &Cx<'v>, relation: Relation, a: Value<'v>, b: Value<'v>) -> Result<bool> {
+    cx.spend(steps(a, b))?;
+    match ordered(a, b) {
+        Some(order) => Ok(order.is_some_and(|order| relation.holds(order))),
+        None => Err(no_such_overload(relation.function(), false, &[a, b])),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function::{Capabilities, Regexes};
+    use crate::limits::Limits;
+    use crate::value::{Arena, Inputs};
+
+    /// Numbers at the edges of each type, and a value of each other kind.
+    fn values(arena: &Arena) -> Vec<Value<'_>> {
+        let ints = [i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX];
+        let uints = [0, 1, (1 << 53) + 1, 1 << 63, u64::MAX];
+        let floats =
+            [f64::NEG_INFINITY, -9.3e18, -1.0, -0.0, 0.5, 1.0, 9_007_199_254_740_992.0, 9.3e18, 1.9e19, f64::NAN];
+        let mut values = Vec::new();
+        values.extend(ints.map(Value::Int));
+        values.extend(uints.map(Value::Uint));
+        values.extend(floats.map(Value::Float));
+        values.extend([Value::Null, Value::Bool(false), Value::Bool(true), arena.text(""), arena.text("é")]);
+        values.extend([
+            arena.list(&[]),
+            arena.list(&[Value::Int(1)]),
+            arena.map(&[]),
+            arena.map(&[("a", Value::Null)]),
+        ]);
+        let extended = [
+            Extended::Bytes(b""),
+            Extended::Bytes(b"\xFF"),
+            Extended::Named("int"),
+            Extended::Duration(-1),
+            Extended::Timestamp { seconds: -1, nanos: 999_999_999 },
+            Extended::Timestamp { seconds: 0, nanos: 0 },
+            Extended::Optional(Value::Undefined),
+            Extended::Optional(Value::Int(1)),
+        ];
+        values.extend(extended.map(|kind| arena.extended(kind)));
+        values
+    }
+
+    #[test]
+    fn equality_and_order_do_not_depend_on_the_side() {
+        let (arena, limits, regexes) = (Arena::new(), Limits::default(), Regexes::default());
+        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &regexes);
+        let values = values(&arena);
+        for a in &values {
+            let is_nan = matches!(a, Value::Float(n) if n.is_nan());
+            assert_eq!(equal(&cx, *a, *a).unwrap(), !is_nan, "{a:?}");
+            for b in &values {
+                let same = equal(&cx, *a, *b).unwrap();
+                assert_eq!(same, equal(&cx, *b, *a).unwrap(), "{a:?} {b:?}");
+                let order = ordered(*a, *b);
+                assert_eq!(order.map(|order| order.map(Ordering::reverse)), ordered(*b, *a), "{a:?} {b:?}");
+                if let Some(order) = order {
+                    assert_eq!(order == Some(Ordering::Equal), same, "{a:?} {b:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Quantities of resources as Kubernetes has them: a decimal number and a suffix (`250m`, `1.5Gi`, `3e6`).
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use num_bigint::BigInt;
+
+/// The most digits that a number has, also while two of them are brought to one exponent.
+pub(crate) const MOST_DIGITS: usize = 4096;
+
+/// Nothing is less than a billionth: what would be is rounded away from zero.
+const LEAST_EXPONENT: i32 = -9;
+
+/// The decimal suffixes, each a thousand times the one before it; the first is 10^-9.
+const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
+
+/// The binary suffixes, each 1024 times the one before it; the first is 2^10.
+const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/// A quantity: `digits * 10^exponent`, and how it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Quantity {
+    digits: BigInt,
+    exponent: i32,
+    style: Style,
+}
+
+/// How a quantity is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    /// `12M`
+    Decimal,
+    /// `12Mi`
+    Binary,
+    /// `12e6`
+    Exponent,
+}
+
+/// Why there is no such quantity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The text is not a number with a suffix.
+    Form,
+    /// There is no such suffix.
+    Suffix,
+    /// It has too many digits.
+    Digits,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => f.write_str(
+                "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            ),
+            Self::Suffix => f.write_str("unable to parse quantity's suffix"),
+            Self::Digits => write!(f, "the quantity has more than {MOST_DIGITS} digits"),
+        }
+    }
+}
+
+impl Quantity {
+    /// Reads a quantity. A binary one is at most 2^63-1, and one between 0 and 1 is written as a decimal one.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
+        if text.len() > MOST_DIGITS {
+            return Err(Refused::Digits);
+        }
+        let (negative, unsigned) = match text.as_bytes().first() {
+            Some(b'-') => (true, text.get(1..).unwrap_or("")),
+            Some(b'+') => (false, text.get(1..).unwrap_or("")),
+            _ => (false, text),
+        };
+        let (whole, rest) = leading_digits(unsigned);
+        let (part, suffix) = rest.strip_prefix('.').map_or(("", rest), leading_digits);
+        if whole.is_empty() && part.is_empty() {
+            return Err(Refused::Form);
+        }
+        let digits = [if negative { "-" } else { "" }, whole, part].concat().parse().map_err(|_| Refused::Form)?;
+        let (style, power) = style_of(suffix)?;
+        let places = i32::try_from(part.len()).map_err(|_| Refused::Digits)?;
+        match style {
+            Style::Binary => Ok(Self { digits: digits << power, exponent: -places, style }.rounded().capped()),
+            _ => {
+                let exponent = power.checked_sub(places).ok_or(Refused::Suffix)?;
+                Ok(Self { digits, exponent, style }.rounded())
+            }
+        }
+    }
+
+    /// A whole number, written with an exponent.
+    pub(crate) fn of_int(n: i64) -> Self {
+        Self { digits: n.into(), exponent: 0, style: Style::Exponent }
+    }
+
+    /// Rounded away from zero to a billionth.
+    fn rounded(self) -> Self {
+        if self.exponent >= LEAST_EXPONENT || self.sign() == 0 {
+            return Self { exponent: self.exponent.max(LEAST_EXPONENT), ..self };
+        }
+        let away = self.sign();
+        let down = self.exponent.abs_diff(LEAST_EXPONENT);
+        if down as usize > MOST_DIGITS {
+            return Self { digits: away.into(), exponent: LEAST_EXPONENT, ..self };
+        }
+        let unit = ten_to(down);
+        let cut = &self.digits / &unit;
+        let lost = &cut * unit != self.digits;
+        Self { digits: if lost { cut + away } else { cut }, exponent: LEAST_EXPONENT, ..self }
+    }
+
+    fn capped(self) -> Self {
+        let (most, sign) = (Self::of_int(i64::MAX), self.sign());
+        let size = Self { digits: &self.digits * sign, ..self };
+        if size.cmp_value(&most) == Ordering::Greater {
+            return Self { digits: most.digits * sign, exponent: 0, style: Style::Binary };
+        }
+        let small = sign != 0 && size.cmp_value(&Self::of_int(1)) == Ordering::Less;
+        Self { digits: size.digits * sign, style: if small { Style::Decimal } else { Style::Binary }, ..size }
+    }
+
+    /// 1, 0 or -1.
+    pub(crate) fn sign(&self) -> i64 {
+        match self.digits.sign() {
+            num_bigint::Sign::Minus => -1,
+            num_bigint::Sign::NoSign => 0,
+            num_bigint::Sign::Plus => 1,
+        }
+    }
+
+    /// The order of two by their value.
+    pub(crate) fn cmp_value(&self, other: &Self) -> Ordering {
+        let (sign, other_sign) = (self.sign(), other.sign());
+        if sign != other_sign || sign == 0 {
+            return sign.cmp(&other_sign);
+        }
+        let by_size = self.place().cmp(&other.place());
+        // Of two that begin at one place, the exponents are no further apart than they have digits.
+        let order = if by_size.is_ne() { by_size } else { self.cmp_at_one_place(other) };
+        if sign < 0 && by_size.is_ne() { order.reverse() } else { order }
+    }
+
+    /// Where the first digit stands.
+    fn place(&self) -> i64 {
+        decimal_digits(&self.digits) + i64::from(self.exponent)
+    }
+
+    fn cmp_at_one_place(&self, other: &Self) -> Ordering {
+        let exponent = self.exponent.min(other.exponent);
+        let scaled = |it: &Self| &it.digits * ten_to(it.exponent.abs_diff(exponent));
+        scaled(self).cmp(&scaled(other))
+    }
+
+    /// The sum, written as this one, or as the other where this is 0.
+    ///
+    /// # Errors
+    /// It has too many digits.
+    pub(crate) fn add(&self, other: &Self) -> Result<Self, Refused> {
+        let style = if self.sign() == 0 { other.style } else { self.style };
+        if self.sign() == 0 || other.sign() == 0 {
+            let sum = if self.sign() == 0 { other } else { self };
+            return Ok(Self { style, ..sum.clone() });
+        }
+        let exponent = self.exponent.min(other.exponent);
+        Ok(Self { digits: self.at(exponent)? + other.at(exponent)?, exponent, style })
+    }
+
+    /// The difference, written as [`Quantity::add`] writes the sum.
+    ///
+    /// # Errors
+    /// It has too many digits.
+    pub(crate) fn sub(&self, other: &Self) -> Result<Self, Refused> {
+        self.add(&Self { digits: -&other.digits, ..other.clone() })
+    }
+
+    /// The digits where the exponent is this one, no larger than its own.
+    fn at(&self, exponent: i32) -> Result<BigInt, Refused> {
+        let more = self.exponent.abs_diff(exponent);
+        if decimal_digits(&self.digits).saturating_add(more.into()) > MOST_DIGITS as i64 {
+            return Err(Refused::Digits);
+        }
+        Ok(&self.digits * ten_to(more))
+    }
+
+    /// The whole number that it is; none where it is not whole or has no place in 64 bits.
+    pub(crate) fn as_int(&self) -> Option<i64> {
+        if self.sign() == 0 {
+            return Some(0);
+        }
+        // Not zero, it is no whole number of 64 bits with more zeros than that.
+        let power = self.exponent.unsigned_abs();
+        let unit = ten_to(if power <= 64 { power } else { return None });
+        let whole = if self.exponent >= 0 { &self.digits * unit } else { exact_quotient(&self.digits, &unit)? };
+        i64::try_from(whole).ok()
+    }
+
+    /// The nearest 64-bit float.
+    pub(crate) fn as_float(&self) -> f64 {
+        format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::INFINITY)
+    }
+
+    /// The number without zeros at its end, and its exponent, a multiple of 3.
+    fn by_thousands(&self) -> (BigInt, i32) {
+        let text = self.digits.to_string();
+        let zeros = text.len() - text.trim_end_matches('0').len();
+        let exponent = self.exponent.saturating_add(i32::try_from(zeros).unwrap_or(i32::MAX));
+        let down = exponent.rem_euclid(3);
+        let digits = text.get(..text.len() - zeros).and_then(|text| text.parse().ok()).unwrap_or(BigInt::ZERO);
+        (digits * 10_i32.pow(down.unsigned_abs()), exponent - down)
+    }
+}
+
+/// The canonical text: the largest suffix that leaves a whole number. A binary quantity of less than 1024, or that is
+/// not whole, is written as a decimal one.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.sign() == 0 {
+            return f.write_str("0");
+        }
+        if self.style == Style::Binary
+            && let Some(whole) = self.as_int().filter(|n| n.unsigned_abs() >= 1024)
+        {
+            let times = (whole.trailing_zeros() / 10).min(BINARY.len() as u32);
+            let suffix = times.checked_sub(1).and_then(|at| BINARY.get(at as usize)).unwrap_or(&"");
+            return write!(f, "{}{suffix}", whole >> (times * 10));
+        }
+        let (digits, exponent) = self.by_thousands();
+        if self.style == Style::Exponent {
+            return if exponent == 0 { write!(f, "{digits}") } else { write!(f, "{digits}e{exponent}") };
+        }
+        let place = usize::try_from(exponent / 3 + 3).unwrap_or(0);
+        match DECIMAL.get(place) {
+            Some(suffix) => write!(f, "{digits}{suffix}"),
+            None => write!(f, "{}E", digits * ten_to(exponent.abs_diff(18))),
+        }
+    }
+}
+
+/// The digits that a text begins with, and what is behind them.
+fn leading_digits(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+/// What a suffix says: the style, and the power of 10 or, where that is binary, of 2.
+fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
+    if let Some(at) = DECIMAL.iter().position(|known| *known == suffix) {
+        return Ok((Style::Decimal, at as i32 * 3 + LEAST_EXPONENT));
+    }
+    if let Some(at) = BINARY.iter().position(|known| *known == suffix) {
+        return Ok((Style::Binary, (at as i32 + 1) * 10));
+    }
+    let power = suffix.strip_prefix(['e', 'E']).ok_or_else(|| malformed(suffix))?;
+    power.parse().map(|power| (Style::Exponent, power)).map_err(|_| malformed(suffix))
+}
+
+/// Whether it is the form of a suffix that is wrong, or that there is none such.
+fn malformed(suffix: &str) -> Refused {
+    let rest = suffix.trim_start_matches(['e', 'E', 'i', 'n', 'u', 'm', 'k', 'K', 'M', 'G', 'T', 'P']);
+    let rest = rest.strip_prefix(['-', '+']).unwrap_or(rest);
+    if rest.bytes().all(|byte| byte.is_ascii_digit()) { Refused::Suffix } else { Refused::Form }
+}
+
+fn ten_to(power: u32) -> BigInt {
+    BigInt::from(10).pow(power)
+}
+
+fn decimal_digits(number: &BigInt) -> i64 {
+    number.magnitude().to_string().len() as i64
+}
+
+fn exact_quotient(number: &BigInt, unit: &BigInt) -> Option<BigInt> {
+    let quotient = number / unit;
+    (&quotient * unit == *number).then_some(quotient)
+}
+
+#[cfg(test)]
+mod tests;

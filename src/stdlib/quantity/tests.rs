@@ -1,0 +1,148 @@
+//! Tables of quantities.
+
+use super::*;
+
+fn quantity(text: &str) -> Quantity {
+    Quantity::parse(text).unwrap_or_else(|why| panic!("{text}: {why}"))
+}
+
+#[test]
+fn canonical_texts() {
+    for (text, canonical) in [
+        ("0", "0"),
+        ("-0.0", "0"),
+        ("1", "1"),
+        ("+1.50", "1500m"),
+        ("-.5", "-500m"),
+        ("1.", "1"),
+        ("0.0001", "100u"),
+        ("1000m", "1"),
+        ("1100m", "1100m"),
+        ("12000", "12k"),
+        ("1500k", "1500k"),
+        ("1E", "1E"),
+        ("1000E", "1000E"),
+        ("1234567E", "1234567E"),
+        ("1e3", "1e3"),
+        ("1E4", "10e3"),
+        ("12e-3", "12e-3"),
+        ("1e+2", "100"),
+        ("1Ki", "1Ki"),
+        ("1024Ki", "1Mi"),
+        ("1025", "1025"),
+        ("1025Ki", "1025Ki"),
+        ("0.5Ki", "512"),
+        ("1.5Gi", "1536Mi"),
+        ("0.3Ki", "307200m"),
+        ("1.1Ki", "1126400m"),
+        ("0.0001Ki", "102400u"),
+        ("-1.5Gi", "-1536Mi"),
+        ("8Ei", "9223372036854775807"),
+        ("-99Ei", "-9223372036854775807"),
+        ("1Ei", "1Ei"),
+        ("0.1n", "1n"),
+        ("-1.1n", "-2n"),
+        ("1e-99999", "1e-9"),
+        ("9999999999999999999G", "9999999999999999999G"),
+    ] {
+        assert_eq!(quantity(text).to_string(), canonical, "{text}");
+        assert_eq!(quantity(canonical).cmp_value(&quantity(text)), Ordering::Equal, "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_quantity() {
+    use Refused::{Digits, Form, Suffix};
+    for (text, why) in [
+        ("", Form),
+        ("-", Form),
+        (".", Form),
+        ("Mi", Form),
+        ("Three", Form),
+        ("1,3G", Form),
+        ("1.1.M", Form),
+        ("1+1.0M", Form),
+        (" 1", Form),
+        ("1 ", Form),
+        ("1é", Form),
+        ("200K", Suffix),
+        ("10Mo", Form),
+        ("0.1mi", Suffix),
+        ("1i", Suffix),
+        ("1e", Suffix),
+        ("-3.01e-", Suffix),
+        ("1e3Mi", Form),
+        ("1e99999999999", Suffix),
+    ] {
+        assert_eq!(Quantity::parse(text), Err(why), "{text}");
+    }
+    assert_eq!(Quantity::parse(&"9".repeat(MOST_DIGITS + 1)), Err(Digits));
+}
+
+#[test]
+fn sums_are_exact_and_keep_the_style() {
+    for (a, b, sum, difference) in [
+        ("50k", "20k", "70k", "30k"),
+        ("1Gi", "512Mi", "1536Mi", "512Mi"),
+        ("1Gi", "1", "1073741825", "1073741823"),
+        ("0", "1Ki", "1Ki", "-1Ki"),
+        ("1Ki", "0", "1Ki", "1Ki"),
+        ("0.1", "0.2", "300m", "-100m"),
+        ("1e30", "1", "1000000000000000000000000000001", "999999999999999999999999999999"),
+        ("1Ki", "100m", "1024100m", "1023900m"),
+    ] {
+        let (left, right) = (quantity(a), quantity(b));
+        assert_eq!(left.add(&right).map(|sum| sum.to_string()).as_deref(), Ok(sum), "{a} + {b}");
+        assert_eq!(left.sub(&right).map(|sum| sum.to_string()).as_deref(), Ok(difference), "{a} - {b}");
+    }
+    assert_eq!(quantity("0").add(&Quantity::of_int(20_000)).unwrap().to_string(), "20e3");
+    assert_eq!(quantity("1e2000000000").add(&quantity("1")), Err(Refused::Digits));
+}
+
+#[test]
+fn order_is_by_value() {
+    let ordered = [
+        "-1e2000000000",
+        "-8Ei",
+        "-1Gi",
+        "-1G",
+        "-1.5",
+        "-1",
+        "-1n",
+        "0",
+        "1n",
+        "1m",
+        "999m",
+        "1",
+        "50M",
+        "50Mi",
+        "1G",
+        "1Gi",
+        "1e30",
+        "1e2000000000",
+    ];
+    for (at, a) in ordered.iter().enumerate() {
+        for (other, b) in ordered.iter().enumerate() {
+            assert_eq!(quantity(a).cmp_value(&quantity(b)), at.cmp(&other), "{a} {b}");
+        }
+    }
+    assert_eq!(quantity("200M").cmp_value(&quantity("0.2G")), Ordering::Equal);
+    assert_eq!(quantity("-200M").cmp_value(&quantity("-0.3G")), Ordering::Greater);
+}
+
+#[test]
+fn whole_numbers_and_floats() {
+    for (text, whole, float) in [
+        ("50k", Some(50_000), 50_000.0),
+        ("1.0", Some(1), 1.0),
+        ("1500m", None, 1.5),
+        ("-1.1", None, -1.1),
+        ("9223372036854775807", Some(i64::MAX), 9_223_372_036_854_775_808.0),
+        ("9223372036854775808", None, 9_223_372_036_854_775_808.0),
+        ("-9223372036854775808", Some(i64::MIN), -9_223_372_036_854_775_808.0),
+        ("1e400", None, f64::INFINITY),
+        ("0e400", Some(0), 0.0),
+    ] {
+        assert_eq!((quantity(text).as_int(), quantity(text).as_float()), (whole, float), "{text}");
+    }
+}

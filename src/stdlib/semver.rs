@@ -1,0 +1,198 @@
+//! Semantic versions: `1.2.3-rc.1+build`.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+/// A version. What is behind the `+` does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Version<'t> {
+    /// The numbers.
+    pub(crate) numbers: [u64; 3],
+    /// What is behind the `-`, by its dots; empty where there is nothing.
+    before: Vec<&'t str>,
+}
+
+/// What the three numbers are called.
+const NAMES: [&str; 3] = ["Major", "Minor", "Patch"];
+
+impl<'t> Version<'t> {
+    /// Reads a version.
+    ///
+    /// # Errors
+    /// What is wrong with the text.
+    pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("Version string empty".to_owned());
+        }
+        let mut parts = text.splitn(3, '.');
+        let (Some(major), Some(minor), Some(rest)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err("No Major.Minor.Patch elements found".to_owned());
+        };
+        let (rest, build) = rest.split_once('+').map_or((rest, None), |(rest, build)| (rest, Some(build)));
+        let (patch, before) = rest.split_once('-').map_or((rest, None), |(patch, before)| (patch, Some(before)));
+        let mut numbers = [0; 3];
+        for ((number, text), name) in numbers.iter_mut().zip([major, minor, patch]).zip(NAMES) {
+            *number = component(name, text)?;
+        }
+        let before = before.map_or(Vec::new(), |before| before.split('.').collect());
+        before.iter().try_for_each(|part| identifier(part))?;
+        build.into_iter().flat_map(|build| build.split('.')).try_for_each(build_part)?;
+        Ok(Self { numbers, before })
+    }
+
+    /// The order of two; a version with something behind the `-` is less than one without.
+    pub(crate) fn cmp_version(&self, other: &Self) -> Ordering {
+        let by_numbers = self.numbers.cmp(&other.numbers);
+        by_numbers.then_with(|| match (self.before.is_empty(), other.before.is_empty()) {
+            (true, _) | (_, true) => self.before.is_empty().cmp(&other.before.is_empty()),
+            _ => self.cmp_before(other),
+        })
+    }
+
+    fn cmp_before(&self, other: &Self) -> Ordering {
+        let parts = self.before.iter().zip(&other.before).map(|(a, b)| match (a.parse::<u64>(), b.parse::<u64>()) {
+            (Ok(a), Ok(b)) => a.cmp(&b),
+            (Ok(_), Err(_)) => Ordering::Less,
+            (Err(_), Ok(_)) => Ordering::Greater,
+            (Err(_), Err(_)) => a.cmp(b),
+        });
+        parts.fold(Ordering::Equal, Ordering::then).then(self.before.len().cmp(&other.before.len()))
+    }
+}
+
+/// The text without a `v` in front, with three numbers, and those without zeros in front.
+///
+/// # Errors
+/// Numbers are missing, but there is something behind the last.
+pub(crate) fn normalized(text: &str) -> Result<Cow<'_, str>, String> {
+    let text = text.strip_prefix('v').unwrap_or(text);
+    let mut parts: Vec<Cow<'_, str>> = text.splitn(3, '.').map(without_zeros).collect();
+    if parts.len() < 3 && parts.last().is_some_and(|last| last.contains(['+', '-'])) {
+        return Err("short version cannot contain PreRelease/Build meta data".to_owned());
+    }
+    parts.resize(3, Cow::Borrowed("0"));
+    Ok(Cow::Owned(parts.join(".")))
+}
+
+fn without_zeros(part: &str) -> Cow<'_, str> {
+    let trimmed = part.trim_start_matches('0');
+    match part.len() {
+        0 | 1 => Cow::Borrowed(part),
+        _ if trimmed.starts_with(|c: char| c.is_ascii_digit()) => Cow::Borrowed(trimmed),
+        _ => Cow::Owned(format!("0{trimmed}")),
+    }
+}
+
+fn component(name: &str, text: &str) -> Result<u64, String> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(format!("Invalid character(s) found in {} number {}", name.to_ascii_lowercase(), shown(text)));
+    }
+    if text.len() > 1 && text.starts_with('0') {
+        return Err(format!("{name} number must not contain leading zeroes {}", shown(text)));
+    }
+    text.parse().map_err(|_| format!("{name} number {} is out of range", shown(text)))
+}
+
+fn identifier(part: &str) -> Result<(), String> {
+    if part.is_empty() {
+        return Err("Prerelease is empty".to_owned());
+    }
+    if part.bytes().all(|byte| byte.is_ascii_digit()) {
+        return match part.parse::<u64>() {
+            Ok(_) if part.len() > 1 && part.starts_with('0') => {
+                Err(format!("Numeric PreRelease version must not contain leading zeroes {}", shown(part)))
+            }
+            Ok(_) => Ok(()),
+            Err(_) => Err(format!("PreRelease number {} is out of range", shown(part))),
+        };
+    }
+    if is_plain(part) { Ok(()) } else { Err(format!("Invalid character(s) found in prerelease {}", shown(part))) }
+}
+
+fn build_part(part: &str) -> Result<(), String> {
+    match part {
+        "" => Err("Build meta data is empty".to_owned()),
+        part if is_plain(part) => Ok(()),
+        part => Err(format!("Invalid character(s) found in build meta data {}", shown(part))),
+    }
+}
+
+/// A text as an error says it: not more than its beginning.
+fn shown(text: &str) -> String {
+    format!("{:?}", text.chars().take(60).collect::<String>())
+}
+
+fn is_plain(part: &str) -> bool {
+    part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_strictly() {
+        for good in ["0.0.0", "1.2.3", "1.2.3-a.1", "1.2.3--", "1.2.3+001.x", "1.2.3-0a+b", "18446744073709551615.0.0"]
+        {
+            assert!(Version::parse(good).is_ok(), "{good}");
+        }
+        for (bad, why) in [
+            ("", "Version string empty"),
+            ("1.2", "No Major.Minor.Patch elements found"),
+            ("v1.2.3", "Invalid character(s) found in major number \"v1\""),
+            ("1.02.3", "Minor number must not contain leading zeroes \"02\""),
+            ("1.2.3.4", "Invalid character(s) found in patch number \"3.4\""),
+            ("1.2.-1", "Invalid character(s) found in patch number \"\""),
+            ("1.2.3-", "Prerelease is empty"),
+            ("1.2.3-01", "Numeric PreRelease version must not contain leading zeroes \"01\""),
+            ("1.2.3-ä", "Invalid character(s) found in prerelease \"ä\""),
+            ("1.2.3+", "Build meta data is empty"),
+            ("1.2.3+a+b", "Invalid character(s) found in build meta data \"a+b\""),
+            ("18446744073709551616.0.0", "Major number \"18446744073709551616\" is out of range"),
+        ] {
+            assert_eq!(Version::parse(bad), Err(why.to_owned()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn order() {
+        let ordered = [
+            "0.9.9",
+            "1.0.0-1",
+            "1.0.0-2",
+            "1.0.0-10",
+            "1.0.0-alpha",
+            "1.0.0-alpha.1",
+            "1.0.0-alpha.beta",
+            "1.0.0-beta",
+            "1.0.0",
+            "1.0.1",
+            "1.2.0",
+            "1.10.0",
+            "2.0.0",
+        ];
+        for (at, a) in ordered.iter().enumerate() {
+            for (other, b) in ordered.iter().enumerate() {
+                let (a, b) = (Version::parse(a).unwrap(), Version::parse(b).unwrap());
+                assert_eq!(a.cmp_version(&b), at.cmp(&other), "{a:?} {b:?}");
+            }
+        }
+        let (a, b) = (Version::parse("1.0.0+a").unwrap(), Version::parse("1.0.0+b").unwrap());
+        assert_eq!(a.cmp_version(&b), Ordering::Equal);
+    }
+
+    #[test]
+    fn short_versions_are_filled_up() {
+        for (text, full) in [
+            ("v1.0.0", "1.0.0"),
+            ("1", "1.0.0"),
+            ("1.0", "1.0.0"),
+            ("01.001.010", "1.1.10"),
+            ("00.0.000-rc", "0.0.0-rc"),
+            ("v", ".0.0"),
+        ] {
+            assert_eq!(normalized(text).as_deref(), Ok(full), "{text}");
+        }
+        assert!(normalized("1.0-rc").is_err());
+    }
+}

@@ -1,0 +1,344 @@
+//! URLs as Go's `net/url` reads them where it is asked for a request's: an absolute one, or an absolute path.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The parts of a URL, each as it is written but for what is said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Url<'t> {
+    /// In small letters; empty where there is none.
+    pub(crate) scheme: String,
+    /// Name and password, with the `@`.
+    user: &'t str,
+    /// Host and port, unescaped.
+    pub(crate) host: Cow<'t, str>,
+    /// Whether a host is said, be it empty.
+    has_host: bool,
+    path: &'t str,
+    /// What is behind the scheme where that is no path.
+    opaque: Option<&'t str>,
+    query: Option<&'t str>,
+    fragment: Option<&'t str>,
+}
+
+/// Reads a URL.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
+    // A request has no fragment: it counts as part of what is in front of it, and is checked as such.
+    read(text)?;
+    let (rest, fragment) = text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
+    let url = Url { fragment, ..read(rest)? };
+    fragment.map_or(Ok(()), check_escapes)?;
+    Ok(url)
+}
+
+/// Whether a text is a URL; a fragment may be anything.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn check(text: &str) -> Result<(), String> {
+    read(text).map(|_| ())
+}
+
+fn read(text: &str) -> Result<Url<'_>, String> {
+    if text.bytes().any(|byte| byte < b' ' || byte == 0x7F) {
+        return Err("net/url: invalid control character in URL".to_owned());
+    }
+    if text.is_empty() {
+        return Err("empty url".to_owned());
+    }
+    let (scheme, rest) = split_scheme(text)?;
+    let (rest, query) = rest.split_once('?').map_or((rest, None), |(rest, query)| (rest, Some(query)));
+    let empty = Cow::Borrowed("");
+    let mut url = Url {
+        scheme: scheme.to_ascii_lowercase(),
+        user: "",
+        host: empty,
+        has_host: false,
+        path: rest,
+        opaque: None,
+        query,
+        fragment: None,
+    };
+    if text == "*" {
+        return Ok(url);
+    }
+    if !rest.starts_with('/') {
+        return match scheme {
+            "" => Err("invalid URI for request".to_owned()),
+            _ => Ok(Url { path: "", opaque: Some(rest), ..url }),
+        };
+    }
+    if let Some(behind) = rest.strip_prefix("//").filter(|_| !scheme.is_empty()) {
+        let (authority, path) =
+            behind.split_at_checked(behind.find('/').unwrap_or(behind.len())).unwrap_or((behind, ""));
+        let (user, host) = authority.split_at_checked(authority.rfind('@').map_or(0, |at| at + 1)).unwrap_or(("", ""));
+        check_user(user)?;
+        url = Url { user, host: read_host(host)?, has_host: true, path, ..url };
+    }
+    check_escapes(url.path)?;
+    Ok(url)
+}
+
+/// The scheme in front of the first colon, and what is behind that.
+fn split_scheme(text: &str) -> Result<(&str, &str), String> {
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => {}
+            b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
+            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' => return Ok(text.split_once(':').unwrap_or(("", text))),
+            _ => break,
+        }
+    }
+    Ok(("", text))
+}
+
+fn check_user(user: &str) -> Result<(), String> {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
+    if !user.bytes().all(is_allowed) {
+        return Err("net/url: invalid userinfo".to_owned());
+    }
+    check_escapes(user)
+}
+
+/// Reads host and port: a name, an IPv4 address, or an IPv6 address in brackets, which may have a zone behind `%25`.
+fn read_host(text: &str) -> Result<Cow<'_, str>, String> {
+    if text.starts_with('[') {
+        let end = text.rfind(']').ok_or("missing ']' in host")?;
+        let (inside, behind) = text.split_at_checked(end).unwrap_or((text, ""));
+        check_port(behind.strip_prefix(']').unwrap_or(behind))?;
+        if let Some(zone) = inside.find("%25") {
+            let (name, zone) = inside.split_at_checked(zone).unwrap_or((inside, ""));
+            let parts = [unescape_host(name, false)?, unescape_host(zone, true)?, unescape_host(behind, false)?];
+            return Ok(Cow::Owned(parts.concat()));
+        }
+    } else if let Some(colon) = text.rfind(':') {
+        check_port(text.get(colon..).unwrap_or(""))?;
+    }
+    unescape_host(text, false)
+}
+
+fn check_port(text: &str) -> Result<(), String> {
+    let shown = || text.chars().take(60).collect::<String>();
+    if is_port(text) { Ok(()) } else { Err(format!("invalid port {:?} after host", shown())) }
+}
+
+/// Nothing, or a colon and digits.
+fn is_port(text: &str) -> bool {
+    text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Bytes that stand for themselves in a host.
+fn is_host_byte(byte: u8) -> bool {
+    byte >= 0x80 || byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&byte)
+}
+
+/// A host without its escapes. Only bytes beyond ASCII may be escaped in it, and in a zone also what may stand in a host.
+fn unescape_host(text: &str, zone: bool) -> Result<Cow<'_, str>, String> {
+    check_escapes(text)?;
+    if let Some(bad) = text.chars().find(|c| c.is_ascii() && *c != '%' && !is_host_byte(*c as u8)) {
+        return Err(format!("invalid character {:?} in host name", bad.to_string()));
+    }
+    for escape in text.match_indices('%').filter_map(|(at, _)| text.get(at..at + 3)) {
+        let byte = escape.get(1..).and_then(|hex| u8::from_str_radix(hex, 16).ok()).unwrap_or(0);
+        let allowed = if zone { byte == b' ' || is_host_byte(byte) } else { byte >= 0x80 };
+        if escape != "%25" && !allowed {
+            return Err(format!("invalid URL escape {escape:?}"));
+        }
+    }
+    Ok(unescape(text))
+}
+
+/// Whether each `%` begins an escape.
+fn check_escapes(text: &str) -> Result<(), String> {
+    for (at, _) in text.match_indices('%') {
+        let is_escape = |escape: &&[u8]| escape.len() == 2 && escape.iter().all(u8::is_ascii_hexdigit);
+        if text.as_bytes().get(at + 1..at + 3).filter(is_escape).is_none() {
+            let shown: String = text.get(at..).unwrap_or("").chars().take(3).collect();
+            return Err(format!("invalid URL escape {shown:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// A text without its escapes, which are ones; what they say need not be UTF-8, and is replaced where it is not.
+fn unescape(text: &str) -> Cow<'_, str> {
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy()
+}
+
+/// A part of a query without its escapes, a plus being a space; none where one is malformed.
+fn unescape_query(text: &str) -> Option<String> {
+    check_escapes(text).ok()?;
+    Some(unescape(&text.replace('+', " ")).into_owned())
+}
+
+impl Url<'_> {
+    /// The host without port and brackets.
+    pub(crate) fn hostname(&self) -> &str {
+        let name = self.host.strip_suffix(self.port_with_colon()).unwrap_or(&self.host);
+        name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
+    }
+
+    /// The port; empty where there is none.
+    pub(crate) fn port(&self) -> &str {
+        self.port_with_colon().trim_start_matches(':')
+    }
+
+    fn port_with_colon(&self) -> &str {
+        let port = self.host.rfind(':').and_then(|colon| self.host.get(colon..)).unwrap_or("");
+        if is_port(port) { port } else { "" }
+    }
+
+    /// The path with what is needed escaped: as it is written, where that is a proper way of writing it.
+    pub(crate) fn escaped_path(&self) -> String {
+        let written = |byte: u8| is_path_byte(byte) || b"!'()*[]%".contains(&byte);
+        if self.path == "*" || self.path.bytes().all(written) {
+            return self.path.to_owned();
+        }
+        let mut escaped = String::with_capacity(self.path.len());
+        for byte in percent_encoding::percent_decode_str(self.path) {
+            if is_path_byte(byte) {
+                escaped.push(byte as char);
+            } else {
+                let _ = write!(escaped, "%{byte:02X}");
+            }
+        }
+        escaped
+    }
+
+    /// The names in the query in the order in which they come, and the values of each. What is malformed is left out.
+    pub(crate) fn query(&self) -> Vec<(String, Vec<String>)> {
+        let mut found: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
+        for part in self.query.unwrap_or("").split('&') {
+            if part.is_empty() || part.contains(';') {
+                continue;
+            }
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            if let (Some(name), Some(value)) = (unescape_query(name), unescape_query(value)) {
+                found.entry(name).or_default().push(value);
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// The whole, with a scheme in small letters and the path escaped.
+    pub(crate) fn to_text(&self) -> String {
+        let mut text = String::new();
+        let mut push = |parts: &[&str]| text.extend(parts.iter().copied());
+        if !self.scheme.is_empty() {
+            push(&[&self.scheme, ":"]);
+        }
+        match self.opaque {
+            Some(opaque) => push(&[opaque]),
+            None if self.has_host => push(&["//", self.user, &self.host, &self.escaped_path()]),
+            None => push(&[&self.escaped_path()]),
+        }
+        for (sign, part) in [("?", self.query), ("#", self.fragment)] {
+            if let Some(part) = part {
+                push(&[sign, part]);
+            }
+        }
+        text
+    }
+}
+
+/// Bytes that stand for themselves in a path.
+fn is_path_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts() {
+        for (text, scheme, host, hostname, port, path) in [
+            (
+                "https://user:pass@example.com:80/path?query=val#fragment",
+                "https",
+                "example.com:80",
+                "example.com",
+                "80",
+                "/path",
+            ),
+            ("HTTPS://[::1]:80/", "https", "[::1]:80", "::1", "80", "/"),
+            ("https://[::1]/", "https", "[::1]", "::1", "", "/"),
+            ("https://[fe80::1%25eth0]:1/", "https", "[fe80::1%eth0]:1", "fe80::1%eth0", "1", "/"),
+            ("/path", "", "", "", "", "/path"),
+            ("//host/path", "", "", "", "", "//host/path"),
+            ("https://example.com", "https", "example.com", "example.com", "", ""),
+            (
+                "https://example.com/path with spaces/",
+                "https",
+                "example.com",
+                "example.com",
+                "",
+                "/path%20with%20spaces/",
+            ),
+            ("https://example.com/a%20b/ä", "https", "example.com", "example.com", "", "/a%20b/%C3%A4"),
+            ("https://example.com/a%2fb(1)", "https", "example.com", "example.com", "", "/a%2fb(1)"),
+            ("mailto:a@b", "mailto", "", "", "", ""),
+            ("https://h:/", "https", "h:", "h", "", "/"),
+            ("file:///etc", "file", "", "", "", "/etc"),
+            ("*", "", "", "", "", "*"),
+        ] {
+            let url = parse(text).unwrap_or_else(|why| panic!("{text}: {why}"));
+            let parts = (url.scheme.as_str(), &*url.host, url.hostname(), url.port(), url.escaped_path());
+            assert_eq!(parts, (scheme, host, hostname, port, path.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url() {
+        for text in [
+            "",
+            "../relative-path",
+            "path",
+            "https://a:b:c/",
+            "https://a:b/",
+            ":a",
+            "https://[::1/",
+            "https://a b/",
+            "https://a%20b/",
+            "/%zz",
+            "/%4",
+            "/%",
+            "https://us er@host/",
+            "/a\nb",
+            "1http://a",
+            "https://[::1]x/",
+            "https://\u{7f}/",
+        ] {
+            assert!(parse(text).is_err() && check(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn queries() {
+        let query = |text: &str| parse(text).unwrap().query();
+        let pair = |name: &str, values: &[&str]| (name.to_owned(), values.iter().map(|v| (*v).to_owned()).collect());
+        assert_eq!(query("https://e/p?k2=b&k1=a&k2=c%20d+e"), [pair("k2", &["b", "c d e"]), pair("k1", &["a"])]);
+        assert_eq!(
+            query("https://e/p?key with spaces=v&x;y=1&%zz=1&=&a"),
+            [pair("key with spaces", &["v"]), pair("", &[""]), pair("a", &[""])]
+        );
+        assert_eq!(query("https://e/p?"), []);
+        assert_eq!(query("https://e/p#?a=b"), []);
+    }
+
+    #[test]
+    fn texts() {
+        for (text, whole) in [
+            ("HTTP://u@H:1/a b?q r#f", "http://u@H:1/a%20b?q r#f"),
+            ("/p?", "/p?"),
+            ("mailto:a@b?x", "mailto:a@b?x"),
+            ("file:///x", "file:///x"),
+        ] {
+            assert_eq!(parse(text).unwrap().to_text(), whole, "{text}");
+        }
+    }
+}

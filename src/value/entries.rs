@@ -1,0 +1,248 @@
+//! Maps whose keys are not all text.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::{Arena, Extended, Value};
+
+/// A map from booleans, whole numbers and text, in order of insertion. A whole number is one key whichever variant
+/// of [`Value`] holds it. Where all keys are text a map is a [`Map`](super::Map) instead.
+#[derive(Debug, Clone, Copy)]
+pub struct Entries<'v> {
+    keys: &'v [Value<'v>],
+    values: &'v [Value<'v>],
+    /// The places of the keys in the keys' order.
+    sorted: &'v [u32],
+}
+
+/// Why there is no map of some keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BadKey {
+    /// The key at this place is of no kind that a key can be.
+    Kind(usize),
+    /// The key at this place comes a second time there.
+    Twice(usize),
+}
+
+impl<'v> Entries<'v> {
+    /// The map of `keys`, the value of each at its place in `values`; beyond the shorter of the two nothing counts.
+    ///
+    /// # Errors
+    /// Which key cannot be one.
+    ///
+    /// ```
+    /// use dropforge::value::{Arena, BadKey, Entries, Value};
+    /// let arena = Arena::new();
+    /// let entries = Entries::new(&arena, &[Value::Int(1), Value::Bool(true)], &[Value::Null; 2]).unwrap();
+    /// assert!(entries.get(Value::Uint(1)).is_some());
+    /// assert_eq!(Entries::new(&arena, &[Value::Int(1), Value::Uint(1)], &[Value::Null; 2]).err(), Some(BadKey::Twice(1)));
+    /// ```
+    pub fn new(arena: &'v Arena, keys: &[Value<'v>], values: &[Value<'v>]) -> Result<Self, BadKey> {
+        let len = keys.len().min(values.len());
+        let (keys, values) = (keys.get(..len).unwrap_or(&[]), values.get(..len).unwrap_or(&[]));
+        if let Some(at) = keys.iter().position(|key| Key::of(*key).is_none()) {
+            return Err(BadKey::Kind(at));
+        }
+        let sorted = arena.bump().alloc_slice_fill_iter(0..u32::try_from(len).unwrap_or(u32::MAX));
+        let key = |at: u32| keys.get(at as usize).and_then(|key| Key::of(*key));
+        // Stable, so that of equal keys the earlier one stands first.
+        sorted.sort_by(|a, b| key(*a).cmp(&key(*b)));
+        let twice = sorted.windows(2).filter_map(|pair| match pair {
+            [a, b] if key(*a) == key(*b) => Some(*b as usize),
+            _ => None,
+        });
+        match twice.min() {
+            Some(at) => Err(BadKey::Twice(at)),
+            None => Ok(Self {
+                keys: arena.bump().alloc_slice_copy(keys),
+                values: arena.bump().alloc_slice_copy(values),
+                sorted,
+            }),
+        }
+    }
+
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// The keys, in order of insertion.
+    pub const fn keys(&self) -> &'v [Value<'v>] {
+        self.keys
+    }
+
+    /// The values, in order of insertion.
+    pub const fn values(&self) -> &'v [Value<'v>] {
+        self.values
+    }
+
+    /// Keys and values, in order of insertion.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Value<'v>, Value<'v>)> + ExactSizeIterator + use<'v> {
+        self.keys.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// The value under `key`; of a float the whole number that it is counts.
+    pub fn get(&self, key: Value<'_>) -> Option<Value<'v>> {
+        let wanted = Key::sought(key)?;
+        let place = |at: &u32| self.keys.get(*at as usize).and_then(|key| Key::of(*key));
+        let found = self.sorted.binary_search_by(|at| place(at).cmp(&Some(wanted))).ok()?;
+        self.values.get(*self.sorted.get(found)? as usize).copied()
+    }
+
+    /// The entries with their keys as text, as formats have it that know no other keys, in the order of these texts.
+    /// Of two keys with one text the last one counts.
+    pub fn as_texts(&self) -> Vec<(Cow<'v, str>, Value<'v>)> {
+        let mut entries: Vec<_> = self.iter().rev().map(|(key, value)| (text_of_key(key), value)).collect();
+        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+        entries.dedup_by(|(later, _), (first, _)| later == first);
+        entries
+    }
+}
+
+/// The text of a key.
+pub(super) fn text_of_key(key: Value<'_>) -> Cow<'_, str> {
+    match key {
+        Value::Str(text) => Cow::Borrowed(text.as_str()),
+        Value::Bool(truth) => Cow::Borrowed(if truth { "true" } else { "false" }),
+        Value::Int(n) => Cow::Owned(n.to_string()),
+        Value::Uint(n) => Cow::Owned(n.to_string()),
+        _ => Cow::Borrowed(""),
+    }
+}
+
+/// What keys are compared by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Key<'v> {
+    Bool(bool),
+    Number(i128),
+    Text(&'v str),
+}
+
+impl<'v> Key<'v> {
+    fn of(value: Value<'v>) -> Option<Self> {
+        Some(match value {
+            Value::Bool(truth) => Key::Bool(truth),
+            Value::Int(n) => Key::Number(n.into()),
+            Value::Uint(n) => Key::Number(n.into()),
+            Value::Str(text) => Key::Text(text.as_str()),
+            _ => return None,
+        })
+    }
+
+    /// The same of a value that is looked up.
+    fn sought(value: Value<'v>) -> Option<Self> {
+        match value {
+            Value::Float(n) if n.fract() == 0.0 && n.abs() < 1e38 => Some(Key::Number(n as i128)),
+            value => Self::of(value),
+        }
+    }
+
+    const fn rank(&self) -> u8 {
+        match self {
+            Key::Bool(_) => 0,
+            Key::Number(_) => 1,
+            Key::Text(_) => 2,
+        }
+    }
+}
+
+impl Ord for Key<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Key::Bool(a), Key::Bool(b)) => a.cmp(b),
+            (Key::Number(a), Key::Number(b)) => a.cmp(b),
+            (Key::Text(a), Key::Text(b)) => a.cmp(b),
+            _ => self.rank().cmp(&other.rank()),
+        }
+    }
+}
+
+impl PartialOrd for Key<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Arena {
+    /// A map value from keys that are not all text.
+    pub fn entries<'v>(&'v self, entries: Entries<'v>) -> Value<'v> {
+        self.extended(Extended::Entries(entries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_one_key_whatever_holds_it() {
+        let arena = Arena::new();
+        let keys = [arena.text("1"), Value::Uint(1), Value::Bool(true), Value::Int(-1), Value::Uint(u64::MAX)];
+        let values: Vec<_> = (0..5).map(Value::Int).collect();
+        let entries = Entries::new(&arena, &keys, &values).unwrap();
+        let got = |key| entries.get(key).and_then(|value| if let Value::Int(n) = value { Some(n) } else { None });
+        assert_eq!([got(arena.text("1")), got(Value::Int(1)), got(Value::Float(1.0))], [Some(0), Some(1), Some(1)]);
+        assert_eq!([got(Value::Bool(true)), got(Value::Float(-1.0))], [Some(2), Some(3)]);
+        assert_eq!(got(Value::Uint(u64::MAX)), Some(4));
+        for missing in [Value::Float(1.5), Value::Float(f64::NAN), Value::Float(1e300), Value::Null, Value::Int(2)] {
+            assert_eq!(got(missing), None, "{missing:?}");
+        }
+        // 2^64 - 1 is no float; the nearest one is another number.
+        assert_eq!(got(Value::Float(u64::MAX as f64)), None);
+        assert_eq!(Entries::new(&arena, &[Value::Float(1.0)], &[Value::Null]).err(), Some(BadKey::Kind(0)));
+    }
+
+    #[test]
+    fn texts_of_keys_are_sorted_and_the_last_of_a_text_counts() {
+        let arena = Arena::new();
+        let keys = [Value::Int(2), arena.text("2"), Value::Int(10), Value::Bool(false)];
+        let values: Vec<_> = (0..4).map(Value::Int).collect();
+        let entries = arena.entries(Entries::new(&arena, &keys, &values).unwrap());
+        let data = serde_json::to_string(&entries.to_data()).unwrap();
+        assert_eq!(data, r#"{"10":2,"2":1,"false":3}"#);
+        let mut text = String::new();
+        let _ =
+            super::super::write_json(entries, super::super::JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(()));
+        assert_eq!(text, data);
+    }
+
+    #[test]
+    fn entries_are_what_a_plain_search_finds() {
+        let arena = Arena::new();
+        let mut random = fastrand::Rng::with_seed(5);
+        let same = |a: Value<'_>, b: Value<'_>| Key::of(a) == Key::of(b);
+        for _ in 0..2000 {
+            let mut key = || match random.u8(0..5) {
+                0 => Value::Bool(random.bool()),
+                1 => Value::Int(random.i64(-4..8)),
+                2 => Value::Uint(random.u64(0..8)),
+                3 => Value::Uint(u64::MAX - random.u64(0..3)),
+                _ => arena.text(&random.u8(0..9).to_string()),
+            };
+            let keys: Vec<_> = (0..8).map(|_| key()).collect();
+            let len = random.usize(0..=keys.len());
+            let (keys, values) = (&keys[..len], (0..8).map(Value::Int).collect::<Vec<_>>());
+            let twice = (0..len).find(|at| keys[..*at].iter().any(|key| same(*key, keys[*at])));
+            match Entries::new(&arena, keys, &values) {
+                Err(bad) => assert_eq!(Some(bad), twice.map(BadKey::Twice), "{keys:?}"),
+                Ok(entries) => {
+                    assert_eq!((twice, entries.len()), (None, len), "{keys:?}");
+                    for (at, key) in keys.iter().enumerate() {
+                        assert!(matches!(entries.get(*key), Some(Value::Int(n)) if n == at as i64), "{keys:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_number_without_sign_is_plain_data() {
+        assert_eq!(Value::Uint(5).to_data(), super::super::Data::Int(5));
+        assert_eq!(Value::Uint(u64::MAX).to_data(), super::super::Data::Uint(u64::MAX));
+    }
+}

@@ -1,0 +1,263 @@
+//! What the writers of formats ask of a tree: what each node is, and no more.
+//!
+//! A format is written in one pass over any tree that answers [`Tree::node`]: values of a render as they are, owned
+//! data, and whatever else holds values among texts that are to be written as they stand ([`Node::Spelled`]) and
+//! tags ([`Node::Tagged`]).
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::iter::Copied;
+use std::ops::Range;
+use std::slice::Iter;
+
+use crate::value::{Data, Entries, Extended, Map, Text, Value, Writing};
+
+/// A node of a tree that can be written, by reference: copied freely.
+pub trait Tree<'t>: Copy {
+    /// The items of a list.
+    type Items: ExactSizeIterator<Item = Self> + Clone;
+    /// The entries of a map, in the order in which they are written.
+    type Entries: ExactSizeIterator<Item = (Key<'t>, Self)> + Clone;
+
+    /// What it is.
+    fn node(self) -> Node<'t, Self>;
+}
+
+/// What a node is.
+#[derive(Debug, Clone)]
+pub enum Node<'t, T: Tree<'t>> {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A whole number above `i64::MAX`.
+    Uint(u64),
+    /// A 64-bit float.
+    Float(f64),
+    /// Text.
+    Text(Text<'t>),
+    /// Text that had to be made.
+    Made(String),
+    /// Bytes, to be written as text in base64.
+    Bytes(&'t [u8]),
+    /// A finite number in a spelling that every format and reader takes for it: digits, with a point and a signed
+    /// exponent or without ([`keeps_spelling`](crate::value::yaml::keeps_spelling)).
+    Spelled(&'t str),
+    /// The same, where the digits had to be made.
+    Digits(String),
+    /// A node with a tag (`!name`) for formats that have tags.
+    Tagged(&'t str, T),
+    /// A list.
+    List(T::Items),
+    /// A map.
+    Map(T::Entries),
+}
+
+/// The key of an entry. Formats that have only text for keys write its text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Key<'t> {
+    /// Text.
+    Text(Text<'t>),
+    /// Null.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A whole number above `i64::MAX`.
+    Uint(u64),
+    /// A 64-bit float.
+    Float(f64),
+}
+
+impl<'t> Key<'t> {
+    /// What `value` is as a key; values that are no keys are null.
+    #[inline]
+    fn of(value: Value<'t>) -> Self {
+        match value {
+            Value::Str(text) => Key::Text(*text),
+            Value::Bool(b) => Key::Bool(b),
+            Value::Int(n) => Key::Int(n),
+            Value::Uint(n) => Key::Uint(n),
+            Value::Float(n) => Key::Float(n),
+            _ => Key::Null,
+        }
+    }
+
+    /// The text of the key where keys have to be text.
+    pub fn to_text(self) -> Cow<'t, str> {
+        match self {
+            Key::Text(text) => Cow::Borrowed(text.as_str()),
+            Key::Null => Cow::Borrowed("null"),
+            Key::Bool(b) => Cow::Borrowed(if b { "true" } else { "false" }),
+            Key::Int(n) => Cow::Owned(n.to_string()),
+            Key::Uint(n) => Cow::Owned(n.to_string()),
+            Key::Float(n) => match non_finite(n) {
+                Some(name) => Cow::Borrowed(name),
+                None => Cow::Owned(zmij::Buffer::new().format_finite(n).to_owned()),
+            },
+        }
+    }
+}
+
+/// The name of a float that is not finite, in formats that have no such numbers.
+pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
+    match n {
+        n if n.is_finite() => None,
+        n if n.is_nan() => Some("NaN"),
+        n if n > 0.0 => Some("Infinity"),
+        _ => Some("-Infinity"),
+    }
+}
+
+/// The text of two keys, where two have the same.
+#[cold]
+pub(in crate::value) fn twice<'t, T: Tree<'t>>(entries: T::Entries) -> Option<String> {
+    let mut seen = HashSet::with_capacity(entries.len());
+    entries.map(|(key, _)| key.to_text()).find(|text| !seen.insert(text.clone())).map(Cow::into_owned)
+}
+
+/// The entries of a map value.
+#[derive(Debug, Clone)]
+pub enum MapEntries<'v> {
+    /// In the order of insertion.
+    Inserted(Iter<'v, Text<'v>>, Iter<'v, Value<'v>>),
+    /// Those that are left in the order of the keys' bytes.
+    Sorted(&'v Map<'v>, Range<usize>),
+    /// In the order of insertion, the keys not all text.
+    Keyed(Iter<'v, Value<'v>>, Iter<'v, Value<'v>>),
+    /// As they were put together.
+    Listed(std::vec::IntoIter<(Key<'v>, Value<'v>)>),
+}
+
+impl<'v> MapEntries<'v> {
+    /// The entries by their keys' texts; of two keys with one text the last one counts.
+    #[cold]
+    fn by_text(entries: &Entries<'v>) -> Self {
+        let mut listed: Vec<_> = entries.iter().rev().map(|(key, value)| (Key::of(key), value)).collect();
+        listed.sort_by_cached_key(|(key, _)| key.to_text());
+        listed.dedup_by(|(later, _), (first, _)| later.to_text() == first.to_text());
+        Self::Listed(listed.into_iter())
+    }
+}
+
+impl<'v> Iterator for MapEntries<'v> {
+    type Item = (Key<'v>, Value<'v>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            MapEntries::Inserted(keys, values) => Some((Key::Text(*keys.next()?), *values.next()?)),
+            MapEntries::Sorted(map, left) => {
+                let (key, value) = map.sorted_entry(left.next()?)?;
+                Some((Key::Text(*key), value))
+            }
+            MapEntries::Keyed(keys, values) => Some((Key::of(*keys.next()?), *values.next()?)),
+            MapEntries::Listed(entries) => entries.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match self {
+            MapEntries::Inserted(_, values) | MapEntries::Keyed(_, values) => values.size_hint(),
+            MapEntries::Listed(entries) => entries.size_hint(),
+            MapEntries::Sorted(_, left) => left.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for MapEntries<'_> {}
+
+impl<'v> Tree<'v> for Value<'v> {
+    type Items = Copied<Iter<'v, Value<'v>>>;
+    type Entries = MapEntries<'v>;
+
+    #[inline(always)]
+    fn node(self) -> Node<'v, Self> {
+        view(self, false)
+    }
+}
+
+/// What a value is; with `sorted` the entries of maps are in the order of their keys.
+#[inline(always)]
+fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
+    match value {
+        Value::Undefined | Value::Null => Node::Null,
+        Value::Bool(b) => Node::Bool(b),
+        Value::Int(n) => Node::Int(n),
+        Value::Uint(n) => Node::Uint(n),
+        Value::Float(n) => Node::Float(n),
+        Value::Str(text) => Node::Text(*text),
+        Value::List(list) => Node::List(list.items().iter().copied()),
+        Value::Map(map) if sorted => Node::Map(MapEntries::Sorted(map, 0..map.len())),
+        Value::Map(map) => Node::Map(MapEntries::Inserted(map.shape().keys().iter(), map.values().iter())),
+        Value::Extended(extension) => extended(extension.kind(), sorted),
+    }
+}
+
+/// A number in full, elements without their type, and without marks; what has a text that stands for it as that text;
+/// what is not known, or none, is null.
+#[cold]
+fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
+    match kind {
+        Extended::Number(number) if number.is_finite() => Node::Digits(number.to_text()),
+        Extended::Marked(value, _) | Extended::Typed(_, value) | Extended::Optional(value) => view(*value, sorted),
+        Extended::Entries(entries) if sorted => Node::Map(MapEntries::by_text(entries)),
+        Extended::Entries(entries) => Node::Map(MapEntries::Keyed(entries.keys().iter(), entries.values().iter())),
+        Extended::Bytes(bytes) => Node::Bytes(bytes),
+        Extended::Written(_, Writing::Spelled(text)) => Node::Spelled(text),
+        Extended::Written(value, Writing::Tagged(tag)) => Node::Tagged(tag, *value),
+        kind => kind.plain_text().map_or(Node::Null, |text| Node::Made(text.into_owned())),
+    }
+}
+
+/// A value whose maps are written in the order of their keys' bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct Sorted<'v>(pub Value<'v>);
+
+impl<'v> Tree<'v> for Sorted<'v> {
+    type Items = std::iter::Map<Copied<Iter<'v, Value<'v>>>, fn(Value<'v>) -> Self>;
+    type Entries = std::iter::Map<MapEntries<'v>, fn((Key<'v>, Value<'v>)) -> (Key<'v>, Self)>;
+
+    fn node(self) -> Node<'v, Self> {
+        match view(self.0, true) {
+            Node::Null => Node::Null,
+            Node::Bool(b) => Node::Bool(b),
+            Node::Int(n) => Node::Int(n),
+            Node::Uint(n) => Node::Uint(n),
+            Node::Float(n) => Node::Float(n),
+            Node::Text(text) => Node::Text(text),
+            Node::Made(text) => Node::Made(text),
+            Node::Bytes(bytes) => Node::Bytes(bytes),
+            Node::Spelled(text) => Node::Spelled(text),
+            Node::Digits(text) => Node::Digits(text),
+            Node::Tagged(tag, value) => Node::Tagged(tag, Sorted(value)),
+            Node::List(items) => Node::List(items.map(Sorted as fn(_) -> _)),
+            Node::Map(entries) => Node::Map(entries.map((|(key, value)| (key, Sorted(value))) as fn(_) -> _)),
+        }
+    }
+}
+
+impl<'t> Tree<'t> for &'t Data {
+    type Items = Iter<'t, Data>;
+    type Entries = std::iter::Map<indexmap::map::Iter<'t, String, Data>, fn((&'t String, &'t Data)) -> (Key<'t>, Self)>;
+
+    fn node(self) -> Node<'t, Self> {
+        match self {
+            Data::Null => Node::Null,
+            Data::Bool(b) => Node::Bool(*b),
+            Data::Int(n) => Node::Int(*n),
+            Data::Uint(n) => Node::Uint(*n),
+            Data::Float(n) => Node::Float(*n),
+            Data::Str(text) => Node::Text(Text::new(text)),
+            Data::List(items) => Node::List(items.iter()),
+            Data::Map(map) => Node::Map(map.iter().map(entry as fn(_) -> _)),
+        }
+    }
+}
+
+fn entry<'t>((key, value): (&'t String, &'t Data)) -> (Key<'t>, &'t Data) {
+    (Key::Text(Text::new(key)), value)
+}

@@ -1,0 +1,218 @@
+//! Values to KYAML, the subset of YAML that Kubernetes defines (KEP-5295): braces and brackets, every text between
+//! double quotes, a comma behind every entry, indentation that means nothing.
+//!
+//! A key stands without quotes where it is a word that no reader takes for something else. A text of several lines
+//! has a line for each of its own, joined by escapes. Lists of nothing but collections have their brackets beside
+//! those of their items.
+
+use super::quoted::{escaped, must_escape, numbered};
+use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word};
+use super::write::{bool_text, float};
+use crate::stdlib::encoding::{base64, base64_len};
+use crate::value::Text;
+use crate::value::output::{Buffer, Key, Node, Tree, twice};
+
+/// Writes KYAML. `grow` is told the length of `out` with each node, before a text is written, and may stop the
+/// writing.
+pub(in crate::value) struct Kyaml<'a, G> {
+    out: &'a mut Buffer,
+    grow: &'a mut G,
+    /// A key that came twice in a map.
+    twice: Option<String>,
+}
+
+impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
+    pub(in crate::value) const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
+        Self { out, grow, twice: None }
+    }
+
+    /// Appends a document with the line that begins it and a final newline; the answer is a key that came twice in
+    /// one map.
+    pub(in crate::value) fn document<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
+        self.out.push_str("---\n");
+        self.node(tree.node(), 0)?;
+        self.out.push(b'\n');
+        Ok(self.twice)
+    }
+
+    /// A node, in a collection of this indentation.
+    fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize) -> Result<(), E> {
+        match node {
+            Node::Null => self.out.push_str("null"),
+            Node::Bool(b) => self.out.push_str(bool_text(b)),
+            Node::Int(n) => self.out.push_int(n),
+            Node::Uint(n) => self.out.push_int(n),
+            Node::Float(n) => float(n, self.out),
+            Node::Text(text) => self.value_text(&text, indent + 2)?,
+            Node::Made(text) => self.text(&text, indent + 2)?,
+            Node::Bytes(bytes) => {
+                (self.grow)(self.out.len() + base64_len(bytes.len()))?;
+                self.one_line(&base64(bytes));
+            }
+            Node::Spelled(text) => self.out.push_str(text),
+            Node::Digits(text) => self.out.push_str(&text),
+            Node::Tagged(_, tree) => return self.node(tree.node(), indent),
+            Node::List(items) if items.len() == 0 => self.out.push_str("[]"),
+            Node::Map(entries) if entries.len() == 0 => self.out.push_str("{}"),
+            Node::List(items) if items.clone().all(is_collection) => self.close_list::<T>(items, indent)?,
+            Node::List(items) => self.list::<T>(items, indent)?,
+            Node::Map(entries) => self.map::<T>(entries, indent)?,
+        }
+        (self.grow)(self.out.len())
+    }
+
+    /// `[{…}, {…}]`
+    fn close_list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
+        self.out.push(b'[');
+        for (at, item) in items.enumerate() {
+            self.out.push_str(if at > 0 { ", " } else { "" });
+            self.node(item.node(), indent)?;
+        }
+        self.out.push(b']');
+        Ok(())
+    }
+
+    fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
+        self.out.push_str("[\n");
+        for item in items {
+            self.out.pad(indent + 2);
+            self.node(item.node(), indent + 2)?;
+            self.out.push_str(",\n");
+        }
+        self.out.pad(indent);
+        self.out.push(b']');
+        Ok(())
+    }
+
+    fn map<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize) -> Result<(), E> {
+        self.out.push_str("{\n");
+        let mut unchecked = Some(entries.clone());
+        for (key, value) in entries {
+            self.out.pad(indent + 2);
+            match key {
+                Key::Text(text) if is_bare(&text) => {
+                    self.out.push_text(&text);
+                    self.out.push_str(": ");
+                }
+                Key::Text(text) => self.key(text.as_str())?,
+                other => {
+                    self.key(&other.to_text())?;
+                    self.twice = self.twice.take().or_else(|| unchecked.take().and_then(twice::<T>));
+                }
+            }
+            self.node(value.node(), indent + 2)?;
+            self.out.push_str(",\n");
+        }
+        self.out.pad(indent);
+        self.out.push(b'}');
+        Ok(())
+    }
+
+    /// A key with its colon and a space. One too long for readers to look ahead over gets the explicit form.
+    fn key(&mut self, text: &str) -> Result<(), E> {
+        (self.grow)(self.out.len() + text.len())?;
+        let begun = self.out.len();
+        if is_bare(&Text::new(text)) {
+            self.out.push_str(text);
+        } else {
+            self.one_line(text);
+        }
+        if self.out.len() - begun > LONGEST_PLAIN {
+            self.out.insert(begun, "? ");
+            self.out.push(b' ');
+        }
+        self.out.push_str(": ");
+        Ok(())
+    }
+
+    /// A text value between quotes.
+    #[inline]
+    fn value_text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
+        if !text.all(is_printable) {
+            return self.text(text.as_str(), indent);
+        }
+        (self.grow)(self.out.len() + text.as_str().len())?;
+        self.out.push(b'"');
+        self.out.push_text(text);
+        self.out.push(b'"');
+        Ok(())
+    }
+
+    /// Text between quotes; `indent` is that of the closing quote of a text of several lines.
+    fn text(&mut self, text: &str, indent: usize) -> Result<(), E> {
+        (self.grow)(self.out.len() + text.len())?;
+        if memchr::memchr(b'\n', text.as_bytes()).is_none() {
+            self.one_line(text);
+            return Ok(());
+        }
+        self.out.push_str("\"\\\n");
+        for line in text.split_inclusive('\n') {
+            self.out.pad(indent);
+            // Blanks that begin a line do not count unless the first is escaped.
+            self.out.push(if line.starts_with(' ') { b'\\' } else { b' ' });
+            escaped(line, self.out, &is_special, &escape);
+            self.out.push_str("\\\n");
+            (self.grow)(self.out.len())?;
+        }
+        self.out.pad(indent);
+        self.out.push(b'"');
+        Ok(())
+    }
+
+    fn one_line(&mut self, text: &str) {
+        self.out.push(b'"');
+        escaped(text, self.out, &is_special, &escape);
+        self.out.push(b'"');
+    }
+}
+
+/// Whether `byte` stands between quotes as it is, of ASCII.
+#[inline(always)]
+const fn is_printable(byte: u8) -> bool {
+    (byte.wrapping_sub(b' ') < 95) & (byte != b'"') & (byte != b'\\')
+}
+
+fn is_collection<'t, T: Tree<'t>>(tree: T) -> bool {
+    match tree.node() {
+        Node::List(_) | Node::Map(_) => true,
+        Node::Tagged(_, inner) => is_collection(inner),
+        _ => false,
+    }
+}
+
+/// Whether a key stands without quotes: ASCII letters, digits and `_`, with `-`, `.` and `/` within, and nothing that
+/// a reader takes for something else.
+fn is_bare(text: &Text<'_>) -> bool {
+    let bytes = text.as_str().as_bytes();
+    let at_end = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let within = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+    at_end(bytes.first())
+        && at_end(bytes.last())
+        && (is_word(text) || (text.all(within) && class_in_line(text.as_str()) == Class::Plain))
+        && !matches!(bytes, [b't' | b'f' | b'T' | b'F'])
+}
+
+/// What is escaped: what no reader shows, and every blank but the space.
+fn is_special(c: char) -> bool {
+    must_escape(c) || (c.is_whitespace() && c != ' ')
+}
+
+fn escape(c: char, out: &mut Buffer) {
+    let short = match c {
+        '\0' => "\\0",
+        '\u{7}' => "\\a",
+        '\u{8}' => "\\b",
+        '\t' => "\\t",
+        '\n' => "\\n",
+        '\u{b}' => "\\v",
+        '\u{c}' => "\\f",
+        '\r' => "\\r",
+        '\u{1b}' => "\\e",
+        '\u{85}' => "\\N",
+        '\u{a0}' => "\\_",
+        '\u{2028}' => "\\L",
+        '\u{2029}' => "\\P",
+        c => return numbered(u32::from(c), out),
+    };
+    out.push_str(short);
+}

@@ -1,0 +1,64 @@
+//! Text between double quotes.
+
+use super::scalar::is_clean;
+use crate::value::output::Buffer;
+
+/// Appends `text` between double quotes. What has no short escape is escaped by its number.
+pub(super) fn quoted(text: &str, out: &mut Buffer) {
+    out.push(b'"');
+    escaped(text, out, &|c| must_escape(c), &|c, out| match c {
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push_str("\\t"),
+        '\r' => out.push_str("\\r"),
+        c => numbered(u32::from(c), out),
+    });
+    out.push(b'"');
+}
+
+/// Appends `text` with escapes: `"` and `\` always, and what `special` picks by what `escape` writes for it.
+pub(super) fn escaped(
+    text: &str,
+    out: &mut Buffer,
+    special: &impl Fn(char) -> bool,
+    escape: &impl Fn(char, &mut Buffer),
+) {
+    let (mut clean, mut at) = (0, 0);
+    while let Some(&byte) = text.as_bytes().get(at) {
+        if is_clean(byte) {
+            at += 1;
+            continue;
+        }
+        let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+        let end = at + c.len_utf8();
+        if matches!(c, '"' | '\\') || special(c) {
+            out.push_str(text.get(clean..at).unwrap_or(""));
+            match c {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                c => escape(c, out),
+            }
+            clean = end;
+        }
+        at = end;
+    }
+    out.push_str(text.get(clean..).unwrap_or(""));
+}
+
+/// Appends the escape of the character `code` by its number.
+pub(super) fn numbered(code: u32, out: &mut Buffer) {
+    match code {
+        0..=0xFF => out.push_format(format_args!("\\x{code:02X}")),
+        0x100..=0xFFFF => out.push_format(format_args!("\\u{code:04X}")),
+        _ => out.push_format(format_args!("\\U{code:08X}")),
+    }
+}
+
+/// Characters that a reader refuses, folds, strips or cannot show: controls, line and paragraph separators,
+/// no-break space, zero-width and direction marks, the byte order mark, noncharacters.
+pub(super) fn must_escape(c: char) -> bool {
+    let code = u32::from(c);
+    matches!(code,
+        0..=0x1F | 0x7F..=0xA0 | 0xAD | 0x061C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
+        | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFF0..=0xFFFB | 0xE0000..=0xE007F)
+        || code & 0xFFFE == 0xFFFE
+}
