@@ -24,18 +24,6 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Calls an imported function with the topmost `count` values, one for each of its parameters.
-    #[inline]
-    pub(super) fn apply(&mut self, count: u32, import: u32) -> Result<()> {
-        self.cx.spend(1)?;
-        let builtin = self.linked.get(import as usize).filter(|builtin| self.cx.capabilities().include(builtin.needs));
-        let Some(Body::Native(body)) = builtin.map(|builtin| &builtin.body) else { return Err(self.corrupt()) };
-        let answer = body(&self.cx, self.topmost(count as usize))?;
-        self.top -= count as usize;
-        self.push(answer);
-        Ok(())
-    }
-
     /// The same, where the answer is the same for the whole render: the function is called once.
     pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
         let memo = self.program.globals.len() + memo as usize;
@@ -53,6 +41,18 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.spend(1)?;
         self.top -= self.program.call_site(at).params.len();
         self.push(known);
+        Ok(())
+    }
+
+    /// Calls an imported function with the topmost `count` values, one for each of its parameters.
+    #[inline]
+    pub(super) fn apply(&mut self, count: u32, import: u32) -> Result<()> {
+        self.cx.spend(1)?;
+        let builtin = self.linked.get(import as usize).filter(|builtin| self.cx.capabilities().include(builtin.needs));
+        let Some(Body::Native(body)) = builtin.map(|builtin| &builtin.body) else { return Err(self.corrupt()) };
+        let answer = body(&self.cx, self.topmost(count as usize))?;
+        self.top -= count as usize;
+        self.push(answer);
         Ok(())
     }
 
