@@ -7,6 +7,7 @@
 mod control;
 mod known;
 mod paths;
+mod slots;
 mod words;
 
 use std::sync::Arc;
@@ -70,6 +71,9 @@ struct Open {
     slots: u32,
     iters: u32,
     captures: u32,
+    /// Slots that nothing uses now, and the first ones of pairs of such.
+    free: Vec<u32>,
+    free_pairs: Vec<u32>,
     /// Whether nothing leads here: what is emitted is only counted.
     dead: bool,
 }

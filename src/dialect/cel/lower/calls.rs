@@ -57,8 +57,7 @@ impl<'t> Lower<'t> {
     /// decide.
     fn logic(&mut self, id: ExprId, and: bool, left: ExprId, right: ExprId) -> Result<()> {
         let end = self.emitter.new_label();
-        let pair = self.free_pairs.pop().unwrap_or_else(|| self.emitter.new_slots(2));
-        self.emitter.op(Op::MarkSlot, &[pair]);
+        let pair = self.emitter.mark_pair();
         self.protected(left)?;
         self.emitter.jump_is(if and { Literal::False } else { Literal::True }, end);
         self.emitter.op(Op::MarkSlot, &[pair + 1]);
@@ -66,7 +65,7 @@ impl<'t> Lower<'t> {
         self.at(id);
         self.emitter.op(if and { Op::And } else { Op::Or }, &[pair]);
         self.emitter.bind(end);
-        self.free_pairs.push(pair);
+        self.emitter.free_pair(pair);
         Ok(())
     }
 
@@ -105,13 +104,13 @@ impl<'t> Lower<'t> {
 
     fn index(&mut self, id: ExprId, value: ExprId, index: ExprId) -> Result<()> {
         self.value(value)?;
-        let slot = self.store();
+        let slot = self.emitter.store();
         self.value(index)?;
         self.at(id);
         let (source, span) = (self.source.clone(), self.tree.span(id));
         let segments = [SegmentSpec::Index(self.tree.span(index))];
         self.emitter.load(&PathSpec { name: source.slice(span), roots: &[RootSpec::Slot(slot)], segments: &segments });
-        self.free(slot);
+        self.emitter.free(slot);
         Ok(())
     }
 

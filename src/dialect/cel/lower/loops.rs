@@ -118,11 +118,11 @@ impl<'t> Lower<'t> {
 
     fn binding(&mut self, of: &'t Comprehension) -> Result<()> {
         self.value(of.accu_init)?;
-        let slot = self.store();
+        let slot = self.emitter.store();
         self.locals.push((of.accu_var, slot));
         self.value(of.result)?;
         self.locals.pop();
-        self.free(slot);
+        self.emitter.free(slot);
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl<'t> Lower<'t> {
     fn quantifier(&mut self, id: ExprId, of: &'t Comprehension, all: bool, predicate: ExprId) -> Result<()> {
         let (end, found, out) = (self.emitter.new_label(), self.emitter.new_label(), self.emitter.new_label());
         self.value(of.iter_range)?;
-        let mark = self.mark();
+        let mark = self.emitter.mark();
         let (names, slots, outer) = self.variables(of);
         self.at(of.iter_range);
         let turns = self.emitter.begin_loop(names, slots, end);
@@ -153,16 +153,16 @@ impl<'t> Lower<'t> {
         self.at(id);
         let height = self.emitter.height();
         self.truth(all);
-        self.load(mark);
+        self.emitter.load_slot(mark);
         self.core("settled", 2);
         self.emitter.jump(Op::Jump, out);
         self.emitter.bind(found);
         self.emitter.set_height(height + 1);
         self.emitter.op(Op::EndIter, &[]);
-        self.load(mark);
+        self.emitter.load_slot(mark);
         self.core("decided", 2);
         self.emitter.bind(out);
-        self.free(mark);
+        self.emitter.free(mark);
         Ok(())
     }
 
@@ -204,10 +204,10 @@ impl<'t> Lower<'t> {
     fn general(&mut self, id: ExprId, of: &'t Comprehension) -> Result<()> {
         let end = self.emitter.new_label();
         self.value(of.iter_range)?;
-        let range = self.store();
+        let range = self.emitter.store();
         self.value(of.accu_init)?;
-        let accu = self.store();
-        self.load(range);
+        let accu = self.emitter.store();
+        self.emitter.load_slot(range);
         let (names, slots, outer) = self.variables(of);
         self.locals.push((of.accu_var, accu));
         self.at(of.iter_range);
@@ -228,8 +228,8 @@ impl<'t> Lower<'t> {
         self.at(id);
         self.value(of.result)?;
         self.locals.truncate(outer);
-        self.free(accu);
-        self.free(range);
+        self.emitter.free(accu);
+        self.emitter.free(range);
         Ok(())
     }
 }

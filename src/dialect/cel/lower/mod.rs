@@ -16,7 +16,7 @@ use super::semantics::Rules;
 use super::syntax::tree::{ExprId, Name, Tree};
 use super::syntax::{Options, parse};
 use crate::bytecode::{Dialect, EscapeMode, ImportKind, Op, Program};
-use crate::compiler::{Compiled, Constant, Emitter, PathSpec, RootSpec, Unit};
+use crate::compiler::{Compiled, Constant, Emitter, Unit};
 use crate::diagnostics::{Diagnostic, Diagnostics, Result};
 use crate::function::Registry;
 use crate::limits::Limits;
@@ -35,9 +35,6 @@ struct Lower<'t> {
     locals: Vec<(Name, u32)>,
     /// The slots of the values of `cel.block`, by their names.
     block: HashMap<String, u32>,
-    /// Slots that nothing uses now, and the first ones of pairs of such.
-    free: Vec<u32>,
-    free_pairs: Vec<u32>,
 }
 
 /// The program of an expression: its first chunk answers with the value.
@@ -64,8 +61,6 @@ fn program<'t>(
         emitter: Emitter::new(Dialect::Cel, &Rules, limits.code_words),
         locals: Vec::new(),
         block: HashMap::new(),
-        free: Vec::new(),
-        free_pairs: Vec::new(),
     };
     let id = lower.emitter.declare_chunk(lower.source.name(), 0);
     lower.emitter.begin_chunk(id);
@@ -96,34 +91,6 @@ impl<'t> Lower<'t> {
     fn at(&mut self, id: ExprId) {
         let span = self.tree.span(id);
         self.emitter.at(&self.source, span);
-    }
-
-    /// A slot that nothing else uses until it is freed.
-    fn slot(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| self.emitter.new_slot())
-    }
-
-    fn free(&mut self, slot: u32) {
-        self.free.push(slot);
-    }
-
-    /// Takes the top into a slot.
-    fn store(&mut self) -> u32 {
-        let slot = self.slot();
-        self.emitter.op(Op::StoreSlot, &[slot]);
-        slot
-    }
-
-    /// Pushes what is in a slot.
-    fn load(&mut self, slot: u32) {
-        self.emitter.load(&PathSpec { name: "", roots: &[RootSpec::Slot(slot)], segments: &[] });
-    }
-
-    /// How many errors were noted so far, in a slot.
-    fn mark(&mut self) -> u32 {
-        let slot = self.slot();
-        self.emitter.op(Op::MarkSlot, &[slot]);
-        slot
     }
 
     fn text(&mut self, text: &'t str) {

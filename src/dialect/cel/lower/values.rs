@@ -125,10 +125,10 @@ impl<'t> Lower<'t> {
             fields += 1;
         }
         self.value(base)?;
-        let slot = self.store();
+        let slot = self.emitter.store();
         self.at(id);
         self.path(id, RootSpec::Slot(slot), fields);
-        self.free(slot);
+        self.emitter.free(slot);
         Ok(())
     }
 

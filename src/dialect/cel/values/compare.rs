@@ -7,7 +7,7 @@ use super::errors::no_such_overload;
 use crate::diagnostics::Result;
 use crate::dialect::cel::builtins::capsules;
 use crate::function::Cx;
-use crate::value::{Entries, Extended, Map, Value};
+use crate::value::{Extended, Value};
 
 /// Whether two values are equal: numbers by value whatever their types, lists by element, maps by key whatever the
 /// order; values of unrelated types are not. Each pair that is compared takes a step.
@@ -25,7 +25,7 @@ pub fn equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Null, Value::Null) | (Value::Undefined, Value::Undefined) => true,
         (Value::List(a), Value::List(b)) => return equal_lists(cx, a.items(), b.items()),
-        (Value::Map(a), Value::Map(b)) => return equal_maps(cx, a, b),
+        (Value::Map(a), Value::Map(b)) => a.len() == b.len() && equal_entries(cx, a.iter(), |key| b.get(key))?,
         (Value::Extended(a), Value::Extended(b)) => return equal_extended(cx, a.kind(), b.kind()),
         (a, b) => numbers(a, b) == Some(Some(Ordering::Equal)),
     })
@@ -43,25 +43,14 @@ fn equal_lists<'v>(cx: &Cx<'v>, a: &[Value<'v>], b: &[Value<'v>]) -> Result<bool
     Ok(true)
 }
 
-fn equal_maps<'v>(cx: &Cx<'v>, a: &Map<'v>, b: &Map<'v>) -> Result<bool> {
-    if a.len() != b.len() {
-        return Ok(false);
-    }
-    for (key, value) in a.iter() {
-        let Some(other) = b.get(key) else { return Ok(false) };
-        if !equal(cx, value, other)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn equal_entries<'v>(cx: &Cx<'v>, a: &Entries<'v>, b: &Entries<'v>) -> Result<bool> {
-    if a.len() != b.len() {
-        return Ok(false);
-    }
-    for (key, value) in a.iter() {
-        let Some(other) = b.get(key) else { return Ok(false) };
+/// Whether each of `entries` has an equal one in another map of as many, which `get` looks into.
+fn equal_entries<'v, K>(
+    cx: &Cx<'v>,
+    entries: impl Iterator<Item = (K, Value<'v>)>,
+    get: impl Fn(K) -> Option<Value<'v>>,
+) -> Result<bool> {
+    for (key, value) in entries {
+        let Some(other) = get(key) else { return Ok(false) };
         if !equal(cx, value, other)? {
             return Ok(false);
         }
@@ -75,7 +64,9 @@ fn equal_extended<'v>(cx: &Cx<'v>, a: &Extended<'v>, b: &Extended<'v>) -> Result
             cx.spend((a.len() / 64) as u64)?;
             a == b
         }
-        (Extended::Entries(a), Extended::Entries(b)) => return equal_entries(cx, a, b),
+        (Extended::Entries(a), Extended::Entries(b)) => {
+            a.len() == b.len() && equal_entries(cx, a.iter(), |key| b.get(key))?
+        }
         (Extended::Optional(a), Extended::Optional(b)) => return equal(cx, *a, *b),
         (Extended::Named(a), Extended::Named(b)) => a == b,
         (Extended::Capsule(a), Extended::Capsule(b)) => return capsules::equal(cx, a, b),

@@ -15,9 +15,9 @@ impl<'t> Lower<'t> {
     /// looks for that from the mark on.
     pub(super) fn for_value(&mut self, span: Span, id: ForId) -> Result<()> {
         let Some(of) = self.tree.for_expr(id) else { return Ok(()) };
-        let mark = self.mark();
+        let mark = self.emitter.mark();
         self.value(of.collection)?;
-        let collection = self.store();
+        let collection = self.emitter.store();
         self.at(span);
         self.emitter.begin_gather();
         self.turns(span, of, collection, |lower| match of.key {
@@ -30,8 +30,8 @@ impl<'t> Lower<'t> {
         })?;
         self.at(span);
         self.emitter.end_gather();
-        self.load(mark);
-        self.load(collection);
+        self.emitter.load_slot(mark);
+        self.emitter.load_slot(collection);
         let end = match (of.key, of.group) {
             (None, _) => "for tuple",
             (Some(_), false) => "for object",
@@ -39,8 +39,8 @@ impl<'t> Lower<'t> {
         };
         let key = of.key.map_or(span, |key| self.span(key));
         self.core(end, 3, &[self.span(of.collection), key]);
-        self.free(mark);
-        self.free(collection);
+        self.emitter.free(mark);
+        self.emitter.free(collection);
         Ok(())
     }
 
@@ -59,14 +59,14 @@ impl<'t> Lower<'t> {
         self.locals.extend(of.key_var.map(|name| (self.tree.str(name), slots)));
         self.locals.push((self.tree.str(of.value_var), slots + names - 1));
         if let Some(condition) = of.condition {
-            self.load(collection);
+            self.emitter.load_slot(collection);
             self.at(span);
             self.core("for ready", 1, &[self.span(of.collection)]);
             self.emitter.jump(Op::JumpUnless, end);
             self.rehearse(span, condition, slots..slots + names)?;
             self.emitter.jump(Op::JumpUnless, end);
         }
-        self.load(collection);
+        self.emitter.load_slot(collection);
         self.at(span);
         let turns = self.emitter.begin_loop(names, slots, end);
         self.emitter.details([self.span(of.collection)]);
@@ -89,10 +89,10 @@ impl<'t> Lower<'t> {
             self.core("dynamic", 0, &[]);
             self.emitter.op(Op::StoreSlot, &[slot]);
         }
-        let mark = self.mark();
+        let mark = self.emitter.mark();
         self.value(condition)?;
-        self.load(mark);
-        self.free(mark);
+        self.emitter.load_slot(mark);
+        self.emitter.free(mark);
         self.at(span);
         self.core("for rehearsal", 2, &[self.span(condition)]);
         Ok(())
@@ -118,16 +118,16 @@ impl<'t> Lower<'t> {
     /// Replaces the source on the stack by what a splat makes of it; `mark` is the slot of how many notes there were
     /// before the source was evaluated.
     pub(super) fn splat(&mut self, [source, marker, span]: [Span; 3], each: ExprId, mark: u32) -> Result<()> {
-        let slot = self.store();
-        self.load(slot);
-        self.load(mark);
+        let slot = self.emitter.store();
+        self.emitter.load_slot(slot);
+        self.emitter.load_slot(mark);
         self.at(span);
         self.core("splat source", 2, &[source, marker]);
-        let items = self.mark();
+        let items = self.emitter.mark();
         let (end, item) = (self.emitter.new_label(), self.emitter.new_slot());
-        let list = self.store();
+        let list = self.emitter.store();
         self.emitter.begin_gather();
-        self.load(list);
+        self.emitter.load_slot(list);
         let turns = self.emitter.begin_loop(1, item, end);
         self.items.push(item);
         self.value(each)?;
@@ -138,10 +138,10 @@ impl<'t> Lower<'t> {
         self.at(span);
         self.emitter.end_gather();
         for slot in [slot, mark, items] {
-            self.load(slot);
+            self.emitter.load_slot(slot);
         }
         self.core("splat", 4, &[Span::new(marker.start, span.end)]);
-        [slot, items, list].into_iter().for_each(|slot| self.free(slot));
+        [slot, items, list].into_iter().for_each(|slot| self.emitter.free(slot));
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use super::semantics::Rules;
 use super::syntax::parser;
 use super::syntax::tree::{ExprId, Tree};
 use crate::bytecode::{Dialect, ImportKind, Op, Program, Signature};
-use crate::compiler::{Compiled, Emitter, PathSpec, RootSpec, Unit};
+use crate::compiler::{Compiled, Emitter, Unit};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::function::Registry;
 use crate::limits::{Limit, Limits};
@@ -35,10 +35,6 @@ pub(super) struct Lower<'t> {
     locals: Vec<(&'t str, u32)>,
     /// The slots of the elements of splats that are open, the innermost last.
     items: Vec<u32>,
-    /// Slots that nothing uses now.
-    free: Vec<u32>,
-    /// The first ones of pairs of slots that nothing uses now.
-    free_pairs: Vec<u32>,
     /// Whether answers of functions are kept for a run: where there are many chunks, room for all of them would be made
     /// ready for each.
     keeps: bool,
@@ -89,8 +85,6 @@ impl<'t> Lower<'t> {
             emitter: Emitter::new(Dialect::Hcl, &Rules, limits.code_words),
             locals: Vec::new(),
             items: Vec::new(),
-            free: Vec::new(),
-            free_pairs: Vec::new(),
             keeps: true,
             lints: Vec::new(),
         }
@@ -116,8 +110,6 @@ impl<'t> Lower<'t> {
     fn chunk(&mut self, body: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let id = self.emitter.declare_chunk(self.source.name(), 0);
         self.emitter.begin_chunk(id);
-        self.free.clear();
-        self.free_pairs.clear();
         self.emitter.at(&self.source, Span::default());
         body(self)?;
         self.emitter.end_chunk();
@@ -130,37 +122,6 @@ impl<'t> Lower<'t> {
 
     fn span(&self, id: ExprId) -> Span {
         self.tree.span(id)
-    }
-
-    /// Takes the top into a slot that nothing else uses until it is freed.
-    fn store(&mut self) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| self.emitter.new_slot());
-        self.emitter.op(Op::StoreSlot, &[slot]);
-        slot
-    }
-
-    fn free(&mut self, slot: u32) {
-        self.free.push(slot);
-    }
-
-    /// Pushes what is in a slot.
-    fn load(&mut self, slot: u32) {
-        let path = PathSpec { name: "", roots: &[RootSpec::Slot(slot)], segments: &[] };
-        self.emitter.load(&path);
-    }
-
-    /// How many notes there are, in a slot.
-    fn mark(&mut self) -> u32 {
-        let slot = self.free.pop().unwrap_or_else(|| self.emitter.new_slot());
-        self.emitter.op(Op::MarkSlot, &[slot]);
-        slot
-    }
-
-    /// The same, in the first of two slots that lie side by side until they are freed as such.
-    fn mark_pair(&mut self) -> u32 {
-        let slot = self.free_pairs.pop().unwrap_or_else(|| self.emitter.new_slots(2));
-        self.emitter.op(Op::MarkSlot, &[slot]);
-        slot
     }
 
     /// Calls a function of the language's core with the topmost `arguments` values; `parts` are the places of what its

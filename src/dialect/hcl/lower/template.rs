@@ -87,9 +87,9 @@ impl<'t> Lower<'t> {
         let Expr::For(of) = node.expr else { return self.write_value(id) };
         let Some(of) = self.tree.for_expr(of) else { return Ok(()) };
         self.value(of.collection)?;
-        let collection = self.store();
+        let collection = self.emitter.store();
         self.turns(node.span, of, collection, |lower| lower.write(of.value))?;
-        self.free(collection);
+        self.emitter.free(collection);
         Ok(())
     }
 }

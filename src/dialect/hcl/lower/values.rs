@@ -19,13 +19,13 @@ impl<'t> Lower<'t> {
             spine.extend(of.then_some(base));
             base = left;
         }
-        let mark = spine.iter().any(|&id| self.asks_for_errors(id)).then(|| self.mark_pair());
+        let mark = spine.iter().any(|&id| self.asks_for_errors(id)).then(|| self.emitter.mark_pair());
         self.base(base)?;
         for &node in spine.iter().rev() {
             self.apply(node, mark)?;
         }
         if let Some(mark) = mark {
-            self.free_pairs.push(mark);
+            self.emitter.free_pair(mark);
         }
         self.emitter.check_size()
     }
@@ -68,7 +68,7 @@ impl<'t> Lower<'t> {
             Expr::Item => {
                 let slot = self.items.last().copied();
                 match slot {
-                    Some(slot) => self.load(slot),
+                    Some(slot) => self.emitter.load_slot(slot),
                     None => self.core("dynamic", 0, &[]),
                 }
             }
@@ -118,7 +118,7 @@ impl<'t> Lower<'t> {
                 None => self.logic(node.span, op, [left, right], mark)?,
             },
             Expr::Index { key, brackets, .. } => {
-                let slot = self.store();
+                let slot = self.emitter.store();
                 self.value(key)?;
                 self.at(node.span);
                 let segments = [SegmentSpec::Index(brackets)];
@@ -126,13 +126,13 @@ impl<'t> Lower<'t> {
                 let path =
                     PathSpec { name: name.slice(node.span), roots: &[RootSpec::Slot(slot)], segments: &segments };
                 self.emitter.load(&path);
-                self.free(slot);
+                self.emitter.free(slot);
             }
             Expr::Relative { steps, .. } => {
-                let slot = self.store();
+                let slot = self.emitter.store();
                 self.at(node.span);
                 self.path(node.span, RootSpec::Slot(slot), steps);
-                self.free(slot);
+                self.emitter.free(slot);
             }
             Expr::Splat { source, each, marker } => {
                 let mark = mark.unwrap_or(0);
@@ -156,13 +156,13 @@ impl<'t> Lower<'t> {
 
     fn conditional(&mut self, span: Span, [condition, then, otherwise]: [ExprId; 3]) -> Result<()> {
         self.value(condition)?;
-        let slot = self.store();
+        let slot = self.emitter.store();
         for branch in [then, otherwise] {
             self.emitter.op(Op::Mark, &[]);
             self.value(branch)?;
         }
-        self.load(slot);
-        self.free(slot);
+        self.emitter.load_slot(slot);
+        self.emitter.free(slot);
         self.at(span);
         let [first, second] = [then, otherwise].map(|branch| self.span(branch));
         self.core("conditional", 5, &[self.span(condition), first, second, first.to(second)]);
