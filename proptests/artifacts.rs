@@ -11,8 +11,8 @@ use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{Evaluator, NoHooks, Run, Session, Space, run, run_checked};
+use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
+use dropforge::vm::{Evaluator, NoHooks, Run, Session, Space, answer, answer_checked, run, run_checked};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -61,6 +61,22 @@ const HCL: &[&str] = &[
     "${try(m.z, \"no\")}${l.*.k[0]}",
 ];
 
+/// Templates of documents; of each the first file is the entry.
+const CEL: &[&str] = &[
+    "{'a': l.map(y, y + n).filter(y, y > 3), 'b': x == 'v' && (1 / n > 0 || a.b), x: [1.5, 2u, b'x', null]}",
+    "m.transformMap(k, v, type(v) == map, v.z).size() > n && l.exists(y, y / (n - y) > 1 || y == 3) ? m.w.?z.orValue(1) : 0",
+];
+const CEL_YAML: &[&[(&str, &str)]] = &[
+    &[("plain", "a: 1.10\nb: [x, ~, !t 'y', {c: 0x10}]\n? 5\n: on\n---\nsecond: no\n")],
+    &[
+        (
+            "all",
+            "$schema: {n: integer, q: {type: string, default: d}}\n$let: {y: '${n + 1}', z: text}\n$assert: n > 0\n$msg: 'n is ${n}'\na-${x}: ${y}\nb: ['${l}', '${q}-${z}', {$if: n > 1, $then: [1], $else: 2}]\nc: {$for: 'k, v in m', $do: {'${k}': '${optional.none()}', f: '${k}'}}\nd:\n- {$for: i in l, $do: {i: '${i}'}}\n- $include: part\n  $with: {e: '${l}'}\n",
+        ),
+        ("part", "$if: size(e) > 2\nk: ${e[0]}\n"),
+    ],
+];
+
 /// Expressions of every construct: a program with a chunk for each, which answers.
 const EXPRESSIONS: &str = "[
     n + 1 * 2 - 3.5, -n % 2, !(x == \"v\") || a.b, n > 1 ? l : [], {x = n, (x) = [1, \"a${n}b\"], \"q\" = null},
@@ -97,6 +113,13 @@ fn templates() -> Vec<Template> {
     }
     for (at, text) in HCL.iter().enumerate() {
         templates.push(Engine::new().compile(Dialect::Hcl, &format!("hcl{at}"), text).expect("it compiles"));
+    }
+    for (at, text) in CEL.iter().enumerate() {
+        templates.push(Engine::new().compile(Dialect::Cel, &format!("cel{at}"), text).expect("it compiles"));
+    }
+    for files in CEL_YAML {
+        let builder = files.iter().fold(Engine::builder(), |builder, (name, text)| builder.template(*name, *text));
+        templates.push(builder.build().load(Dialect::CelYaml, files[0].0).expect("it compiles"));
     }
     templates
 }
@@ -268,7 +291,8 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
     let (arena, limits) = (Arena::new(), limits());
     let shapes = Shapes::new(&arena);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&inputs()).expect("inputs"));
-    let what = Run { program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    let what =
+        Run { program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE, budgets: None };
     let mut session = Session::new();
     [false, true].map(|checked| {
         let mut out = String::new();
@@ -279,11 +303,20 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
             (Dialect::Tower, true) => run_checked::<tower::Rules>(&mut session, what, &mut out),
             (Dialect::Hcl, false) => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
             (Dialect::Hcl, true) => run_checked::<hcl::Rules>(&mut session, what, &mut out),
-            (Dialect::Cel, false) => run::<cel::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
-            (Dialect::Cel, true) => run_checked::<cel::Rules>(&mut session, what, &mut out),
+            (Dialect::Cel | Dialect::CelYaml, false) => {
+                answer::<cel::Rules, _>(&mut session, what, &mut NoHooks).and_then(|answer| written(answer, &mut out))
+            }
+            (Dialect::Cel | Dialect::CelYaml, true) => {
+                answer_checked::<cel::Rules>(&mut session, what).and_then(|answer| written(answer, &mut out))
+            }
         };
         result.map(|()| out).map_err(|error| error.render(false))
     })
+}
+
+/// Writes an answer, whatever it is.
+fn written(answer: dropforge::value::Value<'_>, out: &mut String) -> dropforge::diagnostics::Result<()> {
+    write_documents([answer], OutputFormat::Ndjson, 1 << 20, out)
 }
 
 /// The answers of the first chunks of a program of expressions, or why there is none, as a person sees them.

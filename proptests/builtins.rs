@@ -272,7 +272,7 @@ fn functions_answer_as_the_reference_does() {
 fn every_example_renders_to_what_it_says() {
     let engine = Engine::new();
     for builtin in registry().iter() {
-        for (template, expected) in builtin.examples {
+        for (template, expected) in &*builtin.examples {
             let rendered = match engine.compile(Dialect::Tera, "example", template) {
                 Ok(compiled) => compiled.render(&()).map_err(|error| error.code.id()),
                 Err(errors) => Err(errors.iter().next().expect("an error").code.id()),

@@ -7,7 +7,7 @@ use dropforge::dialect::hcl::values::convert::convert;
 use dropforge::dialect::hcl::values::equality::raw_equals;
 use dropforge::dialect::hcl::values::types::{conforms, type_of};
 use dropforge::dialect::hcl::{Expression, invoke};
-use dropforge::function::{Answer, Builtin, Capabilities, Cx, Fault, Outcome, Params, Regexes, Registry};
+use dropforge::function::{Answer, Builtin, Caches, Capabilities, Cx, Fault, Outcome, Params, Registry};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, BigNum, Extended, Inputs, Refinement, Type, Value};
@@ -20,6 +20,7 @@ static SMALL: Limits = Limits {
     nesting: 64,
     value_depth: 64,
     fuel: 20_000,
+    cost: u64::MAX,
     memory: 1 << 18,
     output_bytes: 1 << 16,
     call_depth: 64,
@@ -29,8 +30,8 @@ static SMALL: Limits = Limits {
     diagnostics: 8,
 };
 
-fn fresh<'v>(arena: &'v Arena, regexes: &'v Regexes) -> Cx<'v> {
-    Cx::new(arena, Inputs::default(), &SMALL, Capabilities::ALL, regexes)
+fn fresh<'v>(arena: &'v Arena, caches: &'v Caches) -> Cx<'v> {
+    Cx::new(arena, Inputs::default(), &SMALL, Capabilities::ALL, caches)
 }
 
 const NAMES: [&str; 42] = [
@@ -214,7 +215,7 @@ fn every_value_in_every_argument_gives_an_answer_or_an_error() {
             let columns: Vec<Vec<usize>> = (0..count).map(|at| (at % step..size).step_by(step).collect()).collect();
             let total: usize = columns.iter().map(Vec::len).product();
             for from in (0..total).step_by(256) {
-                let (arena, regexes) = (Arena::new(), Regexes::default());
+                let (arena, caches) = (Arena::new(), Caches::default());
                 let values = table(&arena);
                 for number in from..total.min(from + 256) {
                     let mut rest = number;
@@ -223,7 +224,7 @@ fn every_value_in_every_argument_gives_an_answer_or_an_error() {
                         args.push(values[column[rest % column.len()]]);
                         rest /= column.len();
                     }
-                    let cx = fresh(&arena, &regexes);
+                    let cx = fresh(&arena, &caches);
                     check(&cx, &function, &args, invoke(&cx, &function, &args));
                 }
             }
@@ -309,8 +310,8 @@ fn length(value: Value<'_>) -> usize {
 proptest! {
     #[test]
     fn lists_come_apart_and_together(a in texts(), b in texts(), size in 1..4_i64) {
-        let (arena, regexes) = (Arena::new(), Regexes::default());
-        let cx = &fresh(&arena, &regexes);
+        let (arena, caches) = (Arena::new(), Caches::default());
+        let cx = &fresh(&arena, &caches);
         let (x, y) = (list(&arena, &a), list(&arena, &b));
         let both = call(cx, "concat", &[x, y]);
         let (to, end) = (Value::Int(a.len() as i64), Value::Int((a.len() + b.len()) as i64));
@@ -325,8 +326,8 @@ proptest! {
 
     #[test]
     fn sorted_and_distinct_lists_stay_as_they_are(a in texts()) {
-        let (arena, regexes) = (Arena::new(), Regexes::default());
-        let cx = &fresh(&arena, &regexes);
+        let (arena, caches) = (Arena::new(), Caches::default());
+        let cx = &fresh(&arena, &caches);
         let x = list(&arena, &a);
         for name in ["sort", "distinct", "compact"] {
             let once = call(cx, name, &[x]);
@@ -350,8 +351,8 @@ proptest! {
 
     #[test]
     fn merging_is_associative_and_maps_come_apart(a in entries(), b in entries(), c in entries()) {
-        let (arena, regexes) = (Arena::new(), Regexes::default());
-        let cx = &fresh(&arena, &regexes);
+        let (arena, caches) = (Arena::new(), Caches::default());
+        let cx = &fresh(&arena, &caches);
         let (x, y, z) = (map(&arena, &a), map(&arena, &b), map(&arena, &c));
         let (left, right) = (call(cx, "merge", &[x, y]), call(cx, "merge", &[y, z]));
         let all = call(cx, "merge", &[x, y, z]);
@@ -368,8 +369,8 @@ proptest! {
 
     #[test]
     fn sets_obey_their_laws(a in texts(), b in texts()) {
-        let (arena, regexes) = (Arena::new(), Regexes::default());
-        let cx = &fresh(&arena, &regexes);
+        let (arena, caches) = (Arena::new(), Caches::default());
+        let cx = &fresh(&arena, &caches);
         let (x, y) = (call(cx, "toset", &[list(&arena, &a)]), call(cx, "toset", &[list(&arena, &b)]));
         let x = if length(x) == 0 { arena.typed(Type::Set(&Type::String), arena.list(&[])) } else { x };
         let (union, common) = (call(cx, "setunion", &[x, y]), call(cx, "setintersection", &[x, y]));
@@ -399,8 +400,8 @@ proptest! {
         let function = which.get(&all);
         let Params::Positional(params) = &function.params else { panic!("by place") };
         let count = params.params.len().max(usize::from(params.rest.is_some()) * 2);
-        let (arena, regexes) = (Arena::new(), Regexes::default());
-        let cx = &fresh(&arena, &regexes);
+        let (arena, caches) = (Arena::new(), Caches::default());
+        let cx = &fresh(&arena, &caches);
         let mut args: Vec<_> = plans.iter().take(count).map(|plan| plan.make(&arena)).collect();
         for (at, arg) in args.iter_mut().enumerate() {
             let Some(param) = params.params.get(at).or(params.rest.as_ref()) else { return Ok(()) };
@@ -431,11 +432,11 @@ proptest! {
 
 #[test]
 fn what_would_grow_without_bound_ends_in_a_limit() {
-    let (arena, regexes) = (Arena::new(), Regexes::default());
+    let (arena, caches) = (Arena::new(), Caches::default());
     let many = arena.list(&(0..500).map(Value::Int).collect::<Vec<_>>());
     let outcome = |name, args: &[Value<'_>]| {
         let function = opentofu().get(ImportKind::Function, name).cloned().expect("there is such a function");
-        invoke(&fresh(&arena, &regexes), &function, args).map(|_| ())
+        invoke(&fresh(&arena, &caches), &function, args).map(|_| ())
     };
     for (name, args) in [
         ("setproduct", vec![many; 7]),
@@ -467,7 +468,7 @@ fn the_examples_of_the_documentation_are_true() {
     let mut wrong = Vec::new();
     for (table, functions) in [(stdlib as fn() -> Registry, stdlib()), (opentofu, opentofu())] {
         let named = NAMES.iter().filter_map(|name| functions.get(ImportKind::Function, name));
-        for (example, wanted) in named.flat_map(|function| function.examples) {
+        for (example, wanted) in named.flat_map(|function| &*function.examples) {
             let got = evaluated(example, table());
             let wanted = if wanted.starts_with("E0") { (*wanted).to_owned() } else { evaluated(wanted, table()) };
             if got != wanted {

@@ -1,7 +1,11 @@
 //! Property tests, in one binary.
 
 mod artifacts;
+mod cel_optimise;
+mod cel_partial;
 mod cel_syntax;
+mod cel_templates;
+mod documents;
 mod hcl_collections;
 mod numbers;
 mod tera_render;

@@ -7,7 +7,7 @@
 //! | 0 | [`text`], [`diagnostics`], [`limits`], `stdlib` |
 //! | 1 | [`value`] |
 //! | 2 | `bytecode` |
-//! | 3 | `compiler`, `function`, `vm` |
+//! | 3 | `compiler`, `function`, `vm`, [`schema`] |
 //! | 4 | `dialect` |
 //! | 5 | [`engine`] |
 //! | 6 | [`bulk`] |
@@ -32,6 +32,7 @@ pub mod dialect;
 pub mod engine;
 pub mod function;
 pub mod limits;
+pub mod schema;
 pub(crate) mod stdlib;
 pub mod text;
 pub mod value;

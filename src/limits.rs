@@ -19,6 +19,9 @@ pub struct Limits {
     pub value_depth: usize,
     /// Steps: loop turns, calls, elements visited, and a share of the bytes made.
     pub fuel: u64,
+    /// What an evaluation may cost in the terms of its language, where it was compiled to be metered; without a bound
+    /// unless set.
+    pub cost: u64,
     /// Bytes of strings, lists and maps made while rendering.
     pub memory: u64,
     /// Bytes of rendered text.
@@ -42,6 +45,7 @@ impl Default for Limits {
             nesting: 128,
             value_depth: 128,
             fuel: 100_000_000,
+            cost: u64::MAX,
             memory: 256 << 20,
             output_bytes: 64 << 20,
             call_depth: 200,
@@ -64,6 +68,8 @@ pub enum Limit {
     ValueDepth,
     /// [`Limits::fuel`]
     Fuel,
+    /// [`Limits::cost`]
+    Cost,
     /// [`Limits::memory`]
     Memory,
     /// [`Limits::output_bytes`]
@@ -86,6 +92,7 @@ impl Limit {
             Limit::Nesting => (Code::LimitDepth, "the syntax nests too deep", "levels", "nesting"),
             Limit::ValueDepth => (Code::LimitDepth, "a value nests too deep", "levels", "value_depth"),
             Limit::Fuel => (Code::LimitFuel, "the render took too many steps", "steps", "fuel"),
+            Limit::Cost => (Code::LimitCost, "actual cost limit exceeded", "units of cost", "cost"),
             Limit::Memory => (Code::LimitMemory, "the render needs too much memory", "bytes", "memory"),
             Limit::OutputBytes => (Code::LimitOutputBytes, "the output is too long", "bytes", "output_bytes"),
             Limit::CallDepth => (Code::LimitRecursion, "calls nest too deep", "frames", "call_depth"),

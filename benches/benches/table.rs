@@ -39,8 +39,10 @@ struct Arguments {
 
 /// What can be measured, by id: the short workloads come before these, and may have more to tell.
 type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
-const SECTIONS: [Section; 8] = [
+const SECTIONS: [Section; 10] = [
     ("w6-scalars", evaluations),
+    ("w6-cel-scalars", cel_evaluations),
+    ("w3-write", cel_documents),
     ("hcl-decode", decode),
     ("hcl-corpus", corpus),
     ("w1-costs", costs),
@@ -106,6 +108,16 @@ fn corpus(arguments: &Arguments) -> Vec<Row> {
 /// What evaluating single values costs besides time.
 fn evaluations(_: &Arguments) -> Vec<Row> {
     vec![allocations("w6-scalars", "W6: 30 expressions of HCL about single values, allocations of a further round")]
+}
+
+/// The same of CEL.
+fn cel_evaluations(_: &Arguments) -> Vec<Row> {
+    vec![allocations("w6-cel-scalars", "W6: 30 expressions of CEL about single values, allocations of a further round")]
+}
+
+/// What evaluating a template of YAML and writing its documents costs besides time.
+fn cel_documents(_: &Arguments) -> Vec<Row> {
+    vec![allocations("w3-write", "W3: `app` in CEL-YAML evaluated and written, allocations of a further render")]
 }
 
 /// How often we ask for memory when a workload runs again.

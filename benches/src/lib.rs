@@ -12,6 +12,7 @@ pub mod table;
 pub mod tasks;
 pub mod typed;
 pub mod w1;
+pub mod w3;
 pub mod w4;
 pub mod w5;
 pub mod w6;
@@ -23,7 +24,7 @@ use subject::Workload;
 pub type Make = fn() -> Workload;
 
 /// Every workload whose unit is short enough to be repeated, by id and by what makes it.
-pub const WORKLOADS: [(&str, Make); 15] = [
+pub const WORKLOADS: [(&str, Make); 21] = [
     ("w1-render", w1::render),
     ("w1-checked", w1::checked),
     ("w1-render-all", w1::render_all),
@@ -39,6 +40,12 @@ pub const WORKLOADS: [(&str, Make); 15] = [
     ("hcl-parse", config::parse),
     ("w6-scalars", w6::scalars),
     ("w6-lists", w6::lists),
+    ("w6-cel-scalars", w6::cel_scalars),
+    ("w6-cel-lists", w6::cel_lists),
+    ("w3-evaluate", w3::evaluate),
+    ("w3-write", w3::write),
+    ("w3-compile", w3::compile),
+    ("w3-text", w3::text),
 ];
 
 /// Workloads whose unit takes long.

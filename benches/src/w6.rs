@@ -3,16 +3,16 @@
 use std::hint::black_box;
 use std::str::FromStr;
 
-use dropforge::dialect::hcl::{Expression, registry};
+use dropforge::dialect::{cel as cel_of_ours, hcl as hcl_of_ours};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, Value as Input};
 use dropforge::vm::Space;
 use hcl::eval::{Context, Evaluate};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::engines::{Engine, Hcl, OursHcl, hcl::context};
+use crate::engines::{Engine, Hcl, OursHcl, cel as peer, hcl::context};
 use crate::files::workload;
 use crate::subject::{
     Bar::{AtMost, Faster},
@@ -25,6 +25,7 @@ const SCALARS: usize = 30;
 
 #[derive(Deserialize)]
 struct Case {
+    cel: String,
     hcl: String,
     expected: Value,
 }
@@ -37,32 +38,68 @@ fn inputs<T: for<'de> Deserialize<'de>>() -> T {
     serde_json::from_str(&workload("w6/context.json")).expect("JSON")
 }
 
-/// The expressions about single values.
+/// The expressions of HCL about single values.
 pub fn scalars() -> Workload {
     let cases: Vec<_> = cases().drain(..SCALARS).collect();
     Workload {
         id: "w6-scalars",
         title: "W6: 30 expressions of HCL about single values",
-        expected: lines(cases.iter().map(|case| &case.expected)),
-        subjects: vec![Box::new(Ours::new(&cases)), Box::new(Peer::new(&cases))],
+        expected: expected(&cases),
+        subjects: vec![ours_of_hcl(&cases), Box::new(PeerHcl::new(&cases))],
         bars: vec![(Hcl::NAME, Faster(50.0))],
     }
 }
 
-/// The expressions about 100 items.
+/// The expressions of HCL about 100 items.
 pub fn lists() -> Workload {
     let cases: Vec<_> = cases().drain(SCALARS..).collect();
     Workload {
         id: "w6-lists",
         title: "W6: 10 expressions of HCL about 100 items",
-        expected: lines(cases.iter().map(|case| &case.expected)),
-        subjects: vec![Box::new(Ours::new(&cases)), Box::new(Peer::new(&cases)), Box::new(Native(inputs()))],
+        expected: expected(&cases),
+        subjects: vec![ours_of_hcl(&cases), Box::new(PeerHcl::new(&cases)), Box::new(Native(inputs()))],
         bars: vec![(Hcl::NAME, Faster(30.0)), (Native::NAME, AtMost(9.0))],
     }
 }
 
+/// The expressions of CEL about single values.
+pub fn cel_scalars() -> Workload {
+    let cases: Vec<_> = cases().drain(..SCALARS).collect();
+    Workload {
+        id: "w6-cel-scalars",
+        title: "W6: 30 expressions of CEL about single values",
+        expected: expected(&cases),
+        subjects: vec![ours_of_cel(&cases), Box::new(PeerCel::new(&cases))],
+        bars: vec![(peer::NAME, Faster(3.0))],
+    }
+}
+
+/// The expressions of CEL about 100 items.
+pub fn cel_lists() -> Workload {
+    let cases: Vec<_> = cases().drain(SCALARS..).collect();
+    Workload {
+        id: "w6-cel-lists",
+        title: "W6: 10 expressions of CEL about 100 items",
+        expected: expected(&cases),
+        subjects: vec![ours_of_cel(&cases), Box::new(PeerCel::new(&cases)), Box::new(Native(inputs()))],
+        bars: vec![(peer::NAME, Faster(30.0)), (Native::NAME, AtMost(9.0))],
+    }
+}
+
+fn ours_of_hcl(cases: &[Case]) -> Box<dyn Subject> {
+    Box::new(Ours::<hcl_of_ours::Expression>::new(cases.iter().map(|case| &case.hcl)))
+}
+
+fn ours_of_cel(cases: &[Case]) -> Box<dyn Subject> {
+    Box::new(Ours::<cel_of_ours::Expression>::new(cases.iter().map(|case| &case.cel)))
+}
+
+fn expected(cases: &[Case]) -> String {
+    lines(cases.iter().map(|case| &case.expected))
+}
+
 /// Values as lines of JSON; the same number is the same text.
-fn lines(values: impl IntoIterator<Item = impl Serialize>) -> String {
+pub(crate) fn lines(values: impl IntoIterator<Item = impl Serialize>) -> String {
     let value = |value| plain(serde_json::to_value(value).expect("a value of JSON"));
     values.into_iter().map(|each| value(each).to_string() + "\n").collect()
 }
@@ -84,22 +121,56 @@ fn plain(value: Value) -> Value {
     }
 }
 
+/// A compiled expression of a language of ours.
+trait Compiled: Sized {
+    /// What tables call its engine.
+    const NAME: &'static str;
+
+    fn compile(text: &str, limits: &Limits) -> Self;
+
+    fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Input<'r>;
+}
+
+impl Compiled for hcl_of_ours::Expression {
+    const NAME: &'static str = OursHcl::NAME;
+
+    fn compile(text: &str, limits: &Limits) -> Self {
+        let compiled = Self::new(&Source::new("expression", text), hcl_of_ours::registry(), limits);
+        compiled.unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Input<'r> {
+        let answer = self.evaluate(space, inputs, limits).expect("within the limits");
+        debug_assert!(answer.errors.is_empty(), "{:?}", answer.errors);
+        answer.value
+    }
+}
+
+impl Compiled for cel_of_ours::Expression {
+    const NAME: &'static str = OursHcl::NAME;
+
+    fn compile(text: &str, limits: &Limits) -> Self {
+        let compiled = Self::new(&Source::new("expression", text), &cel_of_ours::registry(), limits);
+        compiled.unwrap_or_else(|errors| panic!("{errors}"))
+    }
+
+    fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Input<'r> {
+        self.evaluate(space, inputs, limits).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
 /// dropforge: the values of one round live in one space.
-struct Ours {
-    expressions: Vec<Expression>,
+struct Ours<E> {
+    expressions: Vec<E>,
     inputs: Inputs<'static>,
     space: Space,
     limits: Limits,
 }
 
-impl Ours {
-    fn new(cases: &[Case]) -> Self {
+impl<E: Compiled> Ours<E> {
+    fn new<'t>(texts: impl Iterator<Item = &'t String>) -> Self {
         let limits = Limits::default();
-        let compile = |case: &Case| {
-            let source = Source::new("expression", case.hcl.as_str());
-            Expression::new(&source, registry(), &limits).unwrap_or_else(|errors| panic!("{errors}"))
-        };
-        let expressions = cases.iter().map(compile).collect();
+        let expressions = texts.map(|text| E::compile(text, &limits)).collect();
         let shapes = Box::leak(Box::new(Shapes::new(Box::leak(Box::<Arena>::default()))));
         let json: &'static Value = Box::leak(Box::new(inputs()));
         let inputs = InputBuilder::new(Box::leak(Box::default()), shapes).deserialize(json).expect("inputs");
@@ -107,37 +178,32 @@ impl Ours {
     }
 }
 
-impl Subject for Ours {
+impl<E: Compiled> Subject for Ours<E> {
     fn engine(&self) -> &'static str {
-        OursHcl::NAME
+        E::NAME
     }
 
     fn run(&mut self) {
         self.space.reset();
         for expression in &self.expressions {
-            let answer = expression.evaluate(&self.space, black_box(self.inputs), &self.limits);
-            black_box(answer.expect("within the limits"));
+            black_box(expression.evaluate(&self.space, black_box(self.inputs), &self.limits));
         }
     }
 
     fn output(&mut self) -> String {
         self.run();
-        let evaluate = |expression: &Expression| {
-            let answer = expression.evaluate(&self.space, self.inputs, &self.limits).expect("within the limits");
-            assert!(answer.errors.is_empty(), "{:?}", answer.errors);
-            answer.value.to_data()
-        };
+        let evaluate = |expression: &E| expression.evaluate(&self.space, self.inputs, &self.limits).to_data();
         lines(self.expressions.iter().map(evaluate))
     }
 }
 
 /// hcl-rs.
-struct Peer {
+struct PeerHcl {
     expressions: Vec<hcl::Expression>,
     context: Context<'static>,
 }
 
-impl Peer {
+impl PeerHcl {
     fn new(cases: &[Case]) -> Self {
         let parse = |case: &Case| hcl::Expression::from_str(&case.hcl).expect("an expression");
         let context = context(hcl::to_value(inputs::<Value>()).expect("inputs"));
@@ -145,7 +211,7 @@ impl Peer {
     }
 }
 
-impl Subject for Peer {
+impl Subject for PeerHcl {
     fn engine(&self) -> &'static str {
         Hcl::NAME
     }
@@ -158,6 +224,37 @@ impl Subject for Peer {
 
     fn output(&mut self) -> String {
         lines(self.expressions.iter().map(|expression| expression.evaluate(&self.context).expect("a value")))
+    }
+}
+
+/// The crate `cel`.
+struct PeerCel {
+    programs: Vec<cel::Program>,
+    context: cel::Context<'static, 'static>,
+}
+
+impl PeerCel {
+    fn new(cases: &[Case]) -> Self {
+        let compile = |case: &Case| cel::Program::compile(&case.cel).expect("an expression");
+        let programs = cases.iter().map(compile).collect();
+        Self { programs, context: peer::context(cel::Context::default(), inputs()) }
+    }
+}
+
+impl Subject for PeerCel {
+    fn engine(&self) -> &'static str {
+        peer::NAME
+    }
+
+    fn run(&mut self) {
+        for program in &self.programs {
+            black_box(program.execute(black_box(&self.context)).expect("a value"));
+        }
+    }
+
+    fn output(&mut self) -> String {
+        let evaluate = |program: &cel::Program| program.execute(&self.context).expect("a value");
+        lines(self.programs.iter().map(|program| evaluate(program).json().expect("a value of JSON")))
     }
 }
 

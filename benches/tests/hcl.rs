@@ -280,9 +280,9 @@ proptest! {
 
 /// What is timed is compared first.
 #[test]
-fn workloads_of_hcl_agree() {
+fn workloads_of_expressions_agree() {
     for (id, make) in dropforge_benches::WORKLOADS {
-        if id.starts_with("hcl") || id.starts_with("w6") {
+        if ["hcl", "w6", "w3"].iter().any(|prefix| id.starts_with(prefix)) {
             make().check();
         }
     }

@@ -115,7 +115,13 @@ fn a_declared_function_is_linked_by_whoever_renders() {
 #[test]
 fn options_of_sources_are_refused_for_artifacts() {
     let sandbox = sandbox();
-    for option in [&["--lang", "tera"][..], &["--render-mode", "shell"], &["-I", "t"], &["--declare", "test:x"]] {
+    for option in [
+        &["--lang", "tera"][..],
+        &["--render-mode", "shell"],
+        &["--strict-let"],
+        &["-I", "t"],
+        &["--declare", "test:x"],
+    ] {
         let args = [&["render", "b.mpk", "-t", "cd.tower", "-f", "v.yaml"], option].concat();
         sandbox.run(&args).expect(2).says(&["is for sources"]);
     }

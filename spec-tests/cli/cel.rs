@@ -28,6 +28,45 @@ fn expressions_are_checked_evaluated_and_written_in_every_format() {
 }
 
 #[test]
+fn what_is_left_of_an_expression_is_printed() {
+    let sandbox = Sandbox::with(&[("v.yaml", "ports: [80, 443]\nname: web\nrequest: {method: GET}\n")]);
+    let eval = |args: &[&str]| sandbox.run(&[&["eval", "--lang", "cel"], args, &["-f", "v.yaml"]].concat());
+    for (text, unknown, printed) in [
+        ("request.user == name && request.method == 'GET'", &["request.user"][..], "request.user == \"web\"\n"),
+        ("request.method == 'PUT' && request.user == name", &["request.user"], "false\n"),
+        (
+            "port in ports || extra.ports[0] in ports",
+            &["port", "extra.*"],
+            "port in [80, 443] || extra.ports[0] in [80, 443]\n",
+        ),
+        ("ports[0] + 1", &["ports[1]"], "81\n"),
+    ] {
+        let unknown: Vec<_> = unknown.iter().flat_map(|pattern| ["--unknown", *pattern]).collect();
+        assert_eq!(eval(&[&[text], unknown.as_slice()].concat()).expect(0).stdout, printed);
+    }
+    eval(&["user == name", "--unknown", "port"]).expect(1).says(&["'user'"]);
+    eval(&["1 / 0 + port", "--unknown", "port"]).expect(1).says(&["E0302"]);
+    eval(&["port", "--unknown", "port..x"]).expect(2).says(&["no pattern of attributes"]);
+    sandbox.run(&["eval", "1 + 1", "--unknown", "x"]).expect(2).says(&["for CEL only"]);
+}
+
+#[test]
+fn costs_are_counted_and_bounded() {
+    let sandbox = Sandbox::with(&[("v.yaml", "ports: [80, 443]\n")]);
+    let eval = |args: &[&str]| sandbox.run(&[&["eval"], args, &["-f", "v.yaml"]].concat());
+    let counted = eval(&["--lang", "cel", "ports.map(p, p + 1)", "--cost"]).expect(0);
+    assert_eq!(counted.stdout, "[81,444]\n");
+    counted.says(&["cost 40, estimated 12 or more"]);
+    let all =
+        eval(&["--lang", "cel", "[1, 2].all(x, x > 0) && size('a') == 1", "--cost", "--cost-limit", "23"]).expect(0);
+    all.says(&["cost 23, estimated 17 to 23"]);
+    eval(&["--lang", "cel", "ports.map(p, p + 1)", "--cost-limit", "39"])
+        .expect(1)
+        .says(&["error[E0611]: actual cost limit exceeded: the limit is 39 units of cost"]);
+    eval(&["1 + 1", "--cost"]).expect(2).says(&["what an expression of HCL costs is not counted"]);
+}
+
+#[test]
 fn a_template_that_is_an_expression_writes_a_line_of_json() {
     let sandbox = Sandbox::with(&[
         ("t/app.json.cel", "{'replicas': env == 'prod' ? 3 : 1, 'env': env}\n"),

@@ -34,13 +34,16 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
 }
 
 /// Every `console` block of the README: its commands, run by a shell one after the other in one directory, print what
-/// stands below them.
+/// stands below them. A `yaml` block is the file there that its first line names.
 #[test]
 fn the_commands_of_the_readme_print_what_it_shows() {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
     let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
     let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
     let sandbox = Sandbox::new();
+    for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
+        std::fs::write(sandbox.path(block.lines().next().unwrap()), block.split_once('\n').unwrap().1).unwrap();
+    }
     let mut commands = 0;
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for part in block.split("$ ").skip(1) {

@@ -6,6 +6,8 @@ mod atomic;
 mod bombs;
 mod cache;
 mod cel;
+mod cel_yaml;
+mod documents;
 mod examples;
 mod hcl;
 mod hcl_decode;

@@ -6,6 +6,7 @@
 //! `spec-tests/overrides.toml` does not list with a reason, and on an override that is not needed.
 
 mod cel;
+mod cel_yaml;
 mod hcl;
 mod report;
 mod tera;
@@ -54,7 +55,7 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             continue;
         }
         let outcomes = match language {
-            "tower" | "tera" => {
+            "tower" | "tera" | "cel-yaml" => {
                 read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
             }
             "hcl" => hcl::run_file(&path),
@@ -90,7 +91,7 @@ fn read_rows(path: &Path) -> Vec<Row> {
     let parse = |(at, line): (usize, &str)| {
         let row: serde_json::Value = serde_json::from_str(line).expect("a row is JSON");
         let id = row.get("id").and_then(serde_json::Value::as_str).map_or(format!("line-{}", at + 1), str::to_owned);
-        Row { id, row }
+        Row { id, row, line: line.to_owned() }
     };
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(parse).collect()
 }
@@ -112,6 +113,7 @@ fn run_row(language: &str, row: &Row) -> Outcome {
     }
     match language {
         "tower" => tower::run_row(&row.row),
+        "cel-yaml" => cel_yaml::run_row(row),
         _ => tera::run_row(&row.row),
     }
 }

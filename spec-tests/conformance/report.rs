@@ -8,6 +8,8 @@ use std::process::ExitCode;
 pub struct Row {
     pub id: String,
     pub row: serde_json::Value,
+    /// The row as it was read, for what JSON values do not keep: the order of keys.
+    pub line: String,
 }
 
 /// What became of a row.

@@ -8,8 +8,8 @@ use dropforge::dialect::{cel, hcl, tera, tower};
 use dropforge::engine::{Dialect, Engine, Template};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{NoHooks, Run, Session, run};
+use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, write_documents};
+use dropforge::vm::{NoHooks, Run, Session, answer, run};
 use serde_json::Value;
 
 use crate::cases;
@@ -26,9 +26,13 @@ fn all() -> &'static [Compiled] {
     static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
     ALL.get_or_init(|| {
         let mut all = Vec::new();
-        for (dialect, folder) in
-            [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl"), (Dialect::Cel, "cel")]
-        {
+        for (dialect, folder) in [
+            (Dialect::Tera, "tera"),
+            (Dialect::Tower, "tower"),
+            (Dialect::Hcl, "hcl"),
+            (Dialect::Cel, "cel"),
+            (Dialect::CelYaml, "cel-yaml"),
+        ] {
             for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
                 let Ok(template) = cases::compile(dialect, case) else { continue };
                 let name = format!("{folder}/{:03}/{}", all.len(), template.name());
@@ -55,13 +59,15 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
     let (arena, limits) = (Arena::new(), Limits::default());
     let shapes = Shapes::new(&arena);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(context).expect("inputs"));
-    let what = Run { program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    let what =
+        Run { program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE, budgets: None };
     let (mut out, mut session) = (String::new(), Session::new());
     let result = match program.dialect() {
         Dialect::Tera => run::<tera::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Tower => run::<tower::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Hcl => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
-        Dialect::Cel => run::<cel::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
+        Dialect::Cel | Dialect::CelYaml => answer::<cel::Rules, _>(&mut session, what, &mut NoHooks)
+            .and_then(|documents| write_documents([documents], OutputFormat::Ndjson, usize::MAX, &mut out)),
     };
     result.map(|()| out).map_err(|error| error.render(false))
 }

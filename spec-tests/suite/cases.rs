@@ -4,17 +4,22 @@
 //! === what the case shows
 //! --- context                    (JSON; optional)
 //! --- template [NAME]            (the first one is rendered; NAME decides on escaping)
-//! --- output | --- error CODE LINE:COLUMN | --- listing
+//! --- output | --- error CODE LINE:COLUMN | --- errors | --- listing | --- cost
 //! ```
 //! A section's text ends before its last newline. Under `--- error` stand lines that the printed error must
-//! contain. A case may have a listing beside its output. `UPDATE=1 cargo test --test suite` rewrites outputs,
-//! listings and headings of errors with what came out: read the difference before you commit it.
+//! contain, under `--- errors` all errors as they are printed. A case may have a listing beside its output, and in
+//! `cel` what evaluating it costs: then the expression is checked, the names in the context being of any type, and
+//! metered.
+//! `UPDATE=1 cargo test --test suite` rewrites outputs, listings, errors and headings of errors with what came
+//! out: read the difference before you commit it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use dropforge::diagnostics::Diagnostics;
 use dropforge::engine::{Dialect, Engine, Template};
+
+use crate::cel_cost;
 
 /// A part of a case: its heading behind `--- ` and its text.
 pub struct Section {
@@ -80,20 +85,37 @@ pub fn context(case: &Case) -> serde_json::Value {
     serde_json::from_str(context).expect("the context is JSON")
 }
 
-fn render(dialect: Dialect, case: &Case) -> Result<(String, String), Diagnostics> {
+/// What a case renders to, its listing, and what it costs where that is asked.
+pub struct Rendered {
+    pub output: String,
+    pub listing: String,
+    pub cost: Option<u64>,
+}
+
+pub type Render<'r> = dyn Fn(&Case) -> Result<Rendered, Diagnostics> + 'r;
+
+fn render(dialect: Dialect, case: &Case) -> Result<Rendered, Diagnostics> {
     let template = compile(dialect, case)?;
-    Ok((template.render(&context(case))?, template.disassemble()))
+    Ok(Rendered { output: template.render(&context(case))?, listing: template.disassemble(), cost: None })
 }
 
 /// Every mismatch of the case, and the case with what came out.
-fn run(dialect: Dialect, case: &mut Case) -> Vec<String> {
+fn run(case: &mut Case, render: &Render<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
-    match (render(dialect, case), case.section("error").is_some()) {
-        (Ok((output, listing)), false) => {
-            compare(case, "output", &output, &mut wrong);
-            compare(case, "listing", listing.trim_end(), &mut wrong);
+    if case.section("errors").is_some() {
+        let errors = render(case).err().map_or(Vec::new(), Diagnostics::into_vec);
+        let printed: String = errors.iter().map(|error| error.render(false)).collect();
+        compare(case, "errors", printed.trim_end(), &mut wrong);
+        return wrong;
+    }
+    match (render(case), case.section("error").is_some()) {
+        (Ok(rendered), false) => {
+            compare(case, "output", &rendered.output, &mut wrong);
+            compare(case, "listing", rendered.listing.trim_end(), &mut wrong);
+            let cost = rendered.cost.map_or("not metered".to_owned(), |cost| cost.to_string());
+            compare(case, "cost", &cost, &mut wrong);
         }
-        (Ok((output, _)), true) => wrong.push(format!("it renders: {output:?}")),
+        (Ok(rendered), true) => wrong.push(format!("it renders: {:?}", rendered.output)),
         (Err(errors), false) => wrong.push(format!("it fails: {errors}")),
         (Err(errors), true) => check_error(case, &errors, &mut wrong),
     }
@@ -142,12 +164,17 @@ pub fn read_folder(folder: &str) -> Vec<(PathBuf, Vec<Case>)> {
 
 /// Runs every case file of `spec-tests/FOLDER`.
 pub fn run_folder(dialect: Dialect, folder: &str) {
+    run_cases(folder, &|case| render(dialect, case));
+}
+
+/// Runs every case file of `spec-tests/FOLDER` by `render`.
+pub fn run_cases(folder: &str, render: &Render<'_>) {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for (path, mut cases) in read_folder(folder) {
         count += cases.len();
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         for case in &mut cases {
-            let mismatches = run(dialect, case);
+            let mismatches = run(case, render);
             wrong.extend(mismatches.into_iter().map(|why| format!("{file}: {}: {why}", case.name)));
         }
         if std::env::var_os("UPDATE").is_some() {
@@ -165,7 +192,10 @@ fn tera() {
 
 #[test]
 fn cel() {
-    run_folder(Dialect::Cel, "cel");
+    run_cases("cel", &|case| match case.section("cost") {
+        Some(_) => cel_cost::rendered(case),
+        None => render(Dialect::Cel, case),
+    });
 }
 
 #[test]

@@ -2,9 +2,8 @@
 
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
-use dropforge::dialect::cel::syntax::Options;
 use dropforge::dialect::cel::values::{compare, type_name};
-use dropforge::dialect::cel::{Expression, Names, registry};
+use dropforge::dialect::cel::{Expression, Names, Settings, registry};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Inputs, Value};
@@ -16,7 +15,7 @@ fn evaluated<R>(text: &str, then: impl FnOnce(&Space, Value<'_>) -> R) -> Result
     let declared = |_: &str| false;
     let names = Names { container: "", declared: Some(&declared) };
     let source = Source::new("example", text);
-    let expression = Expression::with(&source, &Options::default(), &registry(), &names, &limits)
+    let expression = Expression::with(&source, &Settings::naming(names), &registry(), &limits)
         .map_err(|errors| errors.first().expect("an error").code)?;
     let value = expression.evaluate(&space, Inputs::default(), &limits);
     value.map(|value| then(&space, value)).map_err(|error| error.code)
@@ -26,7 +25,7 @@ fn evaluated<R>(text: &str, then: impl FnOnce(&Space, Value<'_>) -> R) -> Result
 fn every_example_is_true() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for function in registry().iter().filter(|function| function.kind == ImportKind::Function) {
-        for (example, wanted) in function.examples {
+        for (example, wanted) in &*function.examples {
             count += 1;
             // Both in one list: the same type, and equal.
             let both = evaluated(&format!("[{example}, {wanted}]"), |space, value| {
@@ -87,7 +86,7 @@ fn what_grows_ends_in_a_limit() {
     for text in [
         "lists.range(1000000000)".to_owned(),
         "lists.range(1000).map(a, lists.range(1000).map(b, lists.range(1000)))".to_owned(),
-        "lists.range(1000).all(a, lists.range(1000).all(b, lists.range(1000).all(c, true)))".to_owned(),
+        "lists.range(1000).all(a, lists.range(1000).all(b, lists.range(1000).all(c, a + b + c >= 0)))".to_owned(),
         "lists.range(3000).map(a, lists.range(3000)).flatten().distinct()".to_owned(),
         doubled,
     ] {

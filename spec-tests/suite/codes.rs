@@ -9,14 +9,16 @@ use dropforge::bulk::{
     Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
-use dropforge::compiler::{Constant, Emitter, Fold, Loader as _};
+use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::dialect::cel::{self, yaml};
 use dropforge::dialect::hcl::body::{File, Schema};
 use dropforge::dialect::tower::intent;
 use dropforge::engine::{Dialect, DirLoader, Engine};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::DataMap;
+use dropforge::value::{DataMap, Inputs, Value, from_value};
+use dropforge::vm::Space;
 use serde_json::json;
 
 use crate::artifacts;
@@ -47,11 +49,19 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::MisplacedTag, Tera("{% break %}")),
     (Code::DuplicateDefinition, Tera("{% block a %}{% endblock %}{% block a %}{% endblock %}")),
     (Code::NotUtf8, By(|| loaded("latin1"))),
+    (Code::UnknownDirective, By(|| cel_yaml("$fi: 1"))),
+    (Code::BadDirective, By(|| cel_yaml("$then: 1"))),
+    (Code::MaybeExpression, By(|| cel_yaml("$let: {a: acme.com}"))),
+    (Code::MaybeText, By(|| cel_yaml("$let: {a: '1.10'}"))),
+    (Code::LineEndBehind, By(|| cel_yaml("a: |\n  ${x}\n"))),
     (Code::UndefinedVariable, Tera("{{ nothing }}")),
     (Code::BadIndex, Tera("{% set l = [1] %}{{ l[l] }}")),
+    (Code::UnknownAttribute, By(crate::cel_partial::waiting)),
     (Code::TypeMismatch, Tera("{% set s = 'a' %}{{ s * 2 }}")),
     (Code::Arithmetic, Tera("{{ 1 % 0 }}")),
     (Code::NotIterable, Tera("{% set n = 1 %}{% for x in n %}{% endfor %}")),
+    (Code::Unfit, By(|| vec![from_value::<bool>(Value::Null).unwrap_err().code])),
+    (Code::Assertion, By(|| crate::cel_yaml::codes("$assert: 1 > 2"))),
     (Code::UnknownFunction, Tera("{{ 'a' | shout }}")),
     (Code::MissingArgument, Tera("{{ 'a' | split }}")),
     (Code::BadArgument, Tera("{{ 1 | upper }}")),
@@ -62,6 +72,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::InheritanceCycle, Tera("{% extends 't' %}")),
     (Code::BadInheritance, Files(&[("t", "{% include 'i' %}"), ("i", "{% extends 'b' %}"), ("b", "")])),
     (Code::OutsideRoot, By(|| loaded("../secret"))),
+    (Code::IncludeCycle, By(|| cel_yaml("$include: t.yaml"))),
     (Code::LimitSourceBytes, Within(|limits| limits.source_bytes = 3, "four")),
     (Code::LimitDepth, Within(|limits| limits.nesting = 3, "{{ ((((1)))) }}")),
     (Code::LimitFuel, Within(|limits| limits.fuel = 9, "{% for i in range(end=10) %}{% endfor %}")),
@@ -71,6 +82,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::LimitTemplates, Within(|limits| limits.templates = 1, "{% include 't' ignore missing %}{% include 'u' %}")),
     (Code::LimitCode, Within(|limits| limits.code_words = 3, "a{{ b }}c{{ d }}")),
     (Code::LimitRegex, Within(|limits| limits.regex_bytes = 3, "{% set s = '' %}{{ s is matching('four') }}")),
+    (Code::LimitCost, By(costly)),
     (Code::CorruptProgram, By(corrupt)),
     (Code::TemplateMissingVariable, Intent("spec: {controls: {lock: '${context.gone}'}}", "{}")),
     (Code::TemplateInvalidSyntax, Intent("spec: {controls: {lock: '${params.x y}'}}", "{}")),
@@ -144,6 +156,16 @@ fn codes<'d>(diagnostics: impl IntoIterator<Item = &'d Box<Diagnostic>>) -> Vec<
 
 fn source(text: &str) -> std::sync::Arc<Source> {
     Source::new("input", text)
+}
+
+/// Everything that is wrong with a template of YAML, or what it may mean otherwise.
+fn cel_yaml(text: &str) -> Vec<Code> {
+    let (source, limits) = (Source::new("t.yaml", text), Limits::default());
+    let found = match yaml::read(&source, &NoLoader, &limits, &yaml::Options::default()) {
+        Ok(templates) => templates.lints,
+        Err(errors) => errors,
+    };
+    found.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
 /// Everything that is wrong with a configuration where `schema` is asked for.
@@ -317,6 +339,15 @@ impl Fold for NoFold {
     fn text(&self, _: &Constant<'_>, _: EscapeMode) -> Option<String> {
         None
     }
+}
+
+/// An expression whose evaluation costs more than is allowed.
+fn costly() -> Vec<Code> {
+    let (limits, space) = (Limits { cost: 9, ..Limits::default() }, Space::new());
+    let settings = cel::Settings { cost: true, ..cel::Settings::default() };
+    let expression = cel::Expression::with(&Source::new("e", "[1]"), &settings, &cel::registry(), &limits);
+    let expression = expression.expect("an expression");
+    code(expression.evaluate(&space, Inputs::default(), &limits))
 }
 
 /// A program that calls a chunk which it does not have.

@@ -8,7 +8,7 @@ use dropforge::function::Capabilities;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::{Hooks, Session};
 
-use crate::{cases, hcl};
+use crate::{cases, cel_cost, cel_yaml, hcl};
 
 /// Notes which instructions run.
 #[derive(Default)]
@@ -29,6 +29,10 @@ fn every_instruction_is_run_by_the_case_files() {
         [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl"), (Dialect::Cel, "cel")]
     {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
+            if case.section("cost").is_some() {
+                cel_cost::watch(case, &mut seen);
+                continue;
+            }
             let Ok(template) = cases::compile(dialect, case) else { continue };
             let (arena, context) = (Arena::new(), cases::context(case));
             let shapes = Shapes::new(&arena);
@@ -37,6 +41,7 @@ fn every_instruction_is_run_by_the_case_files() {
         }
     }
     hcl::watch_values(&mut seen);
+    cel_yaml::watch(&mut seen);
     let left: Vec<_> = ISA.iter().zip(&seen.0).filter(|(_, seen)| !**seen).map(|(row, _)| row.name).collect();
     assert!(left.is_empty(), "instructions that no case runs: {left:?}");
 }
@@ -44,7 +49,7 @@ fn every_instruction_is_run_by_the_case_files() {
 #[test]
 fn every_instruction_is_in_a_golden_listing() {
     let mut seen = std::collections::BTreeSet::new();
-    for folder in ["tera", "tower", "hcl", "hcl/values", "cel"] {
+    for folder in ["tera", "tower", "hcl", "hcl/values", "cel", "cel-yaml"] {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             let Some(listing) = case.section("listing") else { continue };
             // Words of lines that begin with the number of a word: the name comes second.
@@ -75,7 +80,7 @@ fn every_builtin_has_examples_and_every_example_is_true() {
         if builtin.examples.is_empty() || builtin.doc.is_empty() {
             wrong.push(format!("{name} has no example or no documentation"));
         }
-        for (template, wanted) in builtin.examples {
+        for (template, wanted) in &*builtin.examples {
             let got = rendered(&closed, template);
             if got != *wanted {
                 wrong.push(format!("{name}: {template} gives {got:?}, not {wanted:?}"));

@@ -359,6 +359,37 @@ fn what_fits_no_type_says_where() {
     }
 }
 
+/// An error within the value of an argument tells where in the value; nothing tells of what is marked.
+#[test]
+fn what_fits_no_type_says_where_in_the_value() {
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Ports {
+        ports: Vec<Port>,
+    }
+    #[derive(Debug, Deserialize)]
+    #[allow(dead_code, reason = "only read")]
+    struct Port {
+        number: u8,
+    }
+    let files = ["ports = [{ number = 80 }, { number = 300 }]\n", "ports = [{ number = secret }]\n"].map(file);
+    let (limits, space) = (Limits::default(), Space::new());
+    let secret = space.arena().marked(space.arena().text("hunter2"), &["sensitive"]);
+    let context = Context::new(&space, &limits).with_variables(space.arena().map(&[("secret", secret)]));
+    let said = files.each_ref().map(|file| {
+        let errors = from_body::<Ports>(&file.body(), &context).unwrap_err();
+        let fault = errors.first().unwrap();
+        format!("{} ({})", fault.detail.as_deref().unwrap_or_default(), fault.notes.join(" "))
+    });
+    assert_eq!(
+        said,
+        [
+            "invalid value: integer `300`, expected u8. (it is about `[1].number` in the value)",
+            "the value is marked, and does not fit. (it is about `[0].number` in the value)",
+        ]
+    );
+}
+
 /// Were all blocks looked at again for each of them, this would take minutes.
 #[test]
 fn many_blocks_become_a_sequence() {

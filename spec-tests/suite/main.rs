@@ -3,8 +3,13 @@
 mod artifacts;
 mod cases;
 mod cel;
+mod cel_cost;
+mod cel_folding;
+mod cel_partial;
+mod cel_yaml;
 mod codes;
 mod coverage;
+mod documents;
 mod hcl;
 mod hcl_bodies;
 mod hostile;

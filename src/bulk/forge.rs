@@ -6,15 +6,17 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use super::documents::{Piece, fields_of, of_document};
 use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
+use super::layout::Layout;
 use super::report::{Cause, cause};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, once_each};
 use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
-use crate::value::{Arena, DataMap, InputBuilder, Inputs, Shapes, Value};
+use crate::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
 use crate::vm::Session;
 
 /// Compiled templates by name.
@@ -122,7 +124,13 @@ impl Forge {
     /// `template.unknown`.
     pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, shared: &'f DataMap) -> Result<Stamper<'f>> {
         let templates = names.into_iter().map(|name| self.find(name)).collect::<Result<_>>()?;
-        Ok(Stamper { templates, shared })
+        Ok(Stamper { templates, shared, fields: Vec::new() })
+    }
+
+    /// The same templates; those that give documents write them in `format`.
+    pub fn with_format(self, format: OutputFormat) -> Self {
+        let templates = self.templates.into_iter().map(|(name, template)| (name, template.with_format(format)));
+        Self { templates: templates.collect() }
     }
 
     fn find(&self, name: &str) -> Result<&Template> {
@@ -143,6 +151,16 @@ pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
 pub struct Stamper<'f> {
     templates: Vec<&'f Template>,
     shared: &'f DataMap,
+    /// The fields that the layout takes of documents.
+    fields: Vec<String>,
+}
+
+impl Stamper<'_> {
+    /// Renders for a plan with this layout: where it takes fields of documents, each document is a piece of its own.
+    pub fn for_layout(mut self, layout: &Layout) -> Self {
+        self.fields = layout.fields().map(str::to_owned).collect();
+        self
+    }
 }
 
 impl Stamp for Stamper<'_> {
@@ -157,6 +175,7 @@ impl Stamp for Stamper<'_> {
             own: Arena::new(),
             session: Session::new(),
             explained: HashSet::new(),
+            cut: Cut { fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
 }
@@ -172,6 +191,7 @@ struct Thread<'t, 'w> {
     /// The causes, by the template's place, of which one error was explained: a run shows no more than the first of
     /// each, which the thread that has it meets first, and to explain one takes the template's parsing.
     explained: HashSet<(usize, Cause)>,
+    cut: Cut<'t>,
 }
 
 impl Renderer for Thread<'_, '_> {
@@ -183,8 +203,13 @@ impl Renderer for Thread<'_, '_> {
             Overlay::Map(map) => builder.data_map(map),
         };
         let inputs = Inputs::layered(self.shared, over);
+        self.cut.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {
-            let result = template.render_inputs(&mut self.session, inputs, text);
+            let result = if self.cut.fields.is_empty() {
+                template.render_inputs(&mut self.session, inputs, text)
+            } else {
+                self.cut.documents(template, &mut self.session, inputs, at, text)
+            };
             results.push(result.map(|()| text.len()).map_err(|mut error| {
                 if self.explained.insert((at, cause(&error))) {
                     template.explain(inputs, &mut error);
@@ -192,6 +217,58 @@ impl Renderer for Thread<'_, '_> {
                 error
             }));
         }
+        Ok(())
+    }
+
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        to.append(&mut self.cut.pieces);
+    }
+}
+
+/// Cuts outputs into their documents.
+struct Cut<'t> {
+    /// The fields that the layout takes of each.
+    fields: &'t [String],
+    pieces: Vec<Piece>,
+    /// Room for one document.
+    text: String,
+}
+
+impl Cut<'_> {
+    /// Renders a template, which is the output with this number, and appends each of its documents to `out`.
+    fn documents(
+        &mut self,
+        template: &Template,
+        session: &mut Session,
+        inputs: Inputs<'_>,
+        output: usize,
+        out: &mut String,
+    ) -> Result<()> {
+        let before = (out.len(), self.pieces.len());
+        for (at, document) in (1..).zip(template.documents(session, inputs)?) {
+            let left = template.limits().output_bytes.saturating_sub(out.len() - before.0);
+            if let Err(error) = self.document(*document, (output, at), template.format(), left, out) {
+                out.truncate(before.0);
+                self.pieces.truncate(before.1);
+                return Err(of_document(error, at));
+            }
+        }
+        Ok(())
+    }
+
+    fn document(
+        &mut self,
+        value: Value<'_>,
+        (output, document): (usize, usize),
+        format: OutputFormat,
+        limit: usize,
+        out: &mut String,
+    ) -> Result<()> {
+        let fields = fields_of(value, self.fields.iter().map(String::as_str))?;
+        self.text.clear();
+        write_documents([value], format, limit, &mut self.text)?;
+        out.push_str(&self.text);
+        self.pieces.push(Piece { output, end: out.len(), document, fields });
         Ok(())
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
+use super::documents::Piece;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
 use super::plan::Plan;
@@ -46,6 +47,12 @@ pub trait Renderer {
     /// # Errors
     /// Where the cluster's inputs cannot be used at all.
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()>;
+
+    /// Moves the documents of what was rendered last to `to`, for a plan whose layout takes fields of documents. What
+    /// gives no documents has none.
+    fn take_pieces(&mut self, to: &mut Vec<Piece>) {
+        let _ = to;
+    }
 }
 
 /// How a run goes about it.
@@ -61,6 +68,8 @@ pub struct Options {
     pub prune: bool,
     /// Prune even where most files would go.
     pub prune_force: bool,
+    /// In one stream, put nothing between the outputs: they are lines or documents of JSON.
+    pub plain_stream: bool,
 }
 
 /// How a run is watched and stopped from outside.

@@ -35,6 +35,22 @@ enum Part {
     Template,
     /// The value at a dotted path of the cluster's layered inputs.
     Input(String),
+    /// The value at a dotted path of the document that the file holds.
+    Field(String),
+    /// The extension of the template's name, with its dot.
+    Extension,
+}
+
+/// The fields of a document that a layout may take by their names alone, and maps in it whose fields it may.
+const FIELDS: [&str; 5] = ["apiVersion", "kind", "metadata", "name", "namespace"];
+
+/// What stands before any other field of a document.
+const DOCUMENT: &str = "document.";
+
+/// The field of a document that a place means, where the layout is one of documents.
+fn field(path: &str) -> Option<&str> {
+    let top = path.split('.').next().unwrap_or(path);
+    path.strip_prefix(DOCUMENT).or_else(|| FIELDS.contains(&top).then_some(path))
 }
 
 impl Layout {
@@ -75,6 +91,88 @@ impl Layout {
         Ok(Self { text: text.to_owned(), parts })
     }
 
+    /// The layout for templates that give documents: the places `{kind}`, `{apiVersion}`, `{name}`, `{namespace}`,
+    /// `{metadata.a}` and `{document.a.b}` are fields of the document that a file holds. Where there is one, each
+    /// document goes to a file of its own; the format's extension is added where the layout ends in none.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` where files of two clusters could have one path: fields are known only when a cluster has been
+    /// rendered, so the cluster's name has to be a directory.
+    ///
+    /// ```
+    /// use dropforge::bulk::Layout;
+    /// let layout = Layout::parse("{region}/{cluster}/{kind}-{name}").unwrap().of_documents().unwrap();
+    /// assert_eq!(layout.inputs().collect::<Vec<_>>(), ["region"]);
+    /// assert_eq!(layout.fields().collect::<Vec<_>>(), ["kind", "name"]);
+    /// ```
+    pub fn of_documents(mut self) -> Result<Self> {
+        for part in &mut self.parts {
+            if let Part::Input(path) = part
+                && let Some(field) = field(path)
+            {
+                *part = Part::Field(field.to_owned());
+            }
+        }
+        if self.fields().next().is_some() {
+            self.check_clusters_apart()?;
+            self.add_extension();
+        }
+        Ok(self)
+    }
+
+    fn check_clusters_apart(&self) -> Result<()> {
+        let text = |at: Option<usize>| match at.and_then(|at| self.parts.get(at)) {
+            Some(Part::Text(text)) => text.as_str(),
+            _ => "",
+        };
+        let is_directory = |at: usize| {
+            let before = text(at.checked_sub(1));
+            let begins = before.ends_with('/') || (before.is_empty() && at <= 1);
+            begins && text(Some(at + 1)).starts_with('/')
+        };
+        let template = self.parts.iter().position(|part| *part == Part::Template).unwrap_or(self.parts.len());
+        let cluster = (0..template).any(|at| self.parts.get(at) == Some(&Part::Cluster) && is_directory(at));
+        if cluster {
+            return Ok(());
+        }
+        let message =
+            format!("the layout `{}` takes fields of documents, and `{{cluster}}` is no directory in it", self.text);
+        Err(Diagnostic::new(Code::BadLayout, message)
+            .with_note("two clusters could write to one path, which is not known before both are rendered")
+            .with_help("begin it with `{cluster}/`"))
+    }
+
+    /// Adds the format's extension, unless the layout ends in one or in the template's name, which has it.
+    fn add_extension(&mut self) {
+        let last = self.parts.iter().rfind(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        let has_one = match last {
+            Some(Part::Text(text)) => text.rsplit('/').next().is_some_and(|name| name.contains('.')),
+            Some(Part::Template) => true,
+            _ => false,
+        };
+        if !has_one {
+            self.parts.push(Part::Extension);
+        }
+    }
+
+    /// The first place that [would be](Layout::of_documents) a field of a document.
+    pub fn names_field(&self) -> Option<&str> {
+        self.inputs().find(|path| field(path).is_some())
+    }
+
+    /// The paths of fields of documents it uses, in order.
+    pub fn fields(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Field(path) => Some(path.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether each document goes to a file of its own.
+    pub fn is_of_documents(&self) -> bool {
+        self.fields().next().is_some()
+    }
+
     /// The paths of inputs it uses, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
@@ -91,6 +189,10 @@ impl Layout {
         let one = |path: &str| match lookup(shared, own, path) {
             None | Some(Data::Null) => {
                 let top = path.split('.').next().unwrap_or(path);
+                if field(path).is_none() && self.is_of_documents() {
+                    let help = format!("`{{{DOCUMENT}{path}}}` is a field of the document");
+                    return Err(self.bad(cluster, format!("the cluster has no `{path}`")).with_help(help));
+                }
                 let near =
                     nearest(top, own.keys().chain(shared.keys()).map(String::as_str).chain(["cluster", "template"]));
                 let error = self.bad(cluster, format!("the cluster has no `{path}`"));
@@ -115,16 +217,20 @@ impl Layout {
             .for_cluster(cluster)
     }
 
-    /// Writes the path of one output to `path` (emptied first). `values` are those of [`Layout::values`].
-    pub fn fill(&self, cluster: &str, template: &str, values: &[String], path: &mut String) {
+    /// Writes the path of one output to `path` (emptied first). `values` are those of [`Layout::values`]; `fields` are
+    /// those of the document, in the order of [`Layout::fields`].
+    pub fn fill(&self, cluster: &str, template: &str, values: &[String], fields: &[String], path: &mut String) {
         path.clear();
-        let mut values = values.iter();
+        let (mut values, mut fields) = (values.iter(), fields.iter());
         for part in &self.parts {
             path.push_str(match part {
                 Part::Text(text) => text,
                 Part::Cluster => cluster,
                 Part::Template => template,
                 Part::Input(_) => values.next().map_or("", String::as_str),
+                // Where no document is known yet, the directories are looked at, and the clusters held apart.
+                Part::Field(_) => fields.next().map_or("x", String::as_str),
+                Part::Extension => template.rfind('.').and_then(|at| template.get(at..)).unwrap_or(""),
             });
         }
     }
@@ -217,13 +323,37 @@ mod tests {
         let shared = map(r#"{"cluster": {"env": "dev"}}"#);
         let values = layout.values("a", &shared, &map(r#"{"cluster": {"env": 7}}"#)).unwrap();
         let mut path = String::from("old");
-        layout.fill("a", "t.yaml", &values, &mut path);
+        layout.fill("a", "t.yaml", &values, &[], &mut path);
         assert_eq!(path, "7/x-a/t.yaml");
         let code = |own| layout.values("a", &DataMap::new(), &map(own)).unwrap_err().code;
         assert_eq!(code("{}"), Code::BadLayout);
         assert_eq!(code(r#"{"cluster": {"env": []}}"#), Code::BadLayout);
         assert_eq!(code(r#"{"cluster": {"env": "../x"}}"#), Code::BadOutputName);
         assert_eq!(code(r#"{"cluster": {"env": ""}}"#), Code::BadOutputName);
+    }
+
+    #[test]
+    fn layouts_of_documents() {
+        let layout = |text: &str| Layout::parse(text).unwrap().of_documents();
+        let path = |text: &str, fields: &[&str]| {
+            let (layout, mut path) = (layout(text).unwrap(), String::new());
+            let fields: Vec<String> = fields.iter().map(|field| field.to_string()).collect();
+            layout.fill("eu", "app.json", &[], &fields, &mut path);
+            path
+        };
+        assert_eq!(path("{cluster}/{kind}-{metadata.name}", &["Pod", "a.b"]), "eu/Pod-a.b.json");
+        assert_eq!(path("x/{cluster}/{ name }.yml", &["a"]), "x/eu/a.yml");
+        assert_eq!(path("{cluster}/{document.spec.x}-{template}", &["7"]), "eu/7-app.json");
+        assert_eq!(path("{cluster}/{template}", &[]), "eu/app.json");
+        assert!(!layout("{template}").unwrap().is_of_documents());
+        for text in
+            ["{kind}", "{cluster}-{kind}", "a{cluster}/{kind}", "{template}/{cluster}/{kind}", "{kind}/{cluster}"]
+        {
+            assert_eq!(layout(text).map_err(|error| error.code), Err(Code::BadLayout), "{text}");
+        }
+        let none = DataMap::new();
+        let error = layout("{cluster}/{spec.x}/{kind}").unwrap().values("eu", &none, &none).unwrap_err();
+        assert_eq!(error.help.as_deref(), Some("`{document.spec.x}` is a field of the document"));
     }
 
     #[test]

@@ -39,6 +39,7 @@
 //! ```
 
 mod diff;
+mod documents;
 mod fleet;
 mod forge;
 pub mod input;
@@ -60,6 +61,7 @@ mod workers;
 mod write;
 
 pub use diff::unified_diff;
+pub use documents::Piece;
 pub use fleet::{Cluster, Fleet};
 pub use forge::{Forge, Stamper, engine};
 pub use input::Format;
@@ -72,7 +74,7 @@ pub use report::{Failure, Report};
 pub use run::{look, stamp, stream};
 pub use select::{Selector, lookup};
 pub use stream::StreamFile;
-pub use templates::{output_name, outputs};
+pub use templates::{document_name, output_name, outputs};
 
 pub use crate::engine::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
 pub use tree::OutputDir;

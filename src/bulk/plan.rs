@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::documents::Piece;
 use super::fleet::Fleet;
 use super::layers::Layers;
 use super::layout::{Layout, check_path, check_value};
@@ -134,9 +135,34 @@ impl Plan {
         }
     }
 
+    /// Writes the path of a piece of the `at`-th cluster's outputs to `path`.
+    pub fn path_of(&self, fleet: &Fleet, at: usize, piece: &Piece, path: &mut String) {
+        let chosen = self.chosen.get(at);
+        let cluster = chosen.and_then(|(cluster, values)| Some((fleet.clusters().get(cluster)?, values)));
+        if let (Some((cluster, values)), Some(output)) = (cluster, self.outputs.get(piece.output)) {
+            self.layout.fill(cluster.name(), &output.name, values, &piece.fields, path);
+        }
+    }
+
+    /// Whether each document goes to a file of its own: which files there are is known only when all is rendered.
+    pub fn is_of_documents(&self) -> bool {
+        self.layout.is_of_documents()
+    }
+
+    /// Whether the selector left out clusters.
+    pub(super) fn leaves_out(&self, fleet: &Fleet) -> bool {
+        self.clusters() < fleet.clusters().len()
+    }
+
+    /// How many paths of a cluster are known before it is rendered; where each document goes to a file of its own, one
+    /// stands for all of them.
+    fn known_paths(&self) -> usize {
+        if self.is_of_documents() { self.outputs.len().min(1) } else { self.outputs.len() }
+    }
+
     fn fill(&self, fleet: &Fleet, (cluster, values): (usize, &[String]), output: usize, path: &mut String) {
         if let (Some(cluster), Some(output)) = (fleet.clusters().get(cluster), self.outputs.get(output)) {
-            self.layout.fill(cluster.name(), &output.name, values, path);
+            self.layout.fill(cluster.name(), &output.name, values, &[], path);
         }
     }
 
@@ -155,7 +181,7 @@ impl Plan {
                 add(path);
             });
         };
-        let Some(hashes) = Hashes::of_different(self.clusters() * self.outputs.len(), all) else { return false };
+        let Some(hashes) = Hashes::of_different(self.clusters() * self.known_paths(), all) else { return false };
         self.each_of(fleet, self.chosen.iter(), |path| {
             path.make_ascii_lowercase();
             sound &= !path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| hashes.may_hold(up)));
@@ -172,7 +198,7 @@ impl Plan {
     ) {
         let mut path = String::new();
         for cluster in clusters {
-            for output in 0..self.outputs.len() {
+            for output in 0..self.known_paths() {
                 self.fill(fleet, cluster, output, &mut path);
                 each(&mut path);
             }
@@ -185,7 +211,7 @@ impl Plan {
         let mut seen: HashMap<String, (usize, usize)> = HashMap::new();
         let mut path = String::new();
         for at in 0..self.clusters() {
-            for output in 0..self.outputs.len() {
+            for output in 0..self.known_paths() {
                 self.path(fleet, at, output, &mut path);
                 let fault = match check_path(&path) {
                     Err(fault) => Some(self.for_output(fault, fleet, (at, output))),
@@ -201,7 +227,7 @@ impl Plan {
             }
         }
         for at in 0..self.clusters() {
-            for output in 0..self.outputs.len() {
+            for output in 0..self.known_paths() {
                 self.path(fleet, at, output, &mut path);
                 path.make_ascii_lowercase();
                 let prefix = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?));

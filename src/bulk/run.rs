@@ -3,6 +3,7 @@
 //! Results do not depend on the number of threads: files are independent of one another, and streams and reports
 //! are written in the fleet's order.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -13,7 +14,7 @@ use super::sink::{DiskSink, LookSink, StreamSink};
 use super::tree::OutputDir;
 use super::workers::{Turns, cannot_write, drive};
 use super::write::Writer;
-use crate::diagnostics::Result;
+use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Stamps the fleet below the directory `out`.
 ///
@@ -61,15 +62,20 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     dir.lock(true)?;
     let mut manifest = Manifest::read(Some(&dir))?;
-    let stale = stale(job, &manifest)?;
+    let mut stale = stale(job, &manifest)?;
     dir.begin()?;
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir))?;
     done.iter().for_each(|(counts, _)| report.add(counts));
-    manifest.extend(done.into_iter().flat_map(|(_, written)| written).map(|(at, output, hash)| {
-        let mut path = String::new();
-        job.plan.path(job.fleet, at, output, &mut path);
-        (path, hash)
-    }));
+    let written = done.into_iter().flat_map(|(_, written)| written).map(|file| (file.path(job), file.hash));
+    let written: Vec<(String, blake3::Hash)> = written.collect();
+    if job.plan.is_of_documents() {
+        let paths = written.iter().map(|(path, _)| path.clone()).collect();
+        stale = stale_of(job, &manifest, &paths).unwrap_or_else(|error| {
+            report.errors.push(error);
+            Vec::new()
+        });
+    }
+    manifest.extend(written.into_iter());
     if let Err(error) = finish(job, &dir, &mut manifest, &stale, &mut report) {
         report.errors.push(error);
     }
@@ -77,11 +83,26 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     Ok(report)
 }
 
+/// What pruning would remove, as far as the plan tells.
 fn stale(job: &Job<'_>, manifest: &Manifest) -> Result<Vec<String>> {
+    if !job.plan.is_of_documents() {
+        return stale_of(job, manifest, &job.planned());
+    }
+    if job.options.prune && job.plan.leaves_out(job.fleet) {
+        let message = "which files are those of clusters that are left out is not known";
+        return Err(Diagnostic::new(Code::Usage, message)
+            .with_note("the layout takes fields of documents, and those clusters are not rendered")
+            .with_help("prune without a selector"));
+    }
+    Ok(Vec::new())
+}
+
+/// What pruning would remove, where these are the paths that there are now.
+fn stale_of(job: &Job<'_>, manifest: &Manifest, paths: &HashSet<String>) -> Result<Vec<String>> {
     if !job.options.prune {
         return Ok(Vec::new());
     }
-    let stale = manifest.stale(&job.planned());
+    let stale = manifest.stale(paths);
     manifest.guard(stale.len(), job.options.prune_force)?;
     Ok(stale)
 }
@@ -120,10 +141,14 @@ pub fn look<S: Stamp>(
     if let Some(dir) = &dir {
         dir.lock(false)?;
     }
-    let stale = stale(job, &Manifest::read(dir.as_ref())?)?;
+    let manifest = Manifest::read(dir.as_ref())?;
+    let mut stale = stale(job, &manifest)?;
     let turns = Turns::new(each);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| LookSink::new(job, dir.as_ref(), &turns))?;
-    done.iter().for_each(|counts| report.add(counts));
+    done.iter().for_each(|(counts, _)| report.add(counts));
+    if job.plan.is_of_documents() && report.failed == 0 && !report.interrupted {
+        stale = stale_of(job, &manifest, &done.into_iter().flat_map(|(_, seen)| seen).collect())?;
+    }
     for path in &stale {
         report.deleted += 1;
         let looked = Looked { path, change: None, old: "", new: "" };

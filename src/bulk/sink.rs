@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
+use super::documents::Piece;
 use super::job::{Job, Looked};
 use super::report::Report;
 use super::tree::OutputDir;
@@ -21,19 +22,19 @@ impl<'j> Outputs<'j> {
         Self { job: *job, path: String::new() }
     }
 
-    /// Calls `each` with the number, the path and the text of every output, until one fails.
+    /// Calls `each` with every piece, its path and its text, until one fails.
     fn each<'t, E>(
         &mut self,
         at: usize,
         text: &'t str,
-        ends: &[usize],
-        mut each: impl FnMut(usize, &str, &'t str) -> std::result::Result<(), E>,
+        pieces: &[Piece],
+        mut each: impl FnMut(&Piece, &str, &'t str) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut start = 0;
-        for (output, end) in ends.iter().copied().enumerate() {
-            self.job.plan.path(self.job.fleet, at, output, &mut self.path);
-            each(output, &self.path, text.get(start..end).unwrap_or(""))?;
-            start = end;
+        for piece in pieces {
+            self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
+            each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            start = piece.end;
         }
         Ok(())
     }
@@ -56,15 +57,34 @@ fn of_template(job: &Job<'_>, output: usize, mut error: Box<Diagnostic>) -> Box<
     error
 }
 
-/// What was written: cluster, output, hash.
-pub(super) type Written = Vec<(usize, usize, blake3::Hash)>;
+/// A file that was written.
+pub(super) struct Written {
+    at: usize,
+    output: usize,
+    /// Its path, where the plan does not know it.
+    path: Option<Box<str>>,
+    /// What it holds.
+    pub hash: blake3::Hash,
+}
+
+impl Written {
+    /// Its path.
+    pub(super) fn path(&self, job: &Job<'_>) -> String {
+        let mut path = String::new();
+        match &self.path {
+            Some(known) => path.push_str(known),
+            None => job.plan.path(job.fleet, self.at, self.output, &mut path),
+        }
+        path
+    }
+}
 
 /// Writes files.
 pub(super) struct DiskSink<'j> {
     outputs: Outputs<'j>,
     writer: Writer<'j>,
     report: Report,
-    written: Written,
+    written: Vec<Written>,
 }
 
 impl<'j> DiskSink<'j> {
@@ -75,15 +95,17 @@ impl<'j> DiskSink<'j> {
 }
 
 impl Sink for DiskSink<'_> {
-    type Done = (Report, Written);
+    type Done = (Report, Vec<Written>);
 
-    fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault> {
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> std::result::Result<(), Fault> {
         let (writer, mut report, before) = (&mut self.writer, Report::default(), self.written.len());
         let (written, job) = (&mut self.written, self.outputs.job);
-        let staged = self.outputs.each(at, text, ends, |output, path, text| {
+        let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
+            let output = piece.output;
             let change = writer.stage(path, text.as_bytes()).map_err(|error| of_template(&job, output, error))?;
             count(&mut report, change, text.len());
-            written.push((at, output, blake3::hash(text.as_bytes())));
+            let path = (piece.document > 0).then(|| path.into());
+            written.push(Written { at, output, path, hash: blake3::hash(text.as_bytes()) });
             Ok(())
         });
         match staged.and_then(|()| self.writer.commit()) {
@@ -114,22 +136,31 @@ pub(super) struct LookSink<'j, 'e> {
     reader: Reader<'j>,
     turns: &'j Turns<Each<'e>>,
     report: Report,
+    /// The paths of documents.
+    seen: Vec<String>,
 }
 
 impl<'j, 'e> LookSink<'j, 'e> {
     pub(super) fn new(job: &Job<'j>, dir: Option<&'j OutputDir>, turns: &'j Turns<Each<'e>>) -> Self {
-        Self { outputs: Outputs::new(job), reader: Reader::new(dir), turns, report: Report::default() }
+        Self {
+            outputs: Outputs::new(job),
+            reader: Reader::new(dir),
+            turns,
+            report: Report::default(),
+            seen: Vec::new(),
+        }
     }
 }
 
 impl Sink for LookSink<'_, '_> {
-    type Done = Report;
+    type Done = (Report, Vec<String>);
 
-    fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault> {
-        let mut found = Vec::new();
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> std::result::Result<(), Fault> {
+        let (mut found, seen) = (Vec::new(), &mut self.seen);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
-        self.outputs.each(at, text, ends, |output, path, new| {
-            let old = reader.read(path).map_err(|error| Fault::Cluster(of_template(&job, output, error)))?;
+        self.outputs.each(at, text, pieces, |piece, path, new| {
+            let old = reader.read(path).map_err(|error| Fault::Cluster(of_template(&job, piece.output, error)))?;
+            seen.extend((piece.document > 0).then(|| path.to_owned()));
             let change = match old {
                 None => Change::Create,
                 Some(old) if old == new.as_bytes() => Change::Unchanged,
@@ -154,8 +185,8 @@ impl Sink for LookSink<'_, '_> {
         self.turns.take(at..at + 1, |_| ());
     }
 
-    fn done(self) -> Report {
-        self.report
+    fn done(self) -> Self::Done {
+        (self.report, self.seen)
     }
 }
 
@@ -196,11 +227,16 @@ impl Sink for StreamSink<'_, '_> {
 
     const BLOCK: usize = 16;
 
-    fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault> {
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> std::result::Result<(), Fault> {
         self.keep(at);
         let (documents, report) = (&mut self.documents, &mut self.kept);
-        self.outputs.each(at, text, ends, |_, path, text| {
-            push_document(documents, path, text);
+        let plain = self.outputs.job.options.plain_stream;
+        self.outputs.each(at, text, pieces, |_, path, text| {
+            if plain {
+                documents.push_str(text)
+            } else {
+                push_document(documents, path, text)
+            }
             count(report, Change::Create, text.len());
             Ok(())
         })?;

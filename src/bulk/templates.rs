@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::engine::{Dialect, TemplateFile};
+use crate::value::OutputFormat;
 
 /// The templates that make an output: every one the user named, and those that no other one refers to and
 /// whose file name does not begin with `_`. `references` gives the names a template includes, imports or extends.
@@ -42,6 +43,36 @@ pub fn outputs(files: &[TemplateFile], references: &mut dyn FnMut(&str) -> Resul
 /// assert_eq!(name("app.yml"), "app.yml");
 /// ```
 pub fn output_name(name: &str, extensions: &[&str]) -> String {
+    named(name, extensions, "yaml")
+}
+
+/// What `{template}` stands for where the template gives documents in `format`: as [`output_name`] says, but with the
+/// format's extension where none is left, and where `asked` for the format in the place of another format's. Lines of
+/// JSON that nobody asked for are one document: they are called `.json`.
+///
+/// ```
+/// use dropforge::bulk::document_name;
+/// use dropforge::value::OutputFormat;
+/// let name = |name, asked| document_name(name, &["cel", "cel.yaml"], OutputFormat::Json, asked);
+/// assert_eq!(name("app.cel.yaml", true), "app.json");
+/// assert_eq!(name("app.cel", false), "app.json");
+/// assert_eq!(name("app.yaml.cel", false), "app.yaml");
+/// assert_eq!(name("app.txt.cel", true), "app.txt");
+/// assert_eq!(document_name("app.cel", &["cel"], OutputFormat::Ndjson, false), "app.json");
+/// assert_eq!(document_name("app.cel", &["cel"], OutputFormat::Ndjson, true), "app.ndjson");
+/// ```
+pub fn document_name(name: &str, extensions: &[&str], format: OutputFormat, asked: bool) -> String {
+    let default = if asked || !format.is_json() { format } else { OutputFormat::Json };
+    let name = named(name, extensions, default.extension());
+    match name.rsplit_once('.') {
+        Some((stem, "yml")) if asked && format.extension() == "yaml" => format!("{stem}.yml"),
+        Some((stem, "yaml" | "yml" | "json" | "ndjson")) if asked => format!("{stem}.{}", format.extension()),
+        _ => name,
+    }
+}
+
+/// The name of an output; `default` is its extension where none is left.
+fn named(name: &str, extensions: &[&str], default: &str) -> String {
     let (directory, base) = name.rsplit_once('/').map_or(("", name), |(directory, base)| (directory, base));
     let mut parts: Vec<&str> = base.split('.').collect();
     let last = parts.len() - 1;
@@ -58,7 +89,7 @@ pub fn output_name(name: &str, extensions: &[&str]) -> String {
         parts.pop_if(|last| behind && last.eq_ignore_ascii_case("tmpl"));
     }
     if parts.len() == 1 {
-        parts.push("yaml");
+        parts.push(default);
     }
     let base = parts.join(".");
     if directory.is_empty() { base } else { format!("{directory}/{base}") }

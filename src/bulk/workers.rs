@@ -9,6 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
+use super::documents::{self, Piece};
 use super::job::{Job, Renderer, Stamp};
 use super::report::{Folder, Report};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -38,8 +39,8 @@ pub(super) trait Sink {
     /// each.
     const BLOCK: usize = 1;
 
-    /// Takes all outputs of the cluster at `at`; `ends` is where each ends in `text`.
-    fn take(&mut self, at: usize, text: &str, ends: &[usize]) -> std::result::Result<(), Fault>;
+    /// Takes all outputs of the cluster at `at`; `pieces` are the files that they make, one behind the other in `text`.
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> std::result::Result<(), Fault>;
 
     /// The cluster at `at` has no outputs.
     fn skip(&mut self, at: usize);
@@ -130,22 +131,27 @@ struct Worker<'w, 'j, K> {
 impl<K: Sink> Worker<'_, '_, K> {
     /// Cluster after cluster; true where the renderer panicked and must not be used any more.
     fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
-        let (mut text, mut results, mut ends) = (String::new(), Vec::new(), Vec::new());
+        let (mut text, mut results, mut pieces) = (String::new(), Vec::new(), Vec::new());
         while let Some(at) = self.next() {
             text.clear();
             results.clear();
-            ends.clear();
+            pieces.clear();
             let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results)));
             let mut faults = match &rendered {
-                Ok(Ok(())) => collect(self.job, &mut results, &mut ends),
+                Ok(Ok(())) => collect(self.job, &mut results, &mut pieces),
                 Ok(Err(fault)) => vec![fault.clone()],
                 Err(_) => vec![
                     Diagnostic::new(Code::Internal, "rendering panicked")
                         .with_help("this is a mistake in dropforge: please report it"),
                 ],
             };
+            if faults.is_empty() && self.job.plan.is_of_documents() {
+                pieces.clear();
+                renderer.take_pieces(&mut pieces);
+                faults = documents::faults(self.job, at, &pieces);
+            }
             if faults.is_empty() {
-                match self.sink.take(at, &text, &ends) {
+                match self.sink.take(at, &text, &pieces) {
                     Ok(()) => {}
                     Err(Fault::Cluster(fault)) => faults.push(fault),
                     Err(Fault::Run(fault)) => self.fatal(fault),
@@ -220,14 +226,14 @@ fn render(
     }
 }
 
-/// Sorts the results into ends and errors; each error names its template.
-fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, ends: &mut Vec<usize>) -> Vec<Box<Diagnostic>> {
+/// Sorts the results into pieces and errors; each error names its template.
+fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, pieces: &mut Vec<Piece>) -> Vec<Box<Diagnostic>> {
     let mut faults = Vec::new();
-    for (result, output) in results.drain(..).zip(job.plan.outputs()) {
+    for (output, (result, planned)) in results.drain(..).zip(job.plan.outputs()).enumerate() {
         match result {
-            Ok(end) => ends.push(end),
+            Ok(end) => pieces.push(Piece { output, end, ..Piece::default() }),
             Err(mut fault) => {
-                fault.template.get_or_insert_with(|| output.template.clone());
+                fault.template.get_or_insert_with(|| planned.template.clone());
                 faults.push(fault);
             }
         }

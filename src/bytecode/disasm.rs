@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::isa::{EscapeMode, Op, Operand, Role, Test};
+use super::isa::{Claim, EscapeMode, Op, Operand, Role, Test};
 use super::program::{CodeView, Program};
 use super::rows::{ChunkInfo, Number, Root, Segment};
 
@@ -93,6 +93,7 @@ fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32, listing: &mut
         Operand::Mode => write!(listing, "{}", EscapeMode::of(raw).name()),
         Operand::Role => write!(listing, "{}", Role::of(raw).name()),
         Operand::Test => write!(listing, "{}", Test::of(raw).name()),
+        Operand::Claim => write!(listing, "{}", Claim::of(raw).name()),
         Operand::Count => write!(listing, "{raw}"),
         Operand::Label => write!(listing, "@{raw}"),
     };

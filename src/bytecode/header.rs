@@ -14,11 +14,13 @@ pub enum Dialect {
     Hcl = 3,
     /// CEL expressions.
     Cel = 4,
+    /// YAML with CEL expressions and directives in it.
+    CelYaml = 5,
 }
 
 impl Dialect {
     /// Every language.
-    pub const ALL: [Dialect; 4] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel];
+    pub const ALL: [Dialect; 5] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel, Dialect::CelYaml];
 
     /// The id a user types: `tera`.
     pub fn id(self) -> &'static str {
@@ -27,6 +29,7 @@ impl Dialect {
             Dialect::Tera => "tera",
             Dialect::Hcl => "hcl",
             Dialect::Cel => "cel",
+            Dialect::CelYaml => "cel-yaml",
         }
     }
 
@@ -40,6 +43,43 @@ impl Dialect {
         matches!(self, Dialect::Tera)
     }
 
+    /// Whether a program does not write text but answers: with a list of documents, which whoever runs it writes.
+    pub fn answers_documents(self) -> bool {
+        matches!(self, Dialect::Cel | Dialect::CelYaml)
+    }
+
+    /// The language that the name of a file tells.
+    ///
+    /// ```
+    /// use dropforge::bytecode::Dialect;
+    /// assert_eq!(Dialect::of_name("a/app.yaml.tera"), Some(Dialect::Tera));
+    /// assert_eq!(Dialect::of_name("app.yaml"), None);
+    /// ```
+    pub fn of_name(name: &str) -> Option<Dialect> {
+        let base = name.rsplit('/').next().unwrap_or(name);
+        let parts: Vec<String> = base.split('.').skip(1).map(str::to_ascii_lowercase).collect();
+        let last = parts.len().saturating_sub(1);
+        let is_yaml = parts.last().is_some_and(|last| matches!(last.as_str(), "yaml" | "yml"));
+        let told = |(at, part): (usize, &String)| match Dialect::from_id(part) {
+            Some(Dialect::Hcl) => (at < last).then_some(Dialect::Hcl),
+            Some(Dialect::Cel) if at < last && is_yaml => Some(Dialect::CelYaml),
+            None => (at == last && part == Dialect::Hcl.extension()).then_some(Dialect::Hcl),
+            told => told,
+        };
+        parts.iter().enumerate().rev().take(2).find_map(told)
+    }
+
+    /// The extension that names the language.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Dialect::Tower => "tower",
+            Dialect::Tera => "tera",
+            Dialect::Hcl => "tftpl",
+            Dialect::Cel => "cel",
+            Dialect::CelYaml => "cel.yaml",
+        }
+    }
+
     /// The language with this number in artifacts.
     pub(super) fn from_number(number: u8) -> Option<Dialect> {
         Self::ALL.into_iter().find(|dialect| *dialect as u8 == number)
@@ -50,12 +90,13 @@ impl Dialect {
         1 << self as u8
     }
 
+    /// The letter for it in the instruction table; two languages that are lowered by one another share one.
     const fn letter(self) -> u8 {
         match self {
             Dialect::Tower => b'W',
             Dialect::Tera => b'T',
             Dialect::Hcl => b'H',
-            Dialect::Cel => b'C',
+            Dialect::Cel | Dialect::CelYaml => b'C',
         }
     }
 }

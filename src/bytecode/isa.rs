@@ -40,6 +40,8 @@ pub enum Operand {
     Role,
     /// A [`Test`].
     Test,
+    /// A [`Claim`].
+    Claim,
     /// A number of things.
     Count,
     /// A place in the code to jump to.
@@ -111,7 +113,7 @@ isa! {
     Lit           "lit"            (Lit)          Fixed(0)    => 1 "THC" "Push undefined, null, false or true.";
     Pop           "pop"            ()             Fixed(1)    => 0 "THC" "Drop the top.";
     LoadPath      "load_path"      (Path)         PathIndexes => 1 "THC" "Push what a path names; a missing one is the language's to judge.";
-    PeekPath      "peek_path"      (Path)         PathIndexes => 1 "TH" "Push what a path names, or undefined.";
+    PeekPath      "peek_path"      (Path)         PathIndexes => 1 "THC" "Push what a path names, or undefined.";
     EmitPath      "emit_path"      (Path, Mode)   PathIndexes => 0 "WTH" "Write what a path names.";
     TextPath      "text_path"      (Path, Mode, Str) PathIndexes => 0 "WTH" "Write a string, then what a path names.";
     StoreSlot     "store_slot"     (Slot)         Fixed(1)    => 0 "THC" "Set a slot.";
@@ -129,7 +131,7 @@ isa! {
     Gt            "gt"             ()             Fixed(2)    => 1 "THC" "Compare: greater.";
     Ge            "ge"             ()             Fixed(2)    => 1 "THC" "Compare: greater or equal.";
     In            "in"             ()             Fixed(2)    => 1 "TC"  "Whether the one below the top is in the top.";
-    Join          "join"           (Count)        Count       => 1 "TH" "Join values as text.";
+    Join          "join"           (Count)        Count       => 1 "THC" "Join values as text.";
     As            "as"             (Role)         Fixed(1)    => 1 "THC" "Replace the top by what it is in a role; the language says how, or that it has none.";
     List          "list"           (Count)        Count       => 1 "THC" "Make a list.";
     Map           "map"            (Keys)         Keys        => 1 "HC"  "Make a map of constant keys.";
@@ -139,18 +141,18 @@ isa! {
     JumpUnless    "jump_unless"    (Label)        Fixed(1)    => 0 "THC" "Take the top; go on elsewhere when it is not true.";
     JumpTest      "jump_test"      (Path, Str, Test, Label) PathIndexes => 0 "THC" "Compare what a path names with a string; go on elsewhere when the answer is as wanted.";
     JumpIs        "jump_is"        (Lit, Label)   Fixed(1)    => 1 "C" "Go on elsewhere when the top is this; it stays.";
-    JumpPresent   "jump_present"   (Label)        Fixed(1)    => 0 "TH" "Go on elsewhere with the top when it is present, else drop it.";
+    JumpPresent   "jump_present"   (Label)        Fixed(1)    => 0 "THC" "Go on elsewhere with the top when it is present, else drop it.";
     Iter          "iter"           (Count, Slot, Label) Fixed(1) => 0 "THC" "Open a loop over the top with one or two slots and set them to the first item; go on elsewhere when there is none.";
     Next          "next"           (Slot, Label)  Fixed(0)    => 0 "THC" "Set the loop's slots to the next item and go back; close the loop when there is none.";
     EndIter       "end_iter"       ()             Fixed(0)    => 0 "THC" "Close the innermost loop.";
     Call          "call"           (Site)         Arguments   => 1 "THC" "Call an imported function.";
     CallMemo      "call_memo"      (Site, Memo)   Arguments   => 1 "THC" "Call an imported function whose answer cannot change during a render, once.";
     Apply         "apply"          (Count, Import) Count      => 1 "HC"  "Call an imported function with a value for each of its parameters, in their order.";
-    CallChunk     "call_chunk"     (Chunk, Scope) Parameters  => 0 "TH" "Run a chunk in a frame of its own; with a scope it sees the caller's names.";
+    CallChunk     "call_chunk"     (Chunk, Scope) Parameters  => 0 "THC" "Run a chunk in a frame of its own; with a scope it sees the caller's names.";
     Return        "return"         ()             Fixed(0)    => 0 "WTHC" "Leave the chunk.";
     Fail          "fail"           (Fail)         Fixed(0)    => 0 "THC" "Raise a failure.";
     Text          "text"           (Str)          Fixed(0)    => 0 "WTH" "Write a string.";
-    Emit          "emit"           (Mode)         Fixed(1)    => 0 "THC" "Write the top.";
+    Emit          "emit"           (Mode)         Fixed(1)    => 0 "TH" "Write the top.";
     Capture       "capture"        ()             Fixed(0)    => 0 "TH" "Hold back what is written from here.";
     EndCapture    "end_capture"    ()             Fixed(0)    => 1 "TH" "Push what was held back as text.";
     Neg           "neg"            ()             Fixed(1)    => 1 "HC"  "Negate a number.";
@@ -163,6 +165,16 @@ isa! {
     Keep          "keep"           ()             Fixed(1)    => 0 "HC"  "Add the top to what is gathered.";
     EndGather     "end_gather"     ()             Fixed(0)    => 1 "HC"  "Push a list of what was gathered.";
     Answer        "answer"         ()             Fixed(1)    => 0 "HC"  "Take the top as the answer.";
+    Answered      "answered"       ()             Fixed(0)    => 1 "C"   "Push the answer that was given last.";
+    ListSome      "list_some"      (Count)        Count       => 1 "C"   "Make a list, each value as it is in the role of a value; without those that are undefined then.";
+    MapSome       "map_some"       (Keys)         Keys        => 1 "C"   "Make a map of constant keys, each value as it is in the role of a value; without those that are undefined then.";
+    KeepSome      "keep_some"      ()             Fixed(1)    => 0 "C"   "Add the top, as it is in the role of a value, to what is gathered, unless it is undefined then.";
+    KeepEntry     "keep_entry"     (Claim)        Fixed(2)    => 0 "C"   "The same with an entry: a key, and its value on top.";
+    KeepEntries   "keep_entries"   (Claim)        Fixed(1)    => 0 "C"   "The same with every entry of the map on top.";
+    EndEntries    "end_entries"    ()             Fixed(0)    => 1 "C"   "Push a map of the entries that were gathered.";
+    Meter         "meter"          (Count)        Fixed(0)    => 0 "C"   "Add to what the run costs.";
+    Measure       "measure"        (Count, Count) Fixed(0)    => 0 "C"   "Add to what the run costs what the language says of the topmost values, which stay: by this of its rules, so many of them.";
+    Raise         "raise"          (Slot)         Fixed(0)    => 0 "C"   "Raise the first error that was noted since there were as many as the slot says, if any was.";
 }
 
 /// Opcode bytes to opcodes; bytes that are none are [`Op::Return`], which the verifier never lets through.
@@ -289,6 +301,32 @@ impl Role {
             Role::Html => "html",
             Role::Answer => "answer",
             Role::Text => "text",
+        }
+    }
+}
+
+/// What an entry of a map says to another one of the same key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Claim {
+    /// It stays; a second one that stays is an error.
+    Stays,
+    /// It gives way to one that stays, and to a later one.
+    Yields,
+}
+
+impl Claim {
+    /// The claim of an operand.
+    #[inline(always)]
+    pub fn of(operand: u32) -> Claim {
+        if operand == Claim::Stays as u32 { Claim::Stays } else { Claim::Yields }
+    }
+
+    /// The name in listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Claim::Stays => "stays",
+            Claim::Yields => "yields",
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::header::Dialect;
 use super::isa::{Op, Operand, Pops};
-use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, NumberRow, Signature, Spanned};
+use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, NumberRow, Region, Signature, Spanned};
 use super::sections::{Counts, Layout, Parts, Row, Section, StringRow, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use super::views::{CallSite, FAILURE_HEAD, Path, Scope};
@@ -128,14 +128,16 @@ impl Program {
     #[inline]
     pub fn code(&self) -> CodeView<'_> {
         let Inner { counts: Counts { caches, memos }, block, layout, pool, .. } = &*self.inner;
-        let words = |section| layout.section(block, section);
+        // All at once: single expressions are run, too, and this is a good part of what that takes.
+        let [words, paths, sites, _keys, _scopes, strings, _numbers, chunks, globals] =
+            layout.sections(block, Section::Words);
         CodeView {
-            words: words(Section::Words),
-            paths: words(Section::Paths),
-            sites: words(Section::Sites),
-            strings: Row::rows(words(Section::Strings)),
-            chunks: Row::rows(words(Section::Chunks)),
-            globals: words(Section::Globals),
+            words,
+            paths,
+            sites,
+            strings: Row::rows(strings),
+            chunks: Row::rows(chunks),
+            globals,
             pool: pool.text(),
             caches: *caches,
             memos: *memos,
@@ -257,6 +259,13 @@ impl Program {
         covering.into_iter().map(|&[_, _, source, start, end]| Spanned::of(source, start, end)).collect()
     }
 
+    /// What the code at word `at` is about, the outermost first.
+    pub fn regions_at(&self, at: u32) -> Vec<Region> {
+        let covering = self.tables().regions.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
+        // By where they end; of two that end together the inner one comes first.
+        covering.rev().map(|&row| Region::of(row)).collect()
+    }
+
     /// The innermost handler of an error at word `at`.
     pub fn handler(&self, at: u32) -> Option<Handler> {
         let covering = self.handlers().filter(|handler| (handler.from..handler.to).contains(&at));
@@ -347,6 +356,18 @@ impl<'p> CodeView<'p> {
     #[inline]
     pub fn chunk(&self, id: u32) -> Option<ChunkInfo> {
         self.chunks.get(id as usize).map(ChunkInfo::of)
+    }
+
+    /// The first chunk: where a run begins.
+    #[inline]
+    pub(crate) fn first(&self) -> ChunkInfo {
+        self.chunks.first().map(ChunkInfo::of).unwrap_or_default()
+    }
+
+    /// How many values a run has beside those of its frames: the top-level inputs and the answers that are kept.
+    #[inline]
+    pub(crate) fn fixed(&self) -> usize {
+        self.globals.len() + self.memos as usize
     }
 
     /// The path at offset `at`.

@@ -14,11 +14,16 @@ pub enum ImportKind {
     Filter,
     /// A test of a value, its first argument.
     Test,
+    /// Another template, of any language: called with a map, its inputs, it answers with its text.
+    Template,
 }
 
 impl ImportKind {
     /// Every kind, in the order of their numbers in tables.
-    pub const ALL: [ImportKind; 3] = [ImportKind::Function, ImportKind::Filter, ImportKind::Test];
+    pub const ALL: [ImportKind; 4] = [ImportKind::Function, ImportKind::Filter, ImportKind::Test, ImportKind::Template];
+
+    /// The kinds that a registry has.
+    pub const FUNCTIONS: [ImportKind; 3] = [ImportKind::Function, ImportKind::Filter, ImportKind::Test];
 
     /// The word for it in messages.
     pub fn name(self) -> &'static str {
@@ -26,14 +31,15 @@ impl ImportKind {
             ImportKind::Function => "function",
             ImportKind::Filter => "filter",
             ImportKind::Test => "test",
+            ImportKind::Template => "template",
         }
     }
 }
 
-/// A function the program calls, linked by kind and name.
+/// What the program calls, linked by kind and name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Import<'p> {
-    /// Function, filter or test.
+    /// Function, filter, test or template.
     pub kind: ImportKind,
     /// Its name.
     pub name: &'p str,
@@ -51,6 +57,9 @@ impl Signature {
 
     /// A function that takes any names; its call sites hold the string ids of the names.
     pub const OPEN: Signature = Signature(Self::COUNT);
+
+    /// Another template: it takes a map of inputs.
+    pub const TEMPLATE: Signature = Signature(1);
 
     /// The most parameters that a function may have.
     pub const MOST: usize = 254;
@@ -172,6 +181,38 @@ pub(crate) type InlineRow = [u32; 5];
 
 pub(crate) fn inline_row(from: u32, to: u32, Spanned { source, span }: Spanned) -> InlineRow {
     [from, to, source, span.start, span.end]
+}
+
+/// What a stretch of code is about, for errors in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Region {
+    /// It makes what one step (a string id) leads to, from what the region around it makes.
+    Step(u32),
+    /// It makes the element that comes next in what the nth open capture of the frame gathers, counted from 0.
+    Element(u32),
+    /// It sees a name (a string id) for what is in a slot.
+    Name(u32, u32),
+}
+
+/// From, to; string or number; 0 for a step, 1 for an element, else two more than the slot.
+pub(crate) type RegionRow = [u32; 4];
+
+impl Region {
+    pub(crate) fn row(self, from: u32, to: u32) -> RegionRow {
+        match self {
+            Region::Step(name) => [from, to, name, 0],
+            Region::Element(nth) => [from, to, nth, 1],
+            Region::Name(name, slot) => [from, to, name, slot.saturating_add(2)],
+        }
+    }
+
+    pub(crate) fn of([_, _, what, kind]: RegionRow) -> Self {
+        match kind.checked_sub(2) {
+            Some(slot) => Region::Name(what, slot),
+            None if kind == 0 => Region::Step(what),
+            None => Region::Element(what),
+        }
+    }
 }
 
 /// An error in `from..to` is absorbed: the stacks are cut to these heights, undefined is pushed, and the code

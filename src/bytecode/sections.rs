@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::header::Dialect;
-use super::rows::{ChunkRow, DetailRow, HandlerRow, InlineRow, NumberRow, SpanRow};
+use super::rows::{ChunkRow, DetailRow, HandlerRow, InlineRow, NumberRow, RegionRow, SpanRow};
 
 /// A string's first byte in the pool, and the byte behind its last.
 pub(crate) type StringRow = [u32; 2];
@@ -137,6 +137,7 @@ sections! {
     Spans spans SpanRow, "Places in the sources, by the words they begin at.";
     Details details DetailRow, "Places of operands and arguments, by the words of their instructions.";
     Inlined inlined InlineRow, "Code in the place of calls, by the words it ends at.";
+    Regions regions RegionRow, "What code makes, and the names it sees, by the words it ends at.";
     Sources sources SourceRow, "Sources, the entry template's first.";
 }
 
@@ -174,6 +175,20 @@ impl Layout {
     /// The words of all sections.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.ends[SECTIONS - 1]
+    }
+
+    /// The words of `N` sections that follow one another, from `first` on.
+    #[inline(always)]
+    pub(super) fn sections<'p, const N: usize>(&self, block: &'p [u32], first: Section) -> [&'p [u32]; N] {
+        let at = first as usize;
+        let mut from = if at == 0 { self.start } else { self.ends[at - 1] };
+        let mut rest = block.get(from..).unwrap_or(&[]);
+        std::array::from_fn(|nth| {
+            let end = self.ends[at + nth];
+            let (section, behind) = rest.split_at_checked(end.wrapping_sub(from)).unwrap_or((&[], &[]));
+            (from, rest) = (end, behind);
+            section
+        })
     }
 
     #[inline(always)]

@@ -6,6 +6,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::bytecode::ImportKind;
+use crate::dialect::cel::Pattern;
 use crate::engine::{Dialect, Engine, EngineBuilder};
 use crate::function::{Capabilities, Files};
 use crate::value::OutputFormat;
@@ -114,6 +115,9 @@ pub(super) struct LanguageArgs {
     /// How values enter the text of `tower` templates: as they are unless set, or each as one word of a shell
     #[arg(long, value_name = "MODE", value_enum)]
     pub(super) render_mode: Option<RenderMode>,
+    /// Every text of `$let` without `${ }` is an expression, also one that could be meant as text; of `cel-yaml`
+    #[arg(long)]
+    pub(super) strict_let: bool,
     /// Where includes are found; else the directory given, or the parent of what is given
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(super) include_root: Option<PathBuf>,
@@ -125,7 +129,8 @@ pub(super) struct LanguageArgs {
 impl LanguageArgs {
     /// An engine as the arguments ask for it.
     pub(super) fn engine(&self) -> EngineBuilder {
-        let engine = Engine::builder().shell(self.render_mode == Some(RenderMode::Shell));
+        let shell = self.render_mode == Some(RenderMode::Shell);
+        let engine = Engine::builder().shell(shell).strict_let(self.strict_let);
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
@@ -133,9 +138,9 @@ impl LanguageArgs {
 
 fn declaration(text: &str) -> Result<(ImportKind, String), String> {
     let (kind, name) = text.split_once(':').unwrap_or((text, ""));
-    let kind = ImportKind::ALL.into_iter().find(|one| one.name() == kind).filter(|_| !name.is_empty());
+    let kind = ImportKind::FUNCTIONS.into_iter().find(|one| one.name() == kind).filter(|_| !name.is_empty());
     kind.map(|kind| (kind, name.to_owned())).ok_or_else(|| {
-        let kinds = ImportKind::ALL.map(|kind| format!("`{}:NAME`", kind.name()));
+        let kinds = ImportKind::FUNCTIONS.map(|kind| format!("`{}:NAME`", kind.name()));
         format!("a declaration is one of {}", kinds.join(", "))
     })
 }
@@ -258,7 +263,11 @@ pub(super) struct StampArgs {
     /// The directory to write below; with `--layout single` a file, or `-`
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: Option<PathBuf>,
-    /// Where outputs go: {cluster}, {template} and scalars of the inputs, or `single`
+    /// How documents are written: yaml, json, kyaml or ndjson; else as their language has it. Of `cel` and `cel-yaml`
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) output_format: Option<OutputFormat>,
+    /// Where outputs go: {cluster}, {template} and scalars of the inputs, or `single`; with {kind}, {name},
+    /// {namespace}, {metadata.a} or {document.a.b} each document of `cel` and `cel-yaml` goes to a file of its own
     #[arg(long, default_value = crate::bulk::DEFAULT_LAYOUT, value_name = "LAYOUT")]
     pub(super) layout: String,
     /// Remove what the run before wrote and this one has no place for
@@ -302,6 +311,9 @@ pub(super) struct RenderArgs {
     /// Where to write; standard output unless set
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     pub(super) output: PathBuf,
+    /// How documents are written: yaml, json, kyaml or ndjson; else as their language has it. Of `cel` and `cel-yaml`
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) output_format: Option<OutputFormat>,
     #[command(flatten)]
     pub(super) language: LanguageArgs,
     #[command(flatten)]
@@ -325,6 +337,16 @@ pub(super) struct EvalArgs {
     /// How the value is written: ndjson (a line of JSON), json, yaml or kyaml; of CEL
     #[arg(long, value_name = "FORMAT", default_value = "ndjson", conflicts_with = "typed")]
     pub(super) output_format: OutputFormat,
+    /// What is not known of the values: `request.auth`, `items[0].*`; if the value depends on it, the expression that is
+    /// left is printed; of CEL
+    #[arg(long, value_name = "PATTERN", conflicts_with = "typed")]
+    pub(super) unknown: Vec<Pattern>,
+    /// Print what it cost, and what was estimated that it costs at least and at most; of CEL
+    #[arg(long, conflicts_with = "typed")]
+    pub(super) cost: bool,
+    /// Stop with an error once it costs more than this; of CEL
+    #[arg(long, value_name = "N")]
+    pub(super) cost_limit: Option<u64>,
     #[command(flatten)]
     pub(super) values: ValueArgs,
 }

@@ -12,6 +12,7 @@ use super::values::{self, Stdin, stdout_error};
 use crate::bytecode::Dialect;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::cel::check::Environment;
+use crate::dialect::cel::check::cost::{Hints, Range};
 use crate::dialect::hcl::values::json::{encode, encode_plain};
 use crate::dialect::{cel, hcl};
 use crate::function::Fault;
@@ -43,9 +44,19 @@ pub(super) fn run(args: &EvalArgs, matches: &ArgMatches) -> Result<Exit, Failed>
 }
 
 fn of_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
+    if !args.unknown.is_empty() {
+        let message = "what is not known can be named for CEL only";
+        return Err(Diagnostic::new(Code::Usage, message)
+            .with_help("leave `--unknown` out, or say `--lang cel`")
+            .into());
+    }
     if args.output_format != OutputFormat::Ndjson {
         let message = "values of HCL are printed as a line of JSON";
         return Err(Diagnostic::new(Code::Usage, message).with_help("leave `--output-format` out").into());
+    }
+    if args.cost || args.cost_limit.is_some() {
+        let error = Diagnostic::new(Code::Usage, "what an expression of HCL costs is not counted");
+        return Err(error.with_help("leave `--cost` and `--cost-limit` out").into());
     }
     let limits = Limits::default();
     let expression = hcl::Expression::new(source, hcl::registry(), &limits)?;
@@ -61,20 +72,44 @@ fn of_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'
 }
 
 fn of_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
-    let limits = Limits::default();
+    let limits = Limits { cost: args.cost_limit.unwrap_or(u64::MAX), ..Limits::default() };
     let registry = cel::registry();
     let mut environment = Environment::new(&registry);
     for (name, _) in inputs.iter() {
         environment.declare(name, "dyn")?;
     }
-    let expression = cel::Expression::checked(source, &environment, &registry, &limits)?;
-    let value = expression.evaluate(space, inputs, &limits)?;
+    for pattern in &args.unknown {
+        environment.declare(pattern.root(), "dyn")?;
+    }
+    let metered = args.cost || args.cost_limit.is_some();
+    let settings = cel::Settings { cost: metered, ..cel::Settings::checked(&environment) };
+    let expression = cel::Expression::with(source, &settings, &registry, &limits)?;
+    if !args.unknown.is_empty()
+        && let cel::Partial::Unknown { residual, .. } = expression.partial(space, inputs, &args.unknown, &limits)?
+    {
+        return Ok(residual.to_string());
+    }
+    let (value, cost) = expression.evaluate_metered(space, inputs, &limits);
+    if args.cost {
+        let estimate = expression.estimate(&Hints::default()).unwrap_or_default();
+        eprintln!("cost {cost}, estimated {}", shown_range(estimate));
+    }
+    let value = value?;
     let mut text = String::new();
     write_documents([value], args.output_format, limits.output_bytes, &mut text)?;
     let end = text.strip_suffix('\n').map_or(text.len(), str::len);
     text.truncate(end);
     let ty = expression.ty().unwrap_or_default();
     Ok(if args.typed { format!(r#"{{"value":{text},"type":"{ty}"}}"#) } else { text })
+}
+
+/// From at least to at most, the largest number being no bound.
+fn shown_range(range: Range) -> String {
+    match range {
+        Range { min, max } if min == max => min.to_string(),
+        Range { min, max: u64::MAX } => format!("{min} or more"),
+        Range { min, max } => format!("{min} to {max}"),
+    }
 }
 
 /// The value as JSON; with its type where that is asked for.

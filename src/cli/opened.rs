@@ -45,6 +45,7 @@ pub(super) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, allow: &[Al
     let given = [
         ("--lang", args.lang.is_some()),
         ("--render-mode", args.render_mode.is_some()),
+        ("--strict-let", args.strict_let),
         ("--include-root", args.include_root.is_some()),
         ("--declare", !args.declare.is_empty()),
     ];
@@ -92,6 +93,12 @@ fn outputs(artifact: &Artifact) -> Result<Vec<String>> {
         let found = templates.iter().find(|template| template.name() == name);
         Ok(found.map_or(Vec::new(), |template| template.reaches().to_vec()))
     })
+}
+
+/// The error of a format that is asked for where templates give text.
+pub(super) fn gives_text(name: &str) -> Box<Diagnostic> {
+    let message = format!("`--output-format` is for templates that give documents, and `{name}` gives text");
+    Diagnostic::new(Code::Usage, message).with_help("documents are what templates of `cel` and `cel-yaml` give")
 }
 
 /// The templates of an artifact as files; of several none was named by the user.

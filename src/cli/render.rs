@@ -20,7 +20,13 @@ use crate::vm::Session;
 /// Runs the command.
 pub(super) fn run(args: &RenderArgs, matches: &ArgMatches, console: &Console) -> Result<Exit, Failed> {
     let mut stdin = Stdin::default();
-    let template = template(args, &mut stdin)?;
+    let mut template = template(args, &mut stdin)?;
+    if let Some(format) = args.output_format {
+        if !template.gives_documents() {
+            return Err(opened::gives_text(template.name()).into());
+        }
+        template = template.with_format(format);
+    }
     cached::tell(&template, console);
     let layers = values::layers(&args.values, matches, &mut stdin)?;
     let text = text(&template, layers.alone()?)?;

@@ -16,6 +16,8 @@ use super::{cached, glob, opened, progress, summary};
 use crate::bulk::{self, Change, Fleet, Forge, Format, Job, Layout, Looked, Options, Output, Plan, Report};
 use crate::bulk::{Selector, Stamper, StreamFile, Watch};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::engine::Template;
+use crate::value::OutputFormat;
 
 /// What `--layout single` means: every output in one stream.
 const SINGLE: &str = "single";
@@ -35,16 +37,22 @@ pub(super) fn run(
     let mut stdin = Stdin::default();
     let layers = values::layers(&args.values, matches, &mut stdin)?;
     let fleet = fleet(args, &mut stdin)?;
-    let (forge, outputs) = templates(args, &mut stdin, console)?;
-    let plan = Plan::new(&fleet, &layers, &selector, outputs, layout)?;
+    let (mut forge, names) = templates(args, &mut stdin, console)?;
+    if let Some(format) = args.output_format {
+        forge = forge.with_format(format);
+    }
+    let outputs = Outputs::of(args, &forge, names)?;
+    let layout = outputs.layout(layout)?;
+    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout.clone())?;
     if plan.clusters() == 0 {
         console.warning("there is no cluster to stamp for");
     }
     console.detail(&format!("{} clusters, {} templates", plan.clusters(), plan.outputs().len()));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers.shared())?;
+    let stamper = stamper.for_layout(&layout);
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
-    let options = options(args, global);
+    let options = Options { plain_stream: outputs.json, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = go(args, &target, &stamper, &job, &bar);
@@ -59,6 +67,54 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         fsync: args.fsync,
         prune: args.prune,
         prune_force: args.prune_force,
+        plain_stream: false,
+    }
+}
+
+/// The outputs, and what is known of them together.
+struct Outputs {
+    all: Vec<Output>,
+    /// The first template that gives text, and whether one gives documents.
+    text: Option<String>,
+    documents: bool,
+    /// Whether each is JSON.
+    json: bool,
+}
+
+impl Outputs {
+    fn of(args: &StampArgs, forge: &Forge, names: Vec<String>) -> Result<Self> {
+        let (extensions, mut outputs) =
+            (bulk::language_extensions(), Self { all: Vec::new(), text: None, documents: false, json: true });
+        for template in names {
+            let documents = forge.get(&template).filter(|template| template.gives_documents());
+            outputs.json &= documents.is_some_and(|template| template.format().is_json());
+            outputs.documents |= documents.is_some();
+            outputs.all.push(match documents.map(Template::format) {
+                Some(format) => {
+                    let name = bulk::document_name(&template, &extensions, format, args.output_format.is_some());
+                    Output { name, template }
+                }
+                None => {
+                    outputs.text.get_or_insert_with(|| template.clone());
+                    Output::new(template, &extensions)
+                }
+            });
+        }
+        let Some(text) = outputs.text.as_ref().filter(|_| args.output_format.is_some()) else { return Ok(outputs) };
+        let one_format = args.layout == SINGLE && args.output_format.is_some_and(OutputFormat::is_json);
+        if one_format || !outputs.documents { Err(opened::gives_text(text)) } else { Ok(outputs) }
+    }
+
+    /// The layout as these outputs have it.
+    fn layout(&self, layout: Layout) -> Result<Layout> {
+        match (&self.text, layout.names_field()) {
+            (None, _) => layout.of_documents(),
+            (Some(text), Some(place)) if self.documents => {
+                let message = format!("the layout takes `{{{place}}}` of documents, and `{text}` gives text");
+                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp templates that give text apart"))
+            }
+            _ => Ok(layout),
+        }
     }
 }
 
@@ -105,12 +161,12 @@ fn fleet(args: &StampArgs, stdin: &mut Stdin) -> Result<Fleet> {
     Fleet::read_all(files, args.name_key.as_deref())
 }
 
-/// The templates, from their sources and out of artifacts, and the outputs they make.
+/// The templates, from their sources and out of artifacts, and the names of those that make an output.
 fn templates(
     args: &StampArgs,
     stdin: &mut Stdin,
     console: &Console,
-) -> std::result::Result<(Forge, Vec<Output>), Failed> {
+) -> std::result::Result<(Forge, Vec<String>), Failed> {
     let lang = args.language.lang;
     let (artifacts, sources) = opened::sort(&args.templates);
     let (mut forge, mut files) = (Forge::default(), Vec::new());
@@ -128,8 +184,7 @@ fn templates(
     }
     forge.templates().for_each(|template| cached::tell(template, console));
     let names = bulk::outputs(&files, &mut |name| forge.references(name))?;
-    let extensions = bulk::language_extensions();
-    Ok((forge, names.into_iter().map(|name| Output::new(name, &extensions)).collect()))
+    Ok((forge, names))
 }
 
 fn go(

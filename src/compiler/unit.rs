@@ -45,6 +45,9 @@ pub struct Unit<'u> {
     /// Whether what the entry template writes is escaped for HTML (in languages where the entry decides), or
     /// for a shell (in languages that have a shell mode).
     pub escape: bool,
+    /// Whether a text that could be an expression or stand for itself is always an expression (in languages that have
+    /// such texts).
+    pub strict: bool,
 }
 
 impl std::fmt::Debug for Unit<'_> {

@@ -52,13 +52,21 @@ codes! {
     MisplacedTag         "E0105" "syntax.misplaced_tag"        "a tag stands where it is not allowed";
     DuplicateDefinition  "E0106" "syntax.duplicate_definition" "a name is defined twice";
     NotUtf8              "E0107" "syntax.not_utf8"             "the source is not UTF-8";
+    UnknownDirective     "E0108" "syntax.unknown_directive"    "a key is written as a directive and is none";
+    BadDirective         "E0109" "syntax.bad_directive"        "a directive is not written as it has to be";
+    MaybeExpression      "E0111" "syntax.maybe_expression"     "a text that could be meant as an expression";
+    MaybeText            "E0112" "syntax.maybe_text"           "an expression that could be meant as text";
+    LineEndBehind        "E0113" "syntax.line_end_behind"      "a line end behind an expression makes text of it";
 
     UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
     BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
+    UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
     Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
     NotIterable          "E0303" "value.not_iterable"          "a value cannot be looped over";
+    Unfit                "E0304" "value.unfit"                 "a value does not fit the type it is asked for as";
+    Assertion            "E0305" "value.assertion"             "a condition that must hold does not";
 
     UnknownFunction      "E0401" "function.unknown"            "no function of this name";
     MissingArgument      "E0402" "function.missing_argument"   "a required argument is not given";
@@ -71,6 +79,7 @@ codes! {
     InheritanceCycle     "E0503" "template.inheritance_cycle"  "a template inherits from itself";
     BadInheritance       "E0504" "template.bad_inheritance"    "inheritance or `super()` is used where it cannot be";
     OutsideRoot          "E0505" "template.outside_root"       "an include leaves its root";
+    IncludeCycle         "E0506" "template.include_cycle"      "a template includes itself";
 
     LimitSourceBytes     "E0601" "limit.source_bytes"          "a source is too long";
     LimitDepth           "E0602" "limit.depth"                 "something nests too deep";
@@ -82,6 +91,7 @@ codes! {
     LimitCode            "E0608" "limit.code"                  "a template expands to too much code";
     LimitRegex           "E0609" "limit.regex"                 "a regular expression is too large";
     CorruptProgram       "E0610" "program.corrupt"             "a program that no compiler of ours writes";
+    LimitCost            "E0611" "limit.cost"                  "an evaluation costs too much";
 
     TemplateMissingVariable    "E0701" "template_missing_variable"    "a referenced variable is not in its scope";
     TemplateInvalidSyntax      "E0702" "template_invalid_syntax"      "a malformed expression";
@@ -158,6 +168,7 @@ impl Code {
                 | Code::LimitTemplates
                 | Code::LimitCode
                 | Code::LimitRegex
+                | Code::LimitCost
         )
     }
 }

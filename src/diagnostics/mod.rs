@@ -79,6 +79,8 @@ pub struct Diagnostic {
     pub context: Option<Span>,
     /// The primary place first, then others (the include or call that led there).
     pub labels: Vec<Label>,
+    /// Which part of what the running instruction comes from it is about, until the machine has placed it.
+    pub(crate) part: Option<u32>,
     /// What else went wrong in the same run.
     pub also: Vec<Box<Diagnostic>>,
     /// The names that could have been meant, sorted; `None` where nothing was looked up.
@@ -104,6 +106,7 @@ impl Diagnostic {
             message: message.into(),
             detail: None,
             context: None,
+            part: None,
             also: Vec::new(),
             labels: Vec::new(),
             available: None,

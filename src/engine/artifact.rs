@@ -3,9 +3,10 @@
 use std::fmt;
 
 use super::builder::Engine;
-use super::template::{Origin, Template};
-use crate::bytecode::{Bundle, BundleEntry, Bytes};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::links::{Library, Links};
+use super::template::{Findings, Origin, Template};
+use crate::bytecode::{Bundle, BundleEntry, Bytes, Program};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 
 /// An artifact that was opened: it is whole, of this version, and every program in it is verified. A template is
 /// linked to the engine's functions when it is asked for. Cheap to clone.
@@ -56,8 +57,8 @@ impl Artifact {
     /// # Errors
     /// `template.unknown`, with the nearest name; `function.unknown` where it calls what the engine does not have.
     pub fn template(&self, name: &str) -> Result<Template> {
-        let entry = self.bundle.entry(name).ok_or_else(|| self.unknown(name))?;
-        Template::of_entry(entry, Origin::Artifact, &self.engine)
+        let entries = Entries { bundle: &self.bundle, origin: Origin::Artifact };
+        Links::new(&entries, &self.engine).template(name).map_err(first)
     }
 
     /// Every template, in the order of the names.
@@ -67,12 +68,33 @@ impl Artifact {
     pub fn templates(&self) -> Result<Vec<Template>> {
         self.names().map(|name| self.template(name)).collect()
     }
+}
 
-    fn unknown(&self, name: &str) -> Box<Diagnostic> {
-        Diagnostic::new(Code::UnknownTemplate, format!("the artifact has no template `{name}`"))
-            .with_suggestion(name, self.names())
-            .with_available(self.names())
+/// The templates of a bundle, for what is called.
+pub(super) struct Entries<'b> {
+    /// Where they are.
+    pub bundle: &'b Bundle,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+impl Library for Entries<'_> {
+    fn program(&self, name: &str) -> std::result::Result<(Program, Findings), Diagnostics> {
+        let Some(entry) = self.bundle.entry(name) else {
+            let names = || self.bundle.entries().iter().map(BundleEntry::name);
+            let error = Diagnostic::new(Code::UnknownTemplate, format!("the artifact has no template `{name}`"));
+            return Err(error.with_suggestion(name, names()).with_available(names()).into());
+        };
+        let reaches = entry.reaches().iter().map(|name| name.to_string()).collect();
+        let found = Findings { origin: self.origin, lints: Vec::new(), reaches, escape: entry.escape() };
+        Ok((entry.program().clone(), found))
     }
+}
+
+/// The one error of what has no more than one.
+fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    let none = || Diagnostic::new(Code::Internal, "a template failed without an error");
+    errors.into_vec().into_iter().next().unwrap_or_else(none)
 }
 
 impl fmt::Debug for Artifact {

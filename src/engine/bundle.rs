@@ -14,7 +14,8 @@ pub struct Bundling {
 }
 
 impl Engine {
-    /// Compiles the templates that the engine's loader has under these names, to be written as one artifact.
+    /// Compiles the templates that the engine's loader has under these names, to be written as one artifact; templates
+    /// of other languages that they call are added.
     /// Neither their order nor the machine makes a difference to its bytes.
     ///
     /// # Errors
@@ -76,7 +77,8 @@ impl Bundling {
     /// # Errors
     /// `artifact.name` for a name that no artifact can hold; `limit.code` where the templates are too large for one.
     pub fn encode(&self) -> Result<Vec<u8>> {
-        let entries: Vec<_> = self.templates.iter().map(Template::entry).collect();
+        let mut entries = Vec::new();
+        self.templates.iter().for_each(|template| template.entries(template.name(), &mut entries));
         encode(&entries, self.strip)
     }
 }

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use super::artifact::Entries;
 use super::builder::{Engine, EngineBuilder};
 use super::cache::{Cache, Key, Recorder};
+use super::discover::{dialect_of, unknown_language};
+use super::links::{Library, Links};
 use super::loader::{MemoryLoader, Once};
 use super::template::{Findings, Origin, Template};
-use crate::bytecode::Dialect;
+use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compiled, Loader, NoLoader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::{cel, hcl, tera, tower};
@@ -19,13 +22,21 @@ pub(super) struct Front {
     templates: Vec<Arc<Source>>,
     escape_suffixes: Vec<String>,
     shell: bool,
+    strict_let: bool,
     cache: Option<Cache>,
 }
 
 impl Default for Front {
     fn default() -> Self {
         let escape_suffixes = [".html", ".htm", ".xml"].map(str::to_owned).into();
-        Self { loader: Arc::new(NoLoader), templates: Vec::new(), escape_suffixes, shell: false, cache: None }
+        Self {
+            loader: Arc::new(NoLoader),
+            templates: Vec::new(),
+            escape_suffixes,
+            shell: false,
+            strict_let: false,
+            cache: None,
+        }
     }
 }
 
@@ -117,11 +128,14 @@ impl Engine {
             self.unit(dialect, entry, loader, None)
         };
         let units: Vec<_> = entries.iter().copied().zip(&recorders).map(unit).collect();
-        let linked = |(answer, (unit, recorder)): (Answer, (&Unit<'_>, _))| {
-            let template = self.link(answer, unit)?;
-            if let Some(cache) = cache {
-                cache.keep(&Key::of(dialect, unit), recorder, &template);
-            }
+        let called = Sources { engine: self, loader };
+        let mut links = Links::new(&called, self);
+        let linked = |(answer, (unit, recorder)): (Answer, (&Unit<'_>, &Recorder<'_>))| {
+            let Some(cache) = cache else { return link(answer, unit, &mut links) };
+            // What an entry of the cache is made from has to be known of each by itself.
+            let called = Sources { engine: self, loader: recorder };
+            let template = link(answer, unit, &mut Links::new(&called, self))?;
+            cache.keep(&Key::of(dialect, unit), recorder, &template);
             Ok(template)
         };
         compile_all(dialect, &units).into_iter().zip(units.iter().zip(&recorders)).map(linked).collect()
@@ -134,8 +148,10 @@ impl Engine {
         source: &Arc<Source>,
         escape: Option<bool>,
     ) -> Result<Template, Diagnostics> {
-        let unit = self.unit(dialect, source, &*self.shared.front.loader, escape);
-        self.link(compile(dialect, &unit), &unit)
+        let loader = Once::over(&*self.shared.front.loader);
+        let unit = self.unit(dialect, source, &loader, escape);
+        let called = Sources { engine: self, loader: &loader };
+        link(compile(dialect, &unit), &unit, &mut Links::new(&called, self))
     }
 
     /// What compiles `entry`; `escape` overrides what its name says.
@@ -147,19 +163,19 @@ impl Engine {
         escape: Option<bool>,
     ) -> Unit<'u> {
         let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
-        Unit { entry, loader, registry: self.registry(dialect), limits: &self.shared.limits, escape }
-    }
-
-    fn link(&self, answer: Answer, unit: &Unit<'_>) -> Result<Template, Diagnostics> {
-        let Compiled { program, lints, reaches } = answer?;
-        let found = Findings { origin: Origin::Source, lints, reaches, escape: unit.escape };
-        Ok(Template::link(program, found, self)?)
+        let (registry, limits, strict) = (self.registry(dialect), &self.shared.limits, self.shared.front.strict_let);
+        Unit { entry, loader, registry, limits, escape, strict }
     }
 
     /// The template that a cache has for a source, if it has one.
     fn kept(&self, cache: &Cache, dialect: Dialect, source: &Arc<Source>, loader: &dyn Loader) -> Option<Template> {
         let kept = cache.find(&Key::of(dialect, &self.unit(dialect, source, loader, None)), loader)?;
-        Template::of_entry(kept.entry(source.name())?, Origin::Cache, self).ok()
+        let template =
+            Links::new(&Entries { bundle: &kept, origin: Origin::Cache }, self).template(source.name()).ok()?;
+        // What is known of the engine before anything is parsed does not say how templates that are called escape.
+        let same =
+            |name: &str, called: &Template| called.escapes() == self.shared.front.escapes(called.dialect(), name);
+        template.calls_only(&same).then_some(template)
     }
 
     fn unknown(&self, name: &str) -> Box<Diagnostic> {
@@ -168,6 +184,32 @@ impl Engine {
             .with_suggestion(name, names.iter().map(String::as_str))
             .with_available(names.iter().cloned())
     }
+}
+
+/// The templates that a loader has, for what is called: each by the language that its name tells.
+struct Sources<'l> {
+    engine: &'l Engine,
+    loader: &'l dyn Loader,
+}
+
+impl Library for Sources<'_> {
+    fn program(&self, name: &str) -> Result<(Program, Findings), Diagnostics> {
+        let dialect = dialect_of(name).ok_or_else(|| unknown_language(name))?;
+        let source = self.loader.load(name)?.ok_or_else(|| self.engine.unknown(name))?;
+        let unit = self.engine.unit(dialect, &source, self.loader, None);
+        Ok(found(compile(dialect, &unit)?, &unit))
+    }
+}
+
+/// What was compiled, apart.
+fn found(compiled: Compiled, unit: &Unit<'_>) -> (Program, Findings) {
+    let Compiled { program, lints, reaches } = compiled;
+    (program, Findings { origin: Origin::Source, lints, reaches, escape: unit.escape })
+}
+
+fn link(answer: Answer, unit: &Unit<'_>, links: &mut Links<'_>) -> Result<Template, Diagnostics> {
+    let (program, found) = found(answer?, unit);
+    links.link(unit.entry.name(), program, found)
 }
 
 /// What compiling a unit gives: the program, or everything that is wrong.
@@ -180,6 +222,7 @@ fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
         Dialect::Tera => tera::compile(unit),
         Dialect::Hcl => hcl::compile(unit),
         Dialect::Cel => cel::compile(unit),
+        Dialect::CelYaml => cel::yaml::compile(unit),
     }
 }
 
@@ -190,6 +233,7 @@ fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
         Dialect::Tera => tera::compile_all(units),
         Dialect::Hcl => units.iter().map(hcl::compile).collect(),
         Dialect::Cel => units.iter().map(cel::compile).collect(),
+        Dialect::CelYaml => units.iter().map(cel::yaml::compile).collect(),
     }
 }
 
@@ -230,6 +274,22 @@ impl EngineBuilder {
     /// ```
     pub fn shell(mut self, shell: bool) -> Self {
         self.front.shell = shell;
+        self
+    }
+
+    /// Makes every text of a `$let` without `${ }` an expression, also where it could be meant as text (`cel-yaml`).
+    /// A text then says so: `'text'` in quotes of CEL, or with `${ }` in it.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let source = "$let: {zone: eu-west}\nzone: ${zone}\n";
+    /// let compile = |strict| Engine::builder().strict_let(strict).build().compile(Dialect::CelYaml, "a.cel.yaml", source);
+    /// assert_eq!(compile(false)?.render(&())?, "zone: eu-west\n");
+    /// assert!(compile(true)?.render(&()).is_err_and(|error| error.message.contains("eu")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn strict_let(mut self, strict: bool) -> Self {
+        self.front.strict_let = strict;
         self
     }
 }

@@ -156,46 +156,30 @@ fn walk(
 
 /// The language that a file's name tells: by its last extension or the one before (`app.yaml.tera`, `app.tera.yaml`),
 /// whatever its letters' case. A file of HCL is a configuration; a template's name ends in `.tftpl` or has `hcl` before
-/// its last extension (`app.hcl.tmpl`).
+/// its last extension (`app.hcl.tmpl`). With `cel` before `.yaml` or `.yml` it is YAML with CEL in it.
 ///
 /// ```
 /// use dropforge::engine::{Dialect, dialect_of};
 /// assert_eq!(dialect_of("app.yaml.tera"), Some(Dialect::Tera));
 /// assert_eq!(dialect_of("app.tower.sh"), Some(Dialect::Tower));
 /// assert_eq!(dialect_of("app.yaml.tftpl"), Some(Dialect::Hcl));
+/// assert_eq!(dialect_of("app.cel.yaml"), Some(Dialect::CelYaml));
+/// assert_eq!(dialect_of("app.yaml.cel"), Some(Dialect::Cel));
 /// assert_eq!(dialect_of("main.hcl"), None);
 /// assert_eq!(dialect_of("app.yaml"), None);
 /// ```
 pub fn dialect_of(name: &str) -> Option<Dialect> {
-    let base = name.rsplit('/').next().unwrap_or(name);
-    let parts: Vec<String> = base.split('.').skip(1).map(str::to_ascii_lowercase).collect();
-    let last = parts.len().saturating_sub(1);
-    let told = |(at, part): (usize, &String)| match Dialect::from_id(part) {
-        Some(Dialect::Hcl) => (at < last).then_some(Dialect::Hcl),
-        None => (at == last && part == extension(Dialect::Hcl)).then_some(Dialect::Hcl),
-        told => told,
-    };
-    parts.iter().enumerate().rev().take(2).find_map(told)
-}
-
-/// The extension that names a language.
-const fn extension(dialect: Dialect) -> &'static str {
-    match dialect {
-        Dialect::Tower => "tower",
-        Dialect::Tera => "tera",
-        Dialect::Hcl => "tftpl",
-        Dialect::Cel => "cel",
-    }
+    Dialect::of_name(name)
 }
 
 /// The extensions that name a language.
 pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
-    Dialect::ALL.map(extension)
+    Dialect::ALL.map(Dialect::extension)
 }
 
 /// The error of a file whose name does not tell its language.
 pub fn unknown_language(name: &str) -> Box<Diagnostic> {
-    let tera = extension(Dialect::Tera);
+    let tera = Dialect::Tera.extension();
     Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
         .with_available(language_extensions())
         .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`"))

@@ -22,8 +22,10 @@ mod compile;
 #[cfg(feature = "compile")]
 mod discover;
 mod instance;
+mod links;
 #[cfg(feature = "compile")]
 mod loader;
+mod nested;
 #[cfg(feature = "compile")]
 mod precompile;
 mod template;

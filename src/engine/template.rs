@@ -1,6 +1,7 @@
 //! A compiled template, ready to render.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,11 +11,11 @@ use super::builder::Engine;
 use super::instance;
 #[cfg(feature = "compile")]
 use crate::bytecode::Entry;
-use crate::bytecode::{BundleEntry, Dialect, Program, disassemble, disassemble_with_lines};
+use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
-use crate::value::{Arena, InputBuilder, Inputs, Shapes};
+use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
 /// What a render can fail with.
@@ -24,6 +25,8 @@ pub type RenderError = Box<Diagnostic>;
 #[derive(Clone)]
 pub struct Template {
     shared: Arc<Shared>,
+    /// What its documents are written in, in languages whose programs answer with documents.
+    format: OutputFormat,
 }
 
 struct Shared {
@@ -33,7 +36,11 @@ struct Shared {
     capabilities: Capabilities<'static>,
     files: Option<Arc<Files>>,
     found: Findings,
+    callees: Callees,
 }
+
+/// The templates that a program calls, by the names it has for them.
+pub(super) type Callees = BTreeMap<String, Template>;
 
 /// Where a template comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,16 +72,69 @@ thread_local! {
 }
 
 impl Template {
-    /// Links a program to the functions of `engine`, under its limits and capabilities.
+    /// Links a program to the functions of `engine`, under its limits and capabilities, and to the templates it calls.
     ///
     /// # Errors
     /// `function.unknown`, with the nearest name there is.
-    pub(super) fn link(program: Program, found: Findings, engine: &Engine) -> Result<Self> {
-        let linked = engine.registry(program.dialect()).link(program.imports());
+    pub(super) fn link(program: Program, found: Findings, engine: &Engine, callees: Callees) -> Result<Self> {
+        let registry = engine.registry(program.dialect());
+        let linked = registry.link_with(program.imports(), &mut |name| match callees.get(name) {
+            Some(template) => Ok(template.clone().into_callee(name)),
+            None => Err(registry.unknown(ImportKind::Template, name)),
+        });
         let linked = linked.map_err(|error| error.with_note(format!("`{}` calls it", program.name())))?;
         let (limits, capabilities) = (engine.limits().clone(), engine.shared.capabilities);
         let files = engine.shared.files.clone();
-        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, files, found }) })
+        let format = instance::default_format(program.dialect());
+        Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, files, found, callees }), format })
+    }
+
+    /// The same template, whose documents are written in `format`. A template of a language whose programs write text
+    /// writes what it did: [`Template::gives_documents`] tells which it is.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::OutputFormat;
+    /// let template = Engine::new().compile(Dialect::Cel, "a.cel", "{'a': [n, n + 1]}")?;
+    /// let inputs = serde_json::json!({"n": 1});
+    /// assert_eq!(template.render(&inputs)?, "{\"a\":[1,2]}\n");
+    /// assert_eq!(template.with_format(OutputFormat::Yaml).render(&inputs)?, "a:\n  - 1\n  - 2\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_format(&self, format: OutputFormat) -> Self {
+        Self { format, ..self.clone() }
+    }
+
+    /// The format that its documents are written in.
+    pub fn format(&self) -> OutputFormat {
+        self.format
+    }
+
+    /// Whether it gives documents, which are written in a [format](Template::with_format), and not text.
+    pub fn gives_documents(&self) -> bool {
+        self.dialect().answers_documents()
+    }
+
+    /// The documents it gives, as values, which live until the session is used again.
+    ///
+    /// # Errors
+    /// Those of a render; `usage` where the template [gives text](Template::gives_documents).
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// use dropforge::value::{Arena, Inputs, Value};
+    /// use dropforge::vm::Session;
+    /// let template = Engine::new().compile(Dialect::Cel, "a.cel", "{'n': n + 1}")?;
+    /// let (arena, mut session) = (Arena::new(), Session::new());
+    /// let inputs = Inputs::new(arena.map(&[("n", Value::Int(1))]));
+    /// let documents = template.documents(&mut session, inputs)?;
+    /// let n = documents[0].as_map().and_then(|map| map.get("n"));
+    /// assert!(matches!(n, Some(Value::Int(2))));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn documents<'s>(&'s self, session: &'s mut Session, inputs: Inputs<'s>) -> Result<&'s [Value<'s>]> {
+        instance::documents(session, self.run(inputs), &mut NoHooks)
     }
 
     /// Renders with anything that serialises to a map of names.
@@ -122,7 +182,7 @@ impl Template {
         hooks: &mut H,
     ) -> Result<()> {
         let before = out.len();
-        let result = instance::render(session, self.run(inputs), out, hooks);
+        let result = instance::render(session, self.run(inputs), self.format, out, hooks);
         if result.is_err() {
             out.truncate(before);
         }
@@ -133,7 +193,7 @@ impl Template {
     /// one is wrong: slower, for tests of what the verifier lets through.
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
         let before = out.len();
-        let result = instance::render_checked(session, self.run(inputs), out);
+        let result = instance::render_checked(session, self.run(inputs), self.format, out);
         if result.is_err() {
             out.truncate(before);
         }
@@ -160,10 +220,20 @@ impl Template {
         instance::explain(self.run(inputs), error);
     }
 
+    /// The program with its imports.
+    pub(super) fn parts(&self) -> (&Program, &Linked) {
+        (&self.shared.program, &self.shared.linked)
+    }
+
     fn run<'r>(&'r self, inputs: Inputs<'r>) -> Run<'r> {
         let Shared { program, linked, limits, files, .. } = &*self.shared;
         let capabilities = files.iter().fold(self.shared.capabilities, |all, files| all.with_files(files));
-        Run { program, linked, inputs, limits, capabilities }
+        Run { program, linked, inputs, limits, capabilities, budgets: None }
+    }
+
+    /// The limits it renders under.
+    pub fn limits(&self) -> &Limits {
+        &self.shared.limits
     }
 
     /// Where it comes from.
@@ -202,20 +272,26 @@ impl Template {
         self.shared.found.escape
     }
 
-    /// The template as an artifact holds it, under its own name.
+    /// The template as an artifact holds it, under this name.
     #[cfg(feature = "compile")]
-    pub(super) fn entry(&self) -> Entry<'_> {
-        Entry { name: self.name(), program: self.program(), escape: self.escapes(), reaches: self.reaches() }
+    fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
+        Entry { name, program: self.program(), escape: self.escapes(), reaches: self.reaches() }
     }
 
-    /// Links a template of an artifact.
-    ///
-    /// # Errors
-    /// As [`Template::link`].
-    pub(super) fn of_entry(entry: &BundleEntry, origin: Origin, engine: &Engine) -> Result<Self> {
-        let reaches = entry.reaches().iter().map(|name| name.to_string()).collect();
-        let found = Findings { origin, lints: Vec::new(), reaches, escape: entry.escape() };
-        Self::link(entry.program().clone(), found, engine)
+    /// Adds the template, and those that it calls, to what an artifact holds, each that is not there yet.
+    #[cfg(feature = "compile")]
+    pub(super) fn entries<'t>(&'t self, name: &'t str, to: &mut Vec<Entry<'t>>) {
+        // Two of one name but of different languages are an error of the artifact.
+        if !to.iter().any(|one| one.name == name && one.program.dialect() == self.dialect()) {
+            to.push(self.entry(name));
+            self.shared.callees.iter().for_each(|(name, callee)| callee.entries(name, to));
+        }
+    }
+
+    /// Whether `holds` of every template that it calls, also through others, and the names they have there.
+    #[cfg(feature = "compile")]
+    pub(super) fn calls_only(&self, holds: &dyn Fn(&str, &Template) -> bool) -> bool {
+        self.shared.callees.iter().all(|(name, called)| holds(name, called) && called.calls_only(holds))
     }
 
     /// The top-level inputs it may read, sorted.

@@ -10,6 +10,7 @@ use super::files::Files;
 use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
+use crate::schema::Schemas;
 use crate::stdlib::pattern::search_steps;
 use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Shape, Value, equal};
 
@@ -93,11 +94,16 @@ impl<'r> Capabilities<'r> {
 /// Compiled patterns. Shared, not cloned: a clone begins with an empty cache of its automaton.
 type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
 
-/// Compiled regular expressions, kept from render to render.
+/// Compiled regular expressions and schemas, kept from render to render.
 #[derive(Debug, Default)]
-pub struct Regexes {
+pub struct Caches {
     compiled: RefCell<Patterns>,
+    /// By the text that a program carries of them.
+    schemas: RefCell<hashbrown::HashMap<String, Arc<Schemas>>>,
 }
+
+/// How many schemas are kept.
+const SCHEMAS: usize = 256;
 
 /// How many patterns are kept.
 const REGEXES: usize = 64;
@@ -120,11 +126,13 @@ pub struct Cx<'v> {
     inputs: Inputs<'v>,
     limits: &'v Limits,
     capabilities: Capabilities<'v>,
-    regexes: &'v Regexes,
+    caches: &'v Caches,
     /// Patterns this render has paid for. What a render costs must not depend on what ran before it.
     patterns: RefCell<Option<Patterns>>,
     fuel: Cell<u64>,
     memory: Cell<u64>,
+    /// What the run cost so far, of programs that are metered.
+    metered: Cell<u64>,
     at: Cell<usize>,
     notes: Notes<'v>,
 }
@@ -136,11 +144,11 @@ impl<'v> Cx<'v> {
         inputs: Inputs<'v>,
         limits: &'v Limits,
         capabilities: Capabilities<'v>,
-        regexes: &'v Regexes,
+        caches: &'v Caches,
     ) -> Self {
         let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
-        let (patterns, at, notes) = (RefCell::default(), Cell::new(0), Notes::default());
-        Self { arena, inputs, limits, capabilities, regexes, patterns, fuel, memory, at, notes }
+        let (patterns, metered, at, notes) = (RefCell::default(), Cell::new(0), Cell::new(0), Notes::default());
+        Self { arena, inputs, limits, capabilities, caches, patterns, fuel, memory, metered, at, notes }
     }
 
     /// What is left of the budgets: steps and bytes.
@@ -152,6 +160,20 @@ impl<'v> Cx<'v> {
     pub(crate) fn set_budgets(&self, (fuel, memory): (u64, u64)) {
         self.fuel.set(fuel);
         self.memory.set(memory);
+    }
+
+    /// What the run cost so far.
+    pub(crate) fn metered(&self) -> u64 {
+        self.metered.get()
+    }
+
+    /// Adds `cost` to what the run cost so far; what is too large to count stays the largest number. An error once it is
+    /// more than [`Limits::cost`].
+    #[inline]
+    pub(crate) fn meter(&self, cost: u64) -> Result<()> {
+        let all = self.metered.get().saturating_add(cost);
+        self.metered.set(all);
+        if all > self.limits.cost { Err(Limit::Cost.error(self.limits.cost)) } else { Ok(()) }
     }
 
     /// The word of the running instruction.
@@ -318,7 +340,7 @@ impl<'v> Cx<'v> {
 
     /// The compiled form of `pattern`, from the session where it has it.
     fn compiled(&self, pattern: &str) -> Result<Arc<Regex>> {
-        if let Some(regex) = self.regexes.compiled.borrow().get(pattern) {
+        if let Some(regex) = self.caches.compiled.borrow().get(pattern) {
             return Ok(regex.clone());
         }
         let mut builder = regex::RegexBuilder::new(pattern);
@@ -328,11 +350,27 @@ impl<'v> Cx<'v> {
             _ => self.fault(Code::BadArgument, format!("`{pattern}` is not a regular expression: {error}")),
         })?;
         let regex = Arc::new(regex);
-        let mut compiled = self.regexes.compiled.borrow_mut();
+        let mut compiled = self.caches.compiled.borrow_mut();
         if compiled.len() < REGEXES {
             compiled.insert(pattern.to_owned(), regex.clone());
         }
         Ok(regex)
+    }
+
+    /// The schemas of the text that a program carries of them. A step is spent for each 64 bytes of it, compiled or not:
+    /// they are a part of the program.
+    pub fn schemas(&self, text: &str) -> Result<Arc<Schemas>> {
+        self.spend(text.len() as u64 / 64)?;
+        if let Some(schemas) = self.caches.schemas.borrow().get(text) {
+            return Ok(schemas.clone());
+        }
+        let schemas = Schemas::read(text).map(Arc::new);
+        let schemas = schemas.ok_or_else(|| self.fault(Code::CorruptProgram, "a schema cannot be read"))?;
+        let mut kept = self.caches.schemas.borrow_mut();
+        if kept.len() < SCHEMAS {
+            kept.insert(text.to_owned(), schemas.clone());
+        }
+        Ok(schemas)
     }
 
     /// An error at the instruction that runs; [`CULPRIT`] in the message becomes its source text.

@@ -34,7 +34,7 @@ mod positional;
 mod registry;
 mod spec;
 
-pub use context::{Capabilities, Cx, Regexes};
+pub use context::{Caches, Capabilities, Cx};
 pub use fault::{Fault, Outcome, PathStep, Wrong};
 pub use files::{FileFault, Files};
 pub(crate) use gate::excerpt;
@@ -44,7 +44,7 @@ pub use notes::{Note, Noted, Notes, Subject};
 pub use overloads::{Overload, Ty};
 pub use positional::{Admits, Answer, ClosureBody, Place, Positional, PositionalBody};
 pub use registry::{Linked, Registry};
-pub use spec::{Body, Builtin, Default, Example, NativeBody, Param, Params, Type};
+pub use spec::{Body, Builtin, Default, Example, NativeBody, Param, Params, TemplateBody, Type};
 
 #[cfg(doc)]
 use crate::value::Value;

@@ -182,8 +182,8 @@ macro_rules! overloads {
                     body: $body,
                 }),*
             ] })),
-            doc: $doc,
-            examples: &[$(($example, $result)),*],
+            doc: std::borrow::Cow::Borrowed($doc),
+            examples: std::borrow::Cow::Borrowed(&[$(($example, $result)),*]),
             needs: $crate::overloads!(@needs $($needs)?),
             pure: true $(& $crate::function::Capabilities::$needs.is_none())?,
             body: $crate::function::Body::Overloaded,
@@ -205,7 +205,7 @@ mod tests {
 
     overloads! {
         static ONE:
-        "f": "The first." [] {
+        "f": "The first." ["f([1])" => "1"] {
             "f_list" ((list A)) -> A = first;
             "f_map" member ((map String (list Int)), "net.IP") -> (optional B) = first;
         }
@@ -213,7 +213,7 @@ mod tests {
 
     overloads! {
         static OTHER:
-        "f": "The first, again." [] {
+        "f": "The first, again." ["f(int)" => "int"] {
             "f_list" ((list Dyn)) -> Dyn = first;
             "f_type" (Type, (type A)) -> Bool = first;
         }
@@ -244,8 +244,17 @@ mod tests {
                 "f_type(type,type(A))->bool;"
             ]
         );
+        assert_eq!(function.doc, "The first. The first, again.");
+        assert_eq!(*function.examples, [("f([1])", "1"), ("f(int)", "int")]);
         let alone = Registry::of(&[ONE]);
         assert_ne!(alone.get(ImportKind::Function, "f").unwrap().signature(), function.signature());
         assert_eq!(Registry::of(&[ONE, ONE]).get(ImportKind::Function, "f").unwrap().signature(), ONE[0].signature());
+    }
+
+    #[test]
+    fn what_replaces_every_overload_of_a_function_is_described_alone() {
+        let registry = Registry::of(&[OTHER, OTHER]);
+        let function = registry.get(ImportKind::Function, "f").unwrap();
+        assert_eq!((&*function.doc, function.examples.len()), ("The first, again.", 1));
     }
 }

@@ -7,18 +7,20 @@ use std::sync::Arc;
 use super::context::{Capabilities, Cx};
 use super::fault::Outcome;
 use super::host::{HostArgs, IntoAnswer};
-use super::overloads::joined;
 use super::positional::Positional;
 use super::spec::{Body, Builtin, Params};
 use crate::bytecode::{Import, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::Value;
 
+/// The functions of one kind, by name.
+type OfKind = BTreeMap<Cow<'static, str>, Arc<Builtin>>;
+
 /// Functions by kind and name. A later registration of a name replaces an earlier one; but overloads of one name are
-/// one function.
+/// one function. A clone costs nothing: the functions are shared until one of the two gets another.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
-    functions: BTreeMap<ImportKind, BTreeMap<Cow<'static, str>, Arc<Builtin>>>,
+    functions: Arc<BTreeMap<ImportKind, OfKind>>,
 }
 
 /// The functions of a program, in the order of its imports.
@@ -36,10 +38,9 @@ impl Registry {
 
     /// Adds a function, or its overloads to the function of its name that has some.
     pub fn insert(&mut self, mut builtin: Builtin) {
-        let of_kind = self.functions.entry(builtin.kind).or_default();
-        let known = of_kind.get(&builtin.name).map(|known| &known.params);
-        if let (Some(Params::Overloaded(known)), Params::Overloaded(more)) = (known, &builtin.params) {
-            builtin.params = Params::Overloaded(joined(known, more));
+        let of_kind = Arc::make_mut(&mut self.functions).entry(builtin.kind).or_default();
+        if let Some(known) = of_kind.get(&builtin.name) {
+            builtin.join(known);
         }
         of_kind.insert(builtin.name.clone(), Arc::new(builtin));
     }
@@ -55,8 +56,8 @@ impl Registry {
             kind,
             name: Cow::Owned(name.into()),
             params: Params::Open,
-            doc: "Registered by the host.",
-            examples: &[],
+            doc: "Registered by the host.".into(),
+            examples: Cow::Borrowed(&[]),
             needs: Capabilities::NONE,
             pure: false,
             body: Body::Host(Arc::new(move |args| body(args).into_answer())),
@@ -87,8 +88,8 @@ impl Registry {
             kind: ImportKind::Function,
             name: Cow::Owned(name.into()),
             params: Params::Positional(params),
-            doc: "Registered by the host.",
-            examples: &[],
+            doc: "Registered by the host.".into(),
+            examples: Cow::Borrowed(&[]),
             needs: Capabilities::NONE,
             pure: false,
             body: Body::Closure(Arc::new(body)),
@@ -124,13 +125,31 @@ impl Registry {
     /// [`Code::UnknownFunction`] where there is none of this kind and name; [`Code::BadArgument`] where its
     /// parameters are not those the program was compiled for.
     pub fn link<'p>(&self, imports: impl Iterator<Item = Import<'p>>) -> Result<Linked> {
-        imports.map(|import| self.linked(import)).collect()
+        self.link_with(imports, &mut |name| Err(self.unknown(ImportKind::Template, name)))
     }
 
-    fn linked(&self, import: Import<'_>) -> Result<Arc<Builtin>> {
-        let found = self.get(import.kind, import.name).ok_or_else(|| self.unknown(import.kind, import.name))?;
+    /// The same, where `template` finds the other templates that are called.
+    ///
+    /// # Errors
+    /// As [`Registry::link`], and those of `template`.
+    pub fn link_with<'p>(
+        &self,
+        imports: impl Iterator<Item = Import<'p>>,
+        template: &mut dyn FnMut(&str) -> Result<Builtin>,
+    ) -> Result<Linked> {
+        let found = |import: Import<'p>| {
+            let found = match import.kind {
+                ImportKind::Template => Arc::new(template(import.name)?),
+                kind => self.get(kind, import.name).ok_or_else(|| self.unknown(kind, import.name))?.clone(),
+            };
+            Self::fits(found, import)
+        };
+        imports.map(found).collect()
+    }
+
+    fn fits(found: Arc<Builtin>, import: Import<'_>) -> Result<Arc<Builtin>> {
         if found.signature() == import.signature {
-            return Ok(found.clone());
+            return Ok(found);
         }
         let message =
             format!("{} `{}` has other parameters than when this was compiled", found.kind.name(), found.name);

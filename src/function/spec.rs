@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::context::{Capabilities, Cx};
 use super::host::HostArgs;
-use super::overloads::Overload;
+use super::overloads::{Overload, joined};
 use super::positional::{ClosureBody, Positional, PositionalBody};
 use crate::bytecode::{ImportKind, Signature};
 use crate::diagnostics::Result;
@@ -121,6 +121,9 @@ pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
 /// A body registered by a user of the library.
 pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, String> + Send + Sync>;
 
+/// A body that the engine makes of another template.
+pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> + Send + Sync>;
+
 /// What a function does.
 #[derive(Clone)]
 pub enum Body {
@@ -134,6 +137,8 @@ pub enum Body {
     Host(HostBody),
     /// Those of its overloads.
     Overloaded,
+    /// Another template's: it takes a map of inputs and gives text.
+    Template(TemplateBody),
 }
 
 impl std::fmt::Debug for Body {
@@ -144,6 +149,7 @@ impl std::fmt::Debug for Body {
             Body::Closure(_) => "Closure",
             Body::Host(_) => "Host",
             Body::Overloaded => "Overloaded",
+            Body::Template(_) => "Template",
         })
     }
 }
@@ -151,16 +157,16 @@ impl std::fmt::Debug for Body {
 /// A function, filter or test.
 #[derive(Debug, Clone)]
 pub struct Builtin {
-    /// Which of the three.
+    /// Function, filter, test or template.
     pub kind: ImportKind,
     /// Its name.
     pub name: Cow<'static, str>,
     /// Its parameters.
     pub params: Params,
-    /// What it does, in a sentence.
-    pub doc: &'static str,
+    /// What it does, in a sentence; in several where tables join.
+    pub doc: Cow<'static, str>,
     /// Examples, each a test.
-    pub examples: &'static [Example],
+    pub examples: Cow<'static, [Example]>,
     /// What the engine must allow for it to exist.
     pub needs: Capabilities<'static>,
     /// Whether the same arguments always give the same value. What needs a capability is not pure.
@@ -169,13 +175,47 @@ pub struct Builtin {
     pub body: Body,
 }
 
+/// The parameters of another template.
+static INPUTS: &[Param] = &[Param { name: "inputs", ty: Type::Map, default: Default::Required }];
+
 impl Builtin {
+    /// The template `name` as what a program calls.
+    pub(crate) fn of_template(name: impl Into<Cow<'static, str>>, body: TemplateBody) -> Self {
+        Self {
+            kind: ImportKind::Template,
+            name: name.into(),
+            params: Params::Named(INPUTS),
+            doc: "The text of another template with a map as its inputs.".into(),
+            examples: Cow::Borrowed(&[]),
+            needs: Capabilities::NONE,
+            pure: false,
+            body: Body::Template(body),
+        }
+    }
+
+    /// Takes the overloads of an earlier function of this name, where both have overloads; with what is said of them, where
+    /// one of them is not replaced.
+    pub(super) fn join(&mut self, earlier: &Self) {
+        let (Params::Overloaded(known), Params::Overloaded(more)) = (&earlier.params, &self.params) else { return };
+        let replaced = known.iter().all(|known| more.iter().any(|overload| overload.id == known.id));
+        self.params = Params::Overloaded(joined(known, more));
+        if replaced {
+            return;
+        }
+        if earlier.doc != self.doc {
+            self.doc = format!("{} {}", earlier.doc, self.doc).into();
+        }
+        self.examples = [&*earlier.examples, &*self.examples].concat().into();
+        self.pure &= earlier.pure;
+    }
+
     /// The parameters, as far as call sites depend on them.
     pub fn signature(&self) -> Signature {
         // FNV-1a: the number stands in artifacts, so it must not depend on a library's version.
         let mut hash = 0x811C_9DC5_u32;
         let mut mix = |byte: u8| hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         let count = match &self.params {
+            _ if self.kind == ImportKind::Template => return Signature::TEMPLATE,
             Params::Open => return Signature::OPEN,
             // The gate checks each call; all that a call site says of an argument is how it is given.
             Params::Positional(_) => return Signature::of(2, 0),
@@ -229,8 +269,8 @@ macro_rules! builtins {
                 ty: $crate::function::Type::$ty,
                 default: $crate::builtins!(@default $($default $($given)?)?),
             }),*]),
-            doc: $doc,
-            examples: &[$(($template, $rendered)),*],
+            doc: std::borrow::Cow::Borrowed($doc),
+            examples: std::borrow::Cow::Borrowed(&[$(($template, $rendered)),*]),
             needs: $crate::builtins!(@needs $($needs)?),
             pure: true $(& $crate::function::Capabilities::$needs.is_none())?,
             body: $crate::function::Body::Native($body),

@@ -14,7 +14,7 @@
 //! | [`bignum`] | numbers of 512 bits |
 //! | [`hashes`], [`charsets`] | hashes and UUIDs; character encodings |
 //! | [`globs`], [`rsa`] | patterns of file names; decrypting |
-//! | [`floats`] | floats with an exponent where they need one |
+//! | [`floats`], [`float_texts`] | floats with an exponent where they need one; reading decimal and hexadecimal ones |
 //! | [`duration`], [`network`], [`csv`], [`re2`] | time spans and RFC 3339; IP networks; CSV; another syntax of patterns |
 //! | [`quantity`], [`semver`], [`cidr`], [`urls`], [`names`] | quantities of resources; versions; addresses read strictly; URLs; formats of names |
 //! | [`bounded`] | text that refuses to grow beyond a size |
@@ -31,6 +31,7 @@ pub(crate) mod clusters;
 pub(crate) mod csv;
 pub(crate) mod duration;
 pub(crate) mod encoding;
+pub(crate) mod float_texts;
 pub(crate) mod floats;
 pub(crate) mod globs;
 pub(crate) mod hashes;
@@ -42,6 +43,7 @@ pub(crate) mod path;
 pub(crate) mod pattern;
 pub(crate) mod quantity;
 pub(crate) mod re2;
+pub(crate) mod relative;
 pub(crate) mod rsa;
 pub(crate) mod semver;
 pub(crate) mod strings;

@@ -12,6 +12,8 @@ pub(crate) enum Refused<'p> {
     Nested(&'p str),
     /// A repetition counts too far: `a{1001}`.
     Count(&'p str),
+    /// A class in a class has a name that there is none of: `[:alfa:]`.
+    Class(&'p str),
 }
 
 impl std::fmt::Display for Refused<'_> {
@@ -19,6 +21,7 @@ impl std::fmt::Display for Refused<'_> {
         match self {
             Self::Nested(operators) => write!(f, "`{operators}` repeats a repetition"),
             Self::Count(operator) => write!(f, "`{operator}` counts further than {MOST}"),
+            Self::Class(class) => write!(f, "there is no class `{class}`"),
         }
     }
 }
@@ -34,7 +37,7 @@ pub(crate) fn translated(pattern: &str) -> Result<String, Refused<'_>> {
         let here = rest;
         rest = match first {
             '\\' => escape(rest, &mut out),
-            '[' => class(rest, &mut out),
+            '[' => class(rest, &mut out)?,
             '{' if !is_repetition(rest) => literal(rest, &mut out),
             '{' | '*' | '+' | '?' => {
                 rest = repetition(rest, last, &mut out)?;
@@ -130,7 +133,7 @@ fn quoted<'p>(rest: &'p str, out: &mut String) -> &'p str {
 }
 
 /// A class in brackets.
-fn class<'p>(rest: &'p str, out: &mut String) -> &'p str {
+fn class<'p>(rest: &'p str, out: &mut String) -> Result<&'p str, Refused<'p>> {
     let mut rest = as_it_is(rest, out);
     if rest.starts_with('^') {
         rest = as_it_is(rest, out);
@@ -140,9 +143,9 @@ fn class<'p>(rest: &'p str, out: &mut String) -> &'p str {
     }
     while let Some(first) = rest.chars().next() {
         rest = match first {
-            ']' => return as_it_is(rest, out),
+            ']' => return Ok(as_it_is(rest, out)),
             '\\' => class_escape(rest, out),
-            '[' => match posix(rest) {
+            '[' => match posix(rest)? {
                 Some(len) => {
                     let (name, behind) = rest.split_at(len);
                     out.push_str(name);
@@ -155,15 +158,23 @@ fn class<'p>(rest: &'p str, out: &mut String) -> &'p str {
             _ => as_it_is(rest, out),
         };
     }
-    rest
+    Ok(rest)
 }
 
+/// The classes that have a name.
+const NAMED: [&str; 14] = [
+    "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
+    "xdigit",
+];
+
 /// How long `[:alpha:]` and its kin is, where one begins here.
-fn posix(rest: &str) -> Option<usize> {
-    let inside = rest.strip_prefix("[:")?;
-    let end = inside.find(":]")?;
-    let is_name = inside.get(..end)?.chars().all(|c| c.is_ascii_lowercase() || c == '^');
-    is_name.then_some(end + 4)
+fn posix(rest: &str) -> Result<Option<usize>, Refused<'_>> {
+    let Some((name, _)) = rest.strip_prefix("[:").and_then(|inside| inside.split_once(":]")) else { return Ok(None) };
+    let len = name.len() + "[::]".len();
+    match NAMED.contains(&name.strip_prefix('^').unwrap_or(name)) {
+        true => Ok(Some(len)),
+        false => Err(Refused::Class(rest.get(..len).unwrap_or(rest))),
+    }
 }
 
 fn class_escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
@@ -228,6 +239,8 @@ mod tests {
         }
         assert_eq!(translated("a{1,1001}b"), Err(Refused::Count("{1,1001}")));
         assert_eq!(translated("a{99999999999}"), Err(Refused::Count("{99999999999}")));
+        assert_eq!(translated("[a[:.alpha:]]"), Err(Refused::Class("[:.alpha:]")));
+        assert_eq!(translated("[[::]]"), Err(Refused::Class("[::]")));
         for pattern in
             ["a+?", "a{2}?", "(a*)*", "(?:a+)+", "(?i)a*", "[*+]+", "\\**", "a*{x", "a*{,2}", "\\Q**\\E*", "a{1000}"]
         {

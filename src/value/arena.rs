@@ -61,7 +61,7 @@ impl Arena {
     }
 
     /// A text value that is the first `len` bytes of `room`.
-    pub(super) fn text_in_front_of<'v>(&'v self, room: &'v str, len: usize) -> Value<'v> {
+    pub(crate) fn text_in_front_of<'v>(&'v self, room: &'v str, len: usize) -> Value<'v> {
         Value::Str(self.bump.alloc(Text::in_front_of(room, len)))
     }
 

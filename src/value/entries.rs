@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use super::{Arena, Extended, Value};
 
-/// A map from booleans, whole numbers and text, in order of insertion. A whole number is one key whichever variant
+/// A map from null, booleans, whole numbers and text, in order of insertion. A whole number is one key whichever variant
 /// of [`Value`] holds it. Where all keys are text a map is a [`Map`](super::Map) instead.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'v> {
@@ -40,11 +40,11 @@ impl<'v> Entries<'v> {
     pub fn new(arena: &'v Arena, keys: &[Value<'v>], values: &[Value<'v>]) -> Result<Self, BadKey> {
         let len = keys.len().min(values.len());
         let (keys, values) = (keys.get(..len).unwrap_or(&[]), values.get(..len).unwrap_or(&[]));
-        if let Some(at) = keys.iter().position(|key| Key::of(*key).is_none()) {
+        if let Some(at) = keys.iter().position(|key| EntryKey::of(*key).is_none()) {
             return Err(BadKey::Kind(at));
         }
         let sorted = arena.bump().alloc_slice_fill_iter(0..u32::try_from(len).unwrap_or(u32::MAX));
-        let key = |at: u32| keys.get(at as usize).and_then(|key| Key::of(*key));
+        let key = |at: u32| keys.get(at as usize).and_then(|key| EntryKey::of(*key));
         // Stable, so that of equal keys the earlier one stands first.
         sorted.sort_by(|a, b| key(*a).cmp(&key(*b)));
         let twice = sorted.windows(2).filter_map(|pair| match pair {
@@ -88,8 +88,8 @@ impl<'v> Entries<'v> {
 
     /// The value under `key`; of a float the whole number that it is counts.
     pub fn get(&self, key: Value<'_>) -> Option<Value<'v>> {
-        let wanted = Key::sought(key)?;
-        let place = |at: &u32| self.keys.get(*at as usize).and_then(|key| Key::of(*key));
+        let wanted = EntryKey::sought(key)?;
+        let place = |at: &u32| self.keys.get(*at as usize).and_then(|key| EntryKey::of(*key));
         let found = self.sorted.binary_search_by(|at| place(at).cmp(&Some(wanted))).ok()?;
         self.values.get(*self.sorted.get(found)? as usize).copied()
     }
@@ -108,6 +108,7 @@ impl<'v> Entries<'v> {
 pub(super) fn text_of_key(key: Value<'_>) -> Cow<'_, str> {
     match key {
         Value::Str(text) => Cow::Borrowed(text.as_str()),
+        Value::Null => Cow::Borrowed("null"),
         Value::Bool(truth) => Cow::Borrowed(if truth { "true" } else { "false" }),
         Value::Int(n) => Cow::Owned(n.to_string()),
         Value::Uint(n) => Cow::Owned(n.to_string()),
@@ -116,20 +117,22 @@ pub(super) fn text_of_key(key: Value<'_>) -> Cow<'_, str> {
 }
 
 /// What keys are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Key<'v> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum EntryKey<'v> {
+    Null,
     Bool(bool),
     Number(i128),
     Text(&'v str),
 }
 
-impl<'v> Key<'v> {
-    fn of(value: Value<'v>) -> Option<Self> {
+impl<'v> EntryKey<'v> {
+    pub(crate) fn of(value: Value<'v>) -> Option<Self> {
         Some(match value {
-            Value::Bool(truth) => Key::Bool(truth),
-            Value::Int(n) => Key::Number(n.into()),
-            Value::Uint(n) => Key::Number(n.into()),
-            Value::Str(text) => Key::Text(text.as_str()),
+            Value::Null => EntryKey::Null,
+            Value::Bool(truth) => EntryKey::Bool(truth),
+            Value::Int(n) => EntryKey::Number(n.into()),
+            Value::Uint(n) => EntryKey::Number(n.into()),
+            Value::Str(text) => EntryKey::Text(text.as_str()),
             _ => return None,
         })
     }
@@ -137,32 +140,33 @@ impl<'v> Key<'v> {
     /// The same of a value that is looked up.
     fn sought(value: Value<'v>) -> Option<Self> {
         match value {
-            Value::Float(n) if n.fract() == 0.0 && n.abs() < 1e38 => Some(Key::Number(n as i128)),
+            Value::Float(n) if n.fract() == 0.0 && n.abs() < 1e38 => Some(EntryKey::Number(n as i128)),
             value => Self::of(value),
         }
     }
 
     const fn rank(&self) -> u8 {
         match self {
-            Key::Bool(_) => 0,
-            Key::Number(_) => 1,
-            Key::Text(_) => 2,
+            EntryKey::Null => 0,
+            EntryKey::Bool(_) => 1,
+            EntryKey::Number(_) => 2,
+            EntryKey::Text(_) => 3,
         }
     }
 }
 
-impl Ord for Key<'_> {
+impl Ord for EntryKey<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
-            (Key::Bool(a), Key::Bool(b)) => a.cmp(b),
-            (Key::Number(a), Key::Number(b)) => a.cmp(b),
-            (Key::Text(a), Key::Text(b)) => a.cmp(b),
+            (EntryKey::Bool(a), EntryKey::Bool(b)) => a.cmp(b),
+            (EntryKey::Number(a), EntryKey::Number(b)) => a.cmp(b),
+            (EntryKey::Text(a), EntryKey::Text(b)) => a.cmp(b),
             _ => self.rank().cmp(&other.rank()),
         }
     }
 }
 
-impl PartialOrd for Key<'_> {
+impl PartialOrd for EntryKey<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -215,7 +219,7 @@ mod tests {
     fn entries_are_what_a_plain_search_finds() {
         let arena = Arena::new();
         let mut random = fastrand::Rng::with_seed(5);
-        let same = |a: Value<'_>, b: Value<'_>| Key::of(a) == Key::of(b);
+        let same = |a: Value<'_>, b: Value<'_>| EntryKey::of(a) == EntryKey::of(b);
         for _ in 0..2000 {
             let mut key = || match random.u8(0..5) {
                 0 => Value::Bool(random.bool()),

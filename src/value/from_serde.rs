@@ -250,6 +250,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_float_is_read_as_it_was_written() {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let mut random = fastrand::Rng::with_seed(5);
+        let any = (0..4000).map(|at| if at % 2 == 0 { f64::from_bits(random.u64(..)) } else { random.f64() });
+        let numbers: Vec<f64> = any.filter(|number| number.is_finite()).chain([5e-324, f64::MAX, 2.2e-308]).collect();
+        let texts: Vec<_> = numbers.iter().map(|n| zmij::Buffer::new().format_finite(*n).to_owned()).collect();
+        let text = format!("[{}]", texts.join(","));
+        let read = builder.json(&text).unwrap();
+        let owned: Vec<Data> = serde_json::from_str(&text).unwrap();
+        for (((number, text), read), owned) in numbers.iter().zip(&texts).zip(read.as_list().unwrap()).zip(&owned) {
+            let (Value::Float(read), Data::Float(owned)) = (read, owned) else { panic!("{text}: {read:?}, {owned:?}") };
+            assert_eq!([read.to_bits(), owned.to_bits()], [number.to_bits(); 2], "{text}: {read}, {owned}");
+        }
+    }
+
+    #[test]
     fn maps_share_a_shape_by_their_keys_alone_whatever_came_before() {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);

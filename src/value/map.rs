@@ -33,11 +33,16 @@ impl<'v> Shape<'v> {
         Self::with_id(arena, keys, 0)
     }
 
+    /// The shape of `keys`, whose order is `order`.
+    pub(crate) fn in_order(arena: &'v Arena, keys: &'v [Text<'v>], order: &Order) -> &'v Shape<'v> {
+        assert_eq!(keys.len(), order.sorted.len(), "the order of other keys");
+        let sorted = arena.bump().alloc_slice_copy(&order.sorted);
+        arena.bump().alloc(Shape { id: order.id, keys, sorted })
+    }
+
     fn with_id(arena: &'v Arena, keys: &'v [Text<'v>], id: u32) -> Option<&'v Shape<'v>> {
-        let sorted = arena.bump().alloc_slice_fill_iter(0..u32::try_from(keys.len()).unwrap_or(u32::MAX));
-        sorted.sort_unstable_by_key(|&at| keys[at as usize].as_str());
-        let twice = sorted.windows(2).any(|pair| keys[pair[0] as usize] == keys[pair[1] as usize]);
-        (!twice).then(|| &*arena.bump().alloc(Shape { id, keys, sorted }))
+        let sorted = arena.bump().alloc_slice_fill_iter(places(keys));
+        sort(keys, sorted).then(|| &*arena.bump().alloc(Shape { id, keys, sorted }))
     }
 
     fn has_keys(&self, keys: &[&str]) -> bool {
@@ -67,6 +72,32 @@ impl<'v> Shape<'v> {
         let at = self.sorted.binary_search_by(|&at| self.keys[at as usize].as_str().cmp(key)).ok()?;
         Some(self.sorted[at] as usize)
     }
+}
+
+/// What there is to know of keys that maps are made of run after run: their shapes have an id, too.
+#[derive(Debug)]
+pub(crate) struct Order {
+    id: u32,
+    sorted: Box<[u32]>,
+}
+
+impl Order {
+    /// The order of these keys; `None` where one comes twice.
+    pub(crate) fn of(keys: &[Text<'_>]) -> Option<Self> {
+        let mut sorted: Box<[u32]> = places(keys).collect();
+        sort(keys, &mut sorted).then(|| Self { id: fresh_id(), sorted })
+    }
+}
+
+/// The indexes of `keys`.
+fn places(keys: &[Text<'_>]) -> std::ops::Range<u32> {
+    0..u32::try_from(keys.len()).unwrap_or(u32::MAX)
+}
+
+/// Sorts indexes by the bytes of their keys, and says whether no key comes twice.
+fn sort(keys: &[Text<'_>], places: &mut [u32]) -> bool {
+    places.sort_unstable_by_key(|&at| keys[at as usize].as_str());
+    places.windows(2).all(|pair| keys[pair[0] as usize] != keys[pair[1] as usize])
 }
 
 /// A map value: a shape and one value for each of its keys.

@@ -19,19 +19,24 @@ mod layers;
 mod map;
 mod output;
 mod to_value;
+mod typed;
 mod types;
 pub mod yaml;
 
 pub use arena::Arena;
 pub use data::{Data, DataMap};
+pub(crate) use entries::EntryKey;
 pub use entries::{BadKey, Entries};
 pub use equal::equal;
 pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown, Writing};
 pub use from_serde::InputBuilder;
 pub use json::{JsonStyle, write_json};
 pub use layers::Inputs;
+pub(crate) use map::Order;
 pub use map::{Map, Shape, Shapes};
 pub use output::{Key, MapEntries, Node, OutputFormat, Sorted, Tree, write_documents};
+pub use typed::from_value;
+pub(crate) use typed::{Coerce, Misfit, Path, Step, ValueDeserializer, add_name};
 pub use types::{Attribute, Type};
 
 pub use crate::stdlib::bignum::{BigNum, Layout};
@@ -63,18 +68,35 @@ pub struct Text<'v> {
     text: &'v str,
     /// Where `text` is short, it and the bytes behind it, if there are so many.
     block: Option<&'v Block>,
+    /// Whether it is known to be a [word](yaml::is_word).
+    word: bool,
 }
 
 impl<'v> Text<'v> {
     /// Wraps `text`.
     pub const fn new(text: &'v str) -> Self {
-        Self { text, block: None }
+        Self { text, block: None, word: false }
     }
 
     /// Wraps the first `len` bytes of `room`.
     pub(crate) fn in_front_of(room: &'v str, len: usize) -> Self {
         let block = if len <= BLOCK { room.as_bytes().first_chunk() } else { None };
-        Self { text: room.get(..len).unwrap_or(room), block }
+        Self { text: room.get(..len).unwrap_or(room), block, word: false }
+    }
+
+    /// Whether it is a [word](yaml::is_word).
+    pub(crate) fn is_word(&self) -> bool {
+        yaml::is_word(self)
+    }
+
+    /// The same, where `word` says whether it is a word: what is asked of a text again and again is found out once.
+    pub(crate) const fn known(self, word: bool) -> Self {
+        Self { word, ..self }
+    }
+
+    /// Whether it is known to be a word; one that is not may still be one.
+    pub(in crate::value) const fn is_known_word(&self) -> bool {
+        self.word
     }
 
     /// The text itself, for as long as what it borrows from.

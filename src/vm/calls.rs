@@ -4,7 +4,7 @@ use super::access::Access;
 use super::dispatch::steps;
 use super::machine::{Frame, Machine};
 use super::semantics::{Form, Semantics};
-use crate::bytecode::{CallSite, ImportKind};
+use crate::bytecode::{CallSite, ChunkInfo, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
 use crate::limits::Limit;
@@ -76,6 +76,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
                 body(&self.cx, &arguments)
             }
+            (Body::Template(body), Params::Named(params)) => {
+                let arguments = arrange(&self.cx, builtin, params, site.params, given)?;
+                body(&self.cx, arguments.first().copied().unwrap_or_default())
+            }
             (Body::Positional(_) | Body::Closure(_), Params::Positional(_))
             | (Body::Overloaded, Params::Overloaded(_)) => S::call(&self.cx, builtin, given, Form::of(site.params)),
             _ => self.call_host(builtin, site, given),
@@ -89,7 +93,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let mut named: DataMap = DataMap::new();
         let mut rest = site.params.iter().zip(given);
         let value = match builtin.kind {
-            ImportKind::Function => None,
+            ImportKind::Function | ImportKind::Template => None,
             ImportKind::Filter | ImportKind::Test => rest.next().map(|(_, value)| value.to_data()),
         };
         for (name, value) in rest {
@@ -132,28 +136,44 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Enters the chunk `id` with its parameters from the stack; the answer is where its code begins.
     pub(super) fn enter(&mut self, id: u32, scope: u32, back: usize) -> Result<usize> {
         let Some(chunk) = self.program.chunk(id) else { return Err(self.corrupt()) };
-        self.cx.spend(CALL_STEPS + steps((chunk.end - chunk.entry) as usize))?;
-        let allowed = self.cx.limits().call_depth;
-        if self.frames.len() >= allowed {
-            return Err(Limit::CallDepth.error(allowed as u64));
-        }
-        self.cx.charge((chunk.slots + chunk.stack) as usize * size_of::<Value>())?;
-        let slots = self.top - chunk.params as usize;
-        let stack = slots + chunk.slots as usize;
+        self.pay_for(&chunk)?;
+        let stack = self.top - chunk.params as usize + chunk.slots as usize;
         if stack + chunk.stack as usize > self.values.len() {
             self.grow(stack + chunk.stack as usize);
         }
         if let Some(unset) = self.values.get_mut(self.top..stack) {
             unset.fill(Value::Undefined);
         }
+        self.begin(&chunk, back, scope);
+        Ok(chunk.entry as usize)
+    }
+
+    /// What a chunk costs: its place among the calls, its code, its frame.
+    #[inline(always)]
+    pub(super) fn pay_for(&self, chunk: &ChunkInfo) -> Result<()> {
+        self.cx.spend(CALL_STEPS + steps((chunk.end - chunk.entry) as usize))?;
+        let allowed = self.cx.limits().call_depth;
+        if self.frames.len() >= allowed {
+            return Err(Limit::CallDepth.error(allowed as u64));
+        }
+        self.cx.charge((chunk.slots + chunk.stack) as usize * size_of::<Value>())
+    }
+
+    /// Begins the frame of a chunk; there is room for it, and its slots are unset.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, chunk: &ChunkInfo, back: usize, scope: u32) {
+        let slots = self.top - chunk.params as usize;
+        let stack = slots + chunk.slots as usize;
         let (loops, captures) = (self.loops.len(), self.captures.len());
         self.frames.push(Frame { slots, stack, loops, captures, back, scope });
         (self.base, self.top) = (slots, stack);
-        Ok(chunk.entry as usize)
     }
 
     /// Leaves the running chunk; the answer is where its caller goes on, or `None` where it was the last.
     pub(super) fn leave(&mut self) -> Option<usize> {
+        if self.frames.len() <= 1 {
+            return None; // nothing comes after it
+        }
         let frame = self.frames.pop()?;
         self.top = frame.slots;
         self.loops.truncate(frame.loops);

@@ -170,6 +170,19 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Keep => self.keep()?,
                 Op::EndGather => self.end_gather()?,
                 Op::Answer => self.answer = self.pop(),
+                Op::Answered => self.push(self.answer),
+                Op::ListSome => self.list_some::<S>(a)?,
+                Op::MapSome => self.map_some::<S>(a)?,
+                Op::KeepSome => self.keep_some::<S>()?,
+                Op::KeepEntry => self.keep_entry::<S>(a)?,
+                Op::KeepEntries => self.keep_entries::<S>(a)?,
+                Op::EndEntries => self.end_entries()?,
+                Op::Meter => self.cx.meter(a.into())?,
+                Op::Measure => {
+                    let count = operand();
+                    self.measure::<S>(a, count)?;
+                }
+                Op::Raise => self.raise(a)?,
             }
         }
     }
@@ -189,6 +202,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let answer = S::binary(&self.cx, op, a, b)?;
         self.push(answer);
         Ok(())
+    }
+
+    /// Adds what the `count` topmost values cost by a rule of the language.
+    #[inline(never)]
+    fn measure<S: Semantics>(&self, rule: u32, count: u32) -> Result<()> {
+        let cost = S::measure(&self.cx, rule, self.topmost(count as usize))?;
+        self.cx.meter(cost)
     }
 
     /// Joins the two topmost answers; the slot at `slot` and the next one say how many errors were noted before each.

@@ -1,6 +1,6 @@
 //! Running chunks for their answers.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::access::Trusting;
 use super::dispatch::{Hooks, NoHooks};
@@ -8,9 +8,10 @@ use super::kept::{Kept, Memory};
 use super::machine::Machine;
 use super::output::Output;
 use super::semantics::Semantics;
+use super::session::{Run, run_in};
 use crate::bytecode::{CodeView, Program};
 use crate::diagnostics::{Diagnostic, Result};
-use crate::function::{Capabilities, Cx, Linked, Regexes};
+use crate::function::{Caches, Capabilities, Cx, Linked};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Shape, Text, Value};
 
@@ -19,14 +20,37 @@ use crate::value::{Arena, Inputs, Shape, Text, Value};
 #[derive(Debug, Default)]
 pub struct Space {
     pub(crate) arena: Arena,
-    pub(crate) regexes: Regexes,
+    pub(crate) caches: Caches,
     pub(super) memory: Memory,
+}
+
+thread_local! {
+    /// The space of evaluations that do not bring their own.
+    static SPACE: RefCell<Space> = RefCell::default();
 }
 
 impl Space {
     /// An empty one.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Does `work` in a space that is kept for this thread and has no values in it yet.
+    ///
+    /// ```
+    /// use dropforge::vm::Space;
+    /// let len = Space::of_thread(|space| space.arena().text("abc").as_str().map(str::len));
+    /// assert_eq!(len, Some(3));
+    /// ```
+    pub fn of_thread<R>(work: impl FnOnce(&Self) -> R) -> R {
+        SPACE.with(|space| match space.try_borrow_mut() {
+            Ok(mut space) => {
+                space.reset();
+                work(&space)
+            }
+            // The work of one evaluation begins another one.
+            Err(_) => work(&Self::new()),
+        })
     }
 
     /// Forgets all values in it. What is known of programs is kept, and memory for what comes next: whoever looks at
@@ -42,8 +66,28 @@ impl Space {
 
     /// A context for working with values outside of a run, with full budgets and no inputs.
     pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
-        Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.regexes)
+        Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.caches)
     }
+}
+
+/// Runs the first chunk of a program for its answer, in `space`. Whoever runs a program again, or more than one of its
+/// chunks, has an [`Evaluator`] for it.
+///
+/// # Errors
+/// A limit that was reached; in languages whose errors are not values, any error.
+#[inline]
+pub fn evaluate<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Answer<'r>> {
+    let end = |machine: &Machine<'r, '_, Trusting>| Ok(Answer { value: machine.answer, errors: machine.noted() });
+    run_in::<S, _, _, _>(space, run, None, &mut NoHooks, end)
+}
+
+/// The same in a language whose errors are not values: the answer is the value.
+///
+/// # Errors
+/// As [`evaluate`].
+#[inline]
+pub fn value<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Value<'r>> {
+    run_in::<S, _, Trusting, _>(space, run, None, &mut NoHooks, |machine| Ok(machine.answer))
 }
 
 /// Runs the chunks of one program for their answers, one after the other, in one space. All of its runs together use
@@ -66,6 +110,7 @@ pub struct Evaluator<'r> {
     /// The inputs that the values are those of.
     inputs: Option<Inputs<'r>>,
     budgets: (u64, u64),
+    metered: u64,
 }
 
 /// What a run answered, and what it noted.
@@ -99,12 +144,19 @@ impl<'r> Evaluator<'r> {
             limits,
             capabilities,
             budgets: (limits.fuel, limits.memory),
+            metered: 0,
         }
     }
 
     /// What is left of the budgets: steps and bytes.
     pub fn budgets(&self) -> (u64, u64) {
         self.budgets
+    }
+
+    /// What the last run cost in the terms of its language, also where it ended in an error; nothing of a program that
+    /// was not compiled to be metered.
+    pub fn metered(&self) -> u64 {
+        self.metered
     }
 
     /// Goes on with these budgets: those of what this is a part of.
@@ -155,19 +207,20 @@ impl<'r> Evaluator<'r> {
     ) -> Result<Answer<'r>> {
         let (program, space) = (self.program, self.space);
         let mut kept = self.kept.take().unwrap_or_else(|| space.memory.take(&program));
-        let fixed = program.globals.len() + program.memos as usize;
+        let fixed = program.fixed();
         let frame = program.chunk(chunk).map_or(0, |chunk| (chunk.slots + chunk.stack) as usize);
         let values = self.values(fixed, fixed + frame, inputs, &mut kept);
-        let Kept { caches, scratch, .. } = &mut *kept;
+        let Kept { learnt, scratch, .. } = &mut *kept;
         scratch.clear();
-        let cx = Cx::new(&space.arena, inputs, self.limits, self.capabilities, &space.regexes);
+        let cx = Cx::new(&space.arena, inputs, self.limits, self.capabilities, &space.caches);
         cx.set_budgets(self.budgets);
         let out = Output::new(scratch, self.limits.output_bytes);
-        let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, caches, values, out);
+        let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, learnt, values, out);
         (machine.texts, machine.shapes) = (self.texts, self.shapes);
         let outcome = machine.run::<S, H>(chunk, hooks);
         let answer = Answer { value: machine.answer, errors: machine.noted() };
         self.budgets = machine.cx.budgets();
+        self.metered = machine.cx.metered();
         (self.texts, self.shapes) = (machine.texts, machine.shapes);
         (self.values, self.inputs) = (machine.values, Some(inputs));
         self.kept = Some(kept);

@@ -1,26 +1,60 @@
 //! What is kept of programs from run to run: what depends on the program, and where it found the inputs it was given.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use super::bind::{Bindings, Bound};
 use super::machine::{COLD, Cache};
 use crate::bytecode::CodeView;
+use crate::value::{Order, Text};
 
 /// What is kept of one program while it does not run. Whoever runs it has it for that time, and gives it back.
 #[derive(Debug)]
 pub(super) struct Kept {
     program: u64,
-    pub caches: Box<[Cache]>,
+    pub learnt: Learnt,
     pub bound: Bound,
     /// Room for text that is no output.
     pub scratch: String,
 }
 
+/// What runs of a program learn for those after them.
+#[derive(Debug)]
+pub(super) struct Learnt {
+    pub caches: Box<[Cache]>,
+    /// The orders of the keys of the maps that it makes, by the offsets of the keys.
+    orders: OnceCell<Box<[OnceCell<Option<Order>>]>>,
+    /// Of each string constant whether it is a word, where the program makes maps: those are written, more often than
+    /// not. Else nothing.
+    words: Box<[Cell<Option<bool>>]>,
+}
+
+impl Learnt {
+    /// The order of the keys at offset `at` of a table of `words`; `None` where there are no such keys.
+    pub(super) fn order(&self, at: u32, words: usize, keys: &[Text<'_>]) -> Option<&Order> {
+        let orders = self.orders.get_or_init(|| std::iter::repeat_with(OnceCell::new).take(words).collect());
+        orders.get(at as usize)?.get_or_init(|| Order::of(keys)).as_ref()
+    }
+
+    /// The string constant `id`, which is `text`, with what is known of it.
+    #[inline(always)]
+    pub(super) fn text<'t>(&self, id: u32, text: Text<'t>) -> Text<'t> {
+        let Some(known) = self.words.get(id as usize) else { return text };
+        let word = known.get().unwrap_or_else(|| text.is_word());
+        known.set(Some(word));
+        text.known(word)
+    }
+}
+
 impl Kept {
     fn of(program: &CodeView<'_>) -> Box<Self> {
+        let words = if program.keys_words() == 0 { 0 } else { program.strings.len() };
         Box::new(Self {
             program: program.id(),
-            caches: std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect(),
+            learnt: Learnt {
+                caches: std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect(),
+                orders: OnceCell::new(),
+                words: std::iter::repeat_n(Cell::new(None), words).collect(),
+            },
             bound: Bound::default(),
             scratch: String::new(),
         })

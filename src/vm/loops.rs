@@ -16,6 +16,8 @@ pub enum Items<'v> {
     Sorted(&'v Map<'v>),
     /// The items of a list, each behind its index.
     Indexed(&'v [Value<'v>]),
+    /// The entries of a map in the order of insertion.
+    Entries(&'v Map<'v>),
     /// Keys and values.
     Pairs(&'v [[Value<'v>; 2]]),
 }
@@ -24,7 +26,7 @@ impl Items<'_> {
     fn len(&self) -> usize {
         match self {
             Items::List(items) | Items::Indexed(items) => items.len(),
-            Items::Sorted(map) => map.len(),
+            Items::Sorted(map) | Items::Entries(map) => map.len(),
             Items::Pairs(pairs) => pairs.len(),
         }
     }
@@ -88,6 +90,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                     self.set_slot(slot, Value::Str(key));
                     self.set_slot(slot + 1, value);
                 }
+            }
+            Items::Entries(map) => {
+                let (keys, values) = (map.shape().keys(), map.values());
+                self.set_slot(slot, keys.get(at).map_or(Value::Undefined, Value::Str));
+                self.set_slot(slot + 1, values.get(at).copied().unwrap_or_default());
             }
             Items::Indexed(items) => {
                 let item = items.get(at).copied().unwrap_or_default();

@@ -7,10 +7,11 @@ use smallvec::SmallVec;
 
 use super::access::Access;
 use super::dispatch::Hooks;
+use super::kept::Learnt;
 use super::loops::Loop;
 use super::output::Output;
 use super::semantics::Semantics;
-use crate::bytecode::{CodeView, EscapeMode, Literal, Number};
+use crate::bytecode::{ChunkInfo, CodeView, EscapeMode, Literal, Number};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Linked};
 use crate::limits::Limit;
@@ -56,6 +57,7 @@ pub(super) struct Machine<'r, 'o, A> {
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'o [Cache],
+    pub learnt: &'o Learnt,
     /// String constants as values, made when first pushed; nothing until one is.
     pub texts: &'r [Cell<Option<&'r Text<'r>>>],
     /// The keys of maps as shapes, by their offsets, made when first needed; nothing until one is.
@@ -83,16 +85,17 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         program: CodeView<'r>,
         linked: &'r Linked,
         cx: Cx<'r>,
-        caches: &'o [Cache],
+        learnt: &'o Learnt,
         values: &'r mut [Value<'r>],
         out: Output<'o>,
     ) -> Self {
-        let fixed = program.globals.len() + program.memos as usize;
+        let fixed = program.fixed();
         let bump = cx.arena().bump();
         Self {
             program,
             linked,
-            caches,
+            caches: &learnt.caches,
+            learnt,
             texts: &[],
             shapes: &[],
             values,
@@ -112,7 +115,20 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     /// Runs a chunk that takes no parameters to its end, or to an error that nothing absorbs.
     #[inline]
     pub(super) fn run<S: Semantics, H: Hooks>(&mut self, chunk: u32, hooks: &mut H) -> Result<()> {
-        let mut at = self.enter(chunk, 0, 0)?;
+        let at = self.enter(chunk, 0, 0)?;
+        self.run_from::<S, H>(at, hooks)
+    }
+
+    /// Runs the program's first chunk, for which there is room, to its end, or to an error that nothing absorbs.
+    #[inline(always)]
+    pub(super) fn run_first<S: Semantics, H: Hooks>(&mut self, first: &ChunkInfo, hooks: &mut H) -> Result<()> {
+        self.pay_for(first)?;
+        self.begin(first, 0, 0);
+        self.run_from::<S, H>(first.entry as usize, hooks)
+    }
+
+    #[inline(always)]
+    fn run_from<S: Semantics, H: Hooks>(&mut self, mut at: usize, hooks: &mut H) -> Result<()> {
         loop {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
@@ -173,17 +189,25 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
+    /// The text with index `id`, with the pool behind it.
+    #[inline]
+    fn constant_text(&self, id: u32) -> Text<'r> {
+        let [start, end] = self.program.strings.get(id as usize).copied().unwrap_or([0, 0]);
+        let room = self.program.pool.get(start as usize..).unwrap_or("");
+        self.learnt.text(id, Text::in_front_of(room, end.saturating_sub(start) as usize))
+    }
+
     #[inline(never)]
     fn new_string(&mut self, id: u32) -> Value<'r> {
         if self.texts.is_empty() {
             let strings = self.program.strings.len();
             self.texts = self.cx.arena().bump().alloc_slice_fill_with(strings, |_| Cell::new(None));
         }
-        let value = self.cx.arena().borrowed_text(self.text(id));
-        if let (Value::Str(text), Some(cell)) = (value, self.texts.get(id as usize)) {
+        let text = &*self.cx.arena().bump().alloc(self.constant_text(id));
+        if let Some(cell) = self.texts.get(id as usize) {
             cell.set(Some(text));
         }
-        value
+        Value::Str(text)
     }
 
     pub(super) fn number(&self, id: u32) -> Value<'r> {
@@ -252,7 +276,10 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
                 // The error may be absorbed: what was joined so far is no output, but memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
-                return Err(if error.code == Code::LimitOutputBytes { Limit::Memory.error(allowed) } else { error });
+                return Err(match error.code {
+                    Code::LimitOutputBytes => Limit::Memory.error(allowed),
+                    _ => self.placed_in_part(error, at - first),
+                });
             }
         }
         self.top = first;
@@ -267,12 +294,18 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
+    /// The keys at `at`.
+    #[inline]
+    pub(super) fn shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
+        match self.shapes.get(at as usize).and_then(Cell::get) {
+            Some(shape) => Ok(shape),
+            None => self.new_shape(at),
+        }
+    }
+
     /// Makes a map of the topmost values, which are those of the keys at `at`.
     pub(super) fn map(&mut self, at: u32) -> Result<()> {
-        let shape = match self.shapes.get(at as usize).and_then(Cell::get) {
-            Some(shape) => shape,
-            None => self.new_shape(at)?,
-        };
+        let shape = self.shape(at)?;
         let count = shape.keys().len();
         let map = self.cx.shaped_map(shape, self.topmost(count))?;
         self.top -= count;
@@ -286,9 +319,10 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         if self.shapes.is_empty() {
             self.shapes = arena.bump().alloc_slice_fill_with(self.program.keys_words(), |_| Cell::new(None));
         }
-        let keys = self.program.keys(at).iter().map(|&key| Text::new(self.text(key)));
+        let keys = self.program.keys(at).iter().map(|&key| self.constant_text(key));
         let keys = arena.bump().alloc_slice_fill_iter(keys);
-        let Some(shape) = Shape::without_duplicates(arena, keys) else { return Err(self.corrupt()) };
+        let order = self.learnt.order(at, self.program.keys_words(), keys);
+        let Some(shape) = order.map(|order| Shape::in_order(arena, keys, order)) else { return Err(self.corrupt()) };
         if let Some(cell) = self.shapes.get(at as usize) {
             cell.set(Some(shape));
         }
@@ -302,23 +336,6 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     pub(super) fn end_capture(&mut self) -> Result<()> {
         let Some(Capture::Text(start)) = self.captures.pop() else { return Err(self.corrupt()) };
         self.take_output(start)
-    }
-
-    /// Adds the top to what is gathered.
-    pub(super) fn keep(&mut self) -> Result<()> {
-        self.cx.charge(size_of::<Value>())?;
-        let value = self.pop();
-        self.gathered.push(value);
-        Ok(())
-    }
-
-    /// Pushes a list of what was gathered.
-    pub(super) fn end_gather(&mut self) -> Result<()> {
-        let Some(Capture::Values(start)) = self.captures.pop() else { return Err(self.corrupt()) };
-        let list = self.cx.list(self.gathered.get(start..).unwrap_or(&[]))?;
-        self.gathered.truncate(start);
-        self.push(list);
-        Ok(())
     }
 
     /// Pushes what was written since `start` as text, and takes it back from the output.

@@ -9,6 +9,7 @@ mod bind;
 mod calls;
 mod dispatch;
 mod evaluate;
+mod gather;
 mod kept;
 mod loops;
 mod machine;
@@ -22,8 +23,8 @@ mod unwind;
 mod tests;
 
 pub use dispatch::{Hooks, NoHooks};
-pub use evaluate::{Answer, Evaluator, Space};
+pub use evaluate::{Answer, Evaluator, Space, evaluate, value};
 pub use loops::Items;
 pub use output::Output;
 pub use semantics::{Form, Logic, Missing, Semantics};
-pub use session::{Run, Session, run, run_checked};
+pub use session::{Run, Session, answer, answer_checked, run, run_checked};

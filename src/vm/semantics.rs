@@ -77,6 +77,9 @@ impl Logic {
 /// An error made here needs no place: the machine adds it, and puts the instruction's source text where the
 /// message says [`CULPRIT`](crate::diagnostics::CULPRIT).
 pub trait Semantics: 'static {
+    /// What an error says of the place that a chunk was called from.
+    const CALLED: &'static str = "called from here";
+
     /// A path that must name something names nothing: an error, or the value to go on with.
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 
@@ -124,6 +127,12 @@ pub trait Semantics: 'static {
     fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
         let _ = (function, given, form);
         Err(cx.arity())
+    }
+
+    /// What a step with these values costs by rule `rule`, in languages whose runs are metered.
+    fn measure<'v>(cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
+        let _ = (cx, rule, values);
+        Ok(0)
     }
 
     /// What values are as one text where one of them is no plain text, number or boolean; `None` leaves it to

@@ -103,7 +103,7 @@ fn render_with(program: &Program, json: &str, limits: &Limits) -> Result<String>
     let linked = Box::default();
     let mut out = String::new();
     let mut session = Session::new();
-    let what = Run { program, linked: &linked, inputs, limits, capabilities: Capabilities::NONE };
+    let what = Run { program, linked: &linked, inputs, limits, capabilities: Capabilities::NONE, budgets: None };
     run::<Toy, _>(&mut session, what, &mut out, &mut NoHooks)?;
     let mut again = String::new();
     run::<Toy, _>(&mut session, what, &mut again, &mut NoHooks)?;

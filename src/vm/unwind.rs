@@ -1,11 +1,13 @@
 //! The one door through which errors leave the loop: absorbed by a handler, or placed in the source.
 
+use std::sync::Arc;
+
 use super::access::Access;
 use super::machine::{Capture, Machine};
 use super::semantics::Semantics;
-use crate::bytecode::Spanned;
-use crate::diagnostics::{CULPRIT, Code, Diagnostic};
-use crate::function::{Noted, Subject};
+use crate::bytecode::{Region, Spanned};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label};
+use crate::function::{Noted, Subject, excerpt};
 use crate::value::Value;
 
 /// How many characters of source text a message quotes.
@@ -13,6 +15,9 @@ const QUOTED: usize = 80;
 
 /// How many calls an error names.
 const CALLS: usize = 16;
+
+/// How many bytes a noted error counts for.
+const NOTE: usize = size_of::<Diagnostic>();
 
 /// An index of a word as the tables store it.
 pub(super) fn word(at: usize) -> u32 {
@@ -25,15 +30,20 @@ impl<A: Access> Machine<'_, '_, A> {
     #[cold]
     pub(super) fn unwind<S: Semantics>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
         if error.code.is_limit() {
-            return Err(self.placed(error));
+            return Err(self.placed::<S>(error));
         }
         let depth = (1..=self.frames.len()).rev().find(|depth| self.handles(*depth));
         match depth {
             Some(depth) => {
-                S::absorbed(&self.cx, || self.placed(error));
+                let noted = self.cx.notes().count();
+                S::absorbed(&self.cx, || self.placed::<S>(error));
+                if self.cx.notes().count() > noted {
+                    // A loop may note one in each of its turns.
+                    self.cx.charge(NOTE).map_err(|error| self.placed::<S>(error))?;
+                }
                 Ok(self.absorb(depth))
             }
-            None => Err(self.placed(error)),
+            None => Err(self.placed::<S>(error)),
         }
     }
 
@@ -68,6 +78,23 @@ impl<A: Access> Machine<'_, '_, A> {
         self.loops.truncate(frame.loops + handler.iters as usize);
         self.push(Value::Undefined);
         handler.to as usize
+    }
+
+    /// Raises the first error that was noted since there were as many notes as the slot says; the others are dropped.
+    #[inline]
+    pub(super) fn raise(&self, slot: u32) -> Result<(), Box<Diagnostic>> {
+        if self.cx.notes().count() == 0 { Ok(()) } else { self.raise_noted(slot) }
+    }
+
+    #[cold]
+    fn raise_noted(&self, slot: u32) -> Result<(), Box<Diagnostic>> {
+        let from = if let Value::Int(from) = self.slot(slot) { usize::try_from(from).ok() } else { None };
+        let Some(from) = from else { return Err(self.corrupt()) };
+        let error = self.cx.notes().take(from).into_iter().find_map(|note| match note.what {
+            Noted::Error(error, _) => Some(error),
+            Noted::Unanswered | Noted::Marks(_) => None,
+        });
+        error.map_or(Ok(()), Err)
     }
 
     /// The end of a run that writes: the errors that were noted, and where what was asked has no answer, that.
@@ -120,8 +147,26 @@ impl<A: Access> Machine<'_, '_, A> {
         error
     }
 
-    /// The error with the place of the running instruction and of the calls that led there.
-    fn placed(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    /// Whether the error has its place in what is no source of this program: in a template that it calls.
+    fn is_foreign(&self, error: &Diagnostic) -> bool {
+        error.primary().is_some_and(|label| !self.is_own(label))
+    }
+
+    fn is_own(&self, label: &Label) -> bool {
+        self.program.sources().iter().any(|source| Arc::ptr_eq(source, &label.source))
+    }
+
+    /// The error, and each that came with it, with the place of the running instruction and of the calls that led there.
+    fn placed<S: Semantics>(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let also = std::mem::take(&mut error.also).into_iter();
+        error.also = also.map(|other| self.placed::<S>(other)).collect();
+        self.placed_alone::<S>(error)
+    }
+
+    fn placed_alone<S: Semantics>(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        if error.labels.iter().any(|label| label.text == S::CALLED && self.is_own(label)) {
+            return error; // it was placed when it was absorbed
+        }
         let mut calls: Vec<Spanned> = Vec::new();
         for depth in (1..=self.frames.len()).rev() {
             let at = self.word_in(depth);
@@ -129,18 +174,87 @@ impl<A: Access> Machine<'_, '_, A> {
             calls.extend(self.program.inlined_at(at));
         }
         let mut calls = calls.into_iter();
-        if let Some((source, place)) = calls.next().and_then(|place| Some((self.program.source(place)?, place))) {
+        if let Some((source, mut place)) = calls.next().and_then(|place| Some((self.program.source(place)?, place))) {
             let culprit = quoted(source.slice(place.span));
+            let part = error.part.take();
+            place = part.and_then(|part| self.program.detail(self.word_in(self.frames.len()), part)).unwrap_or(place);
             error.message = error.message.replace(CULPRIT, &culprit);
-            error = error.at_if_nowhere(source, place.span);
+            error = match self.is_foreign(&error) {
+                true => error.at(source, place.span, S::CALLED),
+                false => error.at_if_nowhere(source, place.span),
+            };
         }
+        error = self.within_regions(error);
         for place in calls.take(CALLS) {
             if let Some(source) = self.program.source(place) {
-                error = error.at(source, place.span, "called from here");
+                error = error.at(source, place.span, S::CALLED);
             }
         }
         error
     }
+
+    /// The error at the place of the instruction at word `at`.
+    #[cold]
+    pub(super) fn placed_at_word(&self, error: Box<Diagnostic>, at: usize) -> Box<Diagnostic> {
+        self.placed_at(error, word(at), Subject::Whole)
+    }
+
+    /// What the running code makes, as a path, and the names it sees: of the innermost frame that makes something.
+    #[cold]
+    fn within_regions(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+        if error.fields.contains_key("path") {
+            return error;
+        }
+        let depth = self.frames.len();
+        let mut path = String::new();
+        for region in self.program.regions_at(self.word_in(depth)) {
+            match region {
+                Region::Step(name) => add_step(&mut path, self.program.str(name)),
+                Region::Element(nth) => add_step(&mut path, &format!("[{}]", self.gathered_by(depth, nth))),
+                Region::Name(name, slot) => {
+                    let at = self.frames.get(depth.wrapping_sub(1)).map_or(0, |frame| frame.slots + slot as usize);
+                    let value = self.values.get(at).copied().unwrap_or_default();
+                    error.notes.push(format!("`{}` is {}", self.program.str(name), excerpt(value)));
+                }
+            }
+        }
+        if path.is_empty() {
+            return error;
+        }
+        if let Some(label) = error.labels.first_mut().filter(|label| label.text.is_empty()) {
+            label.text = format!("in `{path}`");
+        }
+        error.with_field("path", path)
+    }
+
+    /// How many values the nth capture of the frame at `depth` has gathered.
+    fn gathered_by(&self, depth: usize, nth: u32) -> usize {
+        let first = self.frames.get(depth.wrapping_sub(1)).map_or(0, |frame| frame.captures) + nth as usize;
+        let starts = |at: usize| match self.captures.get(at) {
+            Some(Capture::Values(start)) => Some(*start),
+            _ => None,
+        };
+        let end = (first + 1..self.captures.len()).find_map(starts).unwrap_or(self.gathered.len());
+        end.saturating_sub(starts(first).unwrap_or(end))
+    }
+
+    /// The error at the place of a part of the running instruction, where that is known.
+    #[cold]
+    pub(super) fn placed_in_part(&self, error: Box<Diagnostic>, part: usize) -> Box<Diagnostic> {
+        let place = self.program.detail(word(self.cx.at()), word(part));
+        match place.and_then(|place| Some((self.program.source(place)?, place.span))) {
+            Some((source, span)) => error.at_if_nowhere(source, span),
+            None => error,
+        }
+    }
+}
+
+/// Adds a step to a path: an index in brackets, or a name.
+fn add_step(path: &mut String, step: &str) {
+    if !path.is_empty() && !step.starts_with('[') {
+        path.push('.');
+    }
+    path.push_str(step);
 }
 
 /// Source text on one line, cut where it is long.

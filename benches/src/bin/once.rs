@@ -1,6 +1,6 @@
 //! One engine on one workload, a number of times: what instructions are counted of.
 //!
-//! `once WORKLOAD ENGINE TIMES`; with no arguments it lists workloads and engines.
+//! `once WORKLOAD ENGINE TIMES`; with no arguments it lists workloads and engines, whose outputs it compares first.
 
 use dropforge_benches::{LONG, WORKLOADS};
 
@@ -8,7 +8,9 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [workload, engine, times] = arguments.as_slice() else {
         for (id, make) in WORKLOADS.into_iter().chain(LONG) {
-            let engines: Vec<_> = make().subjects.iter().map(|subject| subject.engine()).collect();
+            let mut workload = make();
+            workload.check();
+            let engines: Vec<_> = workload.subjects.iter().map(|subject| subject.engine()).collect();
             println!("{id}: {}", engines.join(", "));
         }
         return;

@@ -1,5 +1,6 @@
 //! The engines whose inputs are made at run time, behind one trait; the workloads know no more of them than this.
 
+pub mod cel;
 pub mod hcl;
 mod minijinja;
 mod ours;

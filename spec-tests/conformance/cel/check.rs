@@ -31,10 +31,14 @@ pub fn decided(row: &Value) -> Option<Outcome> {
         }
         (Err(_), Some(_)) => Some(Outcome::Pass),
         (Err(errors), None) => Some(Outcome::Fail(excerpts(&errors))),
+        (Ok(_), Some(wanted)) if in_check => Some(Outcome::Fail(format!("checked, wanted: {wanted}"))),
         (Ok(checked), wanted_error) => {
             let ty = text(want, "type").filter(|_| wanted_error.is_none());
             let compared = ty.map_or(Ok(()), |ty| compared(&checked, &ty, &mut environment));
-            match compared.and_then(|()| cost(row, &tree, &checked)) {
+            match compared
+                .and_then(|()| cost(row, &tree, &checked))
+                .and_then(|()| super::evaluate::cost(row, tree.source().text(), &options, &environment))
+            {
                 Err(why) => Some(Outcome::Fail(why)),
                 Ok(()) => (flag("check_only") || want.get("value").is_none() && want.get("type").is_some())
                     .then_some(Outcome::Pass),

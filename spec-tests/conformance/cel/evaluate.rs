@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use dropforge::dialect::cel::builtins::libraries;
+use dropforge::dialect::cel::check::Environment;
 use dropforge::dialect::cel::syntax::Options;
 use dropforge::dialect::cel::values::{text, type_name};
-use dropforge::dialect::cel::{Expression, Names};
+use dropforge::dialect::cel::{Expression, Known, Names, Settings};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Inputs, Value};
@@ -24,11 +25,9 @@ pub fn run(row: &Json, source: &str, options: &Options) -> Outcome {
     if row.get("check_only").and_then(Json::as_bool).unwrap_or(false) {
         return Outcome::Skip("only checked".into());
     }
-    if want.get("error").is_some() && want.get("phase").and_then(Json::as_str) == Some("check") {
-        return Outcome::Skip("an error of the checker".into());
-    }
     let (space, limits) = (Space::new(), Limits::default());
-    let answer = evaluated(row, source, options, &space, &limits);
+    let settings = Settings { syntax: *options, ..Settings::default() };
+    let answer = evaluated(row, source, settings, &space, &limits).0;
     match (answer, want.get("error"), want.get("value")) {
         (Err(_), Some(_), _) => Outcome::Pass,
         (Ok(value), Some(error), _) => Outcome::Fail(format!("{value:?} instead of an error: {error}")),
@@ -54,28 +53,52 @@ pub fn run(row: &Json, source: &str, options: &Options) -> Outcome {
     }
 }
 
+/// Whether evaluating the checked expression of a row costs what the row says, with and without optimisations.
+pub fn cost(row: &Json, text: &str, options: &Options, environment: &Environment) -> Result<(), String> {
+    let Some(wanted) = row.get("cost").and_then(Json::as_str) else { return Ok(()) };
+    let (space, limits) = (Space::new(), Limits::default());
+    for optimise in [true, false] {
+        let known = Known::Environment(environment);
+        let settings = Settings { syntax: *options, known, optimise, cost: true };
+        let (answer, cost) = evaluated(row, text, settings, &space, &limits);
+        if wanted != cost.to_string() {
+            return Err(format!("cost {cost}, wanted {wanted} (optimised: {optimise}; {answer:?})"));
+        }
+    }
+    Ok(())
+}
+
 fn evaluated<'s>(
     row: &Json,
     text: &str,
-    options: &Options,
+    settings: Settings<'_>,
     space: &'s Space,
     limits: &'s Limits,
-) -> Result<Value<'s>, String> {
+) -> (Result<Value<'s>, String>, u64) {
     let cx = space.context(limits);
     let mut bindings = Vec::new();
     for (name, value) in row.get("bindings").and_then(Json::as_object).into_iter().flatten() {
-        bindings.push((cx.arena().copy_str(name), decode(&cx, value)?));
+        match decode(&cx, value) {
+            Ok(value) => bindings.push((cx.arena().copy_str(name), value)),
+            Err(error) => return (Err(error), 0),
+        }
     }
     let of_env = row.get("type_env").and_then(Json::as_array).into_iter().flatten();
     let of_env = of_env.filter(|entry| entry.get("ident").is_some()).filter_map(|entry| entry.get("name")?.as_str());
     let declared: BTreeSet<&str> = of_env.chain(bindings.iter().map(|(name, _)| *name)).collect();
     let is_declared = |name: &str| declared.contains(name);
     let container = row.get("container").and_then(Json::as_str).unwrap_or("");
-    let names = Names { container, declared: Some(&is_declared) };
+    let known = match settings.known {
+        Known::Names(_) => Known::Names(Names { container, declared: Some(&is_declared) }),
+        known @ Known::Environment(_) => known,
+    };
     let source = Source::new("<input>", text);
-    let expression = Expression::with(&source, options, &libraries::extended(), &names, limits)
-        .map_err(|errors| errors.to_string())?;
+    let expression = match Expression::with(&source, &Settings { known, ..settings }, &libraries::extended(), limits) {
+        Ok(expression) => expression,
+        Err(errors) => return (Err(errors.to_string()), 0),
+    };
     let expression = Box::leak(Box::new(expression)); // the value borrows from it
     let inputs = Inputs::new(cx.arena().map(&bindings));
-    expression.evaluate(space, inputs, limits).map_err(|error| error.message)
+    let (value, cost) = expression.evaluate_metered(space, inputs, limits);
+    (value.map_err(|error| error.message), cost)
 }

@@ -7,7 +7,7 @@ use dropforge::diagnostics::{Diagnostic, Severity};
 use dropforge::dialect::hcl::builtins::{EPHEMERAL, SENSITIVE};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::values::sets::set_of;
-use dropforge::function::{Capabilities, Cx, Regexes};
+use dropforge::function::{Caches, Capabilities, Cx};
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Arena, Attribute, BigNum, Capsule, CapsuleContent, Extended, Inputs, Refinement, Type, Value};
@@ -76,8 +76,8 @@ impl<'t> Row<'t> {
 
 /// Runs `body` with a fresh arena and a context of full budgets.
 pub fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (arena, limits, regexes) = (Arena::new(), Limits::default(), Regexes::default());
-    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::ALL, &regexes))
+    let (arena, limits, caches) = (Arena::new(), Limits::default(), Caches::default());
+    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::ALL, &caches))
 }
 
 /// A type: `T`, or `{"cty_type": T}`.
@@ -209,8 +209,8 @@ fn known<'v>(arena: &'v Arena, of: Type<'v>, json: &Json<'_>) -> Check<Value<'v>
 /// A set, in the order that it has.
 fn set<'v>(arena: &'v Arena, element: Type<'v>, items: &[Value<'v>]) -> Check<Value<'v>> {
     static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
-    let regexes: &'static Regexes = Box::leak(Box::default());
-    let cx = Cx::new(arena, Inputs::default(), &LIMITS, Capabilities::NONE, regexes);
+    let caches: &'static Caches = Box::leak(Box::default());
+    let cx = Cx::new(arena, Inputs::default(), &LIMITS, Capabilities::NONE, caches);
     set_of(&cx, element, items).map_err(|fault| format!("no set: {fault:?}"))
 }
 

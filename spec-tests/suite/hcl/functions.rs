@@ -47,7 +47,7 @@ fn fails_with(outcome: &Outcome, code: &str) -> bool {
 fn every_example_is_true() {
     let (mut wrong, mut count) = (Vec::new(), 0);
     for (function, _) in functions() {
-        for (example, wanted) in function.examples {
+        for (example, wanted) in &*function.examples {
             let wanted_code = *wanted;
             let (got, wanted) = (untyped(shown(example)), untyped(shown(wanted)));
             count += 1;

@@ -32,6 +32,7 @@ fn program() -> Program {
         spans: vec![],
         details: vec![],
         inlined: vec![],
+        regions: vec![],
         sources: vec![],
     };
     Program::new(&mut parts, Vec::new()).unwrap()
@@ -73,10 +74,10 @@ fn names_are_paths_in_order() {
 #[test]
 fn tables_fill_the_words() {
     // Sections of `a`: code, …, one scope word, one string of two words, …, one chunk of eight words, …
-    let sections = b"\xDC\x00\x10\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00";
+    let sections = b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00";
     for changed in [
-        b"\xDC\x00\x10\x02\x00\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
-        b"\xDC\x00\x10\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x7E", // words that are not there
+        b"\xDC\x00\x11\x02\x00\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
+        b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x7E", // words that are not there
     ] {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");

@@ -182,7 +182,7 @@ impl<'e> Packed<'e> {
         let mut tables = tables;
         (tables.strings, tables.sources) = (&strings, &sources);
         if strip {
-            (tables.spans, tables.details, tables.inlined) = (&[], &[], &[]);
+            (tables.spans, tables.details, tables.inlined, tables.regions) = (&[], &[], &[], &[]);
         }
         let (block, layout) = tables.block();
         body.words.extend(block);

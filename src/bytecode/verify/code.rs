@@ -64,7 +64,12 @@ impl Plan {
                 | Op::Gather
                 | Op::Keep
                 | Op::EndGather
+                | Op::KeepSome
+                | Op::KeepEntry
+                | Op::KeepEntries
+                | Op::EndEntries
                 | Op::ClearSlots
+                | Op::Measure
                 | Op::And
                 | Op::Or
                 | Op::Return
@@ -201,6 +206,7 @@ impl Check<'_, '_> {
         for of_four in [Operand::Lit, Operand::Mode, Operand::Role, Operand::Test] {
             bounds[of_four as usize] = 4;
         }
+        bounds[Operand::Claim as usize] = 2;
         bounds
     }
 
@@ -465,8 +471,10 @@ impl Walk<'_, '_> {
             Op::Capture => self.push(0, 0),
             Op::EndCapture => self.close(Kind::Text, at)?,
             Op::Gather => self.push(0, GATHERED),
-            Op::Keep => self.check.require(Rule::V9, self.open().gathers > 0, "nothing is gathered", at as usize)?,
-            Op::EndGather => self.close(Kind::Values, at)?,
+            Op::Keep | Op::KeepSome | Op::KeepEntry | Op::KeepEntries => {
+                self.check.require(Rule::V9, self.open().gathers > 0, "nothing is gathered", at as usize)?;
+            }
+            Op::EndGather | Op::EndEntries => self.close(Kind::Values, at)?,
             Op::ClearSlots => {
                 let run = u64::from(operand) + u64::from(second) <= u64::from(self.chunk.slots);
                 self.check.require(Rule::V6, run, "no such slots", at as usize)?;
@@ -474,6 +482,10 @@ impl Walk<'_, '_> {
             Op::And | Op::Or => {
                 let next = operand.saturating_add(1) < self.chunk.slots;
                 self.check.require(Rule::V6, next, "no such slot", at as usize)?;
+            }
+            Op::Measure => {
+                let enough = self.state.height >= second;
+                self.check.require(Rule::V7, enough, "the stack holds less than is measured", at as usize)?;
             }
             Op::Return => self.end(at)?,
             _ => {}

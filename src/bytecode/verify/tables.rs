@@ -1,6 +1,6 @@
 //! Tables of fixed rows: strings, numbers, chunks, inputs, imports, places, sources.
 
-use super::super::rows::{ChunkInfo, ImportKind};
+use super::super::rows::{ChunkInfo, ImportKind, Region};
 use super::{Check, Rule, Texts};
 use crate::diagnostics::Result;
 
@@ -95,6 +95,17 @@ impl Check<'_, '_> {
             let ordered = from < to && last <= to && to as usize <= code;
             let placed = ordered && self.in_source(source, start, end);
             self.require(Rule::V13, placed, "code in the place of a call is not in order or has no place", at)?;
+            last = to;
+        }
+        let mut last = 0;
+        for (at, &row) in tables.regions.iter().enumerate() {
+            let [from, to, ..] = row;
+            let ordered = from < to && last <= to && to as usize <= code;
+            let named = match Region::of(row) {
+                Region::Step(name) | Region::Name(name, _) => self.has_string(name),
+                Region::Element(_) => true,
+            };
+            self.require(Rule::V13, ordered && named, "what code makes is not in order or has no name", at)?;
             last = to;
         }
         Ok(())

@@ -44,6 +44,7 @@ fn program(words: &[u32]) -> Parts {
         spans: vec![[0, 0, 1, 2]],
         details: vec![[0, 1, 0, 2], [0, 2, 2, 3]],
         inlined: vec![[0, 1, 0, 0, 3]],
+        regions: vec![[0, 1, 1, 0], [0, 1, 0, 1]],
         sources: vec![[0, 0, 10]],
     }
 }
@@ -202,7 +203,7 @@ fn each_rule_alone_refuses_what_breaks_it() {
         (Rule::V10, "a function that does not exist", gathering(&[load, op(Op::Apply, 1), 1, op(Op::Pop, 0), ret])),
         (Rule::V10, "an argument for no parameter", but(|parts| parts.sites[2] = 1)),
         (Rule::V10, "a call of nothing", but(|parts| parts.sites[0] = 1)),
-        (Rule::V10, "an import of no kind", but(|parts| parts.imports[0][0] = 3)),
+        (Rule::V10, "an import of no kind", but(|parts| parts.imports[0][0] = 4)),
         (Rule::V11, "a circle that uses no fuel", program(&[op(Op::Text, 1), op(Op::Jump, 0)])),
         (Rule::V12, "nothing to begin with", but(|parts| parts.chunks[0][4] = 1)),
         (Rule::V13, "a place in no source", but(|parts| parts.spans[0][1] = 1)),
@@ -211,6 +212,9 @@ fn each_rule_alone_refuses_what_breaks_it() {
         (Rule::V13, "an operand's place that ends before it begins", but(|parts| parts.details[0][2] = 3)),
         (Rule::V13, "operands out of order", but(|parts| parts.details[1][1] = 1)),
         (Rule::V13, "a call's place behind its source", but(|parts| parts.inlined[0][4] = 11)),
+        (Rule::V13, "a step without a name", but(|parts| parts.regions[0][2] = 9)),
+        (Rule::V13, "code of a step that is not there", but(|parts| parts.regions[1][1] = 9)),
+        (Rule::V13, "a name of no text", but(|parts| parts.regions[1] = [0, 1, 9, 2])),
         (Rule::V15, "more answers than calls", but(|parts| parts.counts.memos = 3)),
         (Rule::V15, "strings that share their text", but(|parts| parts.strings.extend([[0, 7]; 4]))),
     ];

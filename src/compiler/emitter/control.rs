@@ -52,7 +52,8 @@ impl Emitter<'_> {
     /// Emits a jump to `label`; where a constant decides, a jump that is always taken or none.
     pub fn jump(&mut self, op: Op, label: Label) {
         let mut op = op;
-        if let (Op::JumpIf | Op::JumpUnless, Some(&(Constant::Bool(known), _))) = (op, self.constants.last()) {
+        let last = self.constants.last().filter(|_| self.optimise);
+        if let (Op::JumpIf | Op::JumpUnless, Some(&(Constant::Bool(known), _))) = (op, last) {
             self.constants.pop();
             if known != (op == Op::JumpIf) {
                 return;
@@ -110,7 +111,7 @@ impl Emitter<'_> {
     /// Where a comparison of a path with a string decides, one instruction reads, compares and jumps, in languages
     /// that have it.
     fn fused_jump(&mut self, op: Op, label: Label) -> bool {
-        if !Op::JumpTest.info().dialects.contains(self.dialect) {
+        if !self.optimise || !Op::JumpTest.info().dialects.contains(self.dialect) {
             return false;
         }
         let [Op::LoadPath, Op::Str, compared @ (Op::Eq | Op::Ne)] = self.recent() else { return false };

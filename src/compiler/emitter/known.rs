@@ -85,6 +85,12 @@ impl Emitter<'_> {
         }
     }
 
+    /// Renders the template `name`, of whatever language, with the map on top as its inputs: its text takes the map's
+    /// place.
+    pub fn call_template(&mut self, name: &str) {
+        self.call(ImportKind::Template, name, Signature::TEMPLATE, &[0], false);
+    }
+
     /// Calls a function with the topmost `count` values, which are the arguments of its parameters in their order.
     /// Of such a function the body itself judges its arguments: no gate is between.
     pub fn apply(&mut self, kind: ImportKind, name: &str, signature: Signature, count: u32) {
@@ -97,6 +103,9 @@ impl Emitter<'_> {
 
     /// The memo for calls of a function with the topmost values, where they stay the same for a whole render.
     fn memo(&mut self, import: u32, params: &[u32]) -> Option<u32> {
+        if !self.optimise {
+            return None;
+        }
         let given = self.values.get(self.values.len().checked_sub(params.len())?..)?;
         let arguments: SmallVec<[_; 4]> = params.iter().copied().zip(given.iter().copied()).collect();
         if arguments.is_empty() || arguments.iter().any(|(_, known)| *known == Known::NOTHING) {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use crate::bytecode::{BinaryOp, ChunkInfo, Dialect, EscapeMode, Handler, Literal, Op, Spanned, inline_row};
+use crate::bytecode::{BinaryOp, ChunkInfo, Dialect, EscapeMode, Handler, Literal, Op, Region, Spanned, inline_row};
 use crate::compiler::fold::{Constant, Fold};
 use crate::compiler::tables::{Tables, index};
 use crate::text::{Source, Span};
@@ -104,6 +104,7 @@ pub struct Emitter<'f> {
     /// The word of the instruction emitted last; none where that was not reached by any code.
     last: Option<u32>,
     inlined: Vec<[u32; 5]>,
+    regions: Vec<[u32; 4]>,
     /// Offsets of paths in their table, by what they read.
     paths: HashTable<u32>,
     /// For each string, the last path whose name it is.
@@ -126,6 +127,8 @@ pub struct Emitter<'f> {
     memos: HashMap<Application, u32>,
     /// Something does not fit its place in a word.
     oversized: bool,
+    /// Whether constants are folded, instructions fused, and answers kept that stay the same.
+    optimise: bool,
     open: Open,
 }
 
@@ -145,6 +148,7 @@ impl<'f> Emitter<'f> {
             details: Vec::new(),
             last: None,
             inlined: Vec::new(),
+            regions: Vec::new(),
             paths: HashTable::new(),
             path_of: Vec::new(),
             hasher: DefaultHashBuilder::default(),
@@ -161,8 +165,15 @@ impl<'f> Emitter<'f> {
             values: Vec::new(),
             memos: HashMap::new(),
             oversized: false,
+            optimise: true,
             open: Open::default(),
         }
+    }
+
+    /// The same, which folds, fuses and keeps answers, or does not.
+    #[must_use]
+    pub fn optimising(self, optimise: bool) -> Self {
+        Self { optimise, ..self }
     }
 
     /// Makes room for what a template of `bytes` usually becomes, so that the tables need not grow step by step.
@@ -237,6 +248,11 @@ impl<'f> Emitter<'f> {
         self.place = Spanned { source: self.tables.source(source, self.place.source), span };
     }
 
+    /// The place in its source that the following instructions come from.
+    pub fn place(&self) -> Span {
+        self.place.span
+    }
+
     /// Says where the operands or arguments of the instruction that was emitted last come from, in their order.
     pub fn details(&mut self, parts: impl IntoIterator<Item = Span>) {
         let Some(at) = self.last.filter(|_| self.constants.is_empty()) else { return };
@@ -260,6 +276,37 @@ impl<'f> Emitter<'f> {
         }
     }
 
+    /// Begins code that makes a part of a value or sees a name.
+    pub fn begin_region(&mut self) -> u32 {
+        self.fence();
+        index(self.words.len())
+    }
+
+    /// Ends such code: it makes what `step` leads to.
+    pub fn end_step(&mut self, from: u32, step: &str) {
+        let name = self.tables.string(step);
+        self.end_region(from, Region::Step(name));
+    }
+
+    /// The same of the element that comes next in what is gathered.
+    pub fn end_element(&mut self, from: u32) {
+        self.end_region(from, Region::Element(self.open.captures.saturating_sub(1)));
+    }
+
+    /// Ends code that sees `name` for what is in `slot`.
+    pub fn end_name(&mut self, from: u32, name: &str, slot: u32) {
+        let name = self.tables.string(name);
+        self.end_region(from, Region::Name(name, slot));
+    }
+
+    fn end_region(&mut self, from: u32, region: Region) {
+        self.fence();
+        let to = index(self.words.len());
+        if from < to {
+            self.regions.push(region.row(from, to));
+        }
+    }
+
     // Constants and operators
 
     /// Pushes a constant.
@@ -275,6 +322,7 @@ impl<'f> Emitter<'f> {
     /// Applies an operator to the two topmost values.
     pub fn binary(&mut self, op: BinaryOp) {
         if let [.., (a, _), (b, _)] = self.constants.as_slice()
+            && self.optimise
             && let Some(folded) = self.fold.binary(op, a, b)
         {
             self.constants.truncate(self.constants.len() - 2);
@@ -286,7 +334,7 @@ impl<'f> Emitter<'f> {
 
     /// Joins the `count` topmost values as text.
     pub fn join(&mut self, count: u32) {
-        let first = self.constants.len().checked_sub(count as usize);
+        let first = self.constants.len().checked_sub(count as usize).filter(|_| self.optimise);
         let pieces = first.and_then(|first| self.constants.get(first..));
         let texts = pieces.map(|pieces| pieces.iter().map(|(piece, _)| self.fold.text(piece, EscapeMode::Piece)));
         if let Some(joined) = texts.and_then(Iterator::collect::<Option<String>>) {
@@ -302,7 +350,16 @@ impl<'f> Emitter<'f> {
 
     /// Makes a map of the topmost values, which are those of these keys in their order; no key comes twice.
     pub fn map(&mut self, keys: &[&str]) {
-        if self.is_dead(Op::Map, keys.len()) {
+        self.keyed(Op::Map, keys);
+    }
+
+    /// The same without what is not there.
+    pub fn map_some(&mut self, keys: &[&str]) {
+        self.keyed(Op::MapSome, keys);
+    }
+
+    fn keyed(&mut self, op: Op, keys: &[&str]) {
+        if self.is_dead(op, keys.len()) {
             return;
         }
         let at = index(self.records.keys.len());
@@ -312,7 +369,7 @@ impl<'f> Emitter<'f> {
             self.records.keys.push(key);
         }
         self.oversized |= keys.len() > Self::KEYS;
-        self.emit(Op::Map, &[at]);
+        self.emit(op, &[at]);
     }
 
     /// Emits an instruction that has no operand or whose operands are plain numbers.
@@ -361,6 +418,12 @@ impl<'f> Emitter<'f> {
     /// Pushes a list of what was gathered.
     pub fn end_gather(&mut self) {
         self.emit(Op::EndGather, &[]);
+        self.open.captures = self.open.captures.saturating_sub(1);
+    }
+
+    /// Pushes a map of the entries that were gathered.
+    pub fn end_entries(&mut self) {
+        self.emit(Op::EndEntries, &[]);
         self.open.captures = self.open.captures.saturating_sub(1);
     }
 

@@ -41,6 +41,11 @@ impl Emitter<'_> {
         self.open.free_pairs.push(slot);
     }
 
+    /// Pushes what is in a slot, which may be nothing.
+    pub fn load_slot_or_nothing(&mut self, slot: u32) {
+        self.peek(&PathSpec { name: "", roots: &[RootSpec::Slot(slot)], segments: &[] });
+    }
+
     /// Pushes what is in a slot.
     pub fn load_slot(&mut self, slot: u32) {
         self.load(&PathSpec { name: "", roots: &[RootSpec::Slot(slot)], segments: &[] });

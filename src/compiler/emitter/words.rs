@@ -182,6 +182,7 @@ impl Emitter<'_> {
         self.spans.clear();
         self.details.clear();
         self.inlined.clear();
+        self.regions.clear();
         self.paths.clear();
         self.path_of.clear();
         self.labels.clear();
@@ -237,6 +238,7 @@ impl Emitter<'_> {
             spans: take(&mut self.spans),
             details: take(&mut self.details),
             inlined: take(&mut self.inlined),
+            regions: take(&mut self.regions),
             sources,
         }
     }
@@ -245,6 +247,7 @@ impl Emitter<'_> {
     fn keep_room(&mut self, parts: Parts) {
         let Parts { pool, words, paths, sites, keys, scopes, strings, numbers, globals, imports, failures, .. } = parts;
         (self.words, self.spans, self.details, self.inlined) = (words, parts.spans, parts.details, parts.inlined);
+        self.regions = parts.regions;
         self.records = Records { paths, sites, keys, scopes, failures };
         let tables = &mut self.tables;
         (tables.pool, tables.strings, tables.numbers) = (pool, strings, numbers);

@@ -2,18 +2,24 @@
 
 use std::sync::Arc;
 
-use super::check::{Environment, check};
-use super::lower::{Names, compile_expression};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::check::cost::{Hints, Range, estimate};
+use super::check::{Checked, Kind, check};
+use super::lower::names::Kept;
+use super::lower::{How, Names, compile_expression};
 use super::semantics::Rules;
+use super::settings::{Known, Settings};
+use super::syntax::parse;
 use super::syntax::tree::Tree;
-use super::syntax::{Options, parse};
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostics, Result as Outcome};
 use crate::function::{Capabilities, Linked, Registry};
 use crate::limits::Limits;
-use crate::text::Source;
-use crate::value::{Inputs, Value};
-use crate::vm::{Evaluator, Space};
+use crate::text::{Source, Span};
+use crate::value::{InputBuilder, Inputs, Shapes, Value, from_value};
+use crate::vm::{Evaluator, Run, Space, value};
 
 /// A compiled expression.
 ///
@@ -33,82 +39,82 @@ use crate::vm::{Evaluator, Space};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Expression {
-    tree: Arc<Tree>,
-    /// The type that the checker found.
-    ty: Option<String>,
+    pub(super) tree: Arc<Tree>,
+    /// What the checker found.
+    checked: Option<Arc<Checked>>,
     program: Program,
     linked: Linked,
+    /// What parts of it are compiled with.
+    pub(super) registry: Registry,
+    pub(super) names: Kept,
 }
 
 impl Expression {
-    /// Compiles an expression with the functions of `registry`.
+    /// Compiles an expression with the functions of `registry` and the default settings.
     ///
     /// # Errors
     /// Everything that is wrong with its syntax; limits of source and code.
     pub fn new(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
-        Self::with(source, &Options::default(), registry, &Names::default(), limits)
+        Self::with(source, &Settings::default(), registry, limits)
     }
 
-    /// The same where more is known of names.
+    /// The same with other settings.
     ///
     /// # Errors
-    /// As [`Expression::new`].
+    /// As [`Expression::new`]; where it is checked, everything else that is wrong with it.
     pub fn with(
         source: &Arc<Source>,
-        options: &Options,
+        settings: &Settings<'_>,
         registry: &Registry,
-        names: &Names<'_>,
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
-        Self::of(parse(source, options)?, None, registry, names, limits)
+        let tree = parse(source, &settings.syntax)?;
+        let (optimise, metered) = (settings.optimise, settings.cost);
+        match settings.known {
+            Known::Names(names) => {
+                Self::of(Arc::new(tree), registry, &names, How { checked: None, optimise, metered }, limits)
+            }
+            Known::Environment(environment) => {
+                let checked = check(&tree, environment)?;
+                let declared = |name: &str| environment.declares(name);
+                let names = Names { container: environment.container(), declared: Some(&declared) };
+                let how = How { checked: Some(&checked), optimise, metered };
+                let mut expression = Self::of(Arc::new(tree), registry, &names, how, limits)?;
+                expression.checked = Some(Arc::new(checked));
+                Ok(expression)
+            }
+        }
     }
 
-    /// The same of an expression that is checked first: names that are not declared, calls that no function fits, and
-    /// operators on types that they do not go with are errors, all of them at once.
-    ///
-    /// # Errors
-    /// Everything that is wrong with it; limits of source and code.
-    ///
-    /// ```
-    /// use dropforge::dialect::cel::{Expression, check::Environment, registry};
-    /// use dropforge::{limits::Limits, text::Source};
-    /// let (registry, limits) = (registry(), Limits::default());
-    /// let mut environment = Environment::new(&registry);
-    /// environment.declare("n", "int")?;
-    /// let expression = Expression::checked(&Source::new("e", "n > 1 ? [n] : []"), &environment, &registry, &limits)?;
-    /// assert_eq!(expression.ty(), Some("list(int)"));
-    /// let wrong = Expression::checked(&Source::new("e", "m + size(1)"), &environment, &registry, &limits).unwrap_err();
-    /// assert_eq!(wrong.iter().count(), 2);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn checked(
-        source: &Arc<Source>,
-        environment: &Environment,
-        registry: &Registry,
-        limits: &Limits,
-    ) -> Result<Self, Diagnostics> {
-        let tree = parse(source, &Options::default())?;
-        let ty = check(&tree, environment)?.result_text();
-        let declared = |name: &str| environment.declares(name);
-        let names = Names { container: environment.container(), declared: Some(&declared) };
-        Self::of(tree, Some(ty), registry, &names, limits)
-    }
-
-    fn of(
-        tree: Tree,
-        ty: Option<String>,
+    pub(super) fn of(
+        tree: Arc<Tree>,
         registry: &Registry,
         names: &Names<'_>,
+        how: How<'_>,
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
-        let program = compile_expression(&tree, registry, names, limits)?;
+        let program = compile_expression(&tree, registry, names, how, limits)?;
         let linked = registry.link(program.imports())?;
-        Ok(Self { tree: Arc::new(tree), ty, program, linked })
+        let names = names.kept(&tree);
+        Ok(Self { tree, checked: None, program, linked, registry: registry.clone(), names })
     }
 
     /// The type that the checker found, as CEL writes it, where the expression was checked.
-    pub fn ty(&self) -> Option<&str> {
-        self.ty.as_deref()
+    pub fn ty(&self) -> Option<String> {
+        self.checked.as_ref().map(|checked| checked.result_text())
+    }
+
+    /// What evaluating it costs at least and at most by what `hints` say of the sizes of variables, where the expression
+    /// was checked.
+    pub fn estimate(&self, hints: &Hints) -> Option<Range> {
+        self.checked.as_ref().map(|checked| estimate(&self.tree, checked, hints))
+    }
+
+    /// Whether the checker found a node to be a boolean; empty where the expression was not checked.
+    pub(super) fn booleans(&self) -> Vec<bool> {
+        let is_boolean =
+            |checked: &Arc<Checked>| self.tree.every().map(|id| *checked.kind_of(id) == Kind::Bool).collect();
+        self.checked.as_ref().map(is_boolean).unwrap_or_default()
     }
 
     /// The tree, for static analysis.
@@ -126,7 +132,86 @@ impl Expression {
     /// # Errors
     /// The error that the expression has, with its place; a limit that was reached.
     pub fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Outcome<Value<'r>> {
+        let (program, linked) = (&self.program, &self.linked);
+        let run = Run { program, linked, inputs, limits, capabilities: Capabilities::NONE, budgets: None };
+        value::<Rules>(space, run)
+    }
+
+    /// The value with these inputs as a `T`. [`from_value`] makes the answers of [`Expression::evaluate`] into types that
+    /// borrow.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use dropforge::dialect::cel::{Expression, registry};
+    /// use dropforge::{limits::Limits, text::Source};
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize)]
+    /// struct Request<'a> {
+    ///     path: &'a str,
+    ///     retries: u32,
+    /// }
+    ///
+    /// #[derive(Debug, Deserialize, PartialEq)]
+    /// struct Verdict {
+    ///     allowed: bool,
+    ///     reason: Option<String>,
+    ///     after: Duration,
+    /// }
+    ///
+    /// let text = "{
+    ///     'allowed': path.startsWith('/api/'),
+    ///     'reason': retries > 2 ? optional.of('again') : optional.none(),
+    ///     'after': duration('1.5s') + duration('1s'),
+    /// }";
+    /// let limits = Limits::default();
+    /// let expression = Expression::new(&Source::new("verdict", text), &registry(), &limits)?;
+    /// let verdict: Verdict = expression.evaluate_as(&Request { path: "/api/v1", retries: 1 }, &limits)?;
+    /// assert_eq!(verdict, Verdict { allowed: true, reason: None, after: Duration::from_millis(2500) });
+    ///
+    /// let error = expression.evaluate_as::<Vec<u8>>(&Request { path: "/", retries: 0 }, &limits).unwrap_err();
+    /// assert_eq!(error.message, "expected a sequence, found a map");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Inputs that cannot be used; as [`Expression::evaluate`]; as [`from_value`].
+    pub fn evaluate_as<T: DeserializeOwned>(&self, inputs: &(impl Serialize + ?Sized), limits: &Limits) -> Outcome<T> {
+        Space::of_thread(|space| {
+            let shapes = Shapes::new(space.arena());
+            let inputs = InputBuilder::new(space.arena(), &shapes).serialize(inputs)?;
+            let value = self.evaluate(space, Inputs::new(inputs), limits)?;
+            let source = self.tree.source();
+            from_value(value).map_err(|error| error.at_if_nowhere(source, Span::of(0..source.text().len())))
+        })
+    }
+
+    /// The same, and what it cost: by the constants of the reference, also where it ended in an error. Nothing where the
+    /// expression was not compiled with [`Settings::cost`].
+    ///
+    /// ```
+    /// use dropforge::dialect::cel::{Expression, Settings, check::Environment, registry};
+    /// use dropforge::{diagnostics::Code, limits::Limits, text::Source, value::Inputs, vm::Space};
+    /// let (registry, limits, space) = (registry(), Limits::default(), Space::new());
+    /// let environment = Environment::new(&registry);
+    /// let settings = Settings { cost: true, ..Settings::checked(&environment) };
+    /// let expression = Expression::with(&Source::new("e", "[1, 2, 3].map(x, x * 2)"), &settings, &registry, &limits)?;
+    /// let (value, cost) = expression.evaluate_metered(&space, Inputs::default(), &limits);
+    /// assert_eq!((value.is_ok(), cost), (true, 63));
+    /// let few = Limits { cost: 30, ..Limits::default() };
+    /// let (value, cost) = expression.evaluate_metered(&space, Inputs::default(), &few);
+    /// assert_eq!(value.unwrap_err().code, Code::LimitCost);
+    /// assert!(cost > 30);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn evaluate_metered<'r>(
+        &'r self,
+        space: &'r Space,
+        inputs: Inputs<'r>,
+        limits: &'r Limits,
+    ) -> (Outcome<Value<'r>>, u64) {
         let mut evaluator = Evaluator::new(space, &self.program, &self.linked, limits, Capabilities::NONE);
-        evaluator.run::<Rules>(0, inputs).map(|answer| answer.value)
+        let value = evaluator.run::<Rules>(0, inputs).map(|answer| answer.value);
+        (value, evaluator.metered())
     }
 }

@@ -3,11 +3,12 @@
 //! Errors are raised. Where an operand of `&&` or `||`, or the predicate of `all` or `exists`, may fail without its error
 //! counting, a handler absorbs the error: it is noted, and raised after all where nothing decides without it.
 
-use super::call;
+use super::builtins::capsules::is_omit;
 use super::values::access::{self, pairs};
 use super::values::compare::{Relation, equal, related};
 use super::values::errors::no_such_overload;
-use super::values::{arithmetic, text, type_name};
+use super::values::{arithmetic, as_optional, text, type_name};
+use super::{call, cost};
 use crate::bytecode::{BinaryOp, EscapeMode, Role, Whole};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Noted, Subject};
@@ -18,17 +19,23 @@ use crate::vm::{Form, Items, Logic, Missing, Output, Semantics};
 #[derive(Debug, Clone, Copy)]
 pub struct Rules;
 
-/// The first error that was noted since there were `from` notes; all of these are dropped.
+/// The first error that was noted since there were `from` notes; all of these are dropped. One of an attribute that is
+/// not known comes before all others: when it is known, that may decide.
 pub(super) fn noted_since(cx: &Cx<'_>, from: Value<'_>) -> Option<Box<Diagnostic>> {
     let from = if let Value::Int(from) = from { usize::try_from(from).unwrap_or(usize::MAX) } else { usize::MAX };
     let errors = cx.notes().take(from).into_iter().filter_map(|note| match note.what {
         Noted::Error(error, _) => Some(error),
         Noted::Unanswered | Noted::Marks(_) => None,
     });
-    errors.into_iter().next()
+    errors.reduce(|first, next| match next.code {
+        Code::UnknownAttribute if first.code != Code::UnknownAttribute => next,
+        _ => first,
+    })
 }
 
 impl Semantics for Rules {
+    const CALLED: &'static str = "included here";
+
     #[cold]
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         match missing.parent {
@@ -101,11 +108,16 @@ impl Semantics for Rules {
         call::call(cx, function, form == Form::Member, given)
     }
 
-    fn in_role<'v>(_: &Cx<'v>, value: Value<'v>, _: Role) -> Result<Value<'v>> {
+    fn in_role<'v>(_: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match value {
+            _ if role == Role::Value => Ok(in_document(value)),
             Value::Bool(_) => Ok(value),
             _ => Err(no_such_overload("_&&_", false, &[Value::Bool(true), value])),
         }
+    }
+
+    fn measure<'v>(cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
+        cost::measure(cx, rule, values)
     }
 
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
@@ -124,6 +136,7 @@ impl Semantics for Rules {
         match value {
             Value::List(list) if names == 1 => return Ok(Items::List(list.items())),
             Value::List(list) => return Ok(Items::Indexed(list.items())),
+            Value::Map(map) if names == 2 => return Ok(Items::Entries(map)),
             _ => {}
         }
         let Some((keys, values)) = pairs(cx, value)? else {
@@ -139,6 +152,9 @@ impl Semantics for Rules {
 
     #[cold]
     fn to_text<'v>(_: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+        if let Some(digits) = text::digits(value, &mut itoa::Buffer::new()) {
+            return out.push(digits);
+        }
         match text::plain(value)? {
             Some(text) => out.push(&text),
             None => {
@@ -148,6 +164,16 @@ impl Semantics for Rules {
             }
         }
     }
+}
+
+/// What a value is in a document: an optional what it holds; what leaves out its place, and an optional of nothing, are
+/// undefined.
+pub(super) fn in_document(value: Value<'_>) -> Value<'_> {
+    let mut value = value;
+    while let Some(held) = as_optional(value) {
+        value = held;
+    }
+    if is_omit(value) { Value::Undefined } else { value }
 }
 
 /// An operator on whole numbers.

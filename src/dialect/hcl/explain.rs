@@ -53,7 +53,7 @@ pub fn explain_template(source: &Arc<Source>, inputs: Inputs<'_>, limits: &Limit
     let parsed = parse_template(source, limits);
     if parsed.diagnostics.is_empty() {
         let space = Space::new();
-        let cx = Cx::new(space.arena(), inputs, limits, Capabilities::NONE, &space.regexes);
+        let cx = Cx::new(space.arena(), inputs, limits, Capabilities::NONE, &space.caches);
         explain(&cx, &parsed.tree, errors);
     }
 }

@@ -14,7 +14,7 @@ use crate::function::{Capabilities, Cx, Linked, Registry};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::Inputs;
-use crate::vm::{Answer, Evaluator, Space};
+use crate::vm::{Answer, Run, Space, evaluate};
 
 /// A compiled expression or template.
 ///
@@ -127,7 +127,8 @@ impl Expression {
         inputs: Inputs<'r>,
         limits: &'r Limits,
     ) -> Outcome<Answer<'r>> {
-        Evaluator::new(space, &self.program, &self.linked, limits, capabilities).run::<Rules>(0, inputs)
+        let (program, linked) = (&self.program, &self.linked);
+        evaluate::<Rules>(space, Run { program, linked, inputs, limits, capabilities, budgets: None })
     }
 
     /// Adds to the errors of an evaluation with these inputs what the variables are that they are about: marked values
@@ -139,7 +140,7 @@ impl Expression {
         limits: &'r Limits,
         errors: &mut [Box<Diagnostic>],
     ) {
-        let cx = Cx::new(space.arena(), inputs, limits, Capabilities::NONE, &space.regexes);
+        let cx = Cx::new(space.arena(), inputs, limits, Capabilities::NONE, &space.caches);
         explain(&cx, &self.tree, errors);
     }
 }

@@ -1,6 +1,6 @@
 //! What unit tests of the language share.
 
-use crate::function::{Capabilities, Cx, Regexes};
+use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs};
 
@@ -11,6 +11,6 @@ pub(super) fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
 
 /// The same under `limits`.
 pub(super) fn with_limits<T>(limits: &Limits, body: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (arena, regexes) = (Arena::new(), Regexes::default());
-    body(&Cx::new(&arena, Inputs::default(), limits, Capabilities::ALL, &regexes))
+    let (arena, caches) = (Arena::new(), Caches::default());
+    body(&Cx::new(&arena, Inputs::default(), limits, Capabilities::ALL, &caches))
 }

@@ -31,7 +31,7 @@ impl Loader for Files<'static> {
 fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Result<Compiled, Errors> {
     let (limits, registry) = (Limits::default(), registry());
     let entry = Source::new(files[0].0, files[0].1);
-    compile(&Unit { entry: &entry, loader: &Files(files), registry: &registry, limits: &limits, escape })
+    compile(&Unit { entry: &entry, loader: &Files(files), registry: &registry, limits: &limits, escape, strict: false })
 }
 
 fn render(files: &'static [(&'static str, &'static str)], json: &str) -> Result<String, Errors> {
@@ -40,7 +40,14 @@ fn render(files: &'static [(&'static str, &'static str)], json: &str) -> Result<
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).json(json).unwrap());
     let linked = registry.link(program.imports()).map_err(|error| vec![error])?;
-    let what = Run { program: &program, linked: &linked, inputs, limits: &limits, capabilities: Capabilities::NONE };
+    let what = Run {
+        program: &program,
+        linked: &linked,
+        inputs,
+        limits: &limits,
+        capabilities: Capabilities::NONE,
+        budgets: None,
+    };
     let mut out = String::new();
     run::<Rules, _>(&mut Session::new(), what, &mut out, &mut NoHooks).map_err(|error| vec![error])?;
     Ok(out)

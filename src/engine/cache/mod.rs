@@ -53,6 +53,7 @@ pub struct Cache {
 pub(super) struct Key<'k> {
     dialect: Dialect,
     escape: bool,
+    strict: bool,
     source: &'k Source,
     limits: &'k Limits,
     registry: &'k Registry,
@@ -61,8 +62,8 @@ pub(super) struct Key<'k> {
 impl<'k> Key<'k> {
     /// What the program of a unit is found by.
     pub(super) fn of(dialect: Dialect, unit: &Unit<'k>) -> Self {
-        let Unit { entry, registry, limits, escape, .. } = *unit;
-        Self { dialect, escape, source: entry, limits, registry }
+        let Unit { entry, registry, limits, escape, strict, .. } = *unit;
+        Self { dialect, escape, strict, source: entry, limits, registry }
     }
 }
 
@@ -97,7 +98,9 @@ impl Cache {
     pub(super) fn keep(&self, key: &Key<'_>, asked: &Recorder<'_>, template: &Template) {
         let sources: usize = template.program().sources().iter().map(|source| source.text().len()).sum();
         let Some(entry) = asked.entry().filter(|_| sources >= self.at_least) else { return };
-        let Ok(artifact) = encode(&[template.entry()], false) else { return };
+        let mut entries = Vec::new();
+        template.entries(key.source.name(), &mut entries);
+        let Ok(artifact) = encode(&entries, false) else { return };
         self.store.write(&self.digest(key), &[entry.write(), artifact].concat());
     }
 
@@ -110,7 +113,7 @@ impl Cache {
         field(env!("CARGO_PKG_VERSION").as_bytes());
         field(&fingerprint().to_le_bytes());
         field(&self.salt);
-        field(&[key.dialect as u8, u8::from(key.escape)]);
+        field(&[key.dialect as u8, u8::from(key.escape), u8::from(key.strict)]);
         field(key.source.name().as_bytes());
         field(key.source.text().as_bytes());
         let Limits { source_bytes, nesting, call_depth, templates, code_words, .. } = *key.limits;

@@ -88,6 +88,22 @@ fn options_and_functions_are_part_of_what_it_is_found_by() {
 }
 
 #[test]
+fn what_a_text_of_let_means_is_part_of_what_it_is_found_by() {
+    let place = Place::new(&[("a.cel.yaml", "$let: {b: east}\nc: ${b}\n")]);
+    let load = |strict| {
+        let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
+        let engine = Engine::builder().loader(loader).cache(place.cache()).strict_let(strict).build();
+        let template = engine.load(Dialect::CelYaml, "a.cel.yaml").unwrap();
+        (template.origin(), template.render(&()).map_err(|error| error.message))
+    };
+    let strict = Err("no such attribute: east".to_owned());
+    for origin in [Origin::Source, Origin::Cache] {
+        assert_eq!(load(false), (origin, Ok("c: east\n".to_owned())));
+        assert_eq!(load(true), (origin, strict.clone()));
+    }
+}
+
+#[test]
 fn a_changed_file_of_the_cache_is_compiled_anew_wherever_it_was_changed() {
     let place = Place::new(&[("a.tera", "{% include 'b.tera' %}{{ n }}"), ("b.tera", "b")]);
     place.load();

@@ -7,6 +7,13 @@ use crate::value::{BLOCK, Text};
 /// Blanks, as many as a block has.
 const BLANKS: [u8; BLOCK] = [b' '; BLOCK];
 
+/// A newline and the same.
+const LINE: [u8; BLOCK + 1] = {
+    let mut line = [b' '; BLOCK + 1];
+    line[0] = b'\n';
+    line
+};
+
 /// Text that is being written.
 #[derive(Debug)]
 pub(in crate::value) struct Buffer {
@@ -69,6 +76,19 @@ impl Buffer {
             self.bytes.extend_from_slice(&BLANKS);
             self.bytes.truncate(end);
         } else {
+            self.bytes.resize(end, b' ');
+        }
+    }
+
+    /// Appends a newline and `indent` blanks.
+    #[inline]
+    pub fn next_line(&mut self, indent: usize) {
+        let end = self.bytes.len() + 1 + indent;
+        if indent <= BLOCK {
+            self.bytes.extend_from_slice(&LINE);
+            self.bytes.truncate(end);
+        } else {
+            self.bytes.push(b'\n');
             self.bytes.resize(end, b' ');
         }
     }

@@ -44,6 +44,20 @@ impl OutputFormat {
             Self::Ndjson => "ndjson",
         }
     }
+
+    /// The extension of files in this format.
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Yaml | Self::Kyaml => "yaml",
+            Self::Json => "json",
+            Self::Ndjson => "ndjson",
+        }
+    }
+
+    /// Whether documents in this format may follow one another in a stream without anything between them: each is JSON.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Ndjson)
+    }
 }
 
 impl FromStr for OutputFormat {

@@ -133,6 +133,20 @@ pub enum MapEntries<'v> {
 }
 
 impl<'v> MapEntries<'v> {
+    /// The entries of a map, with `sorted` in the order of their keys.
+    #[inline]
+    pub(in crate::value) fn of(map: &'v Map<'v>, sorted: bool) -> Self {
+        match sorted {
+            true => Self::Sorted(map, 0..map.len()),
+            false => Self::Inserted(map.shape().keys().iter(), map.values().iter()),
+        }
+    }
+
+    /// The entries of a map whose keys are not all text.
+    pub(in crate::value) fn keyed(entries: &Entries<'v>) -> Self {
+        Self::Keyed(entries.keys().iter(), entries.values().iter())
+    }
+
     /// The entries by their keys' texts; of two keys with one text the last one counts.
     #[cold]
     fn by_text(entries: &Entries<'v>) -> Self {
@@ -191,8 +205,7 @@ fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
         Value::Float(n) => Node::Float(n),
         Value::Str(text) => Node::Text(*text),
         Value::List(list) => Node::List(list.items().iter().copied()),
-        Value::Map(map) if sorted => Node::Map(MapEntries::Sorted(map, 0..map.len())),
-        Value::Map(map) => Node::Map(MapEntries::Inserted(map.shape().keys().iter(), map.values().iter())),
+        Value::Map(map) => Node::Map(MapEntries::of(map, sorted)),
         Value::Extended(extension) => extended(extension.kind(), sorted),
     }
 }
@@ -205,7 +218,7 @@ fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
         Extended::Number(number) if number.is_finite() => Node::Digits(number.to_text()),
         Extended::Marked(value, _) | Extended::Typed(_, value) | Extended::Optional(value) => view(*value, sorted),
         Extended::Entries(entries) if sorted => Node::Map(MapEntries::by_text(entries)),
-        Extended::Entries(entries) => Node::Map(MapEntries::Keyed(entries.keys().iter(), entries.values().iter())),
+        Extended::Entries(entries) => Node::Map(MapEntries::keyed(entries)),
         Extended::Bytes(bytes) => Node::Bytes(bytes),
         Extended::Written(_, Writing::Spelled(text)) => Node::Spelled(text),
         Extended::Written(value, Writing::Tagged(tag)) => Node::Tagged(tag, *value),

@@ -25,6 +25,8 @@ mod kyaml;
 mod merge;
 #[cfg(feature = "yaml")]
 mod node;
+#[cfg(feature = "yaml")]
+mod places;
 mod quoted;
 #[cfg(feature = "yaml")]
 mod read;
@@ -39,10 +41,12 @@ mod tests;
 #[cfg(feature = "yaml")]
 pub use node::{Entry, Kind, Node, Style};
 #[cfg(feature = "yaml")]
-pub use read::{read, read_data, read_one};
+pub use places::Places;
+#[cfg(feature = "yaml")]
+pub use read::{Tags, read, read_data, read_one, read_with};
 pub use scalar::keeps_spelling;
 pub use write::{to_string, write};
 
 pub(super) use kyaml::Kyaml;
-pub(super) use scalar::is_tag;
+pub(super) use scalar::{is_tag, is_word};
 pub(super) use write::Yaml;

@@ -30,6 +30,23 @@ type Errors = Vec<Box<Diagnostic>>;
 /// Everything that can be found in one pass: the first syntax error and, before it, duplicate keys, unknown
 /// tags, keys that are not scalars and bad merges; too deep nesting and too many copies by aliases.
 pub fn read(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Vec<Node>, Errors> {
+    read_with(source, limits, Tags::Refused)
+}
+
+/// What becomes of tags that are not of the core schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tags {
+    /// They are errors.
+    Refused,
+    /// They are [`Node::tag`]; a scalar is what it is without.
+    Kept,
+}
+
+/// [`read`], where unknown tags are kept or refused.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
     if source.text().len() > limits.source_bytes {
         return Err(vec![Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::default(), "")]);
     }
@@ -37,6 +54,7 @@ pub fn read(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Vec<No
     let mut reader = Reader {
         source,
         limits,
+        tags,
         stack: Vec::new(),
         anchors: HashMap::new(),
         documents: Vec::new(),
@@ -92,6 +110,7 @@ struct Open {
     weight: u64,
     height: usize,
     items: Items,
+    tag: Option<Arc<str>>,
 }
 
 enum Items {
@@ -102,6 +121,7 @@ enum Items {
 struct Reader<'s> {
     source: &'s Arc<Source>,
     limits: &'s Limits,
+    tags: Tags,
     stack: Vec<Open>,
     /// Finished nodes with an anchor, by the parser's number.
     anchors: HashMap<usize, Node>,
@@ -115,7 +135,10 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn event(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<()> {
-        let place = place(span);
+        let Span { start, end } = place(span);
+        // A block that ends with the file may have a line end that the file lacks.
+        let len = Span::of(0..self.source.text().len()).end;
+        let place = Span { start: start.min(len), end: end.min(len) };
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let node = self.scalar(&text, style, tag.as_deref(), place);
@@ -155,20 +178,24 @@ impl Reader<'_> {
                 self.error(span, why);
                 Kind::Null
             }),
-            Some(None) => {
-                self.unknown_tag(tag, span);
-                Kind::Null
-            }
+            Some(None) if self.tags == Tags::Kept && style == Style::Plain => schema::plain(text),
+            Some(None) => Kind::Str,
         };
-        scalar_node(span, kind, style, text)
+        let tag = tag.filter(|tag| core_suffix(tag).is_none()).and_then(|tag| self.unknown_tag(tag, span));
+        Node { tag, ..scalar_node(span, kind, style, text) }
     }
 
-    fn unknown_tag(&mut self, tag: Option<&Tag>, span: Span) {
-        let name = tag.map(ToString::to_string).unwrap_or_default();
+    /// The tag, where such tags are kept.
+    fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<str>> {
+        let name = tag.to_string();
+        if self.tags == Tags::Kept {
+            return Some(name.into());
+        }
         let error = Diagnostic::new(Code::InputSyntax, format!("the tag `{name}` is not known"))
             .at(self.source, span, "the tagged value")
             .with_help("only the tags of the YAML core schema (`!!str`, `!!int`, …) are read");
         self.errors.push(error);
+        None
     }
 
     fn open(&mut self, start: Span, anchor: usize, tag: Option<&Tag>, items: Items) -> Result<()> {
@@ -179,11 +206,12 @@ impl Reader<'_> {
             Items::List(_) => matches!(suffix, "seq" | "!"),
             Items::Map(..) => matches!(suffix, "map" | "!"),
         };
-        if tag.is_some_and(|tag| !core_suffix(tag).is_some_and(fits)) {
-            self.unknown_tag(tag, start);
-        }
+        let tag = match tag {
+            Some(tag) if !core_suffix(tag).is_some_and(fits) => self.unknown_tag(tag, start),
+            _ => None,
+        };
         self.source_weight += 1;
-        self.stack.push(Open { start, anchor, weight: 1, height: 1, items });
+        self.stack.push(Open { start, anchor, weight: 1, height: 1, items, tag });
         Ok(())
     }
 
@@ -201,8 +229,8 @@ impl Reader<'_> {
                 Kind::Map(Arc::new(entries))
             }
         };
-        let node =
-            Node { span: open.start, kind, style: Style::Plain, text: Arc::default(), weight, height: open.height };
+        let (text, style) = (Arc::default(), Style::Plain);
+        let node = Node { span: open.start, kind, style, text, tag: open.tag, weight, height: open.height };
         self.finish(node, open.anchor)
     }
 
@@ -299,7 +327,7 @@ fn key_name(key: &Node) -> Arc<str> {
 
 fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
     let weight = 1 + text.len() as u64 / 64;
-    Node { span, kind, style, text: text.into(), weight, height: 0 }
+    Node { span, kind, style, text: text.into(), tag: None, weight, height: 0 }
 }
 
 /// The name of a tag of the core schema, `!` for the tag that only says "not plain".

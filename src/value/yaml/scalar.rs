@@ -32,6 +32,8 @@ const LINE: u8 = 4;
 const CLEAN: u8 = 8;
 /// May begin a text without quotes.
 const OPENS: u8 = 16;
+/// Is no blank.
+const UNSPACED: u8 = 32;
 
 /// What holds of each byte. Of bytes beyond ASCII those are clean that begin no character which must be escaped.
 const OF: [u8; 256] = {
@@ -48,6 +50,7 @@ const OF: [u8; 256] = {
         let line = far || printable || b == b'\n' || b == b'\t';
         let opens = word || in_set(b, b"/_.($^<");
         of[byte] = flag(within, WITHIN) | flag(calm, CALM) | flag(line, LINE) | flag(clean, CLEAN) | flag(opens, OPENS);
+        of[byte] |= flag(b != b' ', UNSPACED);
         byte += 1;
     }
     of
@@ -75,8 +78,13 @@ pub(super) const fn is_clean(byte: u8) -> bool {
 
 /// Whether `text` is a word that every reader reads as such without quotes: most keys and many texts are, and the
 /// answer takes a few instructions. One that is not may still be plain.
-#[inline]
-pub(super) fn is_word(text: &Text<'_>) -> bool {
+#[inline(always)]
+pub(in crate::value) fn is_word(text: &Text<'_>) -> bool {
+    text.is_known_word() || is_found_word(text)
+}
+
+#[inline(never)]
+fn is_found_word(text: &Text<'_>) -> bool {
     let is_letter = |byte: u8| (byte | 0x20).wrapping_sub(b'a') < 26;
     // `-`, `.`, `/` and the digits follow one another.
     if !text.all(|byte| is_letter(byte) | (byte.wrapping_sub(b'-') < 13) | (byte == b'_')) {
@@ -86,7 +94,24 @@ pub(super) fn is_word(text: &Text<'_>) -> bool {
     let Some(&first) = bytes.first() else { return false };
     // A number that begins with a letter begins like `e3` or `e-`; short words may be reserved.
     let number = (first | 0x20 == b'e') & !bytes.get(1).is_some_and(|&second| is_letter(second));
-    is_letter(first) & !number & (bytes.len() <= LONGEST_PLAIN) && !(bytes.len() <= 8 && is_reserved_word(bytes))
+    is_letter(first) & !number & (bytes.len() <= LONGEST_PLAIN)
+        && !(may_be_reserved(first, bytes.len()) && is_reserved_word(bytes))
+}
+
+/// Whether a reserved word of `len` letters begins with this letter.
+#[inline(always)]
+const fn may_be_reserved(first: u8, len: usize) -> bool {
+    // A bit for each length.
+    let lengths = match first | 0x20 {
+        b'n' => 0b1_1110,
+        b't' => 1 << 4,
+        b'f' => 1 << 5,
+        b'y' => 1 << 1 | 1 << 3,
+        b'o' => 1 << 2 | 1 << 3,
+        b'i' => 1 << 3 | 1 << 8,
+        _ => 0_u32,
+    };
+    len < 32 && lengths >> len & 1 != 0
 }
 
 /// How `text` is written where a literal block may stand.
@@ -126,7 +151,9 @@ fn is_plain(bytes: &[u8], facts: u8) -> bool {
     if OF[usize::from(first)] & OPENS == 0 || bytes.len() > LONGEST_PLAIN {
         return false;
     }
-    if facts & CALM == 0 && (matches!(last, b' ' | b':') || bytes.windows(2).any(is_mark)) {
+    // What means something beside another byte stands beside a blank.
+    let marked = || facts & UNSPACED == 0 && bytes.windows(2).any(is_mark);
+    if facts & CALM == 0 && (matches!(last, b' ' | b':') || marked()) {
         return false;
     }
     // A text that begins with a letter is a word, or a number only as `e3` is one.
@@ -144,18 +171,41 @@ fn is_mark(pair: &[u8]) -> bool {
 
 /// Words that some reader takes for null, a boolean, a number, or a merge or value key.
 fn is_reserved_word(bytes: &[u8]) -> bool {
-    let words: &[&[u8]] = match (bytes.first().map(u8::to_ascii_lowercase), bytes.len()) {
-        (Some(b'n'), 1..=4) => &[b"n", b"no", b"nan", b"null"],
-        (Some(b't'), 4) => &[b"true"],
-        (Some(b'f'), 5) => &[b"false"],
-        (Some(b'y'), 1 | 3) => &[b"y", b"yes"],
-        (Some(b'o'), 2 | 3) => &[b"on", b"off"],
-        (Some(b'i'), 3 | 8) => &[b"inf", b"infinity"],
-        (Some(b'.' | b'+' | b'-'), 1..=5) => &[b".", b"-", b".inf", b"+.inf", b"-.inf", b".nan", b"+.nan", b"-.nan"],
-        (Some(b'~' | b'=' | b'<'), 1 | 2) => &[b"~", b"=", b"<<"],
+    let words: &[(u64, u64)] = match (bytes.first().map(u8::to_ascii_lowercase), bytes.len()) {
+        (Some(b'n'), 1..=4) => &const { [reserved(b"n"), reserved(b"no"), reserved(b"nan"), reserved(b"null")] },
+        (Some(b't'), 4) => &const { [reserved(b"true")] },
+        (Some(b'f'), 5) => &const { [reserved(b"false")] },
+        (Some(b'y'), 1 | 3) => &const { [reserved(b"y"), reserved(b"yes")] },
+        (Some(b'o'), 2 | 3) => &const { [reserved(b"on"), reserved(b"off")] },
+        (Some(b'i'), 3 | 8) => &const { [reserved(b"inf"), reserved(b"infinity")] },
+        (Some(b'.'), 1 | 4) => &const { [reserved(b"."), reserved(b".inf"), reserved(b".nan")] },
+        (Some(b'+'), 5) => &const { [reserved(b"+.inf"), reserved(b"+.nan")] },
+        (Some(b'-'), 1 | 5) => &const { [reserved(b"-"), reserved(b"-.inf"), reserved(b"-.nan")] },
+        (Some(b'~' | b'=' | b'<'), 1 | 2) => &const { [reserved(b"~"), reserved(b"="), reserved(b"<<")] },
         _ => return false,
     };
-    words.iter().any(|word| bytes.eq_ignore_ascii_case(word))
+    let number = packed(bytes);
+    words.iter().any(|(word, letters)| number | letters == *word)
+}
+
+/// A word of at most eight bytes as a number.
+const fn packed(word: &[u8]) -> u64 {
+    let (mut number, mut at) = (0, 0);
+    while at < word.len() {
+        number = number << 8 | word[at] as u64;
+        at += 1;
+    }
+    number
+}
+
+/// A word in lower case as a number, and the bits that make capital letters in it small.
+const fn reserved(word: &[u8]) -> (u64, u64) {
+    let (mut letters, mut at) = (0, 0);
+    while at < word.len() {
+        letters = letters << 8 | if word[at].is_ascii_alphabetic() { 0x20 } else { 0 };
+        at += 1;
+    }
+    (packed(word), letters)
 }
 
 /// Whether some reader might take `text` for a number, a time or a date; on the safe side.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Kind, Node, read, read_data, read_one, to_string};
+use super::{Kind, Node, Tags, read, read_data, read_one, read_with, to_string};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
@@ -130,7 +130,7 @@ fn places_within_scalars_are_exact_where_the_spelling_says_so() {
                 |X\ne: >\n  folded X\nf: multi\n  X\ng: |2\n    lead X\n";
     let source = source(file);
     let root = read_one(&source, &Limits::default()).unwrap();
-    for (key, exact) in [("a", true), ("b", true), ("c", true), ("d", true), ("e", false), ("f", false), ("g", true)] {
+    for (key, exact) in [("a", true), ("b", true), ("c", true), ("d", true), ("e", true), ("f", true), ("g", true)] {
         let node = root.get(key).unwrap();
         for (at, _) in node.text.match_indices('X') {
             let found = node.locate(&source, Span::of(at..at + 1));
@@ -147,6 +147,45 @@ fn places_within_scalars_are_exact_where_the_spelling_says_so() {
         .map(|(at, _)| source.position(d.locate(&source, Span::of(at..at + 1)).start).line)
         .collect();
     assert_eq!(lines, [7, 8, 9]);
+}
+
+#[test]
+fn each_place_of_a_text_is_found_whatever_its_style() {
+    for file in [
+        "X a X",
+        "X\n  X\n\n  X\n\n\n  X",
+        "'X ''X''\n\n   \n  X  \n X'",
+        "\"X\\\n   X\\n\\\n  \\  X\\u00e9X\\\" \\\n\n\n X \\xe9\\U0001F600X\\N\\LX\n\n X\"",
+        "|\n\n  X\n    X\n\n\n  X",
+        "|1\n   X\n \n X\n",
+        "|+\n  X\n\n  é X\n\n",
+        "|\r\n  X\r\n\r\n  X\r\n",
+        ">\n  X X\n  X\n\n  X\n    X\n    X\n  X\n\n\n  X\n",
+        ">-\n\n\n  X\n  X\n",
+        ">\n   X\n \n\n   X\n",
+        ">+\n  X\r\n  X\n\n",
+    ] {
+        let source = source(&format!("k: {file}"));
+        let root = read_one(&source, &Limits::default()).unwrap();
+        let node = root.get("k").unwrap();
+        let places = node.places(&source).unwrap_or_else(|| panic!("{file:?} {node:?}"));
+        let found: Vec<u32> = node.text.match_indices('X').map(|(at, _)| places.offset(at as u32)).collect();
+        let wanted: Vec<u32> = source.text().match_indices('X').map(|(at, _)| at as u32).collect();
+        assert_eq!(found, wanted, "{file:?} {:?}", node.text);
+        let cut = |from: usize| places.part(Span::of(from..node.text.len())).offset(0);
+        assert!(node.text.match_indices('X').map(|(at, _)| cut(at)).eq(wanted), "{file:?}");
+    }
+}
+
+#[test]
+fn tags_that_nobody_knows_are_kept_where_that_is_wanted() {
+    let source = source("a: !x 1\nb: !y {c: !z 'q'}\nd: !!str 1\ne: !w [1]\n");
+    let root = read_with(&source, &Limits::default(), Tags::Kept).unwrap().remove(0);
+    let at = |path: &[&str]| path.iter().fold(&root, |node, key| node.get(key).unwrap()).clone();
+    let tag = |path: &[&str]| at(path).tag.map(|tag| tag.to_string());
+    assert_eq!([tag(&["a"]), tag(&["b"]), tag(&["b", "c"])], ["!x", "!y", "!z"].map(|tag| Some(tag.to_owned())));
+    assert_eq!([tag(&["d"]), tag(&["e"])], [None, Some("!w".to_owned())]);
+    assert_eq!((at(&["a"]).kind, at(&["b", "c"]).kind), (Kind::Int(1), Kind::Str));
 }
 
 #[test]
@@ -226,4 +265,19 @@ fn numbers_have_one_spelling() {
         to_string(&Data::List(vec![Data::Map(DataMap::new()), Data::List(vec![Data::Null])])),
         "- {}\n- - null\n"
     );
+}
+
+#[test]
+fn places_end_with_the_file() {
+    for text in ["x: |\n  l", "x: |+\n  l", "x: >\n  l\n  m", "- |\n    l", "x: |-\n  l\n ", "x: |\n  l\n  "] {
+        let source = Source::new("in.yaml", text);
+        let root = read_one(&source, &Limits::default()).unwrap();
+        let node = root.get("x").or_else(|| root.as_list()?.first()).unwrap();
+        let length = Span::of(0..text.len()).end;
+        let whole = Span::of(0..node.text.len());
+        assert!(node.span.end <= length && node.locate(&source, whole).end <= length, "{text:?} {:?}", node.span);
+        for at in 0..=node.text.len() {
+            assert!(node.locate(&source, Span::of(at..at)).end <= length, "{text:?} {at}");
+        }
+    }
 }

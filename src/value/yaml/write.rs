@@ -36,8 +36,8 @@ pub fn write(value: &Data, out: &mut String) {
     }
 }
 
-/// Writes YAML in block style. `grow` is told the length of `out` with each node, before a text is written, and may
-/// stop the writing.
+/// Writes YAML in block style. `grow` is told the length of `out` with each node, before a text that may be long is
+/// written, and may stop the writing.
 pub(in crate::value) struct Yaml<'a, G> {
     out: &'a mut Buffer,
     grow: &'a mut G,
@@ -50,13 +50,15 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
 
     /// Appends a document with a final newline.
     pub(in crate::value) fn document<'t, T: Tree<'t>>(&mut self, tree: T) -> Result<(), E> {
-        self.node(tree, 0, false)
+        self.node(tree.node(), 0, false)?;
+        self.out.push(b'\n');
+        (self.grow)(self.out.len())
     }
 
-    /// A node to the end of its last line. `indent` is that of the lines below; with `apart` something stands before
-    /// it on its line that it may not touch, and below which the lines of a collection begin.
-    fn node<'t, T: Tree<'t>>(&mut self, tree: T, indent: usize, apart: bool) -> Result<(), E> {
-        match tree.node() {
+    /// A node without the newline that ends its last line. `indent` is that of the lines below; with `apart` something
+    /// stands before it on its line that it may not touch, and below which the lines of a collection begin.
+    fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
+        match node {
             Node::Text(text) => {
                 self.gap(apart);
                 self.text(&text, indent)?;
@@ -72,14 +74,13 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
             Node::Tagged(tag, inner) => {
                 self.gap(apart);
                 self.out.push_str(tag);
-                return self.node(inner, indent, true);
+                return self.node(untagged(inner).node(), indent, true);
             }
             other => {
                 self.gap(apart);
                 self.scalar(other)?;
             }
         }
-        self.out.push(b'\n');
         (self.grow)(self.out.len())
     }
 
@@ -113,41 +114,52 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
 
     fn below(&mut self, indent: usize, apart: bool) {
         if apart {
-            self.next_line(indent);
+            self.out.next_line(indent);
         }
     }
 
-    fn next_line(&mut self, indent: usize) {
-        self.out.push(b'\n');
-        self.out.pad(indent);
-    }
-
-    /// The lines of a list, the first without its indentation, each with its newline.
+    /// The lines of a list, the first without its indentation, the last without its newline.
     fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
         for (at, item) in items.enumerate() {
             if at > 0 {
-                self.out.pad(indent);
+                self.out.next_line(indent);
             }
             self.out.push_str("- ");
-            self.node(item, indent + 2, false)?;
+            self.node(item.node(), indent + 2, false)?;
         }
         Ok(())
     }
 
-    /// The lines of a map, the first without its indentation, each with its newline.
+    /// The lines of a map, the first without its indentation, the last without its newline.
     fn entries<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize) -> Result<(), E> {
         for (at, (key, value)) in entries.enumerate() {
             if at > 0 {
-                self.out.pad(indent);
+                self.out.next_line(indent);
             }
             match key {
                 Key::Text(text) if is_word(&text) => self.out.push_text(&text),
                 other => self.key(other, indent)?,
             }
-            self.out.push(b':');
-            self.node(value, indent + 2, true)?;
+            self.value(value.node(), indent)?;
         }
         Ok(())
+    }
+
+    /// What stands behind a key that begins at `indent`, with its colon. Most of it is words, which are not worth a
+    /// call.
+    #[inline(always)]
+    fn value<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize) -> Result<(), E> {
+        match node {
+            Node::Text(text) if is_word(&text) => {
+                self.out.push_str(": ");
+                self.out.push_text(&text);
+                (self.grow)(self.out.len())
+            }
+            node => {
+                self.out.push(b':');
+                self.node(node, indent + 2, true)
+            }
+        }
     }
 
     /// A key without its colon. One too long for readers to look ahead over gets the explicit form.
@@ -163,7 +175,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         }
         if self.out.len() - begun > LONGEST_PLAIN {
             self.out.insert(begun, "? ");
-            self.next_line(indent);
+            self.out.next_line(indent);
         }
         Ok(())
     }
@@ -229,6 +241,14 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         (1..trailing).for_each(|_| self.out.push(b'\n'));
         Ok(())
     }
+}
+
+/// A node that has a tag already: a value has one, and the outer one counts.
+fn untagged<'t, T: Tree<'t>>(mut tree: T) -> T {
+    while let Node::Tagged(_, inner) = tree.node() {
+        tree = inner;
+    }
+    tree
 }
 
 pub(super) const fn bool_text(b: bool) -> &'static str {

@@ -1,12 +1,21 @@
 //! What the language does besides operators and functions that a source can name. Lowering calls these; no source can.
+//!
+//! `schema(text, values)` holds inputs against what `$schema` says of them: `text` is a constant made by
+//! [`Schemas::text`](crate::schema::Schemas::text) of the names and their schemas, `values` a list with the value of each
+//! of these names, in this order; `undefined` stands for a name that is not there. It answers null, or raises an error for
+//! each violation, the first with the others beside it: each at the part of the call that is its name's, with the fields
+//! `pointer` (a JSON pointer), `keyword` (the word of the schema), `limit` (what the word says) and `value`, the last two
+//! as JSON. The schemas are compiled when the text is first come upon, and kept as long as the space.
 
 use crate::builtins;
-use crate::diagnostics::Result;
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::cel::semantics::noted_since;
+use crate::dialect::cel::values::compare::equal;
 use crate::dialect::cel::values::errors::bad_argument;
 use crate::dialect::cel::values::{access, as_optional, optional};
 use crate::function::Cx;
-use crate::value::{Extended, OutputFormat, Value, write_documents};
+use crate::schema::Violation;
+use crate::value::{Extended, Value};
 
 builtins! {
     /// The core.
@@ -17,12 +26,14 @@ builtins! {
     filter "has" (value: Any, field: Str) = has, "Whether a value has a field." [];
     filter "select optional" (value: Any, field: Str) = select_optional, "An optional of a field." [];
     filter "index optional" (value: Any, index: Any) = index_optional, "An optional of an element." [];
+    filter "held" (value: Any) = held_by, "What an optional holds; undefined where it is none, or no optional." [];
     filter "list" (elements: List) = list, "A list of elements, each behind whether it is an optional." [];
     filter "map" (entries: List) = map, "A map of entries: whether it is an optional, key, value." [];
     filter "map of pairs" (pairs: List) = map_of_pairs, "A map of keys and values in turn." [];
     filter "map of maps" (maps: List) = map_of_maps, "The entries of maps in one." [];
-    filter "json" (value: Any) = json, "A value as a line of JSON." [];
+    filter "schema" (text: Str, values: List) = schema, "Inputs against their schemas." [];
     filter "settled" (answer: Any, from: Int) = settled, "An answer, unless an error was noted." [];
+    filter "known" (keys: List, unknown: List) = known, "Fails where the keys are those of an attribute that is not known." [];
     filter "decided" (answer: Any, from: Int) = decided, "An answer that no error matters to." [];
 }
 
@@ -56,6 +67,11 @@ fn select_optional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn index_optional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let &[value, index] = args else { return Err(cx.arity()) };
     optional::index(cx, value, index)
+}
+
+fn held_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let &[value] = args else { return Err(cx.arity()) };
+    Ok(as_optional(value).unwrap_or_default())
 }
 
 /// What an optional element or entry holds; nothing where it is none.
@@ -111,11 +127,29 @@ fn map_of_maps<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     access::map(cx, &keys, &values)
 }
 
-fn json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value] = args else { return Err(cx.arity()) };
-    let mut out = String::new();
-    write_documents([value], OutputFormat::Ndjson, cx.limits().output_bytes, &mut out)?;
-    cx.text(&out)
+fn schema<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let &[Value::Str(text), Value::List(values)] = args else { return Err(cx.arity()) };
+    let schemas = cx.schemas(text.as_str())?;
+    let found = schemas.validate(values.items(), cx.limits().diagnostics, &mut |steps| cx.spend(steps))?;
+    let mut found = found.into_iter();
+    let Some(first) = found.next() else { return Ok(Value::Null) };
+    let mut error = unfit(cx, first);
+    error.also = found.map(|violation| unfit(cx, violation)).collect();
+    Err(error)
+}
+
+/// The error of an input that does not fit its schema.
+#[cold]
+fn unfit(cx: &Cx<'_>, violation: Violation) -> Box<Diagnostic> {
+    let code = if violation.keyword == "type" { Code::InputType } else { Code::InputStructure };
+    let message = format!("`{}` does not fit its `$schema`: {}", violation.path, violation.what());
+    let mut error = cx.fault(code, message);
+    error.part = u32::try_from(violation.nth).ok();
+    let Violation { pointer, keyword, limit, value, help, .. } = violation;
+    error.help = help;
+    error.fields.extend([("pointer", pointer), ("keyword", keyword.to_owned()), ("limit", limit)]);
+    error.fields.extend(value.map(|value| ("value", value)));
+    error
 }
 
 fn settled<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -132,4 +166,19 @@ fn decided<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         let _ = noted_since(cx, from);
     }
     Ok(answer)
+}
+
+fn known<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let &[Value::List(keys), Value::List(unknown)] = args else { return Err(cx.arity()) };
+    for alternative in unknown.items() {
+        cx.spend(keys.items().len() as u64)?;
+        let mut fits = true;
+        for (key, wanted) in keys.items().iter().zip(alternative.as_list().unwrap_or(&[])) {
+            fits = fits && (matches!(wanted, Value::Null) || equal(cx, *key, *wanted)?);
+        }
+        if fits {
+            return Err(Diagnostic::new(Code::UnknownAttribute, "the attribute is not known"));
+        }
+    }
+    Ok(Value::Null)
 }

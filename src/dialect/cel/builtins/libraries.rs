@@ -1,13 +1,13 @@
 //! Which functions there are, by the libraries that an environment chooses: each set has those of the ones before it.
 
-use super::{EXTENSIONS, STANDARD, core, kubernetes, manifests, network, regex};
+use super::{EXTENSIONS, STANDARD, core, documents, kubernetes, manifests, network, regex, texts};
 use crate::function::{Builtin, Registry};
 
 /// The libraries `regex` and `network`.
 static SEARCH_AND_NETWORK: &[&[Builtin]] = &[regex::TABLE, network::TABLE];
 
 /// What the language does besides operators and functions; no source can name it.
-static CORE: &[&[Builtin]] = &[core::CORE];
+static CORE: &[&[Builtin]] = &[core::CORE, documents::DOCUMENTS, texts::TEXTS];
 
 /// The standard library.
 ///

@@ -14,6 +14,7 @@
 pub mod capsules;
 pub mod conversions;
 pub(super) mod core;
+pub(super) mod documents;
 pub mod encoders;
 pub mod format;
 pub mod kubernetes;
@@ -30,6 +31,7 @@ pub mod relations;
 pub mod sets;
 pub mod standard;
 pub mod strings;
+pub(super) mod texts;
 pub mod times;
 
 use crate::diagnostics::Result;

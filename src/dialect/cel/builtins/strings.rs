@@ -1,5 +1,7 @@
 //! Functions of text. Places in a text are counted in characters.
 
+use std::str::Chars;
+
 use super::{arguments, items, number, text};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::{bad_argument, no_such_overload};
@@ -161,23 +163,29 @@ fn join<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
     }))
 }
 
-/// A text of about the length of the argument.
-fn mapped<'v>(cx: &Cx<'v>, given: &[Value<'v>], map: impl FnOnce(&str) -> String) -> Result<Value<'v>> {
+/// A text of the length of the argument.
+fn mapped<'v, I: Iterator<Item = char>>(
+    cx: &Cx<'v>,
+    given: &[Value<'v>],
+    map: impl FnOnce(Chars<'v>) -> I,
+) -> Result<Value<'v>> {
     let [whole] = arguments(cx, given)?;
-    cx.charge(text(whole).len())?;
-    cx.text(&map(text(whole)))
+    let whole = text(whole);
+    look(cx, whole)?;
+    cx.charge(whole.len())?;
+    Ok(cx.arena().text_with(whole.len(), |mapped| mapped.extend(map(whole.chars()))))
 }
 
 fn lower<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    mapped(cx, given, str::to_ascii_lowercase)
+    mapped(cx, given, |letters| letters.map(|letter| letter.to_ascii_lowercase()))
 }
 
 fn upper<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    mapped(cx, given, str::to_ascii_uppercase)
+    mapped(cx, given, |letters| letters.map(|letter| letter.to_ascii_uppercase()))
 }
 
 fn reverse<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    mapped(cx, given, |text| text.chars().rev().collect())
+    mapped(cx, given, Iterator::rev)
 }
 
 fn trim<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
@@ -200,7 +208,15 @@ fn replace<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
     let count = whole.matches(old).take(most).count();
     let len = (whole.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
     cx.charge(len)?;
-    cx.text(&whole.replacen(old, new, most))
+    Ok(cx.arena().text_with(len, |replaced| {
+        let mut rest = 0;
+        for (at, found) in whole.match_indices(old).take(most) {
+            replaced.push_str(whole.get(rest..at).unwrap_or(""));
+            replaced.push_str(new);
+            rest = at + found.len();
+        }
+        replaced.push_str(whole.get(rest..).unwrap_or(""));
+    }))
 }
 
 fn split<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {

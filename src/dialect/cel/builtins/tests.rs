@@ -9,7 +9,7 @@ use crate::bytecode::ImportKind;
 use crate::diagnostics::Code;
 use crate::dialect::cel::call::{call, is_of, overload};
 use crate::dialect::cel::values::{access, convert, optional};
-use crate::function::{Capabilities, Overload, Params, Regexes, Registry, Ty};
+use crate::function::{Caches, Capabilities, Overload, Params, Registry, Ty};
 use crate::limits::Limits;
 use crate::stdlib::encoding;
 use crate::value::{Arena, Capsule, CapsuleContent, Extended, Inputs};
@@ -19,8 +19,8 @@ fn registry() -> Registry {
 }
 
 fn with_cx<T>(limits: &Limits, run: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (arena, regexes) = (Arena::new(), Regexes::default());
-    run(&Cx::new(&arena, Inputs::default(), limits, Capabilities::NONE, &regexes))
+    let (arena, caches) = (Arena::new(), Caches::default());
+    run(&Cx::new(&arena, Inputs::default(), limits, Capabilities::NONE, &caches))
 }
 
 /// A value as a test writes it: JSON, where a text may begin with the type it is of (`u:7`, `b:aGk=`, `t:…`, `d:90s`,
@@ -247,4 +247,5 @@ mod bounds;
 mod kubernetes;
 mod manifests;
 mod regex_and_network;
+mod schemas;
 mod tables;

@@ -1,5 +1,6 @@
 //! The walk over an expression.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::environment::{Environment, Found};
@@ -59,18 +60,34 @@ pub fn check(tree: &Tree, environment: &Environment) -> Result<Checked, Diagnost
 /// As [`check`].
 pub fn check_with(tree: &Tree, environment: &Environment, options: Options) -> Result<Checked, Diagnostics> {
     let steps = (tree.len() as u64).saturating_mul(STEPS_PER_NODE).saturating_add(STEPS);
-    let mut checker = Checker {
-        tree,
-        env: environment,
-        options,
-        unify: Unify::new(environment.types.clone(), steps),
-        of: vec![Types::DYN; tree.len()],
-        references: vec![None; tree.len()],
-        locals: Vec::new(),
-        report: Report::default(),
-    };
+    let mut checker = Checker::new(tree, environment, options, Unify::new(environment.types.clone(), steps));
     checker.check(tree.root);
     checker.finish()
+}
+
+/// The type of one of the many expressions of a file, in the types of `environment`, where its names are these
+/// `variables`. `steps` is what all of them may take together.
+///
+/// # Errors
+/// As [`check`].
+pub(in crate::dialect::cel) fn check_one_of_many(
+    tree: &Tree,
+    environment: &mut Environment,
+    variables: BTreeMap<Arc<str>, TypeId>,
+    options: Options,
+    steps: &mut u64,
+) -> Result<TypeId, Diagnostics> {
+    let allowed = (*steps).min((tree.len() as u64).saturating_mul(STEPS_PER_NODE).saturating_add(STEPS));
+    let unify = Unify::new(std::mem::take(&mut environment.types), allowed);
+    environment.variables = variables;
+    let mut checker = Checker::new(tree, environment, options, unify);
+    let mut root = [checker.check(tree.root)];
+    checker.unify.settle(&mut root);
+    let outcome = checker.outcome();
+    *steps -= allowed - checker.unify.left().min(allowed);
+    let types = checker.unify.types;
+    environment.types = types;
+    outcome.map(|()| root[0])
 }
 
 pub(super) struct Checker<'c> {
@@ -85,14 +102,32 @@ pub(super) struct Checker<'c> {
     pub report: Report,
 }
 
-impl Checker<'_> {
-    fn finish(mut self) -> Result<Checked, Diagnostics> {
-        self.unify.settle(&mut self.of);
+impl<'c> Checker<'c> {
+    fn new(tree: &'c Tree, env: &'c Environment, options: Options, unify: Unify) -> Self {
+        Self {
+            tree,
+            env,
+            options,
+            unify,
+            of: vec![Types::DYN; tree.len()],
+            references: vec![None; tree.len()],
+            locals: Vec::new(),
+            report: Report::default(),
+        }
+    }
+
+    /// Everything that is wrong, where something is.
+    fn outcome(&mut self) -> Result<(), Diagnostics> {
         if self.unify.exhausted {
             let error = Diagnostic::new(Code::LimitFuel, "the types of this expression are too large to be found out");
             self.report.add(self.tree, self.tree.span(self.tree.root), error);
         }
-        self.report.finish()?;
+        std::mem::take(&mut self.report).finish()
+    }
+
+    fn finish(mut self) -> Result<Checked, Diagnostics> {
+        self.unify.settle(&mut self.of);
+        self.outcome()?;
         let Self { tree, unify, of, references, .. } = self;
         Ok(Checked { types: unify.types, of, references, root: tree.root })
     }
@@ -183,7 +218,8 @@ impl Checker<'_> {
             }
             Found::Type(of) => {
                 self.refer(id, Reference::Type(of));
-                self.unify.types.type_of(of)
+                // Where names are open, an input may be called so.
+                if self.env.open { Types::DYN } else { self.unify.types.type_of(of) }
             }
         }
     }

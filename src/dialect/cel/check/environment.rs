@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::sync::Arc;
 
-use super::types::{TypeId, Types};
+use super::types::{Kind, TypeId, Types};
 use crate::bytecode::ImportKind;
 use crate::diagnostics::Result;
+use crate::dialect::cel::builtins::capsules;
 use crate::function::{NativeBody, Overload, Params, Registry, Ty};
 use crate::value::Data;
 
@@ -87,7 +89,9 @@ pub struct Environment {
     pub(super) container: String,
     /// Whether a name that is not declared is a variable of any type.
     pub(super) open: bool,
-    variables: BTreeMap<Arc<str>, TypeId>,
+    /// Whether a variable hides the types in the namespace that is called as it is.
+    hiding: bool,
+    pub(super) variables: BTreeMap<Arc<str>, TypeId>,
     named: HashMap<&'static str, TypeId>,
     functions: BTreeMap<Arc<str>, Callable>,
 }
@@ -109,6 +113,10 @@ impl Environment {
             if let Ok(ty) = environment.types.read(text) {
                 environment.named.insert(name, ty);
             }
+        }
+        for &name in capsules::TYPE_NAMES {
+            let ty = environment.types.add(Kind::Opaque(name.into(), Arc::default()));
+            environment.named.insert(name, ty);
         }
         for builtin in registry.iter().filter(|builtin| builtin.kind == ImportKind::Function) {
             let callable = match &builtin.params {
@@ -147,6 +155,19 @@ impl Environment {
     pub fn with_open_names(mut self) -> Self {
         self.open = true;
         self
+    }
+
+    /// The same, for documents: a name in one hides also types that begin with it, as `net` does `net.IP`.
+    #[must_use]
+    pub(in crate::dialect::cel) fn with_names_that_hide(mut self) -> Self {
+        self.hiding = true;
+        self
+    }
+
+    /// Whether what is known of a type's name is hidden.
+    fn is_hidden(&self, ty: &str) -> bool {
+        let first = ty.split_once('.').map(|(first, _)| first);
+        self.hiding && first.is_some_and(|first| self.variables.contains_key(first))
     }
 
     /// Declares a variable, whose name may be qualified, with its type as text: [`Types::read`].
@@ -198,6 +219,15 @@ impl Environment {
         self.variables.contains_key(name)
     }
 
+    /// Whether a name is that of a type, or the first part of the names of functions or types.
+    pub fn is_namespace(&self, name: &str) -> bool {
+        let begins = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
+        let behind = self.functions.range::<str, _>((Bound::Included(name), Bound::Unbounded));
+        self.named.contains_key(name)
+            || behind.take_while(|(known, _)| known.starts_with(name)).any(|(known, _)| begins(known))
+            || self.named.keys().any(|known| begins(known))
+    }
+
     /// The namespace that names are looked for in first.
     pub fn container(&self) -> &str {
         &self.container
@@ -224,7 +254,8 @@ impl Environment {
         self.candidates(name, rooted).find_map(|name| {
             let variable = self.variables.get_key_value(name.as_ref());
             let variable = variable.map(|(name, &ty)| Found::Variable(name.clone(), ty));
-            variable.or_else(|| self.named.get(name.as_ref()).copied().map(Found::Type))
+            let ty = || self.named.get(name.as_ref()).filter(|_| !self.is_hidden(&name));
+            variable.or_else(|| ty().copied().map(Found::Type))
         })
     }
 

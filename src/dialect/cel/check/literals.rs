@@ -4,7 +4,7 @@ use super::checker::Checker;
 use super::environment::{Callable, Signature};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Literal};
-use crate::function::{Capabilities, Cx, Regexes};
+use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs};
 
@@ -41,8 +41,8 @@ impl Checker<'_> {
 fn refused(of: &Signature, texts: &[&str]) -> Option<Box<Diagnostic>> {
     let takes_texts = of.params.len() == texts.len() && of.params.iter().all(|&ty| ty == super::Types::STRING);
     let body = of.body.filter(|_| takes_texts)?;
-    let (arena, limits, regexes) = (Arena::new(), Limits::default(), Regexes::default());
-    let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &regexes);
+    let (arena, limits, caches) = (Arena::new(), Limits::default(), Caches::default());
+    let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches);
     let given = texts.iter().map(|text| cx.text(text)).collect::<Result<Vec<_>>>().ok()?;
     body(&cx, &given).err().filter(|error| !error.code.is_limit())
 }

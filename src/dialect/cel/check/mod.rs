@@ -21,6 +21,7 @@ mod unify;
 
 use std::sync::Arc;
 
+pub(super) use checker::check_one_of_many;
 pub use checker::{Options, check, check_with};
 pub use environment::{Declared, Environment};
 pub use report::excerpts;

@@ -36,6 +36,22 @@ fn all(environment: &Environment, rows: &[(&str, &str)]) {
 }
 
 #[test]
+fn every_type_has_a_name() {
+    use crate::dialect::cel::builtins::capsules;
+    use crate::dialect::cel::values::TYPE_NAMES;
+    let environment = Environment::new(&Registry::of(STANDARD));
+    for name in TYPE_NAMES.iter().chain(capsules::TYPE_NAMES) {
+        assert_eq!(answer(&format!("type(1) == {name}"), &environment), "bool", "{name}");
+        assert!(TYPE_NAMES.contains(name), "an expression that runs does not know {name}");
+    }
+    let environment = Environment::new(&libraries::kubernetes());
+    all(
+        &environment,
+        &[("type(quantity('1')) == kubernetes.Quantity", "bool"), ("kubernetes.Semver", "type(kubernetes.Semver)")],
+    );
+}
+
+#[test]
 fn types_of_expressions() {
     let variables = [("i", "int"), ("s", "string"), ("d", "dyn"), ("m", "map(string, list(int))"), ("l", "list(int)")];
     let more = [("n", "wrapper(int)"), ("t", "timestamp"), ("o", "optional_type(map(string, int))")];
@@ -121,6 +137,10 @@ fn errors_are_those_of_the_reference() {
             (
                 "'é' + \n 'é' + 1",
                 "ERROR: <input>:2:6: found no matching overload for '_+_' applied to '(string, int)'\n |  'é' + 1\n | ..．..^",
+            ),
+            (
+                "'日本' + 1 == z\n || '語' + q",
+                "ERROR: <input>:1:6: found no matching overload for '_+_' applied to '(string, int)'\n | '日本' + 1 == z\n | .．．..^\nERROR: <input>:1:13: undeclared reference to 'z' (in container '')\n | '日本' + 1 == z\n | .．．.........^\nERROR: <input>:2:9: expected type 'bool' but found 'string'\n |  || '語' + q\n | .....．..^\nERROR: <input>:2:11: undeclared reference to 'q' (in container '')\n |  || '語' + q\n | .....．....^",
             ),
             ("f(1)", "ERROR: <input>:1:2: undeclared reference to 'f' (in container '')\n | f(1)\n | .^"),
             (

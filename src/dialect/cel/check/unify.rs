@@ -26,6 +26,11 @@ impl Unify {
         Self { types, bound: Vec::new(), trail: Vec::new(), steps, depth: 0, exhausted: false }
     }
 
+    /// The steps that are left.
+    pub fn left(&self) -> u64 {
+        self.steps
+    }
+
     /// A type that is not known yet.
     pub fn fresh(&mut self) -> TypeId {
         let at = u32::try_from(self.bound.len()).unwrap_or(u32::MAX);

@@ -1,14 +1,14 @@
 //! Calls: operators, functions of a namespace, functions of a value.
 
 use super::Lower;
-use super::names::qualified;
-use crate::bytecode::{BinaryOp, ImportKind, Literal, Op, Role};
-use crate::compiler::{Constant, PathSpec, RootSpec, SegmentSpec};
+use crate::bytecode::{BinaryOp, ImportKind, Literal, Op, Role, Signature};
+use crate::compiler::Constant;
 use crate::diagnostics::{Code, Result, nearest};
+use crate::dialect::cel::cost::Price;
 use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Operator};
-use crate::function::Params;
+use crate::function::{Builtin, Params};
 
-impl<'t> Lower<'t> {
+impl<'t> Lower<'_, 't> {
     /// Pushes the answer of a call.
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Result<()> {
         let args = self.tree.ids(call.args);
@@ -26,25 +26,16 @@ impl<'t> Lower<'t> {
             (Operator::And | Operator::Or, &[left, right]) => self.logic(id, operator == Operator::And, left, right),
             (Operator::Conditional, &[condition, then, otherwise]) => self.conditional(condition, then, otherwise),
             (Operator::Index, &[value, index]) => self.index(id, value, index),
-            (Operator::OptionalIndex, &[value, index]) => {
-                self.value(value)?;
-                self.value(index)?;
-                self.at(id);
-                self.core("index optional", 2);
-                Ok(())
-            }
-            (Operator::Not | Operator::Negate, &[operand]) => {
-                self.value(operand)?;
-                self.at(id);
-                self.emitter.op(if operator == Operator::Not { Op::Not } else { Op::Neg }, &[]);
-                Ok(())
-            }
-            (operator, &[left, right]) if let Some(op) = binary(operator) => {
-                self.value(left)?;
-                self.value(right)?;
-                self.at(id);
-                self.emitter.binary(op);
-                Ok(())
+            (Operator::OptionalIndex, &[value, index]) => self.index_optional(id, value, index),
+            (Operator::Not | Operator::Negate, &[_]) => self.priced(id, args, self.price(id), |lower| {
+                lower.emitter.op(if operator == Operator::Not { Op::Not } else { Op::Neg }, &[]);
+            }),
+            (operator, &[_, _]) if let Some(op) = binary(operator) => {
+                let price = match op {
+                    BinaryOp::Eq | BinaryOp::Ne => Price::EQUALITY,
+                    _ => self.price(id),
+                };
+                self.priced(id, args, price, |lower| lower.emitter.binary(op))
             }
             (operator, _) => {
                 self.fail(id, Code::UnknownFunction, format!("`{}` cannot be called here", operator.id()));
@@ -56,6 +47,13 @@ impl<'t> Lower<'t> {
     /// `&&` and `||`: the second operand is not looked at where the first decides; where one fails, the other may still
     /// decide.
     fn logic(&mut self, id: ExprId, and: bool, left: ExprId, right: ExprId) -> Result<()> {
+        if let Some((known, cost)) = self.known(left)?
+            && known != and
+        {
+            self.meter(cost);
+            self.truth(known);
+            return Ok(());
+        }
         let end = self.emitter.new_label();
         let pair = self.emitter.mark_pair();
         self.protected(left)?;
@@ -70,7 +68,7 @@ impl<'t> Lower<'t> {
     }
 
     /// Pushes a value; where there is an error, that is noted, and undefined is pushed.
-    fn protected(&mut self, id: ExprId) -> Result<()> {
+    pub(super) fn protected(&mut self, id: ExprId) -> Result<()> {
         let mark = self.emitter.begin_protect();
         self.value(id)?;
         self.emitter.end_protect(mark);
@@ -88,35 +86,28 @@ impl<'t> Lower<'t> {
     }
 
     fn conditional(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> Result<()> {
+        if let Some((known, cost)) = self.known(condition)? {
+            self.meter(cost);
+            return self.branch(if known { then } else { otherwise });
+        }
         let (other, end) = (self.emitter.new_label(), self.emitter.new_label());
         self.value(condition)?;
         self.at(condition);
         self.emitter.jump(Op::JumpUnless, other);
         let height = self.emitter.height();
-        self.value(then)?;
+        self.branch(then)?;
         self.emitter.jump(Op::Jump, end);
         self.emitter.bind(other);
         self.emitter.set_height(height);
-        self.value(otherwise)?;
+        self.branch(otherwise)?;
         self.emitter.bind(end);
-        Ok(())
-    }
-
-    fn index(&mut self, id: ExprId, value: ExprId, index: ExprId) -> Result<()> {
-        self.value(value)?;
-        let slot = self.emitter.store();
-        self.value(index)?;
-        self.at(id);
-        let (source, span) = (self.source.clone(), self.tree.span(id));
-        let segments = [SegmentSpec::Index(self.tree.span(index))];
-        self.emitter.load(&PathSpec { name: source.slice(span), roots: &[RootSpec::Slot(slot)], segments: &segments });
-        self.emitter.free(slot);
         Ok(())
     }
 
     /// A function by its name in a namespace, or of a value.
     fn function(&mut self, id: ExprId, name: &'t str, call: &Call, args: &'t [ExprId]) -> Result<()> {
-        if let Some(full) = self.namespaced(name, call) {
+        let is_local = |name| self.local(name).is_some();
+        if let Some(full) = self.names.namespaced(self.tree, self.registry, name, call, is_local) {
             return self.import(id, &full, None, args);
         }
         match call.receiver {
@@ -125,41 +116,54 @@ impl<'t> Lower<'t> {
         }
     }
 
-    /// The full name of a function that is called by its name and not on a value.
-    fn namespaced(&self, name: &str, call: &Call) -> Option<String> {
-        let (path, rooted) = match call.receiver {
-            None => (name.to_owned(), call.rooted),
-            Some(receiver) => {
-                let (parts, rooted, root) = qualified(self.tree, receiver)?;
-                let is_local =
-                    matches!(self.tree.expr(root), Expr::Ident { name, rooted: false } if self.local(name).is_some());
-                if is_local {
-                    return None;
-                }
-                (format!("{}.{name}", parts.join(".")), rooted)
-            }
-        };
-        let known = |name: &String| self.registry.get(ImportKind::Function, name).is_some();
-        self.names.candidates(&path, rooted).into_iter().find(known)
-    }
-
     fn import(&mut self, id: ExprId, name: &str, receiver: Option<ExprId>, args: &'t [ExprId]) -> Result<()> {
         let registry = self.registry;
         let Some(function) = registry.get(ImportKind::Function, name) else {
             self.unknown(id, name);
             return Ok(());
         };
-        let mut params = Vec::with_capacity(args.len() + 1);
-        if let Some(receiver) = receiver {
-            self.value(receiver)?;
-            params.push(Params::RECEIVER);
+        if let (Some(optional), [other], "or" | "orValue") = (receiver, args, name)
+            && takes_optional(function)
+        {
+            return self.otherwise(id, function, optional, *other);
         }
-        for &arg in args {
-            self.value(arg)?;
-            params.push(Params::BY_PLACE);
+        let given: Vec<_> = receiver.into_iter().chain(args.iter().copied()).collect();
+        let signature = function.signature();
+        self.priced(id, &given, self.price(id), |lower| lower.called(name, signature, receiver.is_some(), given.len()))
+    }
+
+    /// Calls a function with the topmost `count` values.
+    fn called(&mut self, name: &str, signature: Signature, member: bool, count: usize) {
+        let mut params = vec![Params::BY_PLACE; count];
+        if let (true, Some(first)) = (member, params.first_mut()) {
+            *first = Params::RECEIVER;
         }
+        self.emitter.call(ImportKind::Function, name, signature, &params, false);
+    }
+
+    /// `optional.or(other)`, `optional.orValue(other)`: the other is only looked at where the optional holds nothing.
+    fn otherwise(&mut self, id: ExprId, function: &Builtin, optional: ExprId, other: ExprId) -> Result<()> {
+        let (some, end) = (self.emitter.new_label(), self.emitter.new_label());
+        self.value(optional)?;
+        let slot = self.emitter.store();
+        self.emitter.load_slot(slot);
         self.at(id);
-        self.emitter.call(ImportKind::Function, name, function.signature(), &params, false);
+        self.core("held", 1);
+        let height = self.emitter.height();
+        self.emitter.jump(Op::JumpPresent, some);
+        self.emitter.load_slot(slot);
+        self.value(other)?;
+        self.at(id);
+        self.called(&function.name, function.signature(), true, 2);
+        self.emitter.jump(Op::Jump, end);
+        self.emitter.bind(some);
+        self.emitter.set_height(height);
+        if function.name == "or" {
+            self.emitter.op(Op::Pop, &[]);
+            self.emitter.load_slot(slot);
+        }
+        self.emitter.bind(end);
+        self.emitter.free(slot);
         Ok(())
     }
 
@@ -193,6 +197,12 @@ impl<'t> Lower<'t> {
     pub(super) fn truth(&mut self, truth: bool) {
         self.emitter.constant(Constant::Bool(truth));
     }
+}
+
+/// Whether a function is the one of optionals.
+fn takes_optional(function: &Builtin) -> bool {
+    let Params::Overloaded(overloads) = &function.params else { return false };
+    overloads.iter().all(|overload| overload.id.starts_with("optional_or"))
 }
 
 /// The instruction's operator.

@@ -1,8 +1,10 @@
 //! Loops: each by what its accumulator does.
 
 use super::Lower;
-use crate::bytecode::{Literal as Constant, Op};
+use crate::bytecode::{Literal as Constant, LoopField, Op};
+use crate::compiler::{PathSpec, RootSpec};
 use crate::diagnostics::Result;
+use crate::dialect::cel::cost::{LIST, MAP, STEP};
 use crate::dialect::cel::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Operator};
 
 /// What a loop does with each element.
@@ -27,7 +29,7 @@ enum Shape {
     General,
 }
 
-impl<'t> Lower<'t> {
+impl<'t> Lower<'_, 't> {
     pub(super) fn comprehension(&mut self, id: ExprId, of: &'t Comprehension) -> Result<()> {
         match self.shape(of) {
             Shape::Binding => self.binding(of),
@@ -56,7 +58,9 @@ impl<'t> Lower<'t> {
             _ => (None, of.loop_step),
         };
         match self.each(of, step) {
-            Some(each) if literal(of.loop_condition, true) => Shape::Collection { condition, each },
+            Some(each) if self.how.optimise && literal(of.loop_condition, true) => {
+                Shape::Collection { condition, each }
+            }
             _ => Shape::General,
         }
     }
@@ -117,6 +121,7 @@ impl<'t> Lower<'t> {
     }
 
     fn binding(&mut self, of: &'t Comprehension) -> Result<()> {
+        self.meter(LIST); // what it goes over: nothing
         self.value(of.accu_init)?;
         let slot = self.emitter.store();
         self.locals.push((of.accu_var, slot));
@@ -144,6 +149,9 @@ impl<'t> Lower<'t> {
         let (names, slots, outer) = self.variables(of);
         self.at(of.iter_range);
         let turns = self.emitter.begin_loop(names, slots, end);
+        // The condition names the accumulator and asks; the step names it.
+        let asked = if all { 2 * STEP } else { 3 * STEP };
+        self.meter(asked + STEP);
         self.protected_answer(predicate)?;
         self.emitter.jump_is(if all { Constant::False } else { Constant::True }, found);
         self.emitter.op(Op::Pop, &[]);
@@ -152,12 +160,15 @@ impl<'t> Lower<'t> {
         self.emitter.bind(end);
         self.at(id);
         let height = self.emitter.height();
+        self.meter(STEP); // the accumulator as the result
         self.truth(all);
         self.emitter.load_slot(mark);
         self.core("settled", 2);
         self.emitter.jump(Op::Jump, out);
         self.emitter.bind(found);
         self.emitter.set_height(height + 1);
+        self.asked_once_more(asked);
+        self.meter(STEP);
         self.emitter.op(Op::EndIter, &[]);
         self.emitter.load_slot(mark);
         self.core("decided", 2);
@@ -166,31 +177,60 @@ impl<'t> Lower<'t> {
         Ok(())
     }
 
+    /// Where an element decides that is not the last one, the condition is looked at once more.
+    fn asked_once_more(&mut self, asked: u64) {
+        if self.how.metered {
+            let last = self.emitter.new_label();
+            let roots = [RootSpec::Loop(0, LoopField::Last)];
+            self.emitter.load(&PathSpec { name: "", roots: &roots, segments: &[] });
+            self.emitter.jump(Op::JumpIf, last);
+            self.meter(asked);
+            self.emitter.bind(last);
+        }
+    }
+
     /// The list or map of what is collected.
     fn collection(&mut self, id: ExprId, of: &'t Comprehension, condition: Option<ExprId>, each: &Each) -> Result<()> {
         let end = self.emitter.new_label();
         self.value(of.iter_range)?;
+        let errors = self.errors_of_turns();
         self.emitter.begin_gather();
         let (names, slots, outer) = self.variables(of);
         self.at(of.iter_range);
         let turns = self.emitter.begin_loop(names, slots, end);
+        let turn = self.begin_turn(errors);
+        let next = self.emitter.new_label();
         if let Some(condition) = condition {
             self.value(condition)?;
             self.at(condition);
-            self.emitter.continue_unless(turns);
+            self.emitter.jump(Op::JumpUnless, next);
         }
+        // The accumulator, what is made to be added to it, and the call that adds.
+        let (accu, made) = match each {
+            Each::Element(_) => (STEP, LIST + STEP),
+            Each::Entry(..) | Each::Entries(_) => (STEP, STEP),
+        };
+        self.meter(accu);
         let kept: &[ExprId] = match each {
             Each::Element(value) | Each::Entries(value) => &[*value],
             Each::Entry(key, value) => &[*key, *value],
         };
-        for &value in kept {
+        for (nth, &value) in kept.iter().enumerate() {
+            if nth + 1 == kept.len() {
+                self.meter(made);
+            }
             self.value(value)?;
             self.emitter.op(Op::Keep, &[]);
         }
+        self.emitter.bind(next);
+        self.end_turn(turn);
         self.emitter.end_loop(turns);
         self.locals.truncate(outer);
         self.emitter.bind(end);
         self.at(id);
+        // What it began with, and the accumulator as the result.
+        self.meter(STEP + if matches!(each, Each::Element(_)) { LIST } else { MAP });
+        self.raise(errors);
         self.emitter.end_gather();
         match each {
             Each::Element(_) => {}
@@ -205,8 +245,12 @@ impl<'t> Lower<'t> {
         let end = self.emitter.new_label();
         self.value(of.iter_range)?;
         let range = self.emitter.store();
+        // Of what it begins with, the cost is counted once it is known that there is a loop.
+        let metered = std::mem::replace(&mut self.how.metered, false);
         self.value(of.accu_init)?;
+        self.how.metered = metered;
         let accu = self.emitter.store();
+        let errors = self.errors_of_turns();
         self.emitter.load_slot(range);
         let (names, slots, outer) = self.variables(of);
         self.locals.push((of.accu_var, accu));
@@ -219,14 +263,22 @@ impl<'t> Lower<'t> {
             self.emitter.break_loop(turns);
             self.emitter.bind(go_on);
         }
+        let turn = self.begin_turn(errors);
         self.value(of.loop_step)?;
         self.emitter.op(Op::StoreSlot, &[accu]);
+        self.end_turn(turn);
         self.emitter.end_loop(turns);
         self.emitter.bind(end);
         self.locals.truncate(outer);
         self.locals.push((of.accu_var, accu));
         self.at(id);
+        self.meter(match self.tree.expr(of.accu_init) {
+            Expr::List(_) => LIST,
+            Expr::Map(_) => MAP,
+            _ => 0,
+        });
         self.value(of.result)?;
+        self.raise(errors);
         self.locals.truncate(outer);
         self.emitter.free(accu);
         self.emitter.free(range);

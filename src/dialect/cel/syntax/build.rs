@@ -30,6 +30,11 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
+/// Whether no variable can have this name: a word that is reserved, or that means something else.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
+}
+
 /// How many nodes a tree may have: macros copy what they are called on, so that a short source could have very many.
 const NODES: usize = 1 << 18;
 
@@ -311,4 +316,27 @@ impl<'a> Build<'a> {
         let at = chain.operators.get(middle).copied().unwrap_or(start);
         self.call(operator, &[left, right], Span::new(start, end), at)
     }
+}
+
+/// A further node of a tree that was read before: the call, or what the macro that it calls makes of it; `None` where
+/// that macro refuses it, or the tree becomes too deep or too large.
+pub(crate) fn expanded(tree: &mut Tree, call: Call, span: Span, at: u32) -> Option<ExprId> {
+    let mut build = Build::new(tree, "", true);
+    let made = build.call_or_macro(call, span, at);
+    (build.faults.is_empty() && build.excess.is_none()).then_some(made)
+}
+
+/// The tree of a chain of an operator with these operands, as it is made of a source that has them in a row; `None`
+/// where there is no operand, or the tree becomes too deep or too large.
+pub(crate) fn balanced(tree: &mut Tree, operator: Operator, operands: &[ExprId]) -> Option<ExprId> {
+    let [first, second, rest @ ..] = operands else { return operands.first().copied() };
+    let (from, to) = (tree.span(*first), tree.span(*second));
+    let mut build = Build::new(tree, "", true);
+    let mut chain = build.chain((from.start, *first), to.start, (*second, to.end));
+    for &next in rest {
+        let span = build.tree.span(next);
+        chain = build.link(chain, span.start, (next, span.end));
+    }
+    let made = build.balanced(operator, chain);
+    build.excess.is_none().then_some(made)
 }

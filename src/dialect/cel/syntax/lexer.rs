@@ -210,7 +210,7 @@ fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
 }
 
 /// The tokens of a text as they come; signs are tokens of their own. What does not end is [`Symbol::Invalid`].
-pub(super) struct Tokens<'t> {
+pub(crate) struct Tokens<'t> {
     raw: Lexer<'t, Raw>,
     from: u32,
 }

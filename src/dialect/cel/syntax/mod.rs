@@ -7,6 +7,7 @@ mod literal;
 mod macros;
 mod operator;
 mod parser;
+mod parts;
 mod recover;
 mod same;
 mod scan;
@@ -18,7 +19,10 @@ mod token;
 pub mod tree;
 mod unparse;
 
+pub(crate) use build::{balanced, expanded, is_reserved};
+pub(crate) use lexer::Tokens;
 pub use macros::{ACCUMULATOR, UNUSED};
 pub use parser::{Options, parse};
 pub use scan::{Part, ScanError, ScanErrorKind, scan};
+pub(crate) use token::Symbol;
 pub use unparse::unparse;

@@ -52,3 +52,15 @@ operators! {
     OptionalIndex     "_[?_]"                ""   8;
     NotStrictlyFalse  "@not_strictly_false"  ""   8;
 }
+
+impl Operator {
+    /// Whether its value is true or false, where it has one.
+    pub fn is_test(self) -> bool {
+        matches!(self.binds(), 2..=4) || self == Operator::Not
+    }
+
+    /// Whether its value is that of a calculation.
+    pub fn is_arithmetic(self) -> bool {
+        matches!(self.binds(), 5 | 6) || self == Operator::Negate
+    }
+}

@@ -299,6 +299,11 @@ impl Tree {
         self.nodes.is_empty()
     }
 
+    /// Names every node, children before their parents.
+    pub(crate) fn every(&self) -> impl Iterator<Item = ExprId> + use<> {
+        (0..Run::of(0..self.nodes.len()).end).map(ExprId)
+    }
+
     /// A node.
     pub fn node(&self, id: ExprId) -> Node {
         let nowhere = Node { expr: Expr::Invalid, span: Span::default(), at: 0 };
@@ -436,25 +441,6 @@ impl Tree {
     /// Remembers which call a node was expanded from; nodes come in the order they were added.
     pub(crate) fn expanded(&mut self, expanded: ExprId, call: ExprId) {
         self.macros.push((expanded, call));
-    }
-
-    /// Gives each child of an expression to `child`, in the order of evaluation.
-    pub fn each_child(&self, expr: Expr, mut child: impl FnMut(ExprId)) {
-        match expr {
-            Expr::Invalid | Expr::Literal(_) | Expr::Ident { .. } => {}
-            Expr::Select { operand, .. } => child(operand),
-            Expr::Call(call) => {
-                call.receiver.into_iter().for_each(&mut child);
-                self.ids(call.args).iter().copied().for_each(child);
-            }
-            Expr::List(run) => self.elements(run).iter().for_each(|element| child(element.value)),
-            Expr::Map(run) => self.entries(run).iter().flat_map(|entry| [entry.key, entry.value]).for_each(child),
-            Expr::Message { fields, .. } => self.fields(fields).iter().for_each(|field| child(field.value)),
-            Expr::Comprehension(id) => {
-                let Some(of) = self.comprehension(id) else { return };
-                [of.iter_range, of.accu_init, of.loop_condition, of.loop_step, of.result].into_iter().for_each(child);
-            }
-        }
     }
 }
 

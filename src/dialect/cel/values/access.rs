@@ -159,7 +159,12 @@ pub fn contains<'v>(cx: &Cx<'v>, haystack: Value<'v>, needle: Value<'v>) -> Resu
 /// # Errors
 /// A key that comes twice, or that cannot be one; a limit of the render.
 pub fn map<'v>(cx: &Cx<'v>, keys: &[Value<'v>], values: &[Value<'v>]) -> Result<Value<'v>> {
-    cx.entries(keys, values)?.map_err(|bad| {
+    let null = keys.iter().position(|key| matches!(key, Value::Null)); // documents alone have such keys
+    let made = match null {
+        Some(at) => Err(BadKey::Kind(at)),
+        None => cx.entries(keys, values)?,
+    };
+    made.map_err(|bad| {
         let key = |at: usize| keys.get(at).copied().unwrap_or_default();
         match bad {
             BadKey::Kind(at) => bad_argument(format!("unsupported key type: {}", type_name(key(at)))),

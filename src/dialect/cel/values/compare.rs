@@ -172,7 +172,7 @@ pub fn related<'v>(cx: &Cx<'v>, relation: Relation, a: Value<'v>, b: Value<'v>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::function::{Capabilities, Regexes};
+    use crate::function::{Caches, Capabilities};
     use crate::limits::Limits;
     use crate::value::{Arena, Inputs};
 
@@ -209,8 +209,8 @@ mod tests {
 
     #[test]
     fn equality_and_order_do_not_depend_on_the_side() {
-        let (arena, limits, regexes) = (Arena::new(), Limits::default(), Regexes::default());
-        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &regexes);
+        let (arena, limits, caches) = (Arena::new(), Limits::default(), Caches::default());
+        let cx = Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches);
         let values = values(&arena);
         for a in &values {
             let is_nan = matches!(a, Value::Float(n) if n.is_nan());

@@ -5,6 +5,7 @@ use super::errors::{arithmetic, conversion, no_such_overload};
 use super::{as_bytes, text, time, type_name};
 use crate::diagnostics::Result;
 use crate::function::Cx;
+use crate::stdlib::float_texts;
 use crate::value::{Extended, Value};
 
 /// 2^63 and 2^64, which are floats.
@@ -55,15 +56,9 @@ pub fn double(value: Value<'_>) -> Result<Value<'_>> {
         Value::Float(n) => n,
         Value::Int(n) => n as f64,
         Value::Uint(n) => n as f64,
-        Value::Str(text) => float_of_text(text.as_str()).ok_or_else(|| conversion(value, "double"))?,
+        Value::Str(text) => float_texts::read(text.as_str()).ok_or_else(|| conversion(value, "double"))?,
         _ => return Err(no_such_overload("double", false, &[value])),
     }))
-}
-
-fn float_of_text(text: &str) -> Option<f64> {
-    let number: f64 = text.parse().ok()?;
-    let written_as_name = text.bytes().any(|byte| matches!(byte, b'i' | b'I'));
-    (!number.is_infinite() || written_as_name).then_some(number)
 }
 
 /// `bool(value)`.

@@ -37,6 +37,15 @@ pub fn plain<'v>(value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
     }))
 }
 
+/// The digits of a whole number.
+pub fn digits<'b>(value: Value<'_>, buffer: &'b mut itoa::Buffer) -> Option<&'b str> {
+    match value {
+        Value::Int(n) => Some(buffer.format(n)),
+        Value::Uint(n) => Some(buffer.format(n)),
+        _ => None,
+    }
+}
+
 /// `string(value)`.
 ///
 /// # Errors
@@ -44,6 +53,9 @@ pub fn plain<'v>(value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
 pub fn string<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     if value.as_str().is_some() {
         return Ok(value);
+    }
+    if let Some(digits) = digits(value, &mut itoa::Buffer::new()) {
+        return cx.text(digits);
     }
     match plain(value)? {
         Some(Cow::Borrowed(text)) => cx.borrowed(text),

@@ -165,7 +165,7 @@ impl<'r> Context<'r> {
     pub fn with_cx<T>(&self, work: impl FnOnce(&Cx<'r>) -> T) -> T {
         let shared = &*self.shared;
         let cx =
-            Cx::new(shared.space.arena(), self.variables(), shared.limits, shared.capabilities, &shared.space.regexes);
+            Cx::new(shared.space.arena(), self.variables(), shared.limits, shared.capabilities, &shared.space.caches);
         cx.set_budgets(shared.budgets.get());
         let result = work(&cx);
         shared.budgets.set(cx.budgets());

@@ -44,7 +44,7 @@ fn the_table_says_what_its_rows_say() {
     let Params::Positional(params) = &clock.params else { panic!("by place") };
     assert_eq!(params.rest.as_ref().unwrap().ty, Type::Map(&Type::Set(&Type::Bool)));
     assert!(matches!(params.answer, Answer::Is(Type::List(Type::Number))));
-    assert!(function("none").pure && function("none").examples == [("none()", "true")]);
+    assert!(function("none").pure && *function("none").examples == [("none()", "true")]);
 }
 
 /// The notes of a call: message and place of each.

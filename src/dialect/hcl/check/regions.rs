@@ -81,7 +81,7 @@ impl<'c, 's> Checker<'c, 's> {
     fn region(&mut self, region: Region<'s>, left: &mut Vec<Region<'s>>) -> Checked<()> {
         let (_, mut errors) = self.evaluate(region)?;
         let inputs = Inputs::layered(self.base, region.over);
-        let cx = Cx::new(self.space.arena(), inputs, self.limits, Capabilities::NONE, &self.space.regexes);
+        let cx = Cx::new(self.space.arena(), inputs, self.limits, Capabilities::NONE, &self.space.caches);
         explain(&cx, region.tree, &mut errors);
         self.found.extend(errors);
         let mut walk = vec![region.root];

@@ -10,13 +10,13 @@ use super::refine::Refine;
 use super::sets::set_of;
 use super::traverse::{attribute, index};
 use super::{Fault, Outcome};
-use crate::function::{Capabilities, Cx, Regexes};
+use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::value::{Arena, BigNum, Inputs, Refinement, Type, Value};
 
 fn with_cx<T>(limits: Limits, body: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (arena, regexes) = (Arena::new(), Regexes::default());
-    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &regexes))
+    let (arena, caches) = (Arena::new(), Caches::default());
+    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches))
 }
 
 fn with<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {

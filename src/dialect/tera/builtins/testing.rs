@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use crate::bytecode::ImportKind::{self, Filter, Function, Test};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::function::{Body, Capabilities, Cx, Params, Regexes, arrange};
+use crate::function::{Body, Caches, Capabilities, Cx, Params, arrange};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, Shapes, Value};
 
@@ -16,9 +16,9 @@ pub(super) fn call(
     name: &str,
     args: &[(&str, Json)],
 ) -> Result<Json, Box<Diagnostic>> {
-    let (arena, names, regexes) = (Arena::new(), Arena::new(), Regexes::default());
+    let (arena, names, caches) = (Arena::new(), Arena::new(), Caches::default());
     let shapes = Shapes::new(&names);
-    let cx = Cx::new(&arena, Inputs::new(Value::Null), limits, Capabilities::ALL, &regexes);
+    let cx = Cx::new(&arena, Inputs::new(Value::Null), limits, Capabilities::ALL, &caches);
     let registry = super::registry();
     let builtin = registry.get(kind, name).expect("a builtin");
     let (Params::Named(params), Body::Native(body)) = (&builtin.params, &builtin.body) else { panic!("not native") };

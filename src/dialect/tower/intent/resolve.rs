@@ -282,6 +282,7 @@ impl<'e> Execution<'e> {
             inputs: crate::value::Inputs::layered(self.base, over),
             limits: &self.limits,
             capabilities: Capabilities::NONE,
+            budgets: None,
         };
         match run::<Rules, _>(&mut self.session, what, &mut out, &mut NoHooks) {
             Ok(()) => Ok(out),

@@ -4,14 +4,11 @@ use super::Range;
 use super::extensions::extension;
 use super::walk::{Entries, Walk};
 use crate::dialect::cel::check::Reference;
+use crate::dialect::cel::cost::{CHARACTER, PATTERN, STEP};
 use crate::dialect::cel::syntax::tree::{Call, ExprId, Function};
 
 /// What a call costs that costs nothing else.
-pub(super) const CALL: Range = Range::fixed(1);
-/// What going through a text costs for each character.
-pub(super) const CHARACTER: f64 = 0.1;
-/// What a pattern costs for each of its characters.
-pub(super) const PATTERN: f64 = 0.25;
+pub(super) const CALL: Range = Range::fixed(STEP);
 
 /// What a call costs beside its arguments, and the size of its answer.
 pub(super) struct Estimate {

@@ -1,9 +1,10 @@
 //! What the functions of the extension libraries cost.
 
 use super::Range;
-use super::calls::{CALL, CHARACTER, Estimate, PATTERN};
+use super::calls::{CALL, Estimate};
 use super::strings::strings;
 use super::walk::{LIST, Walk};
+use crate::dialect::cel::cost::{CHARACTER, PATTERN};
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Literal};
 
 /// The cost of a call without its arguments, where the overload is one of an extension that says it.

@@ -1,5 +1,7 @@
 //! From at least to at most.
 
+use crate::dialect::cel::cost::scaled;
+
 /// Sizes or costs from `min` to `max`; nothing overflows, what is too large is [`u64::MAX`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
@@ -42,12 +44,6 @@ impl Range {
     pub fn union(self, other: Self) -> Self {
         Self { min: self.min.min(other.min), max: self.max.max(other.max) }
     }
-}
-
-/// `n` times `factor`, rounded up; a float beyond the range becomes the largest number.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn scaled(n: u64, factor: f64) -> u64 {
-    (n as f64 * factor).ceil() as u64
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! What the functions of texts cost: going through the text, and making a new one of the size of the answer.
 
 use super::Range;
-use super::calls::{CALL, CHARACTER, Estimate};
+use super::calls::{CALL, Estimate};
 use super::extensions::constant;
 use super::walk::{LIST, Walk};
+use crate::dialect::cel::cost::CHARACTER;
 use crate::dialect::cel::syntax::tree::ExprId;
 
 /// The cost of a call without its arguments, where the overload is one of a function of texts.

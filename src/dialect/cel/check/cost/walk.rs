@@ -5,17 +5,18 @@ use std::collections::HashMap;
 use super::{Hints, Range};
 use crate::dialect::cel::check::types::{Kind, TypeId};
 use crate::dialect::cel::check::{Checked, Reference};
+use crate::dialect::cel::cost;
 use crate::dialect::cel::syntax::ACCUMULATOR;
 use crate::dialect::cel::syntax::tree::{Comprehension, Expr, ExprId, Literal, Name, Run, Selection, Tree};
 
 /// What a name or a select costs.
-const NAME: Range = Range::fixed(1);
+const NAME: Range = Range::fixed(cost::STEP);
 /// What making a list costs.
-pub(super) const LIST: Range = Range::fixed(10);
+pub(super) const LIST: Range = Range::fixed(cost::LIST);
 /// What making a map costs.
-const MAP: Range = Range::fixed(30);
+const MAP: Range = Range::fixed(cost::MAP);
 /// What making a message costs.
-const MESSAGE: Range = Range::fixed(40);
+const MESSAGE: Range = Range::fixed(cost::MESSAGE);
 
 /// The sizes of what is in a list or map.
 #[derive(Debug, Clone, Copy)]

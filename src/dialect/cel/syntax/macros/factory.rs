@@ -4,9 +4,7 @@ use std::collections::HashMap;
 
 use super::super::build::Build;
 use super::super::fault::Fault;
-use super::super::tree::{
-    Call, Comprehension, Element, Entry, Expr, ExprId, Field, Function, Literal, Name, Operator, Tree,
-};
+use super::super::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Name, Operator, Tree};
 use super::ACCUMULATOR;
 use crate::diagnostics::Code;
 use crate::text::Span;
@@ -139,7 +137,9 @@ impl<'b, 'a> Factory<'b, 'a> {
                 return of;
             }
             let node = self.tree().node(old);
-            let expr = self.moved(node.expr, &|id| new.get(&id).copied().unwrap_or(id));
+            let mut children = Vec::new();
+            self.tree().each_child(node.expr, |id| children.push(new.get(&id).copied().unwrap_or(id)));
+            let expr = self.build.tree.with_children(node.expr, &children);
             let copy = self.build.add(expr, node.span, node.at);
             if let Some(call) = self.tree().macro_call(old) {
                 self.build.tree.expanded(copy, call);
@@ -147,45 +147,6 @@ impl<'b, 'a> Factory<'b, 'a> {
             new.insert(old, copy);
         }
         new.get(&of).copied().unwrap_or(of)
-    }
-
-    /// An expression with other children.
-    fn moved(&mut self, expr: Expr, to: &dyn Fn(ExprId) -> ExprId) -> Expr {
-        let tree = &mut *self.build.tree;
-        match expr {
-            Expr::Invalid | Expr::Literal(_) | Expr::Ident { .. } => expr,
-            Expr::Select { operand, field, selection } => Expr::Select { operand: to(operand), field, selection },
-            Expr::Call(call) => {
-                let args: Vec<_> = tree.ids(call.args).iter().map(|&arg| to(arg)).collect();
-                Expr::Call(Call { receiver: call.receiver.map(to), args: tree.add_ids(&args), ..call })
-            }
-            Expr::List(run) => {
-                let moved = |of: &Element| Element { value: to(of.value), ..*of };
-                let elements: Vec<_> = tree.elements(run).iter().map(moved).collect();
-                Expr::List(tree.add_elements(&elements))
-            }
-            Expr::Map(run) => {
-                let moved = |of: &Entry| Entry { key: to(of.key), value: to(of.value), ..*of };
-                let entries: Vec<_> = tree.entries(run).iter().map(moved).collect();
-                Expr::Map(tree.add_entries(&entries))
-            }
-            Expr::Message { name, fields } => {
-                let moved = |of: &Field| Field { value: to(of.value), ..*of };
-                let fields: Vec<_> = tree.fields(fields).iter().map(moved).collect();
-                Expr::Message { name, fields: tree.add_fields(&fields) }
-            }
-            Expr::Comprehension(id) => {
-                let Some(&of) = tree.comprehension(id) else { return expr };
-                tree.add_comprehension(Comprehension {
-                    iter_range: to(of.iter_range),
-                    accu_init: to(of.accu_init),
-                    loop_condition: to(of.loop_condition),
-                    loop_step: to(of.loop_step),
-                    result: to(of.result),
-                    ..of
-                })
-            }
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::{Attribute, Block, Body, Context, Faults, Schema};
 use super::Error;
 use super::structure::{BodyDeserializer, label_names};
 use super::value::evaluated;
-use crate::value::Value;
+use crate::value::{Misfit, Step, Value};
 
 /// What a body holds under a name: an argument, blocks, or, in the JSON syntax, what may be either.
 #[derive(Clone)]
@@ -79,7 +79,7 @@ impl<'b, 'r> Field<'b, 'r> {
         let mut faults = Vec::new();
         let value = attribute.expr.evaluate(self.context, &mut faults);
         if !faults.is_empty() {
-            return Err(Error(faults));
+            return Err(Error::of(faults));
         }
         match (self.only, value.elements()) {
             (Some(at), Some(items)) => Ok(items.get(at).copied().unwrap_or_default()),
@@ -88,7 +88,7 @@ impl<'b, 'r> Field<'b, 'r> {
     }
 
     /// The block that is meant as a struct with these fields.
-    fn block<'de, V: Visitor<'de>>(
+    fn block<V: Visitor<'r>>(
         &self,
         name: &'static str,
         fields: &'static [&'static str],
@@ -96,7 +96,7 @@ impl<'b, 'r> Field<'b, 'r> {
     ) -> Result<V::Value, Error> {
         let found = self.found(label_names(fields));
         if !found.faults.is_empty() {
-            return Err(Error(found.faults.clone()));
+            return Err(Error::of(found.faults.clone()));
         }
         self.count.set(found.blocks.len());
         let block = match (self.only, found.blocks.as_slice()) {
@@ -115,10 +115,10 @@ impl<'b, 'r> Field<'b, 'r> {
     }
 }
 
-impl<'de> de::Deserializer<'de> for Field<'_, '_> {
+impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
     type Error = Error;
 
-    fn deserialize_struct<V: Visitor<'de>>(
+    fn deserialize_struct<V: Visitor<'r>>(
         self,
         name: &'static str,
         fields: &'static [&'static str],
@@ -132,7 +132,7 @@ impl<'de> de::Deserializer<'de> for Field<'_, '_> {
         evaluated(self.value()?, self.context).deserialize_struct(name, fields, visitor)
     }
 
-    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_seq<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         let len = match self.is_blocks() {
             true => self.blocks(),
             false => match self.value()?.elements() {
@@ -145,33 +145,33 @@ impl<'de> de::Deserializer<'de> for Field<'_, '_> {
         visitor.visit_seq(Blocks { field: self, at: 0 })
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.is_blocks() || !self.value()?.is_null() { visitor.visit_some(self) } else { visitor.visit_none() }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_newtype_struct<V: Visitor<'r>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_map<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         if !self.is_blocks() {
             return evaluated(self.value()?, self.context).deserialize_map(visitor);
         }
         let found = self.found(Vec::new());
         match found.blocks.get(self.only.unwrap_or(0)).filter(|_| found.faults.is_empty()) {
             Some(block) => super::value::attributes(&block.body, self.context, visitor),
-            None => Err(Error(found.faults.clone())),
+            None => Err(Error::of(found.faults.clone())),
         }
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         if self.is_blocks() {
             return if self.only.is_some() { self.deserialize_map(visitor) } else { self.deserialize_seq(visitor) };
         }
         evaluated(self.value()?, self.context).deserialize_any(visitor)
     }
 
-    fn deserialize_enum<V: Visitor<'de>>(
+    fn deserialize_enum<V: Visitor<'r>>(
         self,
         name: &'static str,
         variants: &'static [&'static str],
@@ -187,6 +187,7 @@ impl<'de> de::Deserializer<'de> for Field<'_, '_> {
     }
 
     serde::forward_to_deserialize_any! {
+        <V: Visitor<'r>>
         i128 u128 bytes byte_buf unit unit_struct tuple tuple_struct identifier ignored_any
     }
 }
@@ -197,14 +198,17 @@ struct Blocks<'b, 'r> {
     at: usize,
 }
 
-impl<'de> SeqAccess<'de> for Blocks<'_, '_> {
+impl<'r> SeqAccess<'r> for Blocks<'_, 'r> {
     type Error = Error;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
+    fn next_element_seed<T: DeserializeSeed<'r>>(&mut self, seed: T) -> Result<Option<T::Value>, Error> {
         if self.at >= self.field.count.get() {
             return Ok(None);
         }
+        let at = self.at;
         self.at += 1;
-        seed.deserialize(Field { only: Some(self.at - 1), ..self.field.clone() }).map(Some)
+        let item = seed.deserialize(Field { only: Some(at), ..self.field.clone() });
+        // An error of a block has its place already.
+        item.map(Some).map_err(|error| error.within(Step::Index(at)))
     }
 }

@@ -56,49 +56,73 @@ mod value;
 
 use std::fmt;
 
-use serde::de::{self, DeserializeOwned};
+use serde::de::{self, Deserialize};
 
 use super::content::Place;
 use super::faults::mistyped;
 use super::{Body, Context, Faults};
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, Label};
+use crate::value::{Misfit, Path, Step};
 use structure::BodyDeserializer;
 
-/// A body as a `T`.
+/// A body as a `T`, which may borrow text of the values.
 ///
 /// # Errors
 /// What does not fit the type, with its place; what the type has no field for; what cannot be evaluated; a limit.
-pub fn from_body<'r, T: DeserializeOwned>(body: &Body<'r>, context: &Context<'r>) -> Result<T, Diagnostics> {
-    T::deserialize(BodyDeserializer { body, labels: &[], context }).map_err(|error| error.0.into())
+pub fn from_body<'r, T: Deserialize<'r>>(body: &Body<'r>, context: &Context<'r>) -> Result<T, Diagnostics> {
+    T::deserialize(BodyDeserializer { body, labels: &[], context }).map_err(|error| error.faults.into())
 }
 
 /// Why a body is no value of a type.
 #[derive(Debug)]
-struct Error(Faults);
+struct Error {
+    faults: Faults,
+    /// Where in the value of an argument, while the error is on its way to the argument.
+    path: Path,
+}
 
 impl Error {
+    fn of(faults: Faults) -> Self {
+        Self { faults, path: Path::default() }
+    }
+
     /// The error at this place, where it says none.
     fn at(mut self, place: Option<Place<'_>>) -> Self {
-        for fault in &mut self.0 {
-            if let (Some(place), true) = (place, fault.labels.is_empty()) {
-                fault.labels.push(crate::diagnostics::Label {
-                    source: place.source.clone(),
-                    span: place.span,
-                    text: String::new(),
-                });
+        let path = std::mem::take(&mut self.path);
+        for fault in self.faults.iter_mut().filter(|fault| fault.labels.is_empty()) {
+            if !path.is_empty() {
+                fault.notes.push(format!("it is about `{path}` in the value"));
+            }
+            if let Some(Place { source, span, .. }) = place {
+                fault.labels.push(Label { source: source.clone(), span, text: String::new() });
             }
         }
         self
     }
 
     fn one(fault: Box<Diagnostic>) -> Self {
-        Self(vec![fault])
+        Self::of(vec![fault])
+    }
+}
+
+impl Misfit for Error {
+    fn within(mut self, step: Step) -> Self {
+        self.path.begin_with(step);
+        self
+    }
+
+    /// Limits tell of no value.
+    fn withheld(self) -> Self {
+        if self.faults.iter().all(|fault| fault.code.is_limit()) {
+            return self;
+        }
+        de::Error::custom("the value is marked, and does not fit")
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&Diagnostics::from(self.0.clone()), f)
+        fmt::Display::fmt(&Diagnostics::from(self.faults.clone()), f)
     }
 }
 

@@ -27,10 +27,10 @@ pub(super) struct BodyDeserializer<'b, 'r> {
     pub(super) context: &'b Context<'r>,
 }
 
-impl<'de, 'r> de::Deserializer<'de> for BodyDeserializer<'_, 'r> {
+impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
     type Error = Error;
 
-    fn deserialize_struct<V: Visitor<'de>>(
+    fn deserialize_struct<V: Visitor<'r>>(
         self,
         _: &'static str,
         fields: &'static [&'static str],
@@ -64,19 +64,20 @@ impl<'de, 'r> de::Deserializer<'de> for BodyDeserializer<'_, 'r> {
         Ok(made)
     }
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         attributes(self.body, self.context, visitor)
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_newtype_struct<V: Visitor<'r>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_newtype_struct(self)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_some(self)
     }
 
     serde::forward_to_deserialize_any! {
+        <V: Visitor<'r>>
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
         tuple_struct map enum identifier ignored_any
     }
@@ -93,7 +94,7 @@ fn unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<(), Er
     // Blocks are looked at with their labels elsewhere.
     faults
         .retain(|fault| !fault.message.starts_with("Extraneous label") && !fault.message.starts_with("Incorrect JSON"));
-    if faults.is_empty() { Ok(()) } else { Err(Error(faults)) }
+    if faults.is_empty() { Ok(()) } else { Err(Error::of(faults)) }
 }
 
 /// What a field holds.
@@ -109,17 +110,17 @@ struct Fields<'b, 'r, I> {
     context: &'b Context<'r>,
 }
 
-impl<'de, 'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'de> for Fields<'b, 'r, I> {
+impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for Fields<'b, 'r, I> {
     type Error = Error;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
+    fn next_key_seed<K: DeserializeSeed<'r>>(&mut self, seed: K) -> Result<Option<K::Value>, Error> {
         let Some((name, item)) = self.items.next() else { return Ok(None) };
         self.next = Some(item);
         let key: StrDeserializer<'_, Error> = name.into_deserializer();
         seed.deserialize(key).map(Some)
     }
 
-    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+    fn next_value_seed<V: DeserializeSeed<'r>>(&mut self, seed: V) -> Result<V::Value, Error> {
         match self.next.take() {
             Some(Item::Label(label)) => {
                 seed.deserialize(evaluated(self.context.arena().text(&label.text), self.context))

@@ -5,13 +5,13 @@ use super::super::types::type_of;
 use super::super::unify::unify;
 use super::super::{Fault, Outcome};
 use super::convert;
-use crate::function::{Capabilities, Cx, Regexes};
+use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Type, Value};
 
 fn with_limits<T>(limits: &Limits, body: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (arena, regexes) = (Arena::new(), Regexes::default());
-    body(&Cx::new(&arena, Inputs::default(), limits, Capabilities::NONE, &regexes))
+    let (arena, caches) = (Arena::new(), Caches::default());
+    body(&Cx::new(&arena, Inputs::default(), limits, Capabilities::NONE, &caches))
 }
 
 fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {

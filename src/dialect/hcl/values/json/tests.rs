@@ -2,13 +2,13 @@
 
 use super::super::{Fault, Outcome};
 use super::*;
-use crate::function::{Capabilities, Cx, Regexes};
+use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::value::{Arena, BigNum, Inputs, Refinement, Type, Value};
 
 fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
-    let (arena, limits, regexes) = (Arena::new(), Limits::default(), Regexes::default());
-    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &regexes))
+    let (arena, limits, caches) = (Arena::new(), Limits::default(), Caches::default());
+    body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::NONE, &caches))
 }
 
 fn said<T: std::fmt::Debug>(outcome: Outcome<T>) -> String {

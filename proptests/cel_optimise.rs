@@ -1,0 +1,423 @@
+//! The optimiser changes nothing: with it and without it an expression has the same value or the same error at the same
+//! place, and costs the same; metering changes no value; and the machine that checks all it does agrees with the one
+//! that trusts the verifier.
+
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::dialect::cel::check::Environment;
+use dropforge::dialect::cel::{Expression, Known, Rules, Settings, registry};
+use dropforge::function::{Capabilities, Registry};
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::{InputBuilder, Inputs, Shapes};
+use dropforge::vm::{Run, Session, Space, answer_checked};
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+
+/// What an expression came to: its value as text, or its error with its place.
+type Outcome = Result<String, (Code, String, Option<String>)>;
+
+fn error_of(error: &Diagnostic) -> (Code, String, Option<String>) {
+    (error.code, error.message.clone(), error.position().map(|place| place.to_string()))
+}
+
+/// A value with the types of all that is in it, in the order in which it is there.
+fn shown(value: dropforge::value::Value<'_>) -> String {
+    use dropforge::value::{Extended, Value};
+    let entry = |(key, value): (String, Value<'_>)| format!("{key}: {}", shown(value));
+    match (value, value.extended()) {
+        (Value::Str(text), _) => format!("{:?}", text.as_str()),
+        (Value::List(list), _) => format!("{:?}", list.items().iter().map(|item| shown(*item)).collect::<Vec<_>>()),
+        (Value::Map(map), _) => {
+            format!("{:?}", map.iter().map(|(key, value)| entry((format!("{key:?}"), value))).collect::<Vec<_>>())
+        }
+        (_, Some(Extended::Entries(entries))) => {
+            let entries = entries.iter().map(|(key, value)| entry((shown(key), value)));
+            format!("entries {:?}", entries.collect::<Vec<_>>())
+        }
+        (_, Some(Extended::Optional(held))) => format!("optional({})", shown(*held)),
+        _ => format!("{value:?}"),
+    }
+}
+
+/// Budgets that nothing here uses up unless it is hostile.
+fn limits() -> Limits {
+    Limits { fuel: 300_000, memory: 8 << 20, ..Limits::default() }
+}
+
+fn evaluated(expression: &Expression, data: &Value, limits: &Limits) -> (Outcome, u64) {
+    let space = Space::new();
+    let shapes = Shapes::new(space.arena());
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).serialize(data).expect("inputs"));
+    let (value, cost) = expression.evaluate_metered(&space, inputs, limits);
+    (value.map(shown).map_err(|error| error_of(&error)), cost)
+}
+
+/// The same by the machine that checks each index.
+fn checked(expression: &Expression, registry: &Registry, data: &Value, limits: &Limits) -> Outcome {
+    let space = Space::new();
+    let shapes = Shapes::new(space.arena());
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).serialize(data).expect("inputs"));
+    let linked = registry.link(expression.program().imports()).expect("it links");
+    let (program, capabilities) = (expression.program(), Capabilities::NONE);
+    let what = Run { program, linked: &linked, inputs, limits, capabilities, budgets: None };
+    let mut session = Session::new();
+    let answer = answer_checked::<Rules>(&mut session, what);
+    answer.map(shown).map_err(|error| error_of(&error))
+}
+
+fn is_limit(outcome: &Outcome) -> bool {
+    matches!(outcome, Err((code, ..)) if code.is_limit())
+}
+
+/// Holds all ways of evaluating `text` against each other.
+fn agree(text: &str, known: Known<'_>, registry: &Registry, data: &Value) -> Result<(), TestCaseError> {
+    let limits = limits();
+    let mut seen: Vec<(Outcome, u64)> = Vec::new();
+    for (optimise, cost) in [(true, false), (false, false), (true, true), (false, true)] {
+        let settings = Settings { known, optimise, cost, ..Settings::default() };
+        let Ok(expression) = Expression::with(&Source::new("e", text), &settings, registry, &limits) else {
+            return Ok(());
+        };
+        let found = evaluated(&expression, data, &limits);
+        if is_limit(&found.0) {
+            return Ok(());
+        }
+        let by_checks = checked(&expression, registry, data, &limits);
+        prop_assert_eq!(&by_checks, &found.0, "{} (optimised: {}, metered: {})", text, optimise, cost);
+        seen.push(found);
+    }
+    for (outcome, _) in &seen {
+        prop_assert_eq!(outcome, &seen[0].0, "{} with {}", text, data);
+    }
+    prop_assert_eq!(seen[2].1, seen[3].1, "what {} costs with {}", text, data);
+    Ok(())
+}
+
+const LEAVES: &[&str] = &[
+    "i",
+    "j",
+    "s",
+    "b",
+    "l",
+    "m",
+    "d",
+    "d.a",
+    "d.b",
+    "m.x",
+    "l[0]",
+    "1",
+    "2",
+    "0",
+    "-1",
+    "3u",
+    "1.5",
+    "'a'",
+    "'x'",
+    "'ab ab'",
+    "b'ab'",
+    "true",
+    "false",
+    "null",
+    "[]",
+    "[1, 2]",
+    "['a', 'b']",
+    "{}",
+    "{'x': 1}",
+    "optional.of(1)",
+    "optional.none()",
+    "int",
+    "timestamp(0)",
+    "duration('1s')",
+    "9223372036854775807",
+    "lists.range(3)",
+];
+
+const SHAPES: &[&str] = &[
+    "$a + $b",
+    "$a - $b",
+    "$a * $b",
+    "$a / $b",
+    "$a % $b",
+    "$a == $b",
+    "$a != $b",
+    "$a < $b",
+    "$a >= $b",
+    "$a in $b",
+    "$a && $b",
+    "$a || $b",
+    "$a && $b",
+    "$a || $b",
+    "$a ? $b : $c",
+    "true ? $a : $b",
+    "$a || true",
+    "false && $a",
+    "!$a",
+    "-$a",
+    "$a[$b]",
+    "$a.x",
+    "$a.?x",
+    "$a.?x.y",
+    "$a[?$b]",
+    "has($a.x)",
+    "[$a, $b]",
+    "[$a, ?$b]",
+    "{'x': $a, 'y': $b}",
+    "{$a: $b}",
+    "{?'k': $a}",
+    "size($a)",
+    "string($a)",
+    "int($a)",
+    "dyn($a)",
+    "type($a) == int",
+    "$a.contains('a')",
+    "$a.startsWith($b)",
+    "$a.matches('a+')",
+    "$a.split(' ')",
+    "$a.upperAscii()",
+    "$a.replace('a', $b)",
+    "$a.substring(1)",
+    "$a.join('-')",
+    "$a.map(x, $b)",
+    "$a.map(x, x + $b)",
+    "$a.map(x, $b, x)",
+    "$a.filter(x, $b)",
+    "$a.filter(x, x == $b)",
+    "$a.all(x, $b)",
+    "$a.all(x, x != $b)",
+    "$a.exists(x, $b)",
+    "$a.exists(x, x == $b)",
+    "$a.exists_one(x, x == $b)",
+    "$a.all(k, v, v != $b)",
+    "$a.transformList(k, v, $b)",
+    "$a.transformMap(k, v, v == $b, $c)",
+    "$a.transformMap(k, v, $b)",
+    "$a.transformMapEntry(k, v, {v: $b})",
+    "cel.bind(x, $a, $b)",
+    "cel.bind(x, $a, [x, x, $b])",
+    "$a.orValue($b)",
+    "$a.or($b)",
+    "$a.optMap(x, [x, $b])",
+    "$a.sort()",
+    "$a.slice(0, $b)",
+    "$a.flatten()",
+    "$a.distinct()",
+    "$a.sortBy(x, $b)",
+    "$a.reverse()",
+    "sets.contains($a, $b)",
+    "math.greatest($a, $b)",
+    "[1, 2, 3].map(x, x * 2)",
+    "'%s-%s'.format([$a, $b])",
+    "x",
+    "x + $a",
+    "regex.extract('a1', $a)",
+];
+
+/// Expressions of all kinds; many of them end in an error.
+fn expression() -> impl Strategy<Value = String> {
+    select(LEAVES).prop_map(str::to_owned).prop_recursive(5, 40, 3, |inner| {
+        (inner.clone(), inner.clone(), inner, select(SHAPES)).prop_map(|(a, b, c, shape)| {
+            shape.replace("$a", &format!("({a})")).replace("$b", &format!("({b})")).replace("$c", &format!("({c})"))
+        })
+    })
+}
+
+/// Types of expressions, and what makes one of each: `I`, `B`, `S` and `L` stand for an expression of a type (a whole
+/// number, a truth value, a text, a list of whole numbers), `D` for one of any value.
+const TYPED: [(char, &[&str], &[&str]); 5] = [
+    (
+        'I',
+        &["i", "j", "1", "0", "-7", "m.x", "l[0]", "x"],
+        &[
+            "I + I",
+            "I - I",
+            "I * I",
+            "I / I",
+            "I % I",
+            "-I",
+            "B ? I : I",
+            "size(S)",
+            "size(L)",
+            "L[I]",
+            "m['x']",
+            "L.map(x, I)[0]",
+            "int(S)",
+            "cel.bind(x, I, I + x)",
+            "m[?S].orValue(I)",
+            "math.greatest(I, I)",
+            "L.filter(x, B).size()",
+            "S.indexOf(S)",
+            "int(D)",
+            "{'a': I}.a",
+            "[I, I][I]",
+            "lists.range(3)[I]",
+        ],
+    ),
+    (
+        'B',
+        &["b", "true", "false"],
+        &[
+            "B && B",
+            "B || B",
+            "!B",
+            "I < I",
+            "I == I",
+            "S == S",
+            "S < S",
+            "L == L",
+            "I in L",
+            "B ? B : B",
+            "L.all(x, I > x)",
+            "L.all(x, B)",
+            "L.exists(x, x == I)",
+            "L.exists(x, B)",
+            "L.exists_one(x, B)",
+            "S.contains(S)",
+            "S.startsWith(S)",
+            "S.matches('a+')",
+            "has(d.a)",
+            "has({'a': I}.a)",
+            "D == D",
+            "sets.contains(L, L)",
+            "m.exists(k, v, k == S && v > I)",
+            "L.all(k, v, k <= v || B)",
+            "S in m",
+            "optional.of(I).hasValue()",
+            "type(D) == int",
+            "L.sort() == L",
+        ],
+    ),
+    (
+        'S',
+        &["s", "'a'", "'b a'", "'a text of its own'", "''"],
+        &[
+            "S + S",
+            "B ? S : S",
+            "string(I)",
+            "S.upperAscii()",
+            "S.replace('a', S)",
+            "S.substring(I)",
+            "S.split('a').join(S)",
+            "S.trim()",
+            "'%d-%s'.format([I, S])",
+            "L.map(x, string(x)).join(',')",
+            "cel.bind(y, S, y + y)",
+            "S.reverse()",
+            "strings.quote(S)",
+            "regex.extract(S, 'a').orValue(S)",
+        ],
+    ),
+    (
+        'L',
+        &["l", "[]", "[1, 2, 3]", "[i, j]"],
+        &[
+            "L + L",
+            "[I, I]",
+            "B ? L : L",
+            "L.map(x, I)",
+            "L.map(x, x * I)",
+            "L.map(x, B, x + I)",
+            "L.filter(x, B)",
+            "L.filter(x, x > I)",
+            "L.sort()",
+            "L.reverse()",
+            "L.distinct()",
+            "L.slice(0, I)",
+            "lists.range(I)",
+            "L.transformList(k, v, k + v)",
+            "L.sortBy(x, -x)",
+            "[L, L].flatten()",
+            "m.map(k, m[k])",
+            "[I, ?m.?z]",
+        ],
+    ),
+    ('D', &["d", "d.a", "d.b", "null", "m"], &["dyn(I)", "dyn(S)", "dyn(L)", "d.a.x", "d[S]", "B ? d.a : d.b"]),
+];
+
+/// Expressions of one type, built by `picks` from the outside to the inside.
+fn typed(ty: char, depth: usize, picks: &mut impl Iterator<Item = usize>) -> String {
+    let Some((_, leaves, shapes)) = TYPED.iter().find(|(name, ..)| *name == ty) else { return ty.to_string() };
+    let of = |list: &[&'static str], pick: usize| list[pick % list.len()];
+    let pick = picks.next().unwrap_or(0);
+    if depth == 0 || pick.is_multiple_of(5) {
+        return of(leaves, pick / 5).to_owned(); // `x` outside of loops is not known
+    }
+    let mut text = String::new();
+    let shape: Vec<char> = of(shapes, pick).chars().collect();
+    for (at, &part) in shape.iter().enumerate() {
+        let alone = |near: Option<&char>| near.is_none_or(|near| !near.is_alphanumeric());
+        if "IBSLD".contains(part) && alone(at.checked_sub(1).and_then(|at| shape.get(at))) && alone(shape.get(at + 1)) {
+            text.push_str(&format!("({})", typed(part, depth - 1, picks)));
+        } else {
+            text.push(part);
+        }
+    }
+    text
+}
+
+/// Expressions that are right but for what only running them shows.
+fn typed_expression() -> impl Strategy<Value = String> {
+    (select(&['I', 'B', 'S', 'L'][..]), proptest::collection::vec(0usize..10_000, 40))
+        .prop_map(|(ty, picks)| typed(ty, 5, &mut picks.into_iter()))
+}
+
+fn data() -> impl Strategy<Value = Value> {
+    let whole = select(&[0, 1, -1, 2, 7, i64::MAX, i64::MIN][..]);
+    let text = select(&["", "a", "ab ab", "éé", "a longer text than ten characters"][..]);
+    let list = proptest::collection::vec(-2i64..4, 0..4);
+    let dynamic = prop_oneof![
+        Just(json!(null)),
+        whole.clone().prop_map(|n| json!(n)),
+        text.clone().prop_map(|text| json!(text)),
+        list.clone().prop_map(|list| json!(list)),
+        list.clone().prop_map(|list| json!({"x": list})),
+    ];
+    (whole, text, any::<bool>(), list, dynamic.clone(), dynamic).prop_map(|(i, s, b, l, first, second)| {
+        json!({"i": i, "j": 3, "s": s, "b": b, "l": l, "m": {"x": 1, "y": i}, "d": {"a": first, "b": second}})
+    })
+}
+
+fn environment(registry: &Registry) -> Environment {
+    let mut environment = Environment::new(registry);
+    let declared =
+        [("i", "int"), ("j", "int"), ("s", "string"), ("b", "bool"), ("l", "list(int)"), ("m", "map(string, int)")];
+    for (name, ty) in declared {
+        environment.declare(name, ty).expect("a type");
+    }
+    environment.declare("d", "dyn").expect("a type");
+    environment
+}
+
+/// The registry and the declared variables: making them takes longer than what is tried with them.
+fn with_environment<R>(then: impl FnOnce(&Registry, &Environment) -> R) -> R {
+    use std::sync::OnceLock;
+    static KNOWN: OnceLock<(Registry, Environment)> = OnceLock::new();
+    let (registry, environment) = KNOWN.get_or_init(|| {
+        let registry = registry();
+        let environment = environment(&registry);
+        (registry, environment)
+    });
+    then(registry, environment)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn what_is_not_checked_is_the_same_optimised(text in expression(), data in data()) {
+        with_environment(|registry, _| agree(&text, Settings::default().known, registry, &data))?;
+    }
+
+    #[test]
+    fn what_has_types_is_the_same_optimised(text in typed_expression(), data in data()) {
+        with_environment(|registry, environment| {
+            agree(&text, Known::Environment(environment), registry, &data)?;
+            agree(&text, Settings::default().known, registry, &data)
+        })?;
+    }
+
+    #[test]
+    fn what_is_checked_is_the_same_optimised(text in expression(), data in data()) {
+        with_environment(|registry, environment| agree(&text, Known::Environment(environment), registry, &data))?;
+    }
+}

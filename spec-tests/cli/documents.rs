@@ -1,0 +1,122 @@
+//! Documents: their formats, and files that are called by fields of them.
+
+use crate::support::Sandbox;
+
+/// A template of one document, and one of another.
+fn sandbox() -> Sandbox {
+    Sandbox::with(&[
+        ("t/app.cel", "{'kind': 'Deployment', 'metadata': {'name': name + '-app', 'labels': {'n': n}}}\n"),
+        ("t/svc.yaml.cel", "{'kind': 'Service', 'metadata': {'name': name, 'namespace': 'x'}, 'on': [n]}\n"),
+        ("fleet.ndjson", "{\"name\":\"eu\",\"n\":1}\n{\"name\":\"us\",\"n\":2}\n"),
+    ])
+}
+
+/// The files of a run, without its manifest.
+fn files(sandbox: &Sandbox, out: &str) -> Vec<String> {
+    sandbox.tree(out).into_keys().filter(|name| name != ".dropforge-manifest.json").collect()
+}
+
+#[test]
+fn documents_are_written_in_the_format_that_is_asked_for() {
+    let sandbox = sandbox();
+    let render = |format: &str| {
+        let args = ["render", "t/svc.yaml.cel", "--set", "name=eu,n=1", "--output-format", format];
+        sandbox.run(&args).expect(0).stdout
+    };
+    let yaml = "kind: Service\nmetadata:\n  name: eu\n  namespace: x\n\"on\":\n  - 1\n";
+    assert_eq!(render("yaml"), yaml);
+    let line = "{\"kind\":\"Service\",\"metadata\":{\"name\":\"eu\",\"namespace\":\"x\"},\"on\":[1]}\n";
+    assert_eq!(render("ndjson"), line);
+    assert!(render("json").starts_with("{\n  \"kind\": \"Service\",\n"));
+    assert!(render("kyaml").starts_with("---\n{\n  kind: \"Service\",\n"));
+    sandbox.run(&["render", "t/svc.yaml.cel", "--output-format", "toml"]).expect(2).says(&["`yaml`, `json`"]);
+    sandbox.write("a.tera", "a");
+    sandbox.run(&["render", "a.tera", "--output-format", "yaml"]).expect(2).says(&["`a.tera` gives text"]);
+
+    sandbox.run(&["compile", "t", "-o", "a.mpk"]).expect(0);
+    let args = ["render", "a.mpk", "--template", "svc.yaml.cel", "--set", "name=eu,n=1", "--output-format", "yaml"];
+    assert_eq!(sandbox.run(&args).expect(0).stdout, yaml);
+
+    sandbox.stamp(&[]).expect(0);
+    assert_eq!(files(&sandbox, "out"), ["eu/app.json", "eu/svc.yaml", "us/app.json", "us/svc.yaml"]);
+    assert_eq!(sandbox.read("out/eu/svc.yaml"), line);
+    let stamp = ["stamp", "t", "--fleet", "fleet.ndjson", "--output-format"];
+    sandbox.run(&[&stamp[..], &["yaml", "-o", "yaml"]].concat()).expect(0);
+    assert_eq!(files(&sandbox, "yaml"), ["eu/app.yaml", "eu/svc.yaml", "us/app.yaml", "us/svc.yaml"]);
+    assert_eq!(sandbox.read("yaml/eu/svc.yaml"), yaml);
+    sandbox.run(&[&stamp[..], &["json", "-o", "json"]].concat()).expect(0);
+    assert_eq!(files(&sandbox, "json"), ["eu/app.json", "eu/svc.json", "us/app.json", "us/svc.json"]);
+}
+
+#[test]
+fn a_stream_of_json_has_nothing_between_its_lines() {
+    let sandbox = sandbox();
+    let stream =
+        |more: &[&str]| sandbox.run(&[&["stamp", "t", "--fleet", "fleet.ndjson", "--layout", "single"], more].concat());
+    let lines = stream(&[]).expect(0).stdout;
+    let kinds: Vec<serde_json::Value> =
+        lines.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["kind"].clone()).collect();
+    assert_eq!(kinds, ["Deployment", "Service", "Deployment", "Service"]);
+    assert_eq!(stream(&["--output-format", "ndjson"]).expect(0).stdout, lines);
+    let yaml = stream(&["--output-format", "yaml"]).expect(0).stdout;
+    assert!(yaml.starts_with("---\n# Source: eu/app.yaml\nkind: Deployment\n"), "{yaml}");
+    assert_eq!(yaml.matches("---\n# Source: ").count(), 4);
+    sandbox.write("t/x.tera", "x: {{ n }}\n");
+    assert!(stream(&[]).expect(0).stdout.contains("---\n# Source: us/x.yaml\nx: 2\n"));
+    stream(&["--output-format", "json"]).expect(2).says(&["`x.tera` gives text"]);
+    assert!(stream(&["--output-format", "yaml"]).expect(0).stdout.contains("\nx: 2\n"));
+}
+
+#[test]
+fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
+    let sandbox = sandbox();
+    let stamp = |more: &[&str]| sandbox.stamp(&[&["--output-format", "yaml"], more].concat());
+    stamp(&["--layout", "{cluster}/{kind}-{name}"]).expect(0);
+    let wanted = ["eu/Deployment-eu-app.yaml", "eu/Service-eu.yaml", "us/Deployment-us-app.yaml", "us/Service-us.yaml"];
+    assert_eq!(files(&sandbox, "out"), wanted);
+    assert!(sandbox.read("out/us/Service-us.yaml").starts_with("kind: Service\n"));
+    stamp(&["--layout", "{cluster}/{kind}-{name}", "--check"]).expect(0);
+    let dotted = ["stamp", "t", "--fleet", "fleet.ndjson", "--layout", "{n}/{cluster}/{metadata.name}.yml"];
+    sandbox.run(&[&dotted[..], &["-o", "dotted"]].concat()).expect(0);
+    assert_eq!(files(&sandbox, "dotted"), ["1/eu/eu-app.yml", "1/eu/eu.yml", "2/us/us-app.yml", "2/us/us.yml"]);
+
+    // What the run before wrote and this one has no place for goes; what is left out by a selector is not known.
+    sandbox.write("fleet.ndjson", "{\"name\":\"eu\",\"n\":1}\n{\"name\":\"de\",\"n\":2}\n");
+    let prune = ["--layout", "{cluster}/{kind}-{name}", "--prune"];
+    let told = stamp(&[&prune[..], &["--dry-run"]].concat()).expect(0).stdout;
+    assert!(told.contains("delete out/us/Service-us.yaml") && told.contains("create out/de/Service-de.yaml"), "{told}");
+    stamp(&[&prune[..], &["-l", "name=eu"]].concat()).expect(2).says(&["without a selector"]);
+    stamp(&prune).expect(0);
+    assert_eq!(
+        files(&sandbox, "out"),
+        ["de/Deployment-de-app.yaml", "de/Service-de.yaml", "eu/Deployment-eu-app.yaml", "eu/Service-eu.yaml"]
+    );
+}
+
+#[test]
+fn a_layout_that_documents_do_not_fill_is_an_error_that_names_them() {
+    let sandbox = sandbox();
+    let says = |layout: &str, code: i32, parts: &[&str]| {
+        sandbox.stamp(&["--layout", layout, "-l", "name=eu", "--output-format", "yaml"]).expect(code).says(parts);
+        assert!(files(&sandbox, "out").is_empty());
+    };
+    let missing = ["document 1: ", "it has no `metadata.namespace`", "cluster: eu", "app.cel", "name", "labels"];
+    says("{cluster}/{namespace}/{name}", 4, &missing);
+    says("{cluster}/{document.kin}", 4, &["it has no `kin`", "did you mean `kind`", "metadata"]);
+    says("{cluster}/{metadata.labels}", 4, &["its `metadata.labels` is a map"]);
+    says("{cluster}/{apiVersion}", 4, &["it has no `apiVersion`"]);
+    says("{cluster}/{spec.x}-{kind}", 2, &["the cluster has no `spec.x`", "`{document.spec.x}`"]);
+    says("{cluster}-{kind}", 2, &["`{cluster}` is no directory in it", "begin it with `{cluster}/`"]);
+    sandbox.write("t/app.cel", "{'kind': 'Service', 'metadata': {'name': 'EU'}}");
+    says(
+        "{cluster}/{kind}-{name}",
+        4,
+        &["two documents have the path", "document 1 of `app.cel` and document 1 of `svc"],
+    );
+    for name in ["../x", "a/b", "", ".x", "a:b"] {
+        sandbox.write("t/app.cel", &format!("{{'kind': 'A', 'metadata': {{'name': '{name}'}}}}"));
+        says("{cluster}/{name}", 4, &["document 1: the name", "cluster: eu"]);
+    }
+    sandbox.write("t/x.tera", "x");
+    says("{cluster}/{kind}", 2, &["takes `{kind}` of documents, and `x.tera` gives text"]);
+}

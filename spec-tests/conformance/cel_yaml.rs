@@ -1,0 +1,89 @@
+//! Rows of the language `cel-yaml`: the template is compiled with its includes, rendered, and the documents compared.
+
+use dropforge::diagnostics::{Diagnostic, Diagnostics};
+use dropforge::engine::{Dialect, Engine};
+use dropforge::value::{Data, OutputFormat};
+use serde_json::Value;
+
+use crate::report::{Outcome, Row};
+
+type Errors = Vec<Box<Diagnostic>>;
+
+/// Runs a row to its end: its documents are what it wants, or its error, which has a place and says what it wants.
+pub fn run_row(row: &Row) -> Outcome {
+    let want = &row.row["want"];
+    match (want["error"].is_null(), documents(row)) {
+        (true, Ok(got)) => compare(want, &got),
+        (true, Err(errors)) => Outcome::Fail(format!("want {want}, got {}", told(&errors))),
+        (false, Ok(got)) => Outcome::Fail(format!("want {want}, got {}", Value::from(got))),
+        (false, Err(errors)) => {
+            let part = want["contains"].as_str().unwrap_or("");
+            let placed = errors.iter().all(|error| error.position().is_some());
+            match placed && errors.iter().any(|error| mentions(error, part)) {
+                true => Outcome::Pass,
+                false => Outcome::Fail(format!("want an error with {part:?}, got {}", told(&errors))),
+            }
+        }
+    }
+}
+
+/// Holds documents against those that are wanted; no document is null where one is wanted.
+fn compare(want: &Value, got: &[Value]) -> Outcome {
+    let wanted = match want["documents"].as_array() {
+        Some(documents) => documents.clone(),
+        None => vec![want["output"].clone()],
+    };
+    let nothing = [Value::Null];
+    let got = if got.is_empty() && want["documents"].is_null() { &nothing } else { got };
+    match got.len() == wanted.len() && got.iter().zip(&wanted).all(|(got, wanted)| same(got, wanted)) {
+        true => Outcome::Pass,
+        false => Outcome::Fail(format!("want {want}, got {}", Value::from(got.to_vec()))),
+    }
+}
+
+/// Whether two values are the same: maps whatever their order, numbers by value.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| same(value, other)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// The documents of a row as JSON.
+fn documents(row: &Row) -> Result<Vec<Value>, Errors> {
+    let context = context(&row.line);
+    let row = &row.row;
+    let text = row["template_yaml"].as_str().or(row["template"].as_str()).expect("a row has a template");
+    let includes = row["includes"].as_object().into_iter().flatten();
+    let engine = includes.fold(Engine::builder(), |builder, (name, text)| {
+        builder.template(name.as_str(), text.as_str().expect("a file is text"))
+    });
+    let template = engine.build().compile(Dialect::CelYaml, "main.yaml", text).map_err(Diagnostics::into_vec)?;
+    let text = template
+        .with_format(OutputFormat::Ndjson)
+        .render(&context)
+        .map_err(|error| Diagnostics::from(error).into_vec())?;
+    Ok(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
+}
+
+/// The context of a row, its keys in their order.
+fn context(line: &str) -> Data {
+    match serde_json::from_str(line) {
+        Ok(Data::Map(mut row)) => row.swap_remove("context").unwrap_or(Data::Null),
+        _ => panic!("a row is a map"),
+    }
+}
+
+/// Whether the code, the message or the path of an error has `part` in it.
+fn mentions(error: &Diagnostic, part: &str) -> bool {
+    let path = error.fields.get("path").map_or("", String::as_str);
+    [error.code.name(), error.message.as_str(), path].iter().any(|text| text.contains(part))
+}
+
+fn told(errors: &[Box<Diagnostic>]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}

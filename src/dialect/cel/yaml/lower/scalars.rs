@@ -1,0 +1,96 @@
+//! Constants, expressions, text with expressions in it.
+
+use super::Body;
+use crate::bytecode::Op;
+use crate::compiler::{Constant, PathSpec, RootSpec};
+use crate::diagnostics::Result;
+use crate::dialect::cel::lower::Outside;
+use crate::dialect::cel::yaml::tree::{NodeId, NodeKind, Part, Run};
+use crate::text::Span;
+use crate::value::yaml::{self, Kind, keeps_spelling};
+
+impl<'t> Body<'_, 't> {
+    /// Pushes the value of a node, undefined where it is not there.
+    pub(super) fn value(&mut self, id: NodeId) -> Result<()> {
+        let Some(node) = self.file.node(id) else { return Ok(()) };
+        self.at(node.span);
+        match &node.kind {
+            NodeKind::Scalar(scalar) => self.scalar(scalar),
+            NodeKind::Expression(expression) => self.expression(*expression)?,
+            NodeKind::Text(run) => self.text(*run, node.span)?,
+            NodeKind::List(run) => self.list(*run)?,
+            NodeKind::Map(map) => self.map(*map)?,
+        }
+        if let Some(tag) = &node.tag {
+            self.at(node.span);
+            self.emitter().constant(Constant::Str((&**tag).into()));
+            self.core("tagged", 2);
+        }
+        self.emitter().check_size()
+    }
+
+    /// Pushes a constant as it is spelled.
+    pub(super) fn scalar(&mut self, scalar: &'t yaml::Node) {
+        match scalar.kind {
+            Kind::Null | Kind::List(_) | Kind::Map(_) => self.emitter().constant(Constant::Null),
+            Kind::Bool(truth) => self.emitter().constant(Constant::Bool(truth)),
+            Kind::Int(n) => {
+                self.emitter().constant(Constant::Int(n));
+                self.spelled(scalar, &n.to_string());
+            }
+            Kind::Uint(n) => {
+                self.emitter().constant(Constant::Int(n.cast_signed()));
+                self.core("uint", 1);
+            }
+            Kind::Float(n) => {
+                self.emitter().constant(Constant::Float(n));
+                self.spelled(scalar, &format!("{n:?}"));
+            }
+            Kind::Str => self.emitter().constant(Constant::Str((&*scalar.text).into())),
+        }
+    }
+
+    /// The number on top as it is spelled, where that is not how it is written anyway.
+    fn spelled(&mut self, scalar: &'t yaml::Node, plain: &str) {
+        if &*scalar.text != plain && keeps_spelling(&scalar.text) {
+            self.emitter().constant(Constant::Str((&*scalar.text).into()));
+            self.core("spelled", 2);
+        }
+    }
+
+    fn text(&mut self, run: Run, span: Span) -> Result<()> {
+        let file = self.file;
+        let parts = file.parts(run);
+        for part in parts {
+            match part {
+                Part::Text(text) => self.emitter().constant(Constant::Str((&**text).into())),
+                Part::Expression(id) => self.expression(*id)?,
+            }
+        }
+        self.at(span);
+        self.emitter().join(Span::of(0..parts.len()).end);
+        let place = |part: &Part| match part {
+            Part::Text(_) => span,
+            Part::Expression(id) => file.expression(*id).map_or(span, |expression| expression.span),
+        };
+        self.emitter().details(parts.iter().map(place));
+        Ok(())
+    }
+
+    /// Pushes what `name` means outside of the file, or undefined; `false` where it cannot mean anything, and nothing is
+    /// pushed.
+    pub(super) fn peek(&mut self, name: &str) -> bool {
+        let root = match super::outside(self.entry, self.params, name) {
+            Outside::Slot(slot) => RootSpec::Slot(slot),
+            Outside::Input => RootSpec::Global(name),
+            Outside::Nowhere(_) => return false,
+        };
+        self.emitter().peek(&PathSpec { name, roots: &[root], segments: &[] });
+        true
+    }
+
+    /// Drops the value on top.
+    pub(super) fn drop(&mut self) {
+        self.emitter().op(Op::Pop, &[]);
+    }
+}

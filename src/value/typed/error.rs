@@ -1,0 +1,172 @@
+//! Why a value is no value of a Rust type.
+
+use std::fmt::{self, Write as _};
+
+use serde::de::{self, Expected, Unexpected};
+
+use super::Misfit;
+use crate::diagnostics::{Code, Diagnostic};
+
+/// Bytes of a text that are shown.
+const SHOWN: usize = 60;
+
+/// A step into a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// To what is under a key.
+    Key(String),
+    /// To an item.
+    Index(usize),
+}
+
+/// Steps into a value, the innermost first: they are found in this order.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Path(Vec<Step>);
+
+impl Path {
+    /// Adds the step that leads to where the path begins so far.
+    pub fn begin_with(&mut self, step: Step) {
+        self.0.push(step);
+    }
+
+    /// Whether it leads nowhere.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut path = String::new();
+        for step in self.0.iter().rev() {
+            match step {
+                Step::Key(name) => add_name(&mut path, name),
+                Step::Index(at) => write!(path, "[{at}]")?,
+            }
+        }
+        f.write_str(&path)
+    }
+}
+
+/// Adds the step to what is called `name` to a path: `.name`, or `["a name"]` where the name is no plain word.
+pub(crate) fn add_name(path: &mut String, name: &str) {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80;
+    if name.is_empty() || !name.bytes().all(plain) {
+        path.push_str(&format!("[{name:?}]"));
+        return;
+    }
+    if !path.is_empty() {
+        path.push('.');
+    }
+    path.push_str(name);
+}
+
+/// What does not fit, and where in the value.
+#[derive(Debug)]
+pub(super) struct Error {
+    path: Path,
+    /// Boxed: results carry it through every step of a deserialisation.
+    fault: Box<Diagnostic>,
+}
+
+impl Error {
+    fn new(message: String) -> Self {
+        Self { path: Path::default(), fault: Diagnostic::new(Code::Unfit, message) }
+    }
+
+    /// Of the names that there are, `name` is none.
+    fn unknown(what: &str, name: &str, names: &'static [&'static str]) -> Self {
+        let fault = Self::new(format!("unknown {what} {}", quoted(name))).fault;
+        let fault = fault.with_available(names.iter().copied()).with_suggestion(name, names.iter().copied());
+        Self { path: Path::default(), fault }
+    }
+
+    /// The error as it is reported.
+    pub fn into_diagnostic(self) -> Box<Diagnostic> {
+        let Self { path, mut fault } = self;
+        if !path.is_empty() {
+            fault.message = format!("{path}: {}", fault.message);
+        }
+        fault
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.is_empty() {
+            true => f.write_str(&self.fault.message),
+            false => write!(f, "{}: {}", self.path, self.fault.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Misfit for Error {
+    fn within(mut self, step: Step) -> Self {
+        self.path.begin_with(step);
+        self
+    }
+
+    fn withheld(self) -> Self {
+        Self::new("a marked value does not fit".to_owned())
+    }
+}
+
+impl de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+
+    fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::new(format!("expected {expected}, found {}", Found(found)))
+    }
+
+    fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
+        Self::invalid_type(found, expected)
+    }
+
+    fn invalid_length(len: usize, expected: &dyn Expected) -> Self {
+        let items = if len == 1 { "item" } else { "items" };
+        Self::new(format!("expected {expected}, found {len} {items}"))
+    }
+
+    fn unknown_variant(name: &str, names: &'static [&'static str]) -> Self {
+        Self::unknown("variant", name, names)
+    }
+
+    fn unknown_field(name: &str, names: &'static [&'static str]) -> Self {
+        Self::unknown("field", name, names)
+    }
+
+    fn missing_field(name: &'static str) -> Self {
+        Self::new(format!("`{name}` is missing"))
+    }
+
+    fn duplicate_field(name: &'static str) -> Self {
+        Self::new(format!("`{name}` is there twice"))
+    }
+}
+
+/// What was found instead, as a user says it, and not all of a long text.
+struct Found<'u>(Unexpected<'u>);
+
+impl fmt::Display for Found<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Unexpected::Unit | Unexpected::Option => f.write_str("null"),
+            Unexpected::Str(text) => write!(f, "string {}", quoted(text)),
+            Unexpected::Bytes(_) => f.write_str("bytes"),
+            Unexpected::Seq => f.write_str("a list"),
+            Unexpected::Map => f.write_str("a map"),
+            other => fmt::Display::fmt(&other, f),
+        }
+    }
+}
+
+/// The beginning of a text, in quotes.
+fn quoted(text: &str) -> String {
+    let end = (0..=SHOWN.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let shown = text.get(..end).unwrap_or_default();
+    if shown.len() < text.len() { format!("{shown:?}…") } else { format!("{shown:?}") }
+}

@@ -1,0 +1,270 @@
+//! Where the bytes of a scalar's text stand in the file, through quotes, escapes, folding and indentation.
+
+use smallvec::SmallVec;
+
+use super::node::{Node, Style};
+use crate::text::{Source, Span};
+
+/// Where the bytes of a text stand in a file: runs that lie there as they lie in the text.
+///
+/// ```
+/// use dropforge::{limits::Limits, text::{Source, Span}, value::yaml};
+/// let source = Source::new("in.yaml", "cmd: >-\n  one\n  two\n");
+/// let root = yaml::read_one(&source, &Limits::default()).unwrap();
+/// let cmd = root.get("cmd").unwrap();
+/// assert_eq!(&*cmd.text, "one two");
+/// let places = cmd.places(&source).unwrap();
+/// assert_eq!(source.slice(places.span(Span::new(4, 7))), "two");
+/// assert_eq!(source.slice(places.part(Span::new(4, 7)).span(Span::new(1, 2))), "w");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Places {
+    /// Offset in the text and offset in the file, in the order of both; not empty.
+    runs: SmallVec<[(u32, u32); 1]>,
+    /// The one place of all bytes, where nobody knows more.
+    whole: Option<Span>,
+}
+
+impl Places {
+    /// A text that stands in the file as it is, from `file` on.
+    pub fn at(file: u32) -> Self {
+        Self { runs: SmallVec::from_buf([(0, file)]), whole: None }
+    }
+
+    /// A text of which is only known that it is somewhere in `span`.
+    pub fn whole(span: Span) -> Self {
+        Self { whole: Some(span), ..Self::at(span.start) }
+    }
+
+    /// Every byte of the text is at one place.
+    fn add(&mut self, text: usize, file: usize) {
+        let Span { start: text, end: file } = Span { start: Span::of(text..text).start, end: Span::of(file..file).end };
+        match self.runs.last() {
+            Some(&(t, f)) if u64::from(f) + u64::from(text) == u64::from(file) + u64::from(t) => {}
+            Some(&(t, _)) if t == text => {
+                self.runs.pop();
+                self.runs.push((text, file));
+            }
+            _ => self.runs.push((text, file)),
+        }
+    }
+
+    /// The offset in the file of an offset in the text.
+    pub fn offset(&self, at: u32) -> u32 {
+        if let Some(whole) = self.whole {
+            return whole.start;
+        }
+        let behind = self.runs.partition_point(|&(text, _)| text <= at);
+        let (text, file) = self.runs.get(behind.saturating_sub(1)).copied().unwrap_or_default();
+        file.saturating_add(at.saturating_sub(text))
+    }
+
+    /// The place in the file of a place in the text.
+    pub fn span(&self, within: Span) -> Span {
+        if let Some(whole) = self.whole {
+            return whole;
+        }
+        let (start, end) = (self.offset(within.start), self.offset(within.end));
+        Span::new(start, end.max(start))
+    }
+
+    /// The places of a part of the text.
+    pub fn part(&self, within: Span) -> Places {
+        if self.whole.is_some() {
+            return self.clone();
+        }
+        let first = self.runs.partition_point(|&(text, _)| text <= within.start);
+        let last = self.runs.partition_point(|&(text, _)| text <= within.end);
+        let rest = self.runs.get(first..last.max(first)).unwrap_or(&[]);
+        let mut runs = SmallVec::from_buf([(0, self.offset(within.start))]);
+        runs.extend(rest.iter().map(|&(text, file)| (text - within.start, file)));
+        Places { runs, whole: None }
+    }
+}
+
+impl Node {
+    /// Where the bytes of this scalar's text stand in the file it was read from; `None` where the file does not say,
+    /// as for an alias.
+    pub fn places(&self, source: &Source) -> Option<Places> {
+        let raw = source.slice(self.span);
+        let start = self.span.start as usize;
+        match self.style {
+            Style::Plain if raw == &*self.text => Some(Places::at(self.span.start)),
+            Style::Plain => Flow { raw, start, text: &self.text, escapes: plain }.places(0),
+            Style::SingleQuoted => Flow { raw, start, text: &self.text, escapes: single }.places(1),
+            Style::DoubleQuoted => Flow { raw, start, text: &self.text, escapes: double }.places(1),
+            Style::Literal | Style::Folded => block(source.text(), start, &self.text, self.style),
+        }
+    }
+
+    /// The place in the file of the bytes `within` of this scalar's text, and the scalar's own place where the file does
+    /// not say where they are.
+    ///
+    /// ```
+    /// use dropforge::{limits::Limits, text::{Source, Span}, value::yaml};
+    /// let source = Source::new("in.yaml", "cmd: \"say \\\"x\\\"\"\n");
+    /// let root = yaml::read_one(&source, &Limits::default()).unwrap();
+    /// let x = root.get("cmd").unwrap().locate(&source, Span::new(5, 6));
+    /// assert_eq!(source.slice(x), "x");
+    /// ```
+    pub fn locate(&self, source: &Source, within: Span) -> Span {
+        let inside = |at: u32| self.text.is_char_boundary(at as usize);
+        let places = if inside(within.start) && inside(within.end) { self.places(source) } else { None };
+        places.map_or(self.span, |places| places.span(within))
+    }
+}
+
+/// A scalar in quotes or without, which may have several lines.
+struct Flow<'s> {
+    raw: &'s str,
+    /// Where it begins in the file.
+    start: usize,
+    text: &'s str,
+    /// The bytes that an escape at the beginning takes in the file, and what it makes; `None` where there is none.
+    escapes: fn(&str) -> Option<(usize, Made)>,
+}
+
+/// What an escape makes.
+enum Made {
+    /// As many bytes of text.
+    Bytes(usize),
+    /// Nothing, and the line ends.
+    LineEnd,
+}
+
+impl Flow<'_> {
+    /// Walks through both texts side by side; `from` is behind the quote.
+    fn places(&self, from: usize) -> Option<Places> {
+        let mut places = Places::at(Span::of(self.start + from..self.start).start);
+        let (mut in_raw, mut in_text) = (from, 0);
+        while in_text < self.text.len() {
+            places.add(in_text, self.start + in_raw);
+            let (taken, made) = self.step(in_raw, in_text)?;
+            (in_raw, in_text) = (in_raw + taken, in_text + made);
+        }
+        places.add(in_text, self.start + in_raw);
+        (in_text == self.text.len()).then_some(places)
+    }
+
+    /// The bytes that come next in the file and in the text.
+    fn step(&self, in_raw: usize, in_text: usize) -> Option<(usize, usize)> {
+        let (rest, text) = (self.raw.get(in_raw..)?, self.text.get(in_text..)?);
+        match (self.escapes)(rest) {
+            Some((taken, Made::Bytes(made))) => return Some((taken, made)),
+            Some((taken, Made::LineEnd)) => {
+                let (more, breaks) = breaks(rest.get(taken..)?);
+                return Some((taken + more, newlines(text, breaks)?));
+            }
+            None => {}
+        }
+        let (folded, breaks) = breaks(rest);
+        match breaks {
+            0 if folded > 0 => text.starts_with(rest.get(..folded)?).then_some((folded, folded)),
+            0 => {
+                let first = rest.chars().next()?;
+                text.starts_with(first).then_some((first.len_utf8(), first.len_utf8()))
+            }
+            1 => text.starts_with(' ').then_some((folded, 1)),
+            more => Some((folded, newlines(text, more - 1)?)),
+        }
+    }
+}
+
+fn newlines(text: &str, count: usize) -> Option<usize> {
+    text.bytes().take(count).all(|byte| byte == b'\n').then_some(count)
+}
+
+/// How many bytes of blanks and line breaks `rest` begins with, and how many breaks these are.
+fn breaks(rest: &str) -> (usize, usize) {
+    let bytes = rest.as_bytes();
+    let (mut at, mut count) = (0, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\r' if bytes.get(at + 1) == Some(&b'\n') => {}
+            b'\n' | b'\r' => count += 1,
+            b' ' | b'\t' => {}
+            _ => break,
+        }
+        at += 1;
+    }
+    (at, count)
+}
+
+fn plain(_: &str) -> Option<(usize, Made)> {
+    None
+}
+
+fn single(rest: &str) -> Option<(usize, Made)> {
+    rest.starts_with("''").then_some((2, Made::Bytes(1)))
+}
+
+fn double(rest: &str) -> Option<(usize, Made)> {
+    let escaped = rest.strip_prefix('\\')?.chars().next()?;
+    let digits = match escaped {
+        'x' => 2,
+        'u' => 4,
+        'U' => 8,
+        'N' | '_' => return Some((2, Made::Bytes(2))),
+        'L' | 'P' => return Some((2, Made::Bytes(3))),
+        '\r' if rest.get(2..).is_some_and(|rest| rest.starts_with('\n')) => return Some((3, Made::LineEnd)),
+        '\n' | '\r' => return Some((2, Made::LineEnd)),
+        other => return Some((1 + other.len_utf8(), Made::Bytes(1))),
+    };
+    let code = |rest: &str| u32::from_str_radix(rest.get(2..2 + digits)?, 16).ok();
+    let first = code(rest)?;
+    // Two halves of a surrogate pair are one character.
+    if matches!(first, 0xD800..=0xDBFF) {
+        return Some((2 * (2 + digits), Made::Bytes(4)));
+    }
+    Some((2 + digits, Made::Bytes(char::from_u32(first)?.len_utf8())))
+}
+
+/// A block whose first line of text begins at `start`.
+fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
+    let mut line_start = file.get(..start)?.rfind('\n').map_or(0, |n| n + 1);
+    let indent = start - line_start;
+    // The first line of text may come after empty ones.
+    for _ in text.bytes().take_while(|&byte| byte == b'\n') {
+        line_start = file.get(..line_start.checked_sub(1)?)?.rfind('\n').map_or(0, |n| n + 1);
+    }
+    let mut places = Places::at(Span::of(start..start).start);
+    let mut at = 0;
+    for line in file.get(line_start..)?.split_inclusive('\n') {
+        let begins = line_start + indent.min(line.trim_end_matches(['\n', '\r']).len());
+        let written = line.get(indent..).unwrap_or("").trim_end_matches(['\n', '\r']);
+        if style == Style::Folded && !written.is_empty() {
+            at += separator(text.get(at..)?);
+        }
+        let begun = text.get(at..)?.starts_with(written);
+        if !begun && (style == Style::Folded || !written.trim_matches(' ').is_empty()) {
+            return None;
+        }
+        if !written.is_empty() || style == Style::Literal {
+            places.add(at, begins);
+        }
+        if begun {
+            at += written.len();
+            places.add(at, begins + written.len());
+        }
+        if style == Style::Literal && text.get(at..)?.starts_with('\n') {
+            at += 1;
+        }
+        if text.get(at..)?.bytes().all(|byte| byte == b'\n') {
+            if places.offset(Span::of(text.len()..text.len()).start) as usize > file.len() {
+                // The text has the line end that the file's last line lacks.
+                places.add(text.len(), file.len());
+            }
+            return Some(places);
+        }
+        line_start += line.len();
+    }
+    None
+}
+
+/// How many bytes of a folded text stand between two lines.
+fn separator(text: &str) -> usize {
+    match text.bytes().take_while(|&byte| byte == b'\n').count() {
+        0 => usize::from(text.starts_with(' ')),
+        newlines => newlines,
+    }
+}

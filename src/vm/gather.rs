@@ -1,0 +1,233 @@
+//! Lists and maps that are put together piece by piece, and what is left out of them.
+//!
+//! An entry that is gathered takes three places: its claim with the word of the instruction that added it, its key, its
+//! value.
+
+use hashbrown::HashSet;
+use smallvec::SmallVec;
+
+use super::access::Access;
+use super::machine::{Capture, Machine};
+use super::semantics::Semantics;
+use crate::bytecode::{Claim, Role};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::function::excerpt;
+use crate::value::{EntryKey, Extended, Shape, Text, Value};
+
+/// How many entries a map has in most templates at most.
+const AT_ONCE: usize = 16;
+
+/// Whether a value is in the role of a value what it is.
+#[inline(always)]
+const fn is_plain(value: Value<'_>) -> bool {
+    !matches!(value, Value::Undefined | Value::Extended(_))
+}
+
+/// The claim and the place of an entry.
+fn note(claim: u32, at: usize) -> Value<'static> {
+    Value::Int((at as i64) << 1 | i64::from(claim & 1))
+}
+
+/// What [`note`] noted.
+fn noted(value: Value<'_>) -> (Claim, usize) {
+    let Value::Int(note) = value else { return (Claim::Yields, 0) };
+    (Claim::of((note & 1) as u32), usize::try_from(note >> 1).unwrap_or(0))
+}
+
+impl<'r, A: Access> Machine<'r, '_, A> {
+    /// Adds the top to what is gathered.
+    pub(super) fn keep(&mut self) -> Result<()> {
+        self.cx.charge(size_of::<Value>())?;
+        let value = self.pop();
+        self.gathered.push(value);
+        Ok(())
+    }
+
+    /// What was gathered since the innermost capture began.
+    fn gathered_from(&mut self) -> Result<usize> {
+        match self.captures.pop() {
+            Some(Capture::Values(start)) => Ok(start),
+            _ => Err(self.corrupt()),
+        }
+    }
+
+    /// Pushes a list of what was gathered.
+    pub(super) fn end_gather(&mut self) -> Result<()> {
+        let start = self.gathered_from()?;
+        let list = self.cx.list(self.gathered.get(start..).unwrap_or(&[]))?;
+        self.gathered.truncate(start);
+        self.push(list);
+        Ok(())
+    }
+
+    /// The top, taken, in the role of a value.
+    #[inline(always)]
+    fn pop_value<S: Semantics>(&mut self) -> Result<Value<'r>> {
+        match self.pop() {
+            value if is_plain(value) => Ok(value),
+            value => S::in_role(&self.cx, value, Role::Value),
+        }
+    }
+
+    /// The same with what is gathered, where it is there.
+    pub(super) fn keep_some<S: Semantics>(&mut self) -> Result<()> {
+        let value = self.pop_value::<S>()?;
+        if !value.is_undefined() {
+            self.cx.charge(size_of::<Value>())?;
+            self.gathered.push(value);
+        }
+        Ok(())
+    }
+
+    /// Makes each of the `count` topmost values what it is in the role of a value; the answer is how many are not there.
+    #[inline]
+    fn settle<S: Semantics>(&mut self, count: usize) -> Result<usize> {
+        if self.topmost(count).iter().copied().all(is_plain) { Ok(0) } else { self.settle_each::<S>(count) }
+    }
+
+    #[inline(never)]
+    fn settle_each<S: Semantics>(&mut self, count: usize) -> Result<usize> {
+        let mut absent = 0;
+        for at in self.top.saturating_sub(count)..self.top {
+            let value = S::in_role(&self.cx, A::at(self.values, at), Role::Value)?;
+            absent += usize::from(value.is_undefined());
+            *A::place(self.values, at) = value;
+        }
+        Ok(absent)
+    }
+
+    /// Makes a list of those of the `count` topmost values that are there.
+    pub(super) fn list_some<S: Semantics>(&mut self, count: u32) -> Result<()> {
+        if self.settle::<S>(count as usize)? == 0 {
+            return self.list(count);
+        }
+        let there: Vec<_> =
+            self.topmost(count as usize).iter().copied().filter(|value| !value.is_undefined()).collect();
+        let list = self.cx.list(&there)?;
+        self.top -= count as usize;
+        self.push(list);
+        Ok(())
+    }
+
+    /// Makes a map of those of the topmost values that are there, which are those of the keys at `at`.
+    pub(super) fn map_some<S: Semantics>(&mut self, at: u32) -> Result<()> {
+        let shape = self.shape(at)?;
+        let count = shape.keys().len();
+        if self.settle::<S>(count)? == 0 {
+            return self.map(at);
+        }
+        let entries = shape.keys().iter().zip(self.topmost(count)).filter(|(_, value)| !value.is_undefined());
+        let (keys, values): (Vec<Text<'r>>, Vec<_>) = entries.unzip();
+        let map = self.map_of(&keys, &values)?.ok_or_else(|| self.corrupt())?;
+        self.top -= count;
+        self.push(map);
+        Ok(())
+    }
+
+    /// A map of these keys, unless one comes twice.
+    fn map_of(&self, keys: &[Text<'r>], values: &[Value<'r>]) -> Result<Option<Value<'r>>> {
+        self.cx.charge(size_of_val(keys))?;
+        let arena = self.cx.arena();
+        let shape = Shape::without_duplicates(arena, arena.bump().alloc_slice_copy(keys));
+        shape.map(|shape| self.cx.shaped_map(shape, values)).transpose()
+    }
+
+    /// Adds an entry to what is gathered, where its value is there.
+    pub(super) fn keep_entry<S: Semantics>(&mut self, claim: u32) -> Result<()> {
+        let value = self.pop_value::<S>()?;
+        let key = self.pop();
+        if EntryKey::of(key).is_none_or(|key| key == EntryKey::Null) {
+            return Err(self.bad_key(key));
+        }
+        if !value.is_undefined() {
+            self.cx.charge(3 * size_of::<Value>())?;
+            self.gathered.extend([note(claim, self.cx.at()), key, value]);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn bad_key(&self, key: Value<'r>) -> Box<Diagnostic> {
+        let kind = key.kind();
+        let message = format!("the key of an entry is a string, a whole number or a boolean, not of kind {kind}");
+        self.cx.fault(Code::TypeMismatch, message)
+    }
+
+    /// Adds the entries of a map to what is gathered.
+    pub(super) fn keep_entries<S: Semantics>(&mut self, claim: u32) -> Result<()> {
+        let value = self.pop_value::<S>()?;
+        let note = note(claim, self.cx.at());
+        let each = |len: usize| self.cx.charge(3 * len * size_of::<Value>());
+        match (value, value.extended()) {
+            (Value::Undefined, _) => {}
+            (Value::Map(map), _) => {
+                each(map.len())?;
+                let keys = map.shape().keys().iter().map(Value::Str);
+                self.gathered.extend(keys.zip(map.values()).flat_map(|(key, value)| [note, key, *value]));
+            }
+            (_, Some(Extended::Entries(entries))) => {
+                each(entries.len())?;
+                self.gathered.extend(entries.iter().flat_map(|(key, value)| [note, key, value]));
+            }
+            _ => {
+                let message = format!("what becomes entries of a map must be a map, not of kind {}", value.kind());
+                return Err(self.cx.fault(Code::TypeMismatch, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Pushes a map of the entries that were gathered.
+    pub(super) fn end_entries(&mut self) -> Result<()> {
+        let start = self.gathered_from()?;
+        let entries = self.gathered.get(start..).unwrap_or(&[]).as_chunks::<3>().0;
+        self.cx.spend(entries.len() as u64)?;
+        let map = match self.plain_map(entries)? {
+            Some(map) => map,
+            None => self.settled_map(entries)?,
+        };
+        self.gathered.truncate(start);
+        self.push(map);
+        Ok(())
+    }
+
+    /// The map, where all keys are text and none comes twice.
+    fn plain_map(&self, entries: &[[Value<'r>; 3]]) -> Result<Option<Value<'r>>> {
+        if !entries.iter().all(|[_, key, _]| matches!(key, Value::Str(_))) {
+            return Ok(None);
+        }
+        let key = |[_, key, _]: &[Value<'r>; 3]| if let Value::Str(text) = key { **text } else { Text::new("") };
+        let keys: SmallVec<[Text<'r>; AT_ONCE]> = entries.iter().map(key).collect();
+        let values: SmallVec<[Value<'r>; AT_ONCE]> = entries.iter().map(|[_, _, value]| *value).collect();
+        self.map_of(&keys, &values)
+    }
+
+    /// The map, where entries give way to others.
+    #[inline(never)]
+    fn settled_map(&self, entries: &[[Value<'r>; 3]]) -> Result<Value<'r>> {
+        self.cx.charge(size_of_val(entries))?;
+        let stays = |note: &Value<'r>| noted(*note).0 == Claim::Stays;
+        let mut fixed = HashSet::new();
+        for [note, key, _] in entries.iter().filter(|[note, ..]| stays(note)) {
+            if !EntryKey::of(*key).is_some_and(|key| fixed.insert(key)) {
+                return Err(self.twice(*key, noted(*note).1));
+            }
+        }
+        let mut made: indexmap::IndexMap<EntryKey<'r>, (Value<'r>, Value<'r>)> = indexmap::IndexMap::new();
+        for [note, key, value] in entries {
+            let Some(known) = EntryKey::of(*key) else { return Err(self.corrupt()) };
+            if !stays(note) && fixed.contains(&known) {
+                continue;
+            }
+            made.entry(known).or_insert((*key, *value)).1 = *value;
+        }
+        let (keys, values): (Vec<_>, Vec<_>) = made.into_values().unzip();
+        self.cx.entries(&keys, &values)?.map_err(|_| self.corrupt())
+    }
+
+    #[cold]
+    fn twice(&self, key: Value<'r>, at: usize) -> Box<Diagnostic> {
+        let message = format!("duplicate key {} in a map: two of its keys are the same", excerpt(key));
+        self.placed_at_word(self.cx.fault(Code::DuplicateKey, message), at)
+    }
+}
