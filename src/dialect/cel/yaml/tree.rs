@@ -87,7 +87,7 @@ pub enum NodeKind {
     Expression(ExpressionId),
     /// Text with expressions in it: [`File::parts`].
     Text(Run),
-    /// A list: [`File::nodes`].
+    /// A list: [`File::elements`].
     List(Run),
     /// A map, or what its directives make: [`File::map`].
     Map(MapId),

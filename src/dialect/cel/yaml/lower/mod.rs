@@ -2,11 +2,11 @@
 //!
 //! | room | what is in it |
 //! |---|---|
-//! | [`scalars`] | constants, expressions, text with expressions in it |
-//! | [`maps`] | maps and lists, keys, what is merged |
-//! | [`directives`] | `$schema`, `$let`, `$assert`, `$if` |
-//! | [`loops`] | `$for` |
-//! | [`includes`] | `$include` |
+//! | `scalars` | constants, expressions, text with expressions in it |
+//! | `maps` | maps and lists, keys, what is merged |
+//! | `directives` | `$schema`, `$let`, `$assert`, `$if` |
+//! | `loops` | `$for` |
+//! | `includes` | `$include` |
 //!
 //! A value is left on the stack; one that is not there is undefined, and whatever takes values into a list or a map leaves
 //! it out. A file that is included is a chunk: what `$with` gives are its parameters, and it sees nothing else.
