@@ -1,6 +1,6 @@
 //! Deep equality that keeps whole numbers and floats apart, as JSON libraries compare.
 
-use super::{Entries, Extended, Map, Value};
+use super::{Extended, Value};
 
 /// Whether `a` and `b` are the same value: numbers of one kind by value (NaN equals nothing), lists by item,
 /// maps by key whatever their order. `visit` is called once for each pair compared and may stop the
@@ -15,7 +15,7 @@ pub fn equal<E>(a: Value<'_>, b: Value<'_>, visit: &mut impl FnMut() -> Result<(
         (Value::Float(a), Value::Float(b)) => a == b,
         (Value::Str(a), Value::Str(b)) => a.as_str() == b.as_str(),
         (Value::List(a), Value::List(b)) => return equal_lists(a.items(), b.items(), visit),
-        (Value::Map(a), Value::Map(b)) => return equal_maps(a, b, visit),
+        (Value::Map(a), Value::Map(b)) => return equal_entries([a.len(), b.len()], a.iter(), |key| b.get(key), visit),
         (Value::Extended(a), Value::Extended(b)) => return equal_extended(a.kind(), b.kind(), visit),
         _ => false,
     })
@@ -35,7 +35,9 @@ fn equal_extended<E>(a: &Extended<'_>, b: &Extended<'_>, visit: &mut impl FnMut(
             Extended::Timestamp { seconds: other_seconds, nanos: other_nanos },
         ) => (seconds, nanos) == (other_seconds, other_nanos),
         (Extended::Optional(a), Extended::Optional(b)) => return equal(*a, *b, visit),
-        (Extended::Entries(a), Extended::Entries(b)) => return equal_entries(a, b, visit),
+        (Extended::Entries(a), Extended::Entries(b)) => {
+            return equal_entries([a.len(), b.len()], a.iter(), |key| b.get(key), visit);
+        }
         (Extended::Marked(a, marks), Extended::Marked(b, others)) if marks == others => return equal(*a, *b, visit),
         (Extended::Typed(ty, a), Extended::Typed(other, b)) if ty == other => return equal(*a, *b, visit),
         _ => false,
@@ -54,25 +56,18 @@ fn equal_lists<E>(a: &[Value<'_>], b: &[Value<'_>], visit: &mut impl FnMut() -> 
     Ok(true)
 }
 
-fn equal_maps<E>(a: &Map<'_>, b: &Map<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
-    if a.len() != b.len() {
+/// Whether the entries of two maps are equal: of one all of them, and how the other finds the value of a key.
+fn equal_entries<'v, K, E>(
+    lens: [usize; 2],
+    entries: impl Iterator<Item = (K, Value<'v>)>,
+    find: impl Fn(K) -> Option<Value<'v>>,
+    visit: &mut impl FnMut() -> Result<(), E>,
+) -> Result<bool, E> {
+    if lens[0] != lens[1] {
         return Ok(false);
     }
-    for (key, value) in a.iter() {
-        let Some(other) = b.get(key) else { return Ok(false) };
-        if !equal(value, other, visit)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-fn equal_entries<E>(a: &Entries<'_>, b: &Entries<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
-    if a.len() != b.len() {
-        return Ok(false);
-    }
-    for (key, value) in a.iter() {
-        let Some(other) = b.get(key) else { return Ok(false) };
+    for (key, value) in entries {
+        let Some(other) = find(key) else { return Ok(false) };
         if !equal(value, other, visit)? {
             return Ok(false);
         }
