@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::isa::{Claim, EscapeMode, Op, Operand, Role, Test};
-use super::program::{CodeView, Program};
+use super::program::Program;
 use super::rows::{ChunkInfo, Number, Root, Segment};
+use super::views::CodeView;
 
 /// The listing of `program`: each chunk with its instructions, operands spelled out.
 pub fn disassemble(program: &Program) -> String {
@@ -115,7 +116,9 @@ fn path_text(program: CodeView<'_>, at: u32) -> String {
 fn root_text(program: CodeView<'_>, root: Root) -> String {
     match root {
         Root::Slot(slot) => format!("%{slot}"),
-        Root::Global(global) => program.globals.get(global as usize).map_or("?", |&name| program.str(name)).to_owned(),
+        Root::Global(global) => {
+            program.globals().get(global as usize).map_or("?", |&name| program.str(name)).to_owned()
+        }
         Root::Loop(level, field) => format!("loop{level}.{}", field.name()),
         Root::Callers(name) => format!("callers.{}", program.str(name)),
     }

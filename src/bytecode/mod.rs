@@ -5,6 +5,7 @@
 //! spans are read only when an error has to be placed. `vm` and `compiler` meet only here.
 
 mod artifact;
+mod constants;
 mod disasm;
 mod header;
 mod isa;
@@ -21,10 +22,10 @@ pub use artifact::{Entry, encode};
 pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};
 pub use isa::{BinaryOp, Claim, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, Test, isa_table};
-pub use program::{CodeView, Program};
+pub use program::Program;
 pub use rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, Region, Root, Segment, Signature, Spanned};
 pub(crate) use rows::{inline_row, pack_place, pack_root, pack_segment, span_row};
 pub(crate) use sections::{Counts, POOL_SLACK, Parts, SourceRow, StringRow};
-pub use views::{CallSite, Path, Scope};
+pub use views::{CallSite, CodeView, Path, Scope};
 pub(crate) use views::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, pack_path};
 pub use whole::Whole;

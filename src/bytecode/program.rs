@@ -8,14 +8,16 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::constants::Constants;
 use super::header::Dialect;
 use super::isa::{Op, Operand, Pops};
-use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, NumberRow, Region, Signature, Spanned};
+use super::rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Region, Signature, Spanned};
 use super::sections::{Counts, Layout, Parts, Row, Section, StringRow, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
-use super::views::{CallSite, FAILURE_HEAD, Path, Scope};
+use super::views::{CodeView, FAILURE_HEAD, Path};
 use crate::diagnostics::{Code, Result};
 use crate::text::{Source, Text};
+use crate::value;
 
 /// Text that programs share, or that lies in the binary.
 #[derive(Clone)]
@@ -26,7 +28,7 @@ pub(crate) enum Pool {
 
 impl Pool {
     #[inline(always)]
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         match self {
             Pool::Static(text) => text,
             Pool::Shared(text) => text,
@@ -53,10 +55,38 @@ struct Inner {
     id: u64,
     dialect: Dialect,
     counts: Counts,
+    start: Start,
     block: Arc<[u32]>,
     layout: Layout,
     pool: Pool,
     sources: OnceLock<Vec<Arc<Source>>>,
+    constants: Constants,
+}
+
+/// What a run begins with: read out of the tables when the program is made, as single expressions are run, too.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Start {
+    /// The first chunk.
+    pub chunk: ChunkInfo,
+    /// How many top-level inputs the program reads.
+    pub inputs: usize,
+    /// How many values a run has beside those of its frames: the inputs and the answers that are kept.
+    pub fixed: usize,
+    /// How many read sites have an inline cache.
+    pub caches: usize,
+}
+
+impl Start {
+    fn of(tables: &Tables<'_>) -> Self {
+        let chunk = tables.chunks.first().map(ChunkInfo::of).unwrap_or_default();
+        let (inputs, Counts { caches, memos }) = (tables.globals.len(), tables.counts);
+        Self {
+            chunk,
+            inputs,
+            fixed: inputs + memos as usize,
+            caches: caches as usize,
+        }
+    }
 }
 
 /// An id that no other program of this process has.
@@ -79,11 +109,13 @@ impl Program {
             }
         }
         let (block, layout) = parts.tables().block();
+        let start = Start::of(&parts.tables());
         let Parts { dialect, counts, pool, .. } = parts;
         let (dialect, counts) = (*dialect, *counts);
         let (block, pool) = (block.into(), Pool::Shared(pool.as_str().into()));
         let sources = OnceLock::from(sources);
-        Ok(Self { inner: Arc::new(Inner { id: fresh_id(), dialect, counts, block, layout, pool, sources }) })
+        let (id, constants) = (fresh_id(), Constants::default());
+        Ok(Self { inner: Arc::new(Inner { id, dialect, counts, start, block, layout, pool, sources, constants }) })
     }
 
     /// The program whose tables lie in `block`; its sources are made when an error has to be placed.
@@ -97,14 +129,11 @@ impl Program {
         pool: Pool,
         rules: Rules,
     ) -> Result<Program> {
-        verify::verify(
-            &Tables::of(dialect, counts, pool.text(), &block, &layout),
-            Texts::InPool,
-            rules,
-            Maxima::Compare,
-        )?;
-        let sources = OnceLock::new();
-        Ok(Self { inner: Arc::new(Inner { id: fresh_id(), dialect, counts, block, layout, pool, sources }) })
+        let tables = Tables::of(dialect, counts, pool.text(), &block, &layout);
+        verify::verify(&tables, Texts::InPool, rules, Maxima::Compare)?;
+        let start = Start::of(&tables);
+        let (id, sources, constants) = (fresh_id(), OnceLock::new(), Constants::default());
+        Ok(Self { inner: Arc::new(Inner { id, dialect, counts, start, block, layout, pool, sources, constants }) })
     }
 
     /// Unique in this process; what sessions keep for a program is kept under it.
@@ -125,24 +154,45 @@ impl Program {
     }
 
     /// What the machine reads at every step, as plain slices: taken once for each render.
-    #[inline]
+    #[inline(always)]
     pub fn code(&self) -> CodeView<'_> {
-        let Inner { counts: Counts { caches, memos }, block, layout, pool, .. } = &*self.inner;
-        // All at once: single expressions are run, too, and this is a good part of what that takes.
-        let [words, paths, sites, _keys, _scopes, strings, _numbers, chunks, globals] =
-            layout.sections(block, Section::Words);
-        CodeView {
-            words,
-            paths,
-            sites,
-            strings: Row::rows(strings),
-            chunks: Row::rows(chunks),
-            globals,
-            pool: pool.text(),
-            caches: *caches,
-            memos: *memos,
-            program: self,
-        }
+        CodeView::of(self)
+    }
+
+    /// The words of one table.
+    #[inline(always)]
+    pub(super) fn section(&self, section: Section) -> &[u32] {
+        self.inner.layout.section(&self.inner.block, section)
+    }
+
+    /// The words from offset `at` of one table on.
+    #[inline(always)]
+    pub(super) fn behind(&self, section: Section, at: u32) -> &[u32] {
+        self.inner.layout.behind(&self.inner.block, section, at as usize)
+    }
+
+    /// All text.
+    #[inline(always)]
+    pub(super) fn pool(&self) -> &str {
+        self.inner.pool.text()
+    }
+
+    /// The string constants as values.
+    pub(super) fn texts(&self) -> &[value::Text<'_>] {
+        let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
+        self.inner.constants.texts(&self.inner.pool, strings, keys)
+    }
+
+    /// The shapes of the maps that the program makes, by the offsets of their keys.
+    pub(super) fn shapes(&self) -> &[Option<value::Shape<'_>>] {
+        let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
+        self.inner.constants.shapes(&self.inner.pool, strings, keys)
+    }
+
+    /// What a run begins with.
+    #[inline(always)]
+    pub(crate) fn start(&self) -> &Start {
+        &self.inner.start
     }
 
     /// The code; the chunk with index 0 is where a render begins.
@@ -299,112 +349,9 @@ impl fmt::Debug for Program {
     }
 }
 
-/// What the machine reads at every step. Rows are arrays of words; [`ChunkInfo`], [`Number`] and the views
-/// read them. What is rarely needed is reached through the program, to which it dereferences.
-#[derive(Debug, Clone, Copy)]
-pub struct CodeView<'p> {
-    /// The code.
-    pub words: &'p [u32],
-    /// Records of paths.
-    pub paths: &'p [u32],
-    /// Records of call sites.
-    pub sites: &'p [u32],
-    /// Strings as ranges of the pool: first byte, byte behind the last.
-    pub strings: &'p [[u32; 2]],
-    /// Chunks.
-    pub chunks: &'p [[u32; 8]],
-    /// String ids of the top-level inputs.
-    pub globals: &'p [u32],
-    /// All text.
-    pub pool: &'p str,
-    /// How many read sites have an inline cache.
-    pub caches: u32,
-    /// How many answers are kept for a whole render.
-    pub memos: u32,
-    program: &'p Program,
-}
-
-impl std::ops::Deref for CodeView<'_> {
-    type Target = Program;
-
-    fn deref(&self) -> &Program {
-        self.program
-    }
-}
-
-impl<'p> CodeView<'p> {
-    /// A section that is read too seldom to be taken for each render.
-    #[inline]
-    fn section(&self, section: Section) -> &'p [u32] {
-        self.program.inner.layout.section(&self.program.inner.block, section)
-    }
-
-    /// The string with index `id`; the empty string where there is none.
-    #[inline]
-    pub fn str(&self, id: u32) -> &'p str {
-        string(self.strings, self.pool, id)
-    }
-
-    /// The number with index `id`.
-    #[inline]
-    pub fn number(&self, id: u32) -> Option<Number> {
-        let numbers: &[NumberRow] = Row::rows(self.section(Section::Numbers));
-        numbers.get(id as usize).map(|&row| Number::of(row))
-    }
-
-    /// The chunk with index `id`.
-    #[inline]
-    pub fn chunk(&self, id: u32) -> Option<ChunkInfo> {
-        self.chunks.get(id as usize).map(ChunkInfo::of)
-    }
-
-    /// The first chunk: where a run begins.
-    #[inline]
-    pub(crate) fn first(&self) -> ChunkInfo {
-        self.chunks.first().map(ChunkInfo::of).unwrap_or_default()
-    }
-
-    /// How many values a run has beside those of its frames: the top-level inputs and the answers that are kept.
-    #[inline]
-    pub(crate) fn fixed(&self) -> usize {
-        self.globals.len() + self.memos as usize
-    }
-
-    /// The path at offset `at`.
-    #[inline]
-    pub fn path(&self, at: u32) -> Path<'p> {
-        self.paths.get(at as usize..).and_then(Path::at).unwrap_or_default()
-    }
-
-    /// The call site at offset `at`.
-    #[inline]
-    pub fn call_site(&self, at: u32) -> CallSite<'p> {
-        CallSite::of(self.sites.get(at as usize..).unwrap_or(&[]))
-    }
-
-    /// The string ids of the keys at offset `at`.
-    #[inline]
-    pub fn keys(&self, at: u32) -> &'p [u32] {
-        let keys = self.section(Section::Keys);
-        match keys.get(at as usize..) {
-            Some([count, rest @ ..]) => rest.get(..*count as usize).unwrap_or(&[]),
-            _ => &[],
-        }
-    }
-
-    /// How many words the table of keys has.
-    pub(crate) fn keys_words(&self) -> usize {
-        self.section(Section::Keys).len()
-    }
-
-    /// The scope at offset `at`.
-    pub fn scope(&self, at: u32) -> Scope<'p> {
-        Scope::of(self.section(Section::Scopes).get(at as usize..).unwrap_or(&[]))
-    }
-}
-
+/// The string with index `id`; the empty string where there is none.
 #[inline(always)]
-fn string<'p>(strings: &[StringRow], pool: &'p str, id: u32) -> &'p str {
+pub(super) fn string<'p>(strings: &[StringRow], pool: &'p str, id: u32) -> &'p str {
     let [start, end] = strings.get(id as usize).copied().unwrap_or([0, 0]);
     pool.get(start as usize..end as usize).unwrap_or("")
 }

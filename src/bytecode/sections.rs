@@ -177,20 +177,15 @@ impl Layout {
         self.start..self.ends[SECTIONS - 1]
     }
 
-    /// The words of `N` sections that follow one another, from `first` on.
+    /// The words from offset `at` of a section on, and those of the sections behind it: what a record is read from.
     #[inline(always)]
-    pub(super) fn sections<'p, const N: usize>(&self, block: &'p [u32], first: Section) -> [&'p [u32]; N] {
-        let at = first as usize;
-        let mut from = if at == 0 { self.start } else { self.ends[at - 1] };
-        let mut rest = block.get(from..).unwrap_or(&[]);
-        std::array::from_fn(|nth| {
-            let end = self.ends[at + nth];
-            let (section, behind) = rest.split_at_checked(end.wrapping_sub(from)).unwrap_or((&[], &[]));
-            (from, rest) = (end, behind);
-            section
-        })
+    pub(super) fn behind<'p>(&self, block: &'p [u32], section: Section, at: usize) -> &'p [u32] {
+        let nth = section as usize;
+        let from = if nth == 0 { self.start } else { self.ends[nth - 1] };
+        block.get(from.wrapping_add(at)..).unwrap_or(&[])
     }
 
+    /// The words of a section.
     #[inline(always)]
     pub(super) fn section<'p>(&self, block: &'p [u32], section: Section) -> &'p [u32] {
         let at = section as usize;

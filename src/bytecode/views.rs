@@ -1,9 +1,117 @@
-//! Records of variable length (paths, call sites, scopes, failures) as readers see them.
+//! A program's tables as the machine sees them, and records of variable length (paths, call sites, scopes, failures)
+//! as readers see them.
 //!
 //! A record is a run of words at an offset of its own table. Each says how long it is in its first words, so a
 //! table can be walked from its start and an offset is good when the walk comes by it.
 
-use super::rows::{Root, Segment, unpack_root, unpack_segment};
+use super::program::{Program, string};
+use super::rows::{ChunkInfo, Number, NumberRow, Root, Segment, unpack_root, unpack_segment};
+use super::sections::{Row, Section};
+use crate::value;
+
+/// What the machine reads at every step. Rows are arrays of words; [`ChunkInfo`], [`Number`] and the views
+/// read them. What is read less often is reached through the program, to which it dereferences: taking a slice costs
+/// something in each render, and single expressions are run, too.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeView<'p> {
+    /// The code.
+    pub words: &'p [u32],
+    /// Records of paths.
+    pub paths: &'p [u32],
+    /// Strings as ranges of the pool: first byte, byte behind the last.
+    pub strings: &'p [[u32; 2]],
+    /// All text.
+    pub pool: &'p str,
+    program: &'p Program,
+}
+
+impl std::ops::Deref for CodeView<'_> {
+    type Target = Program;
+
+    #[inline(always)]
+    fn deref(&self) -> &Program {
+        self.program
+    }
+}
+
+impl<'p> CodeView<'p> {
+    #[inline(always)]
+    pub(super) fn of(program: &'p Program) -> Self {
+        Self {
+            words: program.section(Section::Words),
+            paths: program.section(Section::Paths),
+            strings: Row::rows(program.section(Section::Strings)),
+            pool: program.pool(),
+            program,
+        }
+    }
+
+    /// The rows of a table that is read too seldom to be taken for each render.
+    #[inline(always)]
+    fn rows<R: Row>(&self, section: Section) -> &'p [R] {
+        R::rows(self.program.section(section))
+    }
+
+    /// The string with index `id`; the empty string where there is none.
+    #[inline]
+    pub fn str(&self, id: u32) -> &'p str {
+        string(self.strings, self.pool, id)
+    }
+
+    /// String ids of the top-level inputs.
+    #[inline]
+    pub fn globals(&self) -> &'p [u32] {
+        self.rows(Section::Globals)
+    }
+
+    /// The number with index `id`.
+    #[inline]
+    pub fn number(&self, id: u32) -> Option<Number> {
+        self.rows::<NumberRow>(Section::Numbers).get(id as usize).map(|&row| Number::of(row))
+    }
+
+    /// The chunk with index `id`.
+    #[inline]
+    pub fn chunk(&self, id: u32) -> Option<ChunkInfo> {
+        self.rows(Section::Chunks).get(id as usize).map(ChunkInfo::of)
+    }
+
+    /// The path at offset `at`.
+    #[inline]
+    pub fn path(&self, at: u32) -> Path<'p> {
+        self.paths.get(at as usize..).and_then(Path::at).unwrap_or_default()
+    }
+
+    /// The call site at offset `at`.
+    #[inline]
+    pub fn call_site(&self, at: u32) -> CallSite<'p> {
+        CallSite::of(self.program.behind(Section::Sites, at))
+    }
+
+    /// The string ids of the keys at offset `at`.
+    #[inline]
+    pub fn keys(&self, at: u32) -> &'p [u32] {
+        match self.program.behind(Section::Keys, at) {
+            [count, rest @ ..] => rest.get(..*count as usize).unwrap_or(&[]),
+            [] => &[],
+        }
+    }
+
+    /// The string constants as values.
+    pub(crate) fn texts(&self) -> &'p [value::Text<'p>] {
+        self.program.texts()
+    }
+
+    /// The shapes of the maps that the program makes, by the offsets of their keys.
+    pub(crate) fn shapes(&self) -> &'p [Option<value::Shape<'p>>] {
+        self.program.shapes()
+    }
+
+    /// The scope at offset `at`.
+    pub fn scope(&self, at: u32) -> Scope<'p> {
+        Scope::of(self.program.behind(Section::Scopes, at))
+    }
+}
 
 /// The first word of a path: what the common case of reading it needs. Without this mark, there is none.
 pub(crate) const QUICK: u32 = 1 << 31;

@@ -1,6 +1,7 @@
 //! What a body (and a language's rules) may use: the arena, the budgets, the capabilities.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -12,7 +13,7 @@ use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::schema::Schemas;
 use crate::stdlib::pattern::search_steps;
-use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Shape, Value, equal};
+use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Map, Shape, Value, equal};
 
 /// What a program may reach outside its inputs; an engine allows none unless it is built to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,8 +128,9 @@ pub struct Cx<'v> {
     limits: &'v Limits,
     capabilities: Capabilities<'v>,
     caches: &'v Caches,
-    /// Patterns this render has paid for. What a render costs must not depend on what ran before it.
-    patterns: RefCell<Option<Patterns>>,
+    /// Patterns this render has paid for. What a render costs must not depend on what ran before it. Made with the
+    /// first one, and freed by a call, as `Notes` are.
+    patterns: OnceCell<Rc<RefCell<Patterns>>>,
     fuel: Cell<u64>,
     memory: Cell<u64>,
     /// What the run cost so far, of programs that are metered.
@@ -147,7 +149,7 @@ impl<'v> Cx<'v> {
         caches: &'v Caches,
     ) -> Self {
         let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
-        let (patterns, metered, at, notes) = (RefCell::default(), Cell::new(0), Cell::new(0), Notes::default());
+        let (patterns, metered, at, notes) = (OnceCell::new(), Cell::new(0), Cell::new(0), Notes::default());
         Self { arena, inputs, limits, capabilities, caches, patterns, fuel, memory, metered, at, notes }
     }
 
@@ -279,9 +281,21 @@ impl<'v> Cx<'v> {
     }
 
     /// A map value of `shape`'s keys with a charged copy of `values`, one for each key, at most as deep as the limit.
-    pub(crate) fn shaped_map(&self, shape: &'v Shape<'v>, values: &[Value<'v>]) -> Result<Value<'v>> {
+    #[inline(never)]
+    pub(crate) fn shaped_map(&self, shape: &'v Shape<'v>, values: &[Value<'v>]) -> Result<&'v Map<'v>> {
+        self.map_of_values(shape, values.iter().copied())
+    }
+
+    /// The same of the values that `values` yields.
+    #[inline(always)]
+    pub(crate) fn map_of_values(
+        &self,
+        shape: &'v Shape<'v>,
+        values: impl ExactSizeIterator<Item = Value<'v>>,
+    ) -> Result<&'v Map<'v>> {
         self.charge((values.len() + 2) * 3 * size_of::<Value>())?;
-        self.bounded(self.arena.shaped_map(shape, self.arena.bump().alloc_slice_copy(values)))
+        let map = self.arena.map_of_values(shape, values);
+        if usize::from(map.depth()) > self.limits.value_depth { Err(self.too_deep()) } else { Ok(map) }
     }
 
     /// Bytes: a charged copy of `bytes`.
@@ -313,9 +327,14 @@ impl<'v> Cx<'v> {
         self.bounded(self.arena.entries(entries)).map(Ok)
     }
 
+    #[inline]
     fn bounded(&self, value: Value<'v>) -> Result<Value<'v>> {
-        let allowed = self.limits.value_depth;
-        if usize::from(value.depth()) > allowed { Err(Limit::ValueDepth.error(allowed as u64)) } else { Ok(value) }
+        if usize::from(value.depth()) > self.limits.value_depth { Err(self.too_deep()) } else { Ok(value) }
+    }
+
+    #[cold]
+    fn too_deep(&self) -> Box<Diagnostic> {
+        Limit::ValueDepth.error(self.limits.value_depth as u64)
     }
 
     /// Deep equality that spends a step for each pair of values it compares.
@@ -328,13 +347,13 @@ impl<'v> Cx<'v> {
         if pattern.len() > self.limits.regex_bytes {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
         }
-        if let Some(regex) = self.patterns.borrow().as_ref().and_then(|patterns| patterns.get(pattern)) {
-            return Ok(regex.clone());
+        if let Some(regex) = self.patterns.get().and_then(|patterns| patterns.borrow().get(pattern).cloned()) {
+            return Ok(regex);
         }
         self.charge(pattern.len() * 64)?;
         self.spend(search_steps(pattern, REGEX_COMPILATION))?;
         let regex = self.compiled(pattern)?;
-        self.patterns.borrow_mut().get_or_insert_default().insert(pattern.to_owned(), regex.clone());
+        self.patterns.get_or_init(Rc::default).borrow_mut().insert(pattern.to_owned(), regex.clone());
         Ok(regex)
     }
 

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 
-use super::{BLOCK, List, Map, ROOM, Shape, Text, Value};
+use super::{BLOCK, List, Map, ROOM, Shape, Text, Value, Within};
 
 /// Owns what values borrow. Nothing in it is dropped; [`Arena::reset`] makes its memory usable again.
 #[derive(Debug, Default)]
@@ -74,7 +74,9 @@ impl Arena {
 
     /// A list value that is a copy of `items`.
     pub fn list<'v>(&'v self, items: &[Value<'v>]) -> Value<'v> {
-        self.borrowed_list(self.bump.alloc_slice_copy(items))
+        let mut within = Within::default();
+        let items = self.bump.alloc_slice_fill_iter(items.iter().inspect(|item| within.add(item)).copied());
+        Value::List(self.bump.alloc(List { items, within: within.held() }))
     }
 
     /// A list value that borrows `items`.
@@ -90,6 +92,18 @@ impl Arena {
             Some(shape) => self.shaped_map(shape, values),
             None => self.map(&last_of_each(entries)),
         }
+    }
+
+    /// A map of `shape`'s keys with the values that `values` yields, one for each key.
+    #[inline(always)]
+    pub(crate) fn map_of_values<'v>(
+        &'v self,
+        shape: &'v Shape<'v>,
+        values: impl ExactSizeIterator<Item = Value<'v>>,
+    ) -> &'v Map<'v> {
+        let mut within = Within::default();
+        let values = self.bump.alloc_slice_fill_iter(values.inspect(|value| within.add(value)));
+        self.bump.alloc(Map::around(shape, values, within.held()))
     }
 
     /// A map value of `shape`'s keys with `values`, one for each key.

@@ -84,8 +84,9 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
     fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, level: usize) -> Result<(), E> {
         self.out.push(b'[');
         let empty = items.len() == 0;
-        for (at, item) in items.enumerate() {
-            self.separate(at == 0, level + 1);
+        let mut first = true;
+        for item in items {
+            self.separate(std::mem::take(&mut first), level + 1);
             self.node(item.node(), level + 1)?;
         }
         self.close(b']', empty, level);
@@ -96,8 +97,9 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
         self.out.push(b'{');
         let empty = entries.len() == 0;
         let mut unchecked = Some(entries.clone());
-        for (at, (key, value)) in entries.enumerate() {
-            self.separate(at == 0, level + 1);
+        let mut first = true;
+        for (key, value) in entries {
+            self.separate(std::mem::take(&mut first), level + 1);
             match key {
                 Key::Text(text) => self.text(&text)?,
                 other => {
@@ -105,7 +107,10 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
                     self.twice = self.twice.take().or_else(|| unchecked.take().and_then(twice::<T>));
                 }
             }
-            self.out.push_str(if self.pretty { ": " } else { ":" });
+            self.out.push(b':');
+            if self.pretty {
+                self.out.push(b' ');
+            }
             self.node(value.node(), level + 1)?;
         }
         self.close(b'}', empty, level);
@@ -115,13 +120,11 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
     /// Appends a text value as a JSON string.
     #[inline]
     fn text(&mut self, text: &Text<'_>) -> Result<(), E> {
-        if text.block().is_none() || !text.all(is_clean) {
+        if !text.is_known_word() && (text.block().is_none() || !text.all(is_clean)) {
             return self.string(text.as_str());
         }
         (self.grow)(self.out.len() + text.as_str().len())?;
-        self.out.push(b'"');
-        self.out.push_text(text);
-        self.out.push(b'"');
+        self.out.push_quoted(text);
         Ok(())
     }
 
@@ -167,8 +170,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
 
     fn new_line(&mut self, level: usize) {
         if self.pretty {
-            self.out.push(b'\n');
-            self.out.pad(2 * level);
+            self.out.push_line(1 + 2 * level, b"");
         }
     }
 }

@@ -33,11 +33,31 @@ impl<'v> Shape<'v> {
         Self::with_id(arena, keys, 0)
     }
 
-    /// The shape of `keys`, whose order is `order`.
-    pub(crate) fn in_order(arena: &'v Arena, keys: &'v [Text<'v>], order: &Order) -> &'v Shape<'v> {
-        assert_eq!(keys.len(), order.sorted.len(), "the order of other keys");
-        let sorted = arena.bump().alloc_slice_copy(&order.sorted);
-        arena.bump().alloc(Shape { id: order.id, keys, sorted })
+    /// The indexes of `keys` in the order of their bytes.
+    pub(crate) fn sorted_places(keys: &[Text<'_>]) -> Vec<u32> {
+        let mut sorted: Vec<u32> = places(keys).collect();
+        sort(keys, &mut sorted);
+        sorted
+    }
+
+    /// A shape with an id of `keys` that lie in the order `sorted`; `None` where they do not, or one comes twice.
+    pub(crate) fn with_order(keys: &'v [Text<'v>], sorted: &'v [u32]) -> Option<Self> {
+        let whole = keys.len() == sorted.len();
+        (whole && is_sorted(keys, sorted)).then(|| Shape { id: fresh_id(), keys, sorted })
+    }
+
+    /// An anonymous shape; `None` where a key comes twice. `order` is the order that keys like these had: where it is that
+    /// of these, too, they need no sorting, else it becomes that.
+    pub(crate) fn guessed(arena: &'v Arena, keys: &'v [Text<'v>], order: &mut Vec<u32>) -> Option<&'v Shape<'v>> {
+        if order.len() != keys.len() || !is_sorted(keys, order) {
+            order.clear();
+            order.extend(places(keys));
+            if !sort(keys, order) {
+                return None;
+            }
+        }
+        let sorted = arena.bump().alloc_slice_copy(order);
+        Some(arena.bump().alloc(Shape { id: 0, keys, sorted }))
     }
 
     fn with_id(arena: &'v Arena, keys: &'v [Text<'v>], id: u32) -> Option<&'v Shape<'v>> {
@@ -74,21 +94,6 @@ impl<'v> Shape<'v> {
     }
 }
 
-/// What there is to know of keys that maps are made of run after run: their shapes have an id, too.
-#[derive(Debug)]
-pub(crate) struct Order {
-    id: u32,
-    sorted: Box<[u32]>,
-}
-
-impl Order {
-    /// The order of these keys; `None` where one comes twice.
-    pub(crate) fn of(keys: &[Text<'_>]) -> Option<Self> {
-        let mut sorted: Box<[u32]> = places(keys).collect();
-        sort(keys, &mut sorted).then(|| Self { id: fresh_id(), sorted })
-    }
-}
-
 /// The indexes of `keys`.
 fn places(keys: &[Text<'_>]) -> std::ops::Range<u32> {
     0..u32::try_from(keys.len()).unwrap_or(u32::MAX)
@@ -97,7 +102,12 @@ fn places(keys: &[Text<'_>]) -> std::ops::Range<u32> {
 /// Sorts indexes by the bytes of their keys, and says whether no key comes twice.
 fn sort(keys: &[Text<'_>], places: &mut [u32]) -> bool {
     places.sort_unstable_by_key(|&at| keys[at as usize].as_str());
-    places.windows(2).all(|pair| keys[pair[0] as usize] != keys[pair[1] as usize])
+    is_sorted(keys, places)
+}
+
+/// Whether the keys at `places` ascend, and none comes twice.
+fn is_sorted(keys: &[Text<'_>], places: &[u32]) -> bool {
+    places.is_sorted_by(|&a, &b| keys[a as usize].as_str() < keys[b as usize].as_str())
 }
 
 /// A map value: a shape and one value for each of its keys.
@@ -113,8 +123,20 @@ pub struct Map<'v> {
 impl<'v> Map<'v> {
     /// A map of `shape`'s keys with `values`. Read sites rely on there being one for each key.
     pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
-        assert_eq!(shape.keys.len(), values.len(), "a value for each key");
-        Self { shape, values, id: shape.id, within: Within::around(values) }
+        Self::around(shape, values, Within::around(values))
+    }
+
+    /// The same, where it is known what holds of them together.
+    #[inline(always)]
+    pub(super) fn around(shape: &'v Shape<'v>, values: &'v [Value<'v>], within: Within) -> Self {
+        assert!(shape.keys.len() == values.len(), "a value for each key");
+        Self { shape, values, id: shape.id, within }
+    }
+
+    /// How deep lists and maps nest.
+    #[inline(always)]
+    pub(crate) const fn depth(&self) -> u16 {
+        self.within.depth
     }
 
     /// The keys and their order.
@@ -221,7 +243,12 @@ impl<'w> Shapes<'w> {
         if table.len() >= INTERNED {
             return None;
         }
-        let copied = self.arena.bump().alloc_slice_fill_iter(keys.iter().map(|key| self.arena.copy_text(key)));
+        // Keys are written again and again: what they are is found out here.
+        let copy = |key: &&str| {
+            let text = self.arena.copy_text(key);
+            text.known(text.is_word())
+        };
+        let copied = self.arena.bump().alloc_slice_fill_iter(keys.iter().map(copy));
         let shape = Shape::with_id(self.arena, copied, fresh_id())?;
         table.insert_unique(hash, shape, |shape| self.hash(shape.keys.iter().map(Text::as_str)));
         Some(shape)
@@ -237,4 +264,25 @@ impl<'w> Shapes<'w> {
 /// An id that no other shape of this process has; 0 (anonymous) when they are used up.
 fn fresh_id() -> u32 {
     NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| (id < LAST_ID).then_some(id + 1)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_of_the_order_never_changes_the_shape() {
+        let arena = Arena::new();
+        let mut random = fastrand::Rng::with_seed(7);
+        let mut order = Vec::new();
+        for _ in 0..2000 {
+            // Few keys, so that guesses are right at times, and keys come twice at times.
+            let keys: Vec<_> = (0..random.usize(0..4)).map(|_| arena.copy_text(&random.u8(0..6).to_string())).collect();
+            let keys: &[_] = arena.bump().alloc_slice_copy(&keys);
+            let sorted =
+                |shape: Option<&Shape<'_>>| shape.map(|shape| (shape.keys().to_vec().len(), shape.sorted().to_vec()));
+            let guessed = Shape::guessed(&arena, keys, &mut order);
+            assert_eq!(sorted(guessed), sorted(Shape::without_duplicates(&arena, keys)), "{keys:?}");
+        }
+    }
 }

@@ -32,7 +32,6 @@ pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unk
 pub use from_serde::InputBuilder;
 pub use json::{JsonStyle, write_json};
 pub use layers::Inputs;
-pub(crate) use map::Order;
 pub use map::{Map, Shape, Shapes};
 pub use output::{Key, MapEntries, Node, OutputFormat, Sorted, Tree, write_documents};
 pub use typed::from_value;
@@ -121,18 +120,36 @@ impl<'v> Text<'v> {
     /// the text is short and what `holds` asks is simple.
     #[inline(always)]
     pub(crate) fn all(&self, holds: impl Fn(u8) -> bool) -> bool {
-        let counts = BLOCK.checked_sub(self.text.len()).and_then(|behind| COUNTS.get(behind..)?.first_chunk::<BLOCK>());
-        let (Some(block), Some(counts)) = (self.block, counts) else {
-            return self.text.bytes().fold(true, |all, byte| all & holds(byte));
-        };
-        let not = |byte: u8| u8::from(!holds(byte));
-        block.iter().zip(counts).fold(0, |found, (&byte, &counts)| found | (not(byte) & counts)) == 0
+        all_bytes(self.text, self.block, holds)
     }
 
     /// The text and what follows it, where it is short.
     pub(crate) const fn block(&self) -> Option<&'v Block> {
         self.block
     }
+}
+
+/// Whether `holds` of every byte of `text`, which is the beginning of `block`.
+#[inline(always)]
+fn all_bytes(text: &str, block: Option<&Block>, holds: impl Fn(u8) -> bool) -> bool {
+    let counts = BLOCK.checked_sub(text.len()).and_then(|behind| COUNTS.get(behind..)?.first_chunk::<BLOCK>());
+    let (Some(block), Some(counts)) = (block, counts) else {
+        return text.bytes().fold(true, |all, byte| all & holds(byte));
+    };
+    let not = |byte: u8| u8::from(!holds(byte));
+    let count = |half: &[u8; HALF], counts: &[u8; HALF]| {
+        half.iter().zip(counts).fold(0, |found, (&byte, &counts)| found | (not(byte) & counts)) == 0
+    };
+    let (Some((near, far)), Some((counts, counts_far))) = (halves(block), halves(counts)) else { return false };
+    count(near, counts) && (text.len() <= HALF || count(far, counts_far))
+}
+
+/// Half of a [`Block`], which is all there is of most texts.
+const HALF: usize = BLOCK / 2;
+
+#[inline(always)]
+fn halves(block: &Block) -> Option<(&[u8; HALF], &[u8; HALF])> {
+    Some((block.first_chunk()?, block.last_chunk()?))
 }
 
 impl PartialEq for Text<'_> {
@@ -162,9 +179,24 @@ struct Within {
 impl Within {
     /// What holds of all of `values` together with what holds them.
     fn around(values: &[Value<'_>]) -> Self {
-        let both = |a: Self, b: Self| Self { depth: a.depth.max(b.depth), qualified: a.qualified | b.qualified };
-        let all = values.iter().map(Value::within).fold(Self::default(), both);
-        Self { depth: all.depth.saturating_add(1), ..all }
+        let mut all = Self::default();
+        values.iter().for_each(|value| all.add(value));
+        all.held()
+    }
+
+    /// Adds what holds of `value`: of scalars nothing does, and most values are scalars.
+    #[inline(always)]
+    fn add(&mut self, value: &Value<'_>) {
+        if let Value::List(_) | Value::Map(_) | Value::Extended(_) = value {
+            let one = value.within();
+            *self = Self { depth: self.depth.max(one.depth), qualified: self.qualified | one.qualified };
+        }
+    }
+
+    /// What holds of what these values are in.
+    #[inline(always)]
+    const fn held(self) -> Self {
+        Self { depth: self.depth.saturating_add(1), ..self }
     }
 }
 

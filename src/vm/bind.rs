@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use hashbrown::HashMap;
 use smallvec::SmallVec;
 
-use crate::bytecode::CodeView;
+use crate::bytecode::Program;
 use crate::value::{Inputs, Map, Value};
 
 /// The ids of the shapes of both layers, the one that wins first; [`NO_LAYER`] where there is no such layer.
@@ -49,7 +49,7 @@ impl Bound {
     pub(super) fn bind<'r>(
         &mut self,
         known: &RefCell<Bindings>,
-        code: &CodeView<'_>,
+        program: &Program,
         inputs: Inputs<'r>,
         values: &mut [Value<'r>],
     ) {
@@ -57,7 +57,7 @@ impl Bound {
         let [over, base] = layers.map(|layer| layer.map_or(NO_LAYER, Map::shape_id));
         let ids = (over, base);
         if ids != self.ids || over == ANONYMOUS || base == ANONYMOUS {
-            self.find(known, code, layers, ids);
+            self.find(known, program, layers, ids);
         }
         for (&(layer, at), value) in self.places.iter().zip(values) {
             let layer = layers.get(layer.wrapping_sub(1) as usize).copied().flatten();
@@ -66,8 +66,9 @@ impl Bound {
     }
 
     #[inline(never)]
-    fn find(&mut self, known: &RefCell<Bindings>, code: &CodeView<'_>, layers: [Option<&Map<'_>>; 2], ids: ShapeIds) {
-        let places = || code.globals.iter().map(|&name| find(layers, code.str(name))).collect();
+    fn find(&mut self, known: &RefCell<Bindings>, program: &Program, layers: [Option<&Map<'_>>; 2], ids: ShapeIds) {
+        let code = program.code();
+        let places = || code.globals().iter().map(|&name| find(layers, code.str(name))).collect();
         // Most programs only ever see the shapes they see first: those are not worth keeping.
         let first = self.ids == (ANONYMOUS, ANONYMOUS);
         self.ids = ids;

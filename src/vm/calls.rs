@@ -26,7 +26,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// The same, where the answer is the same for the whole render: the function is called once.
     pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
-        let memo = self.program.globals.len() + memo as usize;
+        let memo = self.program.start().inputs + memo as usize;
         let known = A::at(self.values, memo);
         if known.is_undefined() {
             let noted = self.cx.notes().count();

@@ -55,7 +55,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Int => self.push(Value::Int(signed(a))),
                 Op::Lit => self.push(literal(a)),
                 Op::Pop => drop(self.pop()),
-                Op::LoadPath => self.load::<S>(a).map(|value| self.push(value))?,
+                Op::LoadPath => match self.quick(a) {
+                    Value::Undefined => self.load_slow::<S>(a, None).map(|value| self.push(value))?,
+                    value => self.push(value),
+                },
                 Op::PeekPath => self.find::<S>(a).map(|value| self.push(value.unwrap_or_default()))?,
                 Op::EmitPath => {
                     let mode = operand();
@@ -212,13 +215,19 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Joins the two topmost answers; the slot at `slot` and the next one say how many errors were noted before each.
-    #[inline]
+    #[inline(always)]
     fn logic<S: Semantics>(&mut self, logic: Logic, slot: u32) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
-        let answer = match (a, b) {
-            (Value::Bool(a), Value::Bool(b)) if self.cx.notes().count() == 0 => Value::Bool(logic.of(a, b)),
-            _ => S::logic(&self.cx, logic, [a, b], [self.slot(slot), self.slot(slot + 1)])?,
-        };
+        match (a, b) {
+            (Value::Bool(a), Value::Bool(b)) if self.cx.notes().count() == 0 => self.push(Value::Bool(logic.of(a, b))),
+            _ => self.logic_of_others::<S>(logic, [a, b], slot)?,
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn logic_of_others<S: Semantics>(&mut self, logic: Logic, operands: [Value<'r>; 2], slot: u32) -> Result<()> {
+        let answer = S::logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
         self.push(answer);
         Ok(())
     }

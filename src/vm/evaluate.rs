@@ -1,6 +1,6 @@
 //! Running chunks for their answers.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use super::access::Trusting;
 use super::dispatch::{Hooks, NoHooks};
@@ -10,10 +10,10 @@ use super::output::Output;
 use super::semantics::Semantics;
 use super::session::{Run, run_in};
 use crate::bytecode::{CodeView, Program};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Caches, Capabilities, Cx, Linked};
 use crate::limits::Limits;
-use crate::value::{Arena, Inputs, Shape, Text, Value};
+use crate::value::{Arena, Inputs, Value};
 
 /// Where the answers of runs live, and what is kept of the programs that ran: an arena, compiled regular expressions,
 /// inline caches. For one thread. No value in it goes before it does or is [reset](Space::reset).
@@ -100,10 +100,6 @@ pub struct Evaluator<'r> {
     capabilities: Capabilities<'r>,
     /// What the space keeps of the program, while this is about to run it.
     kept: Option<Box<Kept>>,
-    /// String constants as values, kept from run to run: there may be many more than one run needs.
-    texts: &'r [Cell<Option<&'r Text<'r>>>],
-    /// The keys of maps as shapes, kept like these.
-    shapes: &'r [Cell<Option<&'r Shape<'r>>>],
     /// Inputs, memos and room for a frame, kept from run to run: what stays the same while the inputs do is not found
     /// again, and a program of many chunks has as many memos.
     values: &'r mut [Value<'r>],
@@ -134,8 +130,6 @@ impl<'r> Evaluator<'r> {
     ) -> Self {
         Self {
             kept: None,
-            texts: &[],
-            shapes: &[],
             values: &mut [],
             inputs: None,
             program: program.code(),
@@ -206,26 +200,33 @@ impl<'r> Evaluator<'r> {
         hooks: &mut H,
     ) -> Result<Answer<'r>> {
         let (program, space) = (self.program, self.space);
+        let Some(chunk) = program.chunk(chunk).filter(|chunk| chunk.params == 0) else { return Err(no_chunk(chunk)) };
         let mut kept = self.kept.take().unwrap_or_else(|| space.memory.take(&program));
-        let fixed = program.fixed();
-        let frame = program.chunk(chunk).map_or(0, |chunk| (chunk.slots + chunk.stack) as usize);
+        let (fixed, frame) = (program.start().fixed, (chunk.slots + chunk.stack) as usize);
         let values = self.values(fixed, fixed + frame, inputs, &mut kept);
+        if let Some(slots) = values.get_mut(fixed..fixed + chunk.slots as usize) {
+            slots.fill(Value::Undefined);
+        }
         let Kept { learnt, scratch, .. } = &mut *kept;
         scratch.clear();
         let cx = Cx::new(&space.arena, inputs, self.limits, self.capabilities, &space.caches);
         cx.set_budgets(self.budgets);
         let out = Output::new(scratch, self.limits.output_bytes);
         let mut machine: Machine<'r, '_, Trusting> = Machine::new(program, self.linked, cx, learnt, values, out);
-        (machine.texts, machine.shapes) = (self.texts, self.shapes);
-        let outcome = machine.run::<S, H>(chunk, hooks);
+        let outcome = machine.run_in_room::<S, H>(&chunk, hooks);
         let answer = Answer { value: machine.answer, errors: machine.noted() };
         self.budgets = machine.cx.budgets();
         self.metered = machine.cx.metered();
-        (self.texts, self.shapes) = (machine.texts, machine.shapes);
         (self.values, self.inputs) = (machine.values, Some(inputs));
         self.kept = Some(kept);
         outcome.map(|()| answer)
     }
+}
+
+/// The error of a chunk that is not there, or that is run by calls only.
+#[cold]
+fn no_chunk(chunk: u32) -> Box<Diagnostic> {
+    Diagnostic::new(Code::CorruptProgram, format!("the program has no chunk {chunk} that can be run alone"))
 }
 
 impl Drop for Evaluator<'_> {

@@ -4,7 +4,6 @@
 //! value.
 
 use hashbrown::HashSet;
-use smallvec::SmallVec;
 
 use super::access::Access;
 use super::machine::{Capture, Machine};
@@ -13,9 +12,6 @@ use crate::bytecode::{Claim, Role};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::excerpt;
 use crate::value::{EntryKey, Extended, Shape, Text, Value};
-
-/// How many entries a map has in most templates at most.
-const AT_ONCE: usize = 16;
 
 /// Whether a value is in the role of a value what it is.
 #[inline(always)]
@@ -113,23 +109,40 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     pub(super) fn map_some<S: Semantics>(&mut self, at: u32) -> Result<()> {
         let shape = self.shape(at)?;
         let count = shape.keys().len();
-        if self.settle::<S>(count)? == 0 {
-            return self.map(at);
-        }
-        let entries = shape.keys().iter().zip(self.topmost(count)).filter(|(_, value)| !value.is_undefined());
-        let (keys, values): (Vec<Text<'r>>, Vec<_>) = entries.unzip();
-        let map = self.map_of(&keys, &values)?.ok_or_else(|| self.corrupt())?;
+        let values = self.topmost(count);
+        let map = if values.iter().copied().all(is_plain) {
+            self.cx.shaped_map(shape, values).map(Value::Map)?
+        } else {
+            self.map_of_some::<S>(shape)?
+        };
         self.top -= count;
         self.push(map);
         Ok(())
     }
 
-    /// A map of these keys, unless one comes twice.
-    fn map_of(&self, keys: &[Text<'r>], values: &[Value<'r>]) -> Result<Option<Value<'r>>> {
-        self.cx.charge(size_of_val(keys))?;
+    /// A map of those of the topmost values that are there, which are those of the keys of `shape`.
+    #[inline(never)]
+    fn map_of_some<S: Semantics>(&mut self, shape: &'r Shape<'r>) -> Result<Value<'r>> {
+        let count = shape.keys().len();
+        if self.settle_each::<S>(count)? == 0 {
+            return self.cx.shaped_map(shape, self.topmost(count)).map(Value::Map);
+        }
+        let entries = shape.keys().iter().zip(self.topmost(count)).filter(|(_, value)| !value.is_undefined());
+        let (keys, values): (Vec<Text<'r>>, Vec<_>) = entries.unzip();
+        self.map_of(keys.into_iter(), values.into_iter())?.ok_or_else(|| self.corrupt())
+    }
+
+    /// A map of these keys and values, unless a key comes twice.
+    fn map_of<K, V>(&self, keys: K, values: V) -> Result<Option<Value<'r>>>
+    where
+        K: ExactSizeIterator<Item = Text<'r>>,
+        V: ExactSizeIterator<Item = Value<'r>>,
+    {
+        self.cx.charge(keys.len() * size_of::<Text<'_>>())?;
         let arena = self.cx.arena();
-        let shape = Shape::without_duplicates(arena, arena.bump().alloc_slice_copy(keys));
-        shape.map(|shape| self.cx.shaped_map(shape, values)).transpose()
+        let keys = arena.bump().alloc_slice_fill_iter(keys);
+        let shape = self.learnt.with_order(self.cx.at(), |order| Shape::guessed(arena, keys, order));
+        shape.map(|shape| self.cx.map_of_values(shape, values).map(Value::Map)).transpose()
     }
 
     /// Adds an entry to what is gathered, where its value is there.
@@ -141,7 +154,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         if !value.is_undefined() {
             self.cx.charge(3 * size_of::<Value>())?;
-            self.gathered.extend([note(claim, self.cx.at()), key, value]);
+            self.gathered.extend_from_slice_copy(&[note(claim, self.cx.at()), key, value]);
         }
         Ok(())
     }
@@ -197,9 +210,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             return Ok(None);
         }
         let key = |[_, key, _]: &[Value<'r>; 3]| if let Value::Str(text) = key { **text } else { Text::new("") };
-        let keys: SmallVec<[Text<'r>; AT_ONCE]> = entries.iter().map(key).collect();
-        let values: SmallVec<[Value<'r>; AT_ONCE]> = entries.iter().map(|[_, _, value]| *value).collect();
-        self.map_of(&keys, &values)
+        self.map_of(entries.iter().map(key), entries.iter().map(|[_, _, value]| *value))
     }
 
     /// The map, where entries give way to others.

@@ -1,11 +1,10 @@
 //! What is kept of programs from run to run: what depends on the program, and where it found the inputs it was given.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 
 use super::bind::{Bindings, Bound};
 use super::machine::{COLD, Cache};
-use crate::bytecode::CodeView;
-use crate::value::{Order, Text};
+use crate::bytecode::Program;
 
 /// What is kept of one program while it does not run. Whoever runs it has it for that time, and gives it back.
 #[derive(Debug)]
@@ -21,45 +20,44 @@ pub(super) struct Kept {
 #[derive(Debug)]
 pub(super) struct Learnt {
     pub caches: Box<[Cache]>,
-    /// The orders of the keys of the maps that it makes, by the offsets of the keys.
-    orders: OnceCell<Box<[OnceCell<Option<Order>>]>>,
-    /// Of each string constant whether it is a word, where the program makes maps: those are written, more often than
-    /// not. Else nothing.
-    words: Box<[Cell<Option<bool>>]>,
+    /// Words where maps are gathered, each with the order that the keys of the last one had.
+    orders: RefCell<Vec<(usize, Vec<u32>)>>,
 }
 
 impl Learnt {
-    /// The order of the keys at offset `at` of a table of `words`; `None` where there are no such keys.
-    pub(super) fn order(&self, at: u32, words: usize, keys: &[Text<'_>]) -> Option<&Order> {
-        let orders = self.orders.get_or_init(|| std::iter::repeat_with(OnceCell::new).take(words).collect());
-        orders.get(at as usize)?.get_or_init(|| Order::of(keys)).as_ref()
-    }
-
-    /// The string constant `id`, which is `text`, with what is known of it.
-    #[inline(always)]
-    pub(super) fn text<'t>(&self, id: u32, text: Text<'t>) -> Text<'t> {
-        let Some(known) = self.words.get(id as usize) else { return text };
-        let word = known.get().unwrap_or_else(|| text.is_word());
-        known.set(Some(word));
-        text.known(word)
+    /// Does `work` with the order that keys had the last time at the word `at`, which it keeps up to date.
+    pub(super) fn with_order<R>(&self, at: usize, work: impl FnOnce(&mut Vec<u32>) -> R) -> R {
+        let mut orders = self.orders.borrow_mut();
+        if let Some((_, order)) = orders.iter_mut().find(|(place, _)| *place == at) {
+            return work(order);
+        }
+        if orders.len() == GATHERED {
+            orders.swap_remove(at % GATHERED);
+        }
+        let mut order = Vec::new();
+        let answer = work(&mut order);
+        orders.push((at, order));
+        answer
     }
 }
 
 impl Kept {
-    fn of(program: &CodeView<'_>) -> Box<Self> {
-        let words = if program.keys_words() == 0 { 0 } else { program.strings.len() };
+    #[inline(never)]
+    fn of(program: &Program) -> Box<Self> {
         Box::new(Self {
             program: program.id(),
             learnt: Learnt {
-                caches: std::iter::repeat_n(Cell::new(COLD), program.caches as usize).collect(),
-                orders: OnceCell::new(),
-                words: std::iter::repeat_n(Cell::new(None), words).collect(),
+                caches: std::iter::repeat_n(Cell::new(COLD), program.start().caches).collect(),
+                orders: RefCell::default(),
             },
             bound: Bound::default(),
             scratch: String::new(),
         })
     }
 }
+
+/// Of how many places where maps are gathered an order is kept.
+const GATHERED: usize = 16;
 
 /// How many programs something is kept of.
 const PROGRAMS: u64 = 1024;
@@ -85,8 +83,8 @@ fn place(program: u64) -> usize {
 
 impl Memory {
     /// What is kept of `program`, or what a program begins with: where it runs already, too.
-    #[inline]
-    pub(super) fn take(&self, program: &CodeView<'_>) -> Box<Kept> {
+    #[inline(always)]
+    pub(super) fn take(&self, program: &Program) -> Box<Kept> {
         let mut places = self.places.borrow_mut();
         let kept = places.get_mut(place(program.id())).and_then(Option::take);
         match kept.filter(|kept| kept.program == program.id()) {
@@ -96,12 +94,22 @@ impl Memory {
     }
 
     /// Keeps this until the program runs again.
-    #[inline]
-    pub(super) fn put(&self, mut kept: Box<Kept>) {
+    #[inline(always)]
+    pub(super) fn put(&self, kept: Box<Kept>) {
+        let mut places = self.places.borrow_mut();
+        match places.get_mut(place(kept.program)) {
+            Some(free @ None) if kept.scratch.capacity() <= SCRATCH => *free = Some(kept),
+            _ => Self::put_anew(&mut places, kept),
+        }
+    }
+
+    /// The same where there is no place for it yet, or one that is taken, or too much scratch to keep.
+    #[cold]
+    fn put_anew(places: &mut Vec<Option<Box<Kept>>>, mut kept: Box<Kept>) {
         if kept.scratch.capacity() > SCRATCH {
             kept.scratch = String::new();
         }
-        let (mut places, place) = (self.places.borrow_mut(), place(kept.program));
+        let place = place(kept.program);
         if places.len() <= place {
             places.resize_with(place + 1, || None);
         }

@@ -58,10 +58,10 @@ pub(super) struct Machine<'r, 'o, A> {
     pub cx: Cx<'r>,
     pub caches: &'o [Cache],
     pub learnt: &'o Learnt,
-    /// String constants as values, made when first pushed; nothing until one is.
-    pub texts: &'r [Cell<Option<&'r Text<'r>>>],
-    /// The keys of maps as shapes, by their offsets, made when first needed; nothing until one is.
-    pub shapes: &'r [Cell<Option<&'r Shape<'r>>>],
+    /// String constants as values; nothing until one is pushed.
+    pub texts: &'r [Text<'r>],
+    /// The keys of maps as shapes, by their offsets; nothing until a map is made.
+    pub shapes: &'r [Option<Shape<'r>>],
     pub values: &'r mut [Value<'r>],
     /// Index behind the top of the stack.
     pub top: usize,
@@ -89,7 +89,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         values: &'r mut [Value<'r>],
         out: Output<'o>,
     ) -> Self {
-        let fixed = program.fixed();
+        let fixed = program.start().fixed;
         let bump = cx.arena().bump();
         Self {
             program,
@@ -112,23 +112,13 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Runs a chunk that takes no parameters to its end, or to an error that nothing absorbs.
-    #[inline]
-    pub(super) fn run<S: Semantics, H: Hooks>(&mut self, chunk: u32, hooks: &mut H) -> Result<()> {
-        let at = self.enter(chunk, 0, 0)?;
-        self.run_from::<S, H>(at, hooks)
-    }
-
-    /// Runs the program's first chunk, for which there is room, to its end, or to an error that nothing absorbs.
+    /// Runs a chunk that takes no parameters, and for whose frame there is room, to its end, or to an error that
+    /// nothing absorbs. What is in that room is unset.
     #[inline(always)]
-    pub(super) fn run_first<S: Semantics, H: Hooks>(&mut self, first: &ChunkInfo, hooks: &mut H) -> Result<()> {
-        self.pay_for(first)?;
-        self.begin(first, 0, 0);
-        self.run_from::<S, H>(first.entry as usize, hooks)
-    }
-
-    #[inline(always)]
-    fn run_from<S: Semantics, H: Hooks>(&mut self, mut at: usize, hooks: &mut H) -> Result<()> {
+    pub(super) fn run_in_room<S: Semantics, H: Hooks>(&mut self, chunk: &ChunkInfo, hooks: &mut H) -> Result<()> {
+        self.pay_for(chunk)?;
+        self.begin(chunk, 0, 0);
+        let mut at = chunk.entry as usize;
         loop {
             match self.execute::<S, H>(at, hooks) {
                 Ok(()) => return Ok(()),
@@ -183,31 +173,16 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     /// A string constant.
     #[inline]
     pub(super) fn string(&mut self, id: u32) -> Value<'r> {
-        match self.texts.get(id as usize).and_then(Cell::get) {
+        match self.texts.get(id as usize) {
             Some(text) => Value::Str(text),
-            None => self.new_string(id),
+            None => self.first_string(id),
         }
-    }
-
-    /// The text with index `id`, with the pool behind it.
-    #[inline]
-    fn constant_text(&self, id: u32) -> Text<'r> {
-        let [start, end] = self.program.strings.get(id as usize).copied().unwrap_or([0, 0]);
-        let room = self.program.pool.get(start as usize..).unwrap_or("");
-        self.learnt.text(id, Text::in_front_of(room, end.saturating_sub(start) as usize))
     }
 
     #[inline(never)]
-    fn new_string(&mut self, id: u32) -> Value<'r> {
-        if self.texts.is_empty() {
-            let strings = self.program.strings.len();
-            self.texts = self.cx.arena().bump().alloc_slice_fill_with(strings, |_| Cell::new(None));
-        }
-        let text = &*self.cx.arena().bump().alloc(self.constant_text(id));
-        if let Some(cell) = self.texts.get(id as usize) {
-            cell.set(Some(text));
-        }
-        Value::Str(text)
+    fn first_string(&mut self, id: u32) -> Value<'r> {
+        self.texts = self.program.texts();
+        self.texts.get(id as usize).map_or(Value::Undefined, Value::Str)
     }
 
     pub(super) fn number(&self, id: u32) -> Value<'r> {
@@ -297,9 +272,9 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     /// The keys at `at`.
     #[inline]
     pub(super) fn shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
-        match self.shapes.get(at as usize).and_then(Cell::get) {
-            Some(shape) => Ok(shape),
-            None => self.new_shape(at),
+        match self.shapes.get(at as usize) {
+            Some(Some(shape)) => Ok(shape),
+            _ => self.first_shape(at),
         }
     }
 
@@ -309,24 +284,14 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         let count = shape.keys().len();
         let map = self.cx.shaped_map(shape, self.topmost(count))?;
         self.top -= count;
-        self.push(map);
+        self.push(Value::Map(map));
         Ok(())
     }
 
     #[inline(never)]
-    fn new_shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
-        let arena = self.cx.arena();
-        if self.shapes.is_empty() {
-            self.shapes = arena.bump().alloc_slice_fill_with(self.program.keys_words(), |_| Cell::new(None));
-        }
-        let keys = self.program.keys(at).iter().map(|&key| self.constant_text(key));
-        let keys = arena.bump().alloc_slice_fill_iter(keys);
-        let order = self.learnt.order(at, self.program.keys_words(), keys);
-        let Some(shape) = order.map(|order| Shape::in_order(arena, keys, order)) else { return Err(self.corrupt()) };
-        if let Some(cell) = self.shapes.get(at as usize) {
-            cell.set(Some(shape));
-        }
-        Ok(shape)
+    fn first_shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
+        self.shapes = self.program.shapes();
+        self.shapes.get(at as usize).and_then(Option::as_ref).ok_or_else(|| self.corrupt())
     }
 
     pub(super) fn begin_capture(&mut self) {

@@ -95,13 +95,12 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     hooks: &mut H,
     end: impl FnOnce(&Machine<'r, '_, A>) -> Result<R>,
 ) -> Result<R> {
-    let program = run.program.code();
-    let (first, fixed) = (program.first(), program.fixed());
-    let room = fixed + (first.slots + first.stack) as usize;
+    let start = run.program.start();
+    let room = start.fixed + (start.chunk.slots + start.chunk.stack) as usize;
     let values = space.arena.bump().alloc_slice_fill_copy(room, Value::Undefined);
-    let mut kept = space.memory.take(&program);
+    let mut kept = space.memory.take(run.program);
     let Kept { learnt, scratch, bound, .. } = &mut *kept;
-    bound.bind(&space.memory.bindings, &program, run.inputs, values);
+    bound.bind(&space.memory.bindings, run.program, run.inputs, values);
     scratch.clear();
     let cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches);
     if let Some(budgets) = run.budgets {
@@ -110,8 +109,8 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     let out = Output::new(out.unwrap_or(scratch), run.limits.output_bytes);
     let outcome = {
         // Made in its place and never moved: it is large beside what most expressions do.
-        let mut machine: Machine<'r, '_, A> = Machine::new(program, run.linked, cx, learnt, values, out);
-        let outcome = machine.run_first::<S, H>(&first, hooks).and_then(|()| end(&machine));
+        let mut machine: Machine<'r, '_, A> = Machine::new(run.program.code(), run.linked, cx, learnt, values, out);
+        let outcome = machine.run_in_room::<S, H>(&start.chunk, hooks).and_then(|()| end(&machine));
         if let Some(budgets) = run.budgets {
             budgets.set(machine.cx.budgets());
         }

@@ -302,6 +302,25 @@ fn evaluators_of_one_program_in_one_space_do_not_disturb_each_other() {
 }
 
 #[test]
+fn an_evaluator_refuses_chunks_that_cannot_be_run_alone() {
+    let program = program(|e| {
+        let callee = e.declare_chunk("callee", 1);
+        e.constant(Constant::Int(5));
+        e.op(Op::CallChunk, &[callee, 0]);
+        e.end_chunk();
+        e.begin_chunk(callee);
+        e.write_path(&path("p", &[RootSpec::Slot(0)]), EscapeMode::Plain);
+    });
+    let (linked, limits, space) = (Box::default(), Limits::default(), Space::new());
+    let mut evaluator = Evaluator::new(&space, &program, &linked, &limits, Capabilities::NONE);
+    assert!(evaluator.run::<Toy>(0, Inputs::default()).is_ok());
+    for chunk in [1, 2, u32::MAX] {
+        let error = evaluator.run::<Toy>(chunk, Inputs::default()).unwrap_err();
+        assert_eq!(error.code, Code::CorruptProgram);
+    }
+}
+
+#[test]
 fn programs_that_share_a_place_take_it_from_each_other() {
     let (programs, linked, limits) = ((0..1100).map(|_| answering()), Box::default(), Limits::default());
     let programs: Vec<_> = programs.collect();

@@ -21,14 +21,17 @@ pub fn call<'v>(cx: &Cx<'v>, function: &Builtin, member: bool, given: &[Value<'v
 /// the collections: its body says what is wrong with those.
 pub fn overload<'f>(function: &'f Builtin, member: bool, given: &[Value<'_>]) -> Option<&'f Overload> {
     let Params::Overloaded(overloads) = &function.params else { return None };
-    let takes = |overload: &&Overload, is_of: fn(Value<'_>, &Ty) -> bool| {
-        let params = overload.params;
-        overload.member == member
-            && params.len() == given.len()
-            && params.iter().zip(given).all(|(param, value)| is_of(*value, param))
-    };
-    let fitting = overloads.iter().find(|overload| takes(overload, is_of));
-    fitting.or_else(|| overloads.iter().find(|overload| takes(overload, is_of_kind)))
+    let fitting = overloads.iter().find(|overload| takes(overload, member, given, is_of));
+    fitting.or_else(|| overloads.iter().find(|overload| takes(overload, member, given, is_of_kind)))
+}
+
+/// Whether `overload` takes `given`, by what `is_of` says of each.
+#[inline(always)]
+fn takes(overload: &Overload, member: bool, given: &[Value<'_>], is_of: impl Fn(Value<'_>, &Ty) -> bool) -> bool {
+    let params = overload.params;
+    overload.member == member
+        && params.len() == given.len()
+        && params.iter().zip(given).all(|(param, value)| is_of(*value, param))
 }
 
 /// Whether a value is of the kind of values that type `ty` is a type of, whatever is in it.
@@ -42,17 +45,27 @@ fn is_of_kind(value: Value<'_>, ty: &Ty) -> bool {
 }
 
 /// Whether a value can be one of type `ty`; of a collection the first element speaks for all.
+#[inline(always)]
 pub fn is_of(value: Value<'_>, ty: &Ty) -> bool {
+    match (ty, value) {
+        (Ty::Dyn | Ty::Param(_), _)
+        | (Ty::Null, Value::Null)
+        | (Ty::Bool, Value::Bool(_))
+        | (Ty::Int, Value::Int(_))
+        | (Ty::Uint, Value::Uint(_))
+        | (Ty::Double, Value::Float(_))
+        | (Ty::String, Value::Str(_)) => true,
+        (Ty::Null | Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::String, _) => false,
+        _ => is_of_larger(value, ty),
+    }
+}
+
+/// The same of the types of values that hold others, and of those beyond the plain ones.
+#[inline(never)]
+fn is_of_larger(value: Value<'_>, ty: &Ty) -> bool {
     let first = |values: &[Value<'_>], ty: &Ty| values.first().is_none_or(|value| is_of(*value, ty));
     match (ty, value, value.extended()) {
-        (Ty::Dyn | Ty::Param(_), _, _)
-        | (Ty::Null, Value::Null, _)
-        | (Ty::Bool, Value::Bool(_), _)
-        | (Ty::Int, Value::Int(_), _)
-        | (Ty::Uint, Value::Uint(_), _)
-        | (Ty::Double, Value::Float(_), _)
-        | (Ty::String, Value::Str(_), _)
-        | (Ty::Bytes, _, Some(Extended::Bytes(_)))
+        (Ty::Bytes, _, Some(Extended::Bytes(_)))
         | (Ty::Timestamp, _, Some(Extended::Timestamp { .. }))
         | (Ty::Duration, _, Some(Extended::Duration(_)))
         | (Ty::Type(_), _, Some(Extended::Named(_))) => true,

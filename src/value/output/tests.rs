@@ -99,6 +99,46 @@ fn numbers_keep_a_spelling_that_no_reader_misreads() {
 }
 
 #[test]
+fn whole_numbers_of_every_length_are_written_in_full() {
+    let ends = (0..19).map(|digits| 10_i64.pow(digits));
+    let around = ends.flat_map(|n| [n - 1, n, n + 1]).chain([65_535, 65_536, 70_000, i64::MAX]);
+    for n in around.flat_map(|n| [n, -n]).chain([i64::MIN]) {
+        for format in OutputFormat::ALL {
+            assert_eq!(written([Value::Int(n)], format).trim_start_matches("---\n"), format!("{n}\n"));
+        }
+    }
+    assert_eq!(written([Value::Uint(u64::MAX)], OutputFormat::Yaml), "18446744073709551615\n");
+}
+
+/// What is written in pieces of fixed length is written the same where texts and indentation are longer.
+#[test]
+fn lines_are_alike_however_deep_they_stand_and_long_their_texts_are() {
+    let arena = Arena::new();
+    let text = |len| arena.copy_str(&"abc".repeat(20)[..len]);
+    for (depth, len) in [0, 1, 2, 14, 15, 16, 17, 33]
+        .into_iter()
+        .flat_map(|depth| [1, 15, 16, 17, 31, 32, 33, 60].map(|len| (depth, len)))
+    {
+        let values = [arena.text(text(len)), arena.borrowed_text(text(len)), Value::Int(7), Value::Null];
+        let leaf = arena.map(&[(text(len), values[0]), ("b", values[1]), ("c", arena.list(&values))]);
+        let indent = " ".repeat(2 * depth);
+        let key = text(len);
+        let lines = [format!("{key}: {key}"), format!("b: {key}"), "c:".to_owned()].into_iter();
+        let items = [key, key, "7", "null"].map(|item| format!("  - {item}"));
+        let lines = lines.chain(items).map(|line| format!("{indent}{line}\n"));
+        let above = (0..depth).map(|level| format!("{}k:\n", " ".repeat(2 * level)));
+        let tree = (0..depth).fold(leaf, |inner, _| arena.map(&[("k", inner)]));
+        assert_eq!(written([tree], OutputFormat::Yaml), above.chain(lines).collect::<String>());
+        let items = (0..depth).fold(leaf, |inner, _| arena.list(&[inner]));
+        let first = format!("{}{key}: {key}\n{indent}b: {key}\n", "- ".repeat(depth));
+        assert!(written([items], OutputFormat::Yaml).starts_with(&first));
+        for format in OutputFormat::ALL {
+            assert_eq!(read_back(&written([tree, items], format), format), Some(vec![tree.to_data(), items.to_data()]));
+        }
+    }
+}
+
+#[test]
 fn tags_stand_in_yaml_alone() {
     let arena = Arena::new();
     let tagged = |value, tag| arena.tagged(value, tag);

@@ -13,7 +13,7 @@ use std::slice::Iter;
 use crate::value::{Data, Entries, Extended, Map, Text, Value, Writing};
 
 /// A node of a tree that can be written, by reference: copied freely.
-pub trait Tree<'t>: Copy {
+pub trait Tree<'t>: Copy + 't {
     /// The items of a list.
     type Items: ExactSizeIterator<Item = Self> + Clone;
     /// The entries of a map, in the order in which they are written.
@@ -21,6 +21,21 @@ pub trait Tree<'t>: Copy {
 
     /// What it is.
     fn node(self) -> Node<'t, Self>;
+
+    /// The text, where it is at hand as such: most nodes are, and need not be taken apart.
+    #[inline(always)]
+    fn as_text(self) -> Option<&'t Text<'t>> {
+        None
+    }
+
+    /// The keys and values of a map that stand side by side, or else its entries.
+    ///
+    /// # Errors
+    /// The entries do not stand so.
+    #[inline(always)]
+    fn side_by_side(entries: Self::Entries) -> Result<(&'t [Text<'t>], &'t [Self]), Self::Entries> {
+        Err(entries)
+    }
 }
 
 /// What a node is.
@@ -191,6 +206,22 @@ impl<'v> Tree<'v> for Value<'v> {
     #[inline(always)]
     fn node(self) -> Node<'v, Self> {
         view(self, false)
+    }
+
+    #[inline(always)]
+    fn as_text(self) -> Option<&'v Text<'v>> {
+        match self {
+            Value::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn side_by_side(entries: MapEntries<'v>) -> Result<(&'v [Text<'v>], &'v [Self]), MapEntries<'v>> {
+        match entries {
+            MapEntries::Inserted(keys, values) => Ok((keys.as_slice(), values.as_slice())),
+            others => Err(others),
+        }
     }
 }
 

@@ -73,11 +73,11 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
     }
 
     fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
-        self.out.push_str("[\n");
+        self.out.push_all(b"[\n");
         for item in items {
             self.out.pad(indent + 2);
             self.node(item.node(), indent + 2)?;
-            self.out.push_str(",\n");
+            self.out.push_all(b",\n");
         }
         self.out.pad(indent);
         self.out.push(b']');
@@ -85,14 +85,14 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
     }
 
     fn map<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize) -> Result<(), E> {
-        self.out.push_str("{\n");
+        self.out.push_all(b"{\n");
         let mut unchecked = Some(entries.clone());
         for (key, value) in entries {
             self.out.pad(indent + 2);
             match key {
                 Key::Text(text) if is_bare(&text) => {
                     self.out.push_text(&text);
-                    self.out.push_str(": ");
+                    self.out.push_all(b": ");
                 }
                 Key::Text(text) => self.key(text.as_str())?,
                 other => {
@@ -101,7 +101,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
                 }
             }
             self.node(value.node(), indent + 2)?;
-            self.out.push_str(",\n");
+            self.out.push_all(b",\n");
         }
         self.out.pad(indent);
         self.out.push(b'}');
@@ -121,20 +121,18 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
             self.out.insert(begun, "? ");
             self.out.push(b' ');
         }
-        self.out.push_str(": ");
+        self.out.push_all(b": ");
         Ok(())
     }
 
     /// A text value between quotes.
     #[inline]
     fn value_text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
-        if !text.all(is_printable) {
+        if !text.is_known_word() && !text.all(is_printable) {
             return self.text(text.as_str(), indent);
         }
         (self.grow)(self.out.len() + text.as_str().len())?;
-        self.out.push(b'"');
-        self.out.push_text(text);
-        self.out.push(b'"');
+        self.out.push_quoted(text);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 //! those that begin like a number, or have blanks and colons, are looked at again.
 
 use super::quoted::must_escape;
-use crate::value::Text;
+use crate::value::{Block, Text, all_bytes};
 
 /// A key or text longer than this is never written plain: readers look no further for the end of a key.
 pub(super) const LONGEST_PLAIN: usize = 1000;
@@ -34,6 +34,8 @@ const CLEAN: u8 = 8;
 const OPENS: u8 = 16;
 /// Is no blank.
 const UNSPACED: u8 = 32;
+/// May stand in what some reader takes for a number.
+const NUMBER: u8 = 64;
 
 /// What holds of each byte. Of bytes beyond ASCII those are clean that begin no character which must be escaped.
 const OF: [u8; 256] = {
@@ -50,7 +52,7 @@ const OF: [u8; 256] = {
         let line = far || printable || b == b'\n' || b == b'\t';
         let opens = word || in_set(b, b"/_.($^<");
         of[byte] = flag(within, WITHIN) | flag(calm, CALM) | flag(line, LINE) | flag(clean, CLEAN) | flag(opens, OPENS);
-        of[byte] |= flag(b != b' ', UNSPACED);
+        of[byte] |= flag(b != b' ', UNSPACED) | flag(b.is_ascii_hexdigit() || in_set(b, b"xXoO_,.:+-"), NUMBER);
         byte += 1;
     }
     of
@@ -80,38 +82,57 @@ pub(super) const fn is_clean(byte: u8) -> bool {
 /// answer takes a few instructions. One that is not may still be plain.
 #[inline(always)]
 pub(in crate::value) fn is_word(text: &Text<'_>) -> bool {
-    text.is_known_word() || is_found_word(text)
+    text.is_known_word() || is_found_word(text.as_str(), text.block())
 }
 
+/// Takes the text apart, as it is at hand in parts.
 #[inline(never)]
-fn is_found_word(text: &Text<'_>) -> bool {
+fn is_found_word(text: &str, block: Option<&Block>) -> bool {
     let is_letter = |byte: u8| (byte | 0x20).wrapping_sub(b'a') < 26;
     // `-`, `.`, `/` and the digits follow one another.
-    if !text.all(|byte| is_letter(byte) | (byte.wrapping_sub(b'-') < 13) | (byte == b'_')) {
+    if !all_bytes(text, block, |byte| is_letter(byte) | (byte.wrapping_sub(b'-') < 13) | (byte == b'_')) {
         return false;
     }
-    let bytes = text.as_str().as_bytes();
+    let bytes = text.as_bytes();
     let Some(&first) = bytes.first() else { return false };
-    // A number that begins with a letter begins like `e3` or `e-`; short words may be reserved.
-    let number = (first | 0x20 == b'e') & !bytes.get(1).is_some_and(|&second| is_letter(second));
-    is_letter(first) & !number & (bytes.len() <= LONGEST_PLAIN)
-        && !(may_be_reserved(first, bytes.len()) && is_reserved_word(bytes))
+    let opening = OPENING[usize::from(first)];
+    (opening == 0 || is_word_after(opening, bytes)) && bytes.len() <= LONGEST_PLAIN
 }
 
-/// Whether a reserved word of `len` letters begins with this letter.
-#[inline(always)]
-const fn may_be_reserved(first: u8, len: usize) -> bool {
-    // A bit for each length.
-    let lengths = match first | 0x20 {
-        b'n' => 0b1_1110,
-        b't' => 1 << 4,
-        b'f' => 1 << 5,
-        b'y' => 1 << 1 | 1 << 3,
-        b'o' => 1 << 2 | 1 << 3,
-        b'i' => 1 << 3 | 1 << 8,
-        _ => 0_u32,
-    };
-    len < 32 && lengths >> len & 1 != 0
+/// Of each byte that a word may begin with how many letters reserved words have that begin so, a bit for each; of
+/// others that they begin none.
+const OPENING: [u16; 256] = {
+    let mut opening = [NO_LETTER; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        opening[byte] = match (byte as u8).to_ascii_lowercase() {
+            b'n' => 0b1_1110,
+            b't' => 1 << 4,
+            b'f' => 1 << 5,
+            b'y' => 1 << 1 | 1 << 3,
+            b'o' => 1 << 2 | 1 << 3,
+            b'i' => 1 << 3 | 1 << 8,
+            b'e' => EXPONENT,
+            b'a'..=b'z' => 0,
+            _ => NO_LETTER,
+        };
+        byte += 1;
+    }
+    opening
+};
+
+/// Begins no word.
+const NO_LETTER: u16 = 1 << 15;
+/// Begins a number where no letter follows: `e3`, `e-`.
+const EXPONENT: u16 = 1 << 14;
+
+/// Whether `bytes`, which are some that a word may have, are one where they begin so.
+fn is_word_after(opening: u16, bytes: &[u8]) -> bool {
+    match opening {
+        NO_LETTER => false,
+        EXPONENT => bytes.get(1).is_some_and(u8::is_ascii_alphabetic),
+        lengths => !(bytes.len() <= 8 && lengths >> bytes.len() & 1 != 0 && is_reserved_word(bytes)),
+    }
 }
 
 /// How `text` is written where a literal block may stand.
@@ -161,7 +182,7 @@ fn is_plain(bytes: &[u8], facts: u8) -> bool {
         return !is_reserved_word(bytes);
     }
     // At the beginning of a line three points end a document.
-    !bytes.starts_with(b"...") && !is_reserved_word(bytes) && !looks_like_number(bytes)
+    !bytes.starts_with(b"...") && !is_reserved_word(bytes) && !looks_like_number(bytes, facts)
 }
 
 /// What ends a key, begins a comment, or is folded.
@@ -208,18 +229,23 @@ const fn reserved(word: &[u8]) -> (u64, u64) {
     (packed(word), letters)
 }
 
-/// Whether some reader might take `text` for a number, a time or a date; on the safe side.
-fn looks_like_number(bytes: &[u8]) -> bool {
-    let signs = bytes.iter().take_while(|byte| matches!(byte, b'-' | b'+' | b'.')).count();
-    let unsigned = bytes.get(signs..).unwrap_or(&[]);
-    let digit_led = unsigned.first().is_some_and(u8::is_ascii_digit);
-    let of_number = |byte: &u8| byte.is_ascii_hexdigit() || b"xXoO_,.:+-".contains(byte);
-    let only_digits = bytes.iter().all(|byte| byte.is_ascii_digit() || b"-+._".contains(byte));
-    (digit_led && unsigned.iter().all(of_number)) || only_digits || is_date(bytes) || is_bare_exponent(bytes)
+/// Whether some reader might take `bytes` for a number, a time or a date; on the safe side.
+fn looks_like_number(bytes: &[u8], facts: u8) -> bool {
+    (facts & NUMBER != 0 && is_number_of_its_bytes(bytes)) || is_date(bytes)
+}
+
+/// The same of a number whose bytes all may stand in one.
+fn is_number_of_its_bytes(bytes: &[u8]) -> bool {
+    let unsigned = bytes.iter().find(|byte| !matches!(byte, b'-' | b'+' | b'.'));
+    let only_digits = || bytes.iter().all(|byte| byte.is_ascii_digit() || b"-+._".contains(byte));
+    unsigned.is_some_and(u8::is_ascii_digit) || only_digits() || is_bare_exponent(bytes)
 }
 
 /// `\d{4}-\d{1,2}-\d{1,2}.*`
 fn is_date(bytes: &[u8]) -> bool {
+    if bytes.get(4) != Some(&b'-') {
+        return false;
+    }
     let mut parts = bytes.splitn(3, |&byte| byte == b'-');
     let (Some(year), Some(month), Some(day)) = (parts.next(), parts.next(), parts.next()) else { return false };
     let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);

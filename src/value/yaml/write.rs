@@ -4,6 +4,9 @@
 //! if every reader of YAML 1.1 and 1.2 reads it back as that text ([`Class::Plain`]); a text of several
 //! lines is a literal block where no reader stumbles over it; everything else stands in double quotes with
 //! escapes. Floats always have a point and a signed exponent, so that none is read as an integer or a text.
+//!
+//! What is worth no call is part of its caller, but not where debug assertions are on: without optimisation the frames
+//! of the recursion would grow by all that they hold.
 
 use std::convert::Infallible;
 
@@ -11,7 +14,7 @@ use super::quoted::quoted;
 use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_word};
 use crate::stdlib::encoding::{base64, base64_len};
 use crate::value::output::{Buffer, Key, Node, Tree};
-use crate::value::{Data, Text};
+use crate::value::{Block, Data, Text};
 
 /// The value as a YAML document with a final newline.
 ///
@@ -57,31 +60,42 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
 
     /// A node without the newline that ends its last line. `indent` is that of the lines below; with `apart` something
     /// stands before it on its line that it may not touch, and below which the lines of a collection begin.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
+        // What of the line is to be written before the first entry or item of a collection.
+        let lead = if apart { 1 + indent } else { 0 };
         match node {
-            Node::Text(text) => {
+            Node::Text(text) => self.text(&text, indent, apart),
+            Node::Map(entries) if entries.len() > 0 => self.entries::<T>(entries, indent, lead),
+            Node::List(items) if items.len() > 0 => self.list::<T>(items, indent, lead),
+            Node::Int(n) => {
                 self.gap(apart);
-                self.text(&text, indent)?;
+                self.out.push_int(n);
+                (self.grow)(self.out.len())
             }
-            Node::List(items) if items.len() > 0 => {
-                self.below(indent, apart);
-                return self.list::<T>(items, indent);
-            }
-            Node::Map(entries) if entries.len() > 0 => {
-                self.below(indent, apart);
-                return self.entries::<T>(entries, indent);
-            }
+            other => self.rare(other, indent, apart),
+        }
+    }
+
+    /// A node of those that are few.
+    #[inline(never)]
+    fn rare<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
+        self.gap(apart);
+        match node {
             Node::Tagged(tag, inner) => {
-                self.gap(apart);
                 self.out.push_str(tag);
-                return self.node(untagged(inner).node(), indent, true);
+                self.tagged(untagged(inner), indent)
             }
-            other => {
-                self.gap(apart);
-                self.scalar(other)?;
+            node => {
+                self.scalar(node)?;
+                (self.grow)(self.out.len())
             }
         }
-        (self.grow)(self.out.len())
+    }
+
+    #[inline(never)]
+    fn tagged<'t, T: Tree<'t>>(&mut self, tree: T, indent: usize) -> Result<(), E> {
+        self.node(tree.node(), indent, true)
     }
 
     /// What is written the same wherever it stands.
@@ -112,57 +126,82 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         }
     }
 
-    fn below(&mut self, indent: usize, apart: bool) {
-        if apart {
-            self.out.next_line(indent);
-        }
-    }
-
-    /// The lines of a list, the first without its indentation, the last without its newline.
-    fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
-        for (at, item) in items.enumerate() {
-            if at > 0 {
-                self.out.next_line(indent);
-            }
-            self.out.push_str("- ");
+    /// The lines of a list, the last without its newline; of the first only `lead` bytes of its beginning are written.
+    #[inline(never)]
+    fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize, mut lead: usize) -> Result<(), E> {
+        for item in items {
+            self.out.push_line(lead, b"- ");
+            lead = 1 + indent;
             self.node(item.node(), indent + 2, false)?;
         }
         Ok(())
     }
 
-    /// The lines of a map, the first without its indentation, the last without its newline.
-    fn entries<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize) -> Result<(), E> {
-        for (at, (key, value)) in entries.enumerate() {
-            if at > 0 {
-                self.out.next_line(indent);
+    /// The lines of a map, the last without its newline; of the first only `lead` bytes of its beginning are written.
+    #[inline(never)]
+    fn entries<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize, mut lead: usize) -> Result<(), E> {
+        match T::side_by_side(entries) {
+            Ok((keys, values)) => {
+                for (key, value) in keys.iter().zip(values) {
+                    self.pair(key, *value, indent, lead)?;
+                    lead = 1 + indent;
+                }
             }
-            match key {
-                Key::Text(text) if is_word(&text) => self.out.push_text(&text),
-                other => self.key(other, indent)?,
+            Err(entries) => {
+                for (key, value) in entries {
+                    self.rare_entry(key, value, indent, lead)?;
+                    lead = 1 + indent;
+                }
             }
-            self.value(value.node(), indent)?;
         }
         Ok(())
     }
 
-    /// What stands behind a key that begins at `indent`, with its colon. Most of it is words, which are not worth a
-    /// call.
-    #[inline(always)]
-    fn value<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize) -> Result<(), E> {
-        match node {
-            Node::Text(text) if is_word(&text) => {
-                self.out.push_str(": ");
-                self.out.push_text(&text);
-                (self.grow)(self.out.len())
-            }
-            node => {
+    /// An entry whose key is a text. Where both are short words, which most are, they are written at once.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn pair<'t, T: Tree<'t>>(&mut self, key: &Text<'t>, value: T, indent: usize, lead: usize) -> Result<(), E> {
+        let Some(text) = value.as_text() else {
+            self.begin_entry(key, indent, lead)?;
+            return self.node(value.node(), indent + 2, true);
+        };
+        if let (Some(key), Some(text)) = (short_word(key), short_word(text)) {
+            self.out.push_pair(lead, key, text);
+            return (self.grow)(self.out.len());
+        }
+        self.begin_entry(key, indent, lead)?;
+        self.gap(true);
+        self.any_text(text, indent + 2)
+    }
+
+    /// Any entry.
+    #[inline(never)]
+    fn rare_entry<'t, T: Tree<'t>>(&mut self, key: Key<'t>, value: T, indent: usize, lead: usize) -> Result<(), E> {
+        match key {
+            Key::Text(text) => self.begin_entry(&text, indent, lead)?,
+            key => {
+                self.out.push_line(lead, b"");
+                self.key(key, indent)?;
                 self.out.push(b':');
-                self.node(node, indent + 2, true)
             }
         }
+        self.node(value.node(), indent + 2, true)
+    }
+
+    /// The beginning of an entry's line and its key with the colon.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn begin_entry(&mut self, key: &Text<'_>, indent: usize, lead: usize) -> Result<(), E> {
+        if is_word(key) {
+            self.out.push_text_line(lead, key, b":");
+            return Ok(());
+        }
+        self.out.push_line(lead, b"");
+        self.key(Key::Text(*key), indent)?;
+        self.out.push(b':');
+        Ok(())
     }
 
     /// A key without its colon. One too long for readers to look ahead over gets the explicit form.
+    #[inline(never)]
     fn key(&mut self, key: Key<'_>, indent: usize) -> Result<(), E> {
         let begun = self.out.len();
         match key {
@@ -175,48 +214,47 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         }
         if self.out.len() - begun > LONGEST_PLAIN {
             self.out.insert(begun, "? ");
-            self.out.next_line(indent);
+            self.out.push_line(1 + indent, b"");
         }
         Ok(())
     }
 
     fn text_in_line(&mut self, text: &str) -> Result<(), E> {
         (self.grow)(self.out.len() + text.len())?;
-        self.of_class(text, class_in_line(text));
+        self.of_class(&Text::new(text), class_in_line(text));
         Ok(())
     }
 
     /// Text, as a literal block with lines of this indentation if that is best.
-    #[inline]
-    fn text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
-        (self.grow)(self.out.len() + text.as_str().len())?;
-        if is_word(text) {
-            self.out.push_text(text);
-            return Ok(());
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn text(&mut self, text: &Text<'_>, indent: usize, apart: bool) -> Result<(), E> {
+        if text.block().is_some() && is_word(text) {
+            match apart {
+                true => self.out.push_apart(text),
+                false => self.out.push_text(text),
+            }
+            return (self.grow)(self.out.len());
         }
-        self.no_word(text.as_str(), indent)
+        self.gap(apart);
+        self.any_text(text, indent)
     }
 
+    /// Text that may be long.
     #[inline(never)]
-    fn no_word(&mut self, text: &str, indent: usize) -> Result<(), E> {
-        match class(text) {
-            Class::Block => self.block(text, indent.max(2)),
-            other => {
-                self.of_class(text, other);
-                Ok(())
-            }
+    fn any_text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
+        (self.grow)(self.out.len() + text.as_str().len())?;
+        match if text.is_known_word() { Class::Plain } else { class(text.as_str()) } {
+            Class::Block => self.block(text.as_str(), indent.max(2))?,
+            other => self.of_class(text, other),
         }
+        (self.grow)(self.out.len())
     }
 
-    fn of_class(&mut self, text: &str, class: Class) {
+    fn of_class(&mut self, text: &Text<'_>, class: Class) {
         match class {
-            Class::Plain => self.out.push_str(text),
-            Class::Clean => {
-                self.out.push(b'"');
-                self.out.push_str(text);
-                self.out.push(b'"');
-            }
-            Class::Block | Class::Escaped => quoted(text, self.out),
+            Class::Plain => self.out.push_text(text),
+            Class::Clean => self.out.push_quoted(text),
+            Class::Block | Class::Escaped => quoted(text.as_str(), self.out),
         }
     }
 
@@ -241,6 +279,13 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         (1..trailing).for_each(|_| self.out.push(b'\n'));
         Ok(())
     }
+}
+
+/// The text with its length, if it is a word and a block.
+#[cfg_attr(not(debug_assertions), inline(always))]
+fn short_word<'t>(text: &Text<'t>) -> Option<(&'t Block, usize)> {
+    let block = text.block()?;
+    is_word(text).then_some((block, text.as_str().len()))
 }
 
 /// A node that has a tag already: a value has one, and the outer one counts.

@@ -194,6 +194,13 @@ fn trim<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
     cx.borrowed(text(whole).trim())
 }
 
+/// Where `part` stands in `whole`, from the front on. Most often a single byte is looked for, which takes no searcher.
+fn places(whole: &str, part: &str) -> impl Iterator<Item = usize> {
+    let one = if let [byte] = part.as_bytes() { Some(memchr::memchr_iter(*byte, whole.as_bytes())) } else { None };
+    let more = one.is_none().then(|| whole.match_indices(part).map(|(at, _)| at));
+    one.into_iter().flatten().chain(more.into_iter().flatten())
+}
+
 fn replace<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
     let (whole, old, new, most) = match *given {
         [whole, old, new, most] => (text(whole), text(old), text(new), usize::try_from(number(most)).ok()),
@@ -205,15 +212,15 @@ fn replace<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
     look(cx, whole)?;
     // A negative number means all.
     let most = most.unwrap_or(usize::MAX);
-    let count = whole.matches(old).take(most).count();
+    let count = places(whole, old).take(most).count();
     let len = (whole.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
     cx.charge(len)?;
     Ok(cx.arena().text_with(len, |replaced| {
         let mut rest = 0;
-        for (at, found) in whole.match_indices(old).take(most) {
+        for at in places(whole, old).take(most) {
             replaced.push_str(whole.get(rest..at).unwrap_or(""));
             replaced.push_str(new);
-            rest = at + found.len();
+            rest = at + old.len();
         }
         replaced.push_str(whole.get(rest..).unwrap_or(""));
     }))
