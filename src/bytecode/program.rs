@@ -80,12 +80,7 @@ impl Start {
     fn of(tables: &Tables<'_>) -> Self {
         let chunk = tables.chunks.first().map(ChunkInfo::of).unwrap_or_default();
         let (inputs, Counts { caches, memos }) = (tables.globals.len(), tables.counts);
-        Self {
-            chunk,
-            inputs,
-            fixed: inputs + memos as usize,
-            caches: caches as usize,
-        }
+        Self { chunk, inputs, fixed: inputs + memos as usize, caches: caches as usize }
     }
 }
 

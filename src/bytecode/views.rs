@@ -107,9 +107,9 @@ impl<'p> CodeView<'p> {
         self.program.shapes()
     }
 
-    /// The scope at offset `at`.
+    /// The scope at offset `at`; at 0 there is none, and nothing is seen.
     pub fn scope(&self, at: u32) -> Scope<'p> {
-        Scope::of(self.program.behind(Section::Scopes, at))
+        if at == 0 { Scope::default() } else { Scope::of(self.program.behind(Section::Scopes, at)) }
     }
 }
 

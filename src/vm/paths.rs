@@ -177,8 +177,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     fn scope_of_caller(&self, frame: usize) -> crate::bytecode::Scope<'r> {
-        let offset = self.frames.get(frame).map_or(0, |frame| frame.scope);
-        if offset == 0 { crate::bytecode::Scope::default() } else { self.program.scope(offset) }
+        self.program.scope(self.frames.get(frame).map_or(0, |frame| frame.scope))
     }
 
     /// A root as it stands in the frame that entered `frame`.

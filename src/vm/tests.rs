@@ -220,6 +220,19 @@ fn a_called_chunk_sees_its_parameters_and_the_scope_it_is_given() {
 }
 
 #[test]
+fn where_there_is_no_scope_nothing_is_visible() {
+    let program = program(|e| {
+        let slot = e.new_slot();
+        e.constant(Constant::Str("local".into()));
+        e.op(Op::StoreSlot, &[slot]);
+        e.scope(Scope::INPUTS, &[("x", RootSpec::Slot(slot))]);
+        e.op(Op::Scope, &[0]);
+        e.write(EscapeMode::Plain);
+    });
+    assert_eq!(render(&program, r#"{"y": "input"}"#).unwrap(), "map");
+}
+
+#[test]
 fn endless_recursion_and_long_loops_reach_their_limits() {
     let recursive = program(|e| {
         e.op(Op::CallChunk, &[0, 0]);
