@@ -20,6 +20,7 @@ static SMALL: Limits = Limits {
     nesting: 64,
     value_depth: 64,
     fuel: 20_000,
+    time: None,
     cost: u64::MAX,
     memory: 1 << 18,
     output_bytes: 1 << 16,

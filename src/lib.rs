@@ -10,8 +10,8 @@
 //! | 3 | `compiler`, `function`, `vm`, [`schema`] |
 //! | 4 | `dialect` |
 //! | 5 | [`engine`] |
-//! | 6 | [`bulk`] |
-//! | 7 | `cli` |
+//! | 6 | [`bulk`], [`catalog`] |
+//! | 7 | `cli`, `server` |
 
 // What only upper floors use is idle where they are left out; the whole build finds what nothing uses.
 #![cfg_attr(not(feature = "bulk"), allow(dead_code, unused_imports))]
@@ -23,6 +23,8 @@
 #[cfg(feature = "bulk")]
 pub mod bulk;
 pub mod bytecode;
+#[cfg(feature = "catalog")]
+pub mod catalog;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "compile")]
@@ -33,6 +35,8 @@ pub mod engine;
 pub mod function;
 pub mod limits;
 pub mod schema;
+#[cfg(feature = "server")]
+pub mod server;
 pub(crate) mod stdlib;
 pub mod text;
 pub mod value;

@@ -1,5 +1,7 @@
 //! What one compilation or one render may use up. Every limit has a default and its own error code.
 
+use std::time::Duration;
+
 use crate::diagnostics::{Code, Diagnostic};
 
 /// Bounds of one compilation and one render.
@@ -22,6 +24,9 @@ pub struct Limits {
     /// What an evaluation may cost in the terms of its language, where it was compiled to be metered; without a bound
     /// unless set.
     pub cost: u64,
+    /// How long one render may take; without a bound unless set. It is looked at whenever so many steps are spent that
+    /// looking costs nothing beside them, and so it is passed by a few milliseconds.
+    pub time: Option<Duration>,
     /// Bytes of strings, lists and maps made while rendering.
     pub memory: u64,
     /// Bytes of rendered text.
@@ -46,6 +51,7 @@ impl Default for Limits {
             value_depth: 128,
             fuel: 100_000_000,
             cost: u64::MAX,
+            time: None,
             memory: 256 << 20,
             output_bytes: 64 << 20,
             call_depth: 200,
@@ -70,6 +76,8 @@ pub enum Limit {
     Fuel,
     /// [`Limits::cost`]
     Cost,
+    /// [`Limits::time`]
+    Time,
     /// [`Limits::memory`]
     Memory,
     /// [`Limits::output_bytes`]
@@ -93,6 +101,7 @@ impl Limit {
             Limit::ValueDepth => (Code::LimitDepth, "a value nests too deep", "levels", "value_depth"),
             Limit::Fuel => (Code::LimitFuel, "the render took too many steps", "steps", "fuel"),
             Limit::Cost => (Code::LimitCost, "actual cost limit exceeded", "units of cost", "cost"),
+            Limit::Time => (Code::LimitTime, "the render took too long", "ms", "time"),
             Limit::Memory => (Code::LimitMemory, "the render needs too much memory", "bytes", "memory"),
             Limit::OutputBytes => (Code::LimitOutputBytes, "the output is too long", "bytes", "output_bytes"),
             Limit::CallDepth => (Code::LimitRecursion, "calls nest too deep", "frames", "call_depth"),

@@ -5,6 +5,7 @@ mod artifacts;
 mod atomic;
 mod bombs;
 mod cache;
+mod catalog;
 mod cel;
 mod cel_yaml;
 mod documents;

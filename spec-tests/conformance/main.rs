@@ -5,6 +5,8 @@
 //! It prints a line for each file, then the failing ids, then the sums, and fails on a failing row that
 //! `spec-tests/overrides.toml` does not list with a reason, and on an override that is not needed.
 
+#[cfg(feature = "catalog")]
+mod brokkr;
 mod cel;
 mod cel_yaml;
 mod hcl;
@@ -58,6 +60,8 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             "tower" | "tera" | "cel-yaml" => {
                 read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
             }
+            #[cfg(feature = "catalog")]
+            "brokkr" => read_rows(&path).iter().map(|row| (row.id.clone(), brokkr::run_row(row))).collect(),
             "hcl" => hcl::run_file(&path),
             "cel" => cel::run_file(&path),
             _ => skip_rows(&path, language),
@@ -67,6 +71,14 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
     let suite = format!("{language}/specsuite");
     if language == "hcl" && (filters.is_empty() || filters.iter().any(|filter| suite.starts_with(filter.as_str()))) {
         reports.push(FileReport { name: suite.clone(), outcomes: hcl::specsuite::run(&dir.join(suite)) });
+    }
+    #[cfg(feature = "catalog")]
+    {
+        let examples = format!("{language}/examples");
+        let wanted = filters.is_empty() || filters.iter().any(|filter| examples.starts_with(filter.as_str()));
+        if language == "brokkr" && wanted {
+            reports.push(FileReport { name: examples.clone(), outcomes: brokkr::run_examples(&dir.join(examples)) });
+        }
     }
     let intents = format!("{language}/intents");
     let wanted = filters.is_empty() || filters.iter().any(|filter| intents.starts_with(filter.as_str()));

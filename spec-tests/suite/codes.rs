@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use dropforge::bulk::{
     Fleet, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer, Selector, Stamp,
     Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
+use dropforge::catalog::Refusal;
+use dropforge::catalog::store::StoreError;
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::cel::{self, yaml};
@@ -83,6 +86,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::LimitCode, Within(|limits| limits.code_words = 3, "a{{ b }}c{{ d }}")),
     (Code::LimitRegex, Within(|limits| limits.regex_bytes = 3, "{% set s = '' %}{{ s is matching('four') }}")),
     (Code::LimitCost, By(costly)),
+    (Code::LimitTime, Within(|limits| limits.time = Some(Duration::ZERO), "{{ range(end=20000) }}")),
     (Code::CorruptProgram, By(corrupt)),
     (Code::TemplateMissingVariable, Intent("spec: {controls: {lock: '${context.gone}'}}", "{}")),
     (Code::TemplateInvalidSyntax, Intent("spec: {controls: {lock: '${params.x y}'}}", "{}")),
@@ -144,6 +148,8 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::ArtifactEncoding, By(|| artifacts::opened(artifacts::cut()))),
     (Code::ArtifactName, By(|| artifacts::misnamed("../t"))),
     (Code::Internal, By(internal)),
+    (Code::CatalogRefused, By(|| vec![Refusal::missing("stack_not_found", "stack not found").diagnostic().code])),
+    (Code::CatalogUnreachable, By(|| vec![Refusal::of_store(StoreError::Failed("gone".into())).diagnostic().code])),
 ];
 
 fn code<T>(result: Result<T>) -> Vec<Code> {
@@ -398,5 +404,5 @@ fn every_code_is_provoked() {
 #[test]
 fn ids_of_codes_are_those_of_their_ranges() {
     let ranges: BTreeSet<&str> = Code::ALL.iter().map(|code| &code.id()[..3]).collect();
-    assert_eq!(ranges.into_iter().collect::<Vec<_>>().join(" "), "E01 E02 E03 E04 E05 E06 E07 E08 E09");
+    assert_eq!(ranges.into_iter().collect::<Vec<_>>().join(" "), "E01 E02 E03 E04 E05 E06 E07 E08 E09 E10");
 }

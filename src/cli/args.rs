@@ -88,6 +88,12 @@ pub(super) enum Command {
     Intent(super::intent::IntentArgs),
     /// Work on HCL files
     Hcl(super::hcl::HclArgs),
+    /// Keep templates with versions, schemas and matching rules, here or in a service
+    #[cfg(feature = "server")]
+    Catalog(super::catalog::CatalogArgs),
+    /// Serve a catalog over HTTP
+    #[cfg(feature = "server")]
+    Serve(super::serve::ServeArgs),
     /// Print completions for a shell
     Completions {
         /// The shell

@@ -5,6 +5,8 @@
 
 mod args;
 mod cached;
+#[cfg(feature = "server")]
+mod catalog;
 mod check;
 mod compile;
 mod completions;
@@ -19,6 +21,8 @@ mod intent;
 mod opened;
 mod progress;
 mod render;
+#[cfg(feature = "server")]
+mod serve;
 mod signals;
 mod stamp;
 mod summary;
@@ -64,6 +68,10 @@ fn run(cli: &Cli, matches: &ArgMatches) -> Exit {
         Command::Eval(args) => eval::run(args, of_command),
         Command::Intent(args) => intent::run(args, &console),
         Command::Hcl(args) => hcl::run(args, &console),
+        #[cfg(feature = "server")]
+        Command::Catalog(args) => catalog::run(args, of_command, &console),
+        #[cfg(feature = "server")]
+        Command::Serve(args) => serve::run(args, &console),
         Command::Completions { shell } => completions::run(*shell),
     });
     match result {

@@ -1,7 +1,8 @@
 //! The registry of codes. A code is never reused or renumbered once it has been released.
 //!
 //! Ranges: `E01` syntax, `E02` names and lookups, `E03` values and operators, `E04` functions, `E05` templates
-//! that use templates, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files, plans and artifacts.
+//! that use templates, `E06` limits, `E07` intents and their parameters, `E08` inputs, `E09` files, plans and artifacts,
+//! `E10` catalogs.
 
 macro_rules! codes {
     ($($variant:ident $id:literal $name:literal $title:literal;)*) => {
@@ -92,6 +93,7 @@ codes! {
     LimitRegex           "E0609" "limit.regex"                 "a regular expression is too large";
     CorruptProgram       "E0610" "program.corrupt"             "a program that no compiler of ours writes";
     LimitCost            "E0611" "limit.cost"                  "an evaluation costs too much";
+    LimitTime            "E0612" "limit.time"                  "a render took too long";
 
     TemplateMissingVariable    "E0701" "template_missing_variable"    "a referenced variable is not in its scope";
     TemplateInvalidSyntax      "E0702" "template_invalid_syntax"      "a malformed expression";
@@ -152,6 +154,9 @@ codes! {
     ArtifactEncoding     "E0934" "artifact.encoding"           "an artifact is cut off, or encoded as none of ours is";
     ArtifactName         "E0935" "artifact.name"               "a template's name cannot stand in an artifact";
     Internal             "E0999" "internal"                    "a mistake in this program";
+
+    CatalogRefused       "E1001" "catalog.refused"             "a catalog does not do what it is asked for";
+    CatalogUnreachable   "E1002" "catalog.unreachable"         "a catalog cannot be reached";
 }
 
 impl Code {
@@ -169,6 +174,7 @@ impl Code {
                 | Code::LimitCode
                 | Code::LimitRegex
                 | Code::LimitCost
+                | Code::LimitTime
         )
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use regex::Regex;
 
@@ -118,6 +118,28 @@ const REGEX_CACHE: usize = 256 << 10;
 /// Compiling a pattern costs about as many steps as searching this many bytes.
 const REGEX_COMPILATION: usize = 1 << 10;
 
+/// Steps between two looks at the clock: some milliseconds at most.
+const PORTION: u64 = 1 << 14;
+
+/// What a run may use up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budgets {
+    /// Steps.
+    pub fuel: u64,
+    /// Bytes.
+    pub memory: u64,
+    /// Time.
+    pub until: Option<Instant>,
+}
+
+impl Budgets {
+    /// Full budgets; the time begins now.
+    pub fn of(limits: &Limits) -> Self {
+        let until = limits.time.and_then(|time| Instant::now().checked_add(time));
+        Self { fuel: limits.fuel, memory: limits.memory, until }
+    }
+}
+
 /// The context of a running program: what bodies and a language's rules work with.
 ///
 /// Growth is charged before it happens: [`Cx::charge`] for bytes, [`Cx::spend`] for steps.
@@ -131,7 +153,11 @@ pub struct Cx<'v> {
     /// Patterns this render has paid for. What a render costs must not depend on what ran before it. Made with the
     /// first one, and freed by a call, as `Notes` are.
     patterns: OnceCell<Rc<RefCell<Patterns>>>,
+    /// Steps until the clock is looked at; all that are left where no time is set.
     fuel: Cell<u64>,
+    /// Steps beyond those.
+    reserve: Cell<u64>,
+    until: Cell<Option<Instant>>,
     memory: Cell<u64>,
     /// What the run cost so far, of programs that are metered.
     metered: Cell<u64>,
@@ -148,20 +174,50 @@ impl<'v> Cx<'v> {
         capabilities: Capabilities<'v>,
         caches: &'v Caches,
     ) -> Self {
-        let (fuel, memory) = (Cell::new(limits.fuel), Cell::new(limits.memory));
+        let Budgets { fuel, memory, until } = Budgets::of(limits);
+        let (fuel, reserve, until, memory) = (Cell::new(fuel), Cell::new(0), Cell::new(until), Cell::new(memory));
         let (patterns, metered, at, notes) = (OnceCell::new(), Cell::new(0), Cell::new(0), Notes::default());
-        Self { arena, inputs, limits, capabilities, caches, patterns, fuel, memory, metered, at, notes }
+        let cx = Self {
+            arena,
+            inputs,
+            limits,
+            capabilities,
+            caches,
+            patterns,
+            fuel,
+            reserve,
+            until,
+            memory,
+            metered,
+            at,
+            notes,
+        };
+        cx.portion();
+        cx
     }
 
-    /// What is left of the budgets: steps and bytes.
-    pub(crate) fn budgets(&self) -> (u64, u64) {
-        (self.fuel.get(), self.memory.get())
+    /// What is left of the budgets.
+    pub(crate) fn budgets(&self) -> Budgets {
+        Budgets { fuel: self.fuel(), memory: self.memory.get(), until: self.until.get() }
     }
 
     /// Goes on with what a run before this, or a part of it that had budgets of its own, left of them.
-    pub(crate) fn set_budgets(&self, (fuel, memory): (u64, u64)) {
-        self.fuel.set(fuel);
-        self.memory.set(memory);
+    pub(crate) fn set_budgets(&self, budgets: Budgets) {
+        self.fuel.set(budgets.fuel);
+        self.reserve.set(0);
+        self.until.set(budgets.until);
+        self.memory.set(budgets.memory);
+        self.portion();
+    }
+
+    /// Where a time is set, lets few steps pass until the clock is looked at again.
+    #[inline]
+    fn portion(&self) {
+        if self.until.get().is_some() {
+            let all = self.fuel();
+            self.fuel.set(all.min(PORTION));
+            self.reserve.set(all.saturating_sub(PORTION));
+        }
     }
 
     /// What the run cost so far.
@@ -228,7 +284,7 @@ impl<'v> Cx<'v> {
 
     /// Steps left.
     pub fn fuel(&self) -> u64 {
-        self.fuel.get()
+        self.fuel.get().saturating_add(self.reserve.get())
     }
 
     /// Spends `steps`; an error when they are not there.
@@ -239,8 +295,23 @@ impl<'v> Cx<'v> {
                 self.fuel.set(left);
                 Ok(())
             }
-            None => Err(Limit::Fuel.error(self.limits.fuel)),
+            None => self.spend_reserve(steps),
         }
+    }
+
+    /// Spends steps that are not there until the clock is looked at.
+    #[cold]
+    #[inline(never)]
+    fn spend_reserve(&self, steps: u64) -> Result<()> {
+        let Some(left) = self.fuel().checked_sub(steps) else { return Err(Limit::Fuel.error(self.limits.fuel)) };
+        if self.until.get().is_some_and(|until| Instant::now() >= until) {
+            let allowed = self.limits.time.unwrap_or_default();
+            return Err(Limit::Time.error(u64::try_from(allowed.as_millis()).unwrap_or(u64::MAX)));
+        }
+        self.fuel.set(left);
+        self.reserve.set(0);
+        self.portion();
+        Ok(())
     }
 
     /// Charges `bytes` that are about to be made, and a step for each 64 of them.

@@ -34,7 +34,7 @@ mod positional;
 mod registry;
 mod spec;
 
-pub use context::{Caches, Capabilities, Cx};
+pub use context::{Budgets, Caches, Capabilities, Cx};
 pub use fault::{Fault, Outcome, PathStep, Wrong};
 pub use files::{FileFault, Files};
 pub(crate) use gate::excerpt;

@@ -11,7 +11,7 @@ use super::semantics::Semantics;
 use super::session::{Run, run_in};
 use crate::bytecode::{CodeView, Program};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Caches, Capabilities, Cx, Linked};
+use crate::function::{Budgets, Caches, Capabilities, Cx, Linked};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Value};
 
@@ -105,7 +105,7 @@ pub struct Evaluator<'r> {
     values: &'r mut [Value<'r>],
     /// The inputs that the values are those of.
     inputs: Option<Inputs<'r>>,
-    budgets: (u64, u64),
+    budgets: Budgets,
     metered: u64,
 }
 
@@ -137,13 +137,13 @@ impl<'r> Evaluator<'r> {
             space,
             limits,
             capabilities,
-            budgets: (limits.fuel, limits.memory),
+            budgets: Budgets::of(limits),
             metered: 0,
         }
     }
 
-    /// What is left of the budgets: steps and bytes.
-    pub fn budgets(&self) -> (u64, u64) {
+    /// What is left of the budgets.
+    pub fn budgets(&self) -> Budgets {
         self.budgets
     }
 
@@ -154,7 +154,7 @@ impl<'r> Evaluator<'r> {
     }
 
     /// Goes on with these budgets: those of what this is a part of.
-    pub fn set_budgets(&mut self, budgets: (u64, u64)) {
+    pub fn set_budgets(&mut self, budgets: Budgets) {
         self.budgets = budgets;
     }
 

@@ -11,7 +11,7 @@ use super::output::Output;
 use super::semantics::Semantics;
 use crate::bytecode::Program;
 use crate::diagnostics::Result;
-use crate::function::{Capabilities, Cx, Linked};
+use crate::function::{Budgets, Capabilities, Cx, Linked};
 use crate::limits::Limits;
 use crate::value::{Inputs, Value};
 
@@ -44,8 +44,8 @@ pub struct Run<'r> {
     pub limits: &'r Limits,
     /// What the engine allows.
     pub capabilities: Capabilities<'r>,
-    /// The budgets of what this is a part of, steps and bytes: they go on. Else the limits say how large they are.
-    pub budgets: Option<&'r Cell<(u64, u64)>>,
+    /// The budgets of what this is a part of: they go on. Else the limits say how large they are.
+    pub budgets: Option<&'r Cell<Budgets>>,
 }
 
 /// Runs a program and appends what it writes to `out`. On an error `out` holds what was written before it.

@@ -223,7 +223,7 @@ impl<'t> Lower<'_, 't> {
         let mut evaluator = Evaluator::new(&space, &program, &linked, &limits, Capabilities::NONE);
         let answer = evaluator.run::<Rules>(0, Inputs::default());
         let cost = evaluator.metered();
-        self.parts.budget.fuel -= fuel - evaluator.budgets().0.min(fuel);
+        self.parts.budget.fuel -= fuel - evaluator.budgets().fuel.min(fuel);
         Ok(match answer {
             Ok(answer) if u32::try_from(cost).is_ok_and(|cost| cost < u32::MAX >> 8) => then(self, answer.value, cost),
             _ => false,

@@ -5,7 +5,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::cel::lower::{Part, compile_parts};
 use crate::dialect::cel::semantics::Rules;
 use crate::dialect::cel::syntax::tree::Tree;
-use crate::function::Capabilities;
+use crate::function::{Budgets, Capabilities};
 use crate::limits::Limits;
 use crate::value::{Inputs, Value};
 use crate::vm::{Evaluator, Space};
@@ -18,12 +18,12 @@ pub(super) struct Runner<'r> {
     pub inputs: Inputs<'r>,
     pub limits: &'r Limits,
     /// What is left of the steps and the memory.
-    budgets: (u64, u64),
+    budgets: Budgets,
 }
 
 impl<'r> Runner<'r> {
     pub fn new(tree: &'r Tree, known: Known<'r>, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Self {
-        Self { tree, known, space, inputs, limits, budgets: (limits.fuel, limits.memory) }
+        Self { tree, known, space, inputs, limits, budgets: Budgets::of(limits) }
     }
 
     /// Runs each part and gives its answer to `each`.

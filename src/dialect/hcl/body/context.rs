@@ -10,7 +10,7 @@ use super::{Faults, File};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::Rules;
 use crate::dialect::hcl::syntax::tree::ExprId;
-use crate::function::{Capabilities, Cx, Fault, Outcome, Wrong};
+use crate::function::{Budgets, Capabilities, Cx, Fault, Outcome, Wrong};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Type, Value};
 use crate::vm::{Evaluator, Space};
@@ -33,7 +33,7 @@ struct Shared<'r> {
     space: &'r Space,
     limits: &'r Limits,
     capabilities: Capabilities<'r>,
-    budgets: Cell<(u64, u64)>,
+    budgets: Cell<Budgets>,
     /// Whether a limit was reached; that is said once.
     stopped: Cell<bool>,
     /// By the ids of their programs.
@@ -58,7 +58,7 @@ impl<'r> Context<'r> {
             space,
             limits,
             capabilities,
-            budgets: Cell::new((limits.fuel, limits.memory)),
+            budgets: Cell::new(Budgets::of(limits)),
             stopped: Cell::new(false),
             evaluators: RefCell::default(),
         };

@@ -9,7 +9,7 @@ use crate::dialect::hcl::lower::compile_expressions;
 use crate::dialect::hcl::semantics::Rules;
 use crate::dialect::hcl::syntax::analysis::children;
 use crate::dialect::hcl::syntax::tree::{Call, Expr, ExprId, For, Operator, Tree};
-use crate::function::{Admits, Capabilities, Cx, Params, Registry};
+use crate::function::{Admits, Budgets, Capabilities, Cx, Params, Registry};
 use crate::limits::Limits;
 use crate::text::Span;
 use crate::value::{Inputs, Type, Value};
@@ -59,14 +59,14 @@ pub(super) struct Checker<'c, 's> {
     limits: &'c Limits,
     /// The variables.
     base: Value<'s>,
-    budgets: (u64, u64),
+    budgets: Budgets,
     found: Vec<Box<Diagnostic>>,
 }
 
 impl<'c, 's> Checker<'c, 's> {
     /// A checker of what sees these variables and calls these functions.
     pub fn new(space: &'s Space, registry: &'c Registry, limits: &'c Limits, base: Value<'s>) -> Self {
-        let budgets = (limits.fuel, limits.memory);
+        let budgets = Budgets::of(limits);
         Self { space, registry, limits, base, budgets, found: Vec::new() }
     }
 

@@ -1,0 +1,103 @@
+//! Databases to test with: an SQLite file, a database in memory, a database of PostgreSQL. Each test has its own.
+//!
+//! PostgreSQL is where `DROPFORGE_TEST_POSTGRES` says (a URL whose user may create databases). Without it, a server is
+//! started for this run if PostgreSQL is installed. Else these tests are skipped, or fail where `CI` is set.
+
+use std::future::Future;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, OnceLock};
+
+use dropforge::catalog::store::{self, Store};
+use sqlx::Connection;
+use sqlx::postgres::PgConnection;
+
+/// A database of a test's own.
+pub struct Database {
+    /// What `--db` would be.
+    pub url: String,
+    memory: Option<Arc<dyn Store>>,
+    // The folder goes when the database does.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Database {
+    /// A store in this database; the same database each time it is called.
+    pub async fn open(&self) -> Arc<dyn Store> {
+        match &self.memory {
+            Some(store) => store.clone(),
+            None => store::open(&self.url).await.expect("a store"),
+        }
+    }
+
+    /// Whether there is something to open again when the store is closed.
+    pub fn lasts(&self) -> bool {
+        self.memory.is_none()
+    }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime")
+}
+
+/// Runs a test on an SQLite file.
+pub fn on_sqlite<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = folder.path().join("catalog.db").display().to_string();
+    runtime().block_on(test(Arc::new(Database { url, memory: None, _folder: Some(folder) })));
+}
+
+/// Runs a test on a database in memory.
+pub fn on_memory<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
+    runtime().block_on(async {
+        let url = ":memory:".to_owned();
+        let memory = Some(store::open(&url).await.expect("a store"));
+        test(Arc::new(Database { url, memory, _folder: None })).await;
+    });
+}
+
+/// Runs a test on a database of PostgreSQL.
+pub fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
+    let Some(server) = postgres() else { return };
+    runtime().block_on(async {
+        let name = format!("df_{}", store::new_id().simple());
+        command(server, format!("CREATE DATABASE {name}")).await;
+        let (base, _) = server.rsplit_once('/').expect("a URL with a database");
+        test(Arc::new(Database { url: format!("{base}/{name}"), memory: None, _folder: None })).await;
+        command(server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
+    });
+}
+
+/// Carries a statement out, with a connection of its own.
+pub async fn command(server: &str, sql: String) {
+    let mut connection = PgConnection::connect(server).await.expect("PostgreSQL");
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.expect("a statement");
+    connection.close().await.expect("the end");
+}
+
+/// The URL of a server, if there is one.
+pub fn postgres() -> Option<&'static str> {
+    static SERVER: OnceLock<Option<String>> = OnceLock::new();
+    SERVER.get_or_init(given_or_started).as_deref()
+}
+
+fn given_or_started() -> Option<String> {
+    if let Ok(url) = std::env::var("DROPFORGE_TEST_POSTGRES") {
+        return Some(url);
+    }
+    let folder = std::env::temp_dir().join(format!("dropforge-pg-{}", std::process::id()));
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/spec-tests/brokkr/postgres/start");
+    let started = Command::new(script)
+        .arg(folder)
+        .arg(std::process::id().to_string())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .expect("bash");
+    // The script says 3 where PostgreSQL is not installed.
+    if started.status.code() == Some(3) && std::env::var_os("CI").is_none() {
+        eprintln!("skipped: there is no PostgreSQL here, and DROPFORGE_TEST_POSTGRES is not set");
+        return None;
+    }
+    assert!(started.status.success(), "PostgreSQL did not start: {:?}", started.status);
+    Some(String::from_utf8(started.stdout).expect("a URL").trim().to_owned())
+}

@@ -1,0 +1,82 @@
+//! The stores: one suite, run on every kind of database.
+
+mod broken;
+mod durability;
+mod generators;
+mod objects;
+mod refusals;
+mod rows;
+mod stacks;
+mod templates;
+mod tokens;
+mod whole;
+
+macro_rules! on_each {
+    ($($module:ident: $($name:ident)+;)+) => {
+        mod sqlite {
+            $($(
+                #[test]
+                fn $name() {
+                    crate::databases::on_sqlite(super::$module::$name);
+                }
+            )+)+
+        }
+        mod memory {
+            $($(
+                #[test]
+                fn $name() {
+                    crate::databases::on_memory(super::$module::$name);
+                }
+            )+)+
+        }
+        mod postgres {
+            $($(
+                #[test]
+                fn $name() {
+                    crate::databases::on_postgres(super::$module::$name);
+                }
+            )+)+
+        }
+    };
+}
+
+on_each! {
+    generators: generators_are_made_listed_and_changed
+        names_of_live_generators_are_unique
+        keys_are_found_until_they_are_revoked
+        rotation_leaves_one_key
+        rotations_at_the_same_time_leave_one_key
+        what_hangs_on_a_generator_goes_with_it;
+    templates: versions_count_from_one_for_each_owner_and_name
+        numbers_of_deleted_versions_come_free_again
+        an_expectation_that_fails_changes_nothing
+        labels_and_annotations_are_carried_over_or_given
+        lists_show_what_is_in_sight_page_by_page
+        sixteen_writers_leave_no_gap_and_no_duplicate
+        of_writers_that_expect_the_same_version_one_succeeds
+        labels_of_versions
+        annotations_of_versions
+        templates_of_generators_that_are_not_there;
+    stacks: stacks_are_made_listed_and_changed
+        names_of_live_stacks_are_unique
+        stacks_belong_to_live_generators
+        a_stack_changed_meanwhile_is_not_overwritten
+        a_deleted_stack_leaves_its_marker
+        labels_of_stacks
+        annotations_of_stacks;
+    objects: objects_are_numbered_and_listed_newest_first
+        what_is_read_for_an_instantiation
+        objects_need_a_live_stack
+        provenance_outlives_its_object
+        instances_are_the_newest_of_each_stack;
+    tokens: a_repeated_request_is_carried_out_once
+        a_token_of_another_request_is_refused
+        a_failed_request_leaves_its_token_free
+        tokens_expire_after_a_day
+        the_same_request_at_the_same_time_is_carried_out_once;
+    whole: rows_come_back_as_they_went_in
+        a_failure_undoes_its_own_request_only
+        requests_that_are_given_up_leave_the_store_whole
+        readers_see_what_was_answered
+        what_was_written_is_there_when_the_store_is_opened_again;
+}

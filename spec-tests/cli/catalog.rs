@@ -1,0 +1,227 @@
+//! `catalog` and `serve`: the same commands over a local store and over a service.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use crate::support::{Outcome, Sandbox, outcome};
+
+const TEMPLATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ name }}\ndata:\n  n: \"{{ n }}\"\n";
+const SCHEMA: &str = r#"{"required": ["name"], "properties": {"name": {"type": "string"}, "n": {"type": "integer", "maximum": 9, "default": 2}}}"#;
+
+/// A catalog, asked by the command line.
+struct Catalog {
+    sandbox: Sandbox,
+    service: Option<Service>,
+}
+
+/// A service that ends with the test.
+struct Service {
+    child: Child,
+    url: String,
+    key: String,
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+impl Service {
+    fn start(sandbox: &Sandbox) -> Self {
+        let mut command = sandbox.command(&["serve", "--init", "--listen", "127.0.0.1:0", "--db", "served.db"]);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let line = |from: &mut dyn std::io::Read| {
+            let mut line = String::new();
+            BufReader::new(from).read_line(&mut line).unwrap();
+            line.trim().to_owned()
+        };
+        let key = line(child.stdout.as_mut().unwrap());
+        let url = line(child.stderr.as_mut().unwrap()).replace("listening on ", "");
+        Self { child, url, key }
+    }
+}
+
+impl Catalog {
+    /// Runs a test over a local store, and over a service.
+    fn each(test: impl Fn(&Catalog)) {
+        for served in [false, true] {
+            let sandbox = Sandbox::with(&[("web.tera", TEMPLATE), ("web.schema.json", SCHEMA)]);
+            let service = served.then(|| Service::start(&sandbox));
+            test(&Catalog { sandbox, service });
+        }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = self.sandbox.command(&[&["catalog"], args].concat());
+        if let Some(service) = &self.service {
+            command.env("DROPFORGE_SERVER", &service.url).env("DROPFORGE_KEY", &service.key);
+        }
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Outcome {
+        outcome(self.command(args))
+    }
+
+    /// A catalog with the template `web`, for stacks in production, and such a stack.
+    fn filled(&self) {
+        let create = ["create", "web", "web.tera", "--schema", "web.schema.json", "--label", "env=prod"];
+        self.run(&create).expect(0);
+        self.run(&["generator", "create", "team"]).expect(0);
+        self.run(&["stack", "create", "shop", "--generator", "team", "--label", "env=prod"]).expect(0);
+    }
+
+    fn json(&self, args: &[&str]) -> serde_json::Value {
+        serde_json::from_str(&self.run(&[args, &["--json"]].concat()).expect(0).stdout).unwrap()
+    }
+}
+
+#[test]
+fn a_template_is_created_instantiated_and_verified() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        let made =
+            catalog.run(&["instantiate", "web", "--stack", "shop", "--set", "name=cart", "--set", "n=7"]).expect(0);
+        assert!(made.stdout.ends_with("  name: cart\ndata:\n  n: \"7\"\n"), "{}", made.stdout);
+        assert!(catalog.run(&["verify", "shop"]).expect(0).stdout.contains(": verified, sha256 "));
+        let defaults = ["instantiate", "web@1", "--stack", "shop", "--set", "name=cart", "--defaults"];
+        assert!(catalog.run(&defaults).expect(0).stdout.ends_with("  n: \"2\"\n"));
+    });
+}
+
+#[test]
+fn everything_that_is_wrong_is_told_at_once() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        catalog.run(&["stack", "create", "test", "--generator", "team"]).expect(0);
+        let wrong = catalog.run(&["instantiate", "web", "--stack", "test", "--set", "n=10"]).expect(1);
+        wrong.says(&[
+            "E1001",
+            "invalid parameters",
+            "\"name\" is a required property",
+            "/n: 10 is greater than the maximum of 9",
+            "template labels do not match stack",
+            "missing labels: env=prod",
+            "template:4:12: the variable `name` is not defined",
+        ]);
+        catalog.run(&["show", "wbe"]).expect(1).says(&["template_not_found"]);
+        catalog.run(&["show", "web@2"]).expect(1).says(&["there is no version 2 of `web`", "available: 1"]);
+        catalog.run(&["verify", "shp"]).expect(1).says(&["there is no stack `shp`", "did you mean `shop`?"]);
+        catalog.run(&["delete", "web"]).expect(2).says(&["say `web@VERSION`"]);
+    });
+}
+
+#[test]
+fn versions_carry_their_rules_and_tell_what_they_change() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        catalog.run(&["instantiate", "web", "--stack", "shop", "--set", "name=cart", "--set", "n=1"]).expect(0);
+        catalog.sandbox.write("web.tera", &TEMPLATE.replace("n:", "number:"));
+        assert!(catalog.run(&["update", "web", "web.tera"]).expect(0).stdout.starts_with("web version 2: "));
+        assert_eq!(catalog.run(&["labels", "web"]).expect(0).stdout, "LABEL\nenv=prod\n");
+        let change = catalog.run(&["diff", "web"]).expect(3).stdout;
+        assert!(change.starts_with("1 instances, 0 unchanged\n"), "{change}");
+        assert!(change.contains("-  n: \"1\"\n+  number: \"1\"\n"), "{change}");
+        assert_eq!(catalog.run(&["diff", "web@1"]).expect(0).stdout, "1 instances, 1 unchanged\n");
+        let texts = catalog.run(&["diff", "web", "--with", "web@1"]).expect(3).stdout;
+        assert!(texts.contains("+  number: \"{{ n }}\""), "{texts}");
+        let numbers = |rows: &serde_json::Value| -> Vec<i64> {
+            rows.as_array().unwrap().iter().map(|row| row["version"].as_i64().unwrap()).collect()
+        };
+        assert_eq!(numbers(&catalog.json(&["history", "web"])), [2, 1]);
+        catalog.run(&["delete", "web@1"]).expect(0);
+        assert_eq!(numbers(&catalog.json(&["list", "--all"])), [2]);
+        // A deleted version still says what was rendered from it.
+        catalog.run(&["verify", "shop"]).expect(0);
+    });
+}
+
+#[test]
+fn marks_and_keys_are_changed() {
+    Catalog::each(|catalog| {
+        catalog.filled();
+        let labels = catalog.run(&["labels", "web", "--add", "a/b", "--remove", "env=prod"]).expect(0).stdout;
+        assert_eq!(labels, "LABEL\na/b\n");
+        let annotations = catalog.run(&["annotations", "web", "--add", "tier=1", "--add", "zone=eu"]).expect(0).stdout;
+        assert_eq!(annotations, "KEY   VALUE\ntier  1\nzone  eu\n");
+        catalog.run(&["annotations", "web", "--remove", "tier"]).expect(0);
+        catalog.run(&["annotations", "web", "--add", "a b=c"]).expect(1).says(&["invalid_annotation"]);
+        let pak = catalog.run(&["key", "create", "--role", "readonly"]).expect(0).stdout;
+        assert!(pak.starts_with("brokkr_BR"), "{pak}");
+        let id = catalog.json(&["key", "list"]).as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();
+        catalog.run(&["key", "revoke", &id]).expect(0);
+        catalog.run(&["key", "revoke", &id]).expect(1).says(&["key_not_found"]);
+        let old = catalog.run(&["generator", "rotate", "team"]).expect(0).stdout;
+        assert_ne!(old, catalog.run(&["generator", "rotate", "team"]).expect(0).stdout);
+        catalog.run(&["generator", "delete", "team"]).expect(0);
+        assert_eq!(catalog.run(&["stack", "list"]).expect(0).stdout, "NAME  ID  GENERATOR_ID  DESCRIPTION\n");
+    });
+}
+
+#[test]
+fn a_directory_is_imported_once() {
+    Catalog::each(|catalog| {
+        catalog.sandbox.write("web.labels", "env=prod\n\nteam=a\n");
+        catalog.sandbox.write("job.tera.yaml", "a: {{ a | nofilter }}\n");
+        let first = catalog.run(&["import", "."]).expect(0);
+        first.says(&["job version 1", "web version 1", "2 new, 0 unchanged"]);
+        catalog.run(&["import", "."]).expect(0).says(&["0 new, 2 unchanged"]);
+        assert_eq!(catalog.run(&["labels", "web"]).expect(0).stdout, "LABEL\nenv=prod\nteam=a\n");
+        catalog.sandbox.write("job.tera.yaml", "b: {{ b | nofilter }}\n");
+        catalog.run(&["import", ".", "--strict"]).expect(1).says(&["template_review_failed", "nofilter"]);
+        catalog.run(&["import", "nowhere"]).expect(1).says(&["cannot read `nowhere`"]);
+    });
+}
+
+#[test]
+fn a_service_is_asked_with_a_key_that_it_knows() {
+    let catalog = Sandbox::new();
+    let service = Service::start(&catalog);
+    let list = |key: Option<&str>, url: &str| {
+        let mut command = catalog.command(&["catalog", "list", "--server", url]);
+        key.map(|key| command.env("DROPFORGE_KEY", key));
+        outcome(command)
+    };
+    list(Some(&service.key), &service.url).expect(0);
+    list(Some("nonsense"), &service.url).expect(1).says(&["E1001", "does not know the key"]);
+    list(None, &service.url).expect(2).says(&["DROPFORGE_KEY"]);
+    list(Some(&service.key), "http://127.0.0.1:1").expect(1).says(&["E1002", "cannot ask"]);
+    // The first key is made once.
+    let again = catalog.command(&["catalog", "--db", "served.db", "key", "list", "--json"]);
+    let keys: serde_json::Value = serde_json::from_str(&outcome(again).expect(0).stdout).unwrap();
+    assert_eq!(keys.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_catalog_that_cannot_be_opened_is_told() {
+    let sandbox = Sandbox::with(&[("text.db", "this is no database, however long it may be, and it stays as it is")]);
+    sandbox.run(&["catalog", "--db", "text.db", "list"]).expect(1).says(&["E1002"]);
+    sandbox.run(&["serve", "--db", "text.db", "--listen", "127.0.0.1:0"]).expect(1).says(&["E1002", "text.db"]);
+    sandbox.run(&["serve", "--rate-limit", "0"]).expect(2).says(&["a number from 1, or off"]);
+    assert!(sandbox.read("text.db").starts_with("this is no database"));
+}
+
+/// The README's commands, run by a shell in one directory, at an address that is free.
+#[test]
+fn the_readme_starts_a_service_and_uses_it() {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let block = readme.split("```sh\n").find(|block| block.starts_with("dropforge serve --init")).unwrap();
+    let commands = block.split("```").next().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let script = commands
+        .replace("dropforge serve", &format!("dropforge serve --listen {free}"))
+        .replace("127.0.0.1:3000", &free);
+    let sandbox = Sandbox::new();
+    for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
+        std::fs::write(sandbox.path(block.lines().next().unwrap()), block.split_once('\n').unwrap().1).unwrap();
+    }
+    let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
+    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-ec", &format!("{script}\nkill $!")]).current_dir(sandbox.path(".")).env("PATH", path);
+    let done = outcome(shell).expect(0);
+    assert!(done.stdout.contains("  name: cart\n") && done.stdout.contains(": verified, sha256 "), "{}", done.stdout);
+}

@@ -1,0 +1,154 @@
+//! Rows of `brokkr`: matching, validation and rendering by the catalog, and the examples. The wording of an error is
+//! ours; status, code and the beginning of its message are compared, of violations all of it.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use dropforge::catalog::matching::missing;
+use dropforge::catalog::render::{Options, Outcome as Tried, Renderer, Trial};
+use dropforge::catalog::store::Marks;
+use dropforge::catalog::{Refusal, TemplateVersion};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use crate::report::{Outcome, Row};
+
+/// Runs a row of `brokkr/*.jsonl`.
+pub fn run_row(row: &Row) -> Outcome {
+    let Row { row, line, .. } = row;
+    let (given, want) = (&row["given"], &row["want"]);
+    let outcome = match row["kind"].as_str() {
+        Some("match") => matched(given, want),
+        Some("validate") if row["when"] == "create_template" => created(given, want),
+        Some("validate") => rendered(given, line, want),
+        Some("render") if calls_outside(given) => {
+            rendered(given, line, &json!({"status": 400, "code": "template_render_failed"}))
+        }
+        Some("render") => rendered(given, line, want),
+        Some("http") => return Outcome::Skip("replayed against the running service".to_owned()),
+        kind => return Outcome::Skip(format!("prose of kind {kind:?}: written as a test of its own")),
+    };
+    outcome.map_or_else(Outcome::Fail, |()| Outcome::Pass)
+}
+
+/// A template of the catalog has no environment: the ruling departs from the record.
+fn calls_outside(given: &Value) -> bool {
+    given["template_content"].as_str().is_some_and(|content| content.contains("get_env("))
+}
+
+fn renderer() -> &'static Renderer {
+    static RENDERER: OnceLock<Renderer> = OnceLock::new();
+    RENDERER.get_or_init(|| Renderer::new(&Options::default()))
+}
+
+fn matched(given: &Value, want: &Value) -> Result<(), String> {
+    let marks = |of: &str| -> Result<Marks, String> {
+        let labels =
+            serde_json::from_value(given[format!("{of}_labels")].clone()).map_err(|error| error.to_string())?;
+        let annotations = serde_json::from_value(given[format!("{of}_annotations")].clone());
+        Ok(Marks { labels, annotations: annotations.map_err(|error| error.to_string())? })
+    };
+    let missing = missing(&marks("template")?, &marks("stack")?);
+    let matches = missing == Marks::default();
+    let got = json!({"matches": matches, "missing_labels": missing.labels, "missing_annotations": missing.annotations});
+    if got == *want { Ok(()) } else { Err(format!("got {got}")) }
+}
+
+fn created(given: &Value, want: &Value) -> Result<(), String> {
+    let part = |key: &str, default| given[key].as_str().unwrap_or(default);
+    match renderer().compiled(part("template_content", "x"), part("parameters_schema", "{}")) {
+        Ok(_) if want["ok"] == true => Ok(()),
+        Ok(_) => Err("was accepted".to_owned()),
+        Err(refusal) => refused(&refusal, want),
+    }
+}
+
+fn rendered(given: &Value, line: &str, want: &Value) -> Result<(), String> {
+    let content = given["template_content"].as_str().unwrap_or("x");
+    let tried = try_out(content, given["parameters_schema"].as_str().unwrap_or("{}"), &parameters(line)?)?;
+    if let Some(text) = want["yaml_content"].as_str() {
+        return same_text(&tried, text);
+    }
+    match tried.failures.first() {
+        None if want["ok"] == true => Ok(()),
+        None => Err(format!("gave {:?}", tried.text)),
+        Some(refusal) => refused(refusal, want),
+    }
+}
+
+/// The parameters of a row as they are written there: numbers keep their form.
+fn parameters(line: &str) -> Result<Box<RawValue>, String> {
+    #[derive(serde::Deserialize)]
+    struct Given {
+        parameters: Box<RawValue>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Whole {
+        given: Given,
+    }
+    serde_json::from_str::<Whole>(line).map(|row| row.given.parameters).map_err(|error| error.to_string())
+}
+
+/// The text; where nothing but blanks is wanted it was rendered and refused afterwards.
+fn same_text(tried: &Tried, text: &str) -> Result<(), String> {
+    match (&tried.text, tried.failures.as_slice()) {
+        (Some(got), []) if got == text => Ok(()),
+        (None, [refusal]) if text.trim().is_empty() && refusal.message == "YAML content cannot be empty" => Ok(()),
+        got => Err(format!("got {got:?}")),
+    }
+}
+
+fn refused(refusal: &Refusal, want: &Value) -> Result<(), String> {
+    let details = refusal.details.clone().unwrap_or_default();
+    let right = want["status"] == refusal.class.status()
+        && want["code"] == refusal.code
+        && want["message"].as_str().is_none_or(|message| message == refusal.message)
+        && want["message_prefix"].as_str().is_none_or(|prefix| refusal.message.starts_with(prefix))
+        && want["details"].as_object().is_none_or(|all| all.iter().all(|(key, value)| details[key] == *value));
+    if right {
+        Ok(())
+    } else {
+        Err(format!("{} {}: {} {details}", refusal.class.status(), refusal.code, refusal.message))
+    }
+}
+
+fn try_out(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, String> {
+    let version = json!({
+        "id": "00000000-0000-7000-8000-000000000000", "created_at": "2026-01-01T00:00:00Z",
+        "updated_at": "2026-01-01T00:00:00Z", "deleted_at": null, "generator_id": null, "name": "t",
+        "description": null, "version": 1, "template_content": content, "parameters_schema": schema, "checksum": "",
+    });
+    let template: TemplateVersion = serde_json::from_value(version).map_err(|error| error.to_string())?;
+    let trial =
+        Trial { template, wanted: Marks::default(), given: None, parameters: parameters.to_owned(), defaults: false };
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| error.to_string())?;
+    runtime.block_on(renderer().try_out(trial)).map_err(|refusal| refusal.to_string())
+}
+
+/// Runs every example of a folder: template, schema and parameters, and what comes of them.
+pub fn run_examples(folder: &Path) -> Vec<(String, Outcome)> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> = names.filter_map(|name| Some(name.strip_suffix(".tera.yaml")?.to_owned())).collect();
+    names.sort();
+    let outcome = |name: &String| run_example(folder, name).map_or_else(Outcome::Fail, |()| Outcome::Pass);
+    names.iter().map(|name| (name.clone(), outcome(name))).collect()
+}
+
+fn run_example(folder: &Path, name: &str) -> Result<(), String> {
+    let read = |ending: &str| std::fs::read_to_string(folder.join(format!("{name}.{ending}")));
+    let need = |ending: &str| read(ending).map_err(|error| format!("{ending}: {error}"));
+    let parameters =
+        RawValue::from_string(need("params.json")?.trim().to_owned()).map_err(|error| error.to_string())?;
+    let tried = try_out(&need("tera.yaml")?, &need("schema.json")?, &parameters)?;
+    match (read("expected.yaml"), read("expected.error.txt")) {
+        (Ok(text), _) => same_text(&tried, &text),
+        (_, Ok(message)) => {
+            let prefix = message.split_inclusive(": ").next().unwrap_or_default();
+            let right = tried.failures.iter().any(|refusal| refusal.message.starts_with(prefix));
+            if right { Ok(()) } else { Err(format!("got {:?} {:?}", tried.text, tried.failures)) }
+        }
+        _ => Err("nothing says what to expect".to_owned()),
+    }
+}

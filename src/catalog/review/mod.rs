@@ -1,0 +1,188 @@
+//! A template and its schema, checked against each other when they are created.
+
+mod declared;
+mod reads;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::parameters::Schema;
+use crate::diagnostics::{Diagnostic, nearest};
+use crate::engine::Template;
+use crate::function::Registry;
+use crate::text::Position;
+use declared::Declared;
+use reads::Reads;
+
+/// Something to look at; what it is found in works.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(utoipa::ToSchema))]
+pub struct Finding {
+    /// For machines.
+    pub code: String,
+    /// For people.
+    pub message: String,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Counted from 1, in characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// What it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The likely fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Finding {
+    /// A finding without a place.
+    fn new(code: &str, name: &str, message: String) -> Self {
+        Self { code: code.to_owned(), message, line: None, column: None, name: Some(name.to_owned()), help: None }
+    }
+
+    fn at(self, at: Option<Position>) -> Self {
+        Self { line: at.map(|at| at.line), column: at.map(|at| at.column), ..self }
+    }
+
+    fn with_help(self, help: String) -> Self {
+        Self { help: Some(help), ..self }
+    }
+
+    /// A diagnostic as a finding.
+    pub(super) fn of(diagnostic: &Diagnostic, code: &str) -> Self {
+        let at = diagnostic.position();
+        Self {
+            code: code.to_owned(),
+            message: diagnostic.message.clone(),
+            line: at.map(|at| at.line),
+            column: at.map(|at| at.column),
+            name: diagnostic.message.split('`').nth(1).map(str::to_owned),
+            help: diagnostic.help.clone(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "server", derive(utoipa::ToSchema))]
+pub struct Review {
+    /// The parameters that the template may read, sorted.
+    pub inputs: Vec<String>,
+    /// What to look at.
+    pub findings: Vec<Finding>,
+}
+
+/// What to do about a function that reaches outside the parameters.
+pub(super) const PARAMETERS_ALONE: &str = "what is rendered depends on the parameters alone: make it a parameter";
+
+/// How many findings are told.
+const TOLD: usize = 100;
+
+/// Checks a template and its schema against each other; `registry` has the functions that the template may call.
+pub(super) fn review(template: &Template, schema: &Schema, registry: &Registry) -> Review {
+    let reads = Reads::of(template.program(), registry);
+    let root = schema.document();
+    let declared = Declared::by(root, [root]);
+    let inputs: Vec<String> = template.inputs().into_iter().map(str::to_owned).collect();
+    let mut findings: Vec<Finding> = template.lints().iter().map(|lint| Finding::of(lint, lint.code.name())).collect();
+    findings.extend(reads.forbidden.iter().map(|(called, (needs, at))| forbidden(*called, needs, *at)));
+    if !declared.properties.is_empty() {
+        findings.extend(reads.paths.iter().filter_map(|(path, at)| undeclared(root, &declared, path, *at)));
+        once_for_each(&mut findings);
+        findings.sort_by_key(|finding| (finding.line, finding.column));
+        // Behind what is bound to fail no code is left.
+        if !reads.everything && template.lints().is_empty() {
+            findings.extend(unread(&declared, &inputs));
+        }
+    }
+    findings.truncate(TOLD);
+    Review { inputs, findings }
+}
+
+/// A function that needs what a catalog's engine has not.
+fn forbidden((kind, name): (&str, &str), needs: &str, at: Option<Position>) -> Finding {
+    let message = format!("{kind} `{name}` needs the capability {needs}, which templates of a catalog do not have");
+    Finding::new("function.capability_off", name, message).at(at).with_help(PARAMETERS_ALONE.to_owned())
+}
+
+/// A path that leads to a name that no schema declares.
+fn undeclared(root: &Json, declared: &Declared<'_>, path: &[&str], at: Option<Position>) -> Option<Finding> {
+    let mut found = None;
+    let mut here = declared;
+    let mut below;
+    for (depth, &name) in path.iter().enumerate() {
+        if here.properties.is_empty() && here.elements.is_empty() {
+            return None;
+        }
+        if name.parse::<usize>().is_ok() && depth > 0 {
+            below = Declared::by(root, here.elements.iter().copied());
+        } else if here.properties.is_empty() {
+            return None;
+        } else if !here.knows(name) {
+            found = Some(depth);
+            break;
+        } else {
+            below = Declared::by(root, here.properties.get(name).into_iter().flatten().copied());
+        }
+        here = &below;
+    }
+    let depth = found?;
+    let (name, near) = (path.get(depth)?, nearest(path.get(depth)?, here.names()));
+    // At the top a schema that says nothing of other names was not written for them; below, much is left unsaid.
+    let odd = if depth == 0 { !here.open || here.closed } else { here.closed };
+    if !odd && near.is_none() {
+        return None;
+    }
+    let whole = path.get(..=depth)?.join(".");
+    let (code, message) = match depth {
+        0 => ("schema.undeclared", format!("`{name}` is read and the schema does not declare it")),
+        _ => {
+            let parent = path.get(..depth)?.join(".");
+            (
+                "schema.undeclared_property",
+                format!("`{whole}` is read and the schema of `{parent}` does not declare `{name}`"),
+            )
+        }
+    };
+    let finding = Finding::new(code, &whole, message).at(at);
+    Some(match near {
+        Some(near) => finding.with_help(format!("did you mean `{near}`?")),
+        None => finding,
+    })
+}
+
+/// Each name once, where it is read first.
+fn once_for_each(findings: &mut Vec<Finding>) {
+    let place = |finding: &Finding| (finding.line.unwrap_or(u32::MAX), finding.column.unwrap_or(u32::MAX));
+    findings.sort_by_key(place);
+    let mut seen = BTreeSet::new();
+    findings.retain(|finding| {
+        let schema = finding.code.starts_with("schema.");
+        !schema || seen.insert((finding.code.clone(), finding.name.clone()))
+    });
+}
+
+/// What is declared and never read.
+fn unread(declared: &Declared<'_>, inputs: &[String]) -> Vec<Finding> {
+    let names: BTreeSet<&str> = declared.names().collect();
+    let unread = names.into_iter().filter(|name| !inputs.iter().any(|input| input == name));
+    let finding = |name: &str| match declared.required.contains(name) {
+        true => Finding::new("schema.required_unread", name, format!("`{name}` is required and never read")),
+        false => Finding::new("schema.unread", name, format!("`{name}` is declared and never read")),
+    };
+    let near = |name: &str| {
+        let strangers = inputs.iter().map(String::as_str).filter(|input| !declared.knows(input));
+        nearest(name, strangers).map(|near| format!("the template reads `{near}`: is that what is meant?"))
+    };
+    let told = |name: &str| match near(name) {
+        Some(help) => finding(name).with_help(help),
+        None => finding(name),
+    };
+    unread.map(told).collect()
+}

@@ -1,0 +1,151 @@
+//! The one connection that writes.
+//!
+//! Requests that come while a commit is being synced wait in a queue and are carried out together in the next
+//! transaction, each in a savepoint of its own: one sync serves them all, what one fails at is undone alone, and none is
+//! answered before the commit is on the disk.
+
+use std::sync::{Mutex, PoisonError};
+
+use sqlx::{Connection, SqliteConnection};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::super::{Doing, StoreError, Stored};
+
+/// How many requests may wait before those who bring more wait themselves.
+const WAITING: usize = 1024;
+/// How many are committed together at most: nobody waits for ever for the others.
+const TOGETHER: usize = 128;
+
+/// Tells who asked how it went; first it is told whether what was done is on the disk.
+type Answer = Box<dyn FnOnce(Result<(), &str>) + Send>;
+/// A request: does it, and says whether what it did is to stay.
+type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, (bool, Answer)> + Send>;
+
+struct Request {
+    work: Work,
+    writes: bool,
+}
+
+/// The connection's queue.
+#[derive(Debug)]
+pub struct Writer {
+    queue: Mutex<Option<mpsc::Sender<Request>>>,
+    task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+fn gone() -> StoreError {
+    StoreError::Failed("the store is closed".to_owned())
+}
+
+impl Writer {
+    /// Starts to work on this connection.
+    pub fn over(connection: SqliteConnection) -> Self {
+        let (queue, requests) = mpsc::channel(WAITING);
+        let task = tokio::spawn(serve(connection, requests));
+        Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(Some(task)) }
+    }
+
+    /// Does what changes something. It is done to the end even if nobody waits for the answer any more.
+    pub async fn write<T, F>(&self, work: F) -> Stored<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, Stored<T>> + Send + 'static,
+    {
+        self.ask(work, true).await
+    }
+
+    /// Does what changes nothing.
+    pub async fn read<T, F>(&self, work: F) -> Stored<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, Stored<T>> + Send + 'static,
+    {
+        self.ask(work, false).await
+    }
+
+    async fn ask<T, F>(&self, work: F, writes: bool) -> Stored<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, Stored<T>> + Send + 'static,
+    {
+        let (tell, answer) = oneshot::channel();
+        let work: Work = Box::new(move |connection| {
+            Box::pin(async move {
+                let done = work(connection).await;
+                let stays = done.is_ok();
+                let answer: Answer = Box::new(move |committed| {
+                    let failed = |why: &str| StoreError::Failed(why.to_owned());
+                    // Whoever asked may have gone.
+                    let _ = tell.send(committed.map_err(failed).and(done));
+                });
+                (stays, answer)
+            })
+        });
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        queue.ok_or_else(gone)?.send(Request { work, writes }).await.map_err(|_| gone())?;
+        answer.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
+    }
+
+    /// Takes no more requests, carries out those that wait, and closes the connection.
+    pub async fn close(&self) {
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        if let Some(task) = self.task.lock().await.take() {
+            // A task that panicked has closed its connection too.
+            let _ = task.await;
+        }
+    }
+}
+
+async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Request>) {
+    let mut together = Vec::new();
+    while requests.recv_many(&mut together, TOGETHER).await > 0 {
+        let (writes, reads): (Vec<_>, Vec<_>) = together.drain(..).partition(|request| request.writes);
+        if !writes.is_empty() {
+            commit(&mut connection, writes).await;
+        }
+        for request in reads {
+            let (_, answer) = (request.work)(&mut connection).await;
+            answer(Ok(()));
+        }
+    }
+    // The process is done with the file; what was committed is in it.
+    let _ = connection.close().await;
+}
+
+/// Carries requests out in one transaction.
+async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
+    let mut answers = Vec::with_capacity(requests.len());
+    let committed = carry_out(connection, requests, &mut answers).await;
+    if committed.is_err() {
+        // Where the failure has ended the transaction already there is nothing to roll back.
+        let _ = say(connection, "ROLLBACK").await;
+    }
+    let why = committed.map_err(|error| error.to_string());
+    for answer in answers {
+        answer(why.as_ref().copied().map_err(String::as_str));
+    }
+}
+
+/// An error leaves a transaction that is to be rolled back, and requests that were not carried out without an answer.
+async fn carry_out(
+    connection: &mut SqliteConnection,
+    requests: Vec<Request>,
+    answers: &mut Vec<Answer>,
+) -> Result<(), sqlx::Error> {
+    say(connection, "BEGIN IMMEDIATE").await?;
+    for request in requests {
+        say(connection, "SAVEPOINT request").await?;
+        let (stays, answer) = (request.work)(connection).await;
+        answers.push(answer);
+        if !stays {
+            say(connection, "ROLLBACK TO request").await?;
+        }
+        say(connection, "RELEASE request").await?;
+    }
+    say(connection, "COMMIT").await
+}
+
+async fn say(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
+    sqlx::query(what).execute(connection).await.map(drop)
+}

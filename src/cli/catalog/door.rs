@@ -1,0 +1,117 @@
+//! The way to a catalog: the service behind a URL, or the same service in this process over a local store.
+
+use serde_json::Value as Json;
+
+use super::args::CatalogArgs;
+use crate::catalog::{Class, Refusal};
+use crate::cli::exit::Failed;
+use crate::diagnostics::{Code, Diagnostic};
+use crate::server::{InProcess, Settings};
+
+/// What a command gets, or why it ends.
+pub(super) type Answered<T> = Result<T, Failed>;
+
+/// Requests of the REST interface, wherever the catalog is.
+#[derive(Debug)]
+pub(super) enum Door {
+    /// In this process, as an administrator: who may write the file may do everything.
+    Here(Box<InProcess>),
+    /// Behind a URL.
+    There {
+        /// Keeps connections.
+        agent: ureq::Agent,
+        /// Up to `/api/v1`.
+        base: String,
+        /// The `Authorization` header.
+        key: String,
+    },
+}
+
+impl Door {
+    /// The door to the catalog that the arguments name.
+    pub(super) fn open(args: &CatalogArgs) -> Answered<Self> {
+        let Some(server) = &args.server else {
+            let here =
+                InProcess::open(&args.db, Settings::default()).map_err(|refusal| Failed::from(refusal.diagnostic()))?;
+            return Ok(Door::Here(Box::new(here)));
+        };
+        let config = ureq::Agent::config_builder().http_status_as_error(false).build();
+        let base = format!("{}/api/v1", server.trim_end_matches('/'));
+        Ok(Door::There { agent: config.into(), base, key: key(args)? })
+    }
+
+    /// What stands at a path.
+    pub(super) fn get(&self, path: &str) -> Answered<Json> {
+        self.send("GET", path, None)
+    }
+
+    /// Makes something.
+    pub(super) fn post(&self, path: &str, body: &Json) -> Answered<Json> {
+        self.send("POST", path, Some(body))
+    }
+
+    /// Changes something.
+    pub(super) fn put(&self, path: &str, body: &Json) -> Answered<Json> {
+        self.send("PUT", path, Some(body))
+    }
+
+    /// Deletes something.
+    pub(super) fn delete(&self, path: &str) -> Answered<()> {
+        self.send("DELETE", path, None).map(|_| ())
+    }
+
+    fn send(&self, method: &str, path: &str, body: Option<&Json>) -> Answered<Json> {
+        let (status, text) = match self {
+            Door::Here(here) => here.request(method, &format!("/api/v1{path}"), body),
+            Door::There { agent, base, key } => there(agent, method, &format!("{base}{path}"), key, body)?,
+        };
+        if (200..300).contains(&status) {
+            return Ok(serde_json::from_slice(&text).unwrap_or(Json::Null));
+        }
+        match serde_json::from_slice::<Refusal>(&text) {
+            Ok(refusal) => Err(Failed::from(Refusal { class: Class::of_status(status), ..refusal }.diagnostic())),
+            Err(_) if status == 401 => {
+                let error = Diagnostic::new(Code::CatalogRefused, "the service does not know the key");
+                Err(error.with_help("give a valid one by `--key-file` or DROPFORGE_KEY").into())
+            }
+            Err(_) => Err(Diagnostic::new(Code::CatalogUnreachable, format!("the service answers {status}")).into()),
+        }
+    }
+}
+
+fn key(args: &CatalogArgs) -> Answered<String> {
+    let text = match &args.key_file {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())))?,
+        None => std::env::var("DROPFORGE_KEY").map_err(|_| {
+            let error = Diagnostic::new(Code::Usage, "the service wants a key");
+            error.with_help("give it by `--key-file FILE` or the variable DROPFORGE_KEY")
+        })?,
+    };
+    Ok(text.trim().to_owned())
+}
+
+fn there(agent: &ureq::Agent, method: &str, url: &str, key: &str, body: Option<&Json>) -> Answered<(u16, Vec<u8>)> {
+    let unreachable = |error: &dyn std::fmt::Display| {
+        Failed::from(Diagnostic::new(Code::CatalogUnreachable, format!("cannot ask `{url}`: {error}")))
+    };
+    let request = ureq::http::Request::builder().method(method).uri(url).header("Authorization", key);
+    let request = request.header("Content-Type", "application/json");
+    let bytes = body.map(ToString::to_string).unwrap_or_default();
+    let request = request.body(bytes).map_err(|error| unreachable(&error))?;
+    let mut response = agent.run(request).map_err(|error| unreachable(&error))?;
+    let status = response.status().as_u16();
+    let text = response.body_mut().with_config().limit(1 << 30).read_to_vec();
+    Ok((status, text.map_err(|error| unreachable(&error))?))
+}
+
+/// A path with a query.
+pub(super) fn path(base: &str, query: &[(&str, &str)]) -> String {
+    let written = query.iter().map(|(key, value)| format!("{key}={}", segment(value)));
+    format!("{base}?{}", written.collect::<Vec<_>>().join("&"))
+}
+
+/// A text as one segment of a path, or one value of a query.
+pub(super) fn segment(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}

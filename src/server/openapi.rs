@@ -1,0 +1,79 @@
+//! The description of the routes: what stands at each of them, and what every route may answer.
+
+use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder};
+
+/// The name under which the routes refer to keys.
+const KEY: &str = "pak";
+
+/// A description without routes.
+pub(super) fn beginning() -> OpenApi {
+    let info = InfoBuilder::new().title("dropforge catalog").version(env!("CARGO_PKG_VERSION")).description(Some(
+        "Templates with schemas, versions, matching rules, owners, and a record of what was rendered.",
+    ));
+    let mut components = Components::new();
+    let description = "A key, as it is or behind `Bearer`.";
+    let scheme = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description("Authorization", description)));
+    components.add_security_scheme(KEY, scheme);
+    OpenApiBuilder::new().info(info.build()).components(Some(components)).build()
+}
+
+/// Adds what every route that wants a key may answer.
+pub(super) fn with_common_answers(api: &mut OpenApi) {
+    for item in api.paths.paths.values_mut() {
+        for operation in operations(item) {
+            complete(operation);
+        }
+    }
+}
+
+/// The operations of a path.
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.put, &mut item.post, &mut item.delete].into_iter().flatten()
+}
+
+fn complete(operation: &mut Operation) {
+    operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>(KEY, [])]);
+    let unknown = ResponseBuilder::new().description("The key is not known. There is no body.").build();
+    operation.responses.responses.entry("401".to_owned()).or_insert(RefOr::T(unknown));
+    for (status, what) in answers(operation) {
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(what));
+    }
+}
+
+/// What this operation may answer besides what stands at it.
+fn answers(operation: &Operation) -> Vec<(&'static str, &'static str)> {
+    let mut answers = vec![
+        ("429", "The key makes too many requests: `too_many_requests`."),
+        ("500", "The service failed: `internal_error`."),
+        ("503", "There is too much to do just now: `busy`."),
+    ];
+    if asks(operation) {
+        answers.push(("400", "The path or the query cannot be read: `invalid_path`, `invalid_query`."));
+    }
+    if operation.request_body.is_some() {
+        answers.extend([
+            ("400", "The body cannot be read: `invalid_json`, `unreadable_body`."),
+            ("408", "The body took too long: `request_timeout`."),
+            ("413", "The body is too large: `payload_too_large`."),
+            ("415", "The body is of another type: `unsupported_media_type`."),
+            ("422", "The body is JSON of another shape: `invalid_body`."),
+        ]);
+    }
+    answers
+}
+
+/// Whether there is something in the path or the query that can be wrong.
+fn asks(operation: &Operation) -> bool {
+    let mut parameters = operation.parameters.iter().flatten();
+    parameters.any(|parameter| match parameter {
+        RefOr::T(parameter) => matches!(parameter.parameter_in, ParameterIn::Path | ParameterIn::Query),
+        RefOr::Ref(_) => true,
+    })
+}
+
+fn refusal(description: &str) -> RefOr<utoipa::openapi::Response> {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorResponse"))).build();
+    RefOr::T(ResponseBuilder::new().description(description).content("application/json", content).build())
+}

@@ -1,0 +1,69 @@
+// The difference between two texts, by the line.
+
+import { h } from "./dom.js";
+
+const CONTEXT = 3;
+const MOST_CELLS = 4_000_000;
+
+/** Lines as `[sign, line]` with " ", "-" or "+"; a table of longest common subsequences of what is between the ends. */
+export function diffLines(before, after) {
+  const [a, b] = [before, after].map((text) => text.split("\n"));
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const kept = (lines) => lines.map((line) => [" ", line]);
+  const middle = between(a.slice(start, a.length - end), b.slice(start, b.length - end));
+  return [...kept(a.slice(0, start)), ...middle, ...kept(a.slice(a.length - end))];
+}
+
+function between(a, b) {
+  const [gone, come] = [(line) => ["-", line], (line) => ["+", line]];
+  if (a.length * b.length > MOST_CELLS) return [...a.map(gone), ...b.map(come)];
+  const width = b.length + 1;
+  const longest = new Uint32Array((a.length + 1) * width);
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      const [below, right] = [longest[(i + 1) * width + j], longest[i * width + j + 1]];
+      longest[i * width + j] = a[i] === b[j] ? longest[(i + 1) * width + j + 1] + 1 : Math.max(below, right);
+    }
+  }
+  const lines = [];
+  let [i, j] = [0, 0];
+  while (i < a.length && j < b.length) {
+    if (a[i] === b[j]) {
+      lines.push([" ", a[i]]);
+      i += 1;
+      j += 1;
+    } else if (longest[(i + 1) * width + j] >= longest[i * width + j + 1]) lines.push(gone(a[i++]));
+    else lines.push(come(b[j++]));
+  }
+  return [...lines, ...a.slice(i).map(gone), ...b.slice(j).map(come)];
+}
+
+/** A difference as a list; lines far from every change are left out. */
+export function shownDiff(before, after, name) {
+  if (before === after) return h("p", { class: "same" }, "No difference.");
+  const lines = diffLines(before, after);
+  const near = (_, index) => lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(([sign]) => sign !== " ");
+  return rows(lines.map((line, index) => (near(line, index) ? line : null)), name);
+}
+
+/** A unified diff that was made elsewhere, as a list. */
+export function shownUnified(text, name) {
+  const lines = text.replace(/\n$/, "").split("\n");
+  return rows(lines.map((line) => (/^(\+\+\+|---|@@)/.test(line) ? ["@", line] : [line[0] || " ", line.slice(1)])), name);
+}
+
+const KINDS = { " ": ["span", "", "kept"], "-": ["del", "removed: ", "gone"], "+": ["ins", "added: ", "come"], "@": ["span", "", "place"] };
+
+function rows(lines, name) {
+  const shown = lines.filter((line, index) => line !== null || lines[index - 1] !== null);
+  const row = (line) => {
+    if (line === null) return h("li", { class: "place" }, "⋯");
+    const [tag, spoken, kind] = KINDS[line[0]] ?? KINDS[" "];
+    const sign = h("span", { "aria-hidden": "true" }, line[0] === "@" ? "" : line[0]);
+    return h("li", { class: kind }, sign, spoken && h("span", { class: "spoken" }, spoken), h(tag, {}, line[1]));
+  };
+  return h("ul", { class: "diff text", tabindex: "0", "aria-label": name }, shown.map(row));
+}

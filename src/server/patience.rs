@@ -1,0 +1,78 @@
+//! A stream that does not wait for ever for a client to take what is written: a client that stops reading loses its
+//! connection, and what was held for it is freed.
+
+use std::future::Future;
+use std::io::{Error, ErrorKind, IoSlice, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use tokio::time::{Instant, Sleep, sleep};
+
+/// A stream, and how long a write to it may take.
+pub(super) struct Patient<S> {
+    stream: S,
+    patience: Duration,
+    waiting: bool,
+    end: Pin<Box<Sleep>>,
+}
+
+impl<S> Patient<S> {
+    /// Writes to `stream` end in an error when nothing of them is taken for `patience`.
+    pub(super) fn new(stream: S, patience: Duration) -> Self {
+        Self { stream, patience, waiting: false, end: Box::pin(sleep(patience)) }
+    }
+
+    /// What a write came to: as it is, or an error when it has been pending for too long.
+    fn judge<T>(&mut self, cx: &mut Context<'_>, came: Poll<Result<T>>) -> Poll<Result<T>> {
+        if came.is_ready() {
+            self.waiting = false;
+            return came;
+        }
+        if !self.waiting {
+            self.waiting = true;
+            self.end.as_mut().reset(Instant::now() + self.patience);
+        }
+        match self.end.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client takes nothing"))),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<S: Read + Unpin> Read for Patient<S> {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: ReadBufCursor<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_read(cx, buf)
+    }
+}
+
+impl<S: Write + Unpin> Write for Patient<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<Result<usize>> {
+        let came = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.judge(cx, came)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let came = Pin::new(&mut self.stream).poll_flush(cx);
+        self.judge(cx, came)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let came = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.judge(cx, came)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        let came = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.judge(cx, came)
+    }
+}

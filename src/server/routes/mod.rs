@@ -1,0 +1,96 @@
+//! The routes. Each says what it answers where it stands; what all of them may answer is added to the description.
+
+mod auth;
+mod generators;
+mod instances;
+mod keys;
+mod marks;
+mod objects;
+mod probes;
+mod stacks;
+mod stamp;
+mod templates;
+mod versions;
+
+use std::sync::Arc;
+
+use axum::http::{StatusCode, Uri};
+use axum::middleware::from_fn_with_state;
+use axum::{Router, middleware};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use super::failure::Failure;
+use super::{Service, caller, observe, openapi, page};
+
+/// What handlers share.
+pub(super) type Shared = Arc<Service>;
+
+/// Where the routes that want a key begin.
+const ROOT: &str = "/api/v1";
+
+/// The routes that want a key.
+fn keyed() -> OpenApiRouter<Shared> {
+    let mut routes = OpenApiRouter::default()
+        .merge(auth::routes())
+        .merge(generators::routes())
+        .merge(instances::routes())
+        .merge(keys::routes())
+        .merge(marks::routes())
+        .merge(objects::routes())
+        .merge(stacks::routes())
+        .merge(stamp::routes())
+        .merge(templates::routes())
+        .merge(versions::routes());
+    openapi::with_common_answers(routes.get_openapi_mut());
+    routes
+}
+
+/// The description of all routes but those of the page.
+pub(super) fn description() -> OpenApi {
+    OpenApiRouter::with_openapi(openapi::beginning()).merge(probes::routes()).nest(ROOT, keyed()).into_openapi()
+}
+
+/// All routes.
+pub(super) fn router(service: &Shared) -> Router {
+    let authenticate = from_fn_with_state(service.clone(), caller::authenticate);
+    let keyed = Router::from(keyed()).route_layer(authenticate);
+    Router::from(probes::routes())
+        .merge(page::routes())
+        .nest(ROOT, keyed)
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_allowed)
+        .layer(middleware::from_fn_with_state(service.clone(), observe::observe))
+        .with_state(service.clone())
+}
+
+async fn unknown(uri: Uri) -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, "not_found", format!("there is nothing at {}", uri.path()))
+}
+
+async fn not_allowed(uri: Uri) -> Failure {
+    let message = format!("{} does not take this method", uri.path());
+    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The paths that a router knows: axum tells them only to who debugs it, with those of its fallback.
+    fn paths(router: &Router<Shared>) -> BTreeSet<String> {
+        let text = format!("{router:?}");
+        let routed = |part: &&str| part.len() > 1 && part.starts_with('/') && !part.contains("__private__axum");
+        text.split('"').filter(routed).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn every_route_but_the_page_is_described() {
+        let routed = paths(&Router::from(probes::routes()).nest(ROOT, Router::from(keyed())));
+        let described: BTreeSet<_> = description().paths.paths.into_keys().collect();
+        assert!(routed.len() > 20, "{routed:?}");
+        assert_eq!(routed, described);
+    }
+}
