@@ -145,10 +145,10 @@ fn marks_and_keys_are_changed() {
         catalog.filled();
         let labels = catalog.run(&["labels", "web", "--add", "a/b", "--remove", "env=prod"]).expect(0).stdout;
         assert_eq!(labels, "LABEL\na/b\n");
-        let annotations = catalog.run(&["annotations", "web", "--add", "tier=1", "--add", "zone=eu"]).expect(0).stdout;
+        let annotations = catalog.run(&["annotate", "web", "--add", "tier=1", "--add", "zone=eu"]).expect(0).stdout;
         assert_eq!(annotations, "KEY   VALUE\ntier  1\nzone  eu\n");
-        catalog.run(&["annotations", "web", "--remove", "tier"]).expect(0);
-        catalog.run(&["annotations", "web", "--add", "a b=c"]).expect(1).says(&["invalid_annotation"]);
+        catalog.run(&["annotate", "web", "--remove", "tier"]).expect(0);
+        catalog.run(&["annotate", "web", "--add", "a b=c"]).expect(1).says(&["invalid_annotation"]);
         let pak = catalog.run(&["key", "create", "--role", "readonly"]).expect(0).stdout;
         assert!(pak.starts_with("brokkr_BR"), "{pak}");
         let id = catalog.json(&["key", "list"]).as_array().unwrap().last().unwrap()["id"].as_str().unwrap().to_owned();

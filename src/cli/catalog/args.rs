@@ -58,7 +58,7 @@ pub(super) enum CatalogCommand {
         remove: Vec<String>,
     },
     /// Show or change the annotations that a stack must have
-    Annotations {
+    Annotate {
         /// An id, a name, or NAME@VERSION
         template: TemplateRef,
         /// Add an annotation

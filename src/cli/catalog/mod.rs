@@ -30,9 +30,7 @@ pub(super) fn run(args: &CatalogArgs, matches: &ArgMatches, console: &Console) -
         CatalogCommand::List { all } => templates::list(&door, *all, &print),
         CatalogCommand::Show { template } => templates::show(&door, template, &print),
         CatalogCommand::Labels { template, add, remove } => templates::labels(&door, template, add, remove, &print),
-        CatalogCommand::Annotations { template, add, remove } => {
-            templates::annotations(&door, template, add, remove, &print)
-        }
+        CatalogCommand::Annotate { template, add, remove } => templates::annotate(&door, template, add, remove, &print),
         CatalogCommand::Instantiate(instantiate) => {
             let of_command = matches.subcommand().map_or(matches, |(_, matches)| matches);
             objects::instantiate(&door, instantiate, of_command, &print)

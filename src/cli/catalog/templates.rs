@@ -132,7 +132,7 @@ pub(super) fn labels(
 }
 
 /// Shows or changes annotations.
-pub(super) fn annotations(
+pub(super) fn annotate(
     door: &Door,
     meant: &TemplateRef,
     add: &[(String, String)],
