@@ -1,7 +1,6 @@
 //! `catalog` and `serve`: the same commands over a local store and over a service.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use crate::support::{Outcome, Sandbox, outcome};
@@ -207,21 +206,14 @@ fn a_catalog_that_cannot_be_opened_is_told() {
 /// The README's commands, run by a shell in one directory, at an address that is free.
 #[test]
 fn the_readme_starts_a_service_and_uses_it() {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let (sandbox, readme) = Sandbox::of_readme();
     let block = readme.split("```sh\n").find(|block| block.starts_with("dropforge serve --init")).unwrap();
     let commands = block.split("```").next().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let script = commands
         .replace("dropforge serve", &format!("dropforge serve --listen {free}"))
         .replace("127.0.0.1:3000", &free);
-    let sandbox = Sandbox::new();
-    for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
-        std::fs::write(sandbox.path(block.lines().next().unwrap()), block.split_once('\n').unwrap().1).unwrap();
-    }
-    let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
-    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
-    let mut shell = Command::new("sh");
-    shell.args(["-ec", &format!("{script}\nkill $!")]).current_dir(sandbox.path(".")).env("PATH", path);
+    let shell = sandbox.shell("-ec", &format!("{script}\nkill $!"));
     let done = outcome(shell).expect(0);
     assert!(done.stdout.contains("  name: cart\n") && done.stdout.contains(": verified, sha256 "), "{}", done.stdout);
 }

@@ -37,20 +37,13 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
 /// stands below them. A `yaml` block is the file there that its first line names.
 #[test]
 fn the_commands_of_the_readme_print_what_it_shows() {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
-    let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
-    let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
-    let sandbox = Sandbox::new();
-    for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
-        std::fs::write(sandbox.path(block.lines().next().unwrap()), block.split_once('\n').unwrap().1).unwrap();
-    }
+    let (sandbox, readme) = Sandbox::of_readme();
     let mut commands = 0;
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for part in block.split("$ ").skip(1) {
             let (command, wanted) = part.split_once('\n').unwrap();
-            let mut shell = std::process::Command::new("sh");
-            shell.args(["-c", &format!("{{ {command}; }} 2>&1")]).current_dir(sandbox.path("."));
-            shell.env("PATH", &path).env("DROPFORGE_CACHE", "").env("NO_COLOR", "1");
+            let mut shell = sandbox.shell("-c", &format!("{{ {command}; }} 2>&1"));
+            shell.env("DROPFORGE_CACHE", "").env("NO_COLOR", "1");
             assert_eq!(crate::support::outcome(shell).stdout, wanted, "{command}");
             commands += 1;
         }

@@ -65,6 +65,26 @@ impl Sandbox {
         sandbox
     }
 
+    /// A sandbox with the README's files: a `yaml` block is the file that its first line names. And the README.
+    pub fn of_readme() -> (Self, String) {
+        let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+        let sandbox = Self::new();
+        for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
+            let (name, text) = block.split_once('\n').unwrap();
+            sandbox.write(name, text);
+        }
+        (sandbox, readme)
+    }
+
+    /// A shell that runs `script` here and finds the binary.
+    pub fn shell(&self, flags: &str, script: &str) -> Command {
+        let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
+        let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
+        let mut shell = Command::new("sh");
+        shell.args([flags, script]).current_dir(self.temp.path()).env("PATH", path);
+        shell
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.temp.path().join(name)
     }

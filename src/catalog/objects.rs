@@ -206,13 +206,13 @@ impl Catalog {
 
     /// Makes ready to render a template for many sets of parameters.
     pub async fn stamping(&self, who: Actor, template: Uuid, defaults: bool) -> Result<Stamping> {
-        let labels = self.template_labels(who, template).await?;
-        let annotations = self.template_annotations(who, template).await?;
+        let template = self.template(who, template).await?;
+        let labels = self.store().template_labels(template.id).await.map_err(template_missing())?;
+        let annotations = self.store().template_annotations(template.id).await.map_err(template_missing())?;
         let wanted = Marks {
             labels: labels.into_iter().map(|row| row.label).collect(),
             annotations: annotations.into_iter().map(|row| (row.key, row.value)).collect(),
         };
-        let template = self.template(who, template).await?;
         Ok(Stamping { catalog: self.clone(), who, template, wanted, defaults })
     }
 }

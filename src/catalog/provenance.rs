@@ -74,7 +74,8 @@ pub struct Changes {
 impl Catalog {
     /// What an object was rendered from, as it may be shown: secret parameters are hidden.
     pub async fn provenance(&self, who: Actor, object: Uuid) -> Result<Provenance> {
-        let record = self.record(who, object).await?;
+        self.object(who, object).await?;
+        let record = self.record(object).await?;
         let template = self.store().template_ever(record.template_id).await.map_err(Refusal::of_store)?;
         Ok(self.shown(record, &template))
     }
@@ -88,16 +89,16 @@ impl Catalog {
         Provenance { template_parameters: shown, ..record }
     }
 
-    async fn record(&self, who: Actor, object: Uuid) -> Result<Provenance> {
-        self.object(who, object).await?;
+    /// The record of an object that the asker may see.
+    async fn record(&self, object: Uuid) -> Result<Provenance> {
         let missing = Refusal::or_missing("provenance_not_found", "the object was not rendered from a template");
         self.store().provenance(object).await.map_err(missing)
     }
 
     /// Renders an object again from its record, and says whether the same bytes come out.
     pub async fn verify(&self, who: Actor, object: Uuid) -> Result<Verification> {
-        let record = self.record(who, object).await?;
         let stored = self.object(who, object).await?.yaml_content;
+        let record = self.record(object).await?;
         let template = self.store().template_ever(record.template_id).await.map_err(Refusal::of_store)?;
         let mut problems = disagreements(&record, &template, &stored);
         let (found, diff) = match self.again(&template, None, &record).await? {
