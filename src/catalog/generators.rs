@@ -80,17 +80,13 @@ impl Catalog {
     /// # Errors
     /// `invalid_key` where the given one is none.
     pub async fn initialise(&self, given: Option<&str>) -> Result<Option<String>> {
-        let keys = self.store().keys().await.map_err(Refusal::of_store)?;
-        if keys.iter().any(|key| key.role == Role::Admin && key.revoked_at.is_none()) {
-            return Ok(None);
-        }
         let wrong = || Refusal::invalid("invalid_key", "a key has the form brokkr_BRxxxxxx_ and 24 letters and digits");
         let pak = match given {
             Some(text) => Pak::parse(text.trim()).ok_or_else(wrong)?,
             None => Pak::random()?,
         };
-        self.store().add_key(&pak.row(Role::Admin, None, now())).await.map_err(Refusal::of_store)?;
-        Ok(Some(pak.reveal()))
+        let added = self.store().add_first_key(&pak.row(Role::Admin, None, now())).await.map_err(Refusal::of_store)?;
+        Ok(added.then(|| pak.reveal()))
     }
 
     /// Makes a key of a role that no generator is needed for. The secret is answered once.

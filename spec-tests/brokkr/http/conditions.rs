@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::client::Reply;
-use super::running::{Running, SCHEMA, TEMPLATE, text};
+use super::running::{Running, text};
 
 #[test]
 fn what_a_client_has_is_not_sent_again() {
@@ -184,21 +184,4 @@ fn a_generator_whose_key_was_shown_is_not_made_twice() {
     let again = named(&server, "POST", "/api/v1/generators", &body, "n");
     // Its key cannot be shown a second time: the answer says that it is there.
     assert_eq!(again.status, 409, "{}", again.text());
-}
-
-#[test]
-fn updates_of_one_template_by_many_clients_all_succeed() {
-    let server = Running::new();
-    let path = format!("/api/v1/templates/{}", server.template(&server.admin, "web"));
-    let body = json!({ "template_content": TEMPLATE, "parameters_schema": SCHEMA });
-    let update = || -> Vec<i64> {
-        let answers = (0..12).map(|_| server.send(&server.admin, "PUT", &path, &body).has(200).json());
-        answers.map(|made| made["version"].as_i64().unwrap()).collect()
-    };
-    let mut versions: Vec<i64> = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..8).map(|_| scope.spawn(update)).collect();
-        clients.into_iter().flat_map(|client| client.join().unwrap()).collect()
-    });
-    versions.sort_unstable();
-    assert_eq!(versions, (2..=97).collect::<Vec<_>>());
 }

@@ -8,5 +8,7 @@ mod endpoints;
 mod hostile;
 mod isolation;
 mod lifecycle;
+mod load;
 mod pages;
 mod running;
+mod scenarios;

@@ -106,11 +106,14 @@ impl Running {
         }
     }
 
-    /// A request with the administrator's key.
+    /// A request over a connection of its own, without a key.
     pub fn request(&self, method: &str, path: &str) -> Request<'_> {
-        let request =
-            Request { running: self, head: format!("{method} {path} HTTP/1.1\r\nHost: test\r\n"), body: None };
-        request.header("Connection", "close")
+        self.further(method, path).header("Connection", "close")
+    }
+
+    /// A request over a connection that is kept, without a key.
+    pub fn further(&self, method: &str, path: &str) -> Request<'_> {
+        Request { running: self, head: format!("{method} {path} HTTP/1.1\r\nHost: test\r\n"), body: None }
     }
 
     pub fn call(&self, pak: &str, method: &str, path: &str) -> Reply {

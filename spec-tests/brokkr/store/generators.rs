@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use dropforge::catalog::Generator;
 use dropforge::catalog::store::{Page, new_id};
+use tokio::sync::Barrier;
 
 use super::rows::{a_generator, a_key, an_object, generator_in, now, stack_in, version_in};
 use crate::databases::Database;
@@ -77,6 +78,32 @@ pub async fn keys_are_found_until_they_are_revoked(db: Arc<Database>) {
     assert_eq!(keys.iter().find(|key| key.id == admin.id).unwrap().revoked_at, Some(at));
     assert_eq!(keys.iter().find(|key| key.id == other.id), Some(&other));
     refused!(store.add_key(&a_key("BRdangle", Some(new_id()))).await, Dangling("api_keys_generator_id_fkey"));
+}
+
+pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
+    const ASK: usize = 16;
+    let (store, second) = (db.open().await, db.open().await);
+    let together = Arc::new(Barrier::new(ASK));
+    let key = |n| a_key(&format!("BRfir{n:03}"), None);
+    let first = |n| {
+        let (store, key, together) =
+            (if n % 2 == 0 { store.clone() } else { second.clone() }, key(n), together.clone());
+        tokio::spawn(async move {
+            // Each has had a connection before it matters who is the first.
+            store.ready().await.unwrap();
+            together.wait().await;
+            store.add_first_key(&key).await.unwrap().then_some(key)
+        })
+    };
+    let mut added = Vec::new();
+    for asked in (0..ASK).map(first).collect::<Vec<_>>() {
+        added.extend(asked.await.unwrap());
+    }
+    assert_eq!(added, store.keys().await.unwrap());
+    assert_eq!(added.len(), 1);
+    // One that is revoked opens nothing: another may be the first again.
+    store.revoke_key(added[0].id, now()).await.unwrap();
+    assert!(store.add_first_key(&key(ASK)).await.unwrap());
 }
 
 pub async fn rotation_leaves_one_key(db: Arc<Database>) {

@@ -244,6 +244,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Adds a key. `Taken("api_keys_short_token_key")`, `Dangling("api_keys_generator_id_fkey")`.
     async fn add_key(&self, key: &KeyRow) -> Stored<()>;
 
+    /// Adds a key unless there is a live one of its role already, also when others do so at the same time; answers
+    /// whether it was added. `Taken("api_keys_short_token_key")`.
+    async fn add_first_key(&self, key: &KeyRow) -> Stored<bool>;
+
     /// Revokes the keys of a generator and adds this one.
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Moment) -> Stored<()>;
 

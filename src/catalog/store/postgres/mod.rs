@@ -11,7 +11,6 @@ use std::time::Duration;
 use sqlx::pool::PoolOptions;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{ConnectOptions, Connection as _, PgPool};
-use uuid::Uuid;
 
 use super::schema::{Migrations, migrator, refused};
 use super::{Doing, StoreError, Stored};
@@ -32,11 +31,9 @@ const LIVE_STACK: &str = "SELECT id FROM stacks WHERE id = $1 AND deleted_at IS 
 const SWEEP: &str = "DELETE FROM requests WHERE key IN (SELECT key FROM requests WHERE created_at <= $1
     ORDER BY created_at LIMIT 100 FOR UPDATE SKIP LOCKED)";
 
-/// Keeps others from making or deleting versions of this name before the transaction ends.
-async fn lock_versions(c: &mut Connection, owner: Option<Uuid>, name: &str) -> Stored<()> {
-    let owner = owner.unwrap_or(Uuid::nil());
-    let lock = sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))").bind(format!("{owner}/{name}"));
-    lock.execute(c).await?;
+/// Whoever locks the same comes after the end of the transaction.
+async fn lock(c: &mut Connection, what: &str) -> Stored<()> {
+    sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))").bind(what.to_owned()).execute(c).await?;
     Ok(())
 }
 

@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::super::{Connection, HELD_GENERATOR, LIVE_GENERATOR};
+use super::super::{Connection, HELD_GENERATOR, LIVE_GENERATOR, lock};
 use super::rows::{must_change, rows, run};
 use super::{after, at_most, tokens};
 use crate::catalog::model::{Generator, KeyRow, Moment};
@@ -77,6 +77,16 @@ pub async fn add_key(c: &mut Connection, key: KeyRow) -> Stored<()> {
         must_live(c, generator, "api_keys_generator_id_fkey").await?;
     }
     insert_key(c, key).await
+}
+
+pub async fn add_first_key(c: &mut Connection, key: KeyRow) -> Stored<bool> {
+    lock(c, key.role.name()).await?;
+    let select = run("SELECT id FROM api_keys WHERE role = $1 AND revoked_at IS NULL LIMIT 1");
+    let first = select.bind(key.role.name()).fetch_optional(&mut *c).await?.is_none();
+    if first {
+        insert_key(c, key).await?;
+    }
+    Ok(first)
 }
 
 async fn insert_key(c: &mut Connection, key: KeyRow) -> Stored<()> {

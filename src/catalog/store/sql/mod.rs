@@ -91,6 +91,11 @@ impl Store for Here {
         self.write(move |c| Box::pin(generators::add_key(c, key))).await
     }
 
+    async fn add_first_key(&self, key: &KeyRow) -> Stored<bool> {
+        let key = key.clone();
+        self.write(move |c| Box::pin(generators::add_first_key(c, key))).await
+    }
+
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Moment) -> Stored<()> {
         let key = key.clone();
         self.write(move |c| Box::pin(generators::rotate(c, generator, key, at))).await

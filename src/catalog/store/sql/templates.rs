@@ -2,18 +2,23 @@
 
 use uuid::Uuid;
 
-use super::super::{Connection, lock_versions};
+use super::super::{Connection, lock};
 use super::rows::{must_change, rows};
 use super::{after, at_most, generators, marks, tokens};
 use crate::catalog::model::{Moment, TemplateVersion};
 use crate::catalog::store::{NewVersion, Page, Rules, Sight, StoreError, Stored, Token};
+
+/// Keeps others from making or deleting versions of this name before the transaction ends.
+async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> Stored<()> {
+    lock(c, &format!("{}/{name}", owner.unwrap_or(Uuid::nil()))).await
+}
 
 pub async fn create(c: &mut Connection, new: NewVersion, token: Option<Token>) -> Stored<TemplateVersion> {
     tokens::claim(c, token, new.id, new.at).await?;
     if let Some(generator) = new.generator_id {
         generators::must_live(c, generator, "stack_templates_generator_id_fkey").await?;
     }
-    lock_versions(c, new.generator_id, &new.name).await?;
+    lock_name(c, new.generator_id, &new.name).await?;
     let before = match newest(c, new.generator_id, new.name.clone()).await {
         Err(StoreError::Missing) => None,
         found => Some(found?),
@@ -97,7 +102,7 @@ pub async fn all(c: &mut Connection, sight: Sight, name: Option<String>, page: P
 pub async fn delete(c: &mut Connection, id: Uuid, at: Moment) -> Stored<()> {
     // The number may be the next one's: whoever is about to make it waits.
     let version = one(c, id).await?;
-    lock_versions(c, version.generator_id, &version.name).await?;
+    lock_name(c, version.generator_id, &version.name).await?;
     let update = sqlx::query(
         "UPDATE stack_templates SET deleted_at = $2, updated_at = $2
         WHERE id = $1 AND deleted_at IS NULL",

@@ -15,7 +15,6 @@ use std::time::Duration;
 
 use sqlx::SqlitePool;
 use sqlx::pool::PoolOptions;
-use uuid::Uuid;
 
 use self::writer::Writer;
 use super::{Doing, Stored};
@@ -33,7 +32,7 @@ const LIVE_STACK: &str = "SELECT id FROM stacks WHERE id = $1 AND deleted_at IS 
 const SWEEP: &str = "DELETE FROM requests WHERE key IN
     (SELECT key FROM requests WHERE created_at <= $1 ORDER BY created_at LIMIT 100)";
 
-async fn lock_versions(_: &mut Connection, _: Option<Uuid>, _: &str) -> Stored<()> {
+async fn lock(_: &mut Connection, _: &str) -> Stored<()> {
     Ok(())
 }
 
