@@ -93,12 +93,17 @@ pub struct Source {
     name: Text,
     text: Text,
     line_starts: OnceLock<Vec<u32>>,
+    /// How many characters begin before each block of [`BLOCK`] bytes, and in all: a text may be one long line.
+    blocks: OnceLock<Vec<u32>>,
 }
+
+const BLOCK: usize = 1024;
 
 impl Source {
     /// A source called `name`; the name is what errors print (a path, or a made-up name).
     pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
-        Arc::new(Self { name: name.into(), text: text.into(), line_starts: OnceLock::new() })
+        let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
+        Arc::new(Self { name: name.into(), text: text.into(), line_starts, blocks })
     }
 
     /// The name errors print.
@@ -122,10 +127,8 @@ impl Source {
         let offset = offset.min(u32::try_from(self.text().len()).unwrap_or(u32::MAX));
         let line = starts.partition_point(|&start| start <= offset);
         let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
-        let before = self.text().as_bytes().get(start..offset as usize).unwrap_or(&[]);
-        let column = before.iter().filter(|&&byte| byte & 0xC0 != 0x80).count();
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Position { line: count(line.max(1)), column: count(column).saturating_add(1) }
+        let column = self.characters(start, offset as usize).saturating_add(1);
+        Position { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column }
     }
 
     /// The text of a line, counted from 1, without its end; the empty string where there is none.
@@ -136,6 +139,27 @@ impl Source {
         self.text().get(from..to).unwrap_or("").trim_end_matches(['\n', '\r'])
     }
 
+    /// How many characters begin in a range of bytes.
+    fn characters(&self, from: usize, to: usize) -> u32 {
+        let bytes = self.text().as_bytes();
+        if to.saturating_sub(from) <= BLOCK {
+            return bytes.get(from..to).map_or(0, begun);
+        }
+        let blocks = self.blocks.get_or_init(|| {
+            let mut sum = 0;
+            let sums = bytes.chunks(BLOCK).map(|block| {
+                sum += begun(block);
+                sum
+            });
+            std::iter::once(0).chain(sums).collect()
+        });
+        let before = |at: usize| {
+            let block = at / BLOCK;
+            blocks.get(block).map_or(0, |&count| count + bytes.get(block * BLOCK..at).map_or(0, begun))
+        };
+        before(to) - before(from)
+    }
+
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
             let behind = memchr::memchr_iter(b'\n', self.text().as_bytes()).map(|at| at + 1);
@@ -144,9 +168,29 @@ impl Source {
     }
 }
 
+/// How many characters begin in these bytes.
+fn begun(bytes: &[u8]) -> u32 {
+    bytes.iter().map(|&byte| u32::from(byte & 0xC0 != 0x80)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_in_long_lines_are_those_that_counting_gives() {
+        for unit in ["x", "é", "x\u{1F600}é", "\n\u{1F600}"] {
+            let text = format!("\n{}", &unit.repeat(3 * BLOCK)[unit.len()..]);
+            let source = Source::new("t", text.clone());
+            let offsets = text.char_indices().map(|(offset, _)| offset).step_by(7);
+            for offset in offsets.chain([text.len()]) {
+                let before = &text[..offset];
+                let start = before.rfind('\n').map_or(0, |at| at + 1);
+                let counted = (before.matches('\n').count() + 1, before[start..].chars().count() + 1);
+                assert_eq!(source.position(offset as u32).to_string(), format!("{}:{}", counted.0, counted.1));
+            }
+        }
+    }
 
     #[test]
     fn positions_count_characters_and_stop_at_the_end() {

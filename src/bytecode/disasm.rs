@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::isa::{Claim, EscapeMode, Op, Operand, Role, Test};
+use super::isa::{Claim, EscapeMode, Operand, Role, Test};
 use super::program::Program;
 use super::rows::{ChunkInfo, Number, Root, Segment};
 use super::views::CodeView;
@@ -45,24 +45,15 @@ fn chunk_listing(
 ) {
     let (name, slots, params) = (program.str(chunk.name), chunk.slots, chunk.params);
     let _ = writeln!(listing, "chunk {name:?} slots {slots} params {params}");
-    let mut at = chunk.entry;
-    while at < chunk.end {
-        let Some(&word) = program.words.get(at as usize) else { return };
-        before(at, listing);
-        instruction(program, at, word, listing);
-        at += u32::try_from(Op::of(word).words()).unwrap_or(1);
+    for instruction in program.instructions(chunk) {
+        before(instruction.at, listing);
+        let _ = write!(listing, "{:>5}  {}", instruction.at, instruction.op.info().name);
+        for (operand, value) in instruction.operands() {
+            listing.push(' ');
+            operand_text(program, operand, value, listing);
+        }
+        listing.push('\n');
     }
-}
-
-fn instruction(program: CodeView<'_>, at: u32, word: u32, listing: &mut String) {
-    let op = Op::of(word);
-    let _ = write!(listing, "{at:>5}  {}", op.info().name);
-    for (nth, operand) in op.info().operands.iter().enumerate() {
-        let behind = || program.words.get(at as usize + nth).copied().unwrap_or(0);
-        listing.push(' ');
-        operand_text(program, *operand, if nth == 0 { word >> 8 } else { behind() }, listing);
-    }
-    listing.push('\n');
 }
 
 fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32, listing: &mut String) {

@@ -190,7 +190,7 @@ fn vis_001_a_system_template_is_for_every_generator() {
     let team = server.team("g");
     let template = server.template(&server.admin, "n");
     server.call(&team.pak, "GET", &path_of(&template)).has(200);
-    assert_eq!(listed(&server, &team.pak), [template.clone()]);
+    assert_eq!(listed(&server, &team.pak), std::slice::from_ref(&template));
     server.instantiate(&team.pak, &team.stack, &template, values()).has(201);
 }
 

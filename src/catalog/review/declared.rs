@@ -1,10 +1,31 @@
 //! What a schema says of the names of an object.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 use serde_json::Value as Json;
 
 use crate::catalog::parameters::local;
+
+/// What was found out about a document's schemas.
+#[derive(Debug)]
+pub(super) struct Schemas<'s> {
+    root: &'s Json,
+    /// By the schemas that hold for one value.
+    known: HashMap<Vec<*const Json>, Rc<Declared<'s>>>,
+}
+
+impl<'s> Schemas<'s> {
+    pub(super) fn of(root: &'s Json) -> Self {
+        Self { root, known: HashMap::new() }
+    }
+
+    /// What `schemas`, and those that they lead to, declare of one value.
+    pub(super) fn declared(&mut self, schemas: &[&'s Json]) -> Rc<Declared<'s>> {
+        let key = schemas.iter().map(|&schema| std::ptr::from_ref(schema)).collect();
+        self.known.entry(key).or_insert_with(|| Rc::new(Declared::by(self.root, schemas))).clone()
+    }
+}
 
 /// How many schemas are followed for one value.
 const FOLLOWED: usize = 1000;
@@ -25,10 +46,9 @@ pub(super) struct Declared<'s> {
 }
 
 impl<'s> Declared<'s> {
-    /// What `schemas`, and those that they lead to, declare of one value.
-    pub(super) fn by(root: &'s Json, schemas: impl IntoIterator<Item = &'s Json>) -> Self {
+    fn by(root: &'s Json, schemas: &[&'s Json]) -> Self {
         let mut declared = Self::default();
-        let mut waiting: Vec<&Json> = schemas.into_iter().collect();
+        let mut waiting = schemas.to_vec();
         let mut seen: BTreeSet<*const Json> = BTreeSet::new();
         while let Some(schema) = waiting.pop() {
             if seen.len() < FOLLOWED && seen.insert(std::ptr::from_ref(schema)) {

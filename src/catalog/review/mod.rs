@@ -1,21 +1,23 @@
 //! A template and its schema, checked against each other when they are created.
 
 mod declared;
+mod origins;
 mod reads;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use serde::Serialize;
-use serde_json::Value as Json;
 
 use super::parameters::Schema;
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::engine::Template;
 use crate::function::Registry;
 use crate::text::Position;
-use declared::Declared;
+use declared::{Declared, Schemas};
+use origins::{ITEM, Way};
 use reads::Reads;
 
 /// Something to look at; what it is found in works.
@@ -88,13 +90,13 @@ const TOLD: usize = 100;
 pub(super) fn review(template: &Template, schema: &Schema, registry: &Registry) -> Review {
     let reads = Reads::of(template.program(), registry);
     let root = schema.document();
-    let declared = Declared::by(root, [root]);
+    let mut schemas = Schemas::of(root);
+    let declared = schemas.declared(&[root]);
     let inputs: Vec<String> = template.inputs().into_iter().map(str::to_owned).collect();
     let mut findings: Vec<Finding> = template.lints().iter().map(|lint| Finding::of(lint, lint.code.name())).collect();
     findings.extend(reads.forbidden.iter().map(|(called, (needs, at))| forbidden(*called, needs, *at)));
     if !declared.properties.is_empty() {
-        findings.extend(reads.paths.iter().filter_map(|(path, at)| undeclared(root, &declared, path, *at)));
-        once_for_each(&mut findings);
+        findings.extend(undeclared(&mut schemas, &declared, &reads));
         findings.sort_by_key(|finding| (finding.line, finding.column));
         // Behind what is bound to fail no code is left.
         if !reads.everything && template.lints().is_empty() {
@@ -111,67 +113,72 @@ fn forbidden((kind, name): (&str, &str), needs: &str, at: Option<Position>) -> F
     Finding::new("function.capability_off", name, message).at(at).with_help(PARAMETERS_ALONE.to_owned())
 }
 
-/// A path that leads to a name that no schema declares.
-fn undeclared(root: &Json, declared: &Declared<'_>, path: &[&str], at: Option<Position>) -> Option<Finding> {
-    let mut found = None;
-    let mut here = declared;
-    let mut below;
-    for (depth, &name) in path.iter().enumerate() {
-        if here.properties.is_empty() && here.elements.is_empty() {
-            return None;
-        }
-        if name.parse::<usize>().is_ok() && depth > 0 {
-            below = Declared::by(root, here.elements.iter().copied());
-        } else if here.properties.is_empty() {
-            return None;
-        } else if !here.knows(name) {
-            found = Some(depth);
-            break;
-        } else {
-            below = Declared::by(root, here.properties.get(name).into_iter().flatten().copied());
-        }
-        here = &below;
+/// The names that are read and that no schema declares: each once, where it is read first.
+fn undeclared<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, reads: &Reads<'_>) -> Vec<Finding> {
+    let mut ways: Vec<_> = reads.paths.iter().collect();
+    ways.sort_by_key(|(_, at)| at.as_ref().map(|at| (at.line, at.column)));
+    let mut seen = BTreeSet::new();
+    let finding = |(way, at): (&Way<'_>, &Option<Position>)| {
+        let finding = stranger(schemas, top, way)?;
+        seen.insert(finding.name.clone()).then(|| finding.at(*at))
+    };
+    ways.into_iter().filter_map(finding).take(TOLD).collect()
+}
+
+/// The first name on a way that no schema declares.
+fn stranger<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, way: &Way<'_>) -> Option<Finding> {
+    if way.or.iter().any(|input| top.knows(input)) {
+        return None;
     }
-    let depth = found?;
+    let mut here = top.clone();
+    for (depth, &name) in way.names.iter().enumerate() {
+        let item = name == ITEM || depth > 0 && name.parse::<usize>().is_ok();
+        here = match here.properties.get(name) {
+            _ if item && !here.elements.is_empty() => schemas.declared(&here.elements),
+            _ if item || here.properties.is_empty() => return None,
+            Some(below) => schemas.declared(below),
+            None if here.knows(name) => return None,
+            None => return told(&here, &way.names, depth),
+        };
+    }
+    None
+}
+
+/// What is said of the name at this depth of a way, which the schema of what it is a name of does not declare.
+fn told(here: &Declared<'_>, path: &[&str], depth: usize) -> Option<Finding> {
     let (name, near) = (path.get(depth)?, nearest(path.get(depth)?, here.names()));
     // At the top a schema that says nothing of other names was not written for them; below, much is left unsaid.
     let odd = if depth == 0 { !here.open || here.closed } else { here.closed };
     if !odd && near.is_none() {
         return None;
     }
-    let whole = path.get(..=depth)?.join(".");
+    let whole = shown(path.get(..=depth)?);
     let (code, message) = match depth {
         0 => ("schema.undeclared", format!("`{name}` is read and the schema does not declare it")),
         _ => {
-            let parent = path.get(..depth)?.join(".");
+            let parent = shown(path.get(..depth)?);
             (
                 "schema.undeclared_property",
                 format!("`{whole}` is read and the schema of `{parent}` does not declare `{name}`"),
             )
         }
     };
-    let finding = Finding::new(code, &whole, message).at(at);
+    let finding = Finding::new(code, &whole, message);
     Some(match near {
         Some(near) => finding.with_help(format!("did you mean `{near}`?")),
         None => finding,
     })
 }
 
-/// Each name once, where it is read first.
-fn once_for_each(findings: &mut Vec<Finding>) {
-    let place = |finding: &Finding| (finding.line.unwrap_or(u32::MAX), finding.column.unwrap_or(u32::MAX));
-    findings.sort_by_key(place);
-    let mut seen = BTreeSet::new();
-    findings.retain(|finding| {
-        let schema = finding.code.starts_with("schema.");
-        !schema || seen.insert((finding.code.clone(), finding.name.clone()))
-    });
+/// A way as it is told: `containers[].ports`.
+fn shown(path: &[&str]) -> String {
+    path.join(".").replace(&format!(".{ITEM}"), ITEM)
 }
 
-/// What is declared and never read.
+/// What is declared and never read; `inputs` are sorted.
 fn unread(declared: &Declared<'_>, inputs: &[String]) -> Vec<Finding> {
     let names: BTreeSet<&str> = declared.names().collect();
-    let unread = names.into_iter().filter(|name| !inputs.iter().any(|input| input == name));
+    let unread = names.into_iter().filter(|name| inputs.binary_search_by(|input| input.as_str().cmp(name)).is_err());
     let finding = |name: &str| match declared.required.contains(name) {
         true => Finding::new("schema.required_unread", name, format!("`{name}` is required and never read")),
         false => Finding::new("schema.unread", name, format!("`{name}` is declared and never read")),
@@ -184,5 +191,5 @@ fn unread(declared: &Declared<'_>, inputs: &[String]) -> Vec<Finding> {
         Some(help) => finding(name).with_help(help),
         None => finding(name),
     };
-    unread.map(told).collect()
+    unread.map(told).take(TOLD).collect()
 }

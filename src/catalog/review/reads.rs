@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::bytecode::{CodeView, ImportKind, Op, Operand, Program, Root, Segment, Spanned};
+use super::origins::{Origins, Way};
+use crate::bytecode::{ImportKind, Op, Operand, Program, Spanned};
 use crate::function::{Capabilities, Registry};
 use crate::text::Position;
 
 /// What a template reads and calls.
 #[derive(Debug, Default)]
 pub(super) struct Reads<'p> {
-    /// The paths it reads that begin with an input, as names, and where it does first.
-    pub paths: BTreeMap<Vec<&'p str>, Option<Position>>,
+    /// The ways from inputs that it goes, and where it does first.
+    pub paths: BTreeMap<Way<'p>, Option<Position>>,
     /// The functions it calls that it may not call, what they need, and where it does first.
     pub forbidden: BTreeMap<(&'static str, &'p str), (String, Option<Position>)>,
     /// Whether it takes all inputs at once.
@@ -23,44 +24,39 @@ impl<'p> Reads<'p> {
         let (code, mut reads) = (program.code(), Self::default());
         let imports: Vec<(ImportKind, &str)> = program.imports().map(|import| (import.kind, import.name)).collect();
         for chunk in program.chunks() {
-            let mut at = chunk.entry;
-            while at < chunk.end {
-                let Some(&word) = code.words.get(at as usize) else { return reads };
-                let op = Op::of(word);
-                for (nth, operand) in op.info().operands.iter().enumerate() {
-                    let behind = || code.words.get(at as usize + nth).copied().unwrap_or(0);
-                    let value = if nth == 0 { word >> 8 } else { behind() };
-                    match operand {
-                        Operand::Path => reads.path(&code, program, at, value),
-                        Operand::Site => {
-                            let import = imports.get(code.call_site(value).import as usize);
-                            reads.call(program, at, import.copied(), registry);
+            let mut origins = Origins::of(code, chunk);
+            for instruction in code.instructions(chunk) {
+                let place = || position(program, program.place(instruction.at));
+                for (operand, value) in instruction.operands() {
+                    let import = match operand {
+                        Operand::Path => {
+                            reads.path(origins.read(value).0, place());
+                            continue;
                         }
-                        Operand::Import => reads.call(program, at, imports.get(value as usize).copied(), registry),
-                        Operand::Scope if op == Op::Scope => reads.everything |= code.scope(value).sees_inputs(),
-                        _ => {}
-                    }
+                        Operand::Scope if instruction.op == Op::Scope => {
+                            reads.everything |= code.scope(value).sees_inputs();
+                            continue;
+                        }
+                        Operand::Site => code.call_site(value).import,
+                        Operand::Import => value,
+                        _ => continue,
+                    };
+                    reads.call(imports.get(import as usize).copied(), registry, place());
                 }
-                at += u32::try_from(op.words()).unwrap_or(1);
+                origins.pass(instruction);
             }
         }
         reads
     }
 
-    fn path(&mut self, code: &CodeView<'p>, program: &'p Program, at: u32, path: u32) {
-        let path = code.path(path);
-        // What the template itself may have set first is not asked of the schema.
-        let Some(Root::Global(input)) = path.roots().next() else { return };
-        let Some(input) = code.globals().get(input as usize).copied() else { return };
-        let steps = path.segments().map_while(|(segment, _)| match segment {
-            Segment::Attr(name) => Some(code.str(name)),
-            Segment::Index(_) => None,
-        });
-        let names = std::iter::once(code.str(input)).chain(steps).collect();
-        first(self.paths.entry(names).or_default(), position(program, program.place(at)));
+    fn path(&mut self, way: Option<Way<'p>>, at: Option<Position>) {
+        // What does not come from an input is not asked of the schema.
+        if let Some(way) = way {
+            first(self.paths.entry(way).or_default(), at);
+        }
     }
 
-    fn call(&mut self, program: &'p Program, at: u32, import: Option<(ImportKind, &'p str)>, registry: &Registry) {
+    fn call(&mut self, import: Option<(ImportKind, &'p str)>, registry: &Registry, at: Option<Position>) {
         let Some((kind, name)) = import else { return };
         let Some(needs) = registry.get(kind, name).map(|builtin| builtin.needs) else { return };
         if !Capabilities::NONE.include(needs) {
@@ -68,7 +64,7 @@ impl<'p> Reads<'p> {
                 .forbidden
                 .entry((kind.name(), name))
                 .or_insert_with(|| (needs.names().collect::<Vec<_>>().join(" and "), None));
-            first(&mut entry.1, position(program, program.place(at)));
+            first(&mut entry.1, at);
         }
     }
 }

@@ -1,4 +1,4 @@
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::catalog::render::{Options, Renderer};
@@ -95,6 +95,50 @@ fn paths_below_the_top_are_followed() {
 }
 
 #[test]
+fn items_of_loops_and_variables_are_followed() {
+    let port = json!({"properties": {"port": {}, "name": {}}});
+    let schema = json!({"properties": {
+        "services": {"items": {"properties": {"image": {}, "ports": {"type": "array", "items": port}}}},
+        "main": {"properties": {"image": {}}},
+    }});
+    let content = "{% for s in services | default(value=[]) %}{{ s.imge }}
+{% for p in s.ports %}{{ p.prot }}{{ p.port }}{{ loop.index }}{% endfor %}{% endfor %}
+{% set m = main %}{{ m.imagee }}{{ m.other }}
+{% for s in services %}{% set q = s %}{{ q.imag }}{% endfor %}{% for p in main.ports %}{{ p.prot }}{% endfor %}
+{% for k, s in services %}{{ s.imge2 }}{% endfor %}";
+    assert_eq!(
+        told(content, &schema),
+        [
+            "schema.undeclared_property services[].imge 1 (did you mean `image`?)",
+            "schema.undeclared_property services[].ports[].prot 2 (did you mean `port`?)",
+            "schema.undeclared_property main.imagee 3 (did you mean `image`?)",
+            "schema.undeclared_property services[].imag 4 (did you mean `image`?)",
+        ]
+    );
+}
+
+#[test]
+fn nothing_is_said_of_variables_that_may_be_something_else() {
+    let schema = json!({"properties": {
+        "a": {"items": {"properties": {"name": {}}}, "properties": {"name": {}}}, "b": {}, "p": {"properties": {"nam": {}}},
+        "d": {"items": {"properties": {"nam": {}}}},
+    }});
+    for content in [
+        "{% set x = a %}{% if b %}{% set x = b %}{% endif %}{{ x.nam }}",
+        "{% for x in a | default(value=d) %}{{ x.nam }}{% endfor %}",
+        "{% for x in a | sort(attribute='name') %}{{ x.nam }}{% endfor %}",
+        "{% for x in a[b] %}{{ x.nam }}{% endfor %}",
+        // Where the item has no `nam`, the input of the variable's name is asked.
+        "{% for p in a %}{{ p.nam }}{% endfor %}",
+        "{% macro m(a) %}{{ a.nam }}{% endmacro %}{{ self::m(a=b) }}",
+        "{% for x in a %}{% set_global g = x %}{% endfor %}{% set_global g = b %}{{ g.nam }}",
+    ] {
+        let told = told(&format!("{content}{{{{ a }}}}{{{{ b }}}}{{{{ d }}}}{{{{ p }}}}"), &schema);
+        assert_eq!(told, [""; 0], "{content}");
+    }
+}
+
+#[test]
 fn functions_that_are_not_there_or_not_allowed_are_told() {
     let content = "{{ 1 | nope }}\n\n{% if a is odder %}{% endif %}{{ uper() }}\n{% include 'x' %}";
     assert_eq!(
@@ -130,6 +174,24 @@ fn nothing_counts_as_unread_behind_what_is_bound_to_fail() {
 #[test]
 fn a_template_that_takes_everything_leaves_nothing_unread() {
     assert_eq!(told("{{ __tera_context }}", &json!({"properties": {"a": {}}})), [""; 0]);
+}
+
+#[test]
+fn variables_made_of_variables_take_no_more_than_their_number() {
+    let sets: String = (1..20_000).map(|n| format!("{{% set v{n} = v{}.x %}}", n - 1)).collect();
+    let schema = json!({"properties": {"v0": {"$ref": "#/definitions/v"}},
+        "definitions": {"v": {"properties": {"x": {"$ref": "#/definitions/v"}}, "additionalProperties": false}}});
+    let content = format!("{sets}{{{{ v1.y }}}}{{{{ v19999.y }}}}");
+    assert_eq!(told(&content, &schema), ["schema.undeclared_property v0.x.y 1 (did you mean `x`?)"]);
+}
+
+#[test]
+fn large_templates_and_large_schemas_together_are_no_more_than_large() {
+    let reads: String = (0..20_000).map(|n| format!("{{{{ a.x{n}.y }}}}")).collect();
+    let one = |n: usize| json!({"properties": {"a": {"$ref": "#/definitions/a"}, format!("p{n}"): {}}});
+    let all: Vec<Json> = (0..60).map(one).collect();
+    let schema = json!({"anyOf": all, "definitions": {"a": {"anyOf": all}}, "properties": {"a": {}}});
+    assert_eq!(told(&reads, &schema).len(), TOLD);
 }
 
 #[test]
