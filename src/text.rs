@@ -131,6 +131,16 @@ impl Source {
         Position { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column }
     }
 
+    /// The byte offset of a line and column, the other way round than [`Source::position`]; nothing where the text has
+    /// no such line. A column behind the end of the line names its end.
+    pub fn offset(&self, at: Position) -> Option<u32> {
+        let start = *self.line_starts().get(at.line.checked_sub(1)? as usize)?;
+        let line = self.line(at.line);
+        let column = at.column.saturating_sub(1) as usize;
+        let before = line.char_indices().nth(column).map_or(line.len(), |(offset, _)| offset);
+        Some(start + before as u32)
+    }
+
     /// The text of a line, counted from 1, without its end; the empty string where there is none.
     pub fn line(&self, line: u32) -> &str {
         let start = |line: u32| self.line_starts().get(line.checked_sub(1)? as usize).map(|&start| start as usize);
@@ -197,6 +207,16 @@ mod tests {
         let source = Source::new("t", "añb\n\nx");
         let at = |offset| source.position(offset).to_string();
         assert_eq!([at(0), at(3), at(4), at(5), at(6), at(99)], ["1:1", "1:3", "1:4", "2:1", "3:1", "3:2"]);
+    }
+
+    #[test]
+    fn offsets_are_those_of_positions() {
+        let source = Source::new("t", "añb\n\nx");
+        for offset in [0, 1, 3, 4, 5, 6, 7] {
+            assert_eq!(source.offset(source.position(offset)), Some(offset));
+        }
+        let at = |line, column| source.offset(Position { line, column });
+        assert_eq!([at(1, 99), at(2, 5), at(4, 1), at(0, 1), at(3, 0)], [Some(4), Some(5), None, None, Some(6)]);
     }
 
     #[test]

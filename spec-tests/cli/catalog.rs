@@ -104,7 +104,8 @@ fn everything_that_is_wrong_is_told_at_once() {
             "/n: 10 is greater than the maximum of 9",
             "template labels do not match stack",
             "missing labels: env=prod",
-            "template:4:12: the variable `name` is not defined",
+            "error[E0201]: the variable `name` is not defined",
+            " --> web@1:4:12",
         ]);
         catalog.run(&["show", "wbe"]).expect(1).says(&["template_not_found"]);
         catalog.run(&["show", "web@2"]).expect(1).says(&["there is no version 2 of `web`", "available: 1"]);
@@ -166,12 +167,50 @@ fn a_directory_is_imported_once() {
         catalog.sandbox.write("web.labels", "env=prod\n\nteam=a\n");
         catalog.sandbox.write("job.tera.yaml", "a: {{ a | nofilter }}\n");
         let first = catalog.run(&["import", "."]).expect(0);
-        first.says(&["job version 1", "web version 1", "2 new, 0 unchanged"]);
+        first
+            .says(&["warning[E0401]: filter `nofilter` not found\n --> ./job.tera.yaml:1:11", "job version 1"])
+            .says(&["web version 1", "2 new, 0 unchanged"]);
         catalog.run(&["import", "."]).expect(0).says(&["0 new, 2 unchanged"]);
         assert_eq!(catalog.run(&["labels", "web"]).expect(0).stdout, "LABEL\nenv=prod\nteam=a\n");
         catalog.sandbox.write("job.tera.yaml", "b: {{ b | nofilter }}\n");
-        catalog.run(&["import", ".", "--strict"]).expect(1).says(&["template_review_failed", "nofilter"]);
+        catalog.sandbox.write("odd.tera", "{{ }}\n{% if %}");
+        catalog.sandbox.write("sound.tera", "c: {{ c }}");
+        // Whatever is wrong in any of them is told, and the others are added.
+        let strict = catalog.run(&["import", ".", "--strict"]).expect(1);
+        strict
+            .says(&["error[E0401]", "./job.tera.yaml:1:11", "error[E0101]", "./odd.tera:1:4", "./odd.tera:2:7"])
+            .says(&["sound version 1", "1 new, 1 unchanged"]);
         catalog.run(&["import", "nowhere"]).expect(1).says(&["cannot read `nowhere`"]);
+    });
+}
+
+#[test]
+fn what_is_odd_stands_at_its_place() {
+    Catalog::each(|catalog| {
+        catalog.sandbox.write("odd.tera", "a: {{ nmae }}\nb: {% for p in n %}{{ p }}{% endfor %}{{ 1 | nope }}");
+        let create = ["create", "odd", "odd.tera", "--schema", "web.schema.json"];
+        let made = catalog.run(&create).expect(0);
+        made.says(&["warning[E1003]: `nmae` is read", " --> odd.tera:1:7", "^^^^\n", "did you mean `name`?"])
+            .says(&["warning[E0401]: filter `nope` not found", " --> odd.tera:2:"]);
+        let strict = catalog.run(&[create.as_slice(), &["--strict"]].concat()).expect(1);
+        strict.says(&["error[E1003]: `nmae` is read", " --> odd.tera:1:7"]);
+        // Of a service's JSON errors machines read what it was refused for.
+        let refused = catalog.run(&[create.as_slice(), &["--strict", "--error-format", "json"]].concat()).expect(1);
+        refused.says(&["\"refusal\":\"template_review_failed\"", "\"column\":7"]);
+        catalog.sandbox.write("bad.json", "{\"type\": 1}");
+        let refused = catalog.run(&["create", "odd", "odd.tera", "--schema", "bad.json"]).expect(1);
+        refused.says(&["invalid_parameters_schema", "template: odd.tera"]);
+        // What is odd about rendered text stands in it.
+        catalog.sandbox.write("text.tera", "a: {{ v }}");
+        catalog.run(&["create", "text", "text.tera"]).expect(0);
+        catalog.run(&["generator", "create", "team"]).expect(0);
+        catalog.run(&["stack", "create", "shop", "--generator", "team"]).expect(0);
+        let made = catalog.run(&["instantiate", "text", "--stack", "shop", "--set-string", "v=[1"]).expect(0);
+        made.says(&["output.not_yaml", " --> text@1 (rendered):1:"]);
+        let many: String = (0..200).map(|n| format!("{{{{ x{n} }}}}")).collect();
+        catalog.sandbox.write("many.tera", &many);
+        let made = catalog.run(&["create", "many", "many.tera", "--schema", "web.schema.json"]).expect(0);
+        made.says(&["`x0` is read", "more findings in `many.tera`"]);
     });
 }
 

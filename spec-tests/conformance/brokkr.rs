@@ -11,10 +11,19 @@ use dropforge::catalog::{Refusal, TemplateVersion};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use crate::exercise;
 use crate::report::{Outcome, Row};
 
-/// Runs a row of `brokkr/*.jsonl`.
-pub fn run_row(row: &Row) -> Outcome {
+/// Runs the rows of a file of `brokkr`.
+pub fn run_file(path: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
+    let recorded = rows.iter().all(|row| row.row["kind"] == "http");
+    match path.parent().filter(|dir| recorded && dir.join("exercise.py").is_file()) {
+        Some(dir) => exercise::run(dir, rows),
+        None => rows.iter().map(|row| (row.id.clone(), run_row(row))).collect(),
+    }
+}
+
+fn run_row(row: &Row) -> Outcome {
     let Row { row, line, .. } = row;
     let (given, want) = (&row["given"], &row["want"]);
     let outcome = match row["kind"].as_str() {
@@ -25,7 +34,7 @@ pub fn run_row(row: &Row) -> Outcome {
             rendered(given, line, &json!({"status": 400, "code": "template_render_failed"}))
         }
         Some("render") => rendered(given, line, want),
-        Some("http") => return Outcome::Skip("replayed against the running service".to_owned()),
+        Some("http") => return Outcome::Skip("the script that drives the service is not there".to_owned()),
         kind => return Outcome::Skip(format!("prose of kind {kind:?}: written as a test of its own")),
     };
     outcome.map_or_else(Outcome::Fail, |()| Outcome::Pass)

@@ -5,10 +5,12 @@
 //! It prints a line for each file, then the failing ids, then the sums, and fails on a failing row that
 //! `spec-tests/overrides.toml` does not list with a reason, and on an override that is not needed.
 
-#[cfg(feature = "catalog")]
+#[cfg(feature = "server")]
 mod brokkr;
 mod cel;
 mod cel_yaml;
+#[cfg(feature = "server")]
+mod exercise;
 mod hcl;
 mod report;
 mod tera;
@@ -60,8 +62,8 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
             "tower" | "tera" | "cel-yaml" => {
                 read_rows(&path).into_iter().map(|row| (row.id.clone(), run_row(language, &row))).collect()
             }
-            #[cfg(feature = "catalog")]
-            "brokkr" => read_rows(&path).iter().map(|row| (row.id.clone(), brokkr::run_row(row))).collect(),
+            #[cfg(feature = "server")]
+            "brokkr" => brokkr::run_file(&path, &read_rows(&path)),
             "hcl" => hcl::run_file(&path),
             "cel" => cel::run_file(&path),
             _ => skip_rows(&path, language),
@@ -72,7 +74,7 @@ fn run_language(dir: &Path, language: &str, filters: &[String], reports: &mut Ve
     if language == "hcl" && (filters.is_empty() || filters.iter().any(|filter| suite.starts_with(filter.as_str()))) {
         reports.push(FileReport { name: suite.clone(), outcomes: hcl::specsuite::run(&dir.join(suite)) });
     }
-    #[cfg(feature = "catalog")]
+    #[cfg(feature = "server")]
     {
         let examples = format!("{language}/examples");
         let wanted = filters.is_empty() || filters.iter().any(|filter| examples.starts_with(filter.as_str()));

@@ -10,10 +10,10 @@ use dropforge::bulk::{
     Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
-use dropforge::catalog::Refusal;
 use dropforge::catalog::store::StoreError;
+use dropforge::catalog::{self, Refusal};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge::dialect::cel::{self, yaml};
 use dropforge::dialect::hcl::body::{File, Schema};
 use dropforge::dialect::tower::intent;
@@ -148,9 +148,18 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::ArtifactEncoding, By(|| artifacts::opened(artifacts::cut()))),
     (Code::ArtifactName, By(|| artifacts::misnamed("../t"))),
     (Code::Internal, By(internal)),
-    (Code::CatalogRefused, By(|| vec![Refusal::missing("stack_not_found", "stack not found").diagnostic().code])),
-    (Code::CatalogUnreachable, By(|| vec![Refusal::of_store(StoreError::Failed("gone".into())).diagnostic().code])),
+    (Code::CatalogRefused, By(|| codes(&Refusal::missing("stack_not_found", "stack not found").diagnostics(None)))),
+    (Code::CatalogUnreachable, By(|| codes(&Refusal::of_store(StoreError::Failed("gone".into())).diagnostics(None)))),
+    (Code::CatalogFinding, By(reviewed)),
 ];
+
+/// A template that reads what its schema does not declare.
+fn reviewed() -> Vec<Code> {
+    let renderer = catalog::render::Renderer::new(&catalog::render::Options::default());
+    let review = renderer.review("{{ nmae }}", "{\"properties\": {\"name\": {}}}").expect("a review");
+    let found = |finding| catalog::diagnostic(&json!(finding), &source("{{ nmae }}"), Severity::Warning).code;
+    review.findings.iter().map(found).collect()
+}
 
 fn code<T>(result: Result<T>) -> Vec<Code> {
     result.err().into_iter().map(|error| error.code).collect()

@@ -49,7 +49,7 @@ pub use provenance::{Change, Changed, Changes, Verification};
 pub use refusal::{Class, Refusal, Result};
 pub use stacks::StackInput;
 pub use templates::{Created, Owner, TemplateChange, TemplateInput};
-pub use told::finding;
+pub use told::{diagnostic, finding};
 
 use render::Renderer;
 use store::Store;

@@ -32,6 +32,17 @@ macro_rules! codes {
                 Self::ALL.get(at).copied()
             }
 
+            /// The code with this id or name.
+            ///
+            /// ```
+            /// use dropforge::diagnostics::Code;
+            /// assert_eq!(Code::named("E0602"), Code::named(Code::named("E0602").unwrap().name()));
+            /// assert_eq!(Code::named("E9999"), None);
+            /// ```
+            pub fn named(text: &str) -> Option<Code> {
+                Self::ALL.iter().copied().find(|code| code.id() == text || code.name() == text)
+            }
+
             /// The machine-readable name, such as `limit.fuel`.
             pub fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)* }
@@ -157,6 +168,7 @@ codes! {
 
     CatalogRefused       "E1001" "catalog.refused"             "a catalog does not do what it is asked for";
     CatalogUnreachable   "E1002" "catalog.unreachable"         "a catalog cannot be reached";
+    CatalogFinding       "E1003" "catalog.finding"             "something about a template of a catalog, or what it renders, is odd";
 }
 
 impl Code {

@@ -8,9 +8,9 @@ use super::conditions::Conditions;
 use super::failure::{Failure, Result};
 
 /// What was found in a template, as JSON.
-const WARNINGS: HeaderName = HeaderName::from_static("x-dropforge-warnings");
+pub(crate) const WARNINGS: HeaderName = HeaderName::from_static("x-dropforge-warnings");
 /// How much was found, also where the header has no room for all of it.
-const WARNING_COUNT: HeaderName = HeaderName::from_static("x-dropforge-warning-count");
+pub(crate) const WARNING_COUNT: HeaderName = HeaderName::from_static("x-dropforge-warning-count");
 /// The answer is the one to an earlier request with the same key.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 /// How many bytes of warnings a header holds: proxies take headers of 8 KiB in all.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{Request, header};
+use axum::http::{Request, Response, StatusCode, header};
 use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 use serde_json::Value as Json;
@@ -36,17 +36,21 @@ impl InProcess {
         Ok(Self { runtime, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
     }
 
-    /// What the service answers: the status and the body.
-    pub fn request(&self, method: &str, path: &str, body: Option<&Json>) -> (u16, Vec<u8>) {
+    /// What the service answers.
+    pub fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Response<Vec<u8>> {
         let caller = Caller { actor: Actor::Admin, key: "in process".to_owned() };
         let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");
         let text = body.map(ToString::to_string).unwrap_or_default();
-        let Ok(request) = request.extension(caller).body(Body::from(text)) else { return (400, Vec::new()) };
+        let Ok(request) = request.extension(caller).body(Body::from(text)) else {
+            let (mut answer, wrong) = (Response::default(), StatusCode::BAD_REQUEST);
+            *answer.status_mut() = wrong;
+            return answer;
+        };
         self.runtime.block_on(async {
             let Ok(answer) = self.router.call(request).await;
-            let status = answer.status().as_u16();
-            let body = to_bytes(answer.into_body(), usize::MAX).await;
-            (status, body.map(Into::into).unwrap_or_default())
+            let (head, body) = answer.into_parts();
+            let body = to_bytes(body, usize::MAX).await.map(Into::into).unwrap_or_default();
+            Response::from_parts(head, body)
         })
     }
 }

@@ -42,6 +42,7 @@ use axum::http::StatusCode;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
+pub(crate) use answer::{WARNING_COUNT, WARNINGS};
 pub use in_process::InProcess;
 pub use settings::{Exchange, Log, Settings};
 

@@ -14,6 +14,7 @@ use crate::catalog::finding;
 use crate::cli::exit::Exit;
 use crate::cli::values::{self, Stdin};
 use crate::diagnostics::{Code, Diagnostic};
+use crate::text::Source;
 
 /// Renders a template into a stack.
 pub(super) fn instantiate(door: &Door, args: &InstantiateArgs, matches: &ArgMatches, print: &Print) -> Answered<Exit> {
@@ -24,14 +25,13 @@ pub(super) fn instantiate(door: &Door, args: &InstantiateArgs, matches: &ArgMatc
     let stack = stack(door, &args.stack)?;
     let body = json!({"template_id": id(&template), "parameters": parameters});
     let to = format!("/stacks/{stack}/deployment-objects/from-template?order=seed&defaults={}", args.defaults);
-    let object = door.post(&to, &body)?;
-    print.warnings(&object);
+    let named = |end: &str| format!("{}@{}{end}", text(&template, "name"), template["version"]);
+    let made = door.make("POST", &to, &body, &Source::new(named(""), text(&template, "template_content")))?;
+    let (object, yaml) = (&made.answer, text(&made.answer, "yaml_content"));
+    print.warnings(&made, &Source::new(named(" (rendered)"), yaml.clone()));
     let version = format!("{} version {}", text(&template, "name"), template["version"]);
-    print.console.note(&format!("deployment object {} of {version}", id(&object)));
-    print.answer(&object, || {
-        let yaml = text(&object, "yaml_content");
-        if yaml.ends_with('\n') { yaml } else { yaml + "\n" }
-    })?;
+    print.console.note(&format!("deployment object {} of {version}", id(object)));
+    print.answer(object, || if yaml.ends_with('\n') { yaml } else { yaml + "\n" })?;
     Ok(Exit::Ok)
 }
 

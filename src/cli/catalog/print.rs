@@ -1,13 +1,16 @@
 //! What a command prints: JSON as it came, or a table.
 
 use std::io::Write;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::door::Answered;
-use crate::catalog::finding;
+use super::door::{Answered, Made};
+use crate::catalog::diagnostic;
 use crate::cli::console::Console;
 use crate::cli::values::stdout_error;
+use crate::diagnostics::Severity;
+use crate::text::Source;
 
 /// How answers are printed.
 pub(super) struct Print<'c> {
@@ -35,10 +38,15 @@ impl Print<'_> {
         self.answer(rows, || table(rows.as_array().map(Vec::as_slice).unwrap_or_default(), fields))
     }
 
-    /// The warnings of an answer.
-    pub(super) fn warnings(&self, answer: &Json) {
-        let warnings = answer["warnings"].as_array().map(Vec::as_slice).unwrap_or_default();
-        warnings.iter().for_each(|warning| self.console.warning(&finding(warning)));
+    /// What is odd about what was made, at its places in `source`.
+    pub(super) fn warnings(&self, made: &Made, source: &Arc<Source>) {
+        for warning in &made.warnings {
+            self.console.diagnostic(&diagnostic(warning, source, Severity::Warning));
+        }
+        let unsaid = made.count.saturating_sub(made.warnings.len());
+        if unsaid > 0 {
+            self.console.warning(&format!("and {unsaid} more findings in `{}`", source.name()));
+        }
     }
 }
 

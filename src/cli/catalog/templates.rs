@@ -1,16 +1,18 @@
 //! Commands on templates.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
 use super::args::{CreateArgs, SourceArgs, UpdateArgs};
-use super::door::{Answered, Door, path, segment};
+use super::door::{Answered, Door, Made, path, segment};
 use super::named::{TemplateRef, template};
 use super::print::Print;
 use crate::cli::exit::Exit;
 use crate::cli::values::Stdin;
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, once_each};
+use crate::text::Source;
 
 /// The columns of a list.
 const COLUMNS: &[&str] = &["name", "version", "generator_id", "id", "description"];
@@ -19,29 +21,31 @@ const ANY: &str = "{}";
 
 /// Adds a template.
 pub(super) fn create(door: &Door, args: &CreateArgs, print: &Print) -> Answered<Exit> {
-    let mut body = source(&args.source)?;
+    let (mut body, content) = source(&args.source)?;
     body["name"] = json!(args.name);
     if !args.labels.is_empty() || !args.annotations.is_empty() {
         body["labels"] = json!(args.labels);
         body["annotations"] = json!(args.annotations);
     }
-    made(&door.post(&strictly("/templates", args.source.strict), &body)?, print)
+    let made = door.make("POST", &strictly("/templates", args.source.strict), &body, &content)?;
+    told(&made, &content, print)
 }
 
 /// Adds the next version of a template.
 pub(super) fn update(door: &Door, args: &UpdateArgs, print: &Print) -> Answered<Exit> {
     let before = template(door, &args.template)?;
-    let mut body = source(&args.source)?;
+    let (mut body, content) = source(&args.source)?;
     if args.source.schema.is_none() {
         body["parameters_schema"] = before["parameters_schema"].clone();
     }
     body["drop_rules"] = json!(args.drop_rules);
     let to = format!("/templates/{}", id(&before));
-    made(&door.put(&strictly(&to, args.source.strict), &body)?, print)
+    told(&door.make("PUT", &strictly(&to, args.source.strict), &body, &content)?, &content, print)
 }
 
-fn made(answer: &Json, print: &Print) -> Answered<Exit> {
-    print.warnings(answer);
+fn told(made: &Made, content: &Arc<Source>, print: &Print) -> Answered<Exit> {
+    print.warnings(made, content);
+    let answer = &made.answer;
     print.answer(answer, || format!("{} version {}: {}\n", text(answer, "name"), answer["version"], id(answer)))?;
     Ok(Exit::Ok)
 }
@@ -50,16 +54,18 @@ fn strictly(path: &str, strict: bool) -> String {
     if strict { format!("{path}?strict=true") } else { path.to_owned() }
 }
 
-fn source(args: &SourceArgs) -> Answered<Json> {
+/// The request that makes a template, and the template.
+fn source(args: &SourceArgs) -> Answered<(Json, Arc<Source>)> {
     let mut stdin = Stdin::default();
     let content = stdin.read(&args.file)?;
     let schema = args.schema.as_deref().map(|path| stdin.read(path)).transpose()?;
     let schema = schema.as_ref().map_or(ANY, |schema| schema.text());
-    Ok(json!({
+    let body = json!({
         "description": args.description,
         "template_content": content.text(),
         "parameters_schema": schema,
-    }))
+    });
+    Ok((body, content))
 }
 
 /// Lists templates.
@@ -166,26 +172,41 @@ pub(super) fn delete(door: &Door, meant: &TemplateRef, print: &Print) -> Answere
     Ok(Exit::Ok)
 }
 
-/// Adds every template of a directory; one that is there as it is already is left alone.
+/// Adds every template of a directory; one that is there as it is already is left alone, and one that cannot be added
+/// does not keep the others out.
 pub(super) fn import(door: &Door, dir: &Path, strict: bool, print: &Print) -> Answered<Exit> {
-    let (mut made, mut same) = (0, 0);
+    let (mut made, mut same, mut errors) = (0, 0, Vec::new());
     for file in templates_in(dir)? {
-        let body = import_body(&file)?;
-        let name = text(&body, "name");
-        let there = door.get(&path("/templates", &[("name", &name)]))?;
-        let last = there.as_array().into_iter().flatten().max_by_key(|row| row["version"].as_i64());
-        let fields = ["template_content", "parameters_schema"];
-        if last.is_some_and(|last| fields.iter().all(|field| last[*field] == body[*field])) {
-            same += 1;
-            continue;
+        match import_one(door, &file, strict, print) {
+            Ok(true) => made += 1,
+            Ok(false) => same += 1,
+            Err(failed) => {
+                let ends = failed.diagnostics.iter().any(|error| error.code == Code::CatalogUnreachable);
+                errors.extend(failed.diagnostics);
+                if ends {
+                    break;
+                }
+            }
         }
-        let answer = door.post(&strictly("/templates", strict), &body)?;
-        print.warnings(&answer);
-        print.console.note(&format!("{name} version {}", answer["version"]));
-        made += 1;
     }
     print.console.note(&format!("{made} new, {same} unchanged"));
-    Ok(Exit::Ok)
+    if errors.is_empty() { Ok(Exit::Ok) } else { Err(once_each(errors).into()) }
+}
+
+/// Whether there is a new version of the template in this file.
+fn import_one(door: &Door, file: &Path, strict: bool, print: &Print) -> Answered<bool> {
+    let (body, content) = import_body(file)?;
+    let name = text(&body, "name");
+    let there = door.get(&path("/templates", &[("name", &name)]))?;
+    let last = there.as_array().into_iter().flatten().max_by_key(|row| row["version"].as_i64());
+    let fields = ["template_content", "parameters_schema"];
+    if last.is_some_and(|last| fields.iter().all(|field| last[*field] == body[*field])) {
+        return Ok(false);
+    }
+    let made = door.make("POST", &strictly("/templates", strict), &body, &content)?;
+    print.warnings(&made, &content);
+    print.console.note(&format!("{name} version {}", made.answer["version"]));
+    Ok(true)
 }
 
 fn templates_in(dir: &Path) -> Answered<Vec<PathBuf>> {
@@ -213,7 +234,7 @@ fn stem(path: &Path) -> Option<&str> {
 
 /// The request that makes a template of a file, and of what stands beside it: `X.schema.json`, `X.labels` with a label a
 /// line, `X.annotations` with KEY=VALUE a line.
-fn import_body(file: &Path) -> Answered<Json> {
+fn import_body(file: &Path) -> Answered<(Json, Arc<Source>)> {
     let mut stdin = Stdin::default();
     let name = stem(file).unwrap_or_default();
     let content = stdin.read(file)?;
@@ -234,7 +255,7 @@ fn import_body(file: &Path) -> Answered<Json> {
         let pairs = lines(annotations.text()).map(|line| line.split_once('=').unwrap_or((line, "")));
         body["annotations"] = json!(pairs.collect::<Vec<_>>());
     }
-    Ok(body)
+    Ok((body, content))
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {

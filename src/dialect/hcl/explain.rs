@@ -20,6 +20,8 @@ use crate::text::{Source, Span};
 use crate::value::{Extended, Inputs, Type, Value};
 use crate::vm::Space;
 
+/// How many errors are explained: each takes a look at the whole tree, and nobody reads more.
+const EXPLAINED: usize = 1000;
 /// How many variables are named for one error.
 const VARIABLES: usize = 8;
 /// How many characters of a text or number are shown.
@@ -31,7 +33,7 @@ const CHARACTERS: usize = 60;
 /// Where a variable has no such attribute or element, as much of it as there is is named. What no input has is left
 /// out, and so are the names that a `for` gives.
 pub fn explain(cx: &Cx<'_>, tree: &Tree, errors: &mut [Box<Diagnostic>]) {
-    for error in errors {
+    for error in errors.iter_mut().take(EXPLAINED) {
         let Some(span) = subject(tree.source(), error) else { continue };
         let Some(at) = innermost(tree, span) else { continue };
         let mut notes: Vec<String> = Vec::new();

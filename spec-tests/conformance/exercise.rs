@@ -1,0 +1,104 @@
+//! Exchanges recorded of the reference's service: its own script drives ours, and status, code and fields of each
+//! answer are held against the record. Where the record has a failure of the service ours refuses the request.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use dropforge::catalog::{Catalog, render};
+use dropforge::server::{Server, Settings};
+use serde_json::{Value, json};
+
+use crate::report::{Outcome, Row};
+
+/// What ours answers otherwise on purpose: the status, where there is one to expect, of the requests of this label.
+const DEPARTURES: [(&str, Option<u64>); 6] = [
+    // There is no environment, clock or randomness.
+    ("instantiate: get_env", Some(400)),
+    ("instantiate: now", Some(400)),
+    ("instantiate: random", Some(400)),
+    // A new version keeps the labels, so that it does not fit every stack.
+    ("labels of new version are not carried", Some(200)),
+    ("instantiate: v3 unrestricted", None),
+    // Every writer succeeds.
+    ("concurrent put", Some(200)),
+];
+
+/// Runs the script beside these rows, and holds each row against what it got.
+pub fn run(dir: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
+    let answers = match answers(&dir.join("exercise.py")) {
+        Ok(answers) => answers,
+        Err(why) => return rows.iter().map(|row| (row.id.clone(), Outcome::Fail(why.clone()))).collect(),
+    };
+    let outcome = |row: &Row| match answers.get(&row.id) {
+        Some(got) => held(&row.row, got).map_or_else(Outcome::Fail, |()| Outcome::Pass),
+        None => Outcome::Fail("there was no such request".to_owned()),
+    };
+    rows.iter().map(|row| (row.id.clone(), outcome(row))).collect()
+}
+
+/// What the script got, by the number of the exchange in the record.
+fn answers(script: &Path) -> Result<HashMap<String, Value>, String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let out = folder.path().join("out.jsonl");
+    exercised(script, &out)?;
+    let text = std::fs::read_to_string(&out).map_err(|error| format!("exercise.py: {error}"))?;
+    let (mut answers, mut last, mut unsent) = (HashMap::new(), 0, 0);
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let number = line["id"].as_str().and_then(|id| id.strip_prefix("http-")?.parse::<usize>().ok());
+        let got = match number {
+            Some(_) => line["got"].clone(),
+            None => json!({ "status": 400, "body": line["create"] }),
+        };
+        // A template is made, which is counted and not recorded, and then rendered; of one that is not made the script
+        // sends, and counts, one request less than the record has.
+        last = number.map_or(last + 2, |number| number + unsent);
+        unsent += usize::from(number.is_none());
+        answers.insert(format!("http-{last:03}"), got);
+    }
+    Ok(answers)
+}
+
+/// Lets the script drive a service that ends with it.
+fn exercised(script: &Path, out: &Path) -> Result<(), String> {
+    let failed = |what: &str, error: &dyn std::fmt::Display| format!("{what}: {error}");
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = runtime.map_err(|error| failed("no runtime", &error))?;
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = runtime.block_on(async {
+        let catalog =
+            Catalog::open(":memory:", &render::Options::default()).await.map_err(|error| error.to_string())?;
+        let key = catalog.initialise(None).await.map_err(|error| error.to_string())?.unwrap_or_default();
+        let server = Server::bind(Settings::default(), catalog).await.map_err(|error| error.to_string())?;
+        let address = server.address();
+        Ok::<_, String>((key, address, tokio::spawn(server.serve(async { drop(stopped.await) }))))
+    });
+    let (key, address, serving) = serving?;
+    let mut python = Command::new("python3");
+    let python = python.arg(script).arg(format!("http://{address}")).arg(key).arg(out).stdout(Stdio::null());
+    let ended = python.status().map_err(|error| failed("python3", &error))?;
+    drop(stop);
+    runtime.block_on(serving).map_err(|error| failed("the service", &error))?;
+    if ended.success() { Ok(()) } else { Err(format!("exercise.py: {ended}")) }
+}
+
+/// Holds an answer against the recorded one.
+fn held(row: &Value, got: &Value) -> Result<(), String> {
+    let (want, status) = (&row["want"], got["status"].as_u64());
+    let departure = DEPARTURES.iter().find(|(label, _)| row["given"]["label"] == *label);
+    let right = match (departure, want["status"].as_u64()) {
+        (Some((_, expected)), _) => expected.is_none() || *expected == status,
+        (None, Some(500)) => status.is_some_and(|status| (400..500).contains(&status)),
+        (None, recorded) => status == recorded && same_shape(&want["body"], &got["body"], status),
+    };
+    if right { Ok(()) } else { Err(format!("got {got}")) }
+}
+
+/// Whether an error has the recorded code, and everything else all recorded fields.
+fn same_shape(want: &Value, got: &Value, status: Option<u64>) -> bool {
+    let Some(fields) = want.as_object() else { return true };
+    let code = fields.get("code").is_none_or(|code| got["code"] == *code);
+    let fails = status.is_some_and(|status| status >= 400);
+    code && (fails || fields.keys().all(|field| got.get(field).is_some()))
+}
