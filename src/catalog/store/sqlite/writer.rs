@@ -133,15 +133,16 @@ async fn carry_out(
     requests: Vec<Request>,
     answers: &mut Vec<Answer>,
 ) -> Result<(), sqlx::Error> {
-    say(connection, "BEGIN IMMEDIATE").await?;
+    // Each statement is a message to the connection's thread and back: what can go together does.
+    let mut next = "BEGIN IMMEDIATE; SAVEPOINT request";
     for request in requests {
-        say(connection, "SAVEPOINT request").await?;
+        say(connection, next).await?;
+        next = "RELEASE request; SAVEPOINT request";
         let (stays, answer) = (request.work)(connection).await;
         answers.push(answer);
         if !stays {
             say(connection, "ROLLBACK TO request").await?;
         }
-        say(connection, "RELEASE request").await?;
     }
     say(connection, "COMMIT").await
 }
