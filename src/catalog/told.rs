@@ -31,6 +31,9 @@ impl Refusal {
     fn placed(&self, template: Option<&Arc<Source>>) -> Option<Vec<Box<Diagnostic>>> {
         let (template, details) = (template?, self.details.as_ref()?);
         let found = ["diagnostics", "findings"].iter().find_map(|key| details[*key].as_array())?;
+        if found.is_empty() {
+            return None;
+        }
         let refusal = |one| diagnostic(one, template, Severity::Error).with_field("refusal", self.code.clone());
         Some(found.iter().map(refusal).collect())
     }
@@ -89,7 +92,8 @@ fn place(found: &Json, source: &Source) -> Option<Span> {
     let number = |value: &Json| value.as_u64().and_then(|number| u32::try_from(number).ok());
     let span = &found["spans"][0];
     if let (Some(start), Some(end)) = (number(&span["start"]), number(&span["end"])) {
-        return Some(Span::new(start, end));
+        // What a service answers may be about another text.
+        return source.text().get(start as usize..end as usize).map(|_| Span::new(start, end));
     }
     let start = source.offset(Position { line: number(&found["line"])?, column: number(&found["column"])? })?;
     let behind = source.text().get(start as usize..)?;
@@ -112,5 +116,42 @@ fn text_of(value: &Json) -> String {
         Json::String(text) => text.clone(),
         Json::Array(items) => items.iter().map(text_of).collect::<Vec<_>>().join("="),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn places_that_are_not_in_the_template_are_left_out() {
+        let template = Source::new("t.tera", "é: {{ x }}\n");
+        let told = |found: Json| {
+            let told = diagnostic(&found, &template, Severity::Error);
+            (told.position().map(|at| at.to_string()), told.render(false))
+        };
+        let at = |start: u64, end: u64| {
+            told(json!({"code": "E0101", "message": "m", "spans": [{"start": start, "end": end}]}))
+        };
+        assert_eq!(at(7, 8).0.as_deref(), Some("1:7"));
+        for (start, end) in [(8, 7), (1, 3), (7, 99), (99, 100), (u64::MAX, u64::MAX)] {
+            let (place, text) = at(start, end);
+            assert_eq!(place, None, "{start}..{end}");
+            assert!(text.contains("template: t.tera"), "{text}");
+        }
+        for (line, column, expected) in [(1, 7, Some("1:7")), (1, 99, Some("1:11")), (9, 1, None), (0, 0, None)] {
+            let place = told(json!({"code": "odd", "message": "m", "line": line, "column": column})).0;
+            assert_eq!(place.as_deref(), expected, "{line}:{column}");
+        }
+        assert_eq!(told(Json::Null).0, None);
+    }
+
+    #[test]
+    fn a_refusal_that_found_nothing_is_told_all_the_same() {
+        let refusal = Refusal::invalid("template_review_failed", "no").with(json!({"findings": []}));
+        let template = Source::new("t.tera", "");
+        assert_eq!(refusal.diagnostics(Some(&template))[0].message, "no (template_review_failed)");
     }
 }
