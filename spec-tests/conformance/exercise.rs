@@ -2,6 +2,7 @@
 //! answer are held against the record. Where the record has a failure of the service ours refuses the request.
 
 use std::collections::HashMap;
+use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -28,7 +29,9 @@ const DEPARTURES: [(&str, Option<u64>); 6] = [
 pub fn run(dir: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
     let answers = match answers(&dir.join("exercise.py")) {
         Ok(answers) => answers,
-        Err(why) => return rows.iter().map(|row| (row.id.clone(), Outcome::Fail(why.clone()))).collect(),
+        Err(why) => {
+            return rows.iter().map(|row| (row.id.clone(), Outcome::Fail(format!("exercise.py: {why}")))).collect();
+        }
     };
     let outcome = |row: &Row| match answers.get(&row.id) {
         Some(got) => held(&row.row, got).map_or_else(Outcome::Fail, |()| Outcome::Pass),
@@ -38,14 +41,14 @@ pub fn run(dir: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
 }
 
 /// What the script got, by the number of the exchange in the record.
-fn answers(script: &Path) -> Result<HashMap<String, Value>, String> {
-    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+fn answers(script: &Path) -> Result<HashMap<String, Value>, Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
     let out = folder.path().join("out.jsonl");
     exercised(script, &out)?;
-    let text = std::fs::read_to_string(&out).map_err(|error| format!("exercise.py: {error}"))?;
+    let text = std::fs::read_to_string(&out)?;
     let (mut answers, mut last, mut unsent) = (HashMap::new(), 0, 0);
     for line in text.lines() {
-        let line: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let line: Value = serde_json::from_str(line)?;
         let number = line["id"].as_str().and_then(|id| id.strip_prefix("http-")?.parse::<usize>().ok());
         let got = match number {
             Some(_) => line["got"].clone(),
@@ -61,26 +64,23 @@ fn answers(script: &Path) -> Result<HashMap<String, Value>, String> {
 }
 
 /// Lets the script drive a service that ends with it.
-fn exercised(script: &Path, out: &Path) -> Result<(), String> {
-    let failed = |what: &str, error: &dyn std::fmt::Display| format!("{what}: {error}");
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
-    let runtime = runtime.map_err(|error| failed("no runtime", &error))?;
+fn exercised(script: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
-    let serving = runtime.block_on(async {
-        let catalog =
-            Catalog::open(":memory:", &render::Options::default()).await.map_err(|error| error.to_string())?;
-        let key = catalog.initialise(None).await.map_err(|error| error.to_string())?.unwrap_or_default();
-        let server = Server::bind(Settings::default(), catalog).await.map_err(|error| error.to_string())?;
+    let started = async {
+        let catalog = Catalog::open(":memory:", &render::Options::default()).await?;
+        let key = catalog.initialise(None).await?.unwrap_or_default();
+        let server = Server::bind(Settings::default(), catalog).await?;
         let address = server.address();
-        Ok::<_, String>((key, address, tokio::spawn(server.serve(async { drop(stopped.await) }))))
-    });
-    let (key, address, serving) = serving?;
+        Ok::<_, Box<dyn Error>>((key, address, tokio::spawn(server.serve(async { drop(stopped.await) }))))
+    };
+    let (key, address, serving) = runtime.block_on(started)?;
     let mut python = Command::new("python3");
     let python = python.arg(script).arg(format!("http://{address}")).arg(key).arg(out).stdout(Stdio::null());
-    let ended = python.status().map_err(|error| failed("python3", &error))?;
+    let ended = python.status()?;
     drop(stop);
-    runtime.block_on(serving).map_err(|error| failed("the service", &error))?;
-    if ended.success() { Ok(()) } else { Err(format!("exercise.py: {ended}")) }
+    runtime.block_on(serving)?;
+    if ended.success() { Ok(()) } else { Err(format!("{ended}").into()) }
 }
 
 /// Holds an answer against the recorded one.

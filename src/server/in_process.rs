@@ -42,8 +42,8 @@ impl InProcess {
         let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");
         let text = body.map(ToString::to_string).unwrap_or_default();
         let Ok(request) = request.extension(caller).body(Body::from(text)) else {
-            let (mut answer, wrong) = (Response::default(), StatusCode::BAD_REQUEST);
-            *answer.status_mut() = wrong;
+            let mut answer = Response::default();
+            *answer.status_mut() = StatusCode::BAD_REQUEST;
             return answer;
         };
         self.runtime.block_on(async {
