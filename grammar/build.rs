@@ -1,11 +1,20 @@
-//! Generates the parsers from the grammars beside this file; without them there is nothing to do.
+//! Generates the parsers of the languages that are built in, from the grammars beside this file.
 
 fn main() {
-    println!("cargo:rerun-if-changed=grammar");
+    println!("cargo::rerun-if-changed=grammar");
     #[cfg(feature = "compile")]
+    for language in ["cel", "hcl", "tera", "tower"] {
+        if std::env::var_os(format!("CARGO_FEATURE_{}", language.to_uppercase())).is_some() {
+            generate(language);
+        }
+    }
+}
+
+#[cfg(feature = "compile")]
+fn generate(language: &str) {
+    let out = std::env::var_os("OUT_DIR").unwrap_or_else(|| panic!("cargo sets OUT_DIR"));
     lalrpop::Configuration::new()
-        .set_in_dir("grammar")
-        .emit_rerun_directives(true)
-        .process()
-        .unwrap_or_else(|error| panic!("grammar: {error}"));
+        .set_out_dir(out)
+        .process_file(format!("grammar/{language}.lalrpop"))
+        .unwrap_or_else(|error| panic!("grammar of {language}: {error}"));
 }

@@ -87,10 +87,10 @@ const EXPRESSIONS: &str = "[
 /// The program of [`EXPRESSIONS`].
 fn expressions() -> Program {
     let (limits, registry) = (Limits::default(), hcl::registry());
-    let parsed = hcl::Expression::new(&Source::new("e", EXPRESSIONS), registry.clone(), &limits).expect("it parses");
+    let parsed = hcl::Expression::new(&Source::new("e", EXPRESSIONS), &registry, &limits).expect("it parses");
     let (tree, root) = parsed.tree();
     let ids = hcl::syntax::analysis::static_list(tree, root).expect("a list");
-    hcl::lower::compile_expressions(tree, ids, &registry, &limits).expect("it compiles")
+    hcl::lower::lower_expressions(tree, ids, &registry, &limits).expect("it compiles")
 }
 
 fn inputs() -> Value {
@@ -309,6 +309,7 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
             (Dialect::Cel | Dialect::CelYaml, true) => {
                 answer_checked::<cel::Rules>(&mut session, what).and_then(|answer| written(answer, &mut out))
             }
+            (other, _) => panic!("no rules for {other:?}"),
         };
         result.map(|()| out).map_err(|error| error.render(false))
     })

@@ -4,7 +4,7 @@
 
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::dialect::cel::check::Environment;
-use dropforge::dialect::cel::{Expression, Known, Rules, Settings, registry};
+use dropforge::dialect::cel::{Declarations, Expression, Rules, Settings, registry};
 use dropforge::function::{Capabilities, Registry};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -71,11 +71,11 @@ fn is_limit(outcome: &Outcome) -> bool {
 }
 
 /// Holds all ways of evaluating `text` against each other.
-fn agree(text: &str, known: Known<'_>, registry: &Registry, data: &Value) -> Result<(), TestCaseError> {
+fn agree(text: &str, declarations: Declarations<'_>, registry: &Registry, data: &Value) -> Result<(), TestCaseError> {
     let limits = limits();
     let mut seen: Vec<(Outcome, u64)> = Vec::new();
     for (optimise, cost) in [(true, false), (false, false), (true, true), (false, true)] {
-        let settings = Settings { known, optimise, cost, ..Settings::default() };
+        let settings = Settings { declarations, optimise, cost, ..Settings::default() };
         let Ok(expression) = Expression::with(&Source::new("e", text), &settings, registry, &limits) else {
             return Ok(());
         };
@@ -405,19 +405,19 @@ proptest! {
 
     #[test]
     fn what_is_not_checked_is_the_same_optimised(text in expression(), data in data()) {
-        with_environment(|registry, _| agree(&text, Settings::default().known, registry, &data))?;
+        with_environment(|registry, _| agree(&text, Settings::default().declarations, registry, &data))?;
     }
 
     #[test]
     fn what_has_types_is_the_same_optimised(text in typed_expression(), data in data()) {
         with_environment(|registry, environment| {
-            agree(&text, Known::Environment(environment), registry, &data)?;
-            agree(&text, Settings::default().known, registry, &data)
+            agree(&text, Declarations::Environment(environment), registry, &data)?;
+            agree(&text, Settings::default().declarations, registry, &data)
         })?;
     }
 
     #[test]
     fn what_is_checked_is_the_same_optimised(text in expression(), data in data()) {
-        with_environment(|registry, environment| agree(&text, Known::Environment(environment), registry, &data))?;
+        with_environment(|registry, environment| agree(&text, Declarations::Environment(environment), registry, &data))?;
     }
 }

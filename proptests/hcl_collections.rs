@@ -7,7 +7,7 @@ use dropforge::dialect::hcl::values::convert::convert;
 use dropforge::dialect::hcl::values::equality::raw_equals;
 use dropforge::dialect::hcl::values::types::{conforms, type_of};
 use dropforge::dialect::hcl::{Expression, invoke};
-use dropforge::function::{Answer, Builtin, Caches, Capabilities, Cx, Fault, Outcome, Params, Registry};
+use dropforge::function::{Builtin, Caches, Capabilities, Cx, Fault, Outcome, Params, Registry, ResultType};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, BigNum, Extended, Inputs, Refinement, Type, Value};
@@ -195,7 +195,7 @@ fn check<'v>(cx: &Cx<'v>, function: &Builtin, args: &[Value<'v>], answer: Outcom
         assert!(!answer.is_null(), "null: {}", said());
     }
     let Ok(ty) = type_of(cx, answer) else { return };
-    if let Answer::Is(wanted) = params.answer {
+    if let ResultType::Is(wanted) = params.result {
         assert!(conforms(&ty, &wanted) || ty == Type::Dynamic, "type {ty:?}: {}", said());
     }
     if let Some(Extended::Typed(Type::List(element) | Type::Set(element), items)) = answer.unmarked().0.extended() {
@@ -457,7 +457,7 @@ fn what_would_grow_without_bound_ends_in_a_limit() {
 fn evaluated(text: &str, registry: Registry) -> String {
     let (limits, space) = (Limits::default(), Space::new());
     let encoded = Source::new("example", format!("jsonencode({text})"));
-    let expression = Expression::new(&encoded, registry, &limits).unwrap_or_else(|error| panic!("{text}: {error}"));
+    let expression = Expression::new(&encoded, &registry, &limits).unwrap_or_else(|error| panic!("{text}: {error}"));
     let answer =
         expression.evaluate(&space, Inputs::default(), &limits).unwrap_or_else(|error| panic!("{text}: {error}"));
     let codes: Vec<_> = answer.errors.iter().map(|error| error.code.id()).collect();

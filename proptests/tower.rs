@@ -1,7 +1,8 @@
 //! `tower`: fields of generated parts render to what a few lines of Rust say, and any text gives an answer.
 
-use dropforge::dialect::tower::ast::Part;
-use dropforge::dialect::tower::{parser, shell};
+use dropforge::dialect::tower::check::hazards;
+use dropforge::dialect::tower::syntax::parse;
+use dropforge::dialect::tower::syntax::tree::Part;
 use dropforge::engine::{Dialect, Engine};
 use dropforge::text::{Source, Span};
 use proptest::prelude::*;
@@ -33,22 +34,22 @@ proptest! {
     #[test]
     fn any_text_gives_an_answer(text in "([${}.a-cP_ \"'`\\\\()<#\n]|[$][{]|params[.]|<<E\n){0,30}") {
         let arena = bumpalo::Bump::new();
-        match parser::parse(&text, &arena) {
+        match parse(&text, &arena) {
             Ok(field) => {
                 let spans: Vec<Span> = field.references().map(|reference| reference.span).collect();
-                prop_assert_eq!(shell::hazards(&text, &spans).len(), spans.len());
+                prop_assert_eq!(hazards(&text, &spans).len(), spans.len());
                 let pieces = field.parts.iter().map(|part| match part {
                     Part::Text(span) => &text[span.range()],
                     Part::Expression(reference) => &text[reference.span.range()],
                 });
                 prop_assert_eq!(pieces.collect::<String>(), text.clone());
             }
-            Err(fault) => {
-                let expression = &text[fault.span.range()];
+            Err(error) => {
+                let expression = &text[error.span.range()];
                 let opens = expression.starts_with("${");
                 prop_assert!(opens, "an expression begins like one");
-                let before = parser::parse(&text[..fault.span.start as usize], &bumpalo::Bump::new()).is_ok();
-                prop_assert!(before, "the leftmost fault is reported");
+                let before = parse(&text[..error.span.start as usize], &bumpalo::Bump::new()).is_ok();
+                prop_assert!(before, "the leftmost error is reported");
             }
         }
     }

@@ -1,51 +1,83 @@
-//! **dropforge** compiles templates to bytecode once and stamps them thousands of times.
+//! Compile templates to bytecode once, render them thousands of times.
 //!
-//! The crate is a house of floors; a floor imports only floors below it (a test checks it):
+//! ```
+//! use dropforge::{Dialect, Engine};
+//! use serde_json::json;
 //!
-//! | floor | modules |
-//! |---|---|
-//! | 0 | [`text`], [`diagnostics`], [`limits`], `stdlib` |
-//! | 1 | [`value`] |
-//! | 2 | `bytecode` |
-//! | 3 | `compiler`, `function`, `vm`, [`schema`] |
-//! | 4 | `dialect` |
-//! | 5 | [`engine`] |
-//! | 6 | [`bulk`], [`catalog`] |
-//! | 7 | `cli`, `server` |
+//! let engine = Engine::new();
+//! let template = engine.compile(Dialect::Tera, "svc.yaml", "name: {{ name }}-{{ env | upper }}\n")?;
+//! assert_eq!(template.render(&json!({"name": "api", "env": "prod"}))?, "name: api-PROD\n");
+//!
+//! // An error names the place and the likely fix.
+//! let error = template.render(&json!({"nmae": "api", "env": "prod"})).unwrap_err();
+//! assert_eq!(error.to_string(), "E0201: variable `name` is not defined (svc.yaml:1:10)");
+//! assert!(error.render(false).contains("did you mean `nmae`?"));
+//! # Ok::<(), dropforge::Error>(())
+//! ```
+//!
+//! # Languages
+//!
+//! | [`Dialect`] | language | cargo feature |
+//! |---|---|---|
+//! | `Tera` | Tera 1 templates | `tera`; `tera-builtins` adds the filters and functions that need other crates |
+//! | `Hcl` | HCL templates and configurations | `hcl` |
+//! | `Cel` | CEL expressions | `cel` |
+//! | `CelYaml` | YAML with directives and `${CEL}` | `cel` and `yaml` |
+//! | `Tower` | `${params.x}` substitution in tower-fleet intent files, literal or shell-quoted | `tower` |
+//!
+//! # Where to go on
+//!
+//! * [`Engine`] compiles templates and opens artifacts; [`Engine::builder`] sets limits, loaders and your own functions.
+//! * [`Template`] renders: to a new string, into your buffer, or within a session that keeps its memory.
+//! * [`render`] is for text that is rendered only once.
+//! * [`precompile`] compiles a directory in a build script. [`Engine::open`] opens the artifact without a parser
+//!   (`default-features = false, features = ["tera"]`).
+//! * `bulk` (feature `bulk`) renders a set of templates for a fleet of clusters onto disk, in parallel.
+//! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
+//! * [`Diagnostic`] is an error for people and for machines.
 
-// What only upper floors use is idle where they are left out; the whole build finds what nothing uses.
-#![cfg_attr(not(feature = "bulk"), allow(dead_code, unused_imports))]
+// Whatever only some features use is dead where they are off; a build with all features finds what nothing uses.
+#![cfg_attr(
+    not(all(feature = "bulk", feature = "checked", feature = "tera-builtins", feature = "hcl", feature = "cel")),
+    allow(dead_code, unused_imports)
+)]
 #![cfg_attr(
     not(test),
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::todo, clippy::unimplemented)
 )]
 
+#[cfg(all(feature = "compile", not(any(feature = "tera", feature = "hcl", feature = "cel", feature = "tower"))))]
+compile_error!("feature `compile` needs a language: enable `tera`, `hcl`, `cel` or `tower`");
+
 #[cfg(feature = "bulk")]
 pub mod bulk;
+#[doc(hidden)]
 pub mod bytecode;
-#[cfg(feature = "catalog")]
-pub mod catalog;
-#[cfg(feature = "cli")]
-pub mod cli;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod compiler;
 pub mod diagnostics;
 pub mod dialect;
 pub mod engine;
 pub mod function;
 pub mod limits;
+#[cfg(feature = "cel")]
+#[doc(hidden)]
 pub mod schema;
-#[cfg(feature = "server")]
-pub mod server;
-pub(crate) mod stdlib;
+#[doc(hidden)]
+pub mod stdlib;
 pub mod text;
 pub mod value;
+#[doc(hidden)]
 pub mod vm;
 
+pub use diagnostics::{Diagnostic, Diagnostics as Error};
+pub use engine::{Artifact, Dialect, Engine, EngineBuilder, Template};
 #[cfg(feature = "compile")]
-pub use engine::{Precompile, precompile};
+pub use engine::{Precompile, precompile, render};
+pub use limits::Limits;
 
 /// The README's example, compiled and run with the documentation's tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "bulk"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,10 +1,10 @@
-//! What one compilation or one render may use up. Every limit has a default and its own error code.
+//! Resource limits of a compilation and a render. Every limit has a default and an error code.
 
 use std::time::Duration;
 
 use crate::diagnostics::{Code, Diagnostic};
 
-/// Bounds of one compilation and one render.
+/// Resource limits of one compilation and one render.
 ///
 /// ```
 /// use dropforge::limits::Limits;
@@ -13,33 +13,32 @@ use crate::diagnostics::{Code, Diagnostic};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of one source file.
+    /// Maximum size of a source file in bytes.
     pub source_bytes: usize,
-    /// Nesting of syntax: brackets, blocks, tags.
+    /// Maximum nesting of syntax: brackets, blocks, tags.
     pub nesting: usize,
-    /// Nesting of values: lists in lists, maps in maps.
+    /// Maximum nesting of values: lists in lists, maps in maps.
     pub value_depth: usize,
-    /// Steps: loop turns, calls, elements visited, and a share of the bytes made.
+    /// Maximum number of steps: loop iterations, calls, elements visited, and a share of the bytes produced.
     pub fuel: u64,
-    /// What an evaluation may cost in the terms of its language, where it was compiled to be metered; without a bound
-    /// unless set.
+    /// Maximum cost in units of the language, for metered programs. Unlimited by default.
     pub cost: u64,
-    /// How long one render may take; without a bound unless set. It is looked at whenever so many steps are spent that
-    /// looking costs nothing beside them, and so it is passed by a few milliseconds.
+    /// Maximum duration of a render. Unlimited by default. The clock is checked once per batch of steps, so a render may
+    /// exceed the limit by a few milliseconds.
     pub time: Option<Duration>,
-    /// Bytes of strings, lists and maps made while rendering.
+    /// Maximum size of the strings, lists and maps created by a render, in bytes.
     pub memory: u64,
-    /// Bytes of rendered text.
+    /// Maximum size of the output in bytes.
     pub output_bytes: usize,
-    /// Calls within calls: macros, includes, parents.
+    /// Maximum nesting of calls: macros, includes, parents.
     pub call_depth: usize,
-    /// Templates that one template may reach, itself included.
+    /// Maximum number of templates that one template reaches, including itself.
     pub templates: usize,
-    /// Words of bytecode of one program.
+    /// Maximum number of bytecode words in a program.
     pub code_words: usize,
-    /// Bytes of a regular expression's source.
+    /// Maximum size of a regular expression in bytes.
     pub regex_bytes: usize,
-    /// Errors reported for one file before the rest is left out.
+    /// Maximum number of errors reported for one file.
     pub diagnostics: usize,
 }
 
@@ -63,7 +62,7 @@ impl Default for Limits {
     }
 }
 
-/// A limit that was reached.
+/// A limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// [`Limits::source_bytes`]
@@ -93,7 +92,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The error of having reached this limit; `allowed` is the limit's value.
+    /// The error for exceeding this limit, whose value is `allowed`.
     pub fn error(self, allowed: u64) -> Box<Diagnostic> {
         let (code, what, unit, key) = match self {
             Limit::SourceBytes => (Code::LimitSourceBytes, "the source is too long", "bytes", "source_bytes"),

@@ -1,7 +1,7 @@
 //! Source text, byte spans and positions.
 //!
-//! A [`Span`] is a pair of byte offsets; a line and a column are computed only when a person has to read
-//! them, from the [`Source`] the span belongs to. Lines and columns count from 1; columns count characters.
+//! A [`Span`] is a pair of byte offsets. Lines and columns are computed from its [`Source`] only for output. Both count
+//! from 1; columns count characters.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,9 +9,9 @@ use std::sync::{Arc, OnceLock};
 /// A half-open range of byte offsets into one source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct Span {
-    /// Offset of the first byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// Offset behind the last byte.
+    /// The offset after the last byte.
     pub end: u32,
 }
 
@@ -21,29 +21,29 @@ impl Span {
         Self { start, end }
     }
 
-    /// The span of a `usize` range; offsets beyond 4 GiB saturate (sources are limited far below).
+    /// The span of a `usize` range. Offsets beyond 4 GiB saturate; sources are much smaller.
     pub fn of(range: std::ops::Range<usize>) -> Self {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self::new(clamp(range.start), clamp(range.end))
     }
 
-    /// The smallest span that covers both.
+    /// The smallest span that covers both spans.
     pub fn to(self, other: Span) -> Span {
         Span::new(self.start.min(other.start), self.end.max(other.end))
     }
 
-    /// The span as a range of `usize`.
+    /// The span as a `usize` range.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
 }
 
-/// A place in a source as a person names it; both count from 1.
+/// A line and column of a source, both counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Position {
-    /// Line, from 1.
+    /// The line.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// The column in characters.
     pub column: u32,
 }
 
@@ -53,14 +53,14 @@ impl fmt::Display for Position {
     }
 }
 
-/// Text that has an owner of its own, or is a part of what others own, too.
+/// Owned, static or shared text.
 #[derive(Debug, Clone)]
 pub enum Text {
-    /// Its own.
+    /// Owned text.
     Own(String),
-    /// Bytes of a text that lives as long as the process.
+    /// Static text.
     Static(&'static str),
-    /// These bytes of a text that is shared.
+    /// A range of a shared text.
     Shared(Arc<str>, std::ops::Range<usize>),
 }
 
@@ -93,35 +93,35 @@ pub struct Source {
     name: Text,
     text: Text,
     line_starts: OnceLock<Vec<u32>>,
-    /// How many characters begin before each block of [`BLOCK`] bytes, and in all: a text may be one long line.
+    /// The number of characters before each block of [`BLOCK`] bytes, and in total. A text may be one long line.
     blocks: OnceLock<Vec<u32>>,
 }
 
 const BLOCK: usize = 1024;
 
 impl Source {
-    /// A source called `name`; the name is what errors print (a path, or a made-up name).
+    /// A source called `name`, usually a path. Diagnostics print this name.
     pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
         Arc::new(Self { name: name.into(), text: text.into(), line_starts, blocks })
     }
 
-    /// The name errors print.
+    /// The name in diagnostics.
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    /// The whole text.
+    /// The text.
     pub fn text(&self) -> &str {
         self.text.as_str()
     }
 
-    /// The text of `span`; the empty string where the span does not lie on character boundaries.
+    /// The text of `span`, or the empty string if it is not on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
         self.text().get(span.range()).unwrap_or("")
     }
 
-    /// Line and column of a byte offset; an offset behind the end names the end.
+    /// The line and column of a byte offset. Offsets beyond the end are clamped.
     pub fn position(&self, offset: u32) -> Position {
         let starts = self.line_starts();
         let offset = offset.min(u32::try_from(self.text().len()).unwrap_or(u32::MAX));
@@ -131,8 +131,8 @@ impl Source {
         Position { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column }
     }
 
-    /// The byte offset of a line and column, the other way round than [`Source::position`]; nothing where the text has
-    /// no such line. A column behind the end of the line names its end.
+    /// The byte offset of a line and column, the inverse of [`Source::position`]. `None` if there is no such line. Columns
+    /// beyond the end of the line are clamped.
     pub fn offset(&self, at: Position) -> Option<u32> {
         let start = *self.line_starts().get(at.line.checked_sub(1)? as usize)?;
         let line = self.line(at.line);
@@ -141,7 +141,7 @@ impl Source {
         Some(start + before as u32)
     }
 
-    /// The text of a line, counted from 1, without its end; the empty string where there is none.
+    /// The text of a line, counted from 1, without its line break. Empty if there is no such line.
     pub fn line(&self, line: u32) -> &str {
         let start = |line: u32| self.line_starts().get(line.checked_sub(1)? as usize).map(|&start| start as usize);
         let Some(from) = start(line) else { return "" };
@@ -149,37 +149,37 @@ impl Source {
         self.text().get(from..to).unwrap_or("").trim_end_matches(['\n', '\r'])
     }
 
-    /// How many characters begin in a range of bytes.
+    /// The number of characters that start in a range of bytes.
     fn characters(&self, from: usize, to: usize) -> u32 {
         let bytes = self.text().as_bytes();
         if to.saturating_sub(from) <= BLOCK {
-            return bytes.get(from..to).map_or(0, begun);
+            return bytes.get(from..to).map_or(0, characters_in);
         }
         let blocks = self.blocks.get_or_init(|| {
             let mut sum = 0;
             let sums = bytes.chunks(BLOCK).map(|block| {
-                sum += begun(block);
+                sum += characters_in(block);
                 sum
             });
             std::iter::once(0).chain(sums).collect()
         });
         let before = |at: usize| {
             let block = at / BLOCK;
-            blocks.get(block).map_or(0, |&count| count + bytes.get(block * BLOCK..at).map_or(0, begun))
+            blocks.get(block).map_or(0, |&count| count + bytes.get(block * BLOCK..at).map_or(0, characters_in))
         };
         before(to) - before(from)
     }
 
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
-            let behind = memchr::memchr_iter(b'\n', self.text().as_bytes()).map(|at| at + 1);
-            std::iter::once(0).chain(behind).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
+            let starts = memchr::memchr_iter(b'\n', self.text().as_bytes()).map(|at| at + 1);
+            std::iter::once(0).chain(starts).map(|at| u32::try_from(at).unwrap_or(u32::MAX)).collect()
         })
     }
 }
 
-/// How many characters begin in these bytes.
-fn begun(bytes: &[u8]) -> u32 {
+/// The number of characters that start in these bytes.
+fn characters_in(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(byte & 0xC0 != 0x80)).sum()
 }
 

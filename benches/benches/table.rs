@@ -238,13 +238,13 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Puts the table between its marks in the README.
+/// Puts the table between its marks in `docs/speed.md`.
 fn write(table: &str) {
-    let path = home().join("../README.md");
-    let readme = std::fs::read_to_string(&path).expect("the README");
+    let path = home().join("../docs/speed.md");
+    let readme = std::fs::read_to_string(&path).expect("docs/speed.md");
     let (head, rest) = readme.split_once("<!-- figures -->\n").expect("where the table begins");
     let (old, tail) = rest.split_once("<!-- /figures -->").expect("where the table ends");
     let table = updated(old, table);
     let readme = format!("{head}<!-- figures -->\n{table}<!-- /figures -->{tail}");
-    std::fs::write(&path, readme).expect("the README can be written");
+    std::fs::write(&path, readme).expect("docs/speed.md can be written");
 }

@@ -53,7 +53,7 @@ pub fn decode() -> Workload {
     let text = services(10_000_000);
     let mut theirs = DecodedByPeer(text.clone());
     let limits = Limits { source_bytes: text.len(), code_words: 1 << 26, memory: 1 << 30, ..Limits::default() };
-    let ours = Decoded { source: Source::new("services.hcl", text), registry: Arc::new(registry()), limits };
+    let ours = Decoded { source: Source::new("services.hcl", text), registry: registry(), limits };
     let (expected, title) = (theirs.output(), "HCL: a configuration of 10 MB as Rust types");
     Workload { id: "hcl-decode", title, expected, subjects: vec![Box::new(ours), Box::new(theirs)], bars: Vec::new() }
 }
@@ -306,7 +306,7 @@ fn digest(services: &[Service]) -> String {
 
 struct Decoded {
     source: Arc<Source>,
-    registry: Arc<Registry>,
+    registry: Registry,
     limits: Limits,
 }
 

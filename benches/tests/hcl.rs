@@ -56,7 +56,7 @@ type Outcome = Result<Json, String>;
 fn ours(text: &str, template: bool) -> Outcome {
     let limits = Limits::default();
     let compile = if template { Expression::template } else { Expression::new };
-    let expression = compile(&Source::new("main", text), registry(), &limits).map_err(|errors| errors.to_string())?;
+    let expression = compile(&Source::new("main", text), &registry(), &limits).map_err(|errors| errors.to_string())?;
     let (json, arena, names, space) = (inputs(), Arena::new(), Arena::new(), Space::new());
     let shapes = Shapes::new(&names);
     let inputs = InputBuilder::new(&arena, &shapes).deserialize(&json).map_err(|error| error.to_string())?;

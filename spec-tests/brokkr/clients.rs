@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use dropforge::catalog::{Catalog, render};
-use dropforge::server::{Server, Settings};
+use dropforge_catalog::server::{Server, Settings};
+use dropforge_catalog::{Catalog, render};
 
 use crate::databases::{Database, on_postgres, on_sqlite};
 
 /// A folder below the target folder.
 pub fn installed(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(target).join(name)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(target).join(name)
 }
 
 /// Says that something is missing, which is an error in CI.
@@ -26,7 +26,7 @@ pub fn skipped(what: &str) {
 
 /// A file of these tests.
 pub fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests/brokkr").join(name)
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("spec-tests/brokkr").join(name)
 }
 
 /// Serves a new catalog in this database while `command`, which is made from the service's address and an

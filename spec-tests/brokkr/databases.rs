@@ -7,7 +7,7 @@ use std::future::Future;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
-use dropforge::catalog::store::{self, Store};
+use dropforge_catalog::store::{self, Store};
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
@@ -85,7 +85,7 @@ fn given_or_started() -> Option<String> {
         return Some(url);
     }
     let folder = std::env::temp_dir().join(format!("dropforge-pg-{}", std::process::id()));
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/spec-tests/brokkr/postgres/start");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-tests/brokkr/postgres/start");
     let started = Command::new(script)
         .arg(folder)
         .arg(std::process::id().to_string())

@@ -27,12 +27,12 @@ fn a_second_run_does_not_parse() {
     let sandbox = sandbox();
     let cached = ["--cache-dir", "cache"];
     assert_eq!(render(&sandbox, &cached), "compiled");
-    assert_eq!(render(&sandbox, &cached), "taken from the cache");
+    assert_eq!(render(&sandbox, &cached), "loaded from the cache");
     let stamp = ["stamp", "a.tera", "--fleet", "f.csv", "-o", "out", "-v", "--cache-dir", "cache"];
-    assert_eq!(origin(sandbox.command(&stamp)), "taken from the cache");
+    assert_eq!(origin(sandbox.command(&stamp)), "loaded from the cache");
     sandbox.write("b.tera", "B");
     assert_eq!(render(&sandbox, &cached), "compiled");
-    assert_eq!(render(&sandbox, &cached), "taken from the cache");
+    assert_eq!(render(&sandbox, &cached), "loaded from the cache");
     assert_eq!(render(&sandbox, &["--no-cache"]), "compiled");
     sandbox.run(&[RENDER, &["--no-cache", "--cache-dir", "x"]].concat()).expect(2);
 }
@@ -48,18 +48,18 @@ fn the_environment_names_the_place_and_empty_means_none() {
     };
     let (there, xdg) = (sandbox.path("there").display().to_string(), sandbox.path("xdg").display().to_string());
     assert_eq!(by(&[("DROPFORGE_CACHE", &there)]), "compiled");
-    assert_eq!(by(&[("DROPFORGE_CACHE", &there)]), "taken from the cache");
+    assert_eq!(by(&[("DROPFORGE_CACHE", &there)]), "loaded from the cache");
     assert_eq!(by(&[("DROPFORGE_CACHE", "")]), "compiled");
     // A small template is parsed in less time than it is looked up: nobody asked to keep it.
     by(&[]);
     assert!(!sandbox.path("home/.cache/dropforge").exists());
     sandbox.write("b.tera", &"{{ n }} and {% if n %}more{% endif %}\n".repeat(1_000));
     assert_eq!(by(&[]), "compiled");
-    assert_eq!(by(&[]), "taken from the cache");
+    assert_eq!(by(&[]), "loaded from the cache");
     assert!(sandbox.path("home/.cache/dropforge").exists());
     assert_eq!(by(&[("XDG_CACHE_HOME", &xdg)]), "compiled");
-    assert_eq!(by(&[("XDG_CACHE_HOME", &xdg)]), "taken from the cache");
-    assert_eq!(by(&[("XDG_CACHE_HOME", "relative")]), "taken from the cache");
+    assert_eq!(by(&[("XDG_CACHE_HOME", &xdg)]), "loaded from the cache");
+    assert_eq!(by(&[("XDG_CACHE_HOME", "relative")]), "loaded from the cache");
     assert!(!sandbox.path("relative").exists());
 }
 
@@ -80,5 +80,5 @@ fn killed_writers_and_a_spoilt_cache_do_no_harm() {
         fs::write(sandbox.path("cache").join(name), "spoilt").unwrap();
     }
     assert_eq!(render(&sandbox, &["--cache-dir", "cache"]), "compiled");
-    assert_eq!(render(&sandbox, &["--cache-dir", "cache"]), "taken from the cache");
+    assert_eq!(render(&sandbox, &["--cache-dir", "cache"]), "loaded from the cache");
 }

@@ -108,9 +108,9 @@ fn everything_that_is_wrong_is_told_at_once() {
             " --> web@1:4:12",
         ]);
         catalog.run(&["show", "wbe"]).expect(1).says(&["template_not_found"]);
-        catalog.run(&["show", "web@2"]).expect(1).says(&["there is no version 2 of `web`", "available: 1"]);
-        catalog.run(&["verify", "shp"]).expect(1).says(&["there is no stack `shp`", "did you mean `shop`?"]);
-        catalog.run(&["delete", "web"]).expect(2).says(&["say `web@VERSION`"]);
+        catalog.run(&["show", "web@2"]).expect(1).says(&["unknown version 2 of template `web`", "available: 1"]);
+        catalog.run(&["verify", "shp"]).expect(1).says(&["unknown stack `shp`", "did you mean `shop`?"]);
+        catalog.run(&["delete", "web"]).expect(2).says(&["use `web@VERSION`"]);
     });
 }
 
@@ -123,9 +123,9 @@ fn versions_carry_their_rules_and_tell_what_they_change() {
         assert!(catalog.run(&["update", "web", "web.tera"]).expect(0).stdout.starts_with("web version 2: "));
         assert_eq!(catalog.run(&["labels", "web"]).expect(0).stdout, "LABEL\nenv=prod\n");
         let change = catalog.run(&["diff", "web"]).expect(3).stdout;
-        assert!(change.starts_with("1 instances, 0 unchanged\n"), "{change}");
+        assert!(change.starts_with("1 instance, 0 unchanged\n"), "{change}");
         assert!(change.contains("-  n: \"1\"\n+  number: \"1\"\n"), "{change}");
-        assert_eq!(catalog.run(&["diff", "web@1"]).expect(0).stdout, "1 instances, 1 unchanged\n");
+        assert_eq!(catalog.run(&["diff", "web@1"]).expect(0).stdout, "1 instance, 1 unchanged\n");
         let texts = catalog.run(&["diff", "web", "--with", "web@1"]).expect(3).stdout;
         assert!(texts.contains("+  number: \"{{ n }}\""), "{texts}");
         let numbers = |rows: &serde_json::Value| -> Vec<i64> {
@@ -168,8 +168,8 @@ fn a_directory_is_imported_once() {
         catalog.sandbox.write("job.tera.yaml", "a: {{ a | nofilter }}\n");
         let first = catalog.run(&["import", "."]).expect(0);
         first
-            .says(&["warning[E0401]: filter `nofilter` not found\n --> ./job.tera.yaml:1:11", "job version 1"])
-            .says(&["web version 1", "2 new, 0 unchanged"]);
+            .says(&["warning[E0401]: filter `nofilter` not found\n --> ./job.tera.yaml:1:11", "added job version 1"])
+            .says(&["added web version 1", "2 new, 0 unchanged"]);
         catalog.run(&["import", "."]).expect(0).says(&["0 new, 2 unchanged"]);
         assert_eq!(catalog.run(&["labels", "web"]).expect(0).stdout, "LABEL\nenv=prod\nteam=a\n");
         catalog.sandbox.write("job.tera.yaml", "b: {{ b | nofilter }}\n");
@@ -179,7 +179,7 @@ fn a_directory_is_imported_once() {
         let strict = catalog.run(&["import", ".", "--strict"]).expect(1);
         strict
             .says(&["error[E0401]", "./job.tera.yaml:1:11", "error[E0101]", "./odd.tera:1:4", "./odd.tera:2:7"])
-            .says(&["sound version 1", "1 new, 1 unchanged"]);
+            .says(&["added sound version 1", "1 new, 1 unchanged"]);
         catalog.run(&["import", "nowhere"]).expect(1).says(&["cannot read `nowhere`"]);
     });
 }
@@ -224,9 +224,9 @@ fn a_service_is_asked_with_a_key_that_it_knows() {
         outcome(command)
     };
     list(Some(&service.key), &service.url).expect(0);
-    list(Some("nonsense"), &service.url).expect(1).says(&["E1001", "does not know the key"]);
+    list(Some("nonsense"), &service.url).expect(1).says(&["E1001", "rejected the key"]);
     list(None, &service.url).expect(2).says(&["DROPFORGE_KEY"]);
-    list(Some(&service.key), "http://127.0.0.1:1").expect(1).says(&["E1002", "cannot ask"]);
+    list(Some(&service.key), "http://127.0.0.1:1").expect(1).says(&["E1002", "cannot reach"]);
     // The first key is made once.
     let again = catalog.command(&["catalog", "--db", "served.db", "key", "list", "--json"]);
     let keys: serde_json::Value = serde_json::from_str(&outcome(again).expect(0).stdout).unwrap();
@@ -238,14 +238,14 @@ fn a_catalog_that_cannot_be_opened_is_told() {
     let sandbox = Sandbox::with(&[("text.db", "this is no database, however long it may be, and it stays as it is")]);
     sandbox.run(&["catalog", "--db", "text.db", "list"]).expect(1).says(&["E1002"]);
     sandbox.run(&["serve", "--db", "text.db", "--listen", "127.0.0.1:0"]).expect(1).says(&["E1002", "text.db"]);
-    sandbox.run(&["serve", "--rate-limit", "0"]).expect(2).says(&["a number from 1, or off"]);
+    sandbox.run(&["serve", "--rate-limit", "0"]).expect(2).says(&["expected a number greater than 0, or `off`"]);
     assert!(sandbox.read("text.db").starts_with("this is no database"));
 }
 
 /// The README's commands, run by a shell in one directory, at an address that is free.
 #[test]
 fn the_readme_starts_a_service_and_uses_it() {
-    let (sandbox, readme) = Sandbox::of_readme();
+    let (sandbox, readme) = Sandbox::of_pages();
     let block = readme.split("```sh\n").find(|block| block.starts_with("dropforge serve --init")).unwrap();
     let commands = block.split("```").next().unwrap();
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();

@@ -24,7 +24,7 @@ fn expressions_are_checked_evaluated_and_written_in_every_format() {
     eval(&["nmae + size(1)"]).expect(1).says(&["'nmae'", "did you mean `name`", "'size'", "<expression>:1:1"]);
     eval(&["ports[5]"]).expect(1).says(&["error[E0202]: index out of bounds: 5", "<expression>:1:1"]);
     let of_hcl = ["eval", "1 + 1", "--output-format", "yaml"];
-    sandbox.run(&of_hcl).expect(2).says(&["a line of JSON"]);
+    sandbox.run(&of_hcl).expect(2).says(&["values are printed as JSON"]);
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_is_left_of_an_expression_is_printed() {
     eval(&["user == name", "--unknown", "port"]).expect(1).says(&["'user'"]);
     eval(&["1 / 0 + port", "--unknown", "port"]).expect(1).says(&["E0302"]);
     eval(&["port", "--unknown", "port..x"]).expect(2).says(&["no pattern of attributes"]);
-    sandbox.run(&["eval", "1 + 1", "--unknown", "x"]).expect(2).says(&["for CEL only"]);
+    sandbox.run(&["eval", "1 + 1", "--unknown", "x"]).expect(2).says(&["`--unknown` does not apply to HCL"]);
 }
 
 #[test]
@@ -56,14 +56,14 @@ fn costs_are_counted_and_bounded() {
     let eval = |args: &[&str]| sandbox.run(&[&["eval"], args, &["-f", "v.yaml"]].concat());
     let counted = eval(&["--lang", "cel", "ports.map(p, p + 1)", "--cost"]).expect(0);
     assert_eq!(counted.stdout, "[81,444]\n");
-    counted.says(&["cost 40, estimated 12 or more"]);
+    counted.says(&["cost 40, estimated at least 12"]);
     let all =
         eval(&["--lang", "cel", "[1, 2].all(x, x > 0) && size('a') == 1", "--cost", "--cost-limit", "23"]).expect(0);
     all.says(&["cost 23, estimated 17 to 23"]);
     eval(&["--lang", "cel", "ports.map(p, p + 1)", "--cost-limit", "39"])
         .expect(1)
         .says(&["error[E0611]: actual cost limit exceeded: the limit is 39 units of cost"]);
-    eval(&["1 + 1", "--cost"]).expect(2).says(&["what an expression of HCL costs is not counted"]);
+    eval(&["1 + 1", "--cost"]).expect(2).says(&["`--cost` and `--cost-limit` do not apply to HCL"]);
 }
 
 #[test]

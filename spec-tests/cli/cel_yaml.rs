@@ -59,7 +59,10 @@ fn what_others_include_makes_no_output() {
     );
     assert_eq!(sandbox.read("apart/eu/Service-eu.yaml"), "kind: Service\nmetadata:\n  name: eu\n  namespace: prod\n");
     let short = ["-o", "none", "--layout", "{cluster}/{namespace}/{name}"];
-    sandbox.run(&[&stamp[..], &short].concat()).expect(4).says(&["document 1: ", "it has no `metadata.namespace`"]);
+    sandbox
+        .run(&[&stamp[..], &short].concat())
+        .expect(4)
+        .says(&["document 1: ", "the document has no `metadata.namespace`"]);
     let single = ["--layout", "single", "--output-format", "ndjson"];
     assert_eq!(sandbox.run(&[&stamp[..], &single].concat()).expect(0).stdout.lines().count(), 3);
     let single = sandbox.run(&[&stamp[..], &["--layout", "single"]].concat()).expect(0).stdout;
@@ -97,7 +100,7 @@ fn an_artifact_and_the_cache_hold_what_a_template_includes() {
     sandbox.run(&render).expect(0).says(&["app.cel.yaml: compiled"]);
     let again = sandbox.run(&render).expect(0);
     assert_eq!(again.stdout, wanted);
-    again.says(&["taken from the cache"]);
+    again.says(&["loaded from the cache"]);
     sandbox.write("t/base.yaml", "managed-by: them\n");
     let changed = sandbox.run(&render).expect(0);
     assert!(changed.stdout.contains("managed-by: them"));

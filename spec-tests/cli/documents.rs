@@ -31,7 +31,10 @@ fn documents_are_written_in_the_format_that_is_asked_for() {
     assert!(render("kyaml").starts_with("---\n{\n  kind: \"Service\",\n"));
     sandbox.run(&["render", "t/svc.yaml.cel", "--output-format", "toml"]).expect(2).says(&["`yaml`, `json`"]);
     sandbox.write("a.tera", "a");
-    sandbox.run(&["render", "a.tera", "--output-format", "yaml"]).expect(2).says(&["`a.tera` gives text"]);
+    sandbox
+        .run(&["render", "a.tera", "--output-format", "yaml"])
+        .expect(2)
+        .says(&["does not apply to `a.tera`: it renders text"]);
 
     sandbox.run(&["compile", "t", "-o", "a.mpk"]).expect(0);
     let args = ["render", "a.mpk", "--template", "svc.yaml.cel", "--set", "name=eu,n=1", "--output-format", "yaml"];
@@ -63,7 +66,7 @@ fn a_stream_of_json_has_nothing_between_its_lines() {
     assert_eq!(yaml.matches("---\n# Source: ").count(), 4);
     sandbox.write("t/x.tera", "x: {{ n }}\n");
     assert!(stream(&[]).expect(0).stdout.contains("---\n# Source: us/x.yaml\nx: 2\n"));
-    stream(&["--output-format", "json"]).expect(2).says(&["`x.tera` gives text"]);
+    stream(&["--output-format", "json"]).expect(2).says(&["does not apply to `x.tera`: it renders text"]);
     assert!(stream(&["--output-format", "yaml"]).expect(0).stdout.contains("\nx: 2\n"));
 }
 
@@ -85,7 +88,7 @@ fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
     let prune = ["--layout", "{cluster}/{kind}-{name}", "--prune"];
     let told = stamp(&[&prune[..], &["--dry-run"]].concat()).expect(0).stdout;
     assert!(told.contains("delete out/us/Service-us.yaml") && told.contains("create out/de/Service-de.yaml"), "{told}");
-    stamp(&[&prune[..], &["-l", "name=eu"]].concat()).expect(2).says(&["without a selector"]);
+    stamp(&[&prune[..], &["-l", "name=eu"]].concat()).expect(2).says(&["cannot prune with a selector"]);
     stamp(&prune).expect(0);
     assert_eq!(
         files(&sandbox, "out"),
@@ -100,7 +103,8 @@ fn a_layout_that_documents_do_not_fill_is_an_error_that_names_them() {
         sandbox.stamp(&["--layout", layout, "-l", "name=eu", "--output-format", "yaml"]).expect(code).says(parts);
         assert!(files(&sandbox, "out").is_empty());
     };
-    let missing = ["document 1: ", "it has no `metadata.namespace`", "cluster: eu", "app.cel", "name", "labels"];
+    let missing =
+        ["document 1: ", "the document has no `metadata.namespace`", "cluster: eu", "app.cel", "name", "labels"];
     says("{cluster}/{namespace}/{name}", 4, &missing);
     says("{cluster}/{document.kin}", 4, &["it has no `kin`", "did you mean `kind`", "metadata"]);
     says("{cluster}/{metadata.labels}", 4, &["its `metadata.labels` is a map"]);

@@ -11,7 +11,7 @@ use crate::support::Sandbox;
 #[test]
 fn the_example_fleet_makes_five_thousand_sound_files() {
     let sandbox = Sandbox::new();
-    let fleet = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/fleet");
+    let fleet = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("examples/fleet");
     let path = |name: &str| fleet.join(name).display().to_string();
     let (templates, clusters, values) = (path("templates"), path("clusters.ndjson"), path("values.yaml"));
     let args = ["stamp", &templates, "--fleet", &clusters, "-f", &values, "-o", "out"];
@@ -33,11 +33,11 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
     assert_eq!(container.at_path("livenessProbe.httpGet.path").and_then(|path| path.as_str()), Some("/live"));
 }
 
-/// Every `console` block of the README: its commands, run by a shell one after the other in one directory, print what
+/// Every `console` block of the README and of `docs/`: its commands, run by a shell one after the other in one directory, print what
 /// stands below them. A `yaml` block is the file there that its first line names.
 #[test]
-fn the_commands_of_the_readme_print_what_it_shows() {
-    let (sandbox, readme) = Sandbox::of_readme();
+fn the_commands_of_the_pages_print_what_they_show() {
+    let (sandbox, readme) = Sandbox::of_pages();
     let mut commands = 0;
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {
         for part in block.split("$ ").skip(1) {

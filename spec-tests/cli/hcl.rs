@@ -33,7 +33,7 @@ fn fleets_are_blocks_or_a_list_and_outputs_lose_the_language() {
         sandbox.run(&["stamp", "t", "--fleet", fleet, "-o", fleet.trim_end_matches(".hcl")]).expect(0);
     }
     sandbox.write("twice.hcl", "cluster \"eu\" {}\ncluster \"eu\" {}\n");
-    sandbox.run(&["stamp", "t", "--fleet", "twice.hcl", "-o", "x"]).expect(2).says(&["two clusters", "`eu`"]);
+    sandbox.run(&["stamp", "t", "--fleet", "twice.hcl", "-o", "x"]).expect(2).says(&["duplicate cluster name `eu`"]);
     let (blocks, list) = (sandbox.tree("blocks"), sandbox.tree("list"));
     assert_eq!(blocks["us/a.yaml"], "us 2\n");
     let names: Vec<_> = blocks.keys().filter(|name| !name.starts_with('.')).map(String::as_str).collect();
@@ -43,10 +43,10 @@ fn fleets_are_blocks_or_a_list_and_outputs_lose_the_language() {
 
 #[test]
 fn all_errors_of_a_render_are_told_with_their_places_and_the_cluster() {
-    let template = "a ${nam}\nb ${uper(name)}\nc ${name + 1}\n";
+    let template = "a ${nam}\nb ${name.upper}\nc ${name + 1}\n";
     let sandbox = Sandbox::with(&[("a.tftpl", template), ("fleet.hcl", "cluster \"eu\" {}\ncluster \"7\" {}\n")]);
     let run = sandbox.run(&["stamp", "a.tftpl", "--fleet", "fleet.hcl", "-o", "out"]).expect(4);
-    run.says(&["a.tftpl:1:5", "did you mean `name`?", "a.tftpl:2:5", "did you mean `upper`?", "a.tftpl:3:5", "eu"]);
+    run.says(&["a.tftpl:1:5", "did you mean `name`?", "a.tftpl:2:9", "a.tftpl:3:5", "eu"]);
     let one = sandbox.run(&["render", "a.tftpl", "--set", "name=x", "--error-format", "json"]).expect(1).json();
     assert_eq!(one[0]["also"].as_array().map(Vec::len), Some(2));
     assert_eq!(one[0]["also"][1]["notes"], serde_json::json!(["`name` is \"x\""]));
@@ -68,7 +68,7 @@ fn errors_of_a_stamp_tell_the_values_of_their_variables_and_the_cluster() {
     for jobs in ["1", "3"] {
         let errors = stamp(&["-j", jobs]);
         let first = |error: &serde_json::Value| (error["clusters"].clone(), error["notes"].clone());
-        let noted = serde_json::json!(["`n` is \"x\"", "what is noted is of `eu`"]);
+        let noted = serde_json::json!(["`n` is \"x\"", "the notes are about cluster `eu`"]);
         assert_eq!(first(&errors[0]), (serde_json::json!(["eu", "us"]), noted.clone()), "{errors:?}");
         assert_eq!(errors[0]["also"][0]["notes"], noted);
         assert_eq!(errors[1]["notes"], noted, "the other template has its own");
@@ -103,12 +103,12 @@ fn a_check_finds_what_is_wrong_without_data() {
         ("wrong.hcl", "a = lisst(string)\n"),
     ]);
     let run = sandbox.run(&["check", "a.tftpl", "--var-types", "types.hcl"]).expect(1);
-    run.says(&["a.tftpl:1:23", "a.tftpl:1:59", "1 templates checked, 2 errors"]);
+    run.says(&["a.tftpl:1:23", "a.tftpl:1:59", "checked 1 template: 2 errors"]);
     sandbox.run(&["check", "a.tftpl"]).expect(0);
     sandbox.run(&["compile", "a.tftpl", "-o", "a.mpk"]).expect(0);
     sandbox.run(&["check", "a.mpk", "--var-types", "types.hcl"]).expect(1).says(&["a.tftpl:1:23"]);
     let run = sandbox.run(&["check", "b.tftpl"]).expect(1);
-    run.says(&["b.tftpl:1:12", "did you mean `upper`?", "1 templates checked, 1 errors"]);
+    run.says(&["b.tftpl:1:12", "did you mean `upper`?", "checked 1 template: 1 error"]);
     sandbox.write("own.tftpl", "${own(x, 1).y}\n");
     sandbox.run(&["check", "own.tftpl", "--declare", "function:own"]).expect(0);
     sandbox.run(&["check", "broken.tftpl"]).expect(1).says(&["broken.tftpl:1:6", "broken.tftpl:3:1"]);
@@ -130,11 +130,11 @@ fn configurations_are_checked_in_both_syntaxes() {
     let run = sandbox.run(&["check", "d", "--var-types", "d/types.hcl"]).expect(1);
     run.says(&["main.hcl:2:10", "did you mean `port`?", "main.hcl:3:10", "did you mean `upper`?", "main.hcl:4:20"])
         .says(&["sub/more.tf.json:2:36", "a.tftpl:1:7", "t.hcl.json:1:21", "did you mean `name`?"])
-        .says(&["2 templates, 2 configurations checked, 6 errors"]);
+        .says(&["checked 2 templates, 2 configurations: 6 errors"]);
     let run = sandbox.run(&["check", "d/main.hcl", "--var-types", "types.json"]).expect(1);
-    run.says(&["main.hcl:2:10", "available: name, port, tags", "1 configurations checked, 3 errors"]);
-    sandbox.run(&["check", "d/main.hcl"]).expect(1).says(&["main.hcl:3:10", "1 configurations checked, 1 errors"]);
-    sandbox.run(&["check", "d/main.hcl", "--lang", "hcl"]).expect(0).says(&["1 templates checked, 0 errors"]);
+    run.says(&["main.hcl:2:10", "available: name, port, tags", "checked 1 configuration: 3 errors"]);
+    sandbox.run(&["check", "d/main.hcl"]).expect(1).says(&["main.hcl:3:10", "checked 1 configuration: 1 error"]);
+    sandbox.run(&["check", "d/main.hcl", "--lang", "hcl"]).expect(0).says(&["checked 1 template: no errors"]);
     sandbox.run(&["check", "d/main.hcl", "--declare", "function:uper"]).expect(0);
     sandbox.write("bad.json", "{\"a\": \"lisst(string)\", \"b\": [\"list\"], \"c\": 1}");
     let run = sandbox.run(&["check", "d/main.hcl", "--var-types", "bad.json"]).expect(1);

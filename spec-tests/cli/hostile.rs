@@ -111,7 +111,7 @@ fn a_planted_temporary_name_is_stepped_around() {
 fn a_directory_in_the_place_of_a_file_fails_its_cluster() {
     let sandbox = Sandbox::fleet(2);
     fs::create_dir_all(sandbox.path("out/c1/b.yaml")).unwrap();
-    sandbox.stamp(&[]).expect(4).says(&["E0902", "a directory in the place"]);
+    sandbox.stamp(&[]).expect(4).says(&["E0902", "the output path is a directory"]);
     assert!(!sandbox.path("out/c1/a.yaml").exists() && sandbox.path("out/c0/b.yaml").exists());
 }
 

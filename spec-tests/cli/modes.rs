@@ -5,7 +5,7 @@ use crate::support::{Sandbox, clusters};
 #[test]
 fn check_dry_run_and_diff_write_nothing() {
     let sandbox = Sandbox::fleet(3);
-    let would = sandbox.stamp(&["--dry-run"]).expect(0).says(&["6 would be new"]).stdout;
+    let would = sandbox.stamp(&["--dry-run"]).expect(0).says(&["would stamp 6 files for 3 clusters: 6 new"]).stdout;
     assert_eq!(would.lines().next(), Some("create out/c0/a.yaml"));
     sandbox.stamp(&["--check"]).expect(3);
     assert!(!sandbox.path("out").exists());
@@ -49,7 +49,7 @@ fn pruning_removes_what_is_ours_and_stale() {
     sandbox.stamp(&[]).expect(0);
     assert!(sandbox.path("out/c3/a.yaml").exists());
     assert_eq!(sandbox.stamp(&["--prune", "--check"]).expect(3).stdout.matches("delete out/").count(), 4);
-    sandbox.stamp(&["--prune"]).expect(0).says(&["3 deleted", "1 stale files were left"]);
+    sandbox.stamp(&["--prune"]).expect(0).says(&["3 deleted", "kept 1 stale file"]);
     let left: Vec<String> = sandbox.tree("out").into_keys().filter(|path| path.starts_with(['c'])).collect();
     assert_eq!(left, ["c0/a.yaml", "c0/b.yaml", "c1/a.yaml", "c1/b.yaml", "c2/b.yaml", "c3/mine.txt"]);
     sandbox.stamp(&["--prune"]).expect(0);
@@ -61,7 +61,7 @@ fn pruning_waits_for_a_run_without_failures() {
     let sandbox = Sandbox::fleet(4);
     sandbox.stamp(&[]).expect(0);
     sandbox.write("fleet.ndjson", &clusters(3, |n| if n == 1 { "\"m\":1".into() } else { "\"n\":2".into() }));
-    sandbox.stamp(&["--prune"]).expect(4).says(&["nothing was pruned"]);
+    sandbox.stamp(&["--prune"]).expect(4).says(&["pruned nothing"]);
     assert!(sandbox.path("out/c3/a.yaml").exists());
     sandbox.write("fleet.ndjson", &clusters(3, |_| "\"n\":2".into()));
     sandbox.stamp(&["--prune"]).expect(0).says(&["2 deleted"]);

@@ -58,9 +58,9 @@ fn quiet_prints_errors_only() {
 fn a_line_of_the_fleet_that_is_wrong_is_pointed_at() {
     let sandbox = Sandbox::fleet(2);
     sandbox.write("fleet.ndjson", "{\"name\":\"a\",\"n\":1}\n{\"name\":\"b\" \"n\":1}\n");
-    sandbox.stamp(&[]).expect(1).says(&["fleet.ndjson:2:", "not JSON"]);
+    sandbox.stamp(&[]).expect(1).says(&["fleet.ndjson:2:", "invalid JSON"]);
     sandbox.write("fleet.ndjson", "{\"name\":\"a\",\"n\":1}\n[1]\n");
-    sandbox.stamp(&[]).expect(1).says(&["fleet.ndjson:2:1", "a cluster is a map"]);
+    sandbox.stamp(&[]).expect(1).says(&["fleet.ndjson:2:1", "expected a cluster as a map"]);
     let deep = format!("{{\"name\":\"b\",\"n\":{}{}}}\n", "[".repeat(2_000), "]".repeat(2_000));
     sandbox.write("fleet.ndjson", &format!("{{\"name\":\"a\",\"n\":1}}\n{deep}"));
     sandbox.stamp(&[]).expect(4).says(&["E0602", "cluster: b"]);

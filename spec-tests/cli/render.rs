@@ -70,7 +70,7 @@ fn check_finds_everything_without_data() {
         ("ok/a.tera", "{{ anything.at.all }}"),
     ]);
     sandbox.run(&["check", "t"]).expect(1).says(&["nope", "b.tera:1", "none.tera"]);
-    sandbox.run(&["check", "ok"]).expect(0).says(&["1 templates checked, 0 errors"]);
+    sandbox.run(&["check", "ok"]).expect(0).says(&["checked 1 template: no errors"]);
     assert_eq!(sandbox.run(&["check", "ok", "-q"]).expect(0).stderr, "");
 }
 

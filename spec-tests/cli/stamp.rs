@@ -140,7 +140,7 @@ fn one_stream_for_all() {
     sandbox.run(&[&single[..], &["-o", "-", "--prune"]].concat()).expect(2);
     let failing = clusters(3, |n| if n == 1 { "\"m\":1".into() } else { "\"n\":2".into() });
     sandbox.write("fleet.ndjson", &failing);
-    sandbox.run(&[&single[..], &["-o", "all.yaml"]].concat()).expect(4).says(&["all.yaml", "left as it was"]);
+    sandbox.run(&[&single[..], &["-o", "all.yaml"]].concat()).expect(4).says(&["all.yaml", "kept the old"]);
     assert_eq!(sandbox.read("all.yaml"), stream);
     assert!(!sandbox.run(&single).expect(4).stdout.contains("c1"));
 }
@@ -181,5 +181,5 @@ fn wrong_templates_stop_everything_before_it_begins() {
 #[test]
 fn an_empty_fleet_is_worth_a_warning() {
     let sandbox = Sandbox::fleet(0);
-    sandbox.stamp(&[]).expect(0).says(&["no cluster"]);
+    sandbox.stamp(&[]).expect(0).says(&["no clusters"]);
 }

@@ -65,9 +65,15 @@ impl Sandbox {
         sandbox
     }
 
-    /// A sandbox with the README's files: a `yaml` block is the file that its first line names. And the README.
-    pub fn of_readme() -> (Self, String) {
-        let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    /// A sandbox with the files of the README and of `docs/`: a `yaml` block is the file that its first line names. And
+    /// the text of those pages.
+    pub fn of_pages() -> (Self, String) {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+        let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+        let mut pages: Vec<PathBuf> = docs.filter(|path| path.extension().is_some_and(|is| is == "md")).collect();
+        pages.push(root.join("README.md"));
+        pages.sort();
+        let readme: String = pages.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
         let sandbox = Self::new();
         for block in readme.split("```yaml\n# ").skip(1).filter_map(|rest| rest.split("```").next()) {
             let (name, text) = block.split_once('\n').unwrap();

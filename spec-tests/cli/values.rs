@@ -56,10 +56,10 @@ fn mistakes_are_named() {
         Sandbox::with(&[("ctx.tera", ""), ("bad.yaml", "a: 1\nb: [1\n"), ("list.yaml", "- 1\n"), ("v.yaml", "a: 1\n")]);
     let render = |args: &[&str]| sandbox.run(&[&["render", "ctx.tera"], args].concat());
     render(&["--set", "a"]).expect(2).says(&["E0802", "`a` has no value"]);
-    render(&["--set", "a[99999999]=1"]).expect(2).says(&["65536"]);
-    render(&["-f", "v.yaml", "--set", "a.b=1"]).expect(1).says(&["E0803", "`a` is a integer"]);
+    render(&["--set", "a[99999999]=1"]).expect(2).says(&["65,536"]);
+    render(&["-f", "v.yaml", "--set", "a.b=1"]).expect(1).says(&["E0803", "expected a map at `a`, found integer"]);
     render(&["-f", "bad.yaml"]).expect(1).says(&["bad.yaml:"]);
-    render(&["-f", "list.yaml"]).expect(1).says(&["list.yaml", "a list"]);
+    render(&["-f", "list.yaml"]).expect(1).says(&["list.yaml", "found list"]);
     render(&["-f", "none.yaml"]).expect(1).says(&["none.yaml"]);
     render(&["-f", "-", "-f", "-"]).expect(2).says(&["twice"]);
 }

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use dropforge::catalog::matching::missing;
-use dropforge::catalog::render::{Options, Outcome as Tried, Renderer, Trial};
-use dropforge::catalog::store::Marks;
-use dropforge::catalog::{Refusal, TemplateVersion};
+use dropforge_catalog::matching::missing;
+use dropforge_catalog::render::{Options, Outcome as Tried, Renderer, Trial};
+use dropforge_catalog::store::Marks;
+use dropforge_catalog::{Refusal, TemplateVersion};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 

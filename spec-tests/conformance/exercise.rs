@@ -6,8 +6,8 @@ use std::error::Error;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use dropforge::catalog::{Catalog, render};
-use dropforge::server::{Server, Settings};
+use dropforge_catalog::server::{Server, Settings};
+use dropforge_catalog::{Catalog, render};
 use serde_json::{Value, json};
 
 use crate::report::{Outcome, Row};

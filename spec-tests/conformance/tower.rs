@@ -4,8 +4,10 @@ use std::path::Path;
 use std::process::Command;
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
+use dropforge::dialect::tower::check::lint;
 use dropforge::dialect::tower::intent::{Inputs, Intent, Report, ValidateOptions};
-use dropforge::dialect::tower::{RenderMode, error, lint, parser};
+use dropforge::dialect::tower::syntax::parse;
+use dropforge::dialect::tower::{RenderMode, error};
 use dropforge::engine::{Dialect, Engine};
 use dropforge::text::Source;
 use serde_json::Value;
@@ -109,8 +111,8 @@ fn first(errors: Diagnostics) -> Box<Diagnostic> {
 
 fn check_lint(text: &str, mode: RenderMode, wanted: &Value) -> Result<(), String> {
     let arena = bumpalo::Bump::new();
-    let field = parser::parse(text, &arena).map_err(|fault| format!("{fault:?}"))?;
-    let found: Vec<&str> = lint::lint(text, &field, mode).iter().map(|lint| lint.code.name()).collect();
+    let field = parse(text, &arena).map_err(|fault| format!("{fault:?}"))?;
+    let found: Vec<&str> = lint(text, &field, mode).iter().map(|lint| lint.code.name()).collect();
     if found.iter().any(|name| wanted == name) { Ok(()) } else { Err(format!("no lint {wanted} in {found:?}")) }
 }
 

@@ -68,6 +68,7 @@ fn rendered(program: &Program, context: &Value) -> std::result::Result<String, S
         Dialect::Hcl => run::<hcl::Rules, _>(&mut session, what, &mut out, &mut NoHooks),
         Dialect::Cel | Dialect::CelYaml => answer::<cel::Rules, _>(&mut session, what, &mut NoHooks)
             .and_then(|documents| write_documents([documents], OutputFormat::Ndjson, usize::MAX, &mut out)),
+        other => panic!("no rules for {other:?}"),
     };
     result.map(|()| out).map_err(|error| error.render(false))
 }

@@ -4,10 +4,21 @@ use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
 use dropforge::dialect::cel::values::{compare, type_name};
 use dropforge::dialect::cel::{Expression, Names, Settings, registry};
+use dropforge::engine::Dialect;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Inputs, Value};
 use dropforge::vm::Space;
+
+use crate::{cases, cel_cost};
+
+#[test]
+fn cases() {
+    cases::run_cases("cel", &|case| match case.section("cost") {
+        Some(_) => cel_cost::rendered(case),
+        None => cases::render(Dialect::Cel, case),
+    });
+}
 
 /// The value of an expression without variables, given to `then`; or the id of the error's code.
 fn evaluated<R>(text: &str, then: impl FnOnce(&Space, Value<'_>) -> R) -> Result<R, Code> {

@@ -10,18 +10,18 @@ use dropforge::bulk::{
     Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
-use dropforge::catalog::store::StoreError;
-use dropforge::catalog::{self, Refusal};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
 use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge::dialect::cel::{self, yaml};
-use dropforge::dialect::hcl::body::{File, Schema};
+use dropforge::dialect::hcl::body::{BodySchema, File};
 use dropforge::dialect::tower::intent;
 use dropforge::engine::{Dialect, DirLoader, Engine};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{DataMap, Inputs, Value, from_value};
 use dropforge::vm::Space;
+use dropforge_catalog::Refusal;
+use dropforge_catalog::store::StoreError;
 use serde_json::json;
 
 use crate::artifacts;
@@ -124,7 +124,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::SetConflict, By(set_conflict)),
     (Code::BadFleet, By(|| code(fleet("- 5")))),
     (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
-    (Code::InputStructure, By(|| body("a = 1\n", &Schema::new()))),
+    (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
@@ -155,9 +155,9 @@ const PROVOKED: &[(Code, Provoked)] = &[
 
 /// A template that reads what its schema does not declare.
 fn reviewed() -> Vec<Code> {
-    let renderer = catalog::render::Renderer::new(&catalog::render::Options::default());
+    let renderer = dropforge_catalog::render::Renderer::new(&dropforge_catalog::render::Options::default());
     let review = renderer.review("{{ nmae }}", "{\"properties\": {\"name\": {}}}").expect("a review");
-    let found = |finding| catalog::diagnostic(&json!(finding), &source("{{ nmae }}"), Severity::Warning).code;
+    let found = |finding| dropforge_catalog::diagnostic(&json!(finding), &source("{{ nmae }}"), Severity::Warning).code;
     review.findings.iter().map(found).collect()
 }
 
@@ -184,7 +184,7 @@ fn cel_yaml(text: &str) -> Vec<Code> {
 }
 
 /// Everything that is wrong with a configuration where `schema` is asked for.
-fn body(text: &str, schema: &Schema) -> Vec<Code> {
+fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::native(&source(text), &Default::default(), &Limits::default());
     file.body().content(schema, &mut faults);
@@ -195,7 +195,7 @@ fn body(text: &str, schema: &Schema) -> Vec<Code> {
 fn in_json() -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());
-    file.body().content(&Schema::new().block("b", &[]), &mut faults);
+    file.body().content(&BodySchema::new().block("b", &[]), &mut faults);
     codes(&faults)
 }
 

@@ -1,49 +1,107 @@
 //! Nothing is without a test: every instruction is run by the case files, every builtin has examples and every
 //! example is true.
 
-use dropforge::bytecode::{ISA, Op};
+use dropforge::bytecode::{CodeView, Control, ISA, Op, OpInfo, Operand, Pops};
 use dropforge::diagnostics::Code;
 use dropforge::engine::{Dialect, Engine};
 use dropforge::function::Capabilities;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
-use dropforge::vm::{Hooks, Session};
+use dropforge::vm::{Audit, Heights, Hooks, Session, Transition};
 
 use crate::{cases, cel_cost, cel_yaml, hcl};
 
-/// Notes which instructions run.
-#[derive(Default)]
-struct Seen(Vec<bool>);
-
-impl Hooks for Seen {
-    fn step(&mut self, _: usize, op: Op) {
-        if let Some(seen) = self.0.get_mut(op as usize) {
-            *seen = true;
-        }
-    }
-}
-
-#[test]
-fn every_instruction_is_run_by_the_case_files() {
-    let mut seen = Seen(vec![false; ISA.len()]);
+/// Runs all case files while `hooks` watches.
+fn run_case_files(hooks: &mut impl Hooks) {
     for (dialect, folder) in
         [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl"), (Dialect::Cel, "cel")]
     {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             if case.section("cost").is_some() {
-                cel_cost::watch(case, &mut seen);
+                cel_cost::watch(case, hooks);
                 continue;
             }
             let Ok(template) = cases::compile(dialect, case) else { continue };
             let (arena, context) = (Arena::new(), cases::context(case));
             let shapes = Shapes::new(&arena);
             let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(&context).expect("inputs"));
-            let _ = template.render_hooked(&mut Session::new(), inputs, &mut String::new(), &mut seen);
+            let _ = template.render_hooked(&mut Session::new(), inputs, &mut String::new(), hooks);
         }
     }
-    hcl::watch_values(&mut seen);
-    cel_yaml::watch(&mut seen);
-    let left: Vec<_> = ISA.iter().zip(&seen.0).filter(|(_, seen)| !**seen).map(|(row, _)| row.name).collect();
+    hcl::watch_values(hooks);
+    cel_yaml::watch(hooks);
+}
+
+/// Notes which instructions run, and passes them on.
+struct Seen<H>(Vec<bool>, H);
+
+impl<H: Hooks> Hooks for Seen<H> {
+    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
+        self.0[op as usize] = true;
+        self.1.step(at, op, state);
+    }
+}
+
+/// A row, and its outcomes that were not seen yet.
+struct Claim(OpInfo, u8);
+
+impl Claim {
+    fn new(row: OpInfo) -> Self {
+        Self(row, Transition::outcomes(row.control))
+    }
+
+    /// Returns `false` if an instruction with this row cannot do this.
+    fn fits(&mut self, transition: &Transition<'_>) -> bool {
+        let outcome = transition.outcome(&self.0);
+        self.1 &= !outcome.unwrap_or(0);
+        outcome.is_some()
+    }
+}
+
+/// Rows that differ from `row`: other numbers of values, another effect on control flow, more operands.
+fn lies(row: &OpInfo) -> Vec<Claim> {
+    let mut lies = Vec::new();
+    if row.control == Control::Fail {
+        return Vec::new(); // nothing follows
+    }
+    if row.control != Control::Return {
+        let pops = match (row.pops, row.operands) {
+            (Pops::Fixed(pops), _) => vec![Pops::Fixed(pops + 1), Pops::Fixed(pops.wrapping_sub(1))],
+            (Pops::Operand, [Operand::Path, ..]) => vec![Pops::Fixed(1)],
+            (Pops::Operand, _) => vec![Pops::Fixed(0), Pops::Fixed(1)],
+        };
+        lies.extend(pops.into_iter().map(|pops| OpInfo { pops, ..*row }));
+        lies.extend([1, u8::MAX].map(|more| OpInfo { pushes: row.pushes.wrapping_add(more), ..*row }));
+        let operands = &[Operand::Count; 5][..row.operands.len().max(1) + 1];
+        lies.push(OpInfo { operands, ..*row });
+    }
+    let controls = Control::ALL.into_iter().filter(|control| *control != row.control);
+    lies.extend(controls.map(|control| OpInfo { control, ..*row }));
+    lies.into_iter().map(Claim::new).collect()
+}
+
+#[test]
+fn every_instruction_is_run_by_the_case_files_and_does_what_its_row_says() {
+    let mut truths: Vec<_> = ISA.iter().map(|row| Claim::new(*row)).collect();
+    let mut lies: Vec<_> = ISA.iter().map(lies).collect();
+    let mut wrong = std::collections::BTreeSet::new();
+    let audit = Audit::new(|transition: &Transition<'_>| {
+        let op = transition.op();
+        if !truths[op as usize].fits(transition) && wrong.len() < 10 {
+            wrong.insert(format!("`{}`: {transition:?}", op.info().name));
+        }
+        lies[op as usize].retain_mut(|lie| lie.fits(transition));
+    });
+    let mut seen = Seen(vec![false; ISA.len()], audit);
+    run_case_files(&mut seen);
+    let Seen(seen, _) = seen;
+    assert!(wrong.is_empty(), "instructions that do not do what their rows say: {wrong:#?}");
+    let left: Vec<_> = ISA.iter().zip(&seen).filter(|(_, seen)| !**seen).map(|(row, _)| row.name).collect();
     assert!(left.is_empty(), "instructions that no case runs: {left:?}");
+    let unseen: Vec<_> = truths.iter().filter(|claim| claim.1 != 0).map(|claim| claim.0.name).collect();
+    assert!(unseen.is_empty(), "instructions that no case runs with every outcome: {unseen:?}");
+    let believed = lies.iter().flatten().filter(|lie| lie.1 == 0);
+    let believed: Vec<_> = believed.map(|Claim(row, _)| format!("{row:?}")).collect();
+    assert!(believed.is_empty(), "wrong rows that no case gives away: {believed:#?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use dropforge::bytecode::Entry;
 use dropforge::diagnostics::{Code, Diagnostics};
-use dropforge::engine::{Cache, Dialect, Engine, EngineBuilder, Origin, Template};
+use dropforge::engine::{Cache, Dialect, Engine, EngineBuilder, Origin, Template, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::value::{Arena, Inputs, OutputFormat, Value};
 use dropforge::vm::Session;
@@ -19,7 +19,9 @@ const FILES: [(&str, &str); 4] = [
 const WANTED: &str = "name: web\nlabels:\n  more:\n    - web-x\n  app: WEB-X\n";
 
 fn builder(files: &[(&str, &str)]) -> EngineBuilder {
-    files.iter().fold(Engine::builder(), |builder, (name, text)| builder.template(*name, *text))
+    files.iter().fold(Engine::builder().unknown_names(UnknownNames::Late), |builder, (name, text)| {
+        builder.template(*name, *text)
+    })
 }
 
 /// The first template of these.

@@ -1,10 +1,9 @@
 //! Bodies of HCL, specifications, and bodies as Rust types.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use dropforge::diagnostics::Diagnostic;
-use dropforge::dialect::hcl::body::{Body, Context, File, Schema, expand, from_body};
+use dropforge::dialect::hcl::body::{Body, BodySchema, Context, File, expand, from_body};
 use dropforge::dialect::hcl::decode::{Collection, Spec, SpecFile};
 use dropforge::dialect::hcl::registry;
 use dropforge::limits::Limits;
@@ -14,7 +13,7 @@ use dropforge::vm::Space;
 use serde::Deserialize;
 
 fn file(text: &str) -> File {
-    File::native(&Source::new("in.hcl", text), &Arc::new(registry()), &Limits::default())
+    File::native(&Source::new("in.hcl", text), &registry(), &Limits::default())
 }
 
 fn said(faults: &[Box<Diagnostic>]) -> Vec<String> {
@@ -26,24 +25,25 @@ fn said(faults: &[Box<Diagnostic>]) -> Vec<String> {
 fn what_an_earlier_look_took_is_not_seen_again() {
     let file = file("a = 1\nb = 2\nx \"l\" {}\ny {}\n");
     let mut faults = Vec::new();
-    let (first, rest) = file.body().partial_content(&Schema::new().optional("a").block("x", &["name"]), &mut faults);
+    let (first, rest) =
+        file.body().partial_content(&BodySchema::new().optional("a").block("x", &["name"]), &mut faults);
     assert_eq!((first.attributes.len(), first.blocks.len()), (1, 1));
-    let second = rest.content(&Schema::new().optional("a").required("b").block("y", &[]), &mut faults);
+    let second = rest.content(&BodySchema::new().optional("a").required("b").block("y", &[]), &mut faults);
     assert_eq!(second.attributes.keys().collect::<Vec<_>>(), [&"b"]);
     assert_eq!(second.blocks[0].name, "y");
     assert!(faults.is_empty(), "{:?}", said(&faults));
-    rest.content(&Schema::new().optional("bb").block("z", &[]), &mut faults);
+    rest.content(&BodySchema::new().optional("bb").block("z", &[]), &mut faults);
     assert_eq!(said(&faults), ["2:1: Unsupported argument", "4:1: Unsupported block type"]);
 }
 
 fn json(text: &str) -> File {
-    File::json(&Source::new("in.json", text), &Arc::new(registry()), &Limits::default())
+    File::json(&Source::new("in.json", text), &registry(), &Limits::default())
 }
 
 /// The attributes that are left of a body behind a look for `a` and blocks `x`, with their values, and what is wrong.
 fn left<'r>(body: &Body<'r>, context: &Context<'r>) -> (String, Vec<String>) {
     let mut faults = Vec::new();
-    let (_, rest) = body.partial_content(&Schema::new().optional("a").block("x", &[]), &mut faults);
+    let (_, rest) = body.partial_content(&BodySchema::new().optional("a").block("x", &[]), &mut faults);
     assert!(faults.is_empty(), "{:?}", said(&faults));
     let mut values = Vec::new();
     for (name, attribute) in rest.just_attributes(&mut faults) {
@@ -117,7 +117,7 @@ fn attributes_left_of_a_block_that_is_made_see_its_iterator() {
         let (limits, file, space, mut faults) = (Limits::default(), file(&text), Space::new(), Vec::new());
         let context = Context::new(&space, &limits);
         let context = context.with_variables(space.arena().map(&[("u", space.arena().unknown(Type::Dynamic))]));
-        let content = expand(file.body(), &context).content(&Schema::new().block("z", &[]), &mut faults);
+        let content = expand(file.body(), &context).content(&BodySchema::new().block("z", &[]), &mut faults);
         assert_eq!(left(&content.blocks[0].body, &context), (wanted.to_owned(), Vec::new()));
     }
 }
@@ -128,7 +128,7 @@ fn a_registry_without_any_function_still_has_the_language() {
         [("a = { b = [for x in [1] : x] }\n", vec![]), ("a = f(1)\n", vec!["1:5: Function calls not allowed"])]
     {
         let (space, limits, mut faults) = (Space::new(), Limits::default(), Vec::new());
-        let file = File::native(&Source::new("in.hcl", text), &Arc::default(), &limits);
+        let file = File::native(&Source::new("in.hcl", text), &Default::default(), &limits);
         let attributes = file.body().just_attributes(&mut faults);
         let value = attributes["a"].expr.evaluate(&Context::new(&space, &limits), &mut faults);
         assert_eq!(said(&faults), wanted);
@@ -157,7 +157,7 @@ fn several_bodies_are_one() {
     let (a, b) = (file("x = 1\n"), file("x = 2\ny = 3\n"));
     let mut faults = Vec::new();
     let body = Body::merged([a.body(), Body::empty(), b.body()]);
-    let content = body.content(&Schema::new().required("x").required("y").required("z"), &mut faults);
+    let content = body.content(&BodySchema::new().required("x").required("y").required("z"), &mut faults);
     assert_eq!(content.attributes.len(), 2);
     assert_eq!(said(&faults), ["1:1: Duplicate argument", "nowhere: Missing required argument"]);
 }
@@ -312,7 +312,7 @@ struct Config {
 
 fn typed(text: &str, json: bool) -> Result<Config, Vec<String>> {
     let (limits, space) = (Limits::default(), Space::new());
-    let (source, functions) = (Source::new("in", text), Arc::new(registry()));
+    let (source, functions) = (Source::new("in", text), registry());
     let file = if json { File::json(&source, &functions, &limits) } else { File::native(&source, &functions, &limits) };
     let context = Context::new(&space, &limits);
     from_body(&file.body(), &context).map_err(|errors| said(&errors.into_vec()))
@@ -384,8 +384,8 @@ fn what_fits_no_type_says_where_in_the_value() {
     assert_eq!(
         said,
         [
-            "invalid value: integer `300`, expected u8. (it is about `[1].number` in the value)",
-            "the value is marked, and does not fit. (it is about `[0].number` in the value)",
+            "invalid value: integer `300`, expected u8. (the error is at `[1].number` in the value)",
+            "the value is marked and does not fit. (the error is at `[0].number` in the value)",
         ]
     );
 }

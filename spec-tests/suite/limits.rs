@@ -225,7 +225,7 @@ fn call(builtin: &Builtin, args: &[(&str, &str)]) -> String {
         ImportKind::Filter => format!("{{{{ {subject} | {}({}) }}}}", builtin.name, given.join(", ")),
         ImportKind::Test if values.is_empty() => format!("{{{{ {subject} is {} }}}}", builtin.name),
         ImportKind::Test => format!("{{{{ {subject} is {}({}) }}}}", builtin.name, values.join(", ")),
-        ImportKind::Function | ImportKind::Template => {
+        ImportKind::Function | ImportKind::Template | ImportKind::Intrinsic => {
             let all: Vec<String> = args.iter().map(|(name, value)| format!("{name}={value}")).collect();
             format!("{{{{ {}({}) }}}}", builtin.name, all.join(", "))
         }

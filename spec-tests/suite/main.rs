@@ -8,6 +8,7 @@ mod cel_folding;
 mod cel_partial;
 mod cel_yaml;
 mod codes;
+mod contributing;
 mod coverage;
 mod documents;
 mod hcl;
@@ -16,6 +17,6 @@ mod hostile;
 mod house;
 mod library;
 mod limits;
-mod readme;
+
 mod tower;
 mod yaml_readers;

@@ -25,7 +25,7 @@ impl Case {
 }
 
 fn cases(file: &str) -> Vec<Case> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests/tower").join(file);
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("spec-tests/tower").join(file);
     let mut cases: Vec<Case> = Vec::new();
     for line in std::fs::read_to_string(path).expect("a case file").lines() {
         if let Some(name) = line.strip_prefix("=== ") {
@@ -75,7 +75,7 @@ fn outcome(case: &Case) -> (Result<String, String>, String) {
 }
 
 #[test]
-fn strings() {
+fn cases_of_strings() {
     crate::cases::run_folder(Dialect::Tower, "tower");
 }
 

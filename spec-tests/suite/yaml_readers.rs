@@ -22,11 +22,11 @@ struct Case<'v> {
 
 fn folder() -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(target).join("yaml-readers")
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(target).join("yaml-readers")
 }
 
 fn script(program: &str, name: &str, arguments: &[&Path]) -> Option<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec-tests/yaml-readers").join(name);
+    let script = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("spec-tests/yaml-readers").join(name);
     let output = Command::new(program)
         .env("PYTHONPATH", folder().join("python"))
         .env("PYTHONUTF8", "1")

@@ -1,16 +1,14 @@
-//! A unified diff of two texts, by lines.
+//! Unified diffs of texts.
 //!
-//! Myers' greedy algorithm on what lies between the common beginning and end. It is bounded: where more than
-//! [`MAX_EDITS`] lines differ, everything between counts as replaced, which is a correct diff as well.
+//! Not a library because the diff has to be deterministic and bounded: this is Myers' greedy algorithm on the lines
+//! between the common prefix and suffix, and beyond [`MAX_EDITS`] edits all these lines count as replaced.
 
-use std::fmt::Write as _;
-
-/// Lines shown around a change.
+/// Lines of context around a change.
 const CONTEXT: usize = 3;
-/// Edits that are looked for before giving up on a short answer.
+/// Maximum length of an edit script to search for.
 const MAX_EDITS: usize = 1_000;
 
-/// Whether a line stays, goes or comes.
+/// An edit of one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edit {
     Keep,
@@ -18,7 +16,8 @@ enum Edit {
     Insert,
 }
 
-/// The unified diff from `old` to `new`, with `old_name` and `new_name` in its head; empty where they are equal.
+/// Returns the unified diff from `old` to `new`, with `old_name` and `new_name` in its header. It is empty if the texts
+/// are equal.
 ///
 /// ```
 /// use dropforge::bulk::unified_diff;
@@ -39,7 +38,7 @@ pub fn unified_diff(old_name: &str, new_name: &str, old: &str, new: &str) -> Str
     text
 }
 
-/// The ranges of edits that are shown together.
+/// Groups edits into ranges, one for each hunk.
 fn hunks(edits: &[Edit]) -> Vec<(usize, usize)> {
     let mut hunks: Vec<(usize, usize)> = Vec::new();
     for (at, _) in edits.iter().enumerate().filter(|(_, edit)| **edit != Edit::Keep) {
@@ -56,10 +55,9 @@ fn hunk(old: &[&str], new: &[&str], edits: &[Edit], from: usize, to: usize, text
     let count = |range: &[Edit], not: Edit| range.iter().filter(|edit| **edit != not).count();
     let (before, inside) = (edits.get(..from).unwrap_or(&[]), edits.get(from..to).unwrap_or(&[]));
     let (mut x, mut y) = (count(before, Edit::Insert), count(before, Edit::Delete));
-    let place = |start: usize, lines: usize| format!("{},{lines}", if lines == 0 { start } else { start + 1 });
-    let (gone, come) = (count(inside, Edit::Insert), count(inside, Edit::Delete));
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "@@ -{} +{} @@", place(x, gone), place(y, come));
+    let range = |start: usize, lines: usize| format!("{},{lines}", if lines == 0 { start } else { start + 1 });
+    let (old_lines, new_lines) = (count(inside, Edit::Insert), count(inside, Edit::Delete));
+    text.push_str(&format!("@@ -{} +{} @@\n", range(x, old_lines), range(y, new_lines)));
     for edit in inside {
         let (sign, line) = match edit {
             Edit::Keep => (' ', old.get(x)),
@@ -85,19 +83,19 @@ fn edits(old: &[&str], new: &[&str]) -> Vec<Edit> {
     let new = new.get(..new.len() - tail).unwrap_or(&[]);
     let mut all = vec![Edit::Keep; head];
     all.extend(shortest(old, new).unwrap_or_else(|| {
-        let gone = std::iter::repeat_n(Edit::Delete, old.len());
-        gone.chain(std::iter::repeat_n(Edit::Insert, new.len())).collect()
+        let deletions = std::iter::repeat_n(Edit::Delete, old.len());
+        deletions.chain(std::iter::repeat_n(Edit::Insert, new.len())).collect()
     }));
     all.extend(std::iter::repeat_n(Edit::Keep, tail));
-    // Between two lines that stay, people expect what goes before what comes.
+    // In a run of changes, deletions come before insertions.
     all.split_mut(|edit| *edit == Edit::Keep).for_each(|run| run.sort_by_key(|edit| *edit == Edit::Insert));
     all
 }
 
-/// The furthest `x` reached on each diagonal, `None` where none was.
+/// The furthest `x` reached on each diagonal.
 type Reached = Vec<Option<usize>>;
 
-/// A shortest edit script, unless it is longer than [`MAX_EDITS`].
+/// Returns a shortest edit script, or `None` if it is longer than [`MAX_EDITS`].
 fn shortest(old: &[&str], new: &[&str]) -> Option<Vec<Edit>> {
     let most = (old.len() + new.len()).min(MAX_EDITS);
     let mut trace: Vec<Reached> = Vec::new();
@@ -126,7 +124,7 @@ fn shortest(old: &[&str], new: &[&str]) -> Option<Vec<Edit>> {
     None
 }
 
-/// Where the diagonal stored at `at` begins with `edits` edits: down from the one above, or right from below.
+/// The start of the diagonal stored at `at` after `edits` edits: down from the diagonal above, or right from below.
 fn start(before: Option<&Reached>, edits: usize, at: usize) -> Option<usize> {
     let Some(before) = before else { return Some(0) };
     // The row before stores diagonal k at k + edits - 1.

@@ -1,107 +1,23 @@
-//! The clusters: read from a list, from lines or from one file each; named, and chosen by selectors.
-//!
-//! Names are unique in a fleet. Clusters of an NDJSON file stay text until a worker needs them, so that a
-//! fleet costs the memory of its file and not that of its values.
+//! Reading fleets: a list of clusters, one cluster a line, or one file each.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
+use super::cluster::{Cluster, not_a_map};
 use super::input::{self, Format};
-use super::unique::Hashes;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::key_hashes::KeyHashes;
+use super::selector::scalar_text;
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
 
-/// Problems with names that are reported at once.
-const REPORTED: usize = 20;
+/// Maximum number of problems with names or paths to report at once.
+pub(super) const MAX_REPORTED: usize = 20;
 
-/// One cluster: its name and its own inputs.
-#[derive(Debug, Clone)]
-pub struct Cluster(Kept);
-
-/// What is kept of a cluster; of a line of JSON it is only where it stands, since fleets are long.
-#[derive(Debug, Clone)]
-enum Kept {
-    /// The name and the inputs.
-    Map(Box<(String, DataMap)>),
-    /// A line of JSON, and where in it the name stands.
-    Line { source: Arc<Source>, start: usize, length: u32, name_start: u32, name_length: u32 },
-    /// A line of JSON, and a name that does not stand in it as it is.
-    Named(Box<(String, Arc<Source>, Range<usize>)>),
-}
-
-impl Cluster {
-    /// A cluster called `name` with the inputs `own`.
-    pub fn new(name: impl Into<String>, own: DataMap) -> Self {
-        Self(Kept::Map(Box::new((name.into(), own))))
-    }
-
-    /// A cluster whose inputs are the JSON in `range`; `name` may be a part of that text.
-    fn of_line(source: &Arc<Source>, range: Range<usize>, name: Cow<'_, str>) -> Self {
-        let text = source.text().get(range.clone()).unwrap_or("");
-        let place = match &name {
-            Cow::Borrowed(name) => (name.as_ptr() as usize).checked_sub(text.as_ptr() as usize),
-            Cow::Owned(_) => None,
-        };
-        let short = |n: usize| u32::try_from(n).ok();
-        let line = || {
-            let (name_start, name_length) = (place.and_then(short)?, short(name.len())?);
-            let (source, start, length) = (source.clone(), range.start, short(range.len())?);
-            let line = Self(Kept::Line { source, start, length, name_start, name_length });
-            (line.name() == name).then_some(line)
-        };
-        line()
-            .unwrap_or_else(|| Self(Kept::Named(Box::new((name.clone().into_owned(), source.clone(), range.clone())))))
-    }
-
-    /// The name, unique in its fleet.
-    pub fn name(&self) -> &str {
-        match &self.0 {
-            Kept::Map(kept) => &kept.0,
-            Kept::Named(kept) => &kept.0,
-            Kept::Line { source, start, name_start, name_length, .. } => {
-                let start = start + *name_start as usize;
-                source.text().get(start..start + *name_length as usize).unwrap_or("")
-            }
-        }
-    }
-
-    /// Where its line of JSON is.
-    fn line(&self) -> Option<(&Arc<Source>, Range<usize>)> {
-        match &self.0 {
-            Kept::Map(_) => None,
-            Kept::Named(kept) => Some((&kept.1, kept.2.clone())),
-            Kept::Line { source, start, length, .. } => Some((source, *start..*start + *length as usize)),
-        }
-    }
-
-    /// The cluster's own inputs, one JSON object as text, where that is what was read.
-    pub fn json(&self) -> Option<&str> {
-        self.line().and_then(|(source, range)| source.text().get(range))
-    }
-
-    /// The cluster's own inputs.
-    ///
-    /// # Errors
-    /// `input.syntax` or `limit.depth` where they are text that holds no map after all.
-    pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
-        if let Kept::Map(kept) = &self.0 {
-            return Ok(Cow::Borrowed(&kept.1));
-        }
-        let Some((source, range)) = self.line() else { return Ok(Cow::Owned(DataMap::new())) };
-        match input::json(source, range.clone())? {
-            Data::Map(map) => Ok(Cow::Owned(map)),
-            other => Err(not_a_map(source, Some(range), other.kind())),
-        }
-    }
-}
-
-/// The clusters that templates are stamped for.
+/// The clusters to stamp templates for. Their names are unique.
 ///
 /// ```
 /// use dropforge::bulk::{Fleet, Format};
@@ -116,18 +32,18 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// A fleet of clusters that have their names.
+    /// Creates a fleet from clusters.
     ///
     /// # Errors
-    /// `plan.duplicate_cluster` where two have the same name.
+    /// `plan.duplicate_cluster` if two have the same name.
     pub fn new(clusters: Vec<Cluster>) -> Result<Self> {
         let fleet = Self { clusters };
         fleet.check_names()?;
         Ok(fleet)
     }
 
-    /// The clusters of one file. A document is a map (one cluster) or a list of maps. The name is `name`,
-    /// else `cluster.name`, else what is at the dotted path `name_key`.
+    /// Reads the clusters of one file. A document is one cluster (a map) or a list of them. A cluster's name is
+    /// `name`, else `cluster.name`, else the value at the dotted path `name_key`.
     ///
     /// # Errors
     /// `input.syntax`, `input.bad_fleet`, `plan.unnamed_cluster`, `plan.duplicate_cluster`.
@@ -135,19 +51,20 @@ impl Fleet {
         Self::read_all([(source.clone(), format)], name_key)
     }
 
-    /// The clusters of several files, in order.
+    /// Reads the clusters of several files, in order.
     ///
     /// # Errors
-    /// As [`Fleet::read`].
+    /// Same as [`Fleet::read`].
     pub fn read_all(files: impl IntoIterator<Item = (Arc<Source>, Format)>, name_key: Option<&str>) -> Result<Self> {
-        let mut clusters = Vec::new();
+        let name_paths = ["name", "cluster.name"].into_iter().chain(name_key).collect();
+        let mut collector = Collector { name_paths, clusters: Vec::new() };
         for (source, format) in files {
             match format {
-                Format::Ndjson => read_lines(&source, name_key, &mut clusters)?,
-                _ => read_documents(&source, format, name_key, &mut clusters)?,
+                Format::Ndjson => collector.lines(&source)?,
+                _ => collector.documents(&source, format)?,
             }
         }
-        Self::new(clusters)
+        Self::new(collector.clusters)
     }
 
     /// The clusters, in the order they were read.
@@ -157,232 +74,148 @@ impl Fleet {
 
     fn check_names(&self) -> Result<()> {
         let names = |add: &mut dyn FnMut(&str)| self.clusters.iter().for_each(|cluster| add(cluster.name()));
-        if Hashes::of_different(self.clusters.len(), names).is_some() {
+        if KeyHashes::distinct(self.clusters.len(), names).is_some() {
             return Ok(());
         }
         let mut seen = HashMap::with_capacity(self.clusters.len());
-        let mut twice: Vec<String> = Vec::new();
+        let mut duplicates: Vec<String> = Vec::new();
         for (at, cluster) in self.clusters.iter().enumerate() {
             if let Some(first) = seen.insert(cluster.name(), at) {
-                twice.push(format!("`{}`: clusters {} and {}", cluster.name(), first + 1, at + 1));
+                let (first, second) = (thousands(first + 1), thousands(at + 1));
+                duplicates.push(format!("`{}` (clusters {first} and {second})", cluster.name()));
             }
         }
-        let Some(first) = twice.first() else { return Ok(()) };
-        let message = format!("two clusters have the same name, {first}");
-        let mut error = Diagnostic::new(Code::DuplicateCluster, message).with_help("names must be unique in a fleet");
-        for more in twice.iter().skip(1).take(REPORTED) {
-            error = error.with_note(format!("also {more}"));
-        }
+        let Some(first) = duplicates.first() else { return Ok(()) };
+        let mut error = Diagnostic::new(Code::DuplicateCluster, format!("duplicate cluster name {first}"))
+            .with_help("give each cluster a unique name");
+        error.notes.extend(duplicates.iter().skip(1).take(MAX_REPORTED).map(|more| format!("also {more}")));
         Err(error)
     }
 }
 
-fn read_documents(source: &Arc<Source>, format: Format, name_key: Option<&str>, to: &mut Vec<Cluster>) -> Result<()> {
-    for document in input::documents(source, format)? {
-        match document {
-            Data::List(items) => {
-                for item in items {
-                    to.push(from_data(source, item, name_key, to.len())?);
-                }
-            }
-            Data::Null => {}
-            Data::Map(map) if format == Format::Hcl => {
-                for item in labelled(map) {
-                    to.push(from_data(source, item, name_key, to.len())?);
-                }
-            }
-            other => to.push(from_data(source, other, name_key, to.len())?),
-        }
-    }
-    Ok(())
+/// A fleet while its files are read.
+struct Collector<'k> {
+    /// Dotted paths of a cluster's name, in order of precedence.
+    name_paths: Vec<&'k str>,
+    clusters: Vec<Cluster>,
 }
 
-/// The clusters of a configuration of HCL: its blocks `cluster "name" { … }`, each with its label as its name, or the
-/// list under `clusters`; else it is one cluster.
-fn labelled(mut map: DataMap) -> Vec<Data> {
+impl Collector<'_> {
+    fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
+        for document in input::documents(source, format)? {
+            let items = match document {
+                Data::Null => Vec::new(),
+                Data::List(items) => items,
+                Data::Map(map) if format == Format::Hcl => hcl_clusters(map),
+                cluster => vec![cluster],
+            };
+            items.into_iter().try_for_each(|item| self.add(source, 0..0, item))?;
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self, source: &Arc<Source>) -> Result<()> {
+        for line in input::lines(source) {
+            let text = source.text().get(line.clone()).unwrap_or("");
+            let name = self.plain_name(text).unwrap_or_default().map(|name| {
+                let start = name.as_ptr() as usize - text.as_ptr() as usize;
+                start..start + name.len()
+            });
+            match name.and_then(|name| Cluster::of_line(source, &line, name)) {
+                Some(cluster) => self.clusters.push(cluster),
+                None => self.add(source, line.clone(), input::json(source, line)?)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the cluster `item`, which was read from `range`.
+    fn add(&mut self, source: &Arc<Source>, range: Range<usize>, item: Data) -> Result<()> {
+        let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
+        let Data::Map(own) = item else { return Err(not_a_map(&item).at(source, Span::of(range), "")) };
+        let name = name.ok_or_else(|| self.unnamed().at(source, Span::of(range.start..range.start), ""))?;
+        self.clusters.push(Cluster::new(name, own));
+        Ok(())
+    }
+
+    fn unnamed(&self) -> Box<Diagnostic> {
+        let paths: Vec<String> = self.name_paths.iter().map(|path| format!("`{path}`")).collect();
+        Diagnostic::new(Code::UnnamedCluster, format!("cluster {} has no name", thousands(self.clusters.len() + 1)))
+            .with_note(format!("expected a string or an integer at {}", paths.join(" or ")))
+            .with_help("name another path with `--name-key PATH`")
+    }
+
+    /// Finds the name in a line of JSON without building its other values. Returns `None` or an error if the line
+    /// has to be parsed in full: it is malformed, or its name is missing or not written as is.
+    fn plain_name<'t>(&self, line: &'t str) -> serde_json::Result<Option<&'t str>> {
+        let object = serde_json::from_str(line)?;
+        for path in &self.name_paths {
+            let raw = raw_at(&object, path)?.unwrap_or("null");
+            match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                Some("") => {}
+                Some(text) => return Ok((!text.contains('\\')).then_some(text)),
+                None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                    return Ok((raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw));
+                }
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The unparsed values of a JSON object. The last of repeated keys counts.
+type RawObject<'t> = HashMap<&'t str, &'t RawValue>;
+
+/// The JSON text at a dotted path. Fails if a key on the way contains escapes.
+fn raw_at<'t>(object: &RawObject<'t>, path: &str) -> serde_json::Result<Option<&'t str>> {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let value = object.get(key).map(|raw| raw.get());
+    match (value, rest) {
+        (Some(inner), Some(rest)) if inner.starts_with('{') => raw_at(&serde_json::from_str(inner)?, rest),
+        (_, Some(_)) => Ok(None),
+        (value, None) => Ok(value),
+    }
+}
+
+/// A name as text: a string that is not empty, or an integer.
+fn name_of(data: &Data) -> Option<String> {
+    match data {
+        Data::Str(text) if !text.is_empty() => Some(text.clone()),
+        Data::Int(_) | Data::Uint(_) => Some(scalar_text(data)),
+        _ => None,
+    }
+}
+
+/// The clusters of an HCL configuration: its blocks `cluster "name" { … }`, else the list `clusters`, else the
+/// configuration itself.
+fn hcl_clusters(mut map: DataMap) -> Vec<Data> {
     if map.len() > 1 {
         return vec![Data::Map(map)];
     }
     if let Some(Data::List(clusters)) = map.get_mut("clusters") {
         return std::mem::take(clusters);
     }
-    match map.get_mut("cluster") {
-        Some(Data::Map(clusters)) if clusters.values().all(is_block) => {
-            std::mem::take(clusters).into_iter().flat_map(named).collect()
-        }
-        _ => vec![Data::Map(map)],
-    }
-}
-
-/// Whether this is what a label stands for: a block, or several.
-fn is_block(data: &Data) -> bool {
-    match data {
-        Data::List(blocks) => blocks.iter().all(|block| block.as_map().is_some()),
-        data => data.as_map().is_some(),
-    }
-}
-
-/// The clusters of one label, which is their name: several are one too many, as whoever reads the names finds.
-fn named((label, clusters): (String, Data)) -> Vec<Data> {
-    let clusters = match clusters {
-        Data::List(clusters) => clusters,
-        cluster => vec![cluster],
-    };
-    let named = |cluster: Data| {
-        let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.clone()))]);
-        own.extend(cluster.into_map().unwrap_or_default());
-        Data::Map(own)
-    };
-    clusters.into_iter().map(named).collect()
-}
-
-fn from_data(source: &Arc<Source>, item: Data, name_key: Option<&str>, at: usize) -> Result<Cluster> {
-    let Data::Map(own) = item else { return Err(not_a_map(source, None, item.kind())) };
-    let item = Data::Map(own);
-    let found = ["name", "cluster.name"].into_iter().chain(name_key).map(|path| item.at_path(path).and_then(name_of));
-    let Some(name) = found.into_iter().flatten().next() else { return Err(unnamed(source, None, name_key, at)) };
-    let Data::Map(own) = item else { return Err(not_a_map(source, None, "value")) };
-    Ok(Cluster::new(name, own))
-}
-
-/// A name as text: text that is not empty, or a whole number.
-fn name_of(data: &Data) -> Option<String> {
-    match data {
-        Data::Str(text) if !text.is_empty() => Some(text.clone()),
-        Data::Int(_) | Data::Uint(_) => Some(super::select::scalar_text(data)),
+    let blocks = match map.get("cluster") {
+        Some(Data::Map(labels)) => labels.iter().map(|(label, blocks)| labelled(label, blocks)).collect(),
         _ => None,
-    }
+    };
+    blocks.map_or_else(|| vec![Data::Map(map)], |blocks: Vec<_>| blocks.concat())
 }
 
-fn read_lines(source: &Arc<Source>, name_key: Option<&str>, to: &mut Vec<Cluster>) -> Result<()> {
-    let paths: Vec<Vec<&str>> =
-        ["name", "cluster.name"].into_iter().chain(name_key).map(|path| path.split('.').collect()).collect();
-    for range in input::lines(source) {
-        let text = source.text().get(range.clone()).unwrap_or("");
-        let mut found = vec![None; paths.len()];
-        let wanted: Vec<_> = paths.iter().map(Vec::as_slice).enumerate().collect();
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let probe = Probe { wanted: &wanted, found: &mut found };
-        let read = probe.deserialize(&mut deserializer).and_then(|kind| deserializer.end().map(|()| kind));
-        match read {
-            Err(error) => return Err(input::json_error(source, range.start, text, &error)),
-            Ok(Kind::Other) => return Err(not_a_map(source, Some(range), "value")),
-            Ok(Kind::Map) => {}
-        }
-        let Some(name) = found.into_iter().flatten().next() else {
-            return Err(unnamed(source, Some(range), name_key, to.len()));
-        };
-        to.push(Cluster::of_line(source, range, name));
-    }
-    Ok(())
-}
-
-fn not_a_map(source: &Arc<Source>, range: Option<Range<usize>>, kind: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::BadFleet, format!("a cluster is a map, this is a {kind}"))
-        .at(source, range.map_or(Span::default(), Span::of), "")
-        .with_help("a fleet is a list of maps, several documents, one JSON object a line, or CSV with a header")
-}
-
-fn unnamed(source: &Arc<Source>, range: Option<Range<usize>>, name_key: Option<&str>, at: usize) -> Box<Diagnostic> {
-    let looked = name_key.map_or(String::new(), |key| format!(" nor `{key}`"));
-    Diagnostic::new(Code::UnnamedCluster, format!("cluster {} has neither `name` nor `cluster.name`{looked}", at + 1))
-        .at(source, range.map_or(Span::default(), |range| Span::of(range.start..range.start)), "")
-        .with_help("say where the name is: `--name-key PATH`")
-}
-
-/// What a JSON text turned out to be.
-enum Kind {
-    Map,
-    Other,
-}
-
-/// Reads a JSON text for what is at a few paths and skips the rest without building it.
-struct Probe<'p, 'f, 'de> {
-    /// Which path, and what is left of it.
-    wanted: &'p [(usize, &'p [&'p str])],
-    found: &'f mut Vec<Option<Cow<'de, str>>>,
-}
-
-impl<'de> Probe<'_, '_, 'de> {
-    fn note(self, data: &Data) -> Kind {
-        self.note_name(name_of(data).map(Cow::Owned))
-    }
-
-    fn note_name(self, name: Option<Cow<'de, str>>) -> Kind {
-        for (path, _) in self.wanted.iter().filter(|(_, rest)| rest.is_empty()) {
-            if let Some(slot) = self.found.get_mut(*path) {
-                slot.clone_from(&name);
-            }
-        }
-        Kind::Other
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Probe<'_, '_, 'de> {
-    type Value = Kind;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> std::result::Result<Kind, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Probe<'_, '_, 'de> {
-    type Value = Kind;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> std::result::Result<Kind, A::Error> {
-        while let Some(key) = access.next_key::<Cow<'de, str>>()? {
-            let below: Vec<(usize, &[&str])> = self
-                .wanted
-                .iter()
-                .filter_map(|(path, rest)| {
-                    rest.split_first().filter(|(first, _)| **first == key).map(|(_, rest)| (*path, rest))
-                })
-                .collect();
-            if below.is_empty() {
-                access.next_value::<IgnoredAny>()?;
-            } else {
-                access.next_value_seed(Probe { wanted: &below, found: &mut *self.found })?;
-            }
-        }
-        Ok(Kind::Map)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> std::result::Result<Kind, A::Error> {
-        while access.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Kind::Other)
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> std::result::Result<Kind, E> {
-        Ok(self.note_name((!text.is_empty()).then_some(Cow::Borrowed(text))))
-    }
-
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Kind, E> {
-        Ok(self.note(&Data::Str(text.to_owned())))
-    }
-
-    fn visit_i64<E>(self, n: i64) -> std::result::Result<Kind, E> {
-        Ok(self.note(&Data::Int(n)))
-    }
-
-    fn visit_u64<E>(self, n: u64) -> std::result::Result<Kind, E> {
-        Ok(self.note(&Data::uint(n)))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> std::result::Result<Kind, E> {
-        Ok(self.note(&Data::Null))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> std::result::Result<Kind, E> {
-        Ok(self.note(&Data::Null))
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Kind, E> {
-        Ok(self.note(&Data::Null))
-    }
+/// Names the blocks of a label by it. Returns `None` if they are not blocks. Several blocks with one label are reported
+/// later, as duplicate names.
+fn labelled(label: &str, blocks: &Data) -> Option<Vec<Data>> {
+    let blocks = match blocks {
+        Data::List(blocks) => blocks.as_slice(),
+        block => std::slice::from_ref(block),
+    };
+    let named = |block: &Data| {
+        let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.to_owned()))]);
+        own.extend(block.as_map()?.clone());
+        Some(Data::Map(own))
+    };
+    blocks.iter().map(named).collect()
 }
 
 #[cfg(test)]

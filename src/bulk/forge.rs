@@ -1,17 +1,17 @@
-//! The templates of a run, compiled, and what renders them for a fleet: where the runs meet the engine.
+//! The compiled templates of a run and their renderer.
 //!
-//! A thread converts the shared layer once. A cluster's own keys are converted once for all its templates, into
-//! an arena that is reset from cluster to cluster, and lie over the shared layer; text is appended to one buffer.
+//! Each thread converts the shared inputs once. A cluster's own inputs are converted once for all its templates, into
+//! an arena that is reset for each cluster. Text is appended to one buffer.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
-use super::documents::{Piece, fields_of, of_document};
 use super::job::{Renderer, Stamp};
 use super::layers::Overlay;
 use super::layout::Layout;
+use super::pieces::{Piece, fields_of, in_document};
 use super::report::{Cause, cause};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, once_each};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
@@ -26,27 +26,27 @@ pub struct Forge {
 }
 
 impl Forge {
-    /// Compiles every file of `set`; the language is `dialect`, else what each name tells. `builder` brings
-    /// limits and functions; includes are jailed to the set's root.
+    /// Compiles every file of `set` as `dialect`, or as the language of its name. `builder` provides limits and
+    /// functions. Includes are jailed to the root of the set.
     ///
     /// # Errors
-    /// All errors of all files, each once.
+    /// All errors of all files, without duplicates.
     pub fn compile(
         set: &TemplateSet,
         dialect: Option<Dialect>,
         builder: EngineBuilder,
     ) -> std::result::Result<Self, Diagnostics> {
-        match Self::compile_sound(set, dialect, builder)? {
+        match Self::compile_valid(set, dialect, builder)? {
             (forge, errors) if errors.is_empty() => Ok(forge),
             (_, errors) => Err(errors.into()),
         }
     }
 
-    /// As [`Forge::compile`], but gives the templates that are sound beside the errors of the others.
+    /// Works like [`Forge::compile`], but returns the valid templates and the errors of the others.
     ///
     /// # Errors
-    /// `file.read_failed` where the set's root cannot be read.
-    pub fn compile_sound(
+    /// `file.read_failed` if the root of the set cannot be read.
+    pub fn compile_valid(
         set: &TemplateSet,
         dialect: Option<Dialect>,
         builder: EngineBuilder,
@@ -68,13 +68,13 @@ impl Forge {
                 Err(more) => errors.extend(more.into_vec()),
             }
         }
-        Ok((Self { templates }, once_each(errors)))
+        Ok((Self { templates }, without_duplicates(errors)))
     }
 
-    /// The templates of an artifact.
+    /// Opens the templates of an artifact.
     ///
     /// # Errors
-    /// What [`Artifact::template`] returns.
+    /// Errors of [`Artifact::template`].
     pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
         let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
         Ok(Self { templates: templates.collect::<Result<_>>()? })
@@ -83,29 +83,26 @@ impl Forge {
     /// Adds the templates of `other`.
     ///
     /// # Errors
-    /// `plan.duplicate_output` where both have a template of one name.
+    /// `plan.duplicate_output` if both have a template of the same name.
     pub fn add(&mut self, other: Self) -> Result<()> {
-        for (name, template) in other.templates {
-            if self.templates.contains_key(&name) {
-                let message = format!("two templates are called `{name}`");
-                return Err(Diagnostic::new(Code::DuplicateOutput, message));
-            }
-            self.templates.insert(name, template);
+        if let Some(name) = other.templates.keys().find(|name| self.templates.contains_key(*name)) {
+            return Err(Diagnostic::new(Code::DuplicateOutput, format!("two templates are named `{name}`")));
         }
+        self.templates.extend(other.templates);
         Ok(())
     }
 
-    /// The templates, in the order of their names.
+    /// The templates, sorted by name.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         self.templates.values()
     }
 
-    /// What is wrong with the templates though they may render: unknown filters, missing includes; each once.
+    /// Problems of templates that may still render, such as unknown filters and missing includes, without duplicates.
     pub fn lints(&self) -> Vec<Box<Diagnostic>> {
-        once_each(self.templates.values().flat_map(|template| template.lints().iter().cloned()).collect())
+        without_duplicates(self.templates.values().flat_map(|template| template.lints().iter().cloned()).collect())
     }
 
-    /// The template of this name.
+    /// The template called `name`.
     pub fn get(&self, name: &str) -> Option<&Template> {
         self.templates.get(name)
     }
@@ -118,7 +115,7 @@ impl Forge {
         self.find(name).map(|template| template.reaches().to_vec())
     }
 
-    /// What renders the templates `names` over the shared inputs `shared`.
+    /// Creates a renderer of the templates `names` with the inputs `shared`.
     ///
     /// # Errors
     /// `template.unknown`.
@@ -127,7 +124,7 @@ impl Forge {
         Ok(Stamper { templates, shared, fields: Vec::new() })
     }
 
-    /// The same templates; those that give documents write them in `format`.
+    /// Sets the format of templates that produce documents.
     pub fn with_format(self, format: OutputFormat) -> Self {
         let templates = self.templates.into_iter().map(|(name, template)| (name, template.with_format(format)));
         Self { templates: templates.collect() }
@@ -138,7 +135,7 @@ impl Forge {
     }
 }
 
-/// An engine whose includes are jailed to `root`.
+/// Builds an engine whose includes are jailed to `root`.
 ///
 /// # Errors
 /// `file.read_failed`.
@@ -151,12 +148,12 @@ pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
 pub struct Stamper<'f> {
     templates: Vec<&'f Template>,
     shared: &'f DataMap,
-    /// The fields that the layout takes of documents.
+    /// The document fields in the layout.
     fields: Vec<String>,
 }
 
 impl Stamper<'_> {
-    /// Renders for a plan with this layout: where it takes fields of documents, each document is a piece of its own.
+    /// Prepares for a plan with `layout`. If the layout has document fields, each document becomes a piece.
     pub fn for_layout(mut self, layout: &Layout) -> Self {
         self.fields = layout.fields().map(str::to_owned).collect();
         self
@@ -175,23 +172,23 @@ impl Stamp for Stamper<'_> {
             own: Arena::new(),
             session: Session::new(),
             explained: HashSet::new(),
-            cut: Cut { fields: &self.fields, pieces: Vec::new(), text: String::new() },
+            splitter: Splitter { fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
 }
 
-/// What one thread keeps.
+/// The renderer of one thread.
 struct Thread<'t, 'w> {
     templates: &'t [&'t Template],
     shared: Value<'t>,
     shapes: &'t Shapes<'w>,
-    /// The inputs of the cluster at hand.
+    /// The inputs of the current cluster.
     own: Arena,
     session: Session,
-    /// The causes, by the template's place, of which one error was explained: a run shows no more than the first of
-    /// each, which the thread that has it meets first, and to explain one takes the template's parsing.
+    /// Causes of errors that were already explained, by template. A run shows only the first error of a cause, and an
+    /// explanation has to parse the template.
     explained: HashSet<(usize, Cause)>,
-    cut: Cut<'t>,
+    splitter: Splitter<'t>,
 }
 
 impl Renderer for Thread<'_, '_> {
@@ -203,12 +200,12 @@ impl Renderer for Thread<'_, '_> {
             Overlay::Map(map) => builder.data_map(map),
         };
         let inputs = Inputs::layered(self.shared, over);
-        self.cut.pieces.clear();
+        self.splitter.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {
-            let result = if self.cut.fields.is_empty() {
+            let result = if self.splitter.fields.is_empty() {
                 template.render_inputs(&mut self.session, inputs, text)
             } else {
-                self.cut.documents(template, &mut self.session, inputs, at, text)
+                self.splitter.documents(template, &mut self.session, inputs, at, text)
             };
             results.push(result.map(|()| text.len()).map_err(|mut error| {
                 if self.explained.insert((at, cause(&error))) {
@@ -221,21 +218,21 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
-        to.append(&mut self.cut.pieces);
+        to.append(&mut self.splitter.pieces);
     }
 }
 
-/// Cuts outputs into their documents.
-struct Cut<'t> {
-    /// The fields that the layout takes of each.
+/// Splits outputs into documents.
+struct Splitter<'t> {
+    /// The document fields in the layout.
     fields: &'t [String],
     pieces: Vec<Piece>,
-    /// Room for one document.
+    /// A buffer for one document.
     text: String,
 }
 
-impl Cut<'_> {
-    /// Renders a template, which is the output with this number, and appends each of its documents to `out`.
+impl Splitter<'_> {
+    /// Renders the template of an output and appends its documents to `out`.
     fn documents(
         &mut self,
         template: &Template,
@@ -250,7 +247,7 @@ impl Cut<'_> {
             if let Err(error) = self.document(*document, (output, at), template.format(), left, out) {
                 out.truncate(before.0);
                 self.pieces.truncate(before.1);
-                return Err(of_document(error, at));
+                return Err(in_document(error, at));
             }
         }
         Ok(())

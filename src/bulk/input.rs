@@ -1,32 +1,32 @@
-//! Input text becomes [`Data`]: the one place that knows JSON, NDJSON, YAML, CSV and HCL apart.
+//! Parsing input files into [`Data`]: JSON, NDJSON, YAML, CSV and HCL.
 //!
-//! A format is named by the file's extension; without one (standard input) the text itself tells. Every
-//! error carries the place in the input file.
+//! The file extension names the format. Without one (standard input) it is guessed from the text. Every error has
+//! its position in the input file.
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, yaml};
 
-/// How an input file is written.
+/// The format of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// YAML, one document or several. Every JSON text is YAML as well.
+    /// YAML, one document or several. JSON is valid YAML.
     Yaml,
     /// One JSON value.
     Json,
-    /// One JSON value a line.
+    /// One JSON value per line.
     Ndjson,
-    /// Comma-separated values with a header; every cell is text.
+    /// Comma-separated values with a header. Every cell is a string.
     Csv,
-    /// A configuration of HCL without variables: attributes and blocks as a map.
+    /// An HCL configuration without variables. Attributes and blocks become a map.
     Hcl,
 }
 
 impl Format {
-    /// The format of the file `name`, else what `text` looks like.
+    /// Returns the format of the file `name`, guessed from `text` if the extension is unknown.
     ///
     /// ```
     /// use dropforge::bulk::Format;
@@ -42,11 +42,11 @@ impl Format {
             Some("json") => Format::Json,
             Some("yaml" | "yml") => Format::Yaml,
             Some("hcl" | "tfvars") => Format::Hcl,
-            _ => Format::look(text),
+            _ => Format::guess(text),
         }
     }
 
-    fn look(text: &str) -> Format {
+    fn guess(text: &str) -> Format {
         let is_map = |line: &str| serde_json::from_str::<serde::de::IgnoredAny>(line).is_ok() && line.starts_with('{');
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         match (lines.next(), lines.next()) {
@@ -57,10 +57,10 @@ impl Format {
     }
 }
 
-/// The documents of `source`, in order; NDJSON lines and CSV rows are documents.
+/// Parses the documents of `source`, in order. Each NDJSON line and CSV row is a document.
 ///
 /// # Errors
-/// `input.syntax` with its place; `limit.depth` for values that nest too deep.
+/// `input.syntax` with its position; `limit.depth` for values that nest too deep.
 pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
     match format {
         Format::Yaml => yaml(source),
@@ -71,56 +71,57 @@ pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
     }
 }
 
-/// One map, as a values file is: an empty file is an empty map.
+/// Parses a values file, which is one map. An empty file is an empty map.
 ///
 /// # Errors
-/// As [`documents`], and `input.syntax` where there is anything but one map.
+/// Same as [`documents`], and `input.syntax` for anything but one map.
 pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
     let mut documents = documents(source, format)?;
     documents.retain(|document| *document != Data::Null);
     match (documents.pop(), documents.len()) {
         (None, _) => Ok(DataMap::new()),
         (Some(Data::Map(map)), 0) => Ok(map),
-        (Some(other), 0) => Err(wrong(source, format!("a values file is a map, this is a {}", other.kind()))),
-        (Some(_), more) => Err(wrong(source, format!("a values file is one document, this has {}", more + 1))),
+        (Some(other), 0) => Err(invalid(source, format!("expected one map in a values file, found {}", other.kind()))),
+        (Some(_), more) => {
+            Err(invalid(source, format!("expected one document in a values file, found {}", thousands(more + 1))))
+        }
     }
 }
 
-fn wrong(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
+fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
 }
 
-/// YAML documents. Input files may be longer than templates; what aliases unfold to is bounded by their length.
+/// The default limits, without a limit for the length of an input file. The expansion of YAML aliases is bounded by
+/// that length.
+fn limits() -> Limits {
+    Limits { source_bytes: usize::MAX, ..Limits::default() }
+}
+
 fn yaml(source: &Arc<Source>) -> Result<Vec<Data>> {
-    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
-    match yaml::read(source, &limits) {
-        Ok(documents) => Ok(documents.iter().map(yaml::Node::to_data).collect()),
-        Err(errors) => Err(first_of(errors)),
-    }
+    let documents = yaml::read(source, &limits()).map_err(combined)?;
+    Ok(documents.iter().map(yaml::Node::to_data).collect())
 }
 
-/// A configuration of HCL.
+#[cfg(feature = "hcl")]
 fn hcl(source: &Arc<Source>) -> Result<DataMap> {
-    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
-    crate::dialect::hcl::read_data(source, &limits).map_err(|errors| {
-        let mut errors = errors.into_vec().into_iter();
-        let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "not HCL"));
-        first.also = errors.collect();
-        first
-    })
+    crate::dialect::hcl::read_data(source, &limits()).map_err(|errors| combined(errors.into_vec()))
 }
 
-/// The first error, the others in its notes.
-fn first_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
+#[cfg(not(feature = "hcl"))]
+fn hcl(_: &Arc<Source>) -> Result<DataMap> {
+    Err(crate::engine::not_built_in(crate::engine::Dialect::Hcl))
+}
+
+/// Combines the errors of a file into one: the first error carries the others.
+fn combined(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
     let mut errors = errors.into_iter();
-    let first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "not YAML"));
-    errors.fold(first, |first, other| match other.position() {
-        Some(at) => first.with_note(format!("also at {at}: {}", other.message)),
-        None => first.with_note(format!("also: {}", other.message)),
-    })
+    let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid input"));
+    first.also = errors.collect();
+    first
 }
 
-/// The byte ranges of the lines that hold anything.
+/// The byte ranges of the lines that are not blank.
 pub(super) fn lines(source: &Source) -> impl Iterator<Item = std::ops::Range<usize>> {
     let text = source.text();
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
@@ -128,7 +129,7 @@ pub(super) fn lines(source: &Source) -> impl Iterator<Item = std::ops::Range<usi
     ranges.filter(|range| text.get(range.clone()).is_some_and(|line| !line.trim().is_empty()))
 }
 
-/// The JSON value in `range` of `source`.
+/// Parses the JSON value in `range` of `source`.
 pub(super) fn json(source: &Arc<Source>, range: std::ops::Range<usize>) -> Result<Data> {
     let text = source.text().get(range.clone()).unwrap_or("");
     let skip = if range.start == 0 && text.starts_with('\u{feff}') { 3 } else { 0 };
@@ -136,8 +137,8 @@ pub(super) fn json(source: &Arc<Source>, range: std::ops::Range<usize>) -> Resul
     serde_json::from_str(text).map_err(|error| json_error(source, range.start + skip, text, &error))
 }
 
-/// A JSON error at its place: serde_json counts lines and columns from the start of `text`.
-pub(super) fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
+/// Converts a JSON error. serde_json counts lines and columns from the start of `text`, which is at `base`.
+fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
     let before = error.line().saturating_sub(1);
     let line_start = match before {
         0 => 0,
@@ -150,55 +151,54 @@ pub(super) fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &
         let depth = Limits::default().value_depth as u64;
         return crate::limits::Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
     }
-    Diagnostic::new(Code::InputSyntax, format!("not JSON: {message}")).at(source, Span::of(at..at + 1), "")
+    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, Span::of(at..at + 1), "")
 }
 
-/// The rows as maps. A header `a.b` makes nested maps, so that `cluster.name` means what it means elsewhere.
+/// Parses rows into maps. A column `a.b` makes nested maps, so `cluster.name` means the same as in other formats.
 fn csv(source: &Arc<Source>) -> Result<Vec<Data>> {
     let text = source.text();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = csv::ReaderBuilder::new().from_reader(text.as_bytes());
     let headers = reader.headers().map_err(|error| csv_error(source, &error))?.clone();
     if let Some(twice) = headers.iter().enumerate().find(|(at, name)| headers.iter().take(*at).any(|h| h == *name)) {
-        return Err(wrong(source, format!("the column `{}` is there twice", twice.1)));
+        return Err(invalid(source, format!("duplicate column `{}`", twice.1)));
     }
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| csv_error(source, &error))?;
         let mut row = DataMap::new();
         for (header, cell) in headers.iter().zip(&record) {
-            put(&mut row, header, cell).map_err(|clash| wrong(source, clash))?;
+            insert(&mut row, header, cell).map_err(|conflict| invalid(source, conflict))?;
         }
         rows.push(Data::Map(row));
     }
     Ok(rows)
 }
 
-fn put(row: &mut DataMap, header: &str, cell: &str) -> std::result::Result<(), String> {
+fn insert(row: &mut DataMap, header: &str, cell: &str) -> std::result::Result<(), String> {
     let mut names: Vec<&str> = header.split('.').collect();
     if names.len() > 30 || names.iter().any(|name| name.is_empty()) {
         names = vec![header];
     }
     let last = names.pop().unwrap_or(header);
+    let conflict = || format!("column `{header}` conflicts with another column");
     let mut here = row;
     for name in names {
         let below = here.entry(name.to_owned()).or_insert_with(|| Data::Map(DataMap::new()));
-        let Data::Map(map) = below else { return Err(format!("the column `{header}` leads through another column")) };
+        let Data::Map(map) = below else { return Err(conflict()) };
         here = map;
     }
-    match here.insert(last.to_owned(), Data::Str(cell.to_owned())) {
-        None => Ok(()),
-        Some(_) => Err(format!("the column `{header}` leads through another column")),
-    }
+    here.insert(last.to_owned(), Data::Str(cell.to_owned())).map_or(Ok(()), |_| Err(conflict()))
 }
 
 fn csv_error(source: &Arc<Source>, error: &csv::Error) -> Box<Diagnostic> {
     let at = error.position().map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
     let message = match error.kind() {
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-            format!("this row has {len} cells, the header has {expected_len}")
+            let cells = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "cell");
+            format!("expected {} as in the header, found {len}", cells(*expected_len))
         }
-        _ => format!("not CSV: {error}"),
+        _ => format!("invalid CSV: {error}"),
     };
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::of(at..at + 1), "")
 }
@@ -235,20 +235,23 @@ mod tests {
 
     #[test]
     fn errors_have_places() {
-        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: not JSON: expected value (a.json:2:8)");
-        assert_eq!(read("a.ndjson", "{}\n{]\n").unwrap_err(), "E0801: not JSON: key must be a string (a.ndjson:2:2)");
+        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: invalid JSON: expected value (a.json:2:8)");
+        assert_eq!(
+            read("a.ndjson", "{}\n{]\n").unwrap_err(),
+            "E0801: invalid JSON: key must be a string (a.ndjson:2:2)"
+        );
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(read("a.json", &deep).unwrap_err().starts_with("E0602"));
-        assert!(read("a.csv", "a,b\n1\n").unwrap_err().contains("1 cells"));
-        assert!(read("a.csv", "a,a\n1,2\n").unwrap_err().contains("twice"));
-        assert!(read("a.csv", "a,a.b\n1,2\n").unwrap_err().contains("leads through"));
-        assert!(read("a.csv", "a.b,a\n1,2\n").unwrap_err().contains("leads through"));
+        assert!(read("a.csv", "a,b\n1\n").unwrap_err().contains("expected 2 cells as in the header, found 1"));
+        assert!(read("a.csv", "a,a\n1,2\n").unwrap_err().contains("duplicate column `a`"));
+        assert!(read("a.csv", "a,a.b\n1,2\n").unwrap_err().contains("conflicts with another column"));
+        assert!(read("a.csv", "a.b,a\n1,2\n").unwrap_err().contains("conflicts with another column"));
     }
 
     #[test]
     fn values_are_one_map() {
         let map = |text: &str| super::map(&Source::new("v", text), Format::Json).map_err(|error| error.message);
         assert_eq!(map("null").unwrap(), DataMap::new());
-        assert!(map("[1]").unwrap_err().contains("this is a list"));
+        assert!(map("[1]").unwrap_err().contains("found list"));
     }
 }

@@ -1,18 +1,18 @@
-//! What a run is given: what renders, what is stamped, how, and who looks on.
+//! The inputs of a run: renderer, fleet, plan, options and observers.
 //!
-//! How a template is rendered is [`Stamp`]'s business, so the runs know no template language.
+//! Rendering is behind the trait [`Stamp`], so runs do not depend on a template language.
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
-use super::documents::Piece;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
+use super::output_files::Change;
+use super::pieces::Piece;
 use super::plan::Plan;
-use super::write::Change;
 use crate::diagnostics::Result;
 
-/// What renders the outputs of a plan. The shared layer is part of it.
+/// A factory of renderers for the outputs of a plan. It includes the shared inputs.
 ///
 /// ```
 /// use dropforge::bulk::{Overlay, Renderer, Stamp};
@@ -34,55 +34,53 @@ use crate::diagnostics::Result;
 /// }
 /// ```
 pub trait Stamp: Sync {
-    /// Sets up what a thread needs for itself (a machine, its memory, the shared inputs) and calls `body` with
-    /// it, once; it is kept from cluster to cluster.
+    /// Creates the renderer of one thread, with its own memory and the shared inputs, and calls `body` with it once.
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer));
 }
 
-/// What one thread renders with.
+/// The renderer of one thread.
 pub trait Renderer {
-    /// Renders all outputs of the plan, in its order, for one cluster: appends each text to `text`, and to
-    /// `results` where it ends there, or why it failed (then nothing of it stays in `text`).
+    /// Renders all outputs of the plan, in its order, for one cluster. Appends each text to `text`, and its end in
+    /// `text` to `results`. For a template that fails, appends its error to `results` and nothing to `text`.
     ///
     /// # Errors
-    /// Where the cluster's inputs cannot be used at all.
+    /// The cluster's inputs are invalid.
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()>;
 
-    /// Moves the documents of what was rendered last to `to`, for a plan whose layout takes fields of documents. What
-    /// gives no documents has none.
+    /// Moves the documents of the last render to `to`, for a plan with a file for each document.
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
         let _ = to;
     }
 }
 
-/// How a run goes about it.
+/// Options of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Threads; 0 takes as many as the machine has.
+    /// The number of threads, or 0 for one per core.
     pub threads: usize,
     /// Stop at the first cluster that fails.
     pub fail_fast: bool,
-    /// Make files survive a loss of power.
+    /// Sync files to disk before the run ends.
     pub fsync: bool,
-    /// After a run without failures remove what the run before wrote and this one has no place for.
+    /// After a run without failures, remove files of earlier runs that are not in the plan.
     pub prune: bool,
-    /// Prune even where most files would go.
+    /// Prune even if more than half of the files would be removed.
     pub prune_force: bool,
-    /// In one stream, put nothing between the outputs: they are lines or documents of JSON.
+    /// Write no separators between the outputs of a stream, for outputs that are JSON.
     pub plain_stream: bool,
 }
 
-/// How a run is watched and stopped from outside.
+/// Observes a run and stops it.
 #[derive(Clone, Copy)]
 pub struct Watch<'w> {
-    /// Set to end the run after the clusters that are under way.
+    /// Set to end the run once clusters in progress are done.
     pub stop: &'w AtomicBool,
     /// Called after each cluster, from any thread.
     pub done: &'w (dyn Fn() + Sync),
 }
 
 impl Watch<'static> {
-    /// Nobody watches.
+    /// Returns a watch that does nothing.
     pub fn none() -> Self {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Self { stop: &NEVER, done: &|| {} }
@@ -94,28 +92,30 @@ impl Watch<'static> {
 pub struct Job<'j> {
     /// The clusters.
     pub fleet: &'j Fleet,
-    /// What they share, and what is set over them.
+    /// The shared inputs and assignments.
     pub layers: &'j Layers,
-    /// What is stamped and where it goes.
+    /// The outputs and their paths.
     pub plan: &'j Plan,
-    /// How.
+    /// The options.
     pub options: &'j Options,
-    /// Who looks on.
+    /// The observer.
     pub watch: Watch<'j>,
 }
 
 impl Job<'_> {
+    /// The name of the `at`-th cluster.
     pub(super) fn name(&self, at: usize) -> String {
-        let cluster = self.plan.cluster(at).and_then(|at| self.fleet.clusters().get(at));
-        cluster.map_or(String::new(), |cluster| cluster.name().to_owned())
+        self.plan.cluster_name(self.fleet, at).to_owned()
     }
 
+    /// The number of threads to use.
     pub(super) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.options.threads == 0 { all() } else { self.options.threads };
         threads.min(self.plan.clusters()).clamp(1, 1_024)
     }
 
+    /// All paths of the fleet, including those of clusters that were not selected.
     pub(super) fn planned(&self) -> HashSet<String> {
         let mut planned = HashSet::new();
         self.plan.each_path(self.fleet, |path| {
@@ -125,15 +125,15 @@ impl Job<'_> {
     }
 }
 
-/// One output as a run that only looks reports it.
+/// The effect that a run would have on one file.
 #[derive(Debug)]
-pub struct Looked<'t> {
-    /// Its path below the output directory.
+pub struct FilePreview<'t> {
+    /// The path below the output directory.
     pub path: &'t str,
-    /// What a real run would do; `None` for a file that pruning would remove.
+    /// The change, or `None` if pruning would remove the file.
     pub change: Option<Change>,
-    /// What the file holds now; empty where there is none or it is no text.
+    /// The current content. Empty if there is no file.
     pub old: &'t str,
-    /// What it would hold.
+    /// The new content.
     pub new: &'t str,
 }

@@ -1,39 +1,39 @@
-//! The layers of inputs: the shared one, each cluster's own keys over it, and `--set` over whichever won.
+//! Input layers: the shared inputs, each cluster's own keys over them, and `--set` on top.
 //!
-//! The shared layer is merged once. A cluster's top-level key replaces the shared one whole. A `--set`
-//! changes the shared layer once, and a cluster's own value only where the cluster brings the key it names;
-//! that value alone is copied.
+//! The shared layer is merged once. A cluster's top-level key replaces the whole shared value. A `--set` changes the
+//! shared layer once, and a cluster's own inputs only if they have the key it names.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::fleet::Cluster;
+use super::cluster::{Cluster, not_a_map};
 use super::input;
 use super::values::{Assignment, merge};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
 
-/// What all clusters share, and what is set over every cluster.
+/// The inputs that all clusters share, and the assignments that apply to every cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     shared: DataMap,
     sets: Vec<Assignment>,
-    /// Top-level keys for which a set does not fit the shared value: an error for clusters without their own.
+    /// Errors of assignments that conflict with a shared value, by top-level key. They concern clusters that do not
+    /// override the key.
     conflicts: BTreeMap<String, Box<Diagnostic>>,
 }
 
-/// A cluster's own inputs as they lie over the shared layer.
+/// A cluster's own inputs, with assignments applied.
 #[derive(Debug, Clone)]
 pub enum Overlay<'c> {
-    /// The text of one JSON object, not read yet.
+    /// An unparsed JSON object.
     Json(&'c str),
     /// A map.
     Map(Cow<'c, DataMap>),
 }
 
 impl Overlay<'_> {
-    /// The inputs as a map, read where they are text.
+    /// Returns the inputs as a map. Parses them if they are text.
     ///
     /// # Errors
     /// `input.syntax`, `limit.depth`.
@@ -44,9 +44,7 @@ impl Overlay<'_> {
                 let source = Source::new("cluster", *text);
                 match input::json(&source, 0..text.len())? {
                     Data::Map(map) => Ok(Cow::Owned(map)),
-                    other => {
-                        Err(Diagnostic::new(Code::BadFleet, format!("a cluster is a map, this is a {}", other.kind())))
-                    }
+                    other => Err(not_a_map(&other)),
                 }
             }
         }
@@ -54,7 +52,7 @@ impl Overlay<'_> {
 }
 
 impl Layers {
-    /// Merges the values files in order and applies the sets to the result.
+    /// Merges values files in order and applies the assignments to the result.
     ///
     /// ```
     /// use dropforge::bulk::{Cluster, Layers, Overlay, values::{SetKind, parse_set}};
@@ -81,23 +79,23 @@ impl Layers {
         Self { shared, sets, conflicts }
     }
 
-    /// The shared layer, sets applied.
+    /// The shared layer, with assignments applied.
     pub fn shared(&self) -> &DataMap {
         &self.shared
     }
 
-    /// The shared layer as the only one.
+    /// The shared layer, for rendering without a cluster.
     ///
     /// # Errors
-    /// `input.set_conflict` where a set does not fit.
+    /// `input.set_conflict` if an assignment conflicts with a shared value.
     pub fn alone(&self) -> Result<&DataMap> {
         self.check(&DataMap::new()).map(|()| &self.shared)
     }
 
-    /// What `cluster` lays over the shared layer.
+    /// Returns the own inputs of `cluster`, to lay over the shared layer.
     ///
     /// # Errors
-    /// `input.set_conflict` where a set does not fit; what [`Cluster::inputs`] returns.
+    /// `input.set_conflict` if an assignment conflicts with a value; errors of [`Cluster::inputs`].
     pub fn overlay<'c>(&self, cluster: &'c Cluster) -> Result<Overlay<'c>> {
         match cluster.json() {
             Some(text) if self.sets.is_empty() => Ok(Overlay::Json(text)),
@@ -105,10 +103,10 @@ impl Layers {
         }
     }
 
-    /// What `cluster` lays over the shared layer, as a map in any case.
+    /// Returns the same inputs as [`Layers::overlay`], always as a map.
     ///
     /// # Errors
-    /// As [`Layers::overlay`].
+    /// Same as [`Layers::overlay`].
     pub fn own<'c>(&self, cluster: &'c Cluster) -> Result<Cow<'c, DataMap>> {
         let mut own = cluster.inputs()?;
         self.check(&own)?;

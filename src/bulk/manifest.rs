@@ -1,47 +1,42 @@
-//! The list of the files a run has written, with their hashes: what pruning may remove.
+//! The manifest: the files that runs have written, with their hashes. Pruning removes only files in this list.
 //!
-//! It is written last, by rename, and sorted. Files that a run did not write stay listed as long as they are
-//! planned or not pruned, so that a partial run forgets nothing.
+//! It is sorted and written last, by rename. A file that a run did not write stays in the list until it is pruned, so
+//! a partial run forgets nothing.
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::layout::check_path;
-use super::tree::OutputDir;
-use super::write::{Change, Reader, Writer, remove};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::output_dir::OutputDir;
+use super::output_files::{Change, OutputReader, OutputWriter, remove};
+use super::output_path::check_path;
+use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 
-/// The file's name in the output directory.
+/// The manifest's name in the output directory.
 pub const MANIFEST: &str = ".dropforge-manifest.json";
-/// Manifests longer than this are refused.
+/// Maximum size of a manifest.
 const MAX_BYTES: usize = 1 << 30;
 
-/// Paths and the BLAKE3 hashes of what was written there.
+/// Paths and the BLAKE3 hashes of their content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
     files: BTreeMap<String, blake3::Hash>,
 }
 
 impl Manifest {
-    /// The manifest of the run before; empty where there is none.
+    /// Reads the manifest of the last run. Returns an empty one if there is none.
     ///
     /// # Errors
-    /// `file.bad_manifest` where it is not one of ours; errors of reading it.
+    /// `file.bad_manifest` if it is not a manifest; errors of reading it.
     pub fn read(dir: Option<&OutputDir>) -> Result<Self> {
-        let mut reader = Reader::new(dir);
-        match reader.read(MANIFEST)? {
-            None => Ok(Self::default()),
-            Some(bytes) => Self::parse(bytes).ok_or_else(|| {
-                Diagnostic::new(
-                    Code::BadManifest,
-                    format!("`{MANIFEST}` in the output directory is not a list of ours"),
-                )
-                .with_help("remove it; then nothing is pruned until the run after next")
-            }),
-        }
+        let mut reader = OutputReader::new(dir);
+        let Some(bytes) = reader.read(MANIFEST)? else { return Ok(Self::default()) };
+        Self::parse(bytes).ok_or_else(|| {
+            let message = format!("`{MANIFEST}` in the output directory is not a valid manifest");
+            Diagnostic::new(Code::BadManifest, message)
+                .with_help("delete it; the next run writes a new one and prunes nothing")
+        })
     }
 
     fn parse(bytes: &[u8]) -> Option<Self> {
@@ -62,32 +57,32 @@ impl Manifest {
         self.files.keys().map(String::as_str)
     }
 
-    /// Notes which paths hold what hashes to what: all at once, which costs less than one by one.
+    /// Adds files, in one batch because that is cheaper than one by one.
     pub(super) fn extend(&mut self, files: impl Iterator<Item = (String, blake3::Hash)>) {
         self.files.append(&mut files.collect());
     }
 
-    /// What pruning would remove: listed files that are not planned any more.
+    /// The files to prune: those that are no longer planned.
     pub(super) fn stale(&self, planned: &HashSet<String>) -> Vec<String> {
         self.files.keys().filter(|path| !planned.contains(*path)).cloned().collect()
     }
 
-    /// Refuses to prune most of the files, as an emptied fleet would have it.
+    /// Guards against pruning most of the files by accident, for example with an empty fleet.
     ///
     /// # Errors
-    /// `plan.mass_delete` where more than half would go and `force` is not given.
+    /// `plan.mass_delete` for more than half of the files, unless `force` is set.
     pub(super) fn guard(&self, stale: usize, force: bool) -> Result<()> {
         if force || stale * 2 <= self.files.len() {
             return Ok(());
         }
-        let message = format!("pruning would delete {stale} of {} files", self.files.len());
+        let message = format!("pruning would delete {} of {}", thousands(stale), counted(self.files.len(), "file"));
         Err(Diagnostic::new(Code::MassDelete, message)
-            .with_note("the fleet, the selection or the templates may not be what they should be")
-            .with_help("if this is meant, say `--prune-force`"))
+            .with_note("the fleet, the selector or the templates may be wrong")
+            .with_help("use `--prune-force` to prune anyway"))
     }
 
-    /// Removes the stale files whose content is still what was written. Gives how many were removed and how
-    /// many were left because someone changed them; these are forgotten.
+    /// Removes the stale files that have not changed since they were written, and forgets all stale files. Returns the
+    /// number of removed and of changed files.
     ///
     /// # Errors
     /// `file.write_failed`.
@@ -95,25 +90,25 @@ impl Manifest {
         let (mut removed, mut changed) = (0, 0);
         for path in stale {
             let Some(hash) = self.files.get(path).copied() else { continue };
-            // The list may have been tampered with: a path that we would not write is not removed either.
-            let fate = match check_path(path) {
+            // Someone may have edited the manifest, so paths are checked as for writing.
+            let removal = match check_path(path) {
                 Ok(()) => remove(dir, path, |content| blake3::hash(content) == hash)?,
                 Err(_) => Some(false),
             };
-            removed += usize::from(fate == Some(true));
-            changed += usize::from(fate == Some(false));
+            removed += usize::from(removal == Some(true));
+            changed += usize::from(removal == Some(false));
             self.files.remove(path);
         }
         Ok((removed, changed))
     }
 
-    /// Writes the list.
+    /// Writes the manifest.
     ///
     /// # Errors
     /// `file.write_failed`.
-    pub(super) fn write(&self, writer: &mut Writer<'_>) -> Result<Change> {
-        let files = Files(&self.files);
-        let mut text = serde_json::to_string_pretty(&Text { files, hash: "blake3", version: 1 }).unwrap_or_default();
+    pub(super) fn write(&self, writer: &mut OutputWriter<'_>) -> Result<Change> {
+        let json = ManifestJson { files: &self.files, hash: "blake3", version: 1 };
+        let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();
         text.push('\n');
         let change = writer.stage(MANIFEST, text.as_bytes())?;
         writer.commit()?;
@@ -121,25 +116,20 @@ impl Manifest {
     }
 }
 
-/// The list as it is written.
+/// The content of the manifest file.
 #[derive(Serialize)]
-struct Text<'m> {
-    files: Files<'m>,
+struct ManifestJson<'m> {
+    #[serde(serialize_with = "hex_hashes")]
+    files: &'m BTreeMap<String, blake3::Hash>,
     hash: &'static str,
     version: u32,
 }
 
-/// Paths with their hashes in hexadecimal digits.
-struct Files<'m>(&'m BTreeMap<String, blake3::Hash>);
-
-impl Serialize for Files<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (path, hash) in self.0 {
-            map.serialize_entry(path, hash.to_hex().as_str())?;
-        }
-        map.end()
-    }
+fn hex_hashes<S: Serializer>(
+    files: &BTreeMap<String, blake3::Hash>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(files.iter().map(|(path, hash)| (path, hash.to_string())))
 }
 
 #[cfg(test)]
@@ -151,7 +141,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let dir = OutputDir::create(temp.path()).unwrap();
         let mut manifest = Manifest::default();
-        let mut writer = Writer::new(&dir, false);
+        let mut writer = OutputWriter::new(&dir, false);
         for (path, text) in files {
             writer.stage(path, text.as_bytes()).unwrap();
             manifest.extend([(path.to_string(), blake3::hash(text.as_bytes()))].into_iter());
@@ -164,7 +154,7 @@ mod tests {
     #[test]
     fn it_reads_what_it_writes_and_refuses_the_rest() {
         let (temp, dir, manifest) = dir_with(&[("b/x", "1"), ("a", "2")]);
-        manifest.write(&mut Writer::new(&dir, false)).unwrap();
+        manifest.write(&mut OutputWriter::new(&dir, false)).unwrap();
         assert_eq!(Manifest::read(Some(&dir)).unwrap(), manifest);
         assert_eq!(manifest.paths().collect::<Vec<_>>(), ["a", "b/x"]);
         for text in ["", "{}", "[1]", r#"{"version":2,"files":{}}"#, r#"{"version":1,"files":{"a":"zz"}}"#, "\u{0}"] {

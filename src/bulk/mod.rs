@@ -1,31 +1,26 @@
-//! Stamping a fleet: the same templates for every cluster, onto disk or into one stream.
-//!
-//! ```text
-//! templates ─▶ Forge (compiled)  ─┐
-//! -f, --set ─▶ Layers (shared)   ─┼─▶ Plan (paths, checked) ─▶ stamp | look | stream ─▶ Report
-//! fleet     ─▶ Fleet ─ Selector  ─┘
-//! ```
-//!
-//! Everything that can be wrong with names and paths is found before a byte is written. A file holds its old or
-//! its new content in full whatever happens; a cluster that fails leaves its own files as they were.
+//! Stamping a fleet: rendering the same templates for every cluster, to disk or into one stream.
 //!
 //! ```
 //! # let temp = tempfile::tempdir()?;
-//! # let (root, out) = (temp.path().join("templates"), temp.path().join("out"));
-//! # std::fs::create_dir(&root)?;
-//! # std::fs::write(root.join("app.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
+//! # let (templates, out) = (temp.path().join("templates"), temp.path().join("out"));
+//! # std::fs::create_dir(&templates)?;
+//! # std::fs::write(templates.join("app.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
 //! use dropforge::bulk::{self, *};
 //! use dropforge::engine::Engine;
 //! use dropforge::text::Source;
 //!
-//! let set = discover(&[root], None, &|name| dialect_of(name).is_some())?;
+//! // Compile all templates of a directory.
+//! let set = discover(&[templates], None, &|name| dialect_of(name).is_some())?;
 //! let forge = Forge::compile(&set, None, Engine::builder())?;
-//! let outputs = outputs(&set.files, &mut |name| forge.references(name))?;
-//! let outputs = outputs.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
+//! let names = outputs(&set.files, &mut |name| forge.references(name))?;
 //!
+//! // Read the clusters. Here all inputs are their own.
 //! let fleet = Source::new("fleet.csv", "name,image\neu-1,web:1\nus-1,web:2\n");
 //! let fleet = Fleet::read(&fleet, Format::Csv, None)?;
 //! let layers = Layers::default();
+//!
+//! // Check all names and paths before anything is written.
+//! let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
 //! let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
 //!     .map_err(dropforge::diagnostics::Diagnostics::from)?;
 //!
@@ -37,45 +32,60 @@
 //! assert_eq!(std::fs::read_to_string(out.join("us-1/app.yaml"))?, "name: us-1\nimage: web:2\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! The data flow of a run:
+//!
+//! ```text
+//! templates ─▶ Forge (compiled)  ─┐
+//! -f, --set ─▶ Layers (shared)   ─┼─▶ Plan (paths, checked) ─▶ stamp | preview | stream ─▶ Report
+//! fleet     ─▶ Fleet ─ Selector  ─┘
+//! ```
+//!
+//! A file has its old or its new content, never a part of it. A cluster that fails leaves its files unchanged and does
+//! not stop the others.
 
+mod cluster;
 mod diff;
-mod documents;
 mod fleet;
 mod forge;
 pub mod input;
 mod job;
+mod key_hashes;
 mod layers;
 mod layout;
 mod manifest;
+mod output_dir;
+mod output_files;
+mod output_names;
+mod output_path;
+mod pieces;
 mod plan;
 mod report;
 mod run;
-mod select;
-mod sink;
-mod stream;
-mod templates;
-mod tree;
-mod unique;
+mod selector;
+mod sinks;
+mod stream_file;
 pub mod values;
 mod workers;
-mod write;
 
+pub use cluster::Cluster;
 pub use diff::unified_diff;
-pub use documents::Piece;
-pub use fleet::{Cluster, Fleet};
+pub use fleet::Fleet;
 pub use forge::{Forge, Stamper, engine};
 pub use input::Format;
-pub use job::{Job, Looked, Options, Renderer, Stamp, Watch};
+pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
 pub use layers::{Layers, Overlay};
-pub use layout::{DEFAULT_LAYOUT, Layout, check_path};
+pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
+pub use output_dir::OutputDir;
+pub use output_files::{Change, OutputReader, OutputWriter};
+pub use output_names::{document_name, output_name, outputs};
+pub use output_path::check_path;
+pub use pieces::Piece;
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
-pub use run::{look, stamp, stream};
-pub use select::{Selector, lookup};
-pub use stream::StreamFile;
-pub use templates::{document_name, output_name, outputs};
+pub use run::{preview, stamp, stream};
+pub use selector::{Selector, lookup};
+pub use stream_file::{StreamFile, write_file};
 
 pub use crate::engine::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
-pub use tree::OutputDir;
-pub use write::{Change, Reader, Writer, write_file};

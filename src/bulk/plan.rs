@@ -1,75 +1,76 @@
-//! The plan of a run: which clusters, which outputs, which paths; every fault found before a byte is written.
+//! The plan of a run: clusters, outputs and paths. It finds every problem with them before a byte is written.
 
 use std::collections::HashMap;
 
-use super::documents::Piece;
-use super::fleet::Fleet;
+use super::cluster::Cluster;
+use super::fleet::{Fleet, MAX_REPORTED};
+use super::key_hashes::KeyHashes;
 use super::layers::Layers;
-use super::layout::{Layout, check_path, check_value};
-use super::select::Selector;
-use super::templates::output_name;
-use super::unique::Hashes;
+use super::layout::Layout;
+use super::output_names::output_name;
+use super::output_path::{check_path, check_value};
+use super::pieces::{Piece, in_document};
+use super::selector::Selector;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// Faults that are reported at once.
-const REPORTED: usize = 20;
-
-/// One template that makes an output.
+/// A template that makes an output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// The template's name, relative to the include root.
     pub template: String,
-    /// What `{template}` stands for.
+    /// The output name, `{template}` in the layout.
     pub name: String,
 }
 
 impl Output {
-    /// The output of `template`, called as [`output_name`] says.
+    /// Creates the output of `template`, with the name that [`output_name`] returns.
     pub fn new(template: String, extensions: &[&str]) -> Self {
         Self { name: output_name(&template, extensions), template }
     }
 }
 
-/// What is stamped and where it goes.
+/// The clusters and outputs of a run, and their paths.
 #[derive(Debug, Clone)]
 pub struct Plan {
     outputs: Vec<Output>,
     layout: Layout,
-    /// The chosen clusters.
-    chosen: Chosen,
-    /// Those that the selector left out and whose paths are known.
-    left: Chosen,
+    selected: Clusters,
+    /// Clusters that the selector leaves out and whose paths are known.
+    unselected: Clusters,
 }
 
-/// Clusters: their places in the fleet, and what the layout takes from the inputs of each, one behind the other.
+/// Indexes of clusters in the fleet, and the layout's inputs for each, in one list.
 #[derive(Debug, Clone, Default)]
-struct Chosen {
-    clusters: Vec<usize>,
+struct Clusters {
+    indexes: Vec<usize>,
     values: Vec<String>,
 }
 
-impl Chosen {
-    fn push(&mut self, cluster: usize, values: Vec<String>) {
-        self.clusters.push(cluster);
+impl Clusters {
+    fn push(&mut self, index: usize, values: Vec<String>) {
+        self.indexes.push(index);
         self.values.extend(values);
     }
 
     fn get(&self, at: usize) -> Option<(usize, &[String])> {
-        let cluster = *self.clusters.get(at)?;
-        let each = self.values.len() / self.clusters.len();
-        Some((cluster, self.values.get(at * each..(at + 1) * each)?))
+        let index = *self.indexes.get(at)?;
+        let each = self.values.len() / self.indexes.len();
+        Some((index, self.values.get(at * each..(at + 1) * each)?))
     }
 
     fn iter(&self) -> impl Iterator<Item = (usize, &[String])> {
-        (0..self.clusters.len()).filter_map(|at| self.get(at))
+        (0..self.indexes.len()).filter_map(|at| self.get(at))
     }
 }
 
+/// The position of an output in a plan: the selected cluster and the output.
+type Position = (usize, usize);
+
 impl Plan {
-    /// Chooses the clusters, names every output and checks all names and paths against one another.
+    /// Selects the clusters, names every output and checks all names and paths.
     ///
     /// # Errors
-    /// One diagnostic for each fault (the first twenty): `plan.bad_output_name`, `plan.bad_layout`,
+    /// One diagnostic for each problem, at most twenty: `plan.bad_output_name`, `plan.bad_layout`,
     /// `plan.duplicate_output`, `plan.case_collision`, `plan.prefix_collision`; errors of reading a cluster.
     pub fn new(
         fleet: &Fleet,
@@ -78,44 +79,37 @@ impl Plan {
         outputs: Vec<Output>,
         layout: Layout,
     ) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
-        let mut plan = Self { outputs, layout, chosen: Chosen::default(), left: Chosen::default() };
-        let mut faults = Vec::new();
-        for at in 0..fleet.clusters().len() {
-            if let Err(fault) = plan.choose(fleet, layers, selector, at) {
-                faults.push(fault);
-            }
-            if faults.len() >= REPORTED {
-                return Err(faults);
-            }
+        let (selected, unselected) = (Clusters::default(), Clusters::default());
+        let mut plan = Self { outputs, layout, selected, unselected };
+        let added = fleet.clusters().iter().enumerate().map(|(at, cluster)| plan.add(at, cluster, layers, selector));
+        let mut problems: Vec<_> = added.filter_map(Result::err).take(MAX_REPORTED).collect();
+        if problems.is_empty() && !plan.is_sound(fleet) {
+            problems = plan.collisions(fleet);
         }
-        if faults.is_empty() && !plan.is_sound(fleet) {
-            faults = plan.collisions(fleet);
-        }
-        if faults.is_empty() { Ok(plan) } else { Err(faults) }
+        if problems.is_empty() { Ok(plan) } else { Err(problems) }
     }
 
-    fn choose(&mut self, fleet: &Fleet, layers: &Layers, selector: &Selector, at: usize) -> Result<()> {
-        let Some(cluster) = fleet.clusters().get(at) else { return Ok(()) };
+    fn add(&mut self, at: usize, cluster: &Cluster, layers: &Layers, selector: &Selector) -> Result<()> {
         let needs_inputs = !selector.is_empty() || self.layout.inputs().next().is_some();
         let own = match needs_inputs {
             true => Some(layers.own(cluster).map_err(|error| error.for_cluster(cluster.name()))?),
             false => None,
         };
         let own = own.as_deref();
-        let is_chosen = own.is_none_or(|own| selector.matches(layers.shared(), own));
+        let is_selected = own.is_none_or(|own| selector.matches(layers.shared(), own));
         let values = own.map_or(Ok(Vec::new()), |own| self.layout.values(cluster.name(), layers.shared(), own));
         let checked = check_value(cluster.name(), "cluster name").and(values);
-        match (is_chosen, checked) {
-            (true, values) => self.chosen.push(at, values?),
-            (false, Ok(values)) => self.left.push(at, values),
+        match (is_selected, checked) {
+            (true, values) => self.selected.push(at, values?),
+            (false, Ok(values)) => self.unselected.push(at, values),
             (false, Err(_)) => {}
         }
         Ok(())
     }
 
-    /// How many clusters are stamped.
+    /// The number of clusters to stamp.
     pub fn clusters(&self) -> usize {
-        self.chosen.clusters.len()
+        self.selected.indexes.len()
     }
 
     /// The templates that make outputs.
@@ -123,74 +117,60 @@ impl Plan {
         &self.outputs
     }
 
-    /// The place in the fleet of the `at`-th cluster that is stamped.
-    pub fn cluster(&self, at: usize) -> Option<usize> {
-        self.chosen.clusters.get(at).copied()
+    /// The `at`-th cluster to stamp.
+    pub fn cluster<'f>(&self, fleet: &'f Fleet, at: usize) -> Option<&'f Cluster> {
+        fleet.clusters().get(*self.selected.indexes.get(at)?)
     }
 
     /// Writes the path of an output of the `at`-th cluster to `path`.
     pub fn path(&self, fleet: &Fleet, at: usize, output: usize, path: &mut String) {
-        if let Some(chosen) = self.chosen.get(at) {
-            self.fill(fleet, chosen, output, path);
+        if let Some(cluster) = self.selected.get(at) {
+            self.fill(fleet, cluster, (output, &[]), path);
         }
     }
 
-    /// Writes the path of a piece of the `at`-th cluster's outputs to `path`.
+    /// Writes the path of a piece of the `at`-th cluster's text to `path`.
     pub fn path_of(&self, fleet: &Fleet, at: usize, piece: &Piece, path: &mut String) {
-        let chosen = self.chosen.get(at);
-        let cluster = chosen.and_then(|(cluster, values)| Some((fleet.clusters().get(cluster)?, values)));
-        if let (Some((cluster, values)), Some(output)) = (cluster, self.outputs.get(piece.output)) {
-            self.layout.fill(cluster.name(), &output.name, values, &piece.fields, path);
+        if let Some(cluster) = self.selected.get(at) {
+            self.fill(fleet, cluster, (piece.output, &piece.fields), path);
         }
     }
 
-    /// Whether each document goes to a file of its own: which files there are is known only when all is rendered.
+    fn fill(
+        &self,
+        fleet: &Fleet,
+        (index, values): (usize, &[String]),
+        (output, fields): (usize, &[String]),
+        path: &mut String,
+    ) {
+        if let (Some(cluster), Some(output)) = (fleet.clusters().get(index), self.outputs.get(output)) {
+            self.layout.fill(cluster.name(), &output.name, values, fields, path);
+        }
+    }
+
+    /// Returns `true` if each document goes to its own file. The set of files is then known only after rendering.
     pub fn is_of_documents(&self) -> bool {
         self.layout.is_of_documents()
     }
 
-    /// Whether the selector left out clusters.
+    /// Returns `true` if the selector left out clusters.
     pub(super) fn leaves_out(&self, fleet: &Fleet) -> bool {
         self.clusters() < fleet.clusters().len()
     }
 
-    /// How many paths of a cluster are known before it is rendered; where each document goes to a file of its own, one
-    /// stands for all of them.
+    /// The number of outputs of a cluster whose paths to check before rendering. With a file for each document, one
+    /// path stands for all of them.
     fn known_paths(&self) -> usize {
         if self.is_of_documents() { self.outputs.len().min(1) } else { self.outputs.len() }
     }
 
-    fn fill(&self, fleet: &Fleet, (cluster, values): (usize, &[String]), output: usize, path: &mut String) {
-        if let (Some(cluster), Some(output)) = (fleet.clusters().get(cluster), self.outputs.get(output)) {
-            self.layout.fill(cluster.name(), &output.name, values, &[], path);
-        }
-    }
-
-    /// Every path of the fleet, those of clusters that were not chosen included.
+    /// Calls `each` with every path of the fleet, including those of clusters that were not selected.
     pub fn each_path(&self, fleet: &Fleet, mut each: impl FnMut(&str)) {
-        self.each_of(fleet, self.chosen.iter().chain(self.left.iter()), |path| each(path));
+        self.each_path_of(fleet, self.selected.iter().chain(self.unselected.iter()), |path| each(path));
     }
 
-    /// Whether no path is at fault, as far as hashes tell: they cost little, whatever the number of paths.
-    fn is_sound(&self, fleet: &Fleet) -> bool {
-        let mut sound = true;
-        let all = |add: &mut dyn FnMut(&str)| {
-            self.each_of(fleet, self.chosen.iter(), |path| {
-                sound &= check_path(path).is_ok();
-                path.make_ascii_lowercase();
-                add(path);
-            });
-        };
-        let Some(hashes) = Hashes::of_different(self.clusters() * self.known_paths(), all) else { return false };
-        self.each_of(fleet, self.chosen.iter(), |path| {
-            path.make_ascii_lowercase();
-            sound &= !path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| hashes.may_hold(up)));
-        });
-        sound
-    }
-
-    /// Every path of these clusters, in a buffer that `each` may change.
-    fn each_of<'p>(
+    /// Calls `each` with every path of these clusters, in a buffer that it may change.
+    fn each_path_of<'p>(
         &self,
         fleet: &Fleet,
         clusters: impl Iterator<Item = (usize, &'p [String])>,
@@ -199,93 +179,126 @@ impl Plan {
         let mut path = String::new();
         for cluster in clusters {
             for output in 0..self.known_paths() {
-                self.fill(fleet, cluster, output, &mut path);
+                self.fill(fleet, cluster, (output, &[]), &mut path);
                 each(&mut path);
             }
         }
     }
 
-    /// Faults of single paths, and of paths with one another.
-    fn collisions(&self, fleet: &Fleet) -> Vec<Box<Diagnostic>> {
-        let mut faults = Vec::new();
-        let mut seen: HashMap<String, (usize, usize)> = HashMap::new();
-        let mut path = String::new();
-        for at in 0..self.clusters() {
-            for output in 0..self.known_paths() {
-                self.path(fleet, at, output, &mut path);
-                let fault = match check_path(&path) {
-                    Err(fault) => Some(self.for_output(fault, fleet, (at, output))),
-                    Ok(()) => {
-                        let earlier = seen.insert(path.to_ascii_lowercase(), (at, output));
-                        earlier.map(|earlier| self.same_path(fleet, earlier, (at, output)))
-                    }
-                };
-                faults.extend(fault);
-                if faults.len() >= REPORTED {
-                    return faults;
-                }
-            }
-        }
-        for at in 0..self.clusters() {
-            for output in 0..self.known_paths() {
-                self.path(fleet, at, output, &mut path);
+    /// Returns `true` if all paths are valid and do not collide. May return `false` for a valid plan, as it compares
+    /// hashes, which is cheap for any number of paths.
+    fn is_sound(&self, fleet: &Fleet) -> bool {
+        let mut sound = true;
+        let all = |add: &mut dyn FnMut(&str)| {
+            self.each_path_of(fleet, self.selected.iter(), |path| {
+                sound &= check_path(path).is_ok();
                 path.make_ascii_lowercase();
-                let prefix = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?));
-                faults.extend(prefix.map(|file| self.prefix(fleet, *file, (at, output))));
-                if faults.len() >= REPORTED {
-                    return faults;
+                add(path);
+            });
+        };
+        let Some(hashes) = KeyHashes::distinct(self.clusters() * self.known_paths(), all) else { return false };
+        self.each_path_of(fleet, self.selected.iter(), |path| {
+            path.make_ascii_lowercase();
+            sound &= !path.match_indices('/').any(|(end, _)| path.get(..end).is_some_and(|up| hashes.may_contain(up)));
+        });
+        sound
+    }
+
+    /// Finds invalid paths and collisions.
+    fn collisions(&self, fleet: &Fleet) -> Vec<Box<Diagnostic>> {
+        let mut seen: HashMap<String, Position> = HashMap::new();
+        let positions = || (0..self.clusters()).flat_map(|at| (0..self.known_paths()).map(move |output| (at, output)));
+        let equal = positions().filter_map(|position| {
+            let path = self.path_at(fleet, position);
+            match check_path(&path) {
+                Err(error) => Some(self.for_output(error, fleet, position)),
+                Ok(()) => {
+                    let first = seen.insert(path.to_ascii_lowercase(), position)?;
+                    Some(self.equal_paths(fleet, first, position))
                 }
             }
-        }
-        faults
+        });
+        let mut problems: Vec<_> = equal.take(MAX_REPORTED).collect();
+        let nested = positions().filter_map(|position| {
+            let path = self.path_at(fleet, position).to_ascii_lowercase();
+            let file = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?))?;
+            Some(self.nested_paths(fleet, *file, position))
+        });
+        problems.extend(nested.take(MAX_REPORTED - problems.len()));
+        problems
     }
 
-    fn for_output(&self, fault: Box<Diagnostic>, fleet: &Fleet, at: (usize, usize)) -> Box<Diagnostic> {
-        let (cluster, template) = self.names(fleet, at);
-        let mut fault = fault.for_cluster(cluster);
-        fault.template = Some(template);
-        fault
-    }
-
-    fn names(&self, fleet: &Fleet, (at, output): (usize, usize)) -> (String, String) {
-        let cluster = self.cluster(at).and_then(|at| fleet.clusters().get(at)).map_or("", |cluster| cluster.name());
-        (cluster.to_owned(), self.outputs.get(output).map_or(String::new(), |output| output.template.clone()))
-    }
-
-    fn who(&self, fleet: &Fleet, at: (usize, usize)) -> String {
-        let (cluster, template) = self.names(fleet, at);
+    fn path_at(&self, fleet: &Fleet, (at, output): Position) -> String {
         let mut path = String::new();
-        self.path(fleet, at.0, at.1, &mut path);
-        format!("`{path}`: cluster `{cluster}`, template `{template}`")
+        self.path(fleet, at, output, &mut path);
+        path
     }
 
-    fn same_path(&self, fleet: &Fleet, first: (usize, usize), second: (usize, usize)) -> Box<Diagnostic> {
-        let (mut one, mut two) = (String::new(), String::new());
-        self.path(fleet, first.0, first.1, &mut one);
-        self.path(fleet, second.0, second.1, &mut two);
+    fn for_output(&self, error: Box<Diagnostic>, fleet: &Fleet, (at, output): Position) -> Box<Diagnostic> {
+        let mut error = error.for_cluster(self.cluster_name(fleet, at));
+        error.template = Some(self.template(output).to_owned());
+        error
+    }
+
+    /// The name of the `at`-th cluster to stamp.
+    pub(super) fn cluster_name<'f>(&self, fleet: &'f Fleet, at: usize) -> &'f str {
+        self.cluster(fleet, at).map_or("", Cluster::name)
+    }
+
+    fn template(&self, output: usize) -> &str {
+        self.outputs.get(output).map_or("", |output| &output.template)
+    }
+
+    fn described(&self, fleet: &Fleet, position: Position) -> String {
+        let (path, cluster) = (self.path_at(fleet, position), self.cluster_name(fleet, position.0));
+        format!("`{path}`: cluster `{cluster}`, template `{}`", self.template(position.1))
+    }
+
+    fn equal_paths(&self, fleet: &Fleet, first: Position, second: Position) -> Box<Diagnostic> {
+        let (one, two) = (self.path_at(fleet, first), self.path_at(fleet, second));
         let (code, message) = match one == two {
-            true => (Code::DuplicateOutput, format!("two outputs have the path `{one}`")),
-            false => (Code::CaseCollision, format!("the paths `{one}` and `{two}` differ only in letter case")),
+            true => (Code::DuplicateOutput, format!("two outputs have the same path `{one}`")),
+            false => (Code::CaseCollision, format!("paths `{one}` and `{two}` differ only in letter case")),
         };
         Diagnostic::new(code, message)
-            .with_note(format!("first {}", self.who(fleet, first)))
-            .with_note(format!("then {}", self.who(fleet, second)))
-            .with_help("choose a `--layout` that has both `{cluster}` and `{template}`")
+            .with_note(self.described(fleet, first))
+            .with_note(self.described(fleet, second))
+            .with_help("use a `--layout` with both `{cluster}` and `{template}`")
     }
 
-    fn prefix(&self, fleet: &Fleet, file: (usize, usize), below: (usize, usize)) -> Box<Diagnostic> {
-        let mut path = String::new();
-        self.path(fleet, file.0, file.1, &mut path);
-        Diagnostic::new(Code::PrefixCollision, format!("`{path}` would be a file and a directory"))
-            .with_note(format!("the file {}", self.who(fleet, file)))
-            .with_note(format!("below it {}", self.who(fleet, below)))
+    fn nested_paths(&self, fleet: &Fleet, file: Position, below: Position) -> Box<Diagnostic> {
+        let message = format!("path `{}` is both a file and a directory", self.path_at(fleet, file));
+        Diagnostic::new(Code::PrefixCollision, message)
+            .with_note(self.described(fleet, file))
+            .with_note(self.described(fleet, below))
+    }
+
+    /// Finds invalid paths and collisions among the documents of the `at`-th cluster.
+    pub(super) fn document_collisions(&self, fleet: &Fleet, at: usize, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
+        let (mut seen, mut path): (HashMap<String, &Piece>, _) = (HashMap::new(), String::new());
+        let described = |piece: &Piece| format!("document {} of `{}`", piece.document, self.template(piece.output));
+        let problems = pieces.iter().filter_map(|piece| {
+            self.path_of(fleet, at, piece, &mut path);
+            let mut error = match check_path(&path) {
+                Err(error) => in_document(error, piece.document),
+                Ok(()) => {
+                    let first = seen.insert(path.to_ascii_lowercase(), piece)?;
+                    let message = format!("two documents have the same path `{path}`");
+                    Diagnostic::new(Code::DuplicateOutput, message)
+                        .with_note(format!("{} and {}", described(first), described(piece)))
+                        .with_help("add `{kind}`, `{namespace}` or `{template}` to the `--layout`")
+                }
+            };
+            error.template = Some(self.template(piece.output).to_owned());
+            Some(error)
+        });
+        problems.collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bulk::fleet::Cluster;
     use crate::value::{Data, DataMap};
 
     fn plan(

@@ -1,36 +1,39 @@
-//! What a run did, and its errors folded: one cause that hits 412 clusters is one error that names them.
+//! Reports of runs. One cause that fails 412 clusters is one error that names them.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::diagnostics::{Code, Diagnostic, listed};
+use super::output_files::Change;
+use crate::diagnostics::{Code, Diagnostic, counted, listed};
 use crate::text::Span;
 
-/// Clusters that are named for a person; JSON has all of them.
+/// Maximum number of clusters to name in text. JSON names all.
 const NAMED: usize = 5;
 
-/// One cause and the clusters it hit.
+/// An error and the clusters that it failed.
 #[derive(Debug, Clone)]
 pub struct Failure {
-    /// The error as the first of the clusters gave it.
+    /// The error of the first of these clusters.
     pub diagnostic: Box<Diagnostic>,
-    /// All clusters it hit, in the order of the fleet.
+    /// The failed clusters, in fleet order.
     pub clusters: Vec<String>,
 }
 
 impl Failure {
-    /// For a person: the error, told to concern all its clusters.
+    /// Renders the error for people, with the first clusters.
     pub fn render(&self, color: bool) -> String {
         let mut diagnostic = self.diagnostic.clone();
         if self.clusters.len() > 1 {
-            diagnostic.message = format!("{} clusters: {}", self.clusters.len(), diagnostic.message);
+            diagnostic.message = format!("{}: {}", counted(self.clusters.len(), "cluster"), diagnostic.message);
             diagnostic.cluster = Some(listed(&self.clusters, NAMED));
         }
         diagnostic.render(color)
     }
 
-    /// As the diagnostic's JSON, with `clusters` (all names) and `count`.
+    /// Returns the diagnostic's JSON with `clusters` (all names) and `count`.
     pub fn to_json(&self) -> Value {
         let mut value = self.diagnostic.to_json();
         if let Some(object) = value.as_object_mut() {
@@ -41,48 +44,63 @@ impl Failure {
     }
 }
 
-/// What a run did.
-#[derive(Debug, Clone, Default)]
+/// The result of a run.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Report {
-    /// Clusters that were to be stamped.
+    /// The number of clusters in the plan.
     pub clusters: usize,
-    /// Clusters of which at least one template failed, or could not be written.
+    /// Clusters with a template that failed or an output that could not be written.
     pub failed: usize,
-    /// Files that are new.
+    /// New files.
     pub created: usize,
     /// Files whose content changed.
     pub updated: usize,
-    /// Files that had the right content.
+    /// Files that already had the right content.
     pub unchanged: usize,
-    /// Files of clusters that are no longer there, removed (or to be removed).
+    /// Files that were pruned. In a preview, files to prune.
     pub deleted: usize,
-    /// Bytes of all outputs, unchanged ones included.
+    /// The size of all outputs in bytes, including unchanged ones.
     pub bytes: u64,
-    /// The causes of what failed, in the order of the first cluster they hit.
+    /// The errors of failed clusters, in the order of the first cluster.
+    #[serde(skip)]
     pub failures: Vec<Failure>,
-    /// What went wrong with the run as a whole, after outputs were made.
+    /// Errors of the whole run that occurred after outputs were written.
+    #[serde(skip)]
     pub errors: Vec<Box<Diagnostic>>,
-    /// Whether a signal ended the run before its time.
+    /// `true` if the run was stopped early.
     pub interrupted: bool,
-    /// What is worth a look but is no error.
+    /// Warnings.
+    #[serde(skip)]
     pub warnings: Vec<String>,
 }
 
 impl Report {
-    /// Whether what is on disk differs from what the run makes (for runs that only look).
+    /// Returns `true` if no cluster failed and the run was not stopped.
+    pub fn is_complete(&self) -> bool {
+        self.failed == 0 && !self.interrupted
+    }
+
+    /// Returns `true` if a preview found files to change.
     pub fn differs(&self) -> bool {
         self.created + self.updated + self.deleted > 0
     }
 
-    /// The counts as JSON.
+    /// Returns the counts as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
-            "clusters": self.clusters, "failed": self.failed, "created": self.created, "updated": self.updated,
-            "unchanged": self.unchanged, "deleted": self.deleted, "bytes": self.bytes, "interrupted": self.interrupted,
-        })
+        json!(self)
     }
 
-    /// Adds the counts of one worker.
+    /// Counts a file.
+    pub(super) fn count(&mut self, change: Change, bytes: usize) {
+        self.bytes += bytes as u64;
+        match change {
+            Change::Create => self.created += 1,
+            Change::Update => self.updated += 1,
+            Change::Unchanged => self.unchanged += 1,
+        }
+    }
+
+    /// Adds the counts of another report.
     pub(super) fn add(&mut self, other: &Report) {
         self.created += other.created;
         self.updated += other.updated;
@@ -92,80 +110,76 @@ impl Report {
     }
 }
 
-/// What makes two errors one: everything but the cluster and what only notes say.
+/// The identity of an error across clusters: code, message, template, position and help.
 pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, String);
 
-/// The cause of an error.
+/// Returns the cause of an error.
 pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
-    let place = diagnostic.primary().map(|label| (label.source.name().to_owned(), label.span));
-    // A full disk is one cause, whichever file met it first.
+    let position = diagnostic.primary().map(|label| (label.source.name().to_owned(), label.span));
+    // A full disk is one cause for all templates.
     let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
     let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
     let help = diagnostic.help.clone().unwrap_or_default();
-    (diagnostic.code.id(), diagnostic.message.clone(), template, place, help)
+    (diagnostic.code.id(), diagnostic.message.clone(), template, position, help)
 }
 
-/// Collects errors by cause; what it keeps grows with the number of causes and of failed clusters only.
+/// Collects errors by cause. Memory grows with the number of causes and failed clusters.
 #[derive(Debug, Default)]
-pub(super) struct Folder {
-    causes: BTreeMap<Cause, Folded>,
+pub(super) struct FailureCollector {
+    causes: BTreeMap<Cause, Collected>,
 }
 
 #[derive(Debug)]
-struct Folded {
+struct Collected {
+    /// The first cluster, and its error.
     first: usize,
     diagnostic: Box<Diagnostic>,
-    clusters: Vec<usize>,
+    clusters: BTreeSet<usize>,
 }
 
-impl Folder {
-    /// Adds the error of the cluster at `at`.
+impl FailureCollector {
+    /// Adds an error of the cluster at `at`.
     pub(super) fn add(&mut self, at: usize, diagnostic: Box<Diagnostic>) {
-        match self.causes.get_mut(&cause(&diagnostic)) {
-            Some(folded) => {
-                folded.clusters.push(at);
-                if at < folded.first {
-                    folded.first = at;
-                    folded.diagnostic = diagnostic;
+        match self.causes.entry(cause(&diagnostic)) {
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                known.clusters.insert(at);
+                if at < known.first {
+                    (known.first, known.diagnostic) = (at, diagnostic);
                 }
             }
-            None => {
-                self.causes.insert(cause(&diagnostic), Folded { first: at, diagnostic, clusters: vec![at] });
+            Entry::Vacant(new) => {
+                new.insert(Collected { first: at, diagnostic, clusters: BTreeSet::from([at]) });
             }
         }
     }
 
-    /// How many clusters failed.
+    /// The number of failed clusters.
     pub(super) fn failed(&self) -> usize {
-        let mut all: Vec<usize> = self.causes.values().flat_map(|folded| folded.clusters.iter().copied()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all.len()
+        self.causes.values().flat_map(|collected| &collected.clusters).collect::<BTreeSet<_>>().len()
     }
 
-    /// The causes in the order of the first cluster they hit; `name` names a cluster.
+    /// Returns the failures in the order of their first cluster. `name` returns the name of a cluster.
     pub(super) fn into_failures(self, name: impl Fn(usize) -> String) -> Vec<Failure> {
-        let mut causes: Vec<Folded> = self.causes.into_values().collect();
-        causes.sort_by_key(|folded| folded.first);
-        let failure = |mut folded: Folded| {
-            folded.clusters.sort_unstable();
-            folded.clusters.dedup();
-            let clusters: Vec<String> = folded.clusters.into_iter().map(&name).collect();
+        let mut causes: Vec<Collected> = self.causes.into_values().collect();
+        causes.sort_by_key(|collected| collected.first);
+        let failure = |Collected { mut diagnostic, clusters, .. }: Collected| {
+            let clusters: Vec<String> = clusters.into_iter().map(&name).collect();
             if let [first, _, ..] = clusters.as_slice() {
-                noted_of(first, &mut folded.diagnostic);
+                note_cluster(first, &mut diagnostic);
             }
-            Failure { diagnostic: folded.diagnostic, clusters }
+            Failure { diagnostic, clusters }
         };
         causes.into_iter().map(failure).collect()
     }
 }
 
-/// Of an error of several clusters, says whose values and paths the notes are about.
-fn noted_of(cluster: &str, diagnostic: &mut Diagnostic) {
+/// Adds the name of the cluster that the notes of a shared error are about.
+fn note_cluster(cluster: &str, diagnostic: &mut Diagnostic) {
     if !diagnostic.notes.is_empty() {
-        diagnostic.notes.push(format!("what is noted is of `{cluster}`"));
+        diagnostic.notes.push(format!("the notes are about cluster `{cluster}`"));
     }
-    diagnostic.also.iter_mut().for_each(|other| noted_of(cluster, other));
+    diagnostic.also.iter_mut().for_each(|other| note_cluster(cluster, other));
 }
 
 #[cfg(test)]
@@ -174,17 +188,17 @@ mod tests {
 
     #[test]
     fn one_cause_is_one_failure() {
-        let mut folder = Folder::default();
+        let mut collector = FailureCollector::default();
         let error = |message: &str, note: &str| Diagnostic::new(Code::UndefinedVariable, message).with_note(note);
         for at in [7, 3, 5] {
-            folder.add(at, error("no `x`", &format!("note {at}")).for_cluster(format!("c{at}")));
+            collector.add(at, error("no `x`", &format!("note {at}")).for_cluster(format!("c{at}")));
         }
-        folder.add(4, error("no `y`", ""));
-        folder.add(3, error("no `y`", ""));
-        assert_eq!(folder.failed(), 4);
-        let failures = folder.into_failures(|at| format!("c{at}"));
+        collector.add(4, error("no `y`", ""));
+        collector.add(3, error("no `y`", ""));
+        assert_eq!(collector.failed(), 4);
+        let failures = collector.into_failures(|at| format!("c{at}"));
         assert_eq!(failures[0].clusters, ["c3", "c5", "c7"]);
-        assert_eq!(failures[0].diagnostic.notes, ["note 3", "what is noted is of `c3`"]);
+        assert_eq!(failures[0].diagnostic.notes, ["note 3", "the notes are about cluster `c3`"]);
         assert!(failures[0].render(false).starts_with("error[E0201]: 3 clusters: no `x`"));
         assert_eq!(failures[0].to_json()["count"], 3);
         assert_eq!(failures[1].clusters, ["c3", "c4"]);
@@ -192,22 +206,22 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_one_cause_whatever_the_template() {
-        let mut folder = Folder::default();
+        let mut collector = FailureCollector::default();
         for (at, template) in ["a", "b"].into_iter().enumerate() {
             for code in [Code::WriteFailed, Code::UndefinedVariable] {
                 let mut error = Diagnostic::new(code, "no");
                 error.template = Some(template.into());
-                folder.add(at, error);
+                collector.add(at, error);
             }
         }
-        assert_eq!(folder.into_failures(|at| at.to_string()).len(), 3);
+        assert_eq!(collector.into_failures(|at| at.to_string()).len(), 3);
     }
 
     #[test]
     fn many_clusters_are_counted_not_listed() {
-        let mut folder = Folder::default();
-        (0..412).for_each(|at| folder.add(at, Diagnostic::new(Code::UndefinedVariable, "no `x`")));
-        let failures = folder.into_failures(|at| format!("c{at}"));
+        let mut collector = FailureCollector::default();
+        (0..412).for_each(|at| collector.add(at, Diagnostic::new(Code::UndefinedVariable, "no `x`")));
+        let failures = collector.into_failures(|at| format!("c{at}"));
         let text = failures[0].render(false);
         assert!(text.contains("412 clusters: no `x`") && text.contains("c0, c1, c2, c3, c4 and 407 more"), "{text}");
     }

@@ -1,22 +1,22 @@
-//! The runs: onto disk, only to look, into one stream.
+//! Runs: stamping to disk, previewing changes, and writing one stream.
 //!
-//! Results do not depend on the number of threads: files are independent of one another, and streams and reports
-//! are written in the fleet's order.
+//! Results do not depend on the number of threads. Files are independent, and streams, previews and reports are in
+//! fleet order.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::job::{Job, Looked, Stamp};
+use super::job::{FilePreview, Job, Stamp};
 use super::manifest::Manifest;
+use super::output_dir::OutputDir;
+use super::output_files::OutputWriter;
 use super::report::Report;
-use super::sink::{DiskSink, LookSink, StreamSink};
-use super::tree::OutputDir;
+use super::sinks::{DiskSink, PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
-use super::write::Writer;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, counted};
 
-/// Stamps the fleet below the directory `out`.
+/// Stamps the fleet into the directory `out`.
 ///
 /// ```
 /// # let temp = tempfile::tempdir().unwrap();
@@ -56,8 +56,8 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 /// ```
 ///
 /// # Errors
-/// `file.locked`, `plan.mass_delete`, `file.bad_manifest`, and what keeps the directory from being opened. What
-/// fails for single clusters is in the report.
+/// `file.locked`, `plan.mass_delete`, `file.bad_manifest`, and errors of opening the directory. Failures of single
+/// clusters are in the report.
 pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     dir.lock(true)?;
@@ -83,21 +83,21 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// What pruning would remove, as far as the plan tells.
+/// The files to prune, unless the plan does not know the paths of this run.
 fn stale(job: &Job<'_>, manifest: &Manifest) -> Result<Vec<String>> {
     if !job.plan.is_of_documents() {
         return stale_of(job, manifest, &job.planned());
     }
     if job.options.prune && job.plan.leaves_out(job.fleet) {
-        let message = "which files are those of clusters that are left out is not known";
+        let message = "cannot prune with a selector: the files of other clusters are unknown";
         return Err(Diagnostic::new(Code::Usage, message)
-            .with_note("the layout takes fields of documents, and those clusters are not rendered")
-            .with_help("prune without a selector"));
+            .with_note("the layout uses document fields, and only selected clusters are rendered")
+            .with_help("remove `--selector` or `--prune`"));
     }
     Ok(Vec::new())
 }
 
-/// What pruning would remove, where these are the paths that there are now.
+/// The files to prune if the run has these paths.
 fn stale_of(job: &Job<'_>, manifest: &Manifest, paths: &HashSet<String>) -> Result<Vec<String>> {
     if !job.options.prune {
         return Ok(Vec::new());
@@ -114,28 +114,29 @@ fn finish(
     stale: &[String],
     report: &mut Report,
 ) -> Result<()> {
-    let whole = report.failed == 0 && !report.interrupted;
-    if whole {
+    if report.is_complete() {
         let (removed, changed) = manifest.prune(dir, stale)?;
         report.deleted = removed;
         if changed > 0 {
-            report.warnings.push(format!("{changed} stale files were left: their content is not what was written"));
+            let files = counted(changed, "stale file");
+            report.warnings.push(format!("kept {files} with content that dropforge did not write"));
         }
     } else if job.options.prune {
-        report.warnings.push("nothing was pruned, because the run was not complete".into());
+        report.warnings.push("pruned nothing because the run is incomplete".into());
     }
-    manifest.write(&mut Writer::new(dir, job.options.fsync)).map(|_| ())
+    manifest.write(&mut OutputWriter::new(dir, job.options.fsync)).map(|_| ())
 }
 
-/// Renders everything and reports, in the fleet's order, what a run would do to the directory `out`.
+/// Renders everything and calls `on_preview`, in fleet order, with each change that a run would make in the directory
+/// `out`.
 ///
 /// # Errors
-/// As [`stamp`]; and what `each` returns (`file.closed_pipe` where the reader has gone).
-pub fn look<S: Stamp>(
+/// Same as [`stamp`]; also errors of `on_preview`, as `file.closed_pipe` or `file.write_failed`.
+pub fn preview<S: Stamp>(
     stamp: &S,
     job: &Job<'_>,
     out: &Path,
-    each: &mut (dyn FnMut(&Looked<'_>) -> io::Result<()> + Send),
+    on_preview: &mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send),
 ) -> Result<Report> {
     let dir = OutputDir::open(out)?;
     if let Some(dir) = &dir {
@@ -143,21 +144,22 @@ pub fn look<S: Stamp>(
     }
     let manifest = Manifest::read(dir.as_ref())?;
     let mut stale = stale(job, &manifest)?;
-    let turns = Turns::new(each);
-    let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| LookSink::new(job, dir.as_ref(), &turns))?;
+    let turns = Turns::new(on_preview);
+    let sink = || PreviewSink::new(job, dir.as_ref(), &turns);
+    let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
     done.iter().for_each(|(counts, _)| report.add(counts));
-    if job.plan.is_of_documents() && report.failed == 0 && !report.interrupted {
-        stale = stale_of(job, &manifest, &done.into_iter().flat_map(|(_, seen)| seen).collect())?;
+    if job.plan.is_of_documents() && report.is_complete() {
+        stale = stale_of(job, &manifest, &done.into_iter().flat_map(|(_, paths)| paths).collect())?;
     }
     for path in &stale {
         report.deleted += 1;
-        let looked = Looked { path, change: None, old: "", new: "" };
-        (turns.lock().out)(&looked).map_err(|error| cannot_write(&error))?;
+        let deletion = FilePreview { path, change: None, old: "", new: "" };
+        (turns.lock().out)(&deletion).map_err(|error| cannot_write(&error))?;
     }
     Ok(report)
 }
 
-/// Writes all outputs to one stream, in the fleet's order, as YAML documents.
+/// Writes all outputs to one stream as YAML documents, in fleet order.
 ///
 /// # Errors
 /// `file.closed_pipe`, `file.write_failed`.

@@ -165,28 +165,28 @@ fn pruning_follows_its_rules() {
 }
 
 #[test]
-fn looking_changes_nothing_and_tells_in_order() {
+fn a_preview_changes_nothing_and_has_fleet_order() {
     let temp = tempfile::tempdir().unwrap();
     let out = temp.path().join("out");
     let setup = Setup::new(&numbered(30, |_| ""));
     let watch = |setup: &Setup| {
-        let mut told = Vec::new();
-        let report = look(&Fake, &setup.job(), &out, &mut |looked| {
-            told.push(format!("{:?} {} {}>{}", looked.change, looked.path, looked.old.len(), looked.new.len()));
+        let mut previews = Vec::new();
+        let report = preview(&Fake, &setup.job(), &out, &mut |file| {
+            previews.push(format!("{:?} {} {}>{}", file.change, file.path, file.old.len(), file.new.len()));
             Ok(())
         });
-        (told, report.unwrap())
+        (previews, report.unwrap())
     };
-    let (told, report) = watch(&setup);
-    assert_eq!((told.len(), report.created, out.exists()), (60, 60, false));
-    assert_eq!(told[2], "Some(Create) c1/a 0>13");
+    let (previews, report) = watch(&setup);
+    assert_eq!((previews.len(), report.created, out.exists()), (60, 60, false));
+    assert_eq!(previews[2], "Some(Create) c1/a 0>13");
     setup.stamp(&out).unwrap();
-    let (told, report) = watch(&setup);
-    assert!(told.is_empty() && !report.differs());
+    let (previews, report) = watch(&setup);
+    assert!(previews.is_empty() && !report.differs());
     let mut changed = Setup::new(&numbered(29, |n| if n == 4 { ",\"x\":1" } else { "" }));
     changed.options.prune = true;
-    let (told, report) = watch(&changed);
-    assert_eq!(told, ["Some(Update) c4/a 13>19", "None c29/a 0>0", "None c29/b 0>0"]);
+    let (previews, report) = watch(&changed);
+    assert_eq!(previews, ["Some(Update) c4/a 13>19", "None c29/a 0>0", "None c29/b 0>0"]);
     assert_eq!((report.updated, report.deleted, report.differs()), (1, 2, true));
 }
 

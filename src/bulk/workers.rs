@@ -1,7 +1,7 @@
-//! The workers of a run: each takes cluster after cluster, renders all its outputs and hands them on.
+//! The worker threads of a run. Each takes blocks of consecutive clusters, renders their outputs and passes them to a
+//! sink.
 //!
-//! A worker takes a few clusters that follow one another at a time, as many as its sink asks for. A cluster of which
-//! one template fails hands on nothing. Whoever needs the fleet's order waits for its turn.
+//! A cluster with a template that fails passes on nothing. Sinks that need fleet order wait for their turn.
 
 use std::io;
 use std::ops::Range;
@@ -9,69 +9,70 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use super::documents::{self, Piece};
 use super::job::{Job, Renderer, Stamp};
-use super::report::{Folder, Report};
+use super::pieces::Piece;
+use super::report::{FailureCollector, Report};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// The error of a stream that does not take what is written.
+/// The error of writing to a stream.
 pub(super) fn cannot_write(error: &io::Error) -> Box<Diagnostic> {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the reader of the output has gone"),
+        io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the output pipe was closed"),
         _ => Diagnostic::new(Code::WriteFailed, format!("cannot write: {error}")),
     }
 }
 
-/// Why outputs were not taken.
-pub(super) enum Fault {
-    /// The cluster fails, the others go on.
+/// An error of a sink.
+pub(super) enum SinkError {
+    /// Fails the cluster.
     Cluster(Box<Diagnostic>),
-    /// The run fails.
+    /// Fails the run.
     Run(Box<Diagnostic>),
 }
 
-/// Where a worker's outputs go.
+pub(super) type SinkResult = std::result::Result<(), SinkError>;
+
+/// A destination of a worker's outputs.
 pub(super) trait Sink {
-    /// What is left when the worker has ended.
+    /// The result of the worker.
     type Done: Send;
 
-    /// How many clusters a worker takes at a time: more than one spares a sink that keeps them together a wait for
-    /// each.
+    /// Maximum number of clusters in a block. Larger blocks save waits in sinks that buffer.
     const BLOCK: usize = 1;
 
-    /// Takes all outputs of the cluster at `at`; `pieces` are the files that they make, one behind the other in `text`.
-    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> std::result::Result<(), Fault>;
+    /// Takes the outputs of the cluster at `at`. `pieces` divide `text` into files.
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult;
 
-    /// The cluster at `at` has no outputs.
+    /// Skips the cluster at `at`, which has no outputs.
     fn skip(&mut self, at: usize);
 
-    /// The worker leaves its block of clusters: what is kept back goes where it belongs.
-    fn leave(&mut self) -> std::result::Result<(), Fault> {
+    /// Writes buffered outputs at the end of a block.
+    fn flush(&mut self) -> SinkResult {
         Ok(())
     }
 
-    /// The end.
+    /// Returns the result of the worker.
     fn done(self) -> Self::Done;
 }
 
-/// What the workers of a run share.
+/// State that the workers of a run share.
 #[derive(Default)]
 struct Shared {
     next: AtomicUsize,
     halted: AtomicBool,
-    /// A worker has left its block before its end.
+    /// Set when a worker gave up the rest of its block.
     cut: AtomicBool,
-    folder: Mutex<Folder>,
+    failures: Mutex<FailureCollector>,
     fatal: Mutex<Option<Box<Diagnostic>>>,
 }
 
-/// A lock, whatever became of other holders: what it guards is whole after each statement.
+/// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
 pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs the workers; gives what their sinks leave, and the report without its counts. `halt` is called with the first
-/// cluster that will not come when the run ends before its time, so that nobody waits for ever.
+/// Runs the workers. Returns the results of their sinks, and the report without counts of files. When the run ends
+/// early, calls `halt` with the first cluster that is left out, so that no sink waits for it.
 pub(super) fn drive<S: Stamp, K: Sink>(
     stamp: &S,
     job: &Job<'_>,
@@ -89,12 +90,12 @@ pub(super) fn drive<S: Stamp, K: Sink>(
     if let Some(fatal) = lock(&shared.fatal).take() {
         return Err(fatal);
     }
-    let folder = std::mem::take(&mut *lock(&shared.folder));
+    let failures = std::mem::take(&mut *lock(&shared.failures));
     let taken = shared.next.load(Ordering::SeqCst);
     let report = Report {
         clusters: job.plan.clusters(),
-        failed: folder.failed(),
-        failures: folder.into_failures(|at| job.name(at)),
+        failed: failures.failed(),
+        failures: failures.into_failures(|at| job.name(at)),
         interrupted: job.watch.stop.load(Ordering::SeqCst)
             && (taken < job.plan.clusters() || shared.cut.load(Ordering::SeqCst)),
         ..Report::default()
@@ -102,7 +103,7 @@ pub(super) fn drive<S: Stamp, K: Sink>(
     Ok((done, report))
 }
 
-/// One worker's life: after a panic, which is a mistake of ours, it begins anew.
+/// Runs one worker. After a panic, which is a bug, it restarts with a new renderer.
 fn work<S: Stamp, K: Sink>(
     stamp: &S,
     job: &Job<'_>,
@@ -124,12 +125,12 @@ struct Worker<'w, 'j, K> {
     shared: &'w Shared,
     halt: &'w (dyn Fn(usize) + Sync),
     sink: K,
-    /// The clusters that are its own and still to be done.
+    /// The rest of the worker's block.
     block: Range<usize>,
 }
 
 impl<K: Sink> Worker<'_, '_, K> {
-    /// Cluster after cluster; true where the renderer panicked and must not be used any more.
+    /// Renders cluster after cluster. Returns `true` if the renderer panicked and must be replaced.
     fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
         let (mut text, mut results, mut pieces) = (String::new(), Vec::new(), Vec::new());
         while let Some(at) = self.next() {
@@ -137,46 +138,47 @@ impl<K: Sink> Worker<'_, '_, K> {
             results.clear();
             pieces.clear();
             let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results)));
-            let mut faults = match &rendered {
+            let panicked = rendered.is_err();
+            let mut errors = match rendered {
                 Ok(Ok(())) => collect(self.job, &mut results, &mut pieces),
-                Ok(Err(fault)) => vec![fault.clone()],
+                Ok(Err(error)) => vec![error],
                 Err(_) => vec![
                     Diagnostic::new(Code::Internal, "rendering panicked")
-                        .with_help("this is a mistake in dropforge: please report it"),
+                        .with_help("this is a bug in dropforge; report it"),
                 ],
             };
-            if faults.is_empty() && self.job.plan.is_of_documents() {
+            if errors.is_empty() && self.job.plan.is_of_documents() {
                 pieces.clear();
                 renderer.take_pieces(&mut pieces);
-                faults = documents::faults(self.job, at, &pieces);
+                errors = self.job.plan.document_collisions(self.job.fleet, at, &pieces);
             }
-            if faults.is_empty() {
+            if errors.is_empty() {
                 match self.sink.take(at, &text, &pieces) {
                     Ok(()) => {}
-                    Err(Fault::Cluster(fault)) => faults.push(fault),
-                    Err(Fault::Run(fault)) => self.fatal(fault),
+                    Err(SinkError::Cluster(error)) => errors.push(error),
+                    Err(SinkError::Run(error)) => self.fatal(error),
                 }
             }
-            if !faults.is_empty() {
+            if !errors.is_empty() {
                 self.sink.skip(at);
-                fail(self.job, self.shared, at, faults);
+                self.fail(at, errors);
             }
             (self.job.watch.done)();
-            if rendered.is_err() {
+            if panicked {
                 return true;
             }
         }
         false
     }
 
-    /// The next cluster of the block, else the first of a new one, unless the run is to end.
+    /// Returns the next cluster of the block or of a new one, unless the run has to end.
     fn next(&mut self) -> Option<usize> {
         let ends = self.shared.halted.load(Ordering::SeqCst) || self.job.watch.stop.load(Ordering::SeqCst);
         if !ends && let Some(at) = self.block.next() {
             return Some(at);
         }
-        if let Err(Fault::Run(fault) | Fault::Cluster(fault)) = self.sink.leave() {
-            self.fatal(fault);
+        if let Err(SinkError::Run(error) | SinkError::Cluster(error)) = self.sink.flush() {
+            self.fatal(error);
             return None;
         }
         if ends {
@@ -189,7 +191,7 @@ impl<K: Sink> Worker<'_, '_, K> {
         self.block.next()
     }
 
-    /// Gives up what is left of the block.
+    /// Gives up the rest of the block.
     fn cut(&mut self) {
         if let Some(at) = self.block.next() {
             self.shared.cut.store(true, Ordering::SeqCst);
@@ -197,14 +199,23 @@ impl<K: Sink> Worker<'_, '_, K> {
         }
     }
 
-    fn fatal(&self, fault: Box<Diagnostic>) {
-        lock(&self.shared.fatal).get_or_insert(fault);
+    fn fail(&self, at: usize, errors: Vec<Box<Diagnostic>>) {
+        for error in errors {
+            lock(&self.shared.failures).add(at, error.for_cluster(self.job.name(at)));
+        }
+        if self.job.options.fail_fast {
+            self.shared.halted.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn fatal(&self, error: Box<Diagnostic>) {
+        lock(&self.shared.fatal).get_or_insert(error);
         self.shared.halted.store(true, Ordering::SeqCst);
         (self.halt)(0);
     }
 }
 
-/// How many clusters are taken at a time: so few that every thread gets its part.
+/// The number of clusters in a block, small enough that every thread gets several.
 fn block_size(job: &Job<'_>, most: usize) -> usize {
     (job.plan.clusters() / (job.threads() * 4)).clamp(1, most.max(1))
 }
@@ -217,52 +228,39 @@ fn render(
     text: &mut String,
     results: &mut Vec<Result<usize>>,
 ) -> Result<()> {
-    let Some(cluster) = job.plan.cluster(at).and_then(|at| job.fleet.clusters().get(at)) else { return Ok(()) };
+    let Some(cluster) = job.plan.cluster(job.fleet, at) else { return Ok(()) };
     let own = job.layers.overlay(cluster)?;
-    match renderer.render(&own, text, results) {
-        // The fleet knows where the text stands in its file.
-        Err(error) => Err(cluster.inputs().err().unwrap_or(error)),
-        Ok(()) => Ok(()),
-    }
+    // Errors of the cluster itself have the position in the fleet file.
+    renderer.render(&own, text, results).map_err(|error| cluster.inputs().err().unwrap_or(error))
 }
 
-/// Sorts the results into pieces and errors; each error names its template.
+/// Splits results into pieces and errors. Each error names its template.
 fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, pieces: &mut Vec<Piece>) -> Vec<Box<Diagnostic>> {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (output, (result, planned)) in results.drain(..).zip(job.plan.outputs()).enumerate() {
         match result {
             Ok(end) => pieces.push(Piece { output, end, ..Piece::default() }),
-            Err(mut fault) => {
-                fault.template.get_or_insert_with(|| planned.template.clone());
-                faults.push(fault);
+            Err(mut error) => {
+                error.template.get_or_insert_with(|| planned.template.clone());
+                errors.push(error);
             }
         }
     }
-    faults
+    errors
 }
 
-fn fail(job: &Job<'_>, shared: &Shared, at: usize, faults: Vec<Box<Diagnostic>>) {
-    for mut fault in faults {
-        fault.cluster = Some(job.name(at));
-        lock(&shared.folder).add(at, fault);
-    }
-    if job.options.fail_fast {
-        shared.halted.store(true, Ordering::SeqCst);
-    }
-}
-
-/// Lets workers write to one place, each when the clusters before its own have been written.
+/// Gives workers access to one output in fleet order: each waits until all earlier clusters are written.
 pub(super) struct Turns<W> {
     state: Mutex<Turn<W>>,
     changed: Condvar,
 }
 
-/// What the worker whose turn it is may use.
+/// The state behind [`Turns`].
 pub(super) struct Turn<W> {
-    /// Where to write.
+    /// The output.
     pub(super) out: W,
     next: usize,
-    /// The first cluster that will never come.
+    /// The first cluster that is left out.
     end: usize,
 }
 
@@ -275,7 +273,7 @@ impl<W> Turns<W> {
         lock(&self.state)
     }
 
-    /// Waits for the turn of these clusters and runs `write`; `None` where the run has ended before them.
+    /// Waits for the turn of these clusters and runs `write`. Returns `None` if the run ended before them.
     pub(super) fn take<T>(&self, clusters: Range<usize>, write: impl FnOnce(&mut W) -> T) -> Option<T> {
         let mut turn = self.lock();
         while turn.next != clusters.start && clusters.start < turn.end {
@@ -291,7 +289,7 @@ impl<W> Turns<W> {
         Some(result)
     }
 
-    /// Nobody waits any more for the cluster at `at` or one behind it.
+    /// Ends the waits for the cluster at `at` and later ones.
     pub(super) fn close(&self, at: usize) {
         let mut turn = self.lock();
         turn.end = turn.end.min(at);

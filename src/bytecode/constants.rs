@@ -1,16 +1,15 @@
-//! The constants of a program as values: made when a run first needs them, and there for every run after it.
+//! The constants of a program as values. The first run that needs them makes them; later runs share them.
 //!
-//! They borrow from the program's pool and live beside it, which is why each is a cell that owns the pool it borrows
-//! from.
+//! They live beside the pool that they borrow from, so each is a cell that owns the pool.
 
 use std::sync::OnceLock;
 
 use self_cell::self_cell;
 
-use super::program::Pool;
+use super::pool::Pool;
 use crate::value::{Shape, Text};
 
-/// The string constants of a program, and the shapes of the maps it makes.
+/// The string constants of a program, and the shapes of the maps that it builds.
 #[derive(Default)]
 pub(super) struct Constants {
     texts: OnceLock<Texts>,
@@ -20,7 +19,7 @@ pub(super) struct Constants {
 /// A row of texts.
 type Row<'p> = Box<[Text<'p>]>;
 
-/// A shape at the offset of each record of keys; none where no record begins.
+/// The shape of each record of keys, by its offset. `None` at other offsets.
 type ShapeRow<'p> = Box<[Option<Shape<'p>>]>;
 
 self_cell!(
@@ -31,7 +30,7 @@ self_cell!(
     }
 );
 
-/// The keys of all maps one after the other, and the indexes that sort those of each.
+/// The keys of all maps, and the permutation that sorts those of each.
 struct Keys<'p> {
     texts: Row<'p>,
     sorted: Box<[u32]>,
@@ -53,12 +52,12 @@ self_cell!(
     }
 );
 
-/// The text of a range of the pool, with the pool behind it.
+/// The text of a range, which can be read as a block where the pool goes on.
 fn text(pool: &str, [start, end]: [u32; 2]) -> Text<'_> {
-    Text::in_front_of(pool.get(start as usize..).unwrap_or(""), end.saturating_sub(start) as usize)
+    Text::prefix_of(pool.get(start as usize..).unwrap_or(""), end.saturating_sub(start) as usize)
 }
 
-/// The records of a table of keys, each with its offset: the string ids of its keys.
+/// The records of a table of keys: offset and string ids.
 fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -70,14 +69,14 @@ fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
 }
 
 impl Constants {
-    /// The string constants. Where the program makes maps it is found out of each whether it is a word: those are
-    /// written, more often than not.
+    /// The string constants. If the program builds maps, each is classified as a word or not, because it is likely to be
+    /// written.
     pub(super) fn texts(&self, pool: &Pool, strings: &[[u32; 2]], keys: &[u32]) -> &[Text<'_>] {
         let make = || Texts::new(pool.clone(), |pool| texts(pool.text(), strings, !keys.is_empty()));
         self.texts.get_or_init(make).borrow_dependent()
     }
 
-    /// The shapes of the maps whose keys stand in the table, by their offsets; where a key comes twice, none.
+    /// The shapes of the records of keys in the table, by their offsets. `None` for duplicate keys.
     pub(super) fn shapes(&self, pool: &Pool, strings: &[[u32; 2]], table: &[u32]) -> &[Option<Shape<'_>>] {
         let keys = || OwnKeys::new(pool.clone(), |pool| keys(pool.text(), strings, table));
         let shapes = || Shapes::new(keys(), |keys| shapes(keys.borrow_dependent(), table));
@@ -86,14 +85,14 @@ impl Constants {
 }
 
 fn texts<'p>(pool: &'p str, strings: &[[u32; 2]], classified: bool) -> Row<'p> {
-    let known = |text: Text<'p>| if classified { text.known(text.is_word()) } else { text };
+    let known = |text: Text<'p>| if classified { text.classified() } else { text };
     strings.iter().map(|range| known(text(pool, *range))).collect()
 }
 
 fn keys<'p>(pool: &'p str, strings: &[[u32; 2]], table: &[u32]) -> Keys<'p> {
     let range = |key: &u32| strings.get(*key as usize).copied().unwrap_or_default();
-    let known = |text: Text<'p>| text.known(text.is_word());
-    let texts: Row<'p> = records(table).flat_map(|(_, keys)| keys).map(|key| known(text(pool, range(key)))).collect();
+    let texts: Row<'p> =
+        records(table).flat_map(|(_, keys)| keys).map(|key| text(pool, range(key)).classified()).collect();
     let mut sorted = Vec::with_capacity(texts.len());
     for (_, keys) in records(table) {
         let own = texts.get(sorted.len()..).and_then(|texts| texts.get(..keys.len())).unwrap_or(&[]);

@@ -1,18 +1,19 @@
-//! Listings: a program as a person reads it.
+//! Listings of programs for people.
 
 use std::fmt::Write as _;
 
-use super::isa::{Claim, EscapeMode, Operand, Role, Test};
+use super::code::CodeView;
+use super::operands::Operand;
 use super::program::Program;
-use super::rows::{ChunkInfo, Number, Root, Segment};
-use super::views::CodeView;
+use super::records::{Root, Segment};
+use super::rows::{ChunkInfo, Number};
 
-/// The listing of `program`: each chunk with its instructions, operands spelled out.
+/// Lists `program`: each chunk with its instructions, operands spelled out.
 pub fn disassemble(program: &Program) -> String {
     listing(program, &mut |_, _| {})
 }
 
-/// The listing of `program`, each instruction below the line of the source that it comes from.
+/// Lists `program`, each instruction below its source line.
 pub fn disassemble_with_lines(program: &Program) -> String {
     let mut shown = None;
     listing(program, &mut |at, listing| {
@@ -25,7 +26,7 @@ pub fn disassemble_with_lines(program: &Program) -> String {
     })
 }
 
-/// The listing; `before` may write something in front of the instruction at a word.
+/// Lists a program; `before` may write a line in front of the instruction at a word.
 fn listing(program: &Program, before: &mut dyn FnMut(u32, &mut String)) -> String {
     let mut listing = String::new();
     for chunk in program.chunks() {
@@ -49,46 +50,39 @@ fn chunk_listing(
         before(instruction.at, listing);
         let _ = write!(listing, "{:>5}  {}", instruction.at, instruction.op.info().name);
         for (operand, value) in instruction.operands() {
-            listing.push(' ');
-            operand_text(program, operand, value, listing);
+            let _ = write!(listing, " {}", operand_text(program, operand, value));
         }
         listing.push('\n');
     }
 }
 
-fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32, listing: &mut String) {
-    let _ = match operand {
-        Operand::Str => write!(listing, "{:?}", program.str(raw)),
+fn operand_text(program: CodeView<'_>, operand: Operand, raw: u32) -> String {
+    match operand {
+        Operand::Str => format!("{:?}", program.str(raw)),
         Operand::Num => match program.number(raw) {
-            Some(Number::Int(n)) => write!(listing, "{n}"),
-            Some(Number::Float(n)) => write!(listing, "{n:?}"),
-            None => write!(listing, "?"),
+            Some(Number::Int(n)) => n.to_string(),
+            Some(Number::Float(n)) => format!("{n:?}"),
+            None => "?".to_owned(),
         },
-        Operand::Int => write!(listing, "{}", (raw << 8).cast_signed() >> 8),
-        Operand::Lit => write!(listing, "{}", ["undefined", "null", "false", "true"].get(raw as usize).unwrap_or(&"?")),
-        Operand::Slot => write!(listing, "%{raw}"),
-        Operand::Memo => write!(listing, "#{raw}"),
-        Operand::Path => write!(listing, "{}", path_text(program, raw)),
-        Operand::Site => write!(listing, "{}", site_text(program, raw)),
-        Operand::Import => write!(listing, "{}", import_name(program, raw)),
-        Operand::Keys => {
-            let keys: Vec<_> = program.keys(raw).iter().map(|&key| program.str(key)).collect();
-            write!(listing, "{keys:?}")
+        Operand::Int => ((raw << 8).cast_signed() >> 8).to_string(),
+        Operand::Slot | Operand::SlotPair | Operand::SlotRun | Operand::LoopSlots => format!("%{raw}"),
+        Operand::Memo => format!("#{raw}"),
+        Operand::Path => path_text(program, raw),
+        Operand::Site => {
+            let site = program.call_site(raw);
+            format!("{}{:?}", import_name(program, site.import), site.params)
         }
-        Operand::Scope => write!(listing, "{}", scope_text(program, raw)),
-        Operand::Chunk => {
-            write!(listing, "{:?}", program.chunk(raw).map_or("?", |chunk| program.str(chunk.name)))
+        Operand::Import => import_name(program, raw),
+        Operand::Keys => format!("{:?}", program.keys(raw).iter().map(|&key| program.str(key)).collect::<Vec<_>>()),
+        Operand::Scope => scope_text(program, raw),
+        Operand::Chunk => format!("{:?}", program.chunk(raw).map_or("?", |chunk| program.str(chunk.name))),
+        Operand::Fail => format!("{:?}", program.failure(raw).map_or("?".to_owned(), |failure| failure.message)),
+        Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim => {
+            (*operand.choices().get(raw as usize).unwrap_or(&"?")).to_owned()
         }
-        Operand::Fail => {
-            write!(listing, "{:?}", program.failure(raw).map_or("?".to_owned(), |failure| failure.message))
-        }
-        Operand::Mode => write!(listing, "{}", EscapeMode::of(raw).name()),
-        Operand::Role => write!(listing, "{}", Role::of(raw).name()),
-        Operand::Test => write!(listing, "{}", Test::of(raw).name()),
-        Operand::Claim => write!(listing, "{}", Claim::of(raw).name()),
-        Operand::Count => write!(listing, "{raw}"),
-        Operand::Label => write!(listing, "@{raw}"),
-    };
+        Operand::Names | Operand::Count | Operand::Values => raw.to_string(),
+        Operand::Label => format!("@{raw}"),
+    }
 }
 
 fn path_text(program: CodeView<'_>, at: u32) -> String {
@@ -113,11 +107,6 @@ fn root_text(program: CodeView<'_>, root: Root) -> String {
         Root::Loop(level, field) => format!("loop{level}.{}", field.name()),
         Root::Callers(name) => format!("callers.{}", program.str(name)),
     }
-}
-
-fn site_text(program: CodeView<'_>, at: u32) -> String {
-    let site = program.call_site(at);
-    format!("{}{:?}", import_name(program, site.import), site.params)
 }
 
 fn import_name(program: CodeView<'_>, import: u32) -> String {

@@ -1,10 +1,11 @@
-//! The ids of the languages, and the sets of them that the instruction table names by letters.
+//! Ids of languages, and sets of them as letters of the instruction table.
 
 use std::fmt;
 
 /// A language. The discriminant is its id in artifacts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Dialect {
     /// `${params.x}` substitution, literal or shell-quoted.
     Tower = 1,
@@ -22,7 +23,7 @@ impl Dialect {
     /// Every language.
     pub const ALL: [Dialect; 5] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel, Dialect::CelYaml];
 
-    /// The id a user types: `tera`.
+    /// The id on the command line: `tera`.
     pub fn id(self) -> &'static str {
         match self {
             Dialect::Tower => "tower",
@@ -33,22 +34,33 @@ impl Dialect {
         }
     }
 
+    /// The cargo features that build it in.
+    pub const fn features(self) -> &'static [&'static str] {
+        match self {
+            Dialect::Tower => &["tower"],
+            Dialect::Tera => &["tera"],
+            Dialect::Hcl => &["hcl"],
+            Dialect::Cel => &["cel"],
+            Dialect::CelYaml => &["cel", "yaml"],
+        }
+    }
+
     /// The language with this id.
     pub fn from_id(id: &str) -> Option<Dialect> {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
-    /// Whether the name of an entry template decides on escaping for HTML.
+    /// Returns `true` if the name of an entry template decides on escaping for HTML.
     pub fn escapes_by_name(self) -> bool {
         matches!(self, Dialect::Tera)
     }
 
-    /// Whether a program does not write text but answers: with a list of documents, which whoever runs it writes.
+    /// Returns `true` if the result of a program is a list of documents instead of text.
     pub fn answers_documents(self) -> bool {
         matches!(self, Dialect::Cel | Dialect::CelYaml)
     }
 
-    /// The language that the name of a file tells.
+    /// The language of a file, by its name.
     ///
     /// ```
     /// use dropforge::bytecode::Dialect;
@@ -69,7 +81,7 @@ impl Dialect {
         parts.iter().enumerate().rev().take(2).find_map(told)
     }
 
-    /// The extension that names the language.
+    /// The file name extension of the language.
     pub const fn extension(self) -> &'static str {
         match self {
             Dialect::Tower => "tower",
@@ -90,7 +102,7 @@ impl Dialect {
         1 << self as u8
     }
 
-    /// The letter for it in the instruction table; two languages that are lowered by one another share one.
+    /// The letter in the instruction table. A language that is lowered by another one shares its letter.
     const fn letter(self) -> u8 {
         match self {
             Dialect::Tower => b'W',
@@ -101,7 +113,7 @@ impl Dialect {
     }
 }
 
-/// A set of languages, written as their letters: `"WT"`.
+/// A set of languages, written as letters: `"WT"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dialects(u8);
 
@@ -126,7 +138,7 @@ impl Dialects {
         self.0
     }
 
-    /// Whether `dialect` is in the set.
+    /// Returns `true` if `dialect` is in the set.
     #[inline(always)]
     pub fn contains(self, dialect: Dialect) -> bool {
         self.0 & dialect.bit() != 0

@@ -1,33 +1,39 @@
-//! The bytecode: one instruction set for every language, and the program that holds it.
+//! Bytecode: one instruction set for every language, and the programs that consist of it.
 //!
-//! Code is words: an opcode in the low 8 bits of a word and its first operand in the high 24; further operands
-//! are words of their own. Names, numbers, paths, call sites and spans stand beside the code in flat tables;
-//! spans are read only when an error has to be placed. `vm` and `compiler` meet only here.
+//! Code consists of words: an opcode in the low 8 bits and the first operand in the high 24. Each further operand is a
+//! word of its own. Names, numbers, paths, call sites and spans stand beside the code in flat tables; spans are only
+//! read to report an error. `vm` and `compiler` meet only here.
 
+pub mod analysis;
 mod artifact;
+mod code;
 mod constants;
 mod disasm;
 mod header;
-mod instructions;
 mod isa;
+mod operands;
+mod operators;
+mod pool;
+mod positions;
 mod program;
+mod records;
 mod rows;
 mod sections;
 pub mod verify;
-mod views;
-mod whole;
 
 pub use artifact::{Bundle, BundleEntry, Bytes, fingerprint, is_artifact};
 #[cfg(feature = "compile")]
 pub use artifact::{Entry, encode};
+pub use code::{CodeView, Instruction};
 pub use disasm::{disassemble, disassemble_with_lines};
 pub use header::{Dialect, Dialects};
-pub use instructions::Instruction;
-pub use isa::{BinaryOp, Claim, EscapeMode, ISA, Literal, LoopField, Op, OpInfo, Operand, Pops, Role, Test, isa_table};
+pub use isa::{Control, ISA, Op, OpInfo, Pops, isa_table};
+pub use operands::{Claim, EscapeMode, Literal, LoopField, Operand, Role, Test};
+pub use operators::BinaryOp;
 pub use program::Program;
-pub use rows::{ChunkInfo, Failure, Handler, Import, ImportKind, Number, Region, Root, Segment, Signature, Spanned};
-pub(crate) use rows::{inline_row, pack_place, pack_root, pack_segment, span_row};
-pub(crate) use sections::{Counts, POOL_SLACK, Parts, SourceRow, StringRow};
-pub use views::{CallSite, CodeView, Path, Scope};
-pub(crate) use views::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, pack_path};
-pub use whole::Whole;
+pub use records::{CallSite, Failure, Path, Root, Scope, Segment};
+pub(crate) use records::{QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS};
+pub(crate) use records::{pack_path, pack_place, pack_root, pack_segment};
+pub use rows::{ChunkInfo, Handler, Import, ImportKind, Number, Region, Signature, Spanned};
+pub(crate) use rows::{inline_row, span_row};
+pub(crate) use sections::{POOL_SLACK, Parts, StringRow};

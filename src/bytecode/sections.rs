@@ -1,41 +1,41 @@
-//! Where the tables of a program lie: one block of words, cut into sections.
+//! The layout of a program's tables: one block of words, cut into sections.
 
 use std::ops::Range;
 
 use super::header::Dialect;
 use super::rows::{ChunkRow, DetailRow, HandlerRow, InlineRow, NumberRow, RegionRow, SpanRow};
 
-/// A string's first byte in the pool, and the byte behind its last.
+/// A string as a range of the pool.
 pub(crate) type StringRow = [u32; 2];
 
 /// An import: kind, string id of the name, signature.
 pub(crate) type ImportRow = [u32; 3];
 
-/// A source: string id of its name, its text's first byte in the pool, the byte behind its last. A program
-/// that still has the sources it was compiled from keeps no text in its pool, and the bytes count from 0.
+/// A source: string id of its name, and its text as a range of the pool. A freshly compiled program has its sources
+/// beside the pool, and the ranges start at 0.
 pub(crate) type SourceRow = [u32; 3];
 
 /// What stands behind the last string of a pool, so that a short one may be read as a block. Without it a program
 /// runs as well, but slower.
-pub(crate) const POOL_SLACK: &str = crate::value::ROOM;
+pub(crate) const POOL_SLACK: &str = crate::value::PADDING;
 
-/// What a program needs while it runs beside its tables.
+/// Sizes of what a program needs at run time beside its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
-    /// How many read sites have an inline cache.
+    /// The number of inline caches.
     pub caches: u32,
-    /// How many answers are kept for a whole render.
+    /// The number of results kept during a render.
     pub memos: u32,
 }
 
-/// A row of a table: one word, or a few.
+/// A row of a table: one or more words.
 pub(crate) trait Row: Sized {
     const WORDS: usize;
 
-    /// Words as rows; what is left over at the end is left out.
+    /// Reads words as rows, without a remainder that is no whole row.
     fn rows(words: &[u32]) -> &[Self];
 
-    /// Rows as words.
+    /// Reads rows as words.
     fn words(rows: &[Self]) -> &[u32];
 }
 
@@ -67,12 +67,12 @@ impl<const N: usize> Row for [u32; N] {
 
 macro_rules! sections {
     ($($variant:ident $field:ident $row:ty, $doc:literal;)*) => {
-        /// A section of a program's block, in the order in which they lie there.
+        /// A section of a program's block, in their order.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Section { $(#[doc = $doc] $variant,)* }
 
         impl Section {
-            /// How many words a row of each section has.
+            /// The number of words of a row in each section.
             pub(crate) const ROW_WORDS: &[usize] = &[$(<$row as Row>::WORDS,)*];
         }
 
@@ -81,7 +81,7 @@ macro_rules! sections {
         pub(crate) struct Tables<'p> {
             pub dialect: Dialect,
             pub counts: Counts,
-            /// All text; the sources' only where the program was loaded.
+            /// All text, with that of the sources if the program was loaded.
             pub pool: &'p str,
             $(#[doc = $doc] pub $field: &'p [$row],)*
         }
@@ -91,7 +91,7 @@ macro_rules! sections {
                 Self { dialect, counts, pool, $($field: Row::rows(layout.section(block, Section::$variant)),)* }
             }
 
-            /// One block that holds every table, and where each lies.
+            /// Copies all tables into one block.
             pub(crate) fn block(&self) -> (Vec<u32>, Layout) {
                 let mut block = Vec::with_capacity(0 $(+ self.$field.len() * <$row as Row>::WORDS)*);
                 let mut layout = Layout::default();
@@ -103,7 +103,7 @@ macro_rules! sections {
             }
         }
 
-        /// The tables of a program while they are made.
+        /// The tables of a program under construction.
         #[derive(Debug, Clone)]
         pub(crate) struct Parts {
             pub dialect: Dialect,
@@ -113,6 +113,18 @@ macro_rules! sections {
         }
 
         impl Parts {
+            /// Creates empty tables.
+            pub(crate) fn new(dialect: Dialect) -> Self {
+                Self { dialect, counts: Counts::default(), pool: String::new(), $($field: Vec::new(),)* }
+            }
+
+            /// Empties the tables and keeps their memory.
+            pub(crate) fn clear(&mut self) {
+                self.counts = Counts::default();
+                self.pool.clear();
+                $(self.$field.clear();)*
+            }
+
             /// The tables as slices.
             pub(crate) fn tables(&self) -> Tables<'_> {
                 Tables { dialect: self.dialect, counts: self.counts, pool: &self.pool, $($field: &self.$field,)* }
@@ -126,25 +138,25 @@ sections! {
     Paths paths u32, "Records of paths.";
     Sites sites u32, "Records of call sites.";
     Keys keys u32, "Records of the keys of maps.";
-    Scopes scopes u32, "Records of scopes, behind a word that is offset 0: no scope.";
+    Scopes scopes u32, "Records of scopes, behind a word for offset 0: no scope.";
     Strings strings StringRow, "Strings as ranges of the pool.";
     Numbers numbers NumberRow, "Number constants.";
-    Chunks chunks ChunkRow, "Chunks of code; the first one is where a render begins.";
-    Globals globals u32, "String ids of the top-level inputs that are read.";
-    Imports imports ImportRow, "Functions that are called.";
+    Chunks chunks ChunkRow, "Chunks of code. A render begins with the first.";
+    Globals globals u32, "String ids of the top-level inputs.";
+    Imports imports ImportRow, "Imported functions.";
     Failures failures u32, "Records of failures.";
-    Handlers handlers HandlerRow, "Handlers, the outer before the inner, by their first words.";
-    Spans spans SpanRow, "Places in the sources, by the words they begin at.";
-    Details details DetailRow, "Places of operands and arguments, by the words of their instructions.";
-    Inlined inlined InlineRow, "Code in the place of calls, by the words it ends at.";
-    Regions regions RegionRow, "What code makes, and the names it sees, by the words it ends at.";
+    Handlers handlers HandlerRow, "Handlers by their first words, the outer before the inner.";
+    Spans spans SpanRow, "Spans by the words they begin at.";
+    Details details DetailRow, "Spans of operands and arguments by the words of their instructions.";
+    Inlined inlined InlineRow, "Inlined code by the words it ends at.";
+    Regions regions RegionRow, "Subjects of code by the words it ends at.";
     Sources sources SourceRow, "Sources, the entry template's first.";
 }
 
-/// How many sections there are.
+/// The number of sections.
 pub(crate) const SECTIONS: usize = Section::ROW_WORDS.len();
 
-/// Where the sections of one program lie in a block.
+/// The positions of one program's sections in a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Layout {
     start: usize,
@@ -152,8 +164,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// The layout of sections with these numbers of words that lie one behind the other from word `start` on;
-    /// `None` where a section does not consist of whole rows or the numbers do not add up.
+    /// Lays out sections of these numbers of words, one behind the other, from word `start` on. `None` if a section does
+    /// not consist of whole rows or the total overflows.
     pub(crate) fn of_lengths(start: usize, lengths: [usize; SECTIONS]) -> Option<Layout> {
         let (mut end, mut ends) = (start, [0; SECTIONS]);
         for ((place, length), row) in ends.iter_mut().zip(lengths).zip(Section::ROW_WORDS) {
@@ -166,7 +178,7 @@ impl Layout {
         Some(Layout { start, ends })
     }
 
-    /// How many words each section has.
+    /// The number of words of each section.
     pub(crate) fn lengths(&self) -> [usize; SECTIONS] {
         let mut from = self.start;
         self.ends.map(|end| end - std::mem::replace(&mut from, end))
@@ -177,7 +189,7 @@ impl Layout {
         self.start..self.ends[SECTIONS - 1]
     }
 
-    /// The words from offset `at` of a section on, and those of the sections behind it: what a record is read from.
+    /// The words of a section from offset `at` on, and those of the sections behind it. A record is read from its front.
     #[inline(always)]
     pub(super) fn behind<'p>(&self, block: &'p [u32], section: Section, at: usize) -> &'p [u32] {
         let nth = section as usize;

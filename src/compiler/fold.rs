@@ -1,17 +1,18 @@
-//! Constants, and what a language says of combining them before anything runs.
+//! Constants, and a language's rules for combining them at compile time.
 
 use std::borrow::Cow;
 
-use crate::bytecode::{BinaryOp, EscapeMode, Whole};
+use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::value::Value;
 
-/// A value known when the template is compiled.
+/// A value known at compile time.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Constant<'c> {
     /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A float.
     Float(f64),
@@ -19,31 +20,32 @@ pub enum Constant<'c> {
     Str(Cow<'c, str>),
 }
 
-/// What a language says of constants. `None` leaves the work, or the error, to the render.
+/// A language's constant folding. `None` leaves the work, or the error, to the render.
+///
+/// By default, operators on integers are folded if the result is the same in every language.
 pub trait Fold {
-    /// The result of an operator.
-    fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>>;
+    /// Applies an operator.
+    fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
+        fold_integers(op, a, b)
+    }
 
-    /// The text of a constant.
-    fn text(&self, constant: &Constant<'_>, mode: EscapeMode) -> Option<String>;
+    /// Converts a constant to text.
+    fn text(&self, constant: &Constant<'_>, _mode: EscapeMode) -> Option<String> {
+        match constant {
+            Constant::Str(text) => Some(text.to_string()),
+            Constant::Int(n) => Some(n.to_string()),
+            Constant::Bool(truth) => Some(truth.to_string()),
+            Constant::Null | Constant::Float(_) => None,
+        }
+    }
 }
 
-/// The result of an operator on whole numbers that fit 64 bits, in languages where it is one of these, too; what a
-/// division gives differs between them.
-pub fn whole_numbers(op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
+/// Applies an operator to two integers. Division is left to the languages, which differ.
+pub fn fold_integers(op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
     let (Constant::Int(a), Constant::Int(b)) = (a, b) else { return None };
-    Some(match op.of_whole(*a, *b)? {
-        Whole::Number(n) => Constant::Int(n),
-        Whole::Answer(truth) => Constant::Bool(truth),
-    })
-}
-
-/// The text of a text, a whole number or a truth value.
-pub fn plain_text(constant: &Constant<'_>) -> Option<String> {
-    match constant {
-        Constant::Str(text) => Some(text.to_string()),
-        Constant::Int(n) => Some(n.to_string()),
-        Constant::Bool(truth) => Some(truth.to_string()),
-        Constant::Null | Constant::Float(_) => None,
+    match op.of_integers(*a, *b)? {
+        Value::Int(n) => Some(Constant::Int(n)),
+        Value::Bool(truth) => Some(Constant::Bool(truth)),
+        _ => None,
     }
 }

@@ -1,8 +1,8 @@
-//! The compiler's back half: an [`Emitter`] that languages lower to.
+//! The back half of the compiler: an [`Emitter`] that languages lower to.
 //!
-//! It speaks constructs (text, paths, loops, calls, protected expressions), patches jumps, tracks the height
-//! of the stack, coalesces text, folds constants and keeps the span table. It knows no language: how two
-//! constants combine and how a constant becomes text is asked of the [`Fold`] that the language brings.
+//! It has methods for constructs (text, paths, loops, calls, protected expressions), patches jumps, tracks the height of
+//! the stack, coalesces text, folds constants and records spans. It knows no language: the language brings a [`Fold`]
+//! for its constants.
 
 mod emitter;
 mod fold;
@@ -11,6 +11,6 @@ mod tables;
 mod unit;
 
 pub use emitter::{Emitter, Label, LoopMark, ProtectMark};
-pub use fold::{Constant, Fold, plain_text, whole_numbers};
+pub use fold::{Constant, Fold, fold_integers};
 pub use paths::{PathSpec, RootSpec, SegmentSpec};
 pub use unit::{Compiled, Loader, NoLoader, Unit};

@@ -1,4 +1,4 @@
-//! The tables beside the code while they grow: strings, numbers, globals, imports, sources.
+//! The tables of a program under construction, with the indexes that keep their rows unique.
 
 use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
@@ -6,95 +6,141 @@ use std::sync::Arc;
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 
-use crate::bytecode::{ImportKind, Number, Signature, StringRow};
+use crate::bytecode::{Dialect, ImportKind, Number, POOL_SLACK, Parts, Path, Program, Signature, StringRow};
+use crate::diagnostics::Result;
 use crate::text::Source;
 
-/// What stands for "none" among indexes.
+/// The index that stands for "none".
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug, Default)]
+/// The tables of one program.
+#[derive(Debug)]
 pub(super) struct Tables {
-    pub pool: String,
-    pub strings: Vec<StringRow>,
-    pub numbers: Vec<[u32; 3]>,
-    pub globals: Vec<u32>,
-    pub imports: Vec<[u32; 3]>,
-    pub sources: Vec<Arc<Source>>,
-    failure_ids: HashMap<Vec<u32>, u32>,
+    pub parts: Parts,
+    sources: Vec<Arc<Source>>,
     hasher: DefaultHashBuilder,
-    string_ids: HashTable<Known>,
+    strings: HashTable<Interned>,
+    failures: HashMap<Vec<u32>, u32>,
+    /// Offsets of paths by their content.
+    paths: HashTable<u32>,
     /// For each string, its index among the globals.
     global_of: Vec<u32>,
+    /// For each string, the latest path with this name.
+    path_of: Vec<u32>,
 }
 
-/// A string that the pool holds.
+/// A string of the pool.
 #[derive(Debug, Clone, Copy)]
-struct Known {
+struct Interned {
     hash: u64,
     id: u32,
 }
 
-/// An index as the tables store it; tables are bounded far below by the limit on code.
+/// Narrows an index. Tables are bounded by the limit on code, far below.
 pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The string `id`; the empty string where there is none.
+/// The string `id`, or the empty string.
 fn piece<'p>(pool: &'p str, strings: &[StringRow], id: u32) -> &'p str {
     let [start, end] = strings.get(id as usize).copied().unwrap_or_default();
     pool.get(start as usize..end as usize).unwrap_or("")
 }
 
+/// The index of the row, which is appended if it is new.
+fn row<R: PartialEq>(rows: &mut Vec<R>, row: R) -> u32 {
+    let found = rows.iter().position(|other| *other == row);
+    index(found.unwrap_or_else(|| {
+        rows.push(row);
+        rows.len() - 1
+    }))
+}
+
+/// The entry of a string in an index by string ids.
+fn of_string(ids: &mut Vec<u32>, string: u32) -> &mut u32 {
+    let at = string as usize;
+    if ids.len() <= at {
+        ids.resize(at + 1, NONE);
+    }
+    &mut ids[at]
+}
+
 impl Tables {
-    /// Makes room for the strings of a template of `bytes`.
-    pub fn reserve(&mut self, bytes: usize) {
-        self.pool.reserve(bytes);
-        self.strings.reserve(bytes / 20);
-        self.global_of.reserve(bytes / 20);
-        self.string_ids.reserve(bytes / 20, |known| known.hash);
+    pub fn new(dialect: Dialect) -> Self {
+        let mut tables = Self {
+            parts: Parts::new(dialect),
+            sources: Vec::new(),
+            hasher: DefaultHashBuilder::default(),
+            strings: HashTable::new(),
+            failures: HashMap::new(),
+            paths: HashTable::new(),
+            global_of: Vec::new(),
+            path_of: Vec::new(),
+        };
+        tables.clear();
+        tables
     }
 
-    /// Forgets everything, but keeps the memory.
+    /// Reserves memory for what a template of `bytes` usually needs.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.parts.pool.reserve(bytes);
+        self.parts.strings.reserve(bytes / 20);
+        self.parts.words.reserve(bytes / 12);
+        self.parts.paths.reserve(bytes / 6);
+        self.parts.sites.reserve(bytes / 32);
+        self.parts.spans.reserve(bytes / 24);
+        self.global_of.reserve(bytes / 20);
+        self.path_of.reserve(bytes / 20);
+        self.strings.reserve(bytes / 20, |interned| interned.hash);
+        self.paths.reserve(bytes / 40, |_| 0); // empty: no hash is needed
+    }
+
+    /// Empties the tables and keeps their memory.
     pub fn clear(&mut self) {
-        self.pool.clear();
-        self.strings.clear();
-        self.numbers.clear();
-        self.globals.clear();
-        self.imports.clear();
+        self.parts.clear();
+        self.parts.scopes.push(0); // offset 0 means "none"
         self.sources.clear();
-        self.failure_ids.clear();
-        self.string_ids.clear();
+        self.strings.clear();
+        self.failures.clear();
+        self.paths.clear();
         self.global_of.clear();
+        self.path_of.clear();
+    }
+
+    /// Builds the program.
+    pub fn program(&mut self) -> Result<Program> {
+        let sources = std::mem::take(&mut self.sources);
+        for source in &sources {
+            let name = self.string(source.name());
+            self.parts.sources.push([name, 0, index(source.text().len())]);
+        }
+        self.parts.pool.push_str(POOL_SLACK);
+        Program::new(&mut self.parts, sources)
     }
 
     pub fn string(&mut self, text: &str) -> u32 {
         let mut hasher = self.hasher.build_hasher();
         hasher.write(text.as_bytes());
         let hash = hasher.finish();
-        let Self { pool, strings, string_ids, .. } = self;
-        let same = |known: &Known| known.hash == hash && piece(pool, strings, known.id) == text;
-        let place = match string_ids.entry(hash, same, |known| known.hash) {
-            Entry::Occupied(known) => return known.get().id,
-            Entry::Vacant(place) => place,
+        let Parts { pool, strings, .. } = &mut self.parts;
+        let same = |other: &Interned| other.hash == hash && piece(pool, strings, other.id) == text;
+        let entry = match self.strings.entry(hash, same, |interned| interned.hash) {
+            Entry::Occupied(interned) => return interned.get().id,
+            Entry::Vacant(entry) => entry,
         };
         let (id, start) = (index(strings.len()), index(pool.len()));
-        place.insert(Known { hash, id });
+        entry.insert(Interned { hash, id });
         pool.push_str(text);
         strings.push([start, index(pool.len())]);
         id
     }
 
     pub fn str(&self, id: u32) -> &str {
-        piece(&self.pool, &self.strings, id)
+        piece(&self.parts.pool, &self.parts.strings, id)
     }
 
     pub fn number(&mut self, number: Number) -> u32 {
-        let number = number.row();
-        let known = self.numbers.iter().position(|other| *other == number);
-        index(known.unwrap_or_else(|| {
-            self.numbers.push(number);
-            self.numbers.len() - 1
-        }))
+        row(&mut self.parts.numbers, number.row())
     }
 
     pub fn global(&mut self, name: &str) -> u32 {
@@ -104,51 +150,85 @@ impl Tables {
 
     /// The global whose name is the string `name`.
     pub fn global_named(&mut self, name: u32) -> u32 {
-        if self.global_of.len() <= name as usize {
-            self.global_of.resize(name as usize + 1, NONE);
+        let global = of_string(&mut self.global_of, name);
+        if *global == NONE {
+            *global = index(self.parts.globals.len());
+            self.parts.globals.push(name);
         }
-        let Some(known) = self.global_of.get_mut(name as usize) else { return NONE };
-        if *known == NONE {
-            *known = index(self.globals.len());
-            self.globals.push(name);
-        }
-        *known
+        *global
     }
 
-    /// The name of a global; the empty string where there is none.
+    /// The name of a global, or the empty string.
     pub fn global_name(&self, global: u32) -> &str {
-        self.globals.get(global as usize).map_or("", |&name| self.str(name))
+        self.parts.globals.get(global as usize).map_or("", |&name| self.str(name))
     }
 
-    /// An index of the import; there are few, because only functions that exist are imported.
     pub fn import(&mut self, kind: ImportKind, name: &str, signature: Signature) -> u32 {
         let import = [kind as u32, self.string(name), signature.word()];
-        let known = self.imports.iter().position(|other| *other == import);
-        index(known.unwrap_or_else(|| {
-            self.imports.push(import);
-            self.imports.len() - 1
-        }))
+        row(&mut self.parts.imports, import)
     }
 
-    /// The offset of a record in `failures`, which gets it where it is new.
-    pub fn failure(&mut self, failures: &mut Vec<u32>, record: Vec<u32>) -> u32 {
-        let fresh = index(failures.len());
-        *self.failure_ids.entry(record).or_insert_with_key(|record| {
-            failures.extend(record);
+    /// The offset of a record of a failure.
+    pub fn failure(&mut self, record: Vec<u32>) -> u32 {
+        let records = &mut self.parts.failures;
+        let fresh = index(records.len());
+        *self.failures.entry(record).or_insert_with_key(|record| {
+            records.extend(record);
             fresh
         })
     }
 
-    /// An index of the source; `likely` is where it probably is.
+    /// The index of the source, which is likely to be `likely`.
     pub fn source(&mut self, source: &Arc<Source>, likely: u32) -> u32 {
         let same = |other: &Arc<Source>| Arc::ptr_eq(other, source);
         if self.sources.get(likely as usize).is_some_and(same) {
             return likely;
         }
-        let known = self.sources.iter().position(same);
-        index(known.unwrap_or_else(|| {
+        let found = self.sources.iter().position(same);
+        index(found.unwrap_or_else(|| {
             self.sources.push(source.clone());
             self.sources.len() - 1
         }))
+    }
+
+    /// The path at offset `at`.
+    pub fn path_at(&self, at: u32) -> Option<Path<'_>> {
+        Path::at(self.parts.paths.get(at as usize..)?)
+    }
+
+    /// The latest path with the string `name` as its name.
+    pub fn path_named(&self, name: u32) -> Option<u32> {
+        self.path_of.get(name as usize).copied().filter(|path| *path != NONE)
+    }
+
+    /// Removes the path that was appended at `at` if there is an equal one. Returns the offset of the remaining one.
+    pub fn unique_path(&mut self, at: usize, name: u32) -> u32 {
+        let (records, hasher) = (&mut self.parts.paths, &self.hasher);
+        // All but the index of the first cache.
+        let content = |at: usize| {
+            let words = records.get(at..).unwrap_or(&[]);
+            let len = Path::at(words).map_or(0, |path| path.words());
+            (words.first(), words.get(2..len))
+        };
+        // The name and the first root distinguish nearly all paths.
+        let hash = |at: usize| {
+            let word = |nth: usize| u64::from(records.get(at + nth).copied().unwrap_or(0));
+            hasher.hash_one(word(2) << 32 | word(4))
+        };
+        let same = |other: &u32| content(*other as usize) == content(at);
+        let path = match self.paths.entry(hash(at), same, |other| hash(*other as usize)) {
+            Entry::Occupied(other) => {
+                let other = *other.get();
+                records.truncate(at);
+                other
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(index(at));
+                self.parts.counts.caches += index(Path::at(&records[at..]).map_or(0, |path| path.len()));
+                index(at)
+            }
+        };
+        *of_string(&mut self.path_of, name) = path;
+        path
     }
 }

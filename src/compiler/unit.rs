@@ -1,5 +1,5 @@
-//! What a language's front half gets to compile and what it gives back. The engine calls
-//! `dialect::x::compile(&Unit) -> Result<Compiled, Vec<Box<Diagnostic>>>` and knows no more of a language.
+//! The input and output of a language's compiler. The engine calls
+//! `dialect::x::compile(&Unit) -> Result<Compiled, Vec<Box<Diagnostic>>>`.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;
 
-/// Finds the templates that templates name.
+/// Finds templates by name.
 pub trait Loader: Send + Sync {
-    /// The source of the template `name`; `None` where there is none. An error is for what exists but must
-    /// not or cannot be read.
+    /// Loads the template `name`. Returns `None` if there is none, and an error if it exists but cannot or must not be
+    /// read.
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>>;
 
-    /// The names of all templates there are, as far as they are known; for suggestions.
+    /// The known names of templates, for suggestions.
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
@@ -31,22 +31,21 @@ impl Loader for NoLoader {
     }
 }
 
-/// One entry template with what is needed to compile it and everything it reaches.
+/// An entry template and what is needed to compile it with everything it refers to.
 #[derive(Clone, Copy)]
 pub struct Unit<'u> {
     /// The entry template.
     pub entry: &'u Arc<Source>,
-    /// Where the templates it names are found.
+    /// The loader of other templates.
     pub loader: &'u dyn Loader,
-    /// The functions there are.
+    /// The available functions.
     pub registry: &'u Registry,
     /// The limits of compilation.
     pub limits: &'u Limits,
-    /// Whether what the entry template writes is escaped for HTML (in languages where the entry decides), or
-    /// for a shell (in languages that have a shell mode).
+    /// `true` to escape the output: for HTML in languages where the entry template decides, for a shell in languages
+    /// with a shell mode.
     pub escape: bool,
-    /// Whether a text that could be an expression or stand for itself is always an expression (in languages that have
-    /// such texts).
+    /// `true` to read a text as an expression where it could also stand for itself, in languages with such texts.
     pub strict: bool,
 }
 
@@ -61,9 +60,8 @@ impl std::fmt::Debug for Unit<'_> {
 pub struct Compiled {
     /// The program.
     pub program: Program,
-    /// What a check reports though the program may run: unknown functions, templates and macros in branches
-    /// that may never be taken, with their places.
+    /// Findings of a check in code that may never run: unknown functions, templates and macros, with their positions.
     pub lints: Vec<Box<Diagnostic>>,
-    /// The names of the other templates that it reaches, sorted.
+    /// The names of the other templates that it refers to, sorted.
     pub reaches: Vec<String>,
 }

@@ -1,28 +1,29 @@
-//! A diagnostic as a person reads it, and as one JSON object.
+//! Renders diagnostics as text and JSON.
 //!
-//! The excerpt is bounded: whatever the source, only a few lines around each label are shown, and of a very
-//! long line only the part around the span, so that an error in a 4 MiB line costs nothing to print.
+//! Excerpts are bounded to a few lines around each label, and long lines to the part around the span, so that an error
+//! in a line of 4 MiB is cheap to print.
 
 use annotate_snippets::{
     AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str, renderer::DecorStyle,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Diagnostic, Label, Severity};
+use super::{Diagnostic, Label, Severity, thousands};
+use crate::stdlib::strings::prefix;
 use crate::text::Span;
 
-/// Bytes of a line shown before and behind the place.
+/// Maximum number of bytes of a line before and after the span.
 const AROUND: usize = 160;
-/// Lines of one label that are shown at most.
+/// Maximum number of lines of one label.
 const LINES: usize = 8;
-/// Available names that are listed for a person; JSON has all of them.
+/// Maximum number of available names in text. JSON has all of them.
 const NAMES: usize = 24;
-/// Labels that are shown for a person; JSON has all of them.
+/// Maximum number of labels in text. JSON has all of them.
 const LABELS: usize = 8;
 
 impl Diagnostic {
-    /// The diagnostic as a person reads it: code, message, place with its excerpt, facts and the likely fix,
-    /// ending in a line feed. `color` adds ANSI escapes.
+    /// Renders the diagnostic as text: code, message, source excerpts, notes and the likely fix, ending with a newline.
+    /// `color` adds ANSI escapes.
     ///
     /// ```
     /// use dropforge::diagnostics::{Code, Diagnostic};
@@ -53,38 +54,38 @@ impl Diagnostic {
         for (at, label) in self.labels.iter().take(LABELS).enumerate() {
             let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let detail = self.detail.as_deref().filter(|_| at == 0);
-            group = group.elements(place(label, detail, kind));
+            group = group.elements(snippet(label, detail, kind));
         }
-        group.elements(self.facts().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
+        group.elements(self.notes().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
     }
 
-    /// What follows the excerpts, in the order it is printed.
-    fn facts(&self) -> Vec<(Level<'static>, String)> {
-        let mut facts = Vec::new();
+    /// Notes and help lines, in print order.
+    fn notes(&self) -> Vec<(Level<'static>, String)> {
+        let mut notes = Vec::new();
         let unsaid =
             |detail: &&String| self.primary().is_none_or(|label| !label.text.is_empty() && label.text != **detail);
-        facts.extend(self.detail.iter().filter(unsaid).map(|detail| (Level::NOTE, detail.clone())));
+        notes.extend(self.detail.iter().filter(unsaid).map(|detail| (Level::NOTE, detail.clone())));
         if let Some(hidden) = self.labels.len().checked_sub(LABELS + 1) {
-            facts.push((Level::NOTE, format!("and {} more places", hidden + 1)));
+            notes.push((Level::NOTE, format!("and {} more places", hidden + 1)));
         }
         if let Some(names) = &self.available {
-            facts.push((Level::NOTE, format!("available: {}", listed(names, NAMES))));
+            notes.push((Level::NOTE, format!("available: {}", listed(names, NAMES))));
         }
         let file = self.primary().map(|label| label.source.name());
         if let Some(template) = self.template.as_ref().filter(|template| Some(template.as_str()) != file) {
-            facts.push((Level::NOTE, format!("template: {template}")));
+            notes.push((Level::NOTE, format!("template: {template}")));
         }
         if let Some(cluster) = &self.cluster {
-            facts.push((Level::NOTE, format!("cluster: {cluster}")));
+            notes.push((Level::NOTE, format!("cluster: {cluster}")));
         }
-        facts.extend(self.notes.iter().map(|note| (Level::NOTE, note.clone())));
-        facts.extend(self.help.iter().map(|help| (Level::HELP, help.clone())));
-        facts
+        notes.extend(self.notes.iter().map(|note| (Level::NOTE, note.clone())));
+        notes.extend(self.help.iter().map(|help| (Level::HELP, help.clone())));
+        notes
     }
 
-    /// The diagnostic as one JSON object: `code`, `name`, `severity`, `message`; `file`, `line`, `column` of
-    /// the primary place; `spans` (bytes, line, column, label) of all; `available`, `notes`, `help`, `cluster`,
-    /// `template` (null where absent); and the fields a language's specification asks for.
+    /// Renders the diagnostic as a JSON object: `code`, `name`, `severity`, `message`; `file`, `line`, `column` of the
+    /// primary label; `spans` (bytes, line, column, label) of all labels; `available`, `notes`, `help`, `cluster`,
+    /// `template` (null if absent); and the additional fields that a language's specification requires.
     ///
     /// ```
     /// use dropforge::diagnostics::{Code, Diagnostic};
@@ -125,7 +126,7 @@ impl Diagnostic {
     }
 }
 
-/// `a, b, c and 12 more`
+/// Formats a list as `a, b, c and 12 more`.
 pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
@@ -133,7 +134,7 @@ pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
+        more => format!("{} and {} more", shown.join(", "), thousands(more)),
     }
 }
 
@@ -149,8 +150,8 @@ fn span_json(label: &Label) -> Value {
     })
 }
 
-/// The `--> file:line:column` line and the excerpt of one label.
-fn place<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) -> Vec<Element<'l>> {
+/// The `--> file:line:column` line and the excerpt of a label.
+fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) -> Vec<Element<'l>> {
     let at = label.position();
     let name = normalize_untrusted_str(label.source.name());
     let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
@@ -160,28 +161,23 @@ fn place<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) ->
     if whole {
         return vec![snippet.path(name).into()];
     }
-    // The snippet would count the column from where the line was cut.
+    // The snippet would count columns from the start of the excerpt.
     vec![Origin::path(name).line(at.line as usize).char_column(at.column as usize).into(), snippet.into()]
 }
 
-/// The part of `text` to show for `span`, the span within it, and whether it begins where its line begins.
+/// The excerpt of `text` to show for `span`, the span within it, and `true` if it starts at the start of a line.
 fn excerpt(text: &str, span: Span) -> (&str, std::ops::Range<usize>, bool) {
-    let start = boundary(text, span.start as usize);
-    let end = boundary(text, (span.end as usize).max(start));
-    let bytes = text.as_bytes();
-    let line_start = memchr::memrchr(b'\n', bytes.get(..start).unwrap_or(&[])).map_or(0, |at| at + 1);
-    let from = boundary(text, line_start.max(start.saturating_sub(AROUND)));
-    let lines_end = memchr::memchr_iter(b'\n', bytes.get(start..).unwrap_or(&[])).nth(LINES - 1);
-    let end = end.min(lines_end.map_or(text.len(), |at| start + at)).min(boundary(text, start + AROUND * LINES));
-    let line_end = memchr::memchr(b'\n', bytes.get(end..).unwrap_or(&[])).map_or(text.len(), |at| end + at);
-    let to = boundary(text, line_end.min(end + AROUND));
+    let boundary = |at: usize| prefix(text, at).len();
+    let newline =
+        |from: usize| memchr::memchr_iter(b'\n', text.as_bytes().get(from..).unwrap_or(&[])).map(move |at| from + at);
+    let start = boundary(span.start as usize);
+    let line_start = prefix(text, start).rfind('\n').map_or(0, |at| at + 1);
+    let from = boundary(line_start.max(start.saturating_sub(AROUND)));
+    let end = boundary((span.end as usize).max(start)).min(boundary(start + AROUND * LINES));
+    let end = newline(start).nth(LINES - 1).map_or(end, |at| end.min(at));
+    let line_end = newline(end).next().unwrap_or(text.len());
+    let to = boundary(line_end.min(end + AROUND));
     (text.get(from..to).unwrap_or(""), start - from..end - from, from == line_start)
-}
-
-/// The nearest character boundary at or before `at`.
-fn boundary(text: &str, at: usize) -> usize {
-    let at = at.min(text.len());
-    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Did you mean …?
+//! Suggestions for misspelled names.
 
-/// The candidate nearest to `wanted`, if one is near enough to be what was meant: at most a third of its
-/// characters differ (optimal string alignment distance, case ignored). Ties go to the first in byte order.
+/// The candidate that `wanted` is most likely a misspelling of: at most a third of its characters differ (optimal string
+/// alignment distance, ignoring case). The first in byte order wins a tie.
 ///
 /// ```
 /// use dropforge::diagnostics::nearest;
@@ -9,35 +9,19 @@
 /// assert_eq!(nearest("x", ["name", "port"]), None);
 /// ```
 pub fn nearest<'c>(wanted: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let wanted: Vec<char> = fold(wanted);
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= 128 && wanted.len() <= 128)
-        .map(|candidate| (distance(&wanted, &fold(candidate)), candidate))
-        .filter(|(distance, candidate)| *distance <= candidate.chars().count().max(wanted.len()).div_ceil(3))
-        .filter(|(distance, candidate)| *distance < candidate.chars().count().max(2))
-        .min()
-        .map(|(_, candidate)| candidate)
-}
-
-fn fold(text: &str) -> Vec<char> {
-    text.chars().flat_map(char::to_lowercase).collect()
-}
-
-/// Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let width = b.len() + 1;
-    let (mut before, mut last): (Vec<usize>, Vec<usize>) = (vec![0; width], (0..width).collect());
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1; width];
-        for (j, y) in b.iter().enumerate() {
-            let replaced = last[j] + usize::from(x != y);
-            row[j + 1] = replaced.min(last[j + 1] + 1).min(row[j] + 1);
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
+    let wanted = wanted.to_lowercase();
+    let length = wanted.chars().count();
+    let near = |candidate: &'c str| {
+        if candidate.len() > LONGEST || length > LONGEST {
+            return None;
         }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
+        let distance = strsim::osa_distance(&wanted, &candidate.to_lowercase());
+        let characters = candidate.chars().count();
+        (distance <= characters.max(length).div_ceil(3) && distance < characters.max(2))
+            .then_some((distance, candidate))
+    };
+    candidates.into_iter().filter_map(near).min().map(|(_, candidate)| candidate)
 }
+
+/// Maximum length of a name that is compared.
+const LONGEST: usize = 128;

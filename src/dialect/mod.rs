@@ -1,7 +1,10 @@
-//! The template languages. Each lives in its own module with the same rooms (lexer, ast, parser, lower,
-//! semantics, builtins) and imports nothing of another language; only `engine` knows them all.
+//! The languages. A language's rules stay in its own module; no language imports another.
 
+#[cfg(feature = "cel")]
 pub mod cel;
+#[cfg(feature = "hcl")]
 pub mod hcl;
+#[cfg(feature = "tera")]
 pub mod tera;
+#[cfg(feature = "tower")]
 pub mod tower;

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use super::builder::Engine;
+use super::instance;
 use super::links::{Library, Links};
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::{Bundle, BundleEntry, Bytes, Program};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 
-/// An artifact that was opened: it is whole, of this version, and every program in it is verified. A template is
-/// linked to the engine's functions when it is asked for. Cheap to clone.
+/// An opened artifact. Its digest, its version and every program in it are verified. A template is linked to the
+/// engine's functions when it is requested. Cheap to clone.
 #[derive(Clone)]
 pub struct Artifact {
     engine: Engine,
@@ -21,7 +22,7 @@ impl Engine {
     ///
     /// # Errors
     /// `artifact.…` for what is no artifact, was compiled by another version or is damaged; `program.corrupt` where
-    /// the verifier refuses a program.
+    /// the verifier refuses a program; `function.capability_off` where this build lacks a template's language.
     ///
     /// ```
     /// # #[cfg(feature = "compile")] {
@@ -37,7 +38,9 @@ impl Engine {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn open(&self, bytes: impl Into<Bytes>) -> Result<Artifact> {
-        Ok(Artifact { engine: self.clone(), bundle: Bundle::open(bytes)? })
+        let bundle = Bundle::open(bytes)?;
+        bundle.entries().iter().try_for_each(|entry| instance::require(entry.program().dialect()))?;
+        Ok(Artifact { engine: self.clone(), bundle })
     }
 }
 
@@ -47,7 +50,7 @@ impl Artifact {
         self.bundle.entries().iter().map(BundleEntry::name)
     }
 
-    /// What the bytes say about themselves.
+    /// The header and entries of the artifact.
     pub fn bundle(&self) -> &Bundle {
         &self.bundle
     }
@@ -70,11 +73,11 @@ impl Artifact {
     }
 }
 
-/// The templates of a bundle, for what is called.
+/// Called templates from a bundle.
 pub(super) struct Entries<'b> {
-    /// Where they are.
+    /// The bundle.
     pub bundle: &'b Bundle,
-    /// Where they come from.
+    /// The origin that their templates report.
     pub origin: Origin,
 }
 
@@ -91,7 +94,7 @@ impl Library for Entries<'_> {
     }
 }
 
-/// The one error of what has no more than one.
+/// The first of the errors.
 fn first(errors: Diagnostics) -> Box<Diagnostic> {
     let none = || Diagnostic::new(Code::Internal, "a template failed without an error");
     errors.into_vec().into_iter().next().unwrap_or_else(none)

@@ -3,10 +3,18 @@
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
+#[cfg(feature = "compile")]
+use super::cache::Cache;
+#[cfg(feature = "compile")]
+use super::front::UnknownNames;
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
-use crate::function::{Capabilities, Files, HostArgs, IntoAnswer, Registry};
+#[cfg(feature = "compile")]
+use crate::compiler::Loader;
+use crate::function::{Capabilities, Files, HostArgs, IntoHostResult, Registry};
 use crate::limits::Limits;
+#[cfg(feature = "compile")]
+use crate::text::Source;
 
 /// Compiles templates, or opens what was compiled. Cheap to clone, shared between threads.
 #[derive(Debug, Clone)]
@@ -44,7 +52,7 @@ pub struct EngineBuilder {
     pub(super) files: Option<Arc<Files>>,
     registries: Registries,
     #[cfg(feature = "compile")]
-    pub(super) front: super::compile::Front,
+    pub(super) front: super::front::Front,
 }
 
 impl Default for Engine {
@@ -82,7 +90,7 @@ impl Engine {
             files: None,
             registries: Registries::default(),
             #[cfg(feature = "compile")]
-            front: super::compile::Front::default(),
+            front: super::front::Front::default(),
         }
     }
 
@@ -132,7 +140,7 @@ impl EngineBuilder {
     }
 
     /// Adds a function: a closure over named arguments that answers with anything that serialises, or an error.
-    pub fn function<A: IntoAnswer>(
+    pub fn function<A: IntoHostResult>(
         self,
         dialect: Dialect,
         name: impl Into<String>,
@@ -142,7 +150,7 @@ impl EngineBuilder {
     }
 
     /// Adds a filter: like a function, with the filtered value as [`HostArgs::value`].
-    pub fn filter<A: IntoAnswer>(
+    pub fn filter<A: IntoHostResult>(
         self,
         dialect: Dialect,
         name: impl Into<String>,
@@ -152,7 +160,7 @@ impl EngineBuilder {
     }
 
     /// Adds a test: like a filter, with a boolean for an answer.
-    pub fn test<A: IntoAnswer>(
+    pub fn test<A: IntoHostResult>(
         self,
         dialect: Dialect,
         name: impl Into<String>,
@@ -179,7 +187,7 @@ impl EngineBuilder {
         self.host(dialect, kind, name, move |_| Err::<(), _>(reason.clone()))
     }
 
-    fn host<A: IntoAnswer>(
+    fn host<A: IntoHostResult>(
         mut self,
         dialect: Dialect,
         kind: ImportKind,
@@ -197,6 +205,84 @@ impl EngineBuilder {
         #[cfg(not(feature = "compile"))]
         let this = self;
         Engine { shared: Arc::new(this) }
+    }
+}
+
+#[cfg(feature = "compile")]
+impl EngineBuilder {
+    /// Sets where the templates that templates name are found.
+    pub fn loader(mut self, loader: impl Loader + 'static) -> Self {
+        self.front.loader = Arc::new(loader);
+        self
+    }
+
+    /// Adds a template that others may name; it is found before the loader's.
+    pub fn template(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
+        self.front.templates.push(Source::new(name, source));
+        self
+    }
+
+    /// Keeps compiled templates in a directory, from process to process. What [`Engine::load`] takes from there has
+    /// no [`Template::lints`](super::Template::lints).
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.front.cache = Some(cache);
+        self
+    }
+
+    /// Sets the endings of the names whose output is escaped for HTML: `.html`, `.htm` and `.xml` unless set.
+    /// An empty ending stands for every name.
+    pub fn escape_suffixes<S: Into<String>>(mut self, suffixes: impl IntoIterator<Item = S>) -> Self {
+        self.front.escape_suffixes = suffixes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Quotes every value as one word of a shell, in languages that have a shell mode (`tower`).
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let template = Engine::builder().shell(true).build().compile(Dialect::Tower, "cd", "cd ${params.dir}")?;
+    /// assert_eq!(template.render(&serde_json::json!({"params": {"dir": "a b"}}))?, "cd 'a b'");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shell(mut self, shell: bool) -> Self {
+        self.front.shell = shell;
+        self
+    }
+
+    /// Makes every text of a `$let` without `${ }` an expression, also where it could be meant as text (`cel-yaml`).
+    /// A text then says so: `'text'` in quotes of CEL, or with `${ }` in it.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine};
+    /// let source = "$let: {zone: eu-west}\nzone: ${zone}\n";
+    /// let compile = |strict| Engine::builder().strict_let(strict).build().compile(Dialect::CelYaml, "a.cel.yaml", source);
+    /// assert_eq!(compile(false)?.render(&())?, "zone: eu-west\n");
+    /// assert!(compile(true)?.render(&()).is_err_and(|error| error.message.contains("eu")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn strict_let(mut self, strict: bool) -> Self {
+        self.front.strict_let = strict;
+        self
+    }
+
+    /// Sets when an unknown filter, test, function, macro or template is an error: when its caller is compiled, unless
+    /// set.
+    ///
+    /// ```
+    /// use dropforge::engine::UnknownNames;
+    /// use dropforge::{Dialect, Engine};
+    /// let source = "{% if debug %}{{ 1 | shuot }}{% endif %}ok";
+    /// let errors = Engine::new().compile(Dialect::Tera, "t", source).unwrap_err();
+    /// assert!(errors.to_string().contains("`shuot`"));
+    ///
+    /// let late = Engine::builder().unknown_names(UnknownNames::Late).build().compile(Dialect::Tera, "t", source)?;
+    /// assert_eq!(late.render(&serde_json::json!({"debug": false}))?, "ok");
+    /// assert!(late.render(&serde_json::json!({"debug": true})).is_err());
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
+    pub fn unknown_names(mut self, when: UnknownNames) -> Self {
+        self.front.unknown_names = when;
+        self
     }
 }
 

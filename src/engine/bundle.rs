@@ -4,9 +4,9 @@ use super::builder::Engine;
 use super::discover::{TemplateSet, dialect_of, unknown_language};
 use super::template::Template;
 use crate::bytecode::{Dialect, encode};
-use crate::diagnostics::{Diagnostic, Diagnostics, Result, once_each};
+use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
 
-/// Templates to be written as an artifact.
+/// Compiled templates to write as an artifact.
 #[derive(Debug)]
 pub struct Bundling {
     templates: Vec<Template>,
@@ -37,7 +37,11 @@ impl Engine {
                 Err(more) => errors.extend(more.into_vec()),
             }
         }
-        if errors.is_empty() { Ok(Bundling { templates, strip: false }) } else { Err(once_each(errors).into()) }
+        if errors.is_empty() {
+            Ok(Bundling { templates, strip: false })
+        } else {
+            Err(without_duplicates(errors).into())
+        }
     }
 
     /// [`Engine::bundle`] of the files of a set; the language is `dialect`, else what each name tells.
@@ -67,9 +71,9 @@ impl Bundling {
         &self.templates
     }
 
-    /// What is wrong with the templates though they may render: unknown functions, missing includes; each once.
+    /// Findings about templates that may still render, each once: unknown functions, missing includes.
     pub fn lints(&self) -> Vec<Box<Diagnostic>> {
-        once_each(self.templates.iter().flat_map(|template| template.lints().iter().cloned()).collect())
+        without_duplicates(self.templates.iter().flat_map(|template| template.lints().iter().cloned()).collect())
     }
 
     /// The artifact.

@@ -1,69 +1,66 @@
-//! Compiling with an engine: the half of it that needs the languages' front halves.
+//! Compiling with an engine: sources, the cache and linking.
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::artifact::Entries;
-use super::builder::{Engine, EngineBuilder};
+use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::discover::{dialect_of, unknown_language};
+use super::front::UnknownNames;
+use super::instance::{Compilation, compile, compile_all};
 use super::links::{Library, Links};
-use super::loader::{MemoryLoader, Once};
+use super::loader::Once;
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::{Dialect, Program};
-use crate::compiler::{Compiled, Loader, NoLoader, Unit};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::dialect::{cel, hcl, tera, tower};
+use crate::compiler::{Compiled, Loader, Unit};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity, without_duplicates};
 use crate::text::Source;
 
-/// What an engine needs to compile, beside what it needs to render.
-pub(super) struct Front {
-    loader: Arc<dyn Loader>,
-    /// Found before the loader's, which they lie over once the engine is built.
-    templates: Vec<Arc<Source>>,
-    escape_suffixes: Vec<String>,
-    shell: bool,
-    strict_let: bool,
-    cache: Option<Cache>,
-}
-
-impl Default for Front {
-    fn default() -> Self {
-        let escape_suffixes = [".html", ".htm", ".xml"].map(str::to_owned).into();
-        Self {
-            loader: Arc::new(NoLoader),
-            templates: Vec::new(),
-            escape_suffixes,
-            shell: false,
-            strict_let: false,
-            cache: None,
-        }
-    }
-}
-
-impl Front {
-    /// With the templates that were added in front of the loader's.
-    pub(super) fn complete(mut self) -> Self {
-        if !self.templates.is_empty() {
-            let over = MemoryLoader::over(self.loader);
-            self.loader = Arc::new(self.templates.drain(..).fold(over, MemoryLoader::with));
-        }
-        self
-    }
-
-    /// Whether the output of an entry template is escaped: for HTML or for a shell, as its language has it.
-    fn escapes(&self, dialect: Dialect, name: &str) -> bool {
-        if !dialect.escapes_by_name() {
-            return self.shell;
-        }
-        self.escape_suffixes.iter().any(|suffix| name.ends_with(suffix.as_str()))
-    }
+/// Compiles `source` with default limits and renders it once.
+///
+/// Compile with an [`Engine`] what is rendered more than once.
+///
+/// # Errors
+/// Those of [`Engine::compile`] and [`Template::render`].
+///
+/// ```
+/// use dropforge::Dialect;
+/// let text = dropforge::render(Dialect::Tower, "cd ${params.dir}", &serde_json::json!({"params": {"dir": "/srv"}}))?;
+/// assert_eq!(text, "cd /srv");
+/// # Ok::<(), dropforge::Error>(())
+/// ```
+pub fn render<T: Serialize + ?Sized>(dialect: Dialect, source: &str, inputs: &T) -> Result<String, Diagnostics> {
+    Ok(Engine::new().compile(dialect, "template", source)?.render(inputs)?)
 }
 
 impl Engine {
-    /// Compiles `source` under `name`. What it includes, imports or extends comes from the engine's loader.
-    /// Where the language escapes by name, `name` decides.
+    /// Compiles `source` under `name`. Its includes, imports and parents come from the engine's loader.
+    /// In Tera the name decides on HTML escaping.
+    ///
+    /// # Errors
+    /// Every syntax error of the source; every unknown name, unless the engine leaves them to the render
+    /// ([`EngineBuilder::unknown_names`](super::EngineBuilder::unknown_names)); `function.capability_off` where this
+    /// build lacks the language.
     pub fn compile(&self, dialect: Dialect, name: &str, source: &str) -> Result<Template, Diagnostics> {
         self.compile_source(dialect, &Source::new(name, source), None)
+    }
+
+    /// Compiles `source` in the language that `name` tells.
+    ///
+    /// # Errors
+    /// As [`Engine::compile`]; `plan.no_templates` where the name tells no language.
+    ///
+    /// ```
+    /// let engine = dropforge::Engine::new();
+    /// let template = engine.compile_named("motd.tftpl", "Hello, ${name}!")?;
+    /// assert_eq!(template.render(&serde_json::json!({"name": "Ada"}))?, "Hello, Ada!");
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
+    pub fn compile_named(&self, name: &str, source: &str) -> Result<Template, Diagnostics> {
+        let dialect = dialect_of(name).ok_or_else(|| unknown_language(name))?;
+        self.compile(dialect, name, source)
     }
 
     /// Compiles the template that the engine's loader has under `name`, or takes it from the engine's cache.
@@ -73,7 +70,7 @@ impl Engine {
 
     /// Compiles the templates that the engine's loader has under `names`, in order. What several of them include,
     /// import or extend is loaded and read once, so this is the way to compile a set of templates.
-    /// Those that the engine's cache has are taken from there.
+    /// Templates in the engine's cache are taken from there.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -130,12 +127,16 @@ impl Engine {
         let units: Vec<_> = entries.iter().copied().zip(&recorders).map(unit).collect();
         let called = Sources { engine: self, loader };
         let mut links = Links::new(&called, self);
-        let linked = |(answer, (unit, recorder)): (Answer, (&Unit<'_>, &Recorder<'_>))| {
-            let Some(cache) = cache else { return link(answer, unit, &mut links) };
-            // What an entry of the cache is made from has to be known of each by itself.
+        let unknown_names = self.shared.front.unknown_names;
+        let linked = |(compiled, (unit, recorder)): (Compilation, (&Unit<'_>, &Recorder<'_>))| {
+            let Some(cache) = cache else { return link(compiled, unit, &mut links, unknown_names) };
+            // Each cache entry records its own sources.
             let called = Sources { engine: self, loader: recorder };
-            let template = link(answer, unit, &mut Links::new(&called, self))?;
-            cache.keep(&Key::of(dialect, unit), recorder, &template);
+            let template = link(compiled, unit, &mut Links::new(&called, self), unknown_names)?;
+            // A cached template has no lints, so one with unknown names would pass where they are errors.
+            if !has_errors(&template) {
+                cache.keep(&Key::of(dialect, unit), recorder, &template);
+            }
             Ok(template)
         };
         compile_all(dialect, &units).into_iter().zip(units.iter().zip(&recorders)).map(linked).collect()
@@ -151,10 +152,10 @@ impl Engine {
         let loader = Once::over(&*self.shared.front.loader);
         let unit = self.unit(dialect, source, &loader, escape);
         let called = Sources { engine: self, loader: &loader };
-        link(compile(dialect, &unit), &unit, &mut Links::new(&called, self))
+        link(compile(dialect, &unit), &unit, &mut Links::new(&called, self), self.shared.front.unknown_names)
     }
 
-    /// What compiles `entry`; `escape` overrides what its name says.
+    /// The compilation unit of `entry`. `escape` overrides the rule for its name.
     fn unit<'u>(
         &'u self,
         dialect: Dialect,
@@ -167,12 +168,12 @@ impl Engine {
         Unit { entry, loader, registry, limits, escape, strict }
     }
 
-    /// The template that a cache has for a source, if it has one.
+    /// The cached template of a source.
     fn kept(&self, cache: &Cache, dialect: Dialect, source: &Arc<Source>, loader: &dyn Loader) -> Option<Template> {
         let kept = cache.find(&Key::of(dialect, &self.unit(dialect, source, loader, None)), loader)?;
         let template =
             Links::new(&Entries { bundle: &kept, origin: Origin::Cache }, self).template(source.name()).ok()?;
-        // What is known of the engine before anything is parsed does not say how templates that are called escape.
+        // The key does not cover the escaping of called templates.
         let same =
             |name: &str, called: &Template| called.escapes() == self.shared.front.escapes(called.dialect(), name);
         template.calls_only(&same).then_some(template)
@@ -186,7 +187,7 @@ impl Engine {
     }
 }
 
-/// The templates that a loader has, for what is called: each by the language that its name tells.
+/// Called templates from a loader. The name of each tells its language.
 struct Sources<'l> {
     engine: &'l Engine,
     loader: &'l dyn Loader,
@@ -201,102 +202,40 @@ impl Library for Sources<'_> {
     }
 }
 
-/// What was compiled, apart.
+/// Splits a compiled unit into its program and its findings.
 fn found(compiled: Compiled, unit: &Unit<'_>) -> (Program, Findings) {
     let Compiled { program, lints, reaches } = compiled;
     (program, Findings { origin: Origin::Source, lints, reaches, escape: unit.escape })
 }
 
-fn link(answer: Answer, unit: &Unit<'_>, links: &mut Links<'_>) -> Result<Template, Diagnostics> {
-    let (program, found) = found(answer?, unit);
-    links.link(unit.entry.name(), program, found)
+/// Links a compiled unit.
+///
+/// # Errors
+/// Those of compiling and of linking; unknown names, unless they are errors of the render.
+fn link(
+    compiled: Compilation,
+    unit: &Unit<'_>,
+    links: &mut Links<'_>,
+    unknown_names: UnknownNames,
+) -> Result<Template, Diagnostics> {
+    let (program, found) = found(compiled?, unit);
+    let template = links.link(unit.entry.name(), program, found)?;
+    if unknown_names == UnknownNames::Early && has_errors(&template) {
+        let errors = template.lints().iter().filter(|lint| lint.severity == Severity::Error);
+        return Err(without_duplicates(errors.cloned().collect()).into());
+    }
+    Ok(template)
 }
 
-/// What compiling a unit gives: the program, or everything that is wrong.
-type Answer = Result<Compiled, Vec<Box<Diagnostic>>>;
-
-/// Compiles a unit of `dialect`.
-fn compile(dialect: Dialect, unit: &Unit<'_>) -> Answer {
-    match dialect {
-        Dialect::Tower => tower::compile(unit),
-        Dialect::Tera => tera::compile(unit),
-        Dialect::Hcl => hcl::compile(unit),
-        Dialect::Cel => cel::compile(unit),
-        Dialect::CelYaml => cel::yaml::compile(unit),
-    }
-}
-
-/// Compiles units of `dialect`, in order; what they share is read once.
-fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Answer> {
-    match dialect {
-        Dialect::Tower => units.iter().map(tower::compile).collect(),
-        Dialect::Tera => tera::compile_all(units),
-        Dialect::Hcl => units.iter().map(hcl::compile).collect(),
-        Dialect::Cel => units.iter().map(cel::compile).collect(),
-        Dialect::CelYaml => units.iter().map(cel::yaml::compile).collect(),
-    }
-}
-
-impl EngineBuilder {
-    /// Sets where the templates that templates name are found.
-    pub fn loader(mut self, loader: impl Loader + 'static) -> Self {
-        self.front.loader = Arc::new(loader);
-        self
-    }
-
-    /// Adds a template that others may name; it is found before the loader's.
-    pub fn template(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
-        self.front.templates.push(Source::new(name, source));
-        self
-    }
-
-    /// Keeps compiled templates in a directory, from process to process. What [`Engine::load`] takes from there has
-    /// no [`Template::lints`].
-    pub fn cache(mut self, cache: Cache) -> Self {
-        self.front.cache = Some(cache);
-        self
-    }
-
-    /// Sets the endings of the names whose output is escaped for HTML: `.html`, `.htm` and `.xml` unless set.
-    /// An empty ending stands for every name.
-    pub fn escape_suffixes<S: Into<String>>(mut self, suffixes: impl IntoIterator<Item = S>) -> Self {
-        self.front.escape_suffixes = suffixes.into_iter().map(Into::into).collect();
-        self
-    }
-
-    /// Quotes every value as one word of a shell, in languages that have a shell mode (`tower`).
-    ///
-    /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// let template = Engine::builder().shell(true).build().compile(Dialect::Tower, "cd", "cd ${params.dir}")?;
-    /// assert_eq!(template.render(&serde_json::json!({"params": {"dir": "a b"}}))?, "cd 'a b'");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn shell(mut self, shell: bool) -> Self {
-        self.front.shell = shell;
-        self
-    }
-
-    /// Makes every text of a `$let` without `${ }` an expression, also where it could be meant as text (`cel-yaml`).
-    /// A text then says so: `'text'` in quotes of CEL, or with `${ }` in it.
-    ///
-    /// ```
-    /// use dropforge::engine::{Dialect, Engine};
-    /// let source = "$let: {zone: eu-west}\nzone: ${zone}\n";
-    /// let compile = |strict| Engine::builder().strict_let(strict).build().compile(Dialect::CelYaml, "a.cel.yaml", source);
-    /// assert_eq!(compile(false)?.render(&())?, "zone: eu-west\n");
-    /// assert!(compile(true)?.render(&()).is_err_and(|error| error.message.contains("eu")));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn strict_let(mut self, strict: bool) -> Self {
-        self.front.strict_let = strict;
-        self
-    }
+/// Returns `true` if a render of the template can reach an unknown name.
+fn has_errors(template: &Template) -> bool {
+    template.lints().iter().any(|lint| lint.severity == Severity::Error)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::MemoryLoader;
 
     #[test]
     fn a_set_compiles_as_each_of_it_does() {

@@ -1,4 +1,4 @@
-//! Which template files there are, and the language of each.
+//! Finds template files and their languages.
 //!
 //! The include root is the directory given, else the common parent of what is given. Template names are
 //! relative to it, with `/`. A directory is walked without following symbolic links.
@@ -20,14 +20,14 @@ const MAX_LISTED: usize = 1_000;
 pub struct TemplateFile {
     /// The name relative to the root, with `/`.
     pub name: String,
-    /// Whether the user named this file (and not a directory it lies in).
+    /// Set if the user named this file, not a directory above it.
     pub explicit: bool,
 }
 
 /// The template files of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemplateSet {
-    /// Where includes are looked up; nothing outside it is read.
+    /// The include root. Nothing outside it is read.
     pub root: PathBuf,
     /// The files, sorted by name.
     pub files: Vec<TemplateFile>,

@@ -1,23 +1,94 @@
-//! Which language's rules run a program, and which functions it has.
+//! The languages of this build: the functions of each, its compiler, and the rules its programs run by.
+//!
+//! A language is a cargo feature; [`Dialect`] always has all of them. A language that is not built in is an error that
+//! names the feature, when a template is compiled and when an artifact is opened.
 
 use crate::bytecode::Dialect;
+#[cfg(feature = "compile")]
+use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::{cel, hcl, tera, tower};
+#[cfg(feature = "cel")]
+use crate::dialect::cel;
+#[cfg(feature = "hcl")]
+use crate::dialect::hcl;
+#[cfg(feature = "tera")]
+use crate::dialect::tera;
+#[cfg(feature = "tower")]
+use crate::dialect::tower;
 use crate::function::Registry;
 use crate::value::{OutputFormat, Value, write_documents};
-use crate::vm::{Hooks, Run, Session, answer, answer_checked, run, run_checked};
+use crate::vm::{Hooks, Run, Session, answer, run};
+#[cfg(feature = "checked")]
+use crate::vm::{answer_checked, run_checked};
+
+/// Returns the error of a language that this build lacks.
+pub(crate) fn not_built_in(dialect: Dialect) -> Box<Diagnostic> {
+    let features: Vec<_> = dialect.features().iter().map(|name| format!("\"{name}\"")).collect();
+    let message = format!("the language `{}` is not part of this build", dialect.id());
+    Diagnostic::new(Code::CapabilityOff, message)
+        .with_help(format!("build dropforge with `features = [{}]`", features.join(", ")))
+}
+
+/// Checks that programs of `dialect` can run in this build.
+///
+/// # Errors
+/// `function.capability_off`.
+pub(super) fn require(dialect: Dialect) -> Result<()> {
+    let built_in = match dialect {
+        Dialect::Tower => cfg!(feature = "tower"),
+        Dialect::Tera => cfg!(feature = "tera"),
+        Dialect::Hcl => cfg!(feature = "hcl"),
+        Dialect::Cel | Dialect::CelYaml => cfg!(feature = "cel"),
+    };
+    if built_in { Ok(()) } else { Err(not_built_in(dialect)) }
+}
 
 /// The functions of `dialect`.
 pub(super) fn registry(dialect: Dialect) -> Registry {
     match dialect {
-        Dialect::Tower => Registry::default(),
+        #[cfg(feature = "tera")]
         Dialect::Tera => tera::registry(),
+        #[cfg(feature = "hcl")]
         Dialect::Hcl => hcl::registry(),
+        #[cfg(feature = "cel")]
         Dialect::Cel | Dialect::CelYaml => cel::registry(),
+        _ => Registry::default(),
     }
 }
 
-/// The format that the documents of a language are written in where none is asked for.
+/// A compiled unit, or all errors of its sources.
+#[cfg(feature = "compile")]
+pub(super) type Compilation = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
+
+/// Compiles a unit.
+///
+/// # Errors
+/// All errors of its sources.
+#[cfg(feature = "compile")]
+pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> Compilation {
+    compile_all(dialect, std::slice::from_ref(unit)).pop().unwrap_or_else(|| Err(Vec::new()))
+}
+
+/// Compiles units, in order. Shared sources are parsed once.
+#[cfg(feature = "compile")]
+pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Compilation> {
+    match dialect {
+        #[cfg(feature = "tower")]
+        Dialect::Tower => units.iter().map(tower::compile).collect(),
+        #[cfg(feature = "tera")]
+        Dialect::Tera => tera::compile_all(units),
+        #[cfg(feature = "hcl")]
+        Dialect::Hcl => units.iter().map(hcl::compile).collect(),
+        #[cfg(feature = "cel")]
+        Dialect::Cel => units.iter().map(cel::compile).collect(),
+        #[cfg(all(feature = "cel", feature = "yaml"))]
+        Dialect::CelYaml => units.iter().map(cel::yaml::compile).collect(),
+        #[allow(unreachable_patterns)]
+        _ => units.iter().map(|_| Err(vec![not_built_in(dialect)])).collect(),
+    }
+}
+
+/// The default output format of the documents of a language.
 pub(super) fn default_format(dialect: Dialect) -> OutputFormat {
     match dialect {
         Dialect::Cel => OutputFormat::Ndjson,
@@ -25,8 +96,7 @@ pub(super) fn default_format(dialect: Dialect) -> OutputFormat {
     }
 }
 
-/// Runs a program by its language's rules and appends its text to `out`: what it writes, or the documents that it
-/// answers with, in `format`.
+/// Runs a program by its language's rules and appends its text, or its documents in `format`, to `out`.
 pub(super) fn render<H: Hooks>(
     session: &mut Session,
     what: Run<'_>,
@@ -35,16 +105,18 @@ pub(super) fn render<H: Hooks>(
     hooks: &mut H,
 ) -> Result<()> {
     match what.program.dialect() {
+        #[cfg(feature = "tower")]
         Dialect::Tower => run::<tower::Rules, H>(session, what, out, hooks),
+        #[cfg(feature = "tera")]
         Dialect::Tera => run::<tera::Rules, H>(session, what, out, hooks),
+        #[cfg(feature = "hcl")]
         Dialect::Hcl => run::<hcl::Rules, H>(session, what, out, hooks),
-        Dialect::Cel | Dialect::CelYaml => {
-            write(session, out, |session, out| write_answer(documents(session, what, hooks)?, what, format, out))
-        }
+        _ => write(session, out, |session, out| write_answer(documents(session, what, hooks)?, what, format, out)),
     }
 }
 
-/// The same with every index checked.
+/// Renders on the checking machine.
+#[cfg(feature = "checked")]
 pub(super) fn render_checked(
     session: &mut Session,
     what: Run<'_>,
@@ -52,42 +124,53 @@ pub(super) fn render_checked(
     out: &mut String,
 ) -> Result<()> {
     match what.program.dialect() {
+        #[cfg(feature = "tower")]
         Dialect::Tower => run_checked::<tower::Rules>(session, what, out),
+        #[cfg(feature = "tera")]
         Dialect::Tera => run_checked::<tera::Rules>(session, what, out),
+        #[cfg(feature = "hcl")]
         Dialect::Hcl => run_checked::<hcl::Rules>(session, what, out),
+        #[cfg(feature = "cel")]
         Dialect::Cel | Dialect::CelYaml => write(session, out, |session, out| {
             write_answer(listed(answer_checked::<cel::Rules>(session, what)?)?, what, format, out)
         }),
+        #[allow(unreachable_patterns)]
+        dialect => {
+            let _ = (&session, &out, format);
+            Err(not_built_in(dialect))
+        }
     }
 }
 
-/// Runs a program for the documents that it answers with.
+/// Runs a program for its documents.
 ///
 /// # Errors
-/// Those of the run; `usage` where programs of the language write text.
+/// Those of the run; `usage` for a language whose programs write text.
 pub(super) fn documents<'s, H: Hooks>(
     session: &'s mut Session,
     what: Run<'s>,
     hooks: &mut H,
 ) -> Result<&'s [Value<'s>]> {
     match what.program.dialect() {
+        #[cfg(feature = "cel")]
         Dialect::Cel | Dialect::CelYaml => listed(answer::<cel::Rules, H>(session, what, hooks)?),
         dialect => {
-            let message = format!("`{}` is a template of `{}`: it gives text", what.program.name(), dialect.id());
-            Err(Diagnostic::new(Code::Usage, message).with_help("render it: it has no documents"))
+            let _ = (&session, &hooks);
+            require(dialect)?;
+            let message = format!("`{}` is a {} template: it renders to text", what.program.name(), dialect.id());
+            Err(Diagnostic::new(Code::Usage, message).with_help("use `render` instead of `documents`"))
         }
     }
 }
 
-/// The documents of an answer, which the code of an emitter makes a list.
+/// The documents of an answer. Lowering always makes it a list.
 fn listed(answer: Value<'_>) -> Result<&[Value<'_>]> {
     answer
         .as_list()
-        .ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the program's answer is no list of documents"))
+        .ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of documents"))
 }
 
-/// Lets `write` append to `out`, by way of the session's room where something is in `out` already: the writer of
-/// documents would look at that again.
+/// Appends to `out` through the session's buffer if `out` has text already, which the document writer would scan again.
 fn write(
     session: &mut Session,
     out: &mut String,
@@ -108,10 +191,14 @@ fn write_answer(documents: &[Value<'_>], what: Run<'_>, format: OutputFormat, ou
     write_documents(documents.iter().copied(), format, what.limits.output_bytes, out)
 }
 
-/// Adds to an error of a render what the values are that it is about, in languages that tell.
+/// Adds the values of the variables involved to an error of a render, in languages that support it.
 #[cfg(feature = "compile")]
 pub(super) fn explain(what: Run<'_>, error: &mut Box<Diagnostic>) {
-    let (Dialect::Hcl, Some(source)) = (what.program.dialect(), what.program.sources().first()) else { return };
-    hcl::explain::explain_template(source, what.inputs, what.limits, std::slice::from_mut(error));
-    hcl::explain::explain_template(source, what.inputs, what.limits, &mut error.also);
+    #[cfg(feature = "hcl")]
+    if let (Dialect::Hcl, Some(source)) = (what.program.dialect(), what.program.sources().first()) {
+        hcl::value_notes::explain_template(source, what.inputs, what.limits, std::slice::from_mut(error));
+        hcl::value_notes::explain_template(source, what.inputs, what.limits, &mut error.also);
+    }
+    #[cfg(not(feature = "hcl"))]
+    let _ = (what, error);
 }

@@ -1,4 +1,4 @@
-//! Linking a template to the templates of other languages that it calls, wherever those come from.
+//! Links a template to the templates of other languages that it calls.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use super::template::{Callees, Findings, Template};
 use crate::bytecode::{ImportKind, Program};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 
-/// How many templates call one another at most: each runs on a stack of its own.
+/// Maximum depth of calls between templates. Each runs on its own stack.
 const NESTED: usize = 16;
 
-/// Where templates that are called come from.
+/// A source of called templates.
 pub(super) trait Library {
-    /// The program of the template `name`, and what was found about it.
+    /// The program of the template `name`, and the findings about it.
     ///
     /// # Errors
     /// Everything that is wrong with it; `template.unknown`.
     fn program(&self, name: &str) -> Result<(Program, Findings), Diagnostics>;
 }
 
-/// Links templates, each that is called once.
+/// Links templates. A template called several times is linked once.
 pub(super) struct Links<'l> {
     library: &'l dyn Library,
     engine: &'l Engine,
-    /// What was linked because it is called.
+    /// Linked callees.
     done: BTreeMap<String, Template>,
-    /// What is being linked, each called by the one before it.
+    /// The chain of templates being linked, callers first.
     open: Vec<String>,
 }
 
@@ -43,11 +43,11 @@ impl<'l> Links<'l> {
         self.link(name, program, found)
     }
 
-    /// Links the program that is called `name`, and what it calls.
+    /// Links the program `name` and its callees.
     ///
     /// # Errors
-    /// `function.unknown`; `template.include_cycle` where it calls itself, also through others; everything that is wrong
-    /// with what it calls.
+    /// `function.unknown`; `template.include_cycle` where it calls itself, directly or through others; all errors of its
+    /// callees.
     pub(super) fn link(&mut self, name: &str, program: Program, mut found: Findings) -> Result<Template, Diagnostics> {
         self.open.push(name.to_owned());
         let callees = self.callees(&program);
@@ -87,7 +87,7 @@ impl<'l> Links<'l> {
         Ok(template)
     }
 
-    /// Says of errors of what is called who calls it.
+    /// Adds the caller to the errors of a callee.
     fn noted(&self, errors: Diagnostics) -> Diagnostics {
         let Some(caller) = self.open.last() else { return errors };
         let note = |error: Box<Diagnostic>| error.with_note(format!("`{caller}` includes it"));

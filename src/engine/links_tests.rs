@@ -23,8 +23,8 @@ fn calling(name: &str, calls: &[&str]) -> Program {
         e.map(&["n"]);
         e.call_template(called);
         e.constant(Constant::Str((*called).into()));
-        let yaml = registry.get(ImportKind::Filter, "yaml").unwrap();
-        e.apply(ImportKind::Filter, "yaml", yaml.signature(), 2);
+        let yaml = registry.get(ImportKind::Intrinsic, "yaml").unwrap();
+        e.apply(ImportKind::Intrinsic, "yaml", yaml.signature(), 2);
     }
     e.op(Op::List, &[u32::try_from(calls.len()).unwrap()]);
     if name != "a" {

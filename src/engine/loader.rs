@@ -1,4 +1,4 @@
-//! Where templates are found: in memory, or in a directory that nothing leads out of.
+//! Loaders: templates in memory, or in a directory that no name can leave.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +11,11 @@ use hashbrown::HashMap;
 use super::discover::listing;
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{FileFault, Files};
+use crate::function::{FileError, Files};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
-/// Templates in memory, over another loader.
+/// Templates in memory, in front of another loader.
 pub struct MemoryLoader {
     sources: BTreeMap<String, Arc<Source>>,
     below: Arc<dyn Loader>,
@@ -27,12 +27,12 @@ impl MemoryLoader {
         Self::over(Arc::new(NoLoader))
     }
 
-    /// No templates of its own; others are found in `below`.
+    /// An empty loader in front of `below`.
     pub fn over(below: Arc<dyn Loader>) -> Self {
         Self { sources: BTreeMap::new(), below }
     }
 
-    /// With this template, under its source's name.
+    /// Adds a template under the name of its source.
     pub fn with(mut self, source: Arc<Source>) -> Self {
         self.sources.insert(source.name().to_owned(), source);
         self
@@ -64,14 +64,14 @@ impl std::fmt::Debug for MemoryLoader {
     }
 }
 
-/// Asks another loader for each name once, so that whoever asks again gets the same source.
+/// Asks another loader for each name once and remembers the source.
 pub(super) struct Once<'l> {
     below: &'l dyn Loader,
     known: Mutex<HashMap<String, Result<Option<Arc<Source>>>>>,
 }
 
 impl<'l> Once<'l> {
-    /// Asks `below`.
+    /// A loader that asks `below`.
     pub fn over(below: &'l dyn Loader) -> Self {
         Self { below, known: Mutex::default() }
     }
@@ -97,7 +97,7 @@ impl Loader for Once<'_> {
 pub struct DirLoader {
     files: Files,
     source_bytes: usize,
-    /// What there was to suggest when it was first asked for: a file may miss a thousand templates.
+    /// Names to suggest, listed once: a file may name a thousand missing templates.
     listing: Arc<OnceLock<Vec<String>>>,
 }
 
@@ -122,9 +122,9 @@ impl DirLoader {
         }
         match self.files.open(name) {
             Ok(opened) => Ok(Some(opened)),
-            Err(FileFault::Missing | FileFault::NoFile(_)) => Ok(None),
-            Err(FileFault::Outside) => Err(outside(name)),
-            Err(FileFault::Unreadable(error)) => Err(unreadable(name, &error)),
+            Err(FileError::Missing | FileError::NoFile(_)) => Ok(None),
+            Err(FileError::Outside) => Err(outside(name)),
+            Err(FileError::Unreadable(error)) => Err(unreadable(name, &error)),
         }
     }
 }
@@ -149,7 +149,7 @@ impl Loader for DirLoader {
     }
 }
 
-/// The name without what does not lead anywhere (`./a`, `a//b`): one file has one name, in artifacts too.
+/// The canonical name (`a/b` for `./a//b`). A file has one name, also in artifacts.
 fn plain(name: &str) -> String {
     let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
     parts.filter_map(|part| part.as_os_str().to_str()).collect::<Vec<_>>().join("/")

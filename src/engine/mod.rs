@@ -21,6 +21,8 @@ mod cache;
 mod compile;
 #[cfg(feature = "compile")]
 mod discover;
+#[cfg(feature = "compile")]
+mod front;
 mod instance;
 mod links;
 #[cfg(feature = "compile")]
@@ -37,7 +39,13 @@ pub use bundle::Bundling;
 #[cfg(feature = "compile")]
 pub use cache::Cache;
 #[cfg(feature = "compile")]
+pub use compile::render;
+#[cfg(feature = "compile")]
 pub use discover::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
+#[cfg(feature = "compile")]
+pub use front::UnknownNames;
+#[cfg(all(feature = "bulk", not(feature = "hcl")))]
+pub(crate) use instance::not_built_in;
 #[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
 #[cfg(feature = "compile")]

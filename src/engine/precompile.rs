@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::builder::{Engine, EngineBuilder};
 use super::discover::{dialect_of, discover};
+use super::front::UnknownNames;
 use super::loader::DirLoader;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 
@@ -57,7 +58,7 @@ impl Precompile {
         self
     }
 
-    /// What a check finds that ends the build: errors such as an unknown filter unless set, with
+    /// Sets the findings that end the build: errors such as an unknown filter unless set, with
     /// [`Severity::Warning`] everything, with `None` nothing, for a render that never gets there does not fail.
     pub fn deny(mut self, from: Option<Severity>) -> Self {
         self.deny = from;
@@ -92,7 +93,7 @@ impl Precompile {
     /// All errors of all templates; what a check finds where [`Precompile::deny`] says so.
     pub fn compile(self, dir: &Path) -> Result<(Vec<u8>, Vec<Box<Diagnostic>>), Diagnostics> {
         let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
-        let engine = self.engine.loader(DirLoader::jailed(&set.root)?).build();
+        let engine = self.engine.loader(DirLoader::jailed(&set.root)?).unknown_names(UnknownNames::Late).build();
         let bundle = engine.bundle_set(&set, None)?.strip(self.strip);
         let lints = bundle.lints();
         if lints.iter().any(|lint| self.deny.is_some_and(|from| lint.severity >= from)) {

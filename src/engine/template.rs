@@ -12,20 +12,20 @@ use super::instance;
 #[cfg(feature = "compile")]
 use crate::bytecode::Entry;
 use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
 use crate::vm::{Hooks, NoHooks, Run, Session};
 
-/// What a render can fail with.
+/// The error of a render.
 pub type RenderError = Box<Diagnostic>;
 
 /// A compiled template. Cheap to clone, shared between threads; rendering never parses.
 #[derive(Clone)]
 pub struct Template {
     shared: Arc<Shared>,
-    /// What its documents are written in, in languages whose programs answer with documents.
+    /// The output format of documents.
     format: OutputFormat,
 }
 
@@ -42,7 +42,7 @@ struct Shared {
 /// The templates that a program calls, by the names it has for them.
 pub(super) type Callees = BTreeMap<String, Template>;
 
-/// Where a template comes from.
+/// The origin of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// It was compiled from its source.
@@ -53,21 +53,21 @@ pub enum Origin {
     Artifact,
 }
 
-/// What was found about a template beside its program.
+/// Facts about a template beside its program.
 #[derive(Debug)]
 pub(super) struct Findings {
-    /// Where it comes from.
+    /// The origin.
     pub origin: Origin,
-    /// What a check reports though the program may run.
+    /// Findings that do not stop the program from running.
     pub lints: Vec<Box<Diagnostic>>,
-    /// The names of the other templates that it reaches, sorted.
+    /// The names of the templates it includes, imports, extends or calls, sorted.
     pub reaches: Vec<String>,
-    /// Whether it was compiled to escape what it writes.
+    /// Set if the output is escaped.
     pub escape: bool,
 }
 
 thread_local! {
-    /// The session of renders that do not bring their own.
+    /// The session of renders without one.
     static SESSION: RefCell<Session> = RefCell::default();
 }
 
@@ -89,8 +89,8 @@ impl Template {
         Ok(Self { shared: Arc::new(Shared { program, linked, limits, capabilities, files, found, callees }), format })
     }
 
-    /// The same template, whose documents are written in `format`. A template of a language whose programs write text
-    /// writes what it did: [`Template::gives_documents`] tells which it is.
+    /// Returns the template with another output format for documents. A template that writes text is unaffected
+    /// ([`Template::gives_documents`]).
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -106,17 +106,17 @@ impl Template {
         Self { format, ..self.clone() }
     }
 
-    /// The format that its documents are written in.
+    /// The output format of its documents.
     pub fn format(&self) -> OutputFormat {
         self.format
     }
 
-    /// Whether it gives documents, which are written in a [format](Template::with_format), and not text.
+    /// Returns `true` if it gives documents, which are written in a [format](Template::with_format), and not text.
     pub fn gives_documents(&self) -> bool {
         self.dialect().answers_documents()
     }
 
-    /// The documents it gives, as values, which live until the session is used again.
+    /// The documents as values. They live until the session is used again.
     ///
     /// # Errors
     /// Those of a render; `usage` where the template [gives text](Template::gives_documents).
@@ -137,15 +137,25 @@ impl Template {
         instance::documents(session, self.run(inputs), &mut NoHooks)
     }
 
-    /// Renders with anything that serialises to a map of names.
+    /// Renders with inputs that serialise to a map of names, or to nothing (`&()`).
+    ///
+    /// # Errors
+    /// `input.type` for other inputs; whatever the template does wrong with them; a limit.
+    ///
+    /// ```
+    /// let template = dropforge::Engine::new().compile_named("t.tera", "{{ n }}")?;
+    /// assert_eq!(template.render(&serde_json::json!({"n": 5}))?, "5");
+    /// let error = template.render(&5).unwrap_err();
+    /// assert!(error.message.contains("must be a map"), "{error}");
+    /// # Ok::<(), dropforge::Error>(())
+    /// ```
     pub fn render<T: Serialize + ?Sized>(&self, input: &T) -> Result<String> {
         let mut out = String::new();
         self.render_into(input, &mut out)?;
         Ok(out)
     }
 
-    /// Renders into a caller's buffer, which keeps its capacity from render to render. On an error the buffer
-    /// is as it was.
+    /// Renders into a buffer, appending to it. On an error the buffer is unchanged.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -160,7 +170,7 @@ impl Template {
     pub fn render_into<T: Serialize + ?Sized>(&self, input: &T, out: &mut String) -> Result<()> {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
-        let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(input)?);
+        let inputs = named(InputBuilder::new(&arena, &shapes).serialize(input)?)?;
         SESSION.with(|session| match session.try_borrow_mut() {
             Ok(mut session) => self.render_inputs(&mut session, inputs, out),
             // A registered function renders a template of its own.
@@ -168,12 +178,12 @@ impl Template {
         })
     }
 
-    /// Renders with inputs that are ready, in a session that is kept. On an error the buffer is as it was.
+    /// Renders converted inputs in a session that keeps its memory. On an error the buffer is unchanged.
     pub fn render_inputs(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
         self.render_hooked(session, inputs, out, &mut NoHooks)
     }
 
-    /// Renders while `hooks` watches.
+    /// Renders and reports each step to `hooks`.
     pub fn render_hooked<H: Hooks>(
         &self,
         session: &mut Session,
@@ -189,8 +199,8 @@ impl Template {
         result
     }
 
-    /// Renders as [`Template::render_inputs`] does, by a machine that checks every index it is given and panics where
-    /// one is wrong: slower, for tests of what the verifier lets through.
+    /// Renders on a machine that checks every index and panics on a wrong one. Slower; for tests of the verifier.
+    #[cfg(feature = "checked")]
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
         let before = out.len();
         let result = instance::render_checked(session, self.run(inputs), self.format, out);
@@ -200,8 +210,8 @@ impl Template {
         result
     }
 
-    /// Adds to an error of a render with these inputs what the values are that it is about, in languages that tell:
-    /// marked values are withheld. The template is parsed again for it.
+    /// Adds the values of the variables involved to an error of a render with these inputs. Only HCL does; marked values
+    /// are withheld. Parses the template again.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -236,7 +246,7 @@ impl Template {
         &self.shared.limits
     }
 
-    /// Where it comes from.
+    /// The origin.
     pub fn origin(&self) -> Origin {
         self.shared.found.origin
     }
@@ -256,8 +266,8 @@ impl Template {
         &self.shared.program
     }
 
-    /// What a check reports though the template may render; unknown functions, templates and
-    /// macros in branches that may never be taken. Known where the template was compiled from source.
+    /// Findings about a template that may still render: unknown functions, templates and macros in branches that may
+    /// never be taken. Only a template compiled from source has them.
     pub fn lints(&self) -> &[Box<Diagnostic>] {
         &self.shared.found.lints
     }
@@ -267,18 +277,18 @@ impl Template {
         &self.shared.found.reaches
     }
 
-    /// Whether it escapes what it writes, for HTML or as words of a shell.
+    /// Returns `true` if its output is escaped, for HTML or for a shell.
     pub fn escapes(&self) -> bool {
         self.shared.found.escape
     }
 
-    /// The template as an artifact holds it, under this name.
+    /// The template as an artifact entry.
     #[cfg(feature = "compile")]
     fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
         Entry { name, program: self.program(), escape: self.escapes(), reaches: self.reaches() }
     }
 
-    /// Adds the template, and those that it calls, to what an artifact holds, each that is not there yet.
+    /// Adds the template and its callees to the entries of an artifact, each once.
     #[cfg(feature = "compile")]
     pub(super) fn entries<'t>(&'t self, name: &'t str, to: &mut Vec<Entry<'t>>) {
         // Two of one name but of different languages are an error of the artifact.
@@ -288,7 +298,7 @@ impl Template {
         }
     }
 
-    /// Whether `holds` of every template that it calls, also through others, and the names they have there.
+    /// Returns `true` if `holds` for every template that it calls, directly or through others, and its name there.
     #[cfg(feature = "compile")]
     pub(super) fn calls_only(&self, holds: &dyn Fn(&str, &Template) -> bool) -> bool {
         self.shared.callees.iter().all(|(name, called)| holds(name, called) && called.calls_only(holds))
@@ -308,6 +318,18 @@ impl Template {
     pub fn disassemble_with_lines(&self) -> String {
         disassemble_with_lines(self.program())
     }
+}
+
+/// The inputs of a render.
+///
+/// # Errors
+/// `input.type` where they have no names.
+fn named(inputs: Value<'_>) -> Result<Inputs<'_>> {
+    if matches!(inputs, Value::Map(_) | Value::Null) {
+        return Ok(Inputs::new(inputs));
+    }
+    let message = format!("the inputs must be a map of names, found a value of type {}", inputs.kind());
+    Err(Diagnostic::new(Code::InputType, message).with_help("pass a struct, a map or `serde_json::json!({…})`"))
 }
 
 impl fmt::Debug for Template {

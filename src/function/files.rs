@@ -1,4 +1,4 @@
-//! Files that a program may read: those below a directory, and nothing that a path or a link leads to outside of it.
+//! Files that a program may read: those below a directory. Paths and links that lead out of it are refused.
 
 use std::fmt;
 use std::fs::{self, File, FileType};
@@ -9,15 +9,15 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The files below a directory.
 ///
-/// A path is relative to the directory, or begins with it. `..` and links are followed as long as they stay in it. What
-/// leads out is refused with the same error whether or not there is something. This holds against any path and any tree
-/// of files; it is no defence against someone who puts other files into the tree while it is read.
+/// A path is relative to the directory, or begins with it. `..` and links are followed within it. A path that leads out
+/// is refused with the same error whether or not something is there. This holds for any path and any tree of files, but
+/// not against concurrent changes of the tree.
 ///
 /// ```
-/// use dropforge::function::{FileFault, Files};
+/// use dropforge::function::{FileError, Files};
 /// let files = Files::below(env!("CARGO_MANIFEST_DIR"))?;
 /// assert!(files.find("src/../src/lib.rs").is_ok());
-/// assert!(matches!(files.find("../anything"), Err(FileFault::Outside)));
+/// assert!(matches!(files.find("../anything"), Err(FileError::Outside)));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,24 +26,24 @@ pub struct Files {
     within: Vec<String>,
 }
 
-/// Why a file cannot be read.
+/// The error of a file that cannot be read.
 #[derive(Debug)]
-pub enum FileFault {
+pub enum FileError {
     /// The path leads out of the directory.
     Outside,
-    /// There is nothing of this path.
+    /// The path does not exist.
     Missing,
-    /// There is something else than a file, called so.
+    /// The path leads to something other than a file.
     NoFile(&'static str),
-    /// The system does not give it.
+    /// The system refuses to read it.
     Unreadable(io::Error),
 }
 
-/// Bytes of the longest path that is looked for: the longest that systems take.
+/// The maximum number of bytes of a path, as in operating systems.
 const LONGEST: usize = 4096;
 
 impl Files {
-    /// The files below `root`, which must be a directory.
+    /// Creates the files below `root`, which must be a directory.
     ///
     /// # Errors
     /// `file.read_failed`.
@@ -64,30 +64,30 @@ impl Files {
         &self.root
     }
 
-    /// The names of the files that are being rendered as templates, the outermost first.
+    /// The files that are being rendered as templates, the outermost first.
     pub fn within(&self) -> &[String] {
         &self.within
     }
 
-    /// The same for what a template reads that is in the file `name`.
+    /// The same files for a template in the file `name`.
     pub fn entered(&self, name: &str) -> Self {
         let within = self.within.iter().cloned().chain([name.to_owned()]).collect();
         Self { root: self.root.clone(), within }
     }
 
-    /// A path without the directory in front, where it begins with it.
+    /// Removes the directory from the front of a path.
     pub fn relative<'p>(&self, path: &'p str) -> &'p Path {
         let path = Path::new(path);
         path.strip_prefix(&self.root).unwrap_or(path)
     }
 
-    /// Where `path` leads to, without links.
+    /// Resolves `path` and its links.
     ///
     /// # Errors
-    /// [`FileFault::Outside`], [`FileFault::Missing`]; what the system says.
-    pub fn find(&self, path: &str) -> std::result::Result<PathBuf, FileFault> {
+    /// [`FileError::Outside`], [`FileError::Missing`], errors of the system.
+    pub fn find(&self, path: &str) -> std::result::Result<PathBuf, FileError> {
         if path.len() > LONGEST {
-            return Err(FileFault::Unreadable(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long")));
+            return Err(FileError::Unreadable(io::Error::new(io::ErrorKind::InvalidInput, "the path is too long")));
         }
         let mut here = self.root.clone();
         for component in self.relative(path).components() {
@@ -99,22 +99,22 @@ impl Files {
                 Component::Normal(name) => {
                     here = fs::canonicalize(here.join(name))?;
                     if !here.starts_with(&self.root) {
-                        return Err(FileFault::Outside);
+                        return Err(FileError::Outside);
                     }
                 }
-                _ => return Err(FileFault::Outside),
+                _ => return Err(FileError::Outside),
             }
         }
         Ok(here)
     }
 
-    /// Opens the file `path`, and says how long it is.
+    /// Opens the file `path`. Returns it with its length.
     ///
     /// # Errors
-    /// As [`Files::find`]; [`FileFault::NoFile`] where there is a directory, a pipe, a device.
-    pub fn open(&self, path: &str) -> std::result::Result<(File, u64), FileFault> {
+    /// As [`Files::find`], and [`FileError::NoFile`] for a directory, a pipe, a device.
+    pub fn open(&self, path: &str) -> std::result::Result<(File, u64), FileError> {
         let found = self.find(path)?;
-        // To open a pipe is to wait for who writes into it: it is looked at before, too.
+        // Opening a pipe waits for its writer, so the type is checked before, too.
         is_file(fs::metadata(&found)?.file_type())?;
         let file = File::open(found)?;
         let metadata = file.metadata()?;
@@ -122,24 +122,24 @@ impl Files {
         Ok((file, metadata.len()))
     }
 
-    /// Whether there is a file `path`.
+    /// Returns `true` if the file `path` exists.
     ///
     /// # Errors
-    /// As [`Files::open`], but that there is nothing is an answer.
-    pub fn exists(&self, path: &str) -> std::result::Result<bool, FileFault> {
+    /// As [`Files::open`], except that a missing file is no error.
+    pub fn exists(&self, path: &str) -> std::result::Result<bool, FileError> {
         match self.find(path).and_then(|found| is_file(fs::metadata(found)?.file_type())) {
             Ok(()) => Ok(true),
-            Err(FileFault::Missing) => Ok(false),
+            Err(FileError::Missing) => Ok(false),
             Err(fault) => Err(fault),
         }
     }
 }
 
-fn is_file(kind: FileType) -> std::result::Result<(), FileFault> {
-    if kind.is_file() { Ok(()) } else { Err(FileFault::NoFile(named(kind))) }
+fn is_file(kind: FileType) -> std::result::Result<(), FileError> {
+    if kind.is_file() { Ok(()) } else { Err(FileError::NoFile(named(kind))) }
 }
 
-/// What something is that is no file.
+/// The kind of something other than a file.
 fn named(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {
@@ -156,7 +156,7 @@ fn named(kind: FileType) -> &'static str {
     if kind.is_dir() { "a directory" } else { "no regular file" }
 }
 
-impl From<io::Error> for FileFault {
+impl From<io::Error> for FileError {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::Missing,
@@ -165,7 +165,7 @@ impl From<io::Error> for FileFault {
     }
 }
 
-impl fmt::Display for FileFault {
+impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Outside => f.write_str("leads out of the directory whose files may be read"),
@@ -211,7 +211,7 @@ mod tests {
             "a/../../secret",
             &sideways,
         ] {
-            assert!(matches!(files.open(path), Err(FileFault::Outside)), "{path}");
+            assert!(matches!(files.open(path), Err(FileError::Outside)), "{path}");
         }
         let said = |path: &str| files.open(path).unwrap_err().to_string();
         assert_eq!(
@@ -220,7 +220,7 @@ mod tests {
         );
         assert_eq!(said("none"), "does not exist");
         for path in ["a\0f", "loop", "a/f/g", &"a/../".repeat(2000), &"n".repeat(300)] {
-            assert!(matches!(files.open(path), Err(FileFault::Unreadable(_))), "{path}");
+            assert!(matches!(files.open(path), Err(FileError::Unreadable(_))), "{path}");
         }
         assert!(files.exists("in").unwrap() && !files.exists("none").unwrap() && files.exists("a").is_err());
         assert!(Files::below(root.join("a/f")).is_err() && Files::below(root.join("none")).is_err());

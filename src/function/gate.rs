@@ -1,16 +1,17 @@
-//! The argument gate: arguments as they were given become one value for each parameter.
+//! The argument gate: arranges arguments as one value for each parameter.
 
 use smallvec::SmallVec;
 
 use super::context::Cx;
 use super::spec::{Builtin, Default, Param};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::stdlib::strings::prefix;
 use crate::value::{JsonStyle, Value, write_json};
 
 /// Arguments in the order of the parameters.
 pub type Arranged<'v> = SmallVec<[Value<'v>; 6]>;
 
-/// Whether `given` holds a value for each of `params` already, in their order; they are checked then.
+/// Checks arguments that are already in the order of `params`. Returns `false` for others.
 pub fn in_order(builtin: &Builtin, params: &[Param], places: &[u32], given: &[Value<'_>]) -> Result<bool> {
     if places.len() != params.len() || !places.iter().enumerate().all(|(at, place)| at == *place as usize) {
         return Ok(false);
@@ -21,8 +22,8 @@ pub fn in_order(builtin: &Builtin, params: &[Param], places: &[u32], given: &[Va
     Ok(true)
 }
 
-/// Puts `given` (each for the parameter with the index in `places`) in the order of `params`, fills in
-/// defaults, and checks the types. Of a parameter given twice the last value counts.
+/// Arranges `given` in the order of `params`, adds defaults and checks the types. `places` holds the parameter of each
+/// argument. Of duplicate arguments the last counts.
 pub fn arrange<'v>(
     cx: &Cx<'v>,
     builtin: &Builtin,
@@ -75,13 +76,12 @@ fn mismatch(builtin: &Builtin, param: &Param, value: &Value<'_>) -> Box<Diagnost
     Diagnostic::new(Code::BadArgument, message)
 }
 
-/// `value` as JSON, cut after about 60 bytes.
+/// Quotes `value` as JSON, truncated after about 60 bytes.
 pub(crate) fn excerpt(value: Value<'_>) -> String {
     let mut text = String::new();
     let complete = write_json(value, JsonStyle::Compact, &mut text, &mut |len| if len > 60 { Err(()) } else { Ok(()) });
     if complete.is_err() {
-        let cut = (0..=60).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-        text.truncate(cut);
+        text.truncate(prefix(&text, 60).len());
         text.push('…');
     }
     format!("`{text}`")

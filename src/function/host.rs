@@ -1,4 +1,4 @@
-//! Functions that a user of the library registers: closures over named arguments.
+//! Functions that a user of the library registers: closures with named arguments.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ pub struct HostArgs {
 }
 
 impl HostArgs {
-    /// Arguments of a call: the value a filter or test is applied to, and the named ones.
+    /// Creates arguments: the value that a filter or test is applied to, and named ones.
     pub fn new(value: Option<Data>, named: DataMap) -> Self {
         Self { value, named }
     }
@@ -31,12 +31,12 @@ impl HostArgs {
         convert("the value", self.value.as_ref())
     }
 
-    /// The argument `name` as a `T`; an `Option` is `None` where it is not given.
+    /// The argument `name` as a `T`. An `Option` is `None` without the argument.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
         convert(&format!("argument `{name}`"), self.named.get(name))
     }
 
-    /// All named arguments, in the order in which they were given.
+    /// All named arguments, in their order.
     pub fn named(&self) -> &DataMap {
         &self.named
     }
@@ -50,14 +50,14 @@ fn convert<T: DeserializeOwned>(what: &str, data: Option<&Data>) -> Result<T, St
     })
 }
 
-/// What a registered function may answer with: anything that serialises, or a `Result` of it.
-pub trait IntoAnswer {
-    /// The answer as owned data, or the reason of a failure.
-    fn into_answer(self) -> Result<Data, String>;
+/// The result of a registered function: a `Result` of anything that serialises.
+pub trait IntoHostResult {
+    /// Converts to owned data, or to the reason of a failure.
+    fn into_result(self) -> Result<Data, String>;
 }
 
-impl<T: Serialize, E: std::fmt::Display> IntoAnswer for Result<T, E> {
-    fn into_answer(self) -> Result<Data, String> {
+impl<T: Serialize, E: std::fmt::Display> IntoHostResult for Result<T, E> {
+    fn into_result(self) -> Result<Data, String> {
         let value = self.map_err(|error| error.to_string())?;
         let json = serde_json::to_value(value).map_err(|error| error.to_string())?;
         serde_json::from_value(json).map_err(|error| error.to_string())

@@ -1,10 +1,10 @@
-//! Functions: what a language has beyond its syntax (filters, tests, functions), and what a user adds.
+//! Functions: filters, tests and functions of a language, and those that a user adds.
 //!
-//! A builtin is one row of a [`builtins!`](crate::builtins) table: kind, name, typed parameters with defaults,
-//! a line of documentation, examples that run as tests, and a body. A program names its functions and is
-//! linked against a [`Registry`] when it is loaded, so adding one renumbers nothing. The argument gate runs
-//! before a body: the body gets one value for each parameter, in the order of the row, checked against the
-//! parameter's type; an optional one without a default that is not given is [`Value::Undefined`].
+//! A builtin is one row of a [`builtins!`](crate::builtins) table: kind, name, typed parameters with defaults, a line of
+//! documentation, examples that run as tests, and a body. A program refers to functions by name and is linked with a
+//! [`Registry`] when it is loaded, so adding one renumbers nothing. The argument gate runs before a body: it gets one
+//! value for each parameter, in the order of the row, of the parameter's type. A missing optional argument without a
+//! default is [`Value::Undefined`].
 //!
 //! ```text
 //! builtins! {
@@ -18,33 +18,45 @@
 //! fn repeat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 //!     let [value, times] = args else { return Err(cx.arity()) };
 //!     …
-//!     cx.charge(len)?;          // the size is known: refuse before allocating
+//!     cx.charge(len)?;          // before the allocation
 //!     cx.text(&made)
 //! }
 //! ```
 
+mod body;
+mod caches;
+mod capabilities;
 mod context;
-mod fault;
+mod errors;
 mod files;
 mod gate;
 mod host;
 mod notes;
 pub mod overloads;
+#[cfg(feature = "patterns")]
+mod patterns;
 mod positional;
 mod registry;
+#[cfg(feature = "cel")]
+mod schemas;
 mod spec;
+mod typed;
 
-pub use context::{Budgets, Caches, Capabilities, Cx};
-pub use fault::{Fault, Outcome, PathStep, Wrong};
-pub use files::{FileFault, Files};
+pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody};
+pub use caches::Caches;
+pub use capabilities::Capabilities;
+pub use context::{Budgets, Cx};
+pub use errors::{Fault, Outcome, PathStep, Wrong, fitting};
+pub use files::{FileError, Files};
 pub(crate) use gate::excerpt;
 pub use gate::{arrange, in_order};
-pub use host::{HostArgs, IntoAnswer};
+pub use host::{HostArgs, IntoHostResult};
 pub use notes::{Note, Noted, Notes, Subject};
 pub use overloads::{Overload, Ty};
-pub use positional::{Admits, Answer, ClosureBody, Place, Positional, PositionalBody};
+pub use positional::{Admits, Positional, PositionalParam, ResultType};
 pub use registry::{Linked, Registry};
-pub use spec::{Body, Builtin, Default, Example, NativeBody, Param, Params, TemplateBody, Type};
+pub use spec::{Builtin, Default, Example, Param, Params, Type};
+pub use typed::{FromArgument, IntoValue, TypedBody};
 
 #[cfg(doc)]
 use crate::value::Value;

@@ -1,5 +1,4 @@
-//! Functions with several signatures: the gate picks one by what the arguments are when the function is called, a
-//! checker by what their types are before that.
+//! Functions with several signatures. The gate picks one by the arguments of a call, a checker by their types.
 //!
 //! ```text
 //! overloads! {
@@ -26,32 +25,31 @@
 //! ```
 //!
 //! A type is `Dyn Null Bool Int Uint Double String Bytes Timestamp Duration Type`, `(list T)`, `(map K V)`,
-//! `(optional T)`, `(type T)`, the name of an opaque type in quotation marks (`"net.IP"`), or one capital letter: a type
-//! parameter, the same type wherever it stands in a signature. A `member` overload is called as `receiver.name(…)`, the
-//! receiver being the first of its parameters; others as `name(…)`. The body may be the same for several overloads; it
-//! gets values of the parameters' types, of collections checked as far as their first element.
+//! `(optional T)`, `(type T)`, the name of an opaque type in quotation marks (`"net.IP"`), or a capital letter for a type
+//! parameter. A `member` overload is called as `receiver.name(…)`, with the receiver as its first parameter; others as
+//! `name(…)`. Overloads may share a body. It gets values of the parameters' types; collections are checked up to their
+//! first element.
 //!
-//! Two tables may each have overloads of one function: the registry joins them, and where two have one id the later one
-//! counts. Examples are expressions and what each equals (also in type), or the code of the error that it gives; each
-//! runs as a test.
+//! The registry joins the overloads of a function from several tables; of two with the same id, the later one counts.
+//! Examples are expressions with an equal value of the same type, or the code of their error. Each runs as a test.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use super::spec::NativeBody;
+use super::body::NativeBody;
 
-/// The type of a parameter or an answer.
+/// The type of a parameter or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ty {
-    /// Any value, of a type that shows when it is there.
+    /// Any value, of a type known at run time.
     Dyn,
     /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool,
-    /// A whole number with sign.
+    /// A signed integer.
     Int,
-    /// A whole number without sign.
+    /// An unsigned integer.
     Uint,
     /// A 64-bit float.
     Double,
@@ -59,11 +57,11 @@ pub enum Ty {
     String,
     /// Bytes.
     Bytes,
-    /// A moment.
+    /// A timestamp.
     Timestamp,
-    /// A span of time.
+    /// A duration.
     Duration,
-    /// A type as a value: this one, or any where it is [`Ty::Dyn`].
+    /// A type as a value: this one, or any type for [`Ty::Dyn`].
     Type(&'static Ty),
     /// A list of elements of one type.
     List(&'static Ty),
@@ -71,29 +69,29 @@ pub enum Ty {
     Map(&'static Ty, &'static Ty),
     /// A value of this type, or none.
     Optional(&'static Ty),
-    /// A type parameter by its name: one type in all of a signature.
+    /// A type parameter by its name.
     Param(&'static str),
-    /// A type that only functions look into, by its name.
+    /// An opaque type by its name.
     Opaque(&'static str),
 }
 
-/// One signature of a function, and what it does.
+/// A signature of a function with its body.
 #[derive(Debug, Clone)]
 pub struct Overload {
-    /// Its name, by which checked programs and costs know it; no other overload of a language has it.
+    /// The id in checked programs and cost tables, unique in a language.
     pub id: &'static str,
-    /// Whether it is called on a receiver, which is its first parameter.
+    /// `true` if it is called on a receiver, which is its first parameter.
     pub member: bool,
-    /// The types of its parameters, the receiver's first.
+    /// The types of the parameters, that of the receiver first.
     pub params: &'static [Ty],
-    /// The type of its answer.
+    /// The type of the result.
     pub result: Ty,
-    /// What it does; it gets one value for each parameter.
+    /// The body. It gets one value for each parameter.
     pub body: NativeBody,
 }
 
 impl Overload {
-    /// What a call site depends on, as bytes: how it is called and the types.
+    /// The parts that call sites depend on: id, form of call, types.
     pub(super) fn signature(&self) -> String {
         let types: Vec<_> = self.params.iter().map(ToString::to_string).collect();
         format!("{}{}({})->{};", self.id, if self.member { "." } else { "" }, types.join(","), self.result)
@@ -123,19 +121,19 @@ impl fmt::Display for Ty {
     }
 }
 
-/// `overloads` with `more` behind them; one of an id that is there already takes its place.
+/// Appends `more` to `overloads`. One with an existing id replaces the other.
 pub(super) fn joined(overloads: &[Overload], more: &[Overload]) -> Cow<'static, [Overload]> {
     let mut all = overloads.to_vec();
     for overload in more {
-        match all.iter_mut().find(|known| known.id == overload.id) {
-            Some(known) => *known = overload.clone(),
+        match all.iter_mut().find(|other| other.id == overload.id) {
+            Some(other) => *other = overload.clone(),
             None => all.push(overload.clone()),
         }
     }
     Cow::Owned(all)
 }
 
-/// Declares a table of functions with overloads: data only. See the head of [`crate::function::overloads`].
+/// Declares a table of overloaded functions. See the head of [`crate::function::overloads`].
 #[macro_export]
 #[doc(hidden)]
 macro_rules! overloads {
@@ -161,33 +159,30 @@ macro_rules! overloads {
     (@type $param:ident) => { $crate::function::Ty::Param(stringify!($param)) };
     (@member) => { false };
     (@member member) => { true };
-    (@needs) => { $crate::function::Capabilities::NONE };
-    (@needs $needs:ident) => { $crate::function::Capabilities::$needs };
     (
         $(#[$meta:meta])* $visibility:vis static $table:ident:
         $($name:literal $(needs $needs:ident)? : $doc:literal [$($example:literal => $result:literal),* $(,)?] {
-            $($id:literal $($member:ident)? ($($param:tt),* $(,)?) -> $answer:tt = $body:path;)*
+            $($($id:literal)+ $($member:ident)? ($($param:tt),* $(,)?) -> $answer:tt = $body:path;)*
         })*
     ) => {
         $(#[$meta])*
-        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin {
-            kind: $crate::bytecode::ImportKind::Function,
-            name: std::borrow::Cow::Borrowed($name),
-            params: $crate::function::Params::Overloaded(std::borrow::Cow::Borrowed(const { &[
+        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin::declared(
+            $crate::bytecode::ImportKind::Function,
+            $name,
+            $crate::function::Params::Overloaded(std::borrow::Cow::Borrowed(const { &[
                 $($crate::function::Overload {
-                    id: $id,
+                    id: concat!($($id),+),
                     member: $crate::overloads!(@member $($member)?),
                     params: const { &[$($crate::overloads!(@type $param)),*] },
                     result: const { $crate::overloads!(@type $answer) },
-                    body: $body,
+                    body: |cx, arguments| $crate::function::TypedBody::call($body, cx, arguments),
                 }),*
             ] })),
-            doc: std::borrow::Cow::Borrowed($doc),
-            examples: std::borrow::Cow::Borrowed(&[$(($example, $result)),*]),
-            needs: $crate::overloads!(@needs $($needs)?),
-            pure: true $(& $crate::function::Capabilities::$needs.is_none())?,
-            body: $crate::function::Body::Overloaded,
-        }),*];
+            $crate::function::Body::Overloaded,
+            $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
+            $doc,
+            &[$(($example, $result)),*],
+        )),*];
     };
 }
 

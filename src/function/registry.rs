@@ -1,14 +1,15 @@
-//! The functions a language has, and linking a program's imports to them.
+//! The functions of a language, and the linking of a program's imports.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::context::{Capabilities, Cx};
-use super::fault::Outcome;
-use super::host::{HostArgs, IntoAnswer};
+use super::body::Body;
+use super::context::Cx;
+use super::errors::Outcome;
+use super::host::{HostArgs, IntoHostResult};
 use super::positional::Positional;
-use super::spec::{Body, Builtin, Params};
+use super::spec::{Builtin, Params};
 use crate::bytecode::{Import, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::Value;
@@ -16,8 +17,8 @@ use crate::value::Value;
 /// The functions of one kind, by name.
 type OfKind = BTreeMap<Cow<'static, str>, Arc<Builtin>>;
 
-/// Functions by kind and name. A later registration of a name replaces an earlier one; but overloads of one name are
-/// one function. A clone costs nothing: the functions are shared until one of the two gets another.
+/// Functions by kind and name. A later function replaces an earlier one, except that overloads are joined. Clones share
+/// the functions until one of them changes.
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     functions: Arc<BTreeMap<ImportKind, OfKind>>,
@@ -27,7 +28,7 @@ pub struct Registry {
 pub type Linked = Box<[Arc<Builtin>]>;
 
 impl Registry {
-    /// A registry of these tables.
+    /// Creates a registry of these tables.
     pub fn of(tables: &[&'static [Builtin]]) -> Self {
         let mut registry = Self::default();
         for builtin in tables.iter().copied().flatten() {
@@ -36,42 +37,34 @@ impl Registry {
         registry
     }
 
-    /// Adds a function, or its overloads to the function of its name that has some.
+    /// Adds a function, or its overloads to an overloaded function with its name.
     pub fn insert(&mut self, mut builtin: Builtin) {
         let of_kind = Arc::make_mut(&mut self.functions).entry(builtin.kind).or_default();
-        if let Some(known) = of_kind.get(&builtin.name) {
-            builtin.join(known);
+        if let Some(earlier) = of_kind.get(&builtin.name) {
+            builtin.join(earlier);
         }
         of_kind.insert(builtin.name.clone(), Arc::new(builtin));
     }
 
-    /// Adds a user's closure as a function, filter or test.
-    pub fn insert_host<A: IntoAnswer>(
+    /// Adds a closure as a function, filter or test.
+    pub fn insert_host<A: IntoHostResult>(
         &mut self,
         kind: ImportKind,
         name: impl Into<String>,
         body: impl Fn(&HostArgs) -> A + Send + Sync + 'static,
     ) {
-        self.insert(Builtin {
-            kind,
-            name: Cow::Owned(name.into()),
-            params: Params::Open,
-            doc: "Registered by the host.".into(),
-            examples: Cow::Borrowed(&[]),
-            needs: Capabilities::NONE,
-            pure: false,
-            body: Body::Host(Arc::new(move |args| body(args).into_answer())),
-        });
+        let body = Body::Host(Arc::new(move |args| body(args).into_result()));
+        self.insert(Builtin::registered(kind, name.into(), Params::Open, body));
     }
 
-    /// Adds a closure as a function whose arguments are given by place: they are checked and converted first.
+    /// Adds a closure as a function with positional arguments, which are checked and converted.
     ///
     /// ```
-    /// use dropforge::function::{Admits, Answer, Place, Positional, Registry};
+    /// use dropforge::function::{Admits, Positional, PositionalParam, Registry, ResultType};
     /// use dropforge::value::Type;
-    /// let text = Place { name: "text".into(), ty: Type::String, admits: Admits::NONE };
+    /// let text = PositionalParam { name: "text".into(), ty: Type::String, admits: Admits::NONE };
     /// let takes =
-    ///     Positional { params: vec![text].into(), rest: None, answer: Answer::Is(Type::String), not_null: true };
+    ///     Positional { params: vec![text].into(), rest: None, result: ResultType::Is(Type::String), not_null: true };
     /// let mut registry = Registry::default();
     /// registry.insert_closure("shout", takes, |cx, given| {
     ///     let text = given.first().and_then(|text| text.as_str()).unwrap_or("");
@@ -84,19 +77,11 @@ impl Registry {
         params: Positional,
         body: impl for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>> + Send + Sync + 'static,
     ) {
-        self.insert(Builtin {
-            kind: ImportKind::Function,
-            name: Cow::Owned(name.into()),
-            params: Params::Positional(params),
-            doc: "Registered by the host.".into(),
-            examples: Cow::Borrowed(&[]),
-            needs: Capabilities::NONE,
-            pure: false,
-            body: Body::Closure(Arc::new(body)),
-        });
+        let (params, body) = (Params::Positional(params), Body::Closure(Arc::new(body)));
+        self.insert(Builtin::registered(ImportKind::Function, name.into(), params, body));
     }
 
-    /// The function of this kind and name.
+    /// Finds a function.
     pub fn get(&self, kind: ImportKind, name: &str) -> Option<&Arc<Builtin>> {
         self.functions.get(&kind)?.get(name)
     }
@@ -111,7 +96,7 @@ impl Registry {
         self.functions.values().flat_map(BTreeMap::values)
     }
 
-    /// The error of there being no function of this kind and name, with the nearest that there is.
+    /// The error of an unknown function, with a suggestion.
     pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
         let message = format!("{} `{name}` not found", kind.name());
         Diagnostic::new(Code::UnknownFunction, message)
@@ -119,16 +104,16 @@ impl Registry {
             .with_suggestion(name, self.names(kind))
     }
 
-    /// The functions that `imports` name.
+    /// Finds the functions of a program.
     ///
     /// # Errors
-    /// [`Code::UnknownFunction`] where there is none of this kind and name; [`Code::BadArgument`] where its
-    /// parameters are not those the program was compiled for.
+    /// [`Code::UnknownFunction`] for an unknown function, [`Code::BadArgument`] if its parameters changed since the program
+    /// was compiled.
     pub fn link<'p>(&self, imports: impl Iterator<Item = Import<'p>>) -> Result<Linked> {
         self.link_with(imports, &mut |name| Err(self.unknown(ImportKind::Template, name)))
     }
 
-    /// The same, where `template` finds the other templates that are called.
+    /// Finds the functions of a program, and with `template` the other templates that it calls.
     ///
     /// # Errors
     /// As [`Registry::link`], and those of `template`.

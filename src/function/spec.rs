@@ -1,26 +1,24 @@
-//! What a function declares: its parameters, its documentation, its examples, its body.
+//! The declaration of a function: parameters, documentation, examples, body.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use super::context::{Capabilities, Cx};
-use super::host::HostArgs;
+use super::body::{Body, TemplateBody};
+use super::capabilities::Capabilities;
 use super::overloads::{Overload, joined};
-use super::positional::{ClosureBody, Positional, PositionalBody};
+use super::positional::Positional;
 use crate::bytecode::{ImportKind, Signature};
-use crate::diagnostics::Result;
-use crate::value::{Data, Value};
+use crate::value::Value;
 
-/// The type of a parameter, as far as the gate checks it.
+/// The type of a parameter, which the gate checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
-    /// Anything; the body looks itself.
+    /// Anything. The body checks it.
     Any,
     /// A boolean.
     Bool,
-    /// A whole number.
+    /// An integer.
     Int,
-    /// A whole number that is not negative.
+    /// A non-negative integer.
     Size,
     /// Any number.
     Number,
@@ -33,7 +31,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// Whether `value` is of this type.
+    /// Returns `true` if `value` has this type.
     pub fn admits(self, value: &Value<'_>) -> bool {
         match self {
             Type::Any => true,
@@ -47,7 +45,7 @@ impl Type {
         }
     }
 
-    /// The type as a user says it, with its article.
+    /// The type with its article, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Type::Any => "any value",
@@ -62,16 +60,16 @@ impl Type {
     }
 }
 
-/// What a parameter is when it is not given.
+/// The value of a missing argument.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Default {
-    /// It must be given.
+    /// None: the argument is required.
     Required,
-    /// The body gets [`Value::Undefined`].
+    /// [`Value::Undefined`].
     Absent,
     /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// Text.
     Str(&'static str),
@@ -84,94 +82,55 @@ pub struct Param {
     pub name: &'static str,
     /// Its type.
     pub ty: Type,
-    /// What it is when it is not given.
+    /// The value of a missing argument.
     pub default: Default,
 }
 
 /// The parameters of a function.
 #[derive(Debug, Clone)]
 pub enum Params {
-    /// These; the first of a filter or test is the value it is applied to.
+    /// Named parameters. The first of a filter or test is the value that it is applied to.
     Named(&'static [Param]),
-    /// Any names: the body gets them as given.
+    /// Open parameters: the body gets arguments of any name.
     Open,
-    /// By place; the language's gate converts and checks what is given.
+    /// Positional parameters, which the language's gate converts and checks.
     Positional(Positional),
-    /// One of several signatures: the language's gate picks it by what is given.
+    /// Several signatures, of which the language's gate picks one by the arguments.
     Overloaded(Cow<'static, [Overload]>),
 }
 
 impl Params {
-    /// What a call site says of an argument that is given by place.
+    /// The parameter of a positional argument at a call site.
     pub const BY_PLACE: u32 = 0;
 
-    /// What it says of the last one where that is a collection, whose elements are given.
+    /// The parameter of the last argument if it is a collection whose elements are the arguments.
     pub const SPREAD: u32 = 1;
 
-    /// What it says of the first one where that is the receiver of a function with overloads.
+    /// The parameter of the first argument if it is the receiver of an overloaded function.
     pub const RECEIVER: u32 = 2;
 }
 
-/// An example: a template and what it renders to, or the code of the error it gives (`"E0403"`).
+/// An example: a template, and its output or the code of its error (`"E0403"`).
 pub type Example = (&'static str, &'static str);
-
-/// A body written in the engine's own terms; it gets one value for each parameter.
-pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
-
-/// A body registered by a user of the library.
-pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, String> + Send + Sync>;
-
-/// A body that the engine makes of another template.
-pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> + Send + Sync>;
-
-/// What a function does.
-#[derive(Clone)]
-pub enum Body {
-    /// A builtin's body.
-    Native(NativeBody),
-    /// A builtin's body whose arguments are given by place.
-    Positional(PositionalBody),
-    /// A closure whose arguments are given by place.
-    Closure(ClosureBody),
-    /// A user's closure.
-    Host(HostBody),
-    /// Those of its overloads.
-    Overloaded,
-    /// Another template's: it takes a map of inputs and gives text.
-    Template(TemplateBody),
-}
-
-impl std::fmt::Debug for Body {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Body::Native(_) => "Native",
-            Body::Positional(_) => "Positional",
-            Body::Closure(_) => "Closure",
-            Body::Host(_) => "Host",
-            Body::Overloaded => "Overloaded",
-            Body::Template(_) => "Template",
-        })
-    }
-}
 
 /// A function, filter or test.
 #[derive(Debug, Clone)]
 pub struct Builtin {
-    /// Function, filter, test or template.
+    /// The kind of function.
     pub kind: ImportKind,
     /// Its name.
     pub name: Cow<'static, str>,
     /// Its parameters.
     pub params: Params,
-    /// What it does, in a sentence; in several where tables join.
+    /// Documentation in one sentence, or several if tables were joined.
     pub doc: Cow<'static, str>,
-    /// Examples, each a test.
+    /// Examples. Each is a test.
     pub examples: Cow<'static, [Example]>,
-    /// What the engine must allow for it to exist.
+    /// The capabilities that it needs.
     pub needs: Capabilities<'static>,
-    /// Whether the same arguments always give the same value. What needs a capability is not pure.
+    /// `true` if its result depends only on its arguments. A function that needs a capability is not pure.
     pub pure: bool,
-    /// What it does.
+    /// The implementation.
     pub body: Body,
 }
 
@@ -179,26 +138,41 @@ pub struct Builtin {
 static INPUTS: &[Param] = &[Param { name: "inputs", ty: Type::Map, default: Default::Required }];
 
 impl Builtin {
-    /// The template `name` as what a program calls.
-    pub(crate) fn of_template(name: impl Into<Cow<'static, str>>, body: TemplateBody) -> Self {
-        Self {
-            kind: ImportKind::Template,
-            name: name.into(),
-            params: Params::Named(INPUTS),
-            doc: "The text of another template with a map as its inputs.".into(),
-            examples: Cow::Borrowed(&[]),
-            needs: Capabilities::NONE,
-            pure: false,
-            body: Body::Template(body),
-        }
+    /// Creates a row of a table.
+    #[doc(hidden)]
+    pub const fn declared(
+        kind: ImportKind,
+        name: &'static str,
+        params: Params,
+        body: Body,
+        needs: Capabilities<'static>,
+        doc: &'static str,
+        examples: &'static [Example],
+    ) -> Self {
+        let (name, doc, examples, pure) =
+            (Cow::Borrowed(name), Cow::Borrowed(doc), Cow::Borrowed(examples), needs.is_none());
+        Self { kind, name, params, doc, examples, needs, pure, body }
     }
 
-    /// Takes the overloads of an earlier function of this name, where both have overloads; with what is said of them, where
-    /// one of them is not replaced.
+    /// Creates a function that was not declared in a table, and may not be pure.
+    pub(super) fn registered(kind: ImportKind, name: String, params: Params, body: Body) -> Self {
+        let declared = Self::declared(kind, "", params, body, Capabilities::NONE, "Registered by the host.", &[]);
+        Self { name: name.into(), pure: false, ..declared }
+    }
+
+    /// The function that renders the template `name`.
+    pub(crate) fn of_template(name: impl Into<String>, body: TemplateBody) -> Self {
+        let doc = "The text of another template with a map as its inputs.".into();
+        let (params, body) = (Params::Named(INPUTS), Body::Template(body));
+        Self { doc, ..Self::registered(ImportKind::Template, name.into(), params, body) }
+    }
+
+    /// Adds the overloads of an earlier function with the same name, with their documentation unless all of them are
+    /// replaced.
     pub(super) fn join(&mut self, earlier: &Self) {
-        let (Params::Overloaded(known), Params::Overloaded(more)) = (&earlier.params, &self.params) else { return };
-        let replaced = known.iter().all(|known| more.iter().any(|overload| overload.id == known.id));
-        self.params = Params::Overloaded(joined(known, more));
+        let (Params::Overloaded(old), Params::Overloaded(new)) = (&earlier.params, &self.params) else { return };
+        let replaced = old.iter().all(|old| new.iter().any(|overload| overload.id == old.id));
+        self.params = Params::Overloaded(joined(old, new));
         if replaced {
             return;
         }
@@ -209,15 +183,15 @@ impl Builtin {
         self.pure &= earlier.pure;
     }
 
-    /// The parameters, as far as call sites depend on them.
+    /// The fingerprint of the parameters that call sites depend on.
     pub fn signature(&self) -> Signature {
-        // FNV-1a: the number stands in artifacts, so it must not depend on a library's version.
+        // FNV-1a: artifacts contain the hash, so it must not depend on a library's version.
         let mut hash = 0x811C_9DC5_u32;
         let mut mix = |byte: u8| hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
         let count = match &self.params {
             _ if self.kind == ImportKind::Template => return Signature::TEMPLATE,
             Params::Open => return Signature::OPEN,
-            // The gate checks each call; all that a call site says of an argument is how it is given.
+            // The gate checks each call. A call site only says in which way an argument is given.
             Params::Positional(_) => return Signature::of(2, 0),
             Params::Named(params) => {
                 for param in *params {
@@ -226,7 +200,7 @@ impl Builtin {
                 }
                 params.len()
             }
-            // The same, but a program may have been checked by these signatures.
+            // A program may have been checked against these signatures.
             Params::Overloaded(overloads) => {
                 overloads.iter().for_each(|overload| overload.signature().bytes().for_each(&mut mix));
                 3
@@ -236,12 +210,13 @@ impl Builtin {
     }
 }
 
-/// Declares a table of builtins: data only. See the head of [`crate::function`].
+/// Declares a table of builtins. See the head of [`crate::function`].
 #[macro_export]
 #[doc(hidden)]
 macro_rules! builtins {
     (@kind filter) => { $crate::bytecode::ImportKind::Filter };
     (@kind test) => { $crate::bytecode::ImportKind::Test };
+    (@kind intrinsic) => { $crate::bytecode::ImportKind::Intrinsic };
     (@kind function) => { $crate::bytecode::ImportKind::Function };
     (@default) => { $crate::function::Default::Required };
     (@default absent) => { $crate::function::Default::Absent };
@@ -249,31 +224,28 @@ macro_rules! builtins {
     (@default false) => { $crate::function::Default::Bool(false) };
     (@default int $n:literal) => { $crate::function::Default::Int($n) };
     (@default str $text:literal) => { $crate::function::Default::Str($text) };
-    (@needs) => { $crate::function::Capabilities::NONE };
-    (@needs $needs:ident) => { $crate::function::Capabilities::$needs };
     (
         $(#[$meta:meta])* $visibility:vis static $table:ident:
         $($kind:ident $name:literal
             ($($param:ident: $ty:ident $(= $default:ident $($given:literal)?)?),* $(,)?)
-            = $body:path
+            = $body:expr
             $(, needs $needs:ident)?
             , $doc:literal
             [$($template:literal => $rendered:literal),* $(,)?];)*
     ) => {
         $(#[$meta])*
-        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin {
-            kind: $crate::builtins!(@kind $kind),
-            name: std::borrow::Cow::Borrowed($name),
-            params: $crate::function::Params::Named(&[$($crate::function::Param {
+        $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin::declared(
+            $crate::builtins!(@kind $kind),
+            $name,
+            $crate::function::Params::Named(&[$($crate::function::Param {
                 name: stringify!($param),
                 ty: $crate::function::Type::$ty,
                 default: $crate::builtins!(@default $($default $($given)?)?),
             }),*]),
-            doc: std::borrow::Cow::Borrowed($doc),
-            examples: std::borrow::Cow::Borrowed(&[$(($template, $rendered)),*]),
-            needs: $crate::builtins!(@needs $($needs)?),
-            pure: true $(& $crate::function::Capabilities::$needs.is_none())?,
-            body: $crate::function::Body::Native($body),
-        }),*];
+            $crate::function::Body::Native($body),
+            $crate::function::Capabilities::NONE$(.and($crate::function::Capabilities::$needs))?,
+            $doc,
+            &[$(($template, $rendered)),*],
+        )),*];
     };
 }

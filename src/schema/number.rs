@@ -1,4 +1,4 @@
-//! Numbers of schemas and values, compared exactly.
+//! Exact comparison of numbers in schemas and values.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,17 +6,20 @@ use std::fmt;
 use crate::stdlib::bignum::BigNum;
 use crate::value::{Data, Extended, Value};
 
-/// Bits that hold every number that is compared here.
+/// A precision in bits that holds every number exactly.
 const FULL: u16 = 512;
+
+/// The precision of quotients. The bits beyond absorb the rounding of decimal fractions.
+const QUOTIENT: u16 = 300;
 
 /// A number of a schema or a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Number {
-    /// A whole number that fits 64 bits, with a sign or without.
+    /// An integer in the range of `i64` or `u64`.
     Whole(i128),
     /// A 64-bit float.
     Float(f64),
-    /// Any other.
+    /// Any other number.
     Big(BigNum),
 }
 
@@ -40,7 +43,7 @@ impl Number {
         }
     }
 
-    /// As data; what has no such twin is as near as a float comes.
+    /// The number as data, if necessary as the nearest float.
     pub(super) fn to_data(self) -> Data {
         match self {
             Number::Whole(n) => {
@@ -51,13 +54,30 @@ impl Number {
         }
     }
 
-    /// Which is greater, exactly; `None` where one is not a number.
+    /// Compares two numbers exactly. `None` if one is NaN.
     pub(super) fn compare(self, other: Number) -> Option<Ordering> {
         match (self, other) {
             (Number::Whole(a), Number::Whole(b)) => Some(a.cmp(&b)),
             (Number::Float(a), Number::Float(b)) => a.partial_cmp(&b),
             _ => Some(self.big()?.compare(&other.big()?)),
         }
+    }
+
+    pub(super) fn is_positive(self) -> bool {
+        self.compare(Number::Whole(0)).is_some_and(Ordering::is_gt)
+    }
+
+    /// Returns `true` if the number is an integral multiple of `factor`, as both are written in decimal.
+    pub(super) fn is_multiple_of(self, factor: Number) -> bool {
+        if let (Number::Whole(number), Number::Whole(factor)) = (self, factor) {
+            return factor != 0 && number % factor == 0;
+        }
+        let decimal = |number: Number| match number {
+            Number::Float(n) => BigNum::of_shortest_text(n),
+            number => number.big(),
+        };
+        let quotient = decimal(self).zip(decimal(factor)).and_then(|(number, factor)| number.div(&factor));
+        quotient.is_some_and(|quotient| quotient.with_precision(QUOTIENT).is_whole())
     }
 
     fn big(self) -> Option<BigNum> {
@@ -114,6 +134,23 @@ mod tests {
         ] {
             assert_eq!(a.compare(b), wanted, "{a:?} {b:?}");
             assert_eq!(b.compare(a), wanted.map(Ordering::reverse), "{b:?} {a:?}");
+        }
+    }
+
+    #[test]
+    fn multiples_are_those_of_decimals() {
+        let float = |n: f64| Number::Float(n);
+        for (number, factor, wanted) in [
+            (float(0.3), float(0.1), true),
+            (float(1.1), float(0.01), true),
+            (float(0.35), float(0.1), false),
+            (Number::Whole(7), float(3.5), true),
+            (Number::Whole(7), Number::Whole(2), false),
+            (float(1e308), float(0.5), true),
+            (float(1e-7), float(1e-8), true),
+            (float(4.5), Number::Whole(1), false),
+        ] {
+            assert_eq!(number.is_multiple_of(factor), wanted, "{number} {factor}");
         }
     }
 

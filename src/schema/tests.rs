@@ -1,6 +1,6 @@
 //! Schemas that are read and values that are held against them.
 
-use super::{Schema, Schemas, Types, Violation};
+use super::{Draft, Schema, SchemaError, Schemas, Types, Violation};
 use crate::limits::Limits;
 use crate::stdlib::bignum::BigNum;
 use crate::text::Source;
@@ -8,6 +8,10 @@ use crate::value::{Arena, Data, Entries, Extended, InputBuilder, Shapes, Type, V
 
 fn data(text: &str) -> Data {
     yaml::read_data(&Source::new("in.yaml", text), &Limits::default()).expect("YAML")
+}
+
+fn read(data: &Data) -> Result<Schema, Vec<SchemaError>> {
+    Schema::read(data, Draft::Template)
 }
 
 /// The input `text`, as long as `arena` lives.
@@ -18,7 +22,7 @@ fn with<T>(text: &str, then: impl FnOnce(Value<'_>) -> T) -> T {
 }
 
 fn found(schema: &str, text: &str) -> String {
-    let schema = Schema::read(&data(schema)).unwrap_or_else(|faults| panic!("{schema}: {faults:?}"));
+    let schema = read(&data(schema)).unwrap_or_else(|faults| panic!("{schema}: {faults:?}"));
     let found = with(text, |value| schema.validate(value, 100, &mut |_| Ok::<(), ()>(()))).expect("steps");
     found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
@@ -114,27 +118,27 @@ fn every_fault_of_a_schema_is_told_with_its_place() {
         ),
         ("{pattern: 1}", "/pattern: `pattern` is a regular expression"),
     ] {
-        let told = |fault: super::Fault| {
+        let told = |fault: SchemaError| {
             let help = fault.help.map_or(String::new(), |help| format!("; {help}"));
             format!("{}: {}{help}", fault.pointer, fault.message)
         };
-        let faults = Schema::read(&data(schema)).expect_err(schema);
+        let faults = read(&data(schema)).expect_err(schema);
         assert_eq!(faults.into_iter().map(told).collect::<Vec<_>>().join(" | "), wanted, "{schema}");
     }
     for pattern in ["(", "a**", "a{1001}", "(?=a)", &"(".repeat(2000), &"a".repeat(5000), &"(a{1000}){1000}".repeat(3)]
     {
         let schema = Data::Map([("pattern".to_owned(), Data::Str(pattern.to_owned()))].into_iter().collect());
-        assert_eq!(Schema::read(&schema).expect_err(pattern)[0].pointer, "/pattern");
+        assert_eq!(read(&schema).expect_err(pattern)[0].pointer, "/pattern");
     }
 }
 
 #[test]
 fn what_a_schema_says_beside_its_bounds() {
-    let schema = Schema::read(&data("{type: integer, default: 3, description: d}")).unwrap();
+    let schema = read(&data("{type: integer, default: 3, description: d}")).unwrap();
     assert_eq!((schema.default_value(), schema.is_required()), (Some(&Data::Int(3)), false));
-    let schema = Schema::read(&data("{type: [integer, string], required: true}")).unwrap();
+    let schema = read(&data("{type: [integer, string], required: true}")).unwrap();
     assert!(schema.is_required());
-    let defaulted = Schema::read(&data("{type: integer, required: true, default: 1}")).unwrap();
+    let defaulted = read(&data("{type: integer, required: true, default: 1}")).unwrap();
     assert!(!defaulted.is_required());
     let kept = Schemas::read(&Schemas::text([("x", &defaulted)])).unwrap();
     assert!(kept.validate(&[Value::Undefined], 1, &mut |_| Ok::<(), ()>(())).unwrap().is_empty());
@@ -145,7 +149,7 @@ fn what_a_schema_says_beside_its_bounds() {
 
 #[test]
 fn work_is_paid_for_and_violations_are_counted() {
-    let schema = Schema::read(&data("items: {enum: [a, b, c]}")).unwrap();
+    let schema = read(&data("items: {enum: [a, b, c]}")).unwrap();
     with(&format!("[{}]", "x,".repeat(1000)), |value| {
         let mut spent = 0;
         let found = schema.validate(value, 7, &mut |steps| {
@@ -165,7 +169,7 @@ fn work_is_paid_for_and_violations_are_counted() {
 
 /// A value beside those of JSON, against `schema`.
 fn found_in(schema: &str, value: impl FnOnce(&Arena) -> Value<'_>) -> Vec<Violation> {
-    let (schema, arena) = (Schema::read(&data(schema)).expect(schema), Arena::new());
+    let (schema, arena) = (read(&data(schema)).expect(schema), Arena::new());
     schema.validate(value(&arena), 100, &mut |_| Ok::<(), ()>(())).expect("steps")
 }
 
@@ -221,7 +225,7 @@ fn keys_that_are_not_text_are_no_properties() {
         arena.entries(Entries::new(arena, &keys, &[Value::Null, Value::Int(1), Value::Null]).unwrap())
     }
     let told = |schema: &str| {
-        let (schema, arena) = (Schema::read(&data(schema)).expect(schema), Arena::new());
+        let (schema, arena) = (read(&data(schema)).expect(schema), Arena::new());
         let found = schema.validate(entries(&arena), 100, &mut |_| Ok::<(), ()>(())).expect("steps");
         found.into_iter().map(|found| format!("{} {}", found.pointer, found.keyword)).collect::<Vec<_>>().join("; ")
     };
@@ -245,7 +249,7 @@ fn violations_say_what_may_be_meant() {
         ("{additionalProperties: false}", "{a: 1}", None),
         ("string", "1", None),
     ] {
-        let schema = Schema::read(&data(schema)).expect(schema);
+        let schema = read(&data(schema)).expect(schema);
         let found = with(value, |value| schema.validate(value, 9, &mut |_| Ok::<(), ()>(()))).expect("steps");
         assert_eq!((found.len(), found[0].help.as_deref()), (1, wanted), "{value}");
         assert!(schema.node(found[0].node).is_some());
@@ -269,13 +273,13 @@ fn defaults_fit_their_own_schemas() {
             "/default: the default does not fit its own schema: a string is wanted (type), not null",
         ),
     ] {
-        let faults = Schema::read(&data(schema)).err().unwrap_or_default();
+        let faults = read(&data(schema)).err().unwrap_or_default();
         let told: Vec<_> = faults.iter().map(|fault| format!("{}: {}", fault.pointer, fault.message)).collect();
         assert_eq!(told.join(" | "), wanted, "{schema}");
     }
     let many: Vec<_> = (0..2_000).map(|n| n.to_string()).collect();
     let slow = format!("items: {{enum: [{}]}}\ndefault: [{}]", many.join(", "), vec!["1999"; 2_000].join(", "));
-    let faults = Schema::read(&data(&slow)).expect_err("too much work");
+    let faults = read(&data(&slow)).expect_err("too much work");
     assert_eq!(faults[0].message, "holding the defaults against their schemas takes too long");
 }
 
@@ -291,8 +295,7 @@ properties:
   c: {enum: [~, true, 1, 18446744073709551615, 0.1, .inf, ~x, '~x', [1.5, {k: '~~'}]]}
   d: {items: {const: 1}, minItems: 1, maxItems: 2, additionalProperties: true}
 additionalProperties: {additionalProperties: false, properties: {x: integer}}";
-    let (first, must) =
-        (Schema::read(&data(written)).unwrap(), Schema::read(&data("{type: string, required: true}")).unwrap());
+    let (first, must) = (read(&data(written)).unwrap(), read(&data("{type: string, required: true}")).unwrap());
     let text = Schemas::text([("x", &first), ("y", &must)]);
     assert!(!text.contains("gone"), "{text}");
     let again = Schemas::read(&text).expect("the same schemas");
@@ -316,16 +319,13 @@ additionalProperties: {additionalProperties: false, properties: {x: integer}}";
 #[test]
 fn schemas_that_mean_harm_are_refused_or_cheap() {
     let deep = |levels: usize| format!("{}1{}", "{items: ".repeat(levels), "}".repeat(levels));
-    assert!(Schema::read(&data(&deep(101))).unwrap_err()[0].message.contains("nests too deep"));
+    assert!(read(&data(&deep(101))).unwrap_err()[0].message.contains("nests deeper"));
     let deep = format!("{}integer{}", "{items: ".repeat(100), "}".repeat(100));
-    let schema = Schema::read(&data(&deep)).unwrap();
+    let schema = read(&data(&deep)).unwrap();
     assert!(Schemas::read(&Schemas::text([("x", &schema)])).is_some());
     let consts = format!("{{const: {}1{}}}", "[".repeat(99), "]".repeat(99));
-    let schema = Schema::read(&data(&consts)).unwrap();
+    let schema = read(&data(&consts)).unwrap();
     assert!(Schemas::read(&Schemas::text([("x", &schema)])).is_some());
     let many: String = (0..1_000).map(|n| format!("p{n}: 1\n")).collect();
-    assert_eq!(
-        Schema::read(&data(&format!("properties:\n  {}", many.replace('\n', "\n  ").trim()))).unwrap_err().len(),
-        100
-    );
+    assert_eq!(read(&data(&format!("properties:\n  {}", many.replace('\n', "\n  ").trim()))).unwrap_err().len(), 100);
 }

@@ -1,16 +1,19 @@
-//! The types that schemas know, and which of them a value is of.
+//! The types of JSON Schema and the types of values.
 
-use super::Types;
-use crate::value::{Data, Entries, Extended, Map, Type, Value};
+use crate::value::{Entries, Extended, Map, Type, Value};
+
+/// A set of types: those that a schema allows, or those of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Types(u8);
 
 impl Types {
-    /// The names of the types, each of which is one bit, lowest first.
+    /// The names of the types, in the order of their bits.
     pub const NAMES: [&'static str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
     /// `null`
     pub const NULL: Types = Types(1);
     /// `boolean`
     pub const BOOLEAN: Types = Types(2);
-    /// `integer`: also a float without a fraction.
+    /// `integer`, including floats without a fraction.
     pub const INTEGER: Types = Types(4);
     /// `number`
     pub const NUMBER: Types = Types(8);
@@ -21,37 +24,37 @@ impl Types {
     /// `object`
     pub const OBJECT: Types = Types(64);
 
-    /// The type called `name`.
+    /// The type `name`.
     pub fn named(name: &str) -> Option<Types> {
         Self::NAMES.iter().position(|known| *known == name).map(|at| Types(1 << at))
     }
 
-    /// These and those.
+    /// The union of two sets.
     pub const fn or(self, other: Types) -> Types {
         Types(self.0 | other.0)
     }
 
-    /// Whether one of `other` is among them.
+    /// Returns `true` if the sets have a type in common.
     pub const fn has(self, other: Types) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether nothing is said of the type.
+    /// Returns `true` if no type is specified.
     pub const fn is_any(self) -> bool {
         self.0 == 0
     }
 
-    /// The names of the types.
+    /// The names of the types in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().enumerate().filter(move |(at, _)| self.0 & (1 << at) != 0).map(|(_, name)| name)
     }
 
-    /// The names of the types in a sentence: `null or a string`.
+    /// The names for a sentence: `null or a string`.
     pub fn sentence(self) -> String {
         self.names().map(with_article).collect::<Vec<_>>().join(" or ")
     }
 
-    /// Every type that a value is of; what JSON has no type for (bytes, a moment) is of none.
+    /// All types of a value. A value without a JSON type, such as bytes or a timestamp, has none.
     pub fn of(value: Value<'_>) -> Types {
         match value {
             Value::Null => Types::NULL,
@@ -75,26 +78,18 @@ impl Types {
         }
     }
 
-    /// Every type that a value is of.
-    pub fn of_data(data: &Data) -> Types {
-        match data {
-            Data::Null => Types::NULL,
-            Data::Bool(_) => Types::BOOLEAN,
-            Data::Int(_) | Data::Uint(_) => Types::INTEGER.or(Types::NUMBER),
-            Data::Float(n) => Types::of_float(*n),
-            Data::Str(_) => Types::STRING,
-            Data::List(_) => Types::ARRAY,
-            Data::Map(_) => Types::OBJECT,
-        }
+    /// The types of `value` in draft 4, where a float is never an integer.
+    pub(super) fn strict(self, value: Value<'_>) -> Types {
+        if matches!(value, Value::Float(_)) { Types::NUMBER } else { self }
     }
 
-    /// Every type that a float is of.
+    /// All types of a float.
     fn of_float(n: f64) -> Types {
         if n.is_finite() && n.fract() == 0.0 { Types::INTEGER.or(Types::NUMBER) } else { Types::NUMBER }
     }
 }
 
-/// What a value is, in a sentence: `an array`.
+/// A name with its article: `an array`.
 pub(super) fn with_article(name: &str) -> String {
     match name.as_bytes().first() {
         _ if matches!(name, "null" | "bytes") => name.to_owned(),
@@ -103,8 +98,7 @@ pub(super) fn with_article(name: &str) -> String {
     }
 }
 
-/// A value without what a schema does not look at: how it is written, its marks, the type of its elements. `None` where
-/// it is not known yet.
+/// A value without notation, marks and element type, which schemas ignore. `None` for an unknown value.
 pub(super) fn plain(mut value: Value<'_>) -> Option<Value<'_>> {
     loop {
         value = match value.extended() {
@@ -121,7 +115,7 @@ pub(super) fn plain(mut value: Value<'_>) -> Option<Value<'_>> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fields<'v> {
     Map(&'v Map<'v>),
-    /// With keys that are not all text; these have no schema of their own.
+    /// With keys other than text. Only text keys can be declared properties.
     Entries(Entries<'v>),
 }
 
@@ -141,7 +135,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Whether there is a property of this name.
+    /// Returns `true` if there is a property `name`.
     pub fn has(self, name: &str) -> bool {
         match self {
             Fields::Map(map) => map.get(name).is_some(),
@@ -149,29 +143,43 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// Calls `each` with every key and value.
-    ///
-    /// # Errors
-    /// Those of `each`.
-    pub fn each<E>(self, mut each: impl FnMut(Field<'_>, Value<'v>) -> Result<(), E>) -> Result<(), E> {
-        match self {
-            Fields::Map(map) => map.iter().try_for_each(|(name, value)| each(Field::Named(name), value)),
-            Fields::Entries(entries) => entries.iter().try_for_each(|(key, value)| match key {
-                Value::Str(name) => each(Field::Named(name.as_str()), value),
-                Value::Int(n) => each(Field::Other(&n.to_string()), value),
-                Value::Uint(n) => each(Field::Other(&n.to_string()), value),
-                Value::Bool(truth) => each(Field::Other(if truth { "true" } else { "false" }), value),
-                _ => Ok(()),
-            }),
-        }
+    /// The properties with their values. Entries with null keys are skipped.
+    pub fn iter(self) -> impl Iterator<Item = (Field<'v>, Value<'v>)> {
+        let (map, entries) = match self {
+            Fields::Map(map) => (Some(map), None),
+            Fields::Entries(entries) => (None, Some(entries)),
+        };
+        let named = map.into_iter().flat_map(Map::iter).map(|(name, value)| (Field::Named(name), value));
+        let keyed = entries.into_iter().flat_map(|entries| entries.iter());
+        named.chain(keyed.filter_map(|(key, value)| Some((Field::of(key)?, value))))
     }
 }
 
-/// The key of an entry.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Field<'f> {
+/// The key of a property.
+#[derive(Debug, Clone)]
+pub(super) enum Field<'v> {
     /// Text.
-    Named(&'f str),
-    /// Anything else, as text.
-    Other(&'f str),
+    Named(&'v str),
+    /// Any other key, as text.
+    Other(String),
+}
+
+impl<'v> Field<'v> {
+    fn of(key: Value<'v>) -> Option<Self> {
+        Some(match key {
+            Value::Str(name) => Field::Named(name.as_str()),
+            Value::Int(n) => Field::Other(n.to_string()),
+            Value::Uint(n) => Field::Other(n.to_string()),
+            Value::Bool(truth) => Field::Other(truth.to_string()),
+            _ => return None,
+        })
+    }
+
+    /// The text of the key.
+    pub fn name(&self) -> &str {
+        match self {
+            Field::Named(name) => name,
+            Field::Other(name) => name,
+        }
+    }
 }

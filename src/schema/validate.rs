@@ -1,132 +1,33 @@
-//! A value against a schema.
+//! Validates values against schemas.
 
 use std::cmp::Ordering;
-use std::fmt;
 
-use super::types::{Field, Fields, plain, with_article};
-use super::{Additional, Bound, Node, NodeId, Number, Pattern, Schema, Sizes, Types};
+use super::location::{Location, Step};
+use super::types::{Field, Fields, plain};
+use super::violation::{SHOWN, described, json_of, text_of};
+use super::{Additional, Bound, Detail, Draft, Node, NodeId, Number, Pattern, Schema, Sizes, Types, Violation};
 use crate::diagnostics::nearest;
-use crate::stdlib::pattern::search_steps;
+use crate::stdlib::regex_cost::search_steps;
 use crate::value::{Arena, Data, InputBuilder, Shapes, Value};
 
-/// Bytes of a value that are shown.
-const SHOWN: usize = 60;
+/// Maximum number of names and values listed in a message.
+const LISTED: usize = 10;
 
-/// Names and values that are counted up.
-const NAMES: usize = 10;
+/// Maximum number of names and values to search for a suggestion.
+const SEARCHED: usize = 1000;
 
-/// Names and values among which one is looked for that may have been meant.
-const SOUGHT: usize = 1000;
-
-/// What a value does against its schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation {
-    /// The JSON pointer of the part of the value that does it; empty where it is the whole.
-    pub pointer: String,
-    /// The same as it is written in expressions: `services[0].name`.
-    pub path: String,
-    /// The JSON pointer of the schema it does not fit.
-    pub schema: String,
-    /// The schema, which says what the bound is.
-    pub node: NodeId,
-    /// Which of several values it is about, counted from 0.
-    pub nth: usize,
-    /// The word of the schema: `type`, `maximum`.
-    pub keyword: &'static str,
-    /// What the word says, as JSON: `"string"`, `65535`; cut where it is long.
-    pub limit: String,
-    /// The value, as JSON, cut where it is long: of a list or a map only which it is; `None` where there is nothing.
-    pub value: Option<String>,
-    /// What is wanted: `a string is wanted`.
-    pub wanted: String,
-    /// What there is: `the integer 1`; empty where there is nothing.
-    pub found: String,
-    /// What to do about it.
-    pub help: Option<String>,
-}
-
-impl Violation {
-    /// What is wrong, without where: `a string is wanted (type), not the integer 1`.
-    pub fn what(&self) -> String {
-        let not = if self.found.is_empty() { String::new() } else { format!(", not {}", self.found) };
-        format!("{} ({}){not}", self.wanted, self.keyword)
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.path.is_empty() {
-            write!(f, "`{}`: ", self.path)?;
-        }
-        f.write_str(&self.what())
-    }
-}
-
-/// The way from the root to a part of a value.
-#[derive(Clone, Copy)]
-struct Way<'w> {
-    up: Option<&'w Way<'w>>,
-    step: Step<'w>,
-}
-
-#[derive(Clone, Copy)]
-enum Step<'w> {
-    /// To the value itself.
-    Root,
-    /// To what has a name.
-    Name(&'w str),
-    /// To an element.
-    At(usize),
-}
-
-impl<'w> Way<'w> {
-    const ROOT: Way<'static> = Way { up: None, step: Step::Root };
-
-    fn to(&'w self, step: Step<'w>) -> Way<'w> {
-        Way { up: Some(self), step }
-    }
-
-    fn steps(&self) -> Vec<Step<'_>> {
-        let mut steps: Vec<_> = std::iter::successors(Some(self), |way| way.up).map(|way| way.step).collect();
-        steps.reverse();
-        steps
-    }
-
-    fn pointer(&self) -> String {
-        let step = |step: Step<'_>| match step {
-            Step::Root => String::new(),
-            Step::Name(name) => super::read::below("", name),
-            Step::At(at) => format!("/{at}"),
-        };
-        self.steps().into_iter().map(step).collect()
-    }
-
-    fn path(&self) -> String {
-        let mut path = String::new();
-        for step in self.steps() {
-            match step {
-                Step::Root => {}
-                Step::At(at) => path.push_str(&format!("[{at}]")),
-                Step::Name(name) if !is_plain(name) => path.push_str(&format!("[{name:?}]")),
-                Step::Name(name) => {
-                    path.push_str(if path.is_empty() { "" } else { "." });
-                    path.push_str(name);
-                }
-            }
-        }
-        path
-    }
-}
-
-fn is_plain(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+/// The violations of a value.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// The first violations.
+    pub violations: Vec<Violation>,
+    /// The number of further violations.
+    pub more: usize,
 }
 
 impl Schema {
-    /// Everything that `value` does against the schema, at most `most` violations, in the order of the value. What is
-    /// not there ([`Value::Undefined`]) fits unless the schema says `required: true`. `spend` is told of each step and
-    /// may end the work with an error.
+    /// Returns the first `most` violations of `value`, in the order of the value. An absent value ([`Value::Undefined`])
+    /// fits unless the schema says `required: true`. `spend` receives the steps and may stop the validation.
     ///
     /// # Errors
     /// Those of `spend`.
@@ -146,17 +47,17 @@ impl Schema {
         most: usize,
         spend: &mut impl FnMut(u64) -> Result<(), E>,
     ) -> Result<Vec<Violation>, E> {
-        let mut check = Check { schema: self, found: Vec::new(), most, spend };
-        let way = Way { up: None, step: name.map_or(Step::Root, Step::Name) };
+        let mut check = Check::new(self, most, most, spend);
+        let at = Location::named(name);
         if !value.is_undefined() {
-            check.value(Schema::ROOT, value, &way)?;
+            check.value(Schema::ROOT, value, &at)?;
         } else if self.is_required() {
-            check.violation(Schema::ROOT, &way, "required", "a value is wanted".to_owned(), String::new(), value);
+            check.report(Schema::ROOT, &at, "required", value, || ("a value is wanted".to_owned(), String::new()));
         }
         Ok(check.found)
     }
 
-    /// Everything that data does against a schema of the tree: see [`Schema::validate`].
+    /// Returns the violations of data by the schema `id`. See [`Schema::validate`].
     ///
     /// # Errors
     /// Those of `spend`.
@@ -169,93 +70,149 @@ impl Schema {
     ) -> Result<Vec<Violation>, E> {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
-        let mut check = Check { schema: self, found: Vec::new(), most, spend };
-        check.value(id, InputBuilder::new(&arena, &shapes).data(data), &Way::ROOT)?;
+        let mut check = Check::new(self, most, most, spend);
+        check.value(id, InputBuilder::new(&arena, &shapes).data(data), &Location::ROOT)?;
         Ok(check.found)
     }
-}
 
-struct Check<'c, S> {
-    schema: &'c Schema,
-    found: Vec<Violation>,
-    most: usize,
-    spend: &'c mut S,
-}
-
-impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
-    fn violation(
-        &mut self,
-        id: NodeId,
-        way: &Way<'_>,
-        keyword: &'static str,
-        wanted: String,
-        found: String,
+    /// Returns the first `most` violations of `value` and the number of all others.
+    ///
+    /// # Errors
+    /// Those of `spend`, if it stops the validation before the first violation.
+    pub fn violations<E>(
+        &self,
         value: Value<'_>,
-    ) {
-        if self.found.len() >= self.most {
-            return;
+        most: usize,
+        spend: &mut impl FnMut(u64) -> Result<(), E>,
+    ) -> Result<Findings, E> {
+        let mut check = Check::new(self, most, usize::MAX, spend);
+        let ended = check.value(Schema::ROOT, value, &Location::ROOT);
+        match ended {
+            Err(error) if check.found.is_empty() => Err(error),
+            _ => Ok(Findings { more: check.count - check.found.len(), violations: check.found }),
         }
-        let schema = self.schema.node(id).map(|node| node.pointer.clone()).unwrap_or_default();
-        let limit =
-            self.schema.node(id).and_then(|node| node.limit(keyword)).map_or_else(String::new, |of| text_of(&of));
-        let (pointer, path, value) = (way.pointer(), way.path(), json_of(value));
-        let (node, nth, help) = (id, 0, None);
-        self.found.push(Violation { pointer, path, schema, node, nth, keyword, limit, value, wanted, found, help });
+    }
+}
+
+/// A validation in progress.
+pub(super) struct Check<'c, S> {
+    pub(super) schema: &'c Schema,
+    found: Vec<Violation>,
+    /// The maximum number of violations to keep.
+    keep: usize,
+    /// The number of violations found.
+    pub(super) count: usize,
+    /// The number of violations that ends the validation.
+    pub(super) stop: usize,
+    /// References followed for the current value.
+    pub(super) followed: Vec<NodeId>,
+    pub(super) spend: &'c mut S,
+}
+
+impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
+    fn new(schema: &'c Schema, keep: usize, stop: usize, spend: &'c mut S) -> Self {
+        Self { schema, found: Vec::new(), keep, count: 0, stop, followed: Vec::new(), spend }
     }
 
-    /// How deep values and schemas are bounds how deep this calls itself.
-    fn value(&mut self, id: NodeId, value: Value<'_>, way: &Way<'_>) -> Result<(), E> {
+    /// Counts a violation, and keeps it if there are not too many. `words` makes the expectation and the finding.
+    pub(super) fn report(
+        &mut self,
+        node: NodeId,
+        at: &Location<'_>,
+        keyword: &'static str,
+        value: Value<'_>,
+        words: impl FnOnce() -> (String, String),
+    ) -> Option<&mut Violation> {
+        self.count += 1;
+        if self.found.len() >= self.keep {
+            return None;
+        }
+        let (wanted, found) = words();
+        let schema = self.schema.node(node);
+        let limit = schema.and_then(|node| node.limit(keyword)).as_ref().map(text_of).unwrap_or_default();
+        self.found.push(Violation {
+            pointer: at.pointer(),
+            path: at.path(),
+            schema: schema.map(|node| node.pointer.clone()).unwrap_or_default(),
+            node,
+            nth: 0,
+            keyword,
+            limit,
+            value: json_of(value),
+            wanted,
+            found,
+            help: None,
+            detail: Detail::None,
+        });
+        self.found.last_mut()
+    }
+
+    /// Validates a value. The recursion is bounded by the nesting of values and schemas.
+    pub(super) fn value(&mut self, id: NodeId, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
         (self.spend)(1)?;
         let schema = self.schema;
         let (Some(node), Some(value)) = (schema.node(id), plain(value)) else { return Ok(()) };
-        if self.found.len() >= self.most {
+        if self.count >= self.stop || !self.scalar(id, node, value, at)? {
             return Ok(());
         }
-        let is = Types::of(value);
-        if !node.types.is_any() && !node.types.has(is) {
-            self.violation(id, way, "type", format!("{} is wanted", node.types.sentence()), shown(value), value);
-            return Ok(());
-        }
-        self.one_of(id, node, value, way)?;
-        if let Some(number) = Number::of_value(value) {
-            self.number(id, node, (number, value), way);
-        } else if matches!(value, Value::Str(_)) {
-            self.text(id, node, value, way)?;
-        } else if let Value::List(list) = value {
-            self.list(id, node, (list.items(), value), way)?;
+        if let Value::List(list) = value {
+            self.list(id, node, (list.items(), value), at)?;
         } else if let Some(fields) = Fields::of(value) {
-            self.object(id, node, fields, way)?;
+            self.object(id, node, (fields, value), at)?;
         }
-        Ok(())
+        match &node.rest {
+            Some(rest) => self.rest(id, rest, value, at),
+            None => Ok(()),
+        }
     }
 
-    fn one_of(&mut self, id: NodeId, node: &Node, value: Value<'_>, way: &Way<'_>) -> Result<(), E> {
+    /// Validates type, enumeration, number and text. Returns `true` if the rest is to be validated, too.
+    fn scalar(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Result<bool, E> {
+        let draft = self.schema.draft;
+        let types = if draft == Draft::Draft4 { Types::of(value).strict(value) } else { Types::of(value) };
+        if !node.types.is_any() && !node.types.has(types) {
+            self.report(id, at, "type", value, || (format!("{} is wanted", node.types.sentence()), described(value)));
+            if draft == Draft::Template {
+                return Ok(false);
+            }
+        }
+        self.one_of_values(id, node, value, at)?;
+        if let Some(number) = Number::of_value(value) {
+            self.number(id, node, (number, value), at);
+        }
+        self.text(id, node, value, at)?;
+        Ok(true)
+    }
+
+    fn one_of_values(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
         let Some(values) = &node.values else { return Ok(()) };
         let mut steps = 0;
         let known = values.iter().any(|known| same(known, value, &mut steps));
         (self.spend)(steps)?;
-        if !known {
-            let some: Vec<_> = values.iter().take(NAMES).map(text_of).collect();
+        if known {
+            return Ok(());
+        }
+        let words = || {
+            let some: Vec<_> = values.iter().take(LISTED).map(text_of).collect();
             let (one_of, more) = match values.len() {
                 1 => ("", ""),
-                count => ("one of ", if count > NAMES { ", …" } else { "" }),
+                count => ("one of ", if count > LISTED { ", …" } else { "" }),
             };
-            let wanted = format!("{one_of}{}{more} is wanted", some.join(", "));
-            self.violation(id, way, "enum", wanted, shown(value), value);
-            let texts = values.iter().take(SOUGHT).filter_map(Data::as_str);
+            (format!("{one_of}{}{more} is wanted", some.join(", ")), described(value))
+        };
+        if let Some(violation) = self.report(id, at, "enum", value, words) {
+            let texts = values.iter().take(SEARCHED).filter_map(Data::as_str);
             let near = value.as_str().filter(|text| text.len() <= SHOWN).and_then(|text| nearest(text, texts));
-            if let (Some(near), Some(last)) = (near, self.found.last_mut()) {
-                last.help = Some(format!("did you mean `{near}`?"));
-            }
+            violation.help = near.map(|near| format!("did you mean `{near}`?"));
         }
         Ok(())
     }
 
-    fn number(&mut self, id: NodeId, node: &Node, number: (Number, Value<'_>), way: &Way<'_>) {
+    fn number(&mut self, id: NodeId, node: &Node, number: (Number, Value<'_>), at: &Location<'_>) {
         let words = ["minimum", "exclusiveMinimum", "at least", "more than"];
-        self.bound(id, node.minimum, number, Ordering::Less, words, way);
+        self.bound(id, node.minimum, number, Ordering::Less, words, at);
         let words = ["maximum", "exclusiveMaximum", "at most", "less than"];
-        self.bound(id, node.maximum, number, Ordering::Greater, words, way);
+        self.bound(id, node.maximum, number, Ordering::Greater, words, at);
     }
 
     fn bound(
@@ -265,46 +222,59 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         (number, value): (Number, Value<'_>),
         beyond: Ordering,
         [word, exclusive_word, inclusive, exclusive]: [&'static str; 4],
-        way: &Way<'_>,
+        at: &Location<'_>,
     ) {
         let Some(bound) = bound else { return };
         let order = number.compare(bound.number);
         let inside = order.is_some_and(|order| order != beyond && !(bound.exclusive && order.is_eq()));
         if !inside {
             let (word, says) = if bound.exclusive { (exclusive_word, exclusive) } else { (word, inclusive) };
-            self.violation(id, way, word, format!("{says} {} is wanted", bound.number), shown(value), value);
+            self.report(id, at, word, value, || (format!("{says} {} is wanted", bound.number), described(value)));
         }
     }
 
-    fn text(&mut self, id: NodeId, node: &Node, value: Value<'_>, way: &Way<'_>) -> Result<(), E> {
+    fn text(&mut self, id: NodeId, node: &Node, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
         let Value::Str(text) = value else { return Ok(()) };
         let text = text.as_str();
         if node.characters != Sizes::default() {
             (self.spend)(text.len() as u64 / 64)?;
             let count = text.chars().count() as u64;
-            self.size(id, node.characters, (count, value), ("minLength", "maxLength", "character"), way);
+            self.size(
+                id,
+                node.characters,
+                (count, value),
+                ("minLength", "maxLength", ["character is", "characters are"]),
+                at,
+            );
         }
-        let Some(Pattern { text: pattern, regex }) = &node.pattern else { return Ok(()) };
-        (self.spend)(search_steps(pattern, text.len()) / 8)?;
-        if !regex.is_match(text) {
-            let wanted = format!("a match of `{pattern}` is wanted");
-            self.violation(id, way, "pattern", wanted, shown_text(text), value);
+        match &node.pattern {
+            Some(pattern) if !self.matches(pattern, text)? => {
+                let words = || (format!("a match of `{}` is wanted", pattern.text), described(value));
+                self.report(id, at, "pattern", value, words);
+                Ok(())
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    fn size(
+    /// Searches a text for a pattern.
+    pub(super) fn matches(&mut self, pattern: &Pattern, text: &str) -> Result<bool, E> {
+        (self.spend)(search_steps(&pattern.text, text.len()) / 8)?;
+        Ok(pattern.regex.is_match(text))
+    }
+
+    pub(super) fn size(
         &mut self,
         id: NodeId,
         sizes: Sizes,
         (count, value): (u64, Value<'_>),
-        (least, most, what): (&'static str, &'static str, &str),
-        way: &Way<'_>,
+        (least, most, [one, many]): (&'static str, &'static str, [&str; 2]),
+        at: &Location<'_>,
     ) {
-        if let Some((few, bound)) = sizes.fault(count) {
+        if let Some((few, bound)) = sizes.violated(count) {
             let (keyword, says) = if few { (least, "at least") } else { (most, "at most") };
-            let what = if bound == 1 { format!("{what} is") } else { format!("{what}s are") };
-            self.violation(id, way, keyword, format!("{says} {bound} {what} wanted"), count.to_string(), value);
+            let noun = if bound == 1 { one } else { many };
+            self.report(id, at, keyword, value, || (format!("{says} {bound} {noun} wanted"), count.to_string()));
         }
     }
 
@@ -313,66 +283,128 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         id: NodeId,
         node: &Node,
         (items, value): (&[Value<'_>], Value<'_>),
-        way: &Way<'_>,
+        at: &Location<'_>,
     ) -> Result<(), E> {
-        self.size(id, node.elements, (items.len() as u64, value), ("minItems", "maxItems", "element"), way);
-        let Some(schema) = node.items else { return Ok(()) };
-        items.iter().enumerate().try_for_each(|(at, item)| self.value(schema, *item, &way.to(Step::At(at))))
+        let words = ("minItems", "maxItems", ["element is", "elements are"]);
+        self.size(id, node.elements, (items.len() as u64, value), words, at);
+        let prefix = node.rest.as_ref().map_or(&[][..], |rest| &rest.prefix);
+        let followed = std::mem::take(&mut self.followed);
+        for (index, item) in items.iter().enumerate() {
+            match prefix.get(index).copied().or(node.items) {
+                Some(schema) => self.value(schema, *item, &at.to(Step::At(index)))?,
+                None => break,
+            }
+        }
+        self.followed = followed;
+        Ok(())
     }
 
-    fn object(&mut self, id: NodeId, node: &Node, fields: Fields<'_>, way: &Way<'_>) -> Result<(), E> {
+    fn object(
+        &mut self,
+        id: NodeId,
+        node: &Node,
+        (fields, value): (Fields<'_>, Value<'_>),
+        at: &Location<'_>,
+    ) -> Result<(), E> {
         (self.spend)(node.required.len() as u64)?;
+        let template = self.schema.draft == Draft::Template;
         for name in node.required.iter().filter(|name| !fields.has(name)) {
-            self.violation(
-                id,
-                way,
-                "required",
-                format!("the property `{name}` is wanted"),
-                String::new(),
-                Value::Undefined,
-            );
+            self.missing(id, name, if template { Value::Undefined } else { value }, at);
         }
-        if node.properties.is_empty() && matches!(node.additional, Additional::Unsaid | Additional::Any) {
+        let patterns = node.rest.as_ref().map_or(&[][..], |rest| &rest.patterns);
+        let any = matches!(node.additional, Additional::Unsaid | Additional::Any);
+        if node.properties.is_empty() && patterns.is_empty() && any {
             return Ok(());
         }
         (self.spend)(fields.len() as u64)?;
-        fields.each(|field, value| {
-            let (name, known) = match field {
-                Field::Named(name) => (name, node.properties.get(name)),
-                Field::Other(name) => (name, None),
-            };
-            let way = way.to(Step::Name(name));
-            match (known, node.additional) {
-                (Some(schema), _) => self.value(*schema, value, &way),
-                (None, Additional::Schema(schema)) => self.value(schema, value, &way),
-                (None, Additional::None) => {
-                    self.stranger(id, node, (name, value), &way);
-                    Ok(())
-                }
-                (None, Additional::Unsaid | Additional::Any) => Ok(()),
+        let mut strangers = Vec::new();
+        let followed = std::mem::take(&mut self.followed);
+        for (field, member) in fields.iter() {
+            let below = at.to(Step::Name(field.name()));
+            let known = if let Field::Named(name) = field { node.properties.get(name) } else { None };
+            let mut declared = known.is_some();
+            if let Some(schema) = known {
+                self.value(*schema, member, &below)?;
             }
-        })
+            for (pattern, schema) in patterns {
+                if self.matches(pattern, field.name())? {
+                    declared = true;
+                    self.value(*schema, member, &below)?;
+                }
+            }
+            match node.additional {
+                _ if declared => {}
+                Additional::Schema(schema) => self.value(schema, member, &below)?,
+                Additional::None if template => self.stranger(id, node, (field.name(), member), &below),
+                Additional::None => strangers.push(field.name().to_owned()),
+                Additional::Unsaid | Additional::Any => {}
+            }
+        }
+        self.followed = followed;
+        if !strangers.is_empty() {
+            self.names(id, at, ("additionalProperties", "no other property is wanted"), value, strangers);
+        }
+        Ok(())
     }
 
-    /// A property that may not be there.
-    fn stranger(&mut self, id: NodeId, node: &Node, (name, value): (&str, Value<'_>), way: &Way<'_>) {
-        let wanted = "no property of this name is wanted".to_owned();
-        self.violation(id, way, "additionalProperties", wanted, String::new(), value);
-        let names = || node.properties.keys().take(SOUGHT).map(String::as_str);
-        if let Some(last) = self.found.last_mut().filter(|last| last.keyword == "additionalProperties") {
-            let near = nearest(name, names()).filter(|_| name.len() <= SHOWN);
-            let some = || names().take(NAMES).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            last.help = match near {
-                Some(near) => Some(format!("did you mean `{near}`?")),
-                None if node.properties.is_empty() => None,
-                None => Some(format!("the properties are {}", some())),
-            };
+    /// Reports a missing property.
+    pub(super) fn missing(&mut self, id: NodeId, name: &str, value: Value<'_>, at: &Location<'_>) {
+        let words = || (format!("the property `{name}` is wanted"), String::new());
+        if let Some(violation) = self.report(id, at, "required", value, words) {
+            violation.detail = Detail::Names(vec![name.to_owned()]);
         }
+    }
+
+    /// Reports names of properties, or elements, that are not allowed.
+    pub(super) fn names(
+        &mut self,
+        id: NodeId,
+        at: &Location<'_>,
+        (keyword, wanted): (&'static str, &str),
+        value: Value<'_>,
+        names: Vec<String>,
+    ) {
+        if let Some(violation) = self.report(id, at, keyword, value, || (wanted.to_owned(), String::new())) {
+            violation.detail = Detail::Names(names);
+        }
+    }
+
+    /// Reports a property that is not allowed, with a suggestion.
+    fn stranger(&mut self, id: NodeId, node: &Node, (name, value): (&str, Value<'_>), at: &Location<'_>) {
+        let words = || ("no property of this name is wanted".to_owned(), String::new());
+        let Some(violation) = self.report(id, at, "additionalProperties", value, words) else { return };
+        let names = || node.properties.keys().take(SEARCHED).map(String::as_str);
+        let some = || names().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        violation.help = match nearest(name, names()).filter(|_| name.len() <= SHOWN) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None if node.properties.is_empty() => None,
+            None => Some(format!("the properties are {}", some())),
+        };
+    }
+
+    /// Runs a check without reporting, until the first violation. Returns `true` if there is none.
+    pub(super) fn passes(&mut self, check: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<bool, E> {
+        let kept = (self.keep, self.count, self.stop);
+        (self.keep, self.count, self.stop) = (0, 0, 1);
+        let result = check(self);
+        let passed = self.count == 0;
+        (self.keep, self.count, self.stop) = kept;
+        result.map(|()| passed)
+    }
+
+    /// The first violation of a check, which is not reported itself.
+    pub(super) fn first(&mut self, check: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<Option<Violation>, E> {
+        let (found, kept) = (std::mem::take(&mut self.found), (self.keep, self.count, self.stop));
+        (self.keep, self.count, self.stop) = (1, 0, 1);
+        let result = check(self);
+        let first = std::mem::replace(&mut self.found, found).pop();
+        (self.keep, self.count, self.stop) = kept;
+        result.map(|()| first)
     }
 }
 
-/// Whether they are one value; numbers by what they count, maps whatever their order. Counts its steps.
-fn same(known: &Data, value: Value<'_>, steps: &mut u64) -> bool {
+/// Compares a value with data: numbers by value, maps regardless of order. Counts the steps.
+pub(super) fn same(known: &Data, value: Value<'_>, steps: &mut u64) -> bool {
     *steps += 1;
     let Some(value) = plain(value) else { return true };
     match (known, value) {
@@ -389,66 +421,5 @@ fn same(known: &Data, value: Value<'_>, steps: &mut u64) -> bool {
             (Some(a), Some(b)) => a == b,
             _ => false,
         },
-    }
-}
-
-fn text_of(data: &Data) -> String {
-    cut(serde_json::to_string(data).unwrap_or_default())
-}
-
-fn cut(mut text: String) -> String {
-    if text.len() > SHOWN {
-        text.truncate(boundary(&text));
-        text.push('…');
-    }
-    text
-}
-
-/// Where a text is cut that is shown.
-fn boundary(text: &str) -> usize {
-    (0..=SHOWN.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
-}
-
-fn shown_text(text: &str) -> String {
-    let end = boundary(text);
-    let more = if end < text.len() { "…" } else { "" };
-    format!("the string {:?}{more}", text.get(..end).unwrap_or(""))
-}
-
-/// A value as JSON: of a list or a map only which it is.
-fn json_of(value: Value<'_>) -> Option<String> {
-    Some(match value {
-        Value::Undefined => return None,
-        Value::Null => "null".to_owned(),
-        Value::Bool(b) => b.to_string(),
-        Value::Str(text) => {
-            let (text, end) = (text.as_str(), boundary(text.as_str()));
-            let more = if end < text.len() { "…" } else { "" };
-            text_of(&Data::Str(format!("{}{more}", text.get(..end).unwrap_or(""))))
-        }
-        Value::List(_) => "[…]".to_owned(),
-        _ => match Number::of_value(value) {
-            Some(number) => cut(number.to_string()),
-            None => "{…}".to_owned(),
-        },
-    })
-}
-
-/// A value with what it is.
-fn shown(value: Value<'_>) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(b) => format!("the boolean {b}"),
-        Value::Int(n) => format!("the integer {n}"),
-        Value::Uint(n) => format!("the integer {n}"),
-        Value::Float(n) => format!("the number {n}"),
-        Value::Str(text) => shown_text(text.as_str()),
-        Value::List(_) => "an array".to_owned(),
-        Value::Extended(_) => match Number::of_value(value) {
-            Some(number) => cut(format!("the number {number}")),
-            None if Fields::of(value).is_some() => "an object".to_owned(),
-            None => with_article(value.kind()),
-        },
-        _ => "an object".to_owned(),
     }
 }

@@ -6,19 +6,19 @@ use oem_cp::code_table as table;
 /// A character encoding.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Charset {
-    /// Two bytes for a code unit, the higher one first, behind a mark that says so; or the lower one, where that is marked.
+    /// UTF-16 with a byte order mark, written as big endian.
     MarkedUtf16,
-    /// Two bytes for a code unit; the flag: the higher one first.
+    /// UTF-16 without a byte order mark; `true` for big endian.
     Utf16(bool),
-    /// A byte for each of the first so many characters.
+    /// One byte for each of the first code points, of which there are this many.
     Latin(u32),
-    /// A byte for each of the first 128 characters, and for each of these.
+    /// ASCII and an upper half of 128 characters.
     Page(&'static [char; 128]),
-    /// Any other.
+    /// Any other encoding.
     Other(&'static Encoding),
 }
 
-/// The encoding of this name, in whatever letter case.
+/// The encoding `name`, ignoring case.
 pub(crate) fn charset(name: &str) -> Option<Charset> {
     let lower = name.to_ascii_lowercase();
     Some(match lower.as_str() {
@@ -35,7 +35,7 @@ pub(crate) fn charset(name: &str) -> Option<Charset> {
     })
 }
 
-/// The upper half of the code page of a personal computer, by its name or number.
+/// The upper half of an IBM code page, by name or number.
 fn page(name: &str) -> Option<&'static [char; 128]> {
     let number = name.strip_prefix("ibm").or_else(|| name.strip_prefix("cp")).unwrap_or(name);
     Some(match number {
@@ -52,7 +52,7 @@ fn page(name: &str) -> Option<&'static [char; 128]> {
     })
 }
 
-/// The byte that a character is in a code page.
+/// The byte of a character in a code page.
 fn byte_in(page: &[char; 128], c: char) -> Option<u8> {
     match u8::try_from(c) {
         Ok(ascii @ 0..=0x7F) => Some(ascii),
@@ -61,7 +61,7 @@ fn byte_in(page: &[char; 128], c: char) -> Option<u8> {
 }
 
 impl Charset {
-    /// The bytes of `text`; none where a character has none.
+    /// Encodes `text`. `None` if a character cannot be encoded.
     pub(crate) fn encode(self, text: &str) -> Option<Vec<u8>> {
         match self {
             Self::MarkedUtf16 => Self::Utf16(true).encode(&format!("\u{FEFF}{text}")),
@@ -80,7 +80,7 @@ impl Charset {
         }
     }
 
-    /// The text of `bytes`; none where some of them are none.
+    /// Decodes `bytes`. `None` if they are invalid.
     pub(crate) fn decode(self, bytes: &[u8]) -> Option<String> {
         match self {
             Self::MarkedUtf16 => match bytes.strip_prefix(&[0xFF, 0xFE]) {

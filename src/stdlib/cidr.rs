@@ -1,25 +1,24 @@
-//! Addresses and blocks of them, read strictly: no zeros in front of numbers, no zones, and no IPv4 address written in
-//! an IPv6 one. A block keeps the bits behind its prefix.
+//! Strictly parsed IP addresses and CIDR blocks: no leading zeros, no zones, and no IPv4 addresses embedded in IPv6
+//! notation. A block keeps the bits after its prefix.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Why a text is no address or block.
+/// The reason that a text is not an address or block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// It is not written like one.
+    /// The syntax is wrong.
     Form,
-    /// It has a zone.
+    /// The address has a zone.
     Zone,
-    /// It is an IPv6 address with an IPv4 one written in it (`::ffff:1.2.3.4`); in its hexadecimal form it is one as
-    /// any other.
+    /// The IPv6 address embeds an IPv4 address in dotted notation (`::ffff:1.2.3.4`).
     Mapped,
 }
 
-/// Reads an address.
+/// Parses an address.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The reason that the text is not an address.
 pub(crate) fn address(text: &str) -> Result<IpAddr, Refused> {
     let (plain, zone) = text.split_once('%').map_or((text, None), |(plain, zone)| (plain, Some(zone)));
     let address: IpAddr = plain.parse().map_err(|_| Refused::Form)?;
@@ -31,7 +30,7 @@ pub(crate) fn address(text: &str) -> Result<IpAddr, Refused> {
     }
 }
 
-/// The usual text of an address, which [`address`] reads.
+/// Formats an address as [`address`] parses it.
 pub(crate) fn text(address: IpAddr) -> String {
     match address {
         IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => {
@@ -42,8 +41,7 @@ pub(crate) fn text(address: IpAddr) -> String {
     }
 }
 
-/// Whether it is an address on the internet or in a private network: not the unspecified one, that of the same machine,
-/// of many machines or of a link alone.
+/// Returns `true` for global and private unicast addresses: not unspecified, loopback, multicast, broadcast or link-local.
 pub(crate) fn is_global_unicast(address: IpAddr) -> bool {
     address != IpAddr::V4(Ipv4Addr::BROADCAST)
         && !address.is_unspecified()
@@ -52,7 +50,7 @@ pub(crate) fn is_global_unicast(address: IpAddr) -> bool {
         && !is_link_local_unicast(address)
 }
 
-/// Whether it is the address of one machine on a link.
+/// Returns `true` for link-local unicast addresses.
 pub(crate) fn is_link_local_unicast(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => v4.is_link_local(),
@@ -60,7 +58,7 @@ pub(crate) fn is_link_local_unicast(address: IpAddr) -> bool {
     }
 }
 
-/// Whether it is the address of many machines on a link.
+/// Returns `true` for link-local multicast addresses.
 pub(crate) fn is_link_local_multicast(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => matches!(v4.octets(), [224, 0, 0, _]),
@@ -68,23 +66,22 @@ pub(crate) fn is_link_local_multicast(address: IpAddr) -> bool {
     }
 }
 
-/// A block of addresses: one of them, and how many of its first bits the others share.
+/// A CIDR block: one of its addresses, and the length of the common prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// The address as it was given.
+    /// The address as given.
     pub(crate) address: IpAddr,
-    /// How many bits they share.
+    /// The length of the prefix in bits.
     pub(crate) prefix: u8,
 }
 
 impl Block {
-    /// Reads `address/length`.
+    /// Parses `address/length`.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The reason that the text is not a block.
     pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
         let (start, length) = text.rsplit_once('/').ok_or(Refused::Form)?;
-        // A block with a zone is not one, whatever the zone is.
         let address = address(start)?;
         let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
         let number = is_number && (length == "0" || !length.starts_with('0'));
@@ -92,7 +89,7 @@ impl Block {
         if prefix > width(address) { Err(Refused::Form) } else { Ok(Self { address, prefix }) }
     }
 
-    /// The same block by its first address.
+    /// The block with its first address.
     pub(crate) fn masked(self) -> Self {
         let address = match self.address {
             IpAddr::V4(v4) => {
@@ -107,12 +104,12 @@ impl Block {
         Self { address, ..self }
     }
 
-    /// Whether an address is in it.
+    /// Returns `true` if the block contains an address.
     pub(crate) fn contains(self, address: IpAddr) -> bool {
         address.is_ipv4() == self.address.is_ipv4() && Self { address, ..self }.masked() == self.masked()
     }
 
-    /// Whether all addresses of another block are in it.
+    /// Returns `true` if the block contains another block.
     pub(crate) fn contains_block(self, other: Self) -> bool {
         self.prefix <= other.prefix && self.contains(other.address)
     }

@@ -1,10 +1,12 @@
-//! Comma-separated values by RFC 4180, read strictly.
+//! Strict CSV by RFC 4180.
+//!
+//! This is our own parser because the crate `csv` accepts stray quotes, which the reference refuses.
 
-/// Reads records. Lines without anything are skipped; each record has as many fields as the first. A field may stand
-/// in quotation marks, and then hold commas, line ends, and two marks for one.
+/// Parses records. Empty lines are skipped; all records must have as many fields as the first. A quoted field may contain
+/// commas, line breaks, and doubled quotes.
 ///
 /// # Errors
-/// What is wrong, with its line.
+/// A message with the line number.
 pub(crate) fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
     let mut records: Vec<Vec<String>> = Vec::new();
     let (mut rest, mut line) = (text, 1);
@@ -30,7 +32,7 @@ pub(crate) fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
     Ok(records)
 }
 
-/// A field, and whether it is the last of its record.
+/// Parses a field. Returns `true` if it is the last of its record.
 fn field(rest: &mut &str, line: &mut usize) -> Result<(String, bool), String> {
     let Some(mut inside) = rest.strip_prefix('"') else { return plain(rest, line) };
     let (start, mut out) = (*line, String::new());
@@ -61,7 +63,7 @@ fn plain(rest: &mut &str, line: &mut usize) -> Result<(String, bool), String> {
     Ok((field.to_owned(), end))
 }
 
-/// Goes behind what ends a field; true where the record ends as well, none where it is something else.
+/// Skips the end of a field. Returns `true` if the record ends, too, and `None` if something else follows.
 fn after<'t>(behind: &'t str, rest: &mut &'t str, line: &mut usize) -> Option<bool> {
     if let Some(more) = behind.strip_prefix(',') {
         *rest = more;

@@ -1,15 +1,18 @@
-//! Moments as RFC 3339 writes them, spans of time (`1h30m`), and the date formats made of repeated letters.
+//! RFC 3339 timestamps, durations (`1h30m`), and date layouts of repeated letters.
+//!
+//! This is our own parser because the references name the faulty part of a timestamp and accept nanoseconds and units that
+//! `chrono` does not.
 
 use std::fmt::Write;
 
 use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, TimeDelta, Timelike};
 
-use super::bounded::Bounded;
+use super::bounded_text::Bounded;
 
-/// Reads a moment by RFC 3339, with `T` and `Z` as capitals.
+/// Parses an RFC 3339 timestamp with upper-case `T` and `Z`.
 ///
 /// # Errors
-/// Which part is missing or wrong.
+/// The part that is missing or wrong.
 pub(crate) fn moment(text: &str) -> Result<DateTime<FixedOffset>, String> {
     let mut rest = text;
     let year = digits(&mut rest, 4, "year")?;
@@ -47,7 +50,7 @@ fn mark(rest: &mut &str, mark: char, place: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The nanoseconds behind a point; digits beyond them do not count.
+/// Parses a fraction of a second, ignoring digits beyond nanoseconds.
 fn fraction(rest: &mut &str) -> Result<u32, String> {
     let Some(behind) = rest.strip_prefix('.') else { return Ok(0) };
     let count = behind.bytes().take_while(u8::is_ascii_digit).count();
@@ -60,7 +63,7 @@ fn fraction(rest: &mut &str) -> Result<u32, String> {
     nanos.parse().map_err(|_| "the second is no number".to_owned())
 }
 
-/// Seconds east of UTC.
+/// Parses an offset from UTC, in seconds east.
 fn offset(text: &str) -> Result<i32, String> {
     let (sign, mut rest) = match text.split_at_checked(1) {
         Some(("Z", "")) => return Ok(0),
@@ -78,7 +81,7 @@ fn offset(text: &str) -> Result<i32, String> {
     i32::try_from(hours * 3600 + minutes * 60).map(|seconds| sign * seconds).map_err(|error| error.to_string())
 }
 
-/// The text of a moment by RFC 3339, without parts of seconds.
+/// Formats an RFC 3339 timestamp without fractional seconds.
 pub(crate) fn rfc3339(moment: DateTime<FixedOffset>) -> String {
     let offset = if moment.offset().local_minus_utc() == 0 { "Z".to_owned() } else { offset_text(moment, true) };
     let (date, time) = (moment.date_naive(), moment.time());
@@ -92,9 +95,9 @@ fn offset_text(moment: DateTime<FixedOffset>, colon: bool) -> String {
     format!("{sign}{:02}{}{:02}", minutes / 60, if colon { ":" } else { "" }, minutes % 60)
 }
 
-/// Reads a span of time: numbers with units from `ns` to `h`, one behind the other, and a sign in front.
+/// Parses a duration: an optional sign and a sequence of numbers with units from `ns` to `h`.
 ///
-/// `span("-1.5h")` is 90 minutes back.
+/// `span("-1.5h")` is minus 90 minutes.
 pub(crate) fn span(text: &str) -> Option<TimeDelta> {
     let (negative, mut rest) = match text.strip_prefix(['-', '+']) {
         Some(rest) => (text.starts_with('-'), rest),
@@ -114,7 +117,7 @@ pub(crate) fn span(text: &str) -> Option<TimeDelta> {
     Some(TimeDelta::nanoseconds(signed))
 }
 
-/// A number and its unit, in nanoseconds.
+/// Parses a number with its unit, in nanoseconds.
 fn part(rest: &mut &str) -> Option<u64> {
     let whole_len = rest.bytes().take_while(u8::is_ascii_digit).count();
     let (whole, behind) = rest.split_at_checked(whole_len)?;
@@ -141,56 +144,27 @@ fn part(rest: &mut &str) -> Option<u64> {
     whole.checked_mul(unit)?.checked_add(part_of_unit(fraction, unit))
 }
 
-/// The digits behind a point, in nanoseconds; what is less than one does not count.
+/// The value of fractional digits in nanoseconds, rounded down.
 fn part_of_unit(digits: &str, unit: u64) -> u64 {
-    // An hour has fewer than 10^13 nanoseconds, so that digits beyond 18 decide nothing.
+    // An hour has fewer than 10^13 nanoseconds, so digits beyond 18 do not matter.
     let (value, scale) = digits.bytes().take(18).fold((0_u128, 1_u128), |(value, scale), digit| {
         (value * 10 + u128::from(digit.wrapping_sub(b'0')), scale * 10)
     });
     u64::try_from(value * u128::from(unit) / scale).unwrap_or(0)
 }
 
-/// The text of a moment in UTC by RFC 3339, with as many digits behind the second's point as it has; `None` outside
-/// the years that a calendar of ours has.
-///
-/// `utc_text(0, 500_000_000)` is `1970-01-01T00:00:00.5Z`.
-pub(crate) fn utc_text(seconds: i64, nanos: u32) -> Option<String> {
-    let moment = DateTime::from_timestamp(seconds, nanos)?;
-    let mut text = moment.format("%Y-%m-%dT%H:%M:%S").to_string();
-    push_fraction(nanos, &mut text);
-    text.push('Z');
-    Some(text)
-}
-
-/// The text of a span of time in seconds: `90s`, `3600.5s`, `-0.000001s`.
-pub(crate) fn seconds_text(nanos: i64) -> String {
-    const SECOND: u64 = 1_000_000_000;
-    let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());
-    let mut text = format!("{sign}{}", nanos / SECOND);
-    push_fraction(u32::try_from(nanos % SECOND).unwrap_or(0), &mut text);
-    text.push('s');
-    text
-}
-
-fn push_fraction(nanos: u32, text: &mut String) {
-    if nanos != 0 {
-        let digits = format!(".{nanos:09}");
-        text.push_str(digits.trim_end_matches('0'));
-    }
-}
-
-/// Why a moment cannot be laid out.
+/// The reason that a layout fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LayoutError {
-    /// A quotation mark is not closed.
+    /// A quote is not closed.
     Unclosed,
-    /// These letters mean nothing.
+    /// An unknown sequence of letters.
     Letters(String),
-    /// The text is longer than allowed.
+    /// The text exceeds the limit.
     TooLong,
 }
 
-/// A moment in a layout of repeated letters (`YYYY-MM-DD`), where text between `'` stands for itself.
+/// Formats a timestamp by a layout of repeated letters (`YYYY-MM-DD`). Text between `'` is literal.
 pub(crate) fn laid_out(moment: DateTime<FixedOffset>, layout: &str, allowed: usize) -> Result<String, LayoutError> {
     let mut out = Bounded::new(allowed);
     let mut rest = layout;
@@ -214,7 +188,7 @@ pub(crate) fn laid_out(moment: DateTime<FixedOffset>, layout: &str, allowed: usi
     Ok(out.into_text())
 }
 
-/// What stands between quotation marks, where two of them are one, and what is behind it; nothing between is one, too.
+/// Parses quoted text, where two quotes are one, and returns the rest. An empty pair is a quote, too.
 fn quoted(text: &str) -> Result<(String, &str), LayoutError> {
     let mut inside = text.get(1..).unwrap_or("");
     if let Some(rest) = inside.strip_prefix('\'') {
@@ -248,7 +222,7 @@ const MONTHS: [&str; 12] = [
 ];
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
-/// What so many of a letter stand for.
+/// Formats the field that a repeated letter stands for.
 fn field(moment: DateTime<FixedOffset>, letter: char, count: usize) -> Option<String> {
     let number = |n: u32| match count {
         1 => Some(n.to_string()),
@@ -338,16 +312,6 @@ mod tests {
         for bad in ["", "-", "1", "s", "1d", "1.s.", "9999999999h", "h1"] {
             assert_eq!(span(bad), None, "{bad}");
         }
-    }
-
-    #[test]
-    fn texts_keep_the_nanoseconds() {
-        assert_eq!(utc_text(-62_135_596_800, 0).as_deref(), Some("0001-01-01T00:00:00Z"));
-        assert_eq!(utc_text(253_402_300_799, 999_999_999).as_deref(), Some("9999-12-31T23:59:59.999999999Z"));
-        assert_eq!((utc_text(i64::MAX, 0), utc_text(0, u32::MAX)), (None, None));
-        assert_eq!([seconds_text(90_000_000_000), seconds_text(3_600_500_000_000)], ["90s", "3600.5s"]);
-        assert_eq!([seconds_text(-1_000), seconds_text(0)], ["-0.000001s", "0s"]);
-        assert_eq!(seconds_text(i64::MIN), "-9223372036.854775808s");
     }
 
     #[test]

@@ -1,37 +1,162 @@
-//! Patterns of file names: `*`, `?`, `[a-z]`, `{a,b}`, a backslash before what stands for itself, and `**` for any
-//! number of directories.
+//! Glob patterns for file paths: `*`, `?`, `[a-z]`, `\x` for a literal `x`, `**` for any number of directories, and
+//! `{a,b}` through [`alternatives`].
+//!
+//! A [`Glob`] is matched one path component at a time. [`States`] hold the positions in the pattern that a path can have
+//! reached, so matching takes time linear in pattern × path regardless of the number of `**`, and a walk visits every
+//! directory once.
 
-/// A part of a pattern, between slashes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Part {
-    /// Any number of directories.
-    Directories,
-    /// This name.
-    Name(String),
-    /// Names that these make.
-    Like(Vec<Token>),
+use std::str::Chars;
+
+/// A pattern without alternatives, split at slashes.
+#[derive(Debug, Clone)]
+pub struct Glob {
+    parts: Vec<Part>,
+    syntax: Syntax,
 }
 
-/// What a part of a pattern says of a name's characters.
+/// The supported wildcards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Syntax {
+    /// `*`, `?` and `**`, which skip hidden files. Other characters are literal.
+    Simple,
+    /// All wildcards, classes and escapes. Hidden files match, too.
+    Full,
+}
+
+/// A component of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Token {
-    /// This one.
+enum Part {
+    /// `**`
+    Directories,
+    /// A literal name.
+    Name(String),
+    /// A pattern for names.
+    Wildcards(Vec<Token>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    /// A literal character.
     Char(char),
-    /// Any one.
+    /// Any single character.
     Any,
-    /// Any number of any.
+    /// Any number of characters.
     Many,
-    /// One of these, or none of them.
+    /// One character inside the ranges, or outside them if negated.
     Class { not: bool, ranges: Vec<(char, char)> },
 }
 
-/// How many patterns one with alternatives may stand for.
+/// Positions in a pattern that a path can have reached, ascending.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct States(Vec<usize>);
+
+/// The result of matching one path component.
+#[derive(Debug, Clone, Default)]
+pub struct Step {
+    /// Positions reached through a name or wildcards.
+    pub named: States,
+    /// Positions reached through `**`.
+    pub inside: States,
+}
+
+impl Step {
+    /// Returns `true` if the path does not match so far.
+    pub fn is_empty(&self) -> bool {
+        self.named.0.is_empty() && self.inside.0.is_empty()
+    }
+
+    /// All positions reached.
+    pub fn all(self) -> States {
+        let mut all = [self.named.0, self.inside.0].concat();
+        all.sort_unstable();
+        all.dedup();
+        States(all)
+    }
+}
+
+impl Glob {
+    /// Parses a pattern without alternatives. `None` for an unclosed class or a trailing backslash.
+    pub fn parse(pattern: &str, syntax: Syntax) -> Option<Self> {
+        let components = pattern.split('/').filter(|component| !component.is_empty());
+        let mut parts: Vec<Part> = components.map(|component| part(component, syntax)).collect::<Option<_>>()?;
+        parts.dedup_by(|a, b| *a == Part::Directories && *b == Part::Directories);
+        Some(Self { parts, syntax })
+    }
+
+    /// The positions before the first component.
+    pub fn start(&self) -> States {
+        let mut states = States::default();
+        self.reach(0, &mut states);
+        states
+    }
+
+    /// Matches the next component of a path.
+    pub fn step(&self, from: &States, name: &str) -> Step {
+        let mut step = Step::default();
+        let visible = self.syntax == Syntax::Full || !name.starts_with('.');
+        for &at in &from.0 {
+            match self.parts.get(at) {
+                Some(Part::Name(own)) if own == name => self.reach(at + 1, &mut step.named),
+                Some(Part::Wildcards(tokens)) if visible && matches(tokens, name) => {
+                    self.reach(at + 1, &mut step.named);
+                }
+                Some(Part::Directories) if visible => {
+                    self.reach(at, &mut step.inside);
+                    if at + 1 == self.parts.len() {
+                        self.reach(at + 1, &mut step.inside);
+                    }
+                }
+                _ => {}
+            }
+        }
+        step
+    }
+
+    /// Returns `true` if the path matches the whole pattern.
+    pub fn is_match(&self, states: &States) -> bool {
+        states.0.last() == Some(&self.parts.len())
+    }
+
+    /// The literal names that can come next.
+    pub fn names<'g>(&'g self, states: &'g States) -> impl Iterator<Item = &'g str> {
+        states.0.iter().filter_map(|at| match self.parts.get(*at) {
+            Some(Part::Name(name)) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Returns `true` if names other than the [literal ones](Self::names) can come next.
+    pub fn has_wildcards(&self, states: &States) -> bool {
+        states.0.iter().any(|at| matches!(self.parts.get(*at), Some(Part::Directories | Part::Wildcards(_))))
+    }
+
+    /// The number of tokens in the pattern.
+    pub(crate) fn len(&self) -> usize {
+        let len = |part: &Part| if let Part::Wildcards(tokens) = part { tokens.len() } else { 1 };
+        self.parts.iter().map(len).sum()
+    }
+
+    /// Adds a position, and the next one if it is a `**` that may match no directory at all. Positions are added in
+    /// ascending runs, so a position that is not beyond the last one is already there.
+    fn reach(&self, at: usize, states: &mut States) {
+        for at in at..=self.parts.len() {
+            if states.0.last().is_none_or(|last| *last < at) {
+                states.0.push(at);
+            }
+            if self.parts.get(at) != Some(&Part::Directories) || at + 1 == self.parts.len() {
+                break;
+            }
+        }
+    }
+}
+
+/// Maximum number of alternatives of a pattern.
 const ALTERNATIVES: usize = 1000;
 
-/// The patterns without alternatives that `pattern` stands for; none where it is wrong, or stands for too many.
+/// Expands `{a,b}` into patterns without alternatives. `None` for unclosed braces or too many alternatives.
 ///
-/// `alternatives("a.{b,c}")` gives `a.b` and `a.c`.
-pub(crate) fn alternatives(pattern: &str) -> Option<Vec<String>> {
+/// `alternatives("a.{b,c}")` returns `a.b` and `a.c`.
+pub fn alternatives(pattern: &str) -> Option<Vec<String>> {
     let (mut left, mut done) = (vec![pattern.to_owned()], Vec::new());
     while let Some(pattern) = left.pop() {
         match braces(&pattern)? {
@@ -52,7 +177,7 @@ pub(crate) fn alternatives(pattern: &str) -> Option<Vec<String>> {
     Some(done)
 }
 
-/// Where the first braces are, and the commas between their alternatives; none where they are not closed.
+/// The offsets of the first braces and of the commas between their alternatives. `None` for unclosed braces.
 fn braces(pattern: &str) -> Option<Option<(usize, usize, Vec<usize>)>> {
     let (mut open, mut depth, mut class, mut commas) = (0, 0, false, Vec::new());
     let mut chars = pattern.char_indices();
@@ -77,28 +202,27 @@ fn braces(pattern: &str) -> Option<Option<(usize, usize, Vec<usize>)>> {
     if depth > 0 { None } else { Some(None) }
 }
 
-/// A part of a pattern without alternatives; none where it is wrong.
-pub(crate) fn part(text: &str) -> Option<Part> {
+fn part(text: &str, syntax: Syntax) -> Option<Part> {
     if text == "**" {
         return Some(Part::Directories);
     }
-    let tokens = tokens(text)?;
-    let plain = |token: &Token| match token {
+    let tokens = tokens(text, syntax)?;
+    let literal = |token: &Token| match token {
         Token::Char(c) => Some(*c),
         _ => None,
     };
-    let name: Option<String> = tokens.iter().map(plain).collect();
-    Some(name.map_or(Part::Like(tokens), Part::Name))
+    let name: Option<String> = tokens.iter().map(literal).collect();
+    Some(name.map_or(Part::Wildcards(tokens), Part::Name))
 }
 
-fn tokens(text: &str) -> Option<Vec<Token>> {
+fn tokens(text: &str, syntax: Syntax) -> Option<Vec<Token>> {
     let (mut tokens, mut chars) = (Vec::new(), text.chars());
     while let Some(c) = chars.next() {
         tokens.push(match c {
             '*' => Token::Many,
             '?' => Token::Any,
-            '\\' => Token::Char(chars.next()?),
-            '[' => class(&mut chars)?,
+            '\\' if syntax == Syntax::Full => Token::Char(chars.next()?),
+            '[' if syntax == Syntax::Full => class(&mut chars)?,
             c => Token::Char(c),
         });
     }
@@ -106,8 +230,8 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// A class behind its opening bracket.
-fn class(chars: &mut std::str::Chars<'_>) -> Option<Token> {
+/// Parses a class after its opening bracket.
+fn class(chars: &mut Chars<'_>) -> Option<Token> {
     let mut ahead = chars.clone();
     let not = matches!(ahead.next(), Some('^' | '!'));
     if not {
@@ -135,10 +259,8 @@ fn class(chars: &mut std::str::Chars<'_>) -> Option<Token> {
     }
 }
 
-/// Whether a name is as the tokens say.
-///
-/// In time of the product of both lengths at most.
-pub(crate) fn is_like(tokens: &[Token], name: &str) -> bool {
+/// Matches a name in time proportional to the product of the lengths.
+fn matches(tokens: &[Token], name: &str) -> bool {
     let name: Vec<char> = name.chars().collect();
     let (mut t, mut n, mut star) = (0, 0, None);
     while let Some(c) = name.get(n) {
@@ -173,12 +295,12 @@ fn takes(token: &Token, c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn matches(pattern: &str, name: &str) -> bool {
-        let parts = alternatives(pattern).unwrap().into_iter().map(|pattern| part(&pattern).unwrap());
-        parts.into_iter().any(|part| match part {
-            Part::Directories => true,
-            Part::Name(own) => own == name,
-            Part::Like(tokens) => is_like(&tokens, name),
+    /// Matches a path against the alternatives of a pattern.
+    fn is_match(pattern: &str, path: &str) -> bool {
+        alternatives(pattern).unwrap().iter().any(|pattern| {
+            let glob = Glob::parse(pattern, Syntax::Full).unwrap();
+            let step = |states: States, name: &str| glob.step(&states, name).all();
+            glob.is_match(&path.split('/').fold(glob.start(), step))
         })
     }
 
@@ -200,18 +322,38 @@ mod tests {
             ("*a*b*", &["ab", "xaxbx"], &["ba"]),
             ("{,a}b", &["b", "ab"], &["a"]),
         ] {
-            assert!(yes.iter().all(|name| matches(pattern, name)), "{pattern}");
-            assert!(!no.iter().any(|name| matches(pattern, name)), "{pattern}");
+            assert!(yes.iter().all(|name| is_match(pattern, name)), "{pattern}");
+            assert!(!no.iter().any(|name| is_match(pattern, name)), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn paths_match_part_by_part() {
+        for (pattern, yes, no) in [
+            ("a/*.txt", &["a/b.txt"][..], &["a/b/c.txt", "b.txt", "a"][..]),
+            ("**/b", &["b", "a/b", "a/a/b"], &["a", "b/a"]),
+            ("a/**", &["a/b", "a/b/c"], &["a", "b"]),
+            ("a/**/**/b", &["a/b", "a/x/y/b"], &["b", "a"]),
+            ("**/a/**/b/**", &["a/b/x", "x/a/y/b/z/z"], &["a/b", "b/a/x"]),
+        ] {
+            assert!(yes.iter().all(|path| is_match(pattern, path)), "{pattern}");
+            assert!(!no.iter().any(|path| is_match(pattern, path)), "{pattern}");
+        }
+        let simple = Glob::parse("[a]\\?/**/*", Syntax::Simple).unwrap();
+        let step = |states: States, name: &str| simple.step(&states, name).all();
+        for (path, wanted) in [("[a]\\x/y", true), ("[a]\\x/.y", false), ("[a]\\x/.d/y", false), ("a/y", false)] {
+            assert_eq!(simple.is_match(&path.split('/').fold(simple.start(), step)), wanted, "{path}");
         }
     }
 
     #[test]
     fn wrong_patterns_are_refused_and_none_takes_long() {
         for pattern in ["[", "[]", "[a", "a\\", "[a-", "[\\"] {
-            assert!(part(pattern).is_none(), "{pattern}");
+            assert!(Glob::parse(pattern, Syntax::Full).is_none(), "{pattern}");
         }
         assert!(alternatives("{a").is_none() && alternatives("{{a}").is_none());
         assert!(alternatives(&"{a,b}".repeat(40)).is_none());
-        assert!(!is_like(&tokens(&"*a".repeat(500)).unwrap(), &("a".repeat(499) + &"b".repeat(1000))));
+        assert!(!is_match(&"*a".repeat(500), &("a".repeat(499) + &"b".repeat(1000))));
+        assert!(!is_match(&("**/a/".repeat(200) + "c"), &("a/".repeat(2000) + "b")));
     }
 }

@@ -1,4 +1,4 @@
-//! Hashes of bytes, and identifiers made of them.
+//! Hashes of bytes, and UUIDs made of them.
 
 use md5::Digest as _;
 
@@ -28,7 +28,7 @@ pub(crate) fn fnv64a(bytes: &[u8]) -> [u8; 8] {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
 }
 
-/// Two hexadecimal digits for each byte, in small letters.
+/// Lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -41,7 +41,7 @@ const NAMESPACES: [(&str, u128); 4] = [
     ("x500", 0x6ba7b814_9dad_11d1_80b4_00c04fd430c8),
 ];
 
-/// The UUID (version 5) of `name` in a namespace, which is a short name or a UUID; none where it is neither.
+/// The UUID (version 5) of `name` in a namespace, which is a short name or a UUID.
 pub(crate) fn uuid_of_name(namespace: &str, name: &str) -> Option<String> {
     let short = NAMESPACES.iter().find(|(short, _)| *short == namespace).map(|(_, bits)| *bits);
     let namespace = short.or_else(|| uuid_bits(namespace))?;
@@ -53,14 +53,12 @@ pub(crate) fn uuid_of_name(namespace: &str, name: &str) -> Option<String> {
 
 /// The text of a UUID.
 pub(crate) fn uuid(bits: u128) -> String {
-    let digits = format!("{bits:032x}");
-    let (low, high) = (digits.get(..16).unwrap_or(""), digits.get(16..).unwrap_or(""));
-    let [a, b, c] = [low.get(..8), low.get(8..12), low.get(12..)].map(Option::unwrap_or_default);
-    let [d, e] = [high.get(..4), high.get(4..)].map(Option::unwrap_or_default);
-    format!("{a}-{b}-{c}-{d}-{e}")
+    let [a, b, c, d] = [bits >> 96, bits >> 80, bits >> 64, bits >> 48].map(|bits| bits as u64);
+    let [b, c, d] = [b, c, d].map(|group| group & 0xFFFF);
+    format!("{:08x}-{b:04x}-{c:04x}-{d:04x}-{:012x}", a as u32, bits & 0xFFFF_FFFF_FFFF)
 }
 
-/// Reads a UUID: 32 hexadecimal digits, with the usual hyphens or without any, in braces or behind `urn:uuid:`.
+/// Parses a UUID: 32 hexadecimal digits with or without hyphens, in braces or after `urn:uuid:`.
 fn uuid_bits(text: &str) -> Option<u128> {
     let text = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).unwrap_or(text);
     let text = text.strip_prefix("urn:uuid:").unwrap_or(text);

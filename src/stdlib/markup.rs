@@ -1,26 +1,25 @@
-//! HTML and XML: escaping by a table of entities, removing tags, removing the space between them.
+//! HTML and XML: escaping by a table of entities, removal of tags and of the space between them.
 //!
-//! Escaping is offered as an iterator of pieces, so that it can be measured, or appended to any buffer,
-//! without a string in between. Tag removal scans by hand: each look ahead is remembered until the scan has
-//! passed it, which keeps the whole linear where a pattern would search the same rest again for every `<`.
+//! Escaping returns an iterator of pieces, which can be measured or appended to any buffer without an intermediate string.
+//! Tag removal caches each lookahead until the scan has passed it, which keeps it linear.
 
 use std::iter;
 
-/// Which characters are replaced, and by what.
+/// A table of replaced characters.
 #[derive(Debug)]
 pub(crate) struct Entities {
-    /// For every byte 0, or 1 + its index in `names`. Only ASCII bytes have one.
+    /// For each byte, 0 or 1 plus its index in `names`. Only ASCII bytes are replaced.
     class: [u8; 256],
     names: &'static [&'static str],
 }
 
-/// `& < > " ' /`, the quote and the slash in hexadecimal: safe in HTML text and in quoted attributes.
+/// `& < > " ' /`, safe in HTML text and quoted attributes.
 pub(crate) static HTML: Entities = Entities::new(b"&<>\"'/", &["&amp;", "&lt;", "&gt;", "&quot;", "&#x27;", "&#x2F;"]);
 
-/// The five characters that XML predefines an entity for.
+/// The five characters with predefined XML entities.
 pub(crate) static XML: Entities = Entities::new(b"&<>\"'", &["&amp;", "&lt;", "&gt;", "&quot;", "&apos;"]);
 
-/// A backslash before backslashes and both kinds of quote.
+/// Backslash escapes for backslashes and quotes.
 pub(crate) static SLASHES: Entities = Entities::new(b"\\\"'", &["\\\\", "\\\"", "\\'"]);
 
 impl Entities {
@@ -41,13 +40,13 @@ impl Entities {
         }
     }
 
-    /// Where the first byte that needs an entity stands.
+    /// The offset and the replacement of the first replaced byte.
     fn find(&self, text: &str) -> Option<(usize, &'static str)> {
         let at = text.bytes().position(|byte| self.class[usize::from(byte)] != 0)?;
         Some((at, self.of(*text.as_bytes().get(at)?)?))
     }
 
-    /// The escaped text, piece by piece: stretches of `text` as they are, and entities between them.
+    /// The escaped text in pieces: literal parts of `text`, and entities.
     ///
     /// `HTML.pieces("a<b")` yields `a`, `&lt;`, `b`.
     pub(crate) fn pieces<'t>(&'static self, text: &'t str) -> impl Iterator<Item = &'t str> {
@@ -68,7 +67,7 @@ impl Entities {
         })
     }
 
-    /// Whether escaping changes anything.
+    /// Returns `true` if escaping changes the text.
     pub(crate) fn needed(&self, text: &str) -> bool {
         self.find(text).is_some()
     }
@@ -84,9 +83,8 @@ impl Entities {
     }
 }
 
-/// `text` without tags and comments. A comment ends at the first `-->` of its line; one that does not is
-/// taken for a tag, and a tag runs from `<` to the first `>`, over line ends too. A `<` that nothing closes
-/// stays.
+/// Removes tags and comments. A comment ends at the first `-->` in its line; otherwise it counts as a tag. A tag extends
+/// from `<` to the first `>`, across lines. An unclosed `<` is kept.
 ///
 /// `strip_tags("<b>x</b><!-- a > b -->y")` is `xy`.
 pub(crate) fn strip_tags(text: &str) -> String {
@@ -110,32 +108,32 @@ pub(crate) fn strip_tags(text: &str) -> String {
     out
 }
 
-/// The next place of a needle at or after a position that only moves forward; searched once per place.
+/// The next occurrence of a needle after a position that only moves forward. Each occurrence is searched once.
 struct Ahead<'t> {
     text: &'t str,
     needle: &'t str,
-    /// The last answer, and from where it was asked.
-    known: Option<(usize, Option<usize>)>,
+    /// The start and the result of the last search.
+    last: Option<(usize, Option<usize>)>,
 }
 
 impl<'t> Ahead<'t> {
     fn new(text: &'t str, needle: &'t str) -> Self {
-        Self { text, needle, known: None }
+        Self { text, needle, last: None }
     }
 
     fn from(&mut self, start: usize) -> Option<usize> {
-        match self.known {
+        match self.last {
             Some((asked, answer)) if asked <= start && answer.is_none_or(|at| at >= start) => answer,
             _ => {
                 let answer = self.text.get(start..).and_then(|rest| rest.find(self.needle)).map(|at| start + at);
-                self.known = Some((start, answer));
+                self.last = Some((start, answer));
                 answer
             }
         }
     }
 }
 
-/// `text` without the white space that stands between a `>` and a `<`.
+/// Removes white space between `>` and `<`.
 ///
 /// `spaceless("<p>\n  <b>a b</b> </p>")` is `<p><b>a b</b></p>`.
 pub(crate) fn spaceless(text: &str) -> String {
@@ -147,7 +145,7 @@ pub(crate) fn spaceless(text: &str) -> String {
         let trimmed = after.trim_start();
         rest = if trimmed.starts_with('<') { trimmed } else { after };
         if !trimmed.starts_with('<') {
-            // The white space is kept; it holds no `>`, so the scan may go on behind it.
+            // The white space is kept. It contains no `>`, so the scan continues after it.
             let (space, behind) = after.split_at(after.len() - trimmed.len());
             out.push_str(space);
             rest = behind;

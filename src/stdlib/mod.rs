@@ -1,52 +1,66 @@
-//! What function bodies of every language share, on plain Rust types: no value, no diagnostic, no language.
+//! Function bodies shared by all languages, on plain Rust types: no values, no diagnostics, no languages.
 //!
-//! | module | what it knows |
+//! | module | content |
 //! |---|---|
-//! | [`strings`] | letter case, words, truncation, indentation, slugs |
-//! | [`markup`] | HTML and XML escapes, tag removal |
-//! | [`clusters`] | grapheme clusters |
-//! | [`encoding`] | percent encoding, base64 |
-//! | [`numbers`] | text to number and back, rounding, file sizes |
-//! | [`time`] | reading moments, strftime |
-//! | [`zones`] | time zones |
-//! | [`pattern`] | what a search may cost |
-//! | [`path`] | the dotted paths that name an attribute |
-//! | [`bignum`] | numbers of 512 bits |
-//! | [`hashes`], [`charsets`] | hashes and UUIDs; character encodings |
-//! | [`globs`], [`rsa`] | patterns of file names; decrypting |
-//! | [`floats`], [`float_texts`] | floats with an exponent where they need one; reading decimal and hexadecimal ones |
-//! | [`duration`], [`network`], [`csv`], [`re2`] | time spans and RFC 3339; IP networks; CSV; another syntax of patterns |
-//! | [`quantity`], [`semver`], [`cidr`], [`urls`], [`names`] | quantities of resources; versions; addresses read strictly; URLs; formats of names |
-//! | [`bounded`] | text that refuses to grow beyond a size |
+//! | `strings`, `graphemes` | letter case, words, truncation, indentation, slugs; grapheme clusters |
+//! | `markup` | HTML and XML escapes, tag removal |
+//! | `base64`, `percent`, `charsets`, `hashes` | base64; percent encoding; character encodings; hashes and UUIDs |
+//! | `numbers`, `float_format`, `float_parse` | number parsing, rounding, sizes; floats as `%g` and `%e`; float literals |
+//! | `bignum` | 512-bit numbers |
+//! | `timestamps`, `time`, `zones`, `duration` | timestamps as text; strftime; time zones; durations, RFC 3339, date layouts |
+//! | `re2`, `regex_cost`, `globs` | RE2 syntax; the cost of a search; glob patterns |
+//! | `attribute_path`, `file_path` | paths into values; relative file paths |
+//! | `network`, `cidr`, `urls` | IP networks, lenient and strict; URLs |
+//! | `quantity`, `semver`, `kubernetes_formats` | Kubernetes quantities, versions and name formats |
+//! | `csv`, `rsa` | CSV; RSA decryption |
+//! | `bounded_text` | text with a maximum size |
 //!
-//! Invariants: nothing here panics, whatever the input; everything runs in time linear in its input and
-//! output; whatever can grow says its size first (`…_len`), or writes into a [`bounded::Bounded`], so that
-//! a caller can hold the size against its memory limit before anything is allocated.
+//! Invariants: nothing here panics, whatever the input. Everything runs in time linear in its input and output. Whatever
+//! can grow announces its size (`…_len`) or writes into a `bounded_text::Bounded`, so that a caller can check its
+//! memory limit before anything is allocated.
 
+pub(crate) mod attribute_path;
+pub(crate) mod base64;
 pub(crate) mod bignum;
-pub(crate) mod bounded;
+pub(crate) mod bounded_text;
+#[cfg(feature = "hcl")]
 pub(crate) mod charsets;
+#[cfg(feature = "cel")]
 pub(crate) mod cidr;
-pub(crate) mod clusters;
+#[cfg(feature = "hcl")]
 pub(crate) mod csv;
+#[cfg(feature = "clock")]
 pub(crate) mod duration;
-pub(crate) mod encoding;
-pub(crate) mod float_texts;
-pub(crate) mod floats;
-pub(crate) mod globs;
+pub(crate) mod file_path;
+pub(crate) mod float_format;
+pub(crate) mod float_parse;
+pub mod globs;
+pub(crate) mod graphemes;
+#[cfg(any(feature = "hcl", feature = "cel"))]
 pub(crate) mod hashes;
+#[cfg(feature = "cel")]
+pub(crate) mod kubernetes_formats;
 pub(crate) mod markup;
-pub(crate) mod names;
+#[cfg(any(feature = "hcl", feature = "cel"))]
 pub(crate) mod network;
 pub(crate) mod numbers;
-pub(crate) mod path;
-pub(crate) mod pattern;
+#[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]
+pub(crate) mod percent;
+#[cfg(feature = "cel")]
 pub(crate) mod quantity;
+#[cfg(feature = "patterns")]
 pub(crate) mod re2;
-pub(crate) mod relative;
+#[cfg(feature = "patterns")]
+pub(crate) mod regex_cost;
+#[cfg(feature = "hcl")]
 pub(crate) mod rsa;
+#[cfg(feature = "cel")]
 pub(crate) mod semver;
 pub(crate) mod strings;
+#[cfg(feature = "clock")]
 pub(crate) mod time;
+pub(crate) mod timestamps;
+#[cfg(feature = "cel")]
 pub(crate) mod urls;
+#[cfg(feature = "clock")]
 pub(crate) mod zones;

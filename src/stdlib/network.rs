@@ -1,4 +1,4 @@
-//! IP networks: an address and how many of its first bits are the network's.
+//! IP networks, parsed leniently: an address and the length of a prefix.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -11,16 +11,16 @@ pub(crate) struct Address {
     pub(crate) width: u32,
 }
 
-/// A network: its first address, and the length of its prefix.
+/// A network: its first address and the length of its prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Network {
     /// The first address.
     pub(crate) first: Address,
-    /// How many bits are the network's.
+    /// The length of the prefix in bits.
     pub(crate) prefix: u32,
 }
 
-/// Reads an address. Zeros in front of a number are ignored.
+/// Parses an address, ignoring leading zeros.
 pub(crate) fn address(text: &str) -> Option<Address> {
     if text.contains(':') {
         let address: Ipv6Addr = text.parse().ok()?;
@@ -34,7 +34,7 @@ pub(crate) fn address(text: &str) -> Option<Address> {
     parts.next().is_none().then_some(Address { bits, width: 32 })
 }
 
-/// A number of digits alone, up to `most`.
+/// Parses an unsigned decimal number up to `most`.
 fn decimal(text: &str, most: u32) -> Option<u32> {
     let is_number = !text.is_empty() && text.len() <= 32 && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = if is_number { text.trim_start_matches('0') } else { return None };
@@ -42,7 +42,7 @@ fn decimal(text: &str, most: u32) -> Option<u32> {
     (number <= most).then_some(number)
 }
 
-/// Reads `address/length`; the bits behind the prefix do not count.
+/// Parses `address/length`, clearing the bits after the prefix.
 pub(crate) fn network(text: &str) -> Option<Network> {
     let (start, length) = text.split_once('/')?;
     let start = address(start)?;
@@ -50,18 +50,18 @@ pub(crate) fn network(text: &str) -> Option<Network> {
     Some(Network { first: Address { bits: start.bits & mask(start.width, prefix), ..start }, prefix })
 }
 
-/// The first `prefix` bits of `width`.
+/// A mask of the first `prefix` of `width` bits.
 fn mask(width: u32, prefix: u32) -> u128 {
     all(width) & !all(width - prefix.min(width))
 }
 
-/// The lowest `count` bits.
+/// A mask of the lowest `count` bits.
 fn all(count: u32) -> u128 {
     1_u128.checked_shl(count).map_or(u128::MAX, |bit| bit - 1)
 }
 
 impl Address {
-    /// Whether it has 32 bits, or says the same as one that has.
+    /// Returns `true` for IPv4 addresses and IPv4-mapped IPv6 addresses.
     pub(crate) fn is_short(self) -> bool {
         self.width == 32 || self.bits >> 32 == 0xFFFF
     }
@@ -77,17 +77,17 @@ impl Network {
         self.first.with(self.first.bits | all(self.first.width - self.prefix))
     }
 
-    /// The address whose last bits are ones in the prefix and zeros behind it.
+    /// The netmask.
     pub(crate) fn mask(self) -> Address {
         self.first.with(mask(self.first.width, self.prefix))
     }
 
-    /// Whether an address is in it.
+    /// Returns `true` if the network contains an address.
     pub(crate) fn contains(self, address: Address) -> bool {
         address.width == self.first.width && (self.first.bits..=self.last().bits).contains(&address.bits)
     }
 
-    /// Address `number`, from the end where that is negative; none where there are not so many.
+    /// The address with index `number`, counted from the end if negative. `None` if there are fewer addresses.
     pub(crate) fn host(self, number: i128) -> Option<Address> {
         let most = all(self.first.width - self.prefix);
         let (from_end, distance) = (number < 0, if number < 0 { -(number + 1) } else { number });
@@ -96,7 +96,7 @@ impl Network {
         Some(self.first.with(self.first.bits | host))
     }
 
-    /// Of the networks whose prefix is longer by `more` bits, that with this number.
+    /// The subnet with index `number` among those whose prefix is `more` bits longer.
     pub(crate) fn subnet(self, more: u32, number: u128) -> Option<Self> {
         let prefix = self.prefix.checked_add(more).filter(|prefix| *prefix <= self.first.width)?;
         if number > all(more) {
@@ -106,7 +106,7 @@ impl Network {
         Some(Self { first: self.first.with(self.first.bits | place), prefix })
     }
 
-    /// The first network with this prefix behind `before` (or at the beginning) that is in this one.
+    /// The next subnet with this prefix length after `before`, or the first one.
     pub(crate) fn next(self, before: Option<Self>, prefix: u32) -> Option<Self> {
         let first = match before {
             None => self.first.bits,
@@ -116,7 +116,7 @@ impl Network {
             }
         };
         let next = Self { first: self.first.with(first), prefix };
-        // The beginning of all addresses counts as what is behind their end.
+        // The address 0 means that the address space wrapped around.
         (first != 0 && self.contains(next.first)).then_some(next)
     }
 }

@@ -1,15 +1,14 @@
-//! Numbers and their texts: lenient parsing, the two texts of a float, rounding, file sizes.
+//! Lenient number parsing, two notations of floats, rounding, file sizes.
 
 use std::fmt::{self, Write};
 
 /// The bases that [`int_of_text`] reads.
 pub(crate) const BASES: std::ops::RangeInclusive<u32> = 2..=36;
 
-/// Reads a whole number in `base`; `None` where the text is no number, or `base` is not one of [`BASES`].
+/// Parses an integer in `base`, which is one of [`BASES`].
 ///
-/// White space around it goes, as do the prefixes `0b`, `0o` and `0x` (any number of them) where they say
-/// what `base` says already. Text with a decimal point is read as a float and cut off, towards zero and to
-/// the range of `i64`.
+/// Surrounding white space is ignored, and so are prefixes `0b`, `0o` and `0x` (any number of them) that match `base`.
+/// Text with a decimal point is parsed as a float, truncated, and clamped to `i64`.
 ///
 /// `int_of_text(" 0xff ", 16)` is 255, `int_of_text("3.9", 10)` is 3, `int_of_text("1e3", 10)` is none.
 pub(crate) fn int_of_text(text: &str, base: u32) -> Option<i64> {
@@ -30,28 +29,27 @@ pub(crate) fn int_of_text(text: &str, base: u32) -> Option<i64> {
     }
 }
 
-/// Reads a float as Rust does (`inf`, `nan`, `1e5`, `.5` are fine), white space around it ignored.
+/// Parses a float like Rust (including `inf`, `nan`, `1e5`, `.5`), ignoring surrounding white space.
 pub(crate) fn float_of_text(text: &str) -> Option<f64> {
     text.trim().parse().ok()
 }
 
-/// Appends the shortest text that reads back as `number`, never with an exponent and without a needless
-/// `.0`: `1`, `-0`, `0.5`, `1000000000000000000000`.
+/// Appends the shortest text that parses back to `number`, without an exponent or a redundant `.0`: `1`, `-0`, `0.5`,
+/// `1000000000000000000000`.
 pub(crate) fn write_plain_float(number: f64, out: &mut impl Write) -> fmt::Result {
     if !number.is_finite() {
         return write!(out, "{number}");
     }
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format_finite(number);
-    // Two texts of 16 digits can be equally short and equally near, and the two printers then differ; texts
-    // of up to 15 digits name each number once.
+    // Beyond 15 digits two texts can be equally short and near, and the two printers may differ.
     if text.len() > 15 || text.contains('e') {
         return write!(out, "{number}");
     }
     out.write_str(text.strip_suffix(".0").unwrap_or(text))
 }
 
-/// Appends the text of `number` in JSON: `1.0`, `-0.0`, `1e+21`; `null` where it is not finite.
+/// Appends the JSON text of `number`: `1.0`, `-0.0`, `1e+21`, or `null` if it is not finite.
 pub(crate) fn write_json_float(number: f64, out: &mut impl Write) -> fmt::Result {
     if !number.is_finite() {
         return out.write_str("null");
@@ -59,10 +57,10 @@ pub(crate) fn write_json_float(number: f64, out: &mut impl Write) -> fmt::Result
     out.write_str(zmij::Buffer::new().format_finite(number))
 }
 
-/// To which neighbour [`round`] goes.
+/// The direction of [`round`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rounding {
-    /// To the nearest, halves away from zero.
+    /// To nearest, ties away from zero.
     Common,
     /// Up.
     Ceil,
@@ -71,10 +69,10 @@ pub(crate) enum Rounding {
 }
 
 impl Rounding {
-    /// The names of all, for messages.
+    /// All names, for messages.
     pub(crate) const NAMES: [&'static str; 3] = ["common", "ceil", "floor"];
 
-    /// The one of this name.
+    /// The direction called `name`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "common" => Some(Self::Common),
@@ -85,8 +83,8 @@ impl Rounding {
     }
 }
 
-/// `number` rounded to `precision` digits after the point (before it, where negative). The scaling is done
-/// in floats: a precision beyond their range gives a result that is not finite.
+/// Rounds to `precision` digits after the decimal point, or before it if negative. Scaling uses floats, so the result is
+/// not finite if the precision exceeds their range.
 ///
 /// `round(2.45, Rounding::Common, 1)` is 2.5, `round(-2.5, Rounding::Common, 0)` is -3.
 pub(crate) fn round(number: f64, method: Rounding, precision: i32) -> f64 {
@@ -100,8 +98,8 @@ pub(crate) fn round(number: f64, method: Rounding, precision: i32) -> f64 {
     rounded / scale
 }
 
-/// `base` to the power of `exponent`, by squaring: with the roundings of implementations that do that, which the
-/// nearest float is not always. Not a number where a negative base has an exponent that is not whole.
+/// Computes `base` to the power of `exponent` by squaring, with the rounding errors of the reference. NaN for a negative
+/// base with a fractional exponent.
 pub(crate) fn power(base: f64, exponent: f64) -> f64 {
     let plain = exponent == 0.0 || base == 1.0 || exponent == 1.0;
     if plain || base == 0.0 || !base.is_finite() || !exponent.is_finite() || exponent.abs() >= 9.0e18 {
@@ -141,10 +139,10 @@ pub(crate) fn power(base: f64, exponent: f64) -> f64 {
     if exponent < 0.0 { scaled(1.0 / product, -scale) } else { scaled(product, scale) }
 }
 
-/// The natural logarithm by a series, with the roundings of implementations that do that, which the nearest float is not
-/// always: `x = 2^k * (1 + f)`, and `ln(1 + f)` is a polynomial in `f / (2 + f)`.
+/// Computes the natural logarithm by a series, with the rounding errors of the reference: `x = 2^k * (1 + f)`, and
+/// `ln(1 + f)` is a polynomial in `f / (2 + f)`.
 pub(crate) fn logarithm(x: f64) -> f64 {
-    /// `ln 2`, in a part that times any exponent is exact, and the rest.
+    /// `ln 2` as a high part, whose product with any exponent is exact, and a low part.
     const LN2: (f64, f64) = (6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10);
     if !x.is_finite() || x <= 0.0 {
         return x.ln();
@@ -165,7 +163,7 @@ pub(crate) fn logarithm(x: f64) -> f64 {
     k * LN2.0 - ((half_square - (s * (half_square + (odd + even)) + k * LN2.1)) - f)
 }
 
-/// A float that is not zero as a fraction from a half to one, and an exponent of two.
+/// Splits a nonzero float into a fraction in `[0.5, 1)` and a power of two.
 fn split(float: f64) -> (f64, i64) {
     const EXPONENT: u64 = 0x7FF << 52;
     let (float, small) = if float.abs() < f64::MIN_POSITIVE { (float * 2f64.powi(64), 64) } else { (float, 0) };
@@ -174,7 +172,7 @@ fn split(float: f64) -> (f64, i64) {
     (f64::from_bits(bits & !EXPONENT | 1022 << 52), exponent - small)
 }
 
-/// `float` times two to the power of `scale`, in steps that are floats themselves.
+/// Multiplies by a power of two, in steps within the range of floats.
 fn scaled(float: f64, scale: i64) -> f64 {
     let mut left = i32::try_from(scale.clamp(-5_000, 5_000)).unwrap_or(0);
     let mut float = float;
@@ -186,7 +184,8 @@ fn scaled(float: f64, scale: i64) -> f64 {
     float
 }
 
-/// A size in bytes for people, in steps of 1024: `1.21 kB`, or with the binary units' names `1.21 KiB`.
+/// Formats a size in steps of 1,024: `1.21 kB`, or with binary units `1.21 KiB`.
+#[cfg(feature = "tera-builtins")]
 pub(crate) fn file_size(bytes: u64, binary_names: bool) -> String {
     humansize::format_size(bytes, if binary_names { humansize::BINARY } else { humansize::WINDOWS })
 }

@@ -1,23 +1,25 @@
-//! Quantities of resources as Kubernetes has them: a decimal number and a suffix (`250m`, `1.5Gi`, `3e6`).
+//! Kubernetes resource quantities: a decimal number and a suffix (`250m`, `1.5Gi`, `3e6`).
+//!
+//! This is our own implementation because no crate has the rounding, the canonical form and the messages of Kubernetes.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use num_bigint::BigInt;
 
-/// The most digits that a number has, also while two of them are brought to one exponent.
+/// Maximum number of digits, including while two numbers are brought to a common exponent.
 pub(crate) const MOST_DIGITS: usize = 4096;
 
-/// Nothing is less than a billionth: what would be is rounded away from zero.
+/// The smallest exponent. Smaller fractions are rounded away from zero.
 const LEAST_EXPONENT: i32 = -9;
 
-/// The decimal suffixes, each a thousand times the one before it; the first is 10^-9.
+/// Decimal suffixes in steps of 1,000, from 10^-9.
 const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 
-/// The binary suffixes, each 1024 times the one before it; the first is 2^10.
+/// Binary suffixes in steps of 1,024, from 2^10.
 const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/// A quantity: `digits * 10^exponent`, and how it is written.
+/// A quantity: `digits * 10^exponent` and its notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quantity {
     digits: BigInt,
@@ -25,7 +27,7 @@ pub(crate) struct Quantity {
     style: Style,
 }
 
-/// How a quantity is written.
+/// The notation of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// `12M`
@@ -36,12 +38,12 @@ enum Style {
     Exponent,
 }
 
-/// Why there is no such quantity.
+/// The reason that a text is not a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused {
     /// The text is not a number with a suffix.
     Form,
-    /// There is no such suffix.
+    /// The suffix is unknown.
     Suffix,
     /// It has too many digits.
     Digits,
@@ -60,10 +62,10 @@ impl fmt::Display for Refused {
 }
 
 impl Quantity {
-    /// Reads a quantity. A binary one is at most 2^63-1, and one between 0 and 1 is written as a decimal one.
+    /// Parses a quantity. Binary quantities are capped at 2^63-1; between 0 and 1 they become decimal.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The reason that the text is not a quantity.
     pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
         if text.len() > MOST_DIGITS {
             return Err(Refused::Digits);
@@ -90,12 +92,12 @@ impl Quantity {
         }
     }
 
-    /// A whole number, written with an exponent.
+    /// An integer in exponent notation.
     pub(crate) fn of_int(n: i64) -> Self {
         Self { digits: n.into(), exponent: 0, style: Style::Exponent }
     }
 
-    /// Rounded away from zero to a billionth.
+    /// Rounds away from zero to a billionth.
     fn rounded(self) -> Self {
         if self.exponent >= LEAST_EXPONENT || self.sign() == 0 {
             return Self { exponent: self.exponent.max(LEAST_EXPONENT), ..self };
@@ -130,19 +132,19 @@ impl Quantity {
         }
     }
 
-    /// The order of two by their value.
+    /// Compares by value.
     pub(crate) fn cmp_value(&self, other: &Self) -> Ordering {
         let (sign, other_sign) = (self.sign(), other.sign());
         if sign != other_sign || sign == 0 {
             return sign.cmp(&other_sign);
         }
         let by_size = self.place().cmp(&other.place());
-        // Of two that begin at one place, the exponents are no further apart than they have digits.
+        // If the first digits have the same place value, the exponents differ by less than the number of digits.
         let order = if by_size.is_ne() { by_size } else { self.cmp_at_one_place(other) };
         if sign < 0 && by_size.is_ne() { order.reverse() } else { order }
     }
 
-    /// Where the first digit stands.
+    /// The place value of the first digit.
     fn place(&self) -> i64 {
         decimal_digits(&self.digits) + i64::from(self.exponent)
     }
@@ -153,10 +155,10 @@ impl Quantity {
         scaled(self).cmp(&scaled(other))
     }
 
-    /// The sum, written as this one, or as the other where this is 0.
+    /// Adds a quantity. The sum has the notation of this quantity, or of the other one if this is 0.
     ///
     /// # Errors
-    /// It has too many digits.
+    /// The sum has too many digits.
     pub(crate) fn add(&self, other: &Self) -> Result<Self, Refused> {
         let style = if self.sign() == 0 { other.style } else { self.style };
         if self.sign() == 0 || other.sign() == 0 {
@@ -167,15 +169,15 @@ impl Quantity {
         Ok(Self { digits: self.at(exponent)? + other.at(exponent)?, exponent, style })
     }
 
-    /// The difference, written as [`Quantity::add`] writes the sum.
+    /// Subtracts a quantity, with the notation of [`Quantity::add`].
     ///
     /// # Errors
-    /// It has too many digits.
+    /// The difference has too many digits.
     pub(crate) fn sub(&self, other: &Self) -> Result<Self, Refused> {
         self.add(&Self { digits: -&other.digits, ..other.clone() })
     }
 
-    /// The digits where the exponent is this one, no larger than its own.
+    /// The digits at a smaller exponent.
     fn at(&self, exponent: i32) -> Result<BigInt, Refused> {
         let more = self.exponent.abs_diff(exponent);
         if decimal_digits(&self.digits).saturating_add(more.into()) > MOST_DIGITS as i64 {
@@ -184,12 +186,12 @@ impl Quantity {
         Ok(&self.digits * ten_to(more))
     }
 
-    /// The whole number that it is; none where it is not whole or has no place in 64 bits.
+    /// The value as an `i64`, if it is an integer in that range.
     pub(crate) fn as_int(&self) -> Option<i64> {
         if self.sign() == 0 {
             return Some(0);
         }
-        // Not zero, it is no whole number of 64 bits with more zeros than that.
+        // A nonzero 64-bit integer has fewer trailing zeros.
         let power = self.exponent.unsigned_abs();
         let unit = ten_to(if power <= 64 { power } else { return None });
         let whole = if self.exponent >= 0 { &self.digits * unit } else { exact_quotient(&self.digits, &unit)? };
@@ -201,7 +203,7 @@ impl Quantity {
         format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::INFINITY)
     }
 
-    /// The number without zeros at its end, and its exponent, a multiple of 3.
+    /// The digits without trailing zeros, and an exponent that is a multiple of 3.
     fn by_thousands(&self) -> (BigInt, i32) {
         let text = self.digits.to_string();
         let zeros = text.len() - text.trim_end_matches('0').len();
@@ -212,8 +214,8 @@ impl Quantity {
     }
 }
 
-/// The canonical text: the largest suffix that leaves a whole number. A binary quantity of less than 1024, or that is
-/// not whole, is written as a decimal one.
+/// Formats the canonical text, with the largest suffix that leaves an integer. Binary quantities that are fractions or
+/// below 1,024 become decimal.
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.sign() == 0 {
@@ -238,13 +240,13 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// The digits that a text begins with, and what is behind them.
+/// Splits off leading digits.
 fn leading_digits(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// What a suffix says: the style, and the power of 10 or, where that is binary, of 2.
+/// The notation of a suffix, and its power of 10 or, for a binary suffix, of 2.
 fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
     if let Some(at) = DECIMAL.iter().position(|known| *known == suffix) {
         return Ok((Style::Decimal, at as i32 * 3 + LEAST_EXPONENT));

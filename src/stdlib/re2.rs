@@ -1,18 +1,20 @@
-//! Patterns in the syntax of RE2, rewritten for an engine whose syntax differs in small things: there `\d`, `\w`, `\s`
-//! and `\b` mean ASCII only, a bracket or `&&` inside a class stands for itself, a brace that begins no repetition as
-//! well, and `\Q…\E` quotes.
+//! Translates patterns in the syntax of RE2 and ECMA 262 for the crate `regex`, whose syntax differs in details: in RE2
+//! `\d`, `\w`, `\s` and `\b` are ASCII only, a bracket or `&&` inside a class is literal, so is a brace that starts no
+//! repetition, and `\Q…\E` quotes.
+//!
+//! No crate does this, and the engine itself must stay: it is the one that runs in linear time.
 
-/// The most that a repetition may count to.
+/// Maximum count of a repetition.
 const MOST: u32 = 1000;
 
-/// What RE2 refuses and the engine does not.
+/// Syntax that RE2 refuses and the engine accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Refused<'p> {
-    /// A repetition is repeated: `a**`.
+    /// A repeated repetition: `a**`.
     Nested(&'p str),
-    /// A repetition counts too far: `a{1001}`.
+    /// An excessive count: `a{1001}`.
     Count(&'p str),
-    /// A class in a class has a name that there is none of: `[:alfa:]`.
+    /// An unknown named class: `[:alfa:]`.
     Class(&'p str),
 }
 
@@ -26,20 +28,35 @@ impl std::fmt::Display for Refused<'_> {
     }
 }
 
-/// `pattern` in the engine's syntax. What is wrong in it in both stays wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flavor {
+    Re2,
+    Ecma,
+}
+
+/// Translates a pattern in the syntax of RE2 to that of the engine. Errors in both syntaxes are left to the engine.
 ///
 /// # Errors
 /// What only RE2 refuses.
 pub(crate) fn translated(pattern: &str) -> Result<String, Refused<'_>> {
+    translate(pattern, Flavor::Re2)
+}
+
+/// Translates a pattern in the syntax of ECMA 262, as far as it is regular. Errors are left to the engine.
+pub(crate) fn translated_ecma(pattern: &str) -> String {
+    translate(pattern, Flavor::Ecma).unwrap_or_default()
+}
+
+fn translate(pattern: &str, flavor: Flavor) -> Result<String, Refused<'_>> {
     let mut out = String::with_capacity(pattern.len() + 16);
     let (mut rest, mut last) = (pattern, None);
     while let Some(first) = rest.chars().next() {
         let here = rest;
         rest = match first {
-            '\\' => escape(rest, &mut out),
-            '[' => class(rest, &mut out)?,
+            '\\' => escape(rest, flavor, &mut out),
+            '[' => class(rest, flavor, &mut out)?,
             '{' if !is_repetition(rest) => literal(rest, &mut out),
-            '{' | '*' | '+' | '?' => {
+            '{' | '*' | '+' | '?' if flavor == Flavor::Re2 => {
                 rest = repetition(rest, last, &mut out)?;
                 last = Some(here);
                 continue;
@@ -51,8 +68,7 @@ pub(crate) fn translated(pattern: &str) -> Result<String, Refused<'_>> {
     Ok(out)
 }
 
-/// Takes an operator that repeats, and the `?` that makes it lazy, over; `last` begins with the repetition that it stands
-/// directly behind.
+/// Copies a repetition operator with its lazy `?`. `last` starts at the repetition directly before it.
 fn repetition<'p>(rest: &'p str, last: Option<&'p str>, out: &mut String) -> Result<&'p str, Refused<'p>> {
     let end = if rest.starts_with('{') { rest.find('}').map_or(rest.len(), |at| at + 1) } else { 1 };
     let lazy = rest.get(end..).is_some_and(|behind| behind.starts_with('?'));
@@ -68,20 +84,20 @@ fn repetition<'p>(rest: &'p str, last: Option<&'p str>, out: &mut String) -> Res
     Ok(behind)
 }
 
-/// Takes one character over.
+/// Copies one character.
 fn as_it_is<'p>(rest: &'p str, out: &mut String) -> &'p str {
     let mut chars = rest.chars();
     out.extend(chars.next());
     chars.as_str()
 }
 
-/// Takes one character over that stands for itself.
+/// Copies one character as a literal.
 fn literal<'p>(rest: &'p str, out: &mut String) -> &'p str {
     out.push('\\');
     as_it_is(rest, out)
 }
 
-/// Whether `{` begins `{2}`, `{2,}` or `{2,3}`.
+/// Returns `true` if `{` starts a repetition: `{2}`, `{2,}` or `{2,3}`.
 fn is_repetition(rest: &str) -> bool {
     let Some((inside, _)) = rest.get(1..).and_then(|rest| rest.split_once('}')) else { return false };
     let (least, most) = inside.split_once(',').unwrap_or((inside, ""));
@@ -98,8 +114,8 @@ fn members(letter: char) -> Option<&'static str> {
     })
 }
 
-/// An escape outside a class.
-fn escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
+/// Translates an escape outside a class.
+fn escape<'p>(rest: &'p str, flavor: Flavor, out: &mut String) -> &'p str {
     let mut chars = rest.chars();
     chars.next();
     let Some(letter) = chars.next() else {
@@ -107,7 +123,9 @@ fn escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
         return "";
     };
     match letter {
-        'Q' => return quoted(chars.as_str(), out),
+        'Q' if flavor == Flavor::Re2 => return quoted(chars.as_str(), out),
+        's' | 'S' if flavor == Flavor::Ecma => out.extend(['\\', letter]),
+        'c' if flavor == Flavor::Ecma => return control(chars.as_str(), out),
         'b' => out.push_str("(?-u:\\b)"),
         'B' => out.push_str("(?-u:\\B)"),
         '<' | '>' => out.push(letter),
@@ -119,32 +137,43 @@ fn escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
     chars.as_str()
 }
 
+/// The letter of a control character (`\cJ`).
+fn control<'p>(rest: &'p str, out: &mut String) -> &'p str {
+    let mut chars = rest.chars();
+    match chars.next() {
+        Some(letter) if letter.is_ascii_alphabetic() => out.push_str(&format!("\\x{:02X}", letter as u32 & 0x1F)),
+        _ => return as_it_is(rest, out),
+    }
+    chars.as_str()
+}
+
 fn push_class(members: &str, not: bool, out: &mut String) {
     out.push_str(if not { "[^" } else { "[" });
     out.push_str(members);
     out.push(']');
 }
 
-/// What stands between `\Q` and `\E` stands for itself.
+/// Copies the text between `\Q` and `\E` as literals.
 fn quoted<'p>(rest: &'p str, out: &mut String) -> &'p str {
     let (inside, behind) = rest.split_once("\\E").unwrap_or((rest, ""));
     out.push_str(&regex::escape(inside));
     behind
 }
 
-/// A class in brackets.
-fn class<'p>(rest: &'p str, out: &mut String) -> Result<&'p str, Refused<'p>> {
+/// Translates a bracketed class.
+fn class<'p>(rest: &'p str, flavor: Flavor, out: &mut String) -> Result<&'p str, Refused<'p>> {
     let mut rest = as_it_is(rest, out);
     if rest.starts_with('^') {
         rest = as_it_is(rest, out);
     }
-    if rest.starts_with(']') {
+    if flavor == Flavor::Re2 && rest.starts_with(']') {
         rest = literal(rest, out);
     }
     while let Some(first) = rest.chars().next() {
         rest = match first {
             ']' => return Ok(as_it_is(rest, out)),
-            '\\' => class_escape(rest, out),
+            '\\' => class_escape(rest, flavor, out),
+            '[' if flavor == Flavor::Ecma => literal(rest, out),
             '[' => match posix(rest)? {
                 Some(len) => {
                     let (name, behind) = rest.split_at(len);
@@ -161,13 +190,13 @@ fn class<'p>(rest: &'p str, out: &mut String) -> Result<&'p str, Refused<'p>> {
     Ok(rest)
 }
 
-/// The classes that have a name.
+/// The named classes.
 const NAMED: [&str; 14] = [
     "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "word",
     "xdigit",
 ];
 
-/// How long `[:alpha:]` and its kin is, where one begins here.
+/// The length of a named class such as `[:alpha:]`, if one starts here.
 fn posix(rest: &str) -> Result<Option<usize>, Refused<'_>> {
     let Some((name, _)) = rest.strip_prefix("[:").and_then(|inside| inside.split_once(":]")) else { return Ok(None) };
     let len = name.len() + "[::]".len();
@@ -177,11 +206,14 @@ fn posix(rest: &str) -> Result<Option<usize>, Refused<'_>> {
     }
 }
 
-fn class_escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
+fn class_escape<'p>(rest: &'p str, flavor: Flavor, out: &mut String) -> &'p str {
     let mut chars = rest.chars();
     chars.next();
     match chars.next() {
         Some(letter @ ('<' | '>')) => out.push(letter),
+        Some('b') if flavor == Flavor::Ecma => out.push_str("\\x08"),
+        Some('c') if flavor == Flavor::Ecma => return control(chars.as_str(), out),
+        Some(letter @ ('s' | 'S')) if flavor == Flavor::Ecma => out.extend(['\\', letter]),
         Some(letter) => match members(letter) {
             Some(members) if letter.is_ascii_lowercase() => out.push_str(members),
             Some(members) => push_class(members, true, out),
@@ -194,7 +226,7 @@ fn class_escape<'p>(rest: &'p str, out: &mut String) -> &'p str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Refused, translated};
+    use super::{Refused, translated, translated_ecma};
 
     #[test]
     fn what_differs_is_rewritten() {
@@ -221,6 +253,26 @@ mod tests {
             let regex = regex::Regex::new(&made).unwrap_or_else(|error| panic!("{pattern}: {error}"));
             assert!(matches.iter().all(|text| regex.is_match(text)), "{pattern} {made}");
             assert!(!not.iter().any(|text| regex.is_match(text)), "{pattern} {made}");
+        }
+    }
+
+    #[test]
+    fn what_differs_in_ecma_262_is_rewritten() {
+        for (pattern, matches, not) in [
+            (r"^\d+$", &["123"][..], &["٣", ""][..]),
+            (r"^[\w\-]{1,2000}$", &["a-b"], &["é", ""]),
+            (r"^\s$", &["\u{a0}", "\u{b}"], &["a"]),
+            (r"^[[\]]\/\cJ[\cJ\b]$", &["[/\n\n", "]/\n\u{8}"], &["a/\n\n"]),
+            (r"^\u00e9{a}$", &["é{a}"], &["e{a}"]),
+            (r"^(?<year>a+)*$", &["aa"], &["b"]),
+        ] {
+            let made = translated_ecma(pattern);
+            let regex = regex::Regex::new(&made).unwrap_or_else(|error| panic!("{pattern}: {error}"));
+            assert!(matches.iter().all(|text| regex.is_match(text)), "{pattern} {made}");
+            assert!(!not.iter().any(|text| regex.is_match(text)), "{pattern} {made}");
+        }
+        for pattern in ["(?=a)", "(a)\\1", "(?<!a)b"] {
+            assert!(regex::Regex::new(&translated_ecma(pattern)).is_err(), "{pattern}");
         }
     }
 

@@ -1,21 +1,21 @@
-//! RSA: private keys in PEM, and what was encrypted with padding by PKCS #1 v1.5.
+//! RSA private keys in PEM, and decryption with PKCS #1 v1.5 padding.
 //!
-//! Nothing here is for a server that answers whoever asks: how long it takes tells of the key and of the text.
+//! Not for servers: the timing depends on the key and the text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use num_bigint::BigUint;
 
-/// Why there is no text.
+/// The reason that decryption fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// The key is no PEM.
+    /// The key is not PEM.
     NotPem,
-    /// The key is PEM of something else, or needs a passphrase.
+    /// The PEM holds another kind of key, or an encrypted one.
     OtherKey,
-    /// The key's bytes are no RSA key.
+    /// The data are not an RSA key.
     BadKey,
-    /// The bytes were not encrypted for this key.
+    /// The text was not encrypted for this key.
     NotForKey,
 }
 
@@ -30,7 +30,7 @@ impl std::fmt::Display for Unreadable {
     }
 }
 
-/// Bits of the largest key that is taken, and more bytes than it has in PEM.
+/// Maximum size of a key in bits, and of its DER encoding in bytes.
 const LARGEST: u64 = 16 << 10;
 
 /// A private key.
@@ -42,10 +42,10 @@ pub(crate) struct PrivateKey {
 }
 
 impl PrivateKey {
-    /// Reads a key: `RSA PRIVATE KEY` (PKCS #1) or `PRIVATE KEY` (PKCS #8).
+    /// Parses a key: `RSA PRIVATE KEY` (PKCS #1) or `PRIVATE KEY` (PKCS #8).
     ///
     /// # Errors
-    /// All but [`Unreadable::NotForKey`].
+    /// All except [`Unreadable::NotForKey`].
     pub fn from_pem(pem: &str) -> Result<Self, Unreadable> {
         let (label, der) = block(pem)?;
         match label {
@@ -55,7 +55,7 @@ impl PrivateKey {
         }
     }
 
-    /// The numbers of a key, if they are those of one: the modulus is the product of two primes.
+    /// Parses and checks the numbers of a key: the modulus must be the product of the two primes.
     fn from_pkcs1(der: &[u8]) -> Option<Self> {
         if der.len() as u64 > LARGEST {
             return None;
@@ -75,12 +75,12 @@ impl PrivateKey {
         sound.then_some(Self { modulus, public, private })
     }
 
-    /// Bits of the key.
+    /// The size of the key in bits.
     pub fn bits(&self) -> u64 {
         self.modulus.bits()
     }
 
-    /// What was encrypted.
+    /// Decrypts a message.
     ///
     /// # Errors
     /// [`Unreadable::NotForKey`].
@@ -95,7 +95,7 @@ impl PrivateKey {
             return Err(Unreadable::NotForKey);
         }
         let bytes = padded.to_bytes_be();
-        // The first of `length` bytes is zero, which a number does not have.
+        // The leading zero byte of the padding is not part of the number.
         if bytes.len() + 1 != length {
             return Err(Unreadable::NotForKey);
         }
@@ -103,14 +103,14 @@ impl PrivateKey {
     }
 }
 
-/// What stands behind the padding: a 2, at least eight bytes that are not zero, and a zero.
+/// Strips the padding: a 2, at least eight nonzero bytes, and a zero.
 fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
     let (kind, padded) = bytes.split_first()?;
     let end = padded.iter().position(|byte| *byte == 0)?;
     if *kind == 2 && end >= 8 { padded.get(end + 1..) } else { None }
 }
 
-/// The label and the bytes of the first block in PEM.
+/// The label and the content of the first PEM block.
 fn block(pem: &str) -> Result<(&str, Vec<u8>), Unreadable> {
     let (_, behind) = pem.split_once("-----BEGIN ").ok_or(Unreadable::NotPem)?;
     let (label, behind) = behind.split_once("-----").ok_or(Unreadable::NotPem)?;
@@ -127,10 +127,10 @@ const INTEGER: u8 = 0x02;
 const OCTETS: u8 = 0x04;
 const SEQUENCE: u8 = 0x30;
 
-/// `rsaEncryption` as an identifier of an algorithm.
+/// The algorithm identifier of `rsaEncryption`.
 const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
-/// The key by PKCS #1 in one by PKCS #8.
+/// The PKCS #1 key inside a PKCS #8 key.
 fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
     let mut fields = read(&mut der, SEQUENCE).ok_or(Unreadable::BadKey)?;
     read(&mut fields, INTEGER).ok_or(Unreadable::BadKey)?;
@@ -141,7 +141,7 @@ fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
     read(&mut fields, OCTETS).ok_or(Unreadable::BadKey)
 }
 
-/// Takes a value of DER with this tag.
+/// Reads a DER value with this tag.
 fn read<'d>(der: &mut &'d [u8], tag: u8) -> Option<&'d [u8]> {
     let (found, rest) = der.split_first()?;
     let (short, rest) = rest.split_first()?;

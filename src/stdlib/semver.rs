@@ -1,25 +1,27 @@
 //! Semantic versions: `1.2.3-rc.1+build`.
+//!
+//! This is our own parser because Kubernetes' messages name the faulty component, which the crate `semver` does not tell.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// A version. What is behind the `+` does not count.
+/// A version without build metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version<'t> {
-    /// The numbers.
+    /// Major, minor and patch number.
     pub(crate) numbers: [u64; 3],
-    /// What is behind the `-`, by its dots; empty where there is nothing.
-    before: Vec<&'t str>,
+    /// The identifiers of the prerelease.
+    prerelease: Vec<&'t str>,
 }
 
-/// What the three numbers are called.
+/// The names of the three numbers.
 const NAMES: [&str; 3] = ["Major", "Minor", "Patch"];
 
 impl<'t> Version<'t> {
-    /// Reads a version.
+    /// Parses a version.
     ///
     /// # Errors
-    /// What is wrong with the text.
+    /// The message of Kubernetes.
     pub(crate) fn parse(text: &'t str) -> Result<Self, String> {
         if text.is_empty() {
             return Err("Version string empty".to_owned());
@@ -29,41 +31,43 @@ impl<'t> Version<'t> {
             return Err("No Major.Minor.Patch elements found".to_owned());
         };
         let (rest, build) = rest.split_once('+').map_or((rest, None), |(rest, build)| (rest, Some(build)));
-        let (patch, before) = rest.split_once('-').map_or((rest, None), |(patch, before)| (patch, Some(before)));
+        let (patch, prerelease) =
+            rest.split_once('-').map_or((rest, None), |(patch, prerelease)| (patch, Some(prerelease)));
         let mut numbers = [0; 3];
         for ((number, text), name) in numbers.iter_mut().zip([major, minor, patch]).zip(NAMES) {
             *number = component(name, text)?;
         }
-        let before = before.map_or(Vec::new(), |before| before.split('.').collect());
-        before.iter().try_for_each(|part| identifier(part))?;
+        let prerelease = prerelease.map_or(Vec::new(), |text| text.split('.').collect());
+        prerelease.iter().try_for_each(|part| identifier(part))?;
         build.into_iter().flat_map(|build| build.split('.')).try_for_each(build_part)?;
-        Ok(Self { numbers, before })
+        Ok(Self { numbers, prerelease })
     }
 
-    /// The order of two; a version with something behind the `-` is less than one without.
+    /// Compares two versions. A prerelease precedes its release.
     pub(crate) fn cmp_version(&self, other: &Self) -> Ordering {
         let by_numbers = self.numbers.cmp(&other.numbers);
-        by_numbers.then_with(|| match (self.before.is_empty(), other.before.is_empty()) {
-            (true, _) | (_, true) => self.before.is_empty().cmp(&other.before.is_empty()),
-            _ => self.cmp_before(other),
+        by_numbers.then_with(|| match (self.prerelease.is_empty(), other.prerelease.is_empty()) {
+            (true, _) | (_, true) => self.prerelease.is_empty().cmp(&other.prerelease.is_empty()),
+            _ => self.cmp_prerelease(other),
         })
     }
 
-    fn cmp_before(&self, other: &Self) -> Ordering {
-        let parts = self.before.iter().zip(&other.before).map(|(a, b)| match (a.parse::<u64>(), b.parse::<u64>()) {
-            (Ok(a), Ok(b)) => a.cmp(&b),
-            (Ok(_), Err(_)) => Ordering::Less,
-            (Err(_), Ok(_)) => Ordering::Greater,
-            (Err(_), Err(_)) => a.cmp(b),
-        });
-        parts.fold(Ordering::Equal, Ordering::then).then(self.before.len().cmp(&other.before.len()))
+    fn cmp_prerelease(&self, other: &Self) -> Ordering {
+        let parts =
+            self.prerelease.iter().zip(&other.prerelease).map(|(a, b)| match (a.parse::<u64>(), b.parse::<u64>()) {
+                (Ok(a), Ok(b)) => a.cmp(&b),
+                (Ok(_), Err(_)) => Ordering::Less,
+                (Err(_), Ok(_)) => Ordering::Greater,
+                (Err(_), Err(_)) => a.cmp(b),
+            });
+        parts.fold(Ordering::Equal, Ordering::then).then(self.prerelease.len().cmp(&other.prerelease.len()))
     }
 }
 
-/// The text without a `v` in front, with three numbers, and those without zeros in front.
+/// Normalizes a version: no leading `v`, exactly three numbers, no leading zeros.
 ///
 /// # Errors
-/// Numbers are missing, but there is something behind the last.
+/// A short version has a prerelease or build metadata.
 pub(crate) fn normalized(text: &str) -> Result<Cow<'_, str>, String> {
     let text = text.strip_prefix('v').unwrap_or(text);
     let mut parts: Vec<Cow<'_, str>> = text.splitn(3, '.').map(without_zeros).collect();
@@ -117,7 +121,7 @@ fn build_part(part: &str) -> Result<(), String> {
     }
 }
 
-/// A text as an error says it: not more than its beginning.
+/// A text for a message, shortened if necessary.
 fn shown(text: &str) -> String {
     format!("{:?}", text.chars().take(60).collect::<String>())
 }

@@ -1,16 +1,26 @@
-//! Text: letter case, words, truncation, indentation, slugs. Lengths are in bytes unless said otherwise.
+//! Letter case, words, truncation, indentation, slugs. Lengths are in bytes unless noted otherwise.
 
 use std::borrow::Cow;
+#[cfg(feature = "patterns")]
 use std::sync::LazyLock;
 
+#[cfg(feature = "patterns")]
 use regex::Regex;
+#[cfg(feature = "hcl")]
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Bytes that a slug may have for each byte of its text: what the longest transliteration needs (a test looks).
+/// Maximum growth of a slug per byte of text, for the longest transliteration. A test checks it.
 const SLUG_GROWTH: usize = 16;
 
-/// The text in the Unicode normal form C.
+/// The longest prefix of at most `len` bytes that ends at a character boundary.
+pub(crate) fn prefix(text: &str, len: usize) -> &str {
+    let end = (0..=len.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    text.get(..end).unwrap_or("")
+}
+
+/// The Unicode normalization form C of a text.
+#[cfg(feature = "hcl")]
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
         Cow::Borrowed(text)
@@ -19,12 +29,12 @@ pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// `text` in capitals, each letter for itself: a letter of which the capital is several keeps its form, `ß` as well.
+/// Converts to upper case letter by letter. A letter with a multi-letter upper case, such as `ß`, is kept.
 pub(crate) fn upper(text: &str) -> String {
     if text.is_ascii() { text.to_ascii_uppercase() } else { text.chars().map(upper_letter).collect() }
 }
 
-/// `text` in small letters, each letter for itself.
+/// Converts to lower case letter by letter.
 pub(crate) fn lower(text: &str) -> String {
     let letter = |c: char| c.to_lowercase().next().unwrap_or(c);
     if text.is_ascii() { text.to_ascii_lowercase() } else { text.chars().map(letter).collect() }
@@ -38,7 +48,7 @@ fn upper_letter(c: char) -> char {
     }
 }
 
-/// The capital of a Greek letter with an iota below it, which is one letter as well as two.
+/// The single-letter capital of a Greek letter with iota subscript.
 fn with_iota(c: char) -> char {
     let step = match c {
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
@@ -48,8 +58,8 @@ fn with_iota(c: char) -> char {
     char::from_u32(u32::from(c) + step).unwrap_or(c)
 }
 
-/// The first letter of each word as a title has it, the others as they are. Letters, digits, `_` and all that is
-/// not ASCII and no white space are parts of words.
+/// Converts the first letter of each word to title case and keeps the others. Words consist of letters, digits, `_` and
+/// non-ASCII characters except white space.
 ///
 /// `title_words("it's MY dog")` is `It'S MY Dog`.
 pub(crate) fn title_words(text: &str) -> String {
@@ -73,22 +83,22 @@ fn title_letter(c: char) -> char {
     }
 }
 
-/// The length of `text` in capitals.
+/// The length of `text` in upper case.
 pub(crate) fn uppercase_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_uppercase).map(char::len_utf8).sum() }
 }
 
-/// The length of `text` in small letters.
+/// The length of `text` in lower case.
 pub(crate) fn lowercase_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum() }
 }
 
-/// The longest that any change of letter case can make `text`.
+/// The maximum length of `text` after any change of case.
 pub(crate) fn any_case_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { uppercase_len(text).max(text.len().saturating_mul(3) / 2 + 3) }
 }
 
-/// The first letter a capital, all others small: `capitalize("hELLO World")` is `Hello world`.
+/// Converts the first letter to upper case and all others to lower case: `capitalize("hELLO World")` is `Hello world`.
 pub(crate) fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     let Some(first) = letters.next() else { return String::new() };
@@ -98,12 +108,14 @@ pub(crate) fn capitalize(text: &str) -> String {
     out
 }
 
-/// Words for [`title`]: letters, digits, marks and connectors, with apostrophes inside.
+/// The words of [`title`]: letters, digits, marks and connectors, with inner apostrophes.
+#[cfg(feature = "patterns")]
 static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w(?:[\w']*\w)?").ok());
 
-/// Every word capitalised; an apostrophe inside a word does not end it.
+/// Capitalizes every word. Inner apostrophes do not end a word.
 ///
 /// `title("it's MY dog")` is `It's My Dog`.
+#[cfg(feature = "patterns")]
 pub(crate) fn title(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut done = 0;
@@ -116,7 +128,7 @@ pub(crate) fn title(text: &str) -> String {
     out
 }
 
-/// The beginning of `text` that has `length` grapheme clusters; `None` where the text has no more than that.
+/// The first `length` grapheme clusters of `text`. `None` if the text is not longer.
 pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
     if text.len() <= length {
         return None;
@@ -125,7 +137,7 @@ pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
     text.get(..at)
 }
 
-/// How often `from` stands in `text`, without overlaps; an empty one stands before each character and at the end.
+/// Counts the non-overlapping occurrences of `from`. The empty text occurs before each character and at the end.
 pub(crate) fn occurrences(text: &str, from: &str) -> usize {
     match from.as_bytes() {
         [byte] => memchr::memchr_iter(*byte, text.as_bytes()).count(),
@@ -133,12 +145,12 @@ pub(crate) fn occurrences(text: &str, from: &str) -> usize {
     }
 }
 
-/// The length of `text` with `found` occurrences of `from` replaced; `None` where it does not fit a `usize`.
+/// The length of `text` with `found` occurrences of `from` replaced. `None` on overflow.
 pub(crate) fn replaced_len(text: &str, from: &str, to: &str, found: usize) -> Option<usize> {
     (text.len() - found * from.len()).checked_add(found.checked_mul(to.len())?)
 }
 
-/// `text` with `from` replaced by `to`, piece by piece.
+/// Replaces `from` by `to`, passing the result to `push` in pieces.
 pub(crate) fn replace_into(text: &str, from: &str, to: &str, mut push: impl FnMut(&str)) {
     let mut rest = 0;
     let mut cut = |at: usize| {
@@ -153,49 +165,50 @@ pub(crate) fn replace_into(text: &str, from: &str, to: &str, mut push: impl FnMu
     push(text.get(rest..).unwrap_or(""));
 }
 
-/// `\n` and `\t` written as two characters become a line feed and a tab.
+/// Replaces the escapes `\n` and `\t` by a newline and a tab.
 pub(crate) fn control_escapes(text: &str) -> String {
     text.replace("\\n", "\n").replace("\\t", "\t")
 }
 
-/// Line ends, of either kind, as `<br>`.
+/// Replaces line breaks by `<br>`.
 pub(crate) fn line_breaks_to_br(text: &str) -> String {
     text.replace("\r\n", "<br>").replace('\n', "<br>")
 }
 
-/// A bound on the length of [`line_breaks_to_br`]'s result.
+/// An upper bound of the length of the result of [`line_breaks_to_br`].
 pub(crate) fn line_breaks_to_br_len(text: &str) -> Option<usize> {
     replaced_len(text, "\n", "<br>", occurrences(text, "\n"))
 }
 
-/// The characters, not the grapheme clusters, from last to first.
+/// Reverses the characters, not the grapheme clusters.
 pub(crate) fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// A name in lower-case ASCII letters, digits and single hyphens: `slug("Héllo, World!")` is `hello-world`.
+/// A slug of lower-case ASCII letters, digits and single hyphens: `slug("Héllo, World!")` is `hello-world`.
+#[cfg(feature = "tera-builtins")]
 pub(crate) fn slug(text: &str) -> String {
     slug::slugify(text)
 }
 
-/// A bound on the length of [`slug`]'s result; `None` where it does not fit a `usize`.
+/// An upper bound of the length of the result of [`slug`]. `None` on overflow.
 pub(crate) fn slug_len(text: &str) -> Option<usize> {
     if text.is_ascii() { Some(text.len()) } else { text.len().checked_mul(SLUG_GROWTH) }
 }
 
-/// Which lines [`Indent`] puts its prefix before, besides those it always does.
+/// Indentation of lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Indent<'p> {
-    /// What goes before a line.
+    /// The text inserted before a line.
     pub(crate) prefix: &'p str,
-    /// The first line as well.
+    /// `true` to indent the first line.
     pub(crate) first: bool,
-    /// Lines of nothing but white space as well.
+    /// `true` to indent blank lines.
     pub(crate) blank: bool,
 }
 
 impl Indent<'_> {
-    /// `text` with the prefix before its lines. The line ends become line feeds and the last one goes.
+    /// Indents `text`. Line breaks become newlines, and the last one is removed.
     ///
     /// With the prefix `"  "` the text `"a\nb\n"` becomes `"a\n  b"`.
     pub(crate) fn apply(&self, text: &str) -> String {
@@ -212,7 +225,7 @@ impl Indent<'_> {
         out
     }
 
-    /// The length of the indented text; `None` where it does not fit a `usize`.
+    /// The length of the indented text. `None` on overflow.
     pub(crate) fn len(&self, text: &str) -> Option<usize> {
         text.lines().enumerate().try_fold(0_usize, |len, (at, line)| {
             let prefix = if self.prefixes(at, line) { self.prefix.len() } else { 0 };

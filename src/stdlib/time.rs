@@ -1,29 +1,28 @@
-//! Moments in time: reading them, placing them in a zone, and formatting them by strftime.
+//! Timestamps: parsing, time zones, and strftime formatting.
 //!
-//! A format that the formatter knows but that asks for something a moment does not have (the offset of a
-//! naive one) makes chrono's `Display` fail, and `to_string` then panics; so formatting always goes through
-//! [`std::fmt::Write`] and hands the failure on.
+//! A format that asks for information that a timestamp lacks, such as the offset of a naive one, makes chrono's `Display`
+//! fail and `to_string` panic. Formatting therefore uses [`std::fmt::Write`] and returns the failure.
 
 use std::fmt::{self, Write};
 
 use chrono::format::{Fixed, Item, StrftimeItems};
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
-use super::bounded::Bounded;
+use super::bounded_text::Bounded;
 pub(crate) use super::zones::{Zone, zone};
 
-/// Why a moment could not be read or shown.
+/// The reason that a timestamp cannot be parsed or formatted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeError {
-    /// The seconds are outside what a calendar date can be computed for.
+    /// The seconds are outside the range of the calendar.
     OutOfRange,
-    /// The text has a `T` but is neither RFC 3339 nor a date and time without an offset.
+    /// The text has a `T`, but is neither RFC 3339 nor a naive date and time.
     NotADateTime,
     /// The text is not `YYYY-MM-DD`.
     NotADate,
-    /// The moment lacks what the format asks for, such as the zone of a time without one.
+    /// The timestamp lacks information that the format asks for, such as a zone.
     NotInMoment,
-    /// The formatted text is longer than allowed.
+    /// The formatted text exceeds the limit.
     TooLong,
 }
 
@@ -39,26 +38,26 @@ impl fmt::Display for TimeError {
     }
 }
 
-/// A moment with what is known about its zone.
+/// A timestamp with the available information about its zone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Moment {
-    /// A date and time of no zone.
+    /// A naive date and time.
     Naive(NaiveDateTime),
-    /// With the offset it was written with.
+    /// With an offset.
     Offset(DateTime<FixedOffset>),
-    /// Of no zone, to be shown as UTC.
+    /// Without a zone, shown as UTC.
     Utc(DateTime<Utc>),
-    /// In a named zone, with the abbreviation it has there.
+    /// In a named zone, with its abbreviation.
     Zoned(DateTime<FixedOffset>, &'static str),
 }
 
-/// Whether every directive of a strftime format is one.
+/// Returns `true` if all directives of a strftime format are valid.
 pub(crate) fn format_is_valid(format: &str) -> bool {
     !StrftimeItems::new(format).any(|item| matches!(item, Item::Error))
 }
 
 impl Moment {
-    /// So many seconds after the beginning of 1970 in UTC, in `zone` or else in none.
+    /// A timestamp from seconds since the Unix epoch, in `zone` or naive.
     pub(crate) fn from_seconds(seconds: i64, zone: Option<Zone>) -> Result<Self, TimeError> {
         let moment = DateTime::<Utc>::from_timestamp(seconds, 0).ok_or(TimeError::OutOfRange)?;
         match zone {
@@ -73,8 +72,7 @@ impl Moment {
         Ok(Self::Zoned(moment.with_timezone(&offset), local.abbreviation))
     }
 
-    /// Reads RFC 3339 (moved to `zone`, where one is given), a date and time without an offset, or a date.
-    /// The latter two are not moved: nothing says where they were.
+    /// Parses RFC 3339 (converted to `zone`, if given), a naive date and time, or a date. The latter two are not converted.
     pub(crate) fn from_text(text: &str, zone: Option<Zone>) -> Result<Self, TimeError> {
         if !text.contains('T') {
             let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| TimeError::NotADate)?;
@@ -90,7 +88,7 @@ impl Moment {
         }
     }
 
-    /// The moment by a strftime `format`, as at most `allowed` bytes of text.
+    /// Formats by a strftime `format`, as at most `allowed` bytes.
     ///
     /// `Moment::from_seconds(0, None)?.format("%d.%m.%Y", 100)` is `01.01.1970`.
     pub(crate) fn format(&self, format: &str, allowed: usize) -> Result<String, TimeError> {

@@ -1,32 +1,34 @@
-//! URLs as Go's `net/url` reads them where it is asked for a request's: an absolute one, or an absolute path.
+//! URLs, parsed like request URIs by Go's `net/url`: an absolute URL or an absolute path.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// The parts of a URL, each as it is written but for what is said.
+use super::percent::invalid_escape;
+
+/// The parts of a URL as written, except where noted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Url<'t> {
-    /// In small letters; empty where there is none.
+    /// The scheme in lower case; empty if absent.
     pub(crate) scheme: String,
-    /// Name and password, with the `@`.
+    /// User information with the `@`.
     user: &'t str,
     /// Host and port, unescaped.
     pub(crate) host: Cow<'t, str>,
-    /// Whether a host is said, be it empty.
+    /// `true` if there is a host, even an empty one.
     has_host: bool,
     path: &'t str,
-    /// What is behind the scheme where that is no path.
+    /// The opaque part after the scheme, instead of a path.
     opaque: Option<&'t str>,
     query: Option<&'t str>,
     fragment: Option<&'t str>,
 }
 
-/// Reads a URL.
+/// Parses a URL.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The message of the reference.
 pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
-    // A request has no fragment: it counts as part of what is in front of it, and is checked as such.
+    // A request URI has no fragment: the text is also checked with `#` as a part of the path or query.
     read(text)?;
     let (rest, fragment) = text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
     let url = Url { fragment, ..read(rest)? };
@@ -34,10 +36,10 @@ pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
     Ok(url)
 }
 
-/// Whether a text is a URL; a fragment may be anything.
+/// Checks that a text is a URL with any fragment.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// The message of the reference.
 pub(crate) fn check(text: &str) -> Result<(), String> {
     read(text).map(|_| ())
 }
@@ -82,7 +84,7 @@ fn read(text: &str) -> Result<Url<'_>, String> {
     Ok(url)
 }
 
-/// The scheme in front of the first colon, and what is behind that.
+/// Splits off the scheme.
 fn split_scheme(text: &str) -> Result<(&str, &str), String> {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
@@ -104,7 +106,7 @@ fn check_user(user: &str) -> Result<(), String> {
     check_escapes(user)
 }
 
-/// Reads host and port: a name, an IPv4 address, or an IPv6 address in brackets, which may have a zone behind `%25`.
+/// Parses host and port: a name, an IPv4 address, or an IPv6 address in brackets with an optional zone after `%25`.
 fn read_host(text: &str) -> Result<Cow<'_, str>, String> {
     if text.starts_with('[') {
         let end = text.rfind(']').ok_or("missing ']' in host")?;
@@ -126,17 +128,17 @@ fn check_port(text: &str) -> Result<(), String> {
     if is_port(text) { Ok(()) } else { Err(format!("invalid port {:?} after host", shown())) }
 }
 
-/// Nothing, or a colon and digits.
+/// Returns `true` for an empty text, or a colon and digits.
 fn is_port(text: &str) -> bool {
     text.is_empty() || text.strip_prefix(':').is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Bytes that stand for themselves in a host.
+/// Returns `true` for bytes that need no escape in a host.
 fn is_host_byte(byte: u8) -> bool {
     byte >= 0x80 || byte.is_ascii_alphanumeric() || b"-_.~!$&'()*+,;=:[]<>\"".contains(&byte)
 }
 
-/// A host without its escapes. Only bytes beyond ASCII may be escaped in it, and in a zone also what may stand in a host.
+/// Unescapes a host. Only non-ASCII bytes may be escaped, and in a zone also valid bytes of a host.
 fn unescape_host(text: &str, zone: bool) -> Result<Cow<'_, str>, String> {
     check_escapes(text)?;
     if let Some(bad) = text.chars().find(|c| c.is_ascii() && *c != '%' && !is_host_byte(*c as u8)) {
@@ -152,24 +154,23 @@ fn unescape_host(text: &str, zone: bool) -> Result<Cow<'_, str>, String> {
     Ok(unescape(text))
 }
 
-/// Whether each `%` begins an escape.
+/// Checks that each `%` starts an escape.
 fn check_escapes(text: &str) -> Result<(), String> {
-    for (at, _) in text.match_indices('%') {
-        let is_escape = |escape: &&[u8]| escape.len() == 2 && escape.iter().all(u8::is_ascii_hexdigit);
-        if text.as_bytes().get(at + 1..at + 3).filter(is_escape).is_none() {
+    match invalid_escape(text) {
+        Some(at) => {
             let shown: String = text.get(at..).unwrap_or("").chars().take(3).collect();
-            return Err(format!("invalid URL escape {shown:?}"));
+            Err(format!("invalid URL escape {shown:?}"))
         }
+        None => Ok(()),
     }
-    Ok(())
 }
 
-/// A text without its escapes, which are ones; what they say need not be UTF-8, and is replaced where it is not.
+/// Unescapes a text with valid escapes, replacing invalid UTF-8.
 fn unescape(text: &str) -> Cow<'_, str> {
     percent_encoding::percent_decode_str(text).decode_utf8_lossy()
 }
 
-/// A part of a query without its escapes, a plus being a space; none where one is malformed.
+/// Unescapes a part of a query, with `+` as a space. `None` if an escape is malformed.
 fn unescape_query(text: &str) -> Option<String> {
     check_escapes(text).ok()?;
     Some(unescape(&text.replace('+', " ")).into_owned())
@@ -182,7 +183,7 @@ impl Url<'_> {
         name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
     }
 
-    /// The port; empty where there is none.
+    /// The port; empty if absent.
     pub(crate) fn port(&self) -> &str {
         self.port_with_colon().trim_start_matches(':')
     }
@@ -192,7 +193,7 @@ impl Url<'_> {
         if is_port(port) { port } else { "" }
     }
 
-    /// The path with what is needed escaped: as it is written, where that is a proper way of writing it.
+    /// The escaped path: as written if that is a valid escaping.
     pub(crate) fn escaped_path(&self) -> String {
         let written = |byte: u8| is_path_byte(byte) || b"!'()*[]%".contains(&byte);
         if self.path == "*" || self.path.bytes().all(written) {
@@ -209,7 +210,7 @@ impl Url<'_> {
         escaped
     }
 
-    /// The names in the query in the order in which they come, and the values of each. What is malformed is left out.
+    /// The names in the query in order of appearance, with their values. Malformed parts are skipped.
     pub(crate) fn query(&self) -> Vec<(String, Vec<String>)> {
         let mut found: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
         for part in self.query.unwrap_or("").split('&') {
@@ -224,7 +225,7 @@ impl Url<'_> {
         found.into_iter().collect()
     }
 
-    /// The whole, with a scheme in small letters and the path escaped.
+    /// The whole URL, with a lower-case scheme and an escaped path.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
         let mut push = |parts: &[&str]| text.extend(parts.iter().copied());
@@ -245,7 +246,7 @@ impl Url<'_> {
     }
 }
 
-/// Bytes that stand for themselves in a path.
+/// Returns `true` for bytes that need no escape in a path.
 fn is_path_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte)
 }

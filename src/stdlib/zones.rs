@@ -1,21 +1,19 @@
 //! The time zones of the IANA database, as one block of bytes that is read in place.
 //!
-//! A table of Rust structs costs a process that never asks for a zone half a millisecond: every name in it is a
-//! pointer that the loader has to relocate. The block is made from `chrono-tz` (`UPDATE=1 cargo test --lib zones`),
-//! and a test holds it against that crate.
+//! This replaces the crate `chrono-tz`, whose tables of pointers cost half a millisecond of relocations at the start of
+//! every process. The block is generated from that crate (`UPDATE=1 cargo test --lib zones`), and a test compares both.
 //!
-//! Layout, numbers little-endian. First the names, sorted: their count (`u16`), then for each its length (`u8`),
-//! its text and the offset of its zone in the block (`u32`). A zone: how many local times it knows (`u8`), each as
-//! seconds east of UTC (`i32`), the length of its abbreviation (`u8`) and its text; the count of its changes
-//! (`u16`), each as seconds since 1970 (`i40`) and the local time from then on (`u8`). The first local time holds
-//! before the first change.
+//! Layout (little-endian): the number of names (`u16`), then for each name in order its length (`u8`), its text and the
+//! offset of its zone (`u32`). A zone: the number of local times (`u8`), each with seconds east of UTC (`i32`), the length
+//! of the abbreviation (`u8`) and its text; the number of transitions (`u16`), each with seconds since the epoch (`i40`)
+//! and the index of the local time (`u8`). The first local time applies before the first transition.
 //!
-//! Invariant: reading past the end gives nothing instead of a panic, whatever the bytes are.
+//! Invariant: reading past the end returns `None`, whatever the bytes are.
 
 /// The block.
 static BLOCK: &[u8] = include_bytes!("zones.bin");
 
-/// Bytes of a change.
+/// Size of a transition in bytes.
 const CHANGE: usize = 6;
 
 /// A time zone.
@@ -24,7 +22,7 @@ pub(crate) struct Zone {
     at: usize,
 }
 
-/// What a zone's clocks show from some moment on.
+/// A local time of a zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LocalTime {
     /// Seconds east of UTC.
@@ -33,7 +31,7 @@ pub(crate) struct LocalTime {
     pub abbreviation: &'static str,
 }
 
-/// The zone of this name, such as `Europe/Berlin`.
+/// The zone `name`, such as `Europe/Berlin`.
 pub(crate) fn zone(name: &str) -> Option<Zone> {
     let mut bytes = Bytes { at: 0 };
     for _ in 0..bytes.u16()? {
@@ -47,7 +45,7 @@ pub(crate) fn zone(name: &str) -> Option<Zone> {
 }
 
 impl Zone {
-    /// What the clocks show at `seconds` since 1970 in UTC.
+    /// The local time at `seconds` since the epoch.
     pub(crate) fn local_time(self, seconds: i64) -> Option<LocalTime> {
         let mut bytes = Bytes { at: self.at };
         let times = bytes.u8()?;
@@ -66,13 +64,13 @@ impl Zone {
     }
 }
 
-/// The local time of the last change that is not behind `seconds`.
+/// The local time of the last transition at or before `seconds`.
 fn last_at_or_before(changes: &[u8], seconds: i64) -> Option<u8> {
     let (mut low, mut high) = (0, changes.len() / CHANGE);
     while low < high {
         let middle = low.midpoint(high);
         let [a, b, c, d, e, _] = *changes.get(middle * CHANGE..)?.first_chunk::<CHANGE>()?;
-        // The topmost bytes repeat the sign.
+        // Sign extension.
         let sign = if e & 0x80 == 0 { 0 } else { 0xFF };
         if i64::from_le_bytes([a, b, c, d, e, sign, sign, sign]) <= seconds {
             low = middle + 1;
@@ -83,7 +81,7 @@ fn last_at_or_before(changes: &[u8], seconds: i64) -> Option<u8> {
     changes.get(low.checked_sub(1)? * CHANGE + CHANGE - 1).copied()
 }
 
-/// A place in the block.
+/// A position in the block.
 struct Bytes {
     at: usize,
 }

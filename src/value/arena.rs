@@ -1,10 +1,11 @@
-//! The bump arena that values of one render (or one set of inputs) live in: reset, not freed, between renders.
+//! The bump arena that holds the values of one render or one set of inputs. It is reset, not freed, between renders.
 
 use bumpalo::Bump;
 
-use super::{BLOCK, List, Map, ROOM, Shape, Text, Value, Within};
+use super::borrowed::{List, Summary};
+use super::{BLOCK, Map, PADDING, Shape, Text, Value};
 
-/// Owns what values borrow. Nothing in it is dropped; [`Arena::reset`] makes its memory usable again.
+/// The owner of the data that values borrow. Its contents are never dropped; [`Arena::reset`] frees them for reuse.
 #[derive(Debug, Default)]
 pub struct Arena {
     bump: Bump,
@@ -16,17 +17,17 @@ impl Arena {
         Self::default()
     }
 
-    /// Forgets everything in the arena and keeps its largest block for what comes next.
+    /// Discards all contents and keeps the largest block for reuse.
     pub fn reset(&mut self) {
         self.bump.reset();
     }
 
-    /// Bytes the arena holds from the allocator.
+    /// Memory obtained from the allocator, in bytes.
     pub fn allocated_bytes(&self) -> usize {
         self.bump.allocated_bytes()
     }
 
-    /// The arena underneath, for what is not a value.
+    /// The underlying bump allocator, for data that is not a value.
     pub(crate) fn bump(&self) -> &Bump {
         &self.bump
     }
@@ -41,18 +42,18 @@ impl Arena {
         self.bump.alloc_slice_copy(bytes)
     }
 
-    /// A text value that is a copy of `text`. Short texts get room behind them, so that they can be written whole.
+    /// A text value that copies `text`. Short texts are padded to a `Block`.
     pub fn text<'v>(&'v self, text: &str) -> Value<'v> {
         Value::Str(self.bump.alloc(self.copy_text(text)))
     }
 
-    /// A copy of `text`, with room behind it where it is short.
+    /// A copy of `text`, padded to a [`Block`](super::Block) if it is short.
     pub(super) fn copy_text<'v>(&'v self, text: &str) -> Text<'v> {
-        let Some(rest) = ROOM.get(text.len()..) else { return Text::new(self.bump.alloc_str(text)) };
-        let mut room = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);
-        room.push_str(text);
-        room.push_str(rest);
-        Text::in_front_of(room.into_bump_str(), text.len())
+        let Some(rest) = PADDING.get(text.len()..) else { return Text::new(self.bump.alloc_str(text)) };
+        let mut padded = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);
+        padded.push_str(text);
+        padded.push_str(rest);
+        Text::prefix_of(padded.into_bump_str(), text.len())
     }
 
     /// A text value that borrows `text`.
@@ -60,23 +61,23 @@ impl Arena {
         Value::Str(self.bump.alloc(Text::new(text)))
     }
 
-    /// A text value that is the first `len` bytes of `room`.
-    pub(crate) fn text_in_front_of<'v>(&'v self, room: &'v str, len: usize) -> Value<'v> {
-        Value::Str(self.bump.alloc(Text::in_front_of(room, len)))
+    /// A text value that borrows the first `len` bytes of `buffer`.
+    pub(super) fn prefix_text<'v>(&'v self, buffer: &'v str, len: usize) -> Value<'v> {
+        Value::Str(self.bump.alloc(Text::prefix_of(buffer, len)))
     }
 
-    /// A text value of at most `len` bytes that `write` writes piece by piece, without a copy.
+    /// A text value of at most `len` bytes that `write` builds in place.
     pub fn text_with<'v>(&'v self, len: usize, write: impl FnOnce(&mut bumpalo::collections::String<'v>)) -> Value<'v> {
         let mut text = bumpalo::collections::String::with_capacity_in(len, &self.bump);
         write(&mut text);
         self.borrowed_text(text.into_bump_str())
     }
 
-    /// A list value that is a copy of `items`.
+    /// A list value that copies `items`.
     pub fn list<'v>(&'v self, items: &[Value<'v>]) -> Value<'v> {
-        let mut within = Within::default();
-        let items = self.bump.alloc_slice_fill_iter(items.iter().inspect(|item| within.add(item)).copied());
-        Value::List(self.bump.alloc(List { items, within: within.held() }))
+        let mut summary = Summary::default();
+        let items = self.bump.alloc_slice_fill_iter(items.iter().inspect(|item| summary.add(item)).copied());
+        Value::List(self.bump.alloc(List::summarized(items, summary.held())))
     }
 
     /// A list value that borrows `items`.
@@ -84,7 +85,7 @@ impl Arena {
         Value::List(self.bump.alloc(List::new(items)))
     }
 
-    /// A map value of `entries`, in their order; of a key that comes twice the last value counts.
+    /// A map value of `entries` in their order. The last value of a duplicate key wins.
     pub fn map<'v>(&'v self, entries: &[(&'v str, Value<'v>)]) -> Value<'v> {
         let keys = self.bump.alloc_slice_fill_iter(entries.iter().map(|(key, _)| Text::new(key)));
         let values = self.bump.alloc_slice_fill_iter(entries.iter().map(|(_, value)| *value));
@@ -94,25 +95,25 @@ impl Arena {
         }
     }
 
-    /// A map of `shape`'s keys with the values that `values` yields, one for each key.
+    /// A map with the keys of `shape` and one value for each of them.
     #[inline(always)]
     pub(crate) fn map_of_values<'v>(
         &'v self,
         shape: &'v Shape<'v>,
         values: impl ExactSizeIterator<Item = Value<'v>>,
     ) -> &'v Map<'v> {
-        let mut within = Within::default();
-        let values = self.bump.alloc_slice_fill_iter(values.inspect(|value| within.add(value)));
-        self.bump.alloc(Map::around(shape, values, within.held()))
+        let mut summary = Summary::default();
+        let values = self.bump.alloc_slice_fill_iter(values.inspect(|value| summary.add(value)));
+        self.bump.alloc(Map::summarized(shape, values, summary.held()))
     }
 
-    /// A map value of `shape`'s keys with `values`, one for each key.
+    /// A map value with the keys of `shape` and one value for each of them.
     pub(crate) fn shaped_map<'v>(&'v self, shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Value<'v> {
         Value::Map(self.bump.alloc(Map::new(shape, values)))
     }
 }
 
-/// `entries` with each key once, at its first place, with its last value.
+/// `entries` without duplicate keys. Each key keeps its first position and its last value.
 pub(super) fn last_of_each<'v>(entries: &[(&'v str, Value<'v>)]) -> Vec<(&'v str, Value<'v>)> {
     let mut unique: indexmap::IndexMap<&'v str, Value<'v>> = indexmap::IndexMap::new();
     unique.extend(entries.iter().copied());

@@ -1,17 +1,15 @@
-//! The owned form of a value: what is read from input files, merged, and handed out by a render.
-
-use std::fmt;
+//! The owned form of a value: read from input files, merged, and returned by renders.
 
 use indexmap::IndexMap;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// A map of [`Data`] that keeps the order of insertion.
+/// A map of [`Data`] in insertion order.
 pub type DataMap = IndexMap<String, Data>;
 
-/// A value that owns everything it holds.
+/// An owned value.
 ///
-/// Integers that fit `i64` are always [`Data::Int`]; [`Data::Uint`] holds only what is larger.
+/// Integers that fit `i64` are always [`Data::Int`]; [`Data::Uint`] holds only larger ones.
 ///
 /// ```
 /// use dropforge::value::Data;
@@ -21,14 +19,14 @@ pub type DataMap = IndexMap<String, Data>;
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Data {
-    /// Nothing.
+    /// Null.
     #[default]
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number that fits 64 bits with sign.
+    /// A signed 64-bit integer.
     Int(i64),
-    /// A whole number above `i64::MAX`.
+    /// An integer above `i64::MAX`.
     Uint(u64),
     /// A 64-bit float.
     Float(f64),
@@ -36,22 +34,22 @@ pub enum Data {
     Str(String),
     /// A list.
     List(Vec<Data>),
-    /// A map from text, in order of insertion.
+    /// A map with text keys, in insertion order.
     Map(DataMap),
 }
 
 impl Data {
-    /// The whole number `n`, as [`Data::Int`] where it fits.
+    /// The integer `n`, as a [`Data::Int`] if it fits.
     pub fn uint(n: u64) -> Data {
         i64::try_from(n).map_or(Data::Uint(n), Data::Int)
     }
 
-    /// The value under `key`, where this is a map that has it.
+    /// The value under `key` of a map.
     pub fn get(&self, key: &str) -> Option<&Data> {
         self.as_map().and_then(|map| map.get(key))
     }
 
-    /// The item at `at`, where this is a list that is long enough.
+    /// The item at index `at` of a list.
     pub fn index(&self, at: usize) -> Option<&Data> {
         match self {
             Data::List(items) => items.get(at),
@@ -64,7 +62,7 @@ impl Data {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
 
-    /// The map, where this is one.
+    /// The map of a [`Data::Map`].
     pub fn as_map(&self) -> Option<&DataMap> {
         match self {
             Data::Map(map) => Some(map),
@@ -72,7 +70,7 @@ impl Data {
         }
     }
 
-    /// The map itself, where this is one.
+    /// The owned map of a [`Data::Map`].
     pub fn into_map(self) -> Option<DataMap> {
         match self {
             Data::Map(map) => Some(map),
@@ -80,7 +78,7 @@ impl Data {
         }
     }
 
-    /// The text, where this is text.
+    /// The text of a [`Data::Str`].
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Data::Str(text) => Some(text),
@@ -88,7 +86,7 @@ impl Data {
         }
     }
 
-    /// What kind of value this is, as a user says it.
+    /// The kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Data::Null => "null",
@@ -123,41 +121,49 @@ impl<'de> Deserialize<'de> for Data {
     }
 }
 
+/// The [`Visitor`] methods for scalars, which [`Data`] and [`Value`](super::Value) share.
+macro_rules! visit_scalars {
+    ($values:ident) => {
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("null, a boolean, a number, text, a list or a map with text keys")
+        }
+
+        fn visit_unit<E>(self) -> std::result::Result<Self::Value, E> {
+            Ok($values::Null)
+        }
+
+        fn visit_none<E>(self) -> std::result::Result<Self::Value, E> {
+            Ok($values::Null)
+        }
+
+        fn visit_bool<E>(self, b: bool) -> std::result::Result<Self::Value, E> {
+            Ok($values::Bool(b))
+        }
+
+        fn visit_i64<E>(self, n: i64) -> std::result::Result<Self::Value, E> {
+            Ok($values::Int(n))
+        }
+
+        fn visit_u64<E>(self, n: u64) -> std::result::Result<Self::Value, E> {
+            Ok($values::uint(n))
+        }
+
+        fn visit_f64<E>(self, n: f64) -> std::result::Result<Self::Value, E> {
+            Ok($values::Float(n))
+        }
+    };
+}
+pub(super) use visit_scalars;
+
 struct DataVisitor;
 
 impl<'de> Visitor<'de> for DataVisitor {
     type Value = Data;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("null, a boolean, a number, text, a list or a map with text keys")
-    }
-
-    fn visit_unit<E>(self) -> Result<Data, E> {
-        Ok(Data::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Data, E> {
-        Ok(Data::Null)
-    }
+    visit_scalars!(Data);
 
     fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Data, D::Error> {
         Data::deserialize(deserializer)
-    }
-
-    fn visit_bool<E>(self, b: bool) -> Result<Data, E> {
-        Ok(Data::Bool(b))
-    }
-
-    fn visit_i64<E>(self, n: i64) -> Result<Data, E> {
-        Ok(Data::Int(n))
-    }
-
-    fn visit_u64<E>(self, n: u64) -> Result<Data, E> {
-        Ok(Data::uint(n))
-    }
-
-    fn visit_f64<E>(self, n: f64) -> Result<Data, E> {
-        Ok(Data::Float(n))
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Data, E> {

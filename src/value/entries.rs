@@ -1,34 +1,33 @@
-//! Maps whose keys are not all text.
+//! Maps with keys other than text.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
-use super::{Arena, Extended, Value};
+use super::{Arena, Extended, Key, Value};
 
-/// A map from null, booleans, whole numbers and text, in order of insertion. A whole number is one key whichever variant
-/// of [`Value`] holds it. Where all keys are text a map is a [`Map`](super::Map) instead.
+/// A map in insertion order with null, boolean, integer and text keys. An integer is the same key in every variant of
+/// [`Value`]. Maps with only text keys are [`Map`](super::Map)s.
 #[derive(Debug, Clone, Copy)]
 pub struct Entries<'v> {
     keys: &'v [Value<'v>],
     values: &'v [Value<'v>],
-    /// The places of the keys in the keys' order.
+    /// The permutation that sorts the keys.
     sorted: &'v [u32],
 }
 
-/// Why there is no map of some keys.
+/// The reason that keys cannot form a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadKey {
-    /// The key at this place is of no kind that a key can be.
+    /// The key at this index is of a kind that cannot be a key.
     Kind(usize),
-    /// The key at this place comes a second time there.
+    /// The key at this index is a duplicate of an earlier one.
     Twice(usize),
 }
 
 impl<'v> Entries<'v> {
-    /// The map of `keys`, the value of each at its place in `values`; beyond the shorter of the two nothing counts.
+    /// A map from `keys` to `values`. Excess keys or values are ignored.
     ///
     /// # Errors
-    /// Which key cannot be one.
+    /// The first key of a wrong kind, or the first duplicate.
     ///
     /// ```
     /// use dropforge::value::{Arena, BadKey, Entries, Value};
@@ -45,7 +44,7 @@ impl<'v> Entries<'v> {
         }
         let sorted = arena.bump().alloc_slice_fill_iter(0..u32::try_from(len).unwrap_or(u32::MAX));
         let key = |at: u32| keys.get(at as usize).and_then(|key| EntryKey::of(*key));
-        // Stable, so that of equal keys the earlier one stands first.
+        // A stable sort, so that the earlier of two equal keys comes first.
         sorted.sort_by(|a, b| key(*a).cmp(&key(*b)));
         let twice = sorted.windows(2).filter_map(|pair| match pair {
             [a, b] if key(*a) == key(*b) => Some(*b as usize),
@@ -61,32 +60,32 @@ impl<'v> Entries<'v> {
         }
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub const fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no entries.
     pub const fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// The keys, in order of insertion.
+    /// The keys in insertion order.
     pub const fn keys(&self) -> &'v [Value<'v>] {
         self.keys
     }
 
-    /// The values, in order of insertion.
+    /// The values in insertion order.
     pub const fn values(&self) -> &'v [Value<'v>] {
         self.values
     }
 
-    /// Keys and values, in order of insertion.
+    /// Keys and values in insertion order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Value<'v>, Value<'v>)> + ExactSizeIterator + use<'v> {
         self.keys.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// The value under `key`; of a float the whole number that it is counts.
+    /// The value under `key`. A float with an integral value finds that integer.
     pub fn get(&self, key: Value<'_>) -> Option<Value<'v>> {
         let wanted = EntryKey::sought(key)?;
         let place = |at: &u32| self.keys.get(*at as usize).and_then(|key| EntryKey::of(*key));
@@ -94,30 +93,23 @@ impl<'v> Entries<'v> {
         self.values.get(*self.sorted.get(found)? as usize).copied()
     }
 
-    /// The entries with their keys as text, as formats have it that know no other keys, in the order of these texts.
-    /// Of two keys with one text the last one counts.
-    pub fn as_texts(&self) -> Vec<(Cow<'v, str>, Value<'v>)> {
-        let mut entries: Vec<_> = self.iter().rev().map(|(key, value)| (text_of_key(key), value)).collect();
-        entries.sort_by(|(a, _), (b, _)| a.cmp(b));
-        entries.dedup_by(|(later, _), (first, _)| later == first);
+    /// The entries in byte order of their keys' texts, for formats that only have text keys. Of several keys with one
+    /// text the last wins.
+    pub(super) fn by_text(&self) -> Vec<(Key<'v>, Value<'v>)> {
+        let mut entries: Vec<_> = self.iter().rev().map(|(key, value)| (Key::of(key), value)).collect();
+        entries.sort_by_cached_key(|(key, _)| key.to_text());
+        entries.dedup_by(|(later, _), (first, _)| later.to_text() == first.to_text());
         entries
     }
-}
 
-/// The text of a key.
-pub(super) fn text_of_key(key: Value<'_>) -> Cow<'_, str> {
-    match key {
-        Value::Str(text) => Cow::Borrowed(text.as_str()),
-        Value::Null => Cow::Borrowed("null"),
-        Value::Bool(truth) => Cow::Borrowed(if truth { "true" } else { "false" }),
-        Value::Int(n) => Cow::Owned(n.to_string()),
-        Value::Uint(n) => Cow::Owned(n.to_string()),
-        _ => Cow::Borrowed(""),
+    /// The entries with their keys as text, in byte order of these texts. Of several keys with one text the last wins.
+    pub fn as_texts(&self) -> impl Iterator<Item = (Cow<'v, str>, Value<'v>)> + use<'v> {
+        self.by_text().into_iter().map(|(key, value)| (key.to_text(), value))
     }
 }
 
-/// What keys are compared by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The form in which keys are compared. Variants are in key order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum EntryKey<'v> {
     Null,
     Bool(bool),
@@ -137,43 +129,17 @@ impl<'v> EntryKey<'v> {
         })
     }
 
-    /// The same of a value that is looked up.
+    /// The key that a lookup of `value` searches for: a float with an integral value finds that integer.
     fn sought(value: Value<'v>) -> Option<Self> {
         match value {
             Value::Float(n) if n.fract() == 0.0 && n.abs() < 1e38 => Some(EntryKey::Number(n as i128)),
             value => Self::of(value),
         }
     }
-
-    const fn rank(&self) -> u8 {
-        match self {
-            EntryKey::Null => 0,
-            EntryKey::Bool(_) => 1,
-            EntryKey::Number(_) => 2,
-            EntryKey::Text(_) => 3,
-        }
-    }
-}
-
-impl Ord for EntryKey<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (EntryKey::Bool(a), EntryKey::Bool(b)) => a.cmp(b),
-            (EntryKey::Number(a), EntryKey::Number(b)) => a.cmp(b),
-            (EntryKey::Text(a), EntryKey::Text(b)) => a.cmp(b),
-            _ => self.rank().cmp(&other.rank()),
-        }
-    }
-}
-
-impl PartialOrd for EntryKey<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 impl Arena {
-    /// A map value from keys that are not all text.
+    /// A map value with keys other than text.
     pub fn entries<'v>(&'v self, entries: Entries<'v>) -> Value<'v> {
         self.extended(Extended::Entries(entries))
     }

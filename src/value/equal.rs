@@ -1,10 +1,10 @@
-//! Deep equality that keeps whole numbers and floats apart, as JSON libraries compare.
+//! Deep equality that distinguishes integers from floats, as JSON libraries do.
 
 use super::{Extended, Value};
 
-/// Whether `a` and `b` are the same value: numbers of one kind by value (NaN equals nothing), lists by item,
-/// maps by key whatever their order. `visit` is called once for each pair compared and may stop the
-/// comparison with an error, so that values that share parts cannot unfold without bound.
+/// Returns `true` if `a` and `b` are the same value. Numbers of one kind compare by value (NaN equals nothing), lists by
+/// item, maps by key regardless of order. `visit` is called once for each pair compared and may stop the comparison with
+/// an error, which bounds the work on values that share parts.
 pub fn equal<E>(a: Value<'_>, b: Value<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
     visit()?;
     Ok(match (a, b) {
@@ -21,7 +21,7 @@ pub fn equal<E>(a: Value<'_>, b: Value<'_>, visit: &mut impl FnMut() -> Result<(
     })
 }
 
-/// Whether they are the same, type, marks and all; what is not known equals nothing.
+/// Compares with types and marks. Unknown values equal nothing.
 fn equal_extended<E>(a: &Extended<'_>, b: &Extended<'_>, visit: &mut impl FnMut() -> Result<(), E>) -> Result<bool, E> {
     Ok(match (a, b) {
         (Extended::Number(a), Extended::Number(b)) => a.compare(b).is_eq(),
@@ -56,7 +56,7 @@ fn equal_lists<E>(a: &[Value<'_>], b: &[Value<'_>], visit: &mut impl FnMut() -> 
     Ok(true)
 }
 
-/// Whether the entries of two maps are equal: of one all of them, and how the other finds the value of a key.
+/// Compares two maps: the entries of one with the values that `find` looks up in the other.
 fn equal_entries<'v, K, E>(
     lens: [usize; 2],
     entries: impl Iterator<Item = (K, Value<'v>)>,

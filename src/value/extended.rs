@@ -1,142 +1,139 @@
-//! Values beyond the plain ones: rare, behind one variant of [`Value`], and never on a fast path.
+//! Rare kinds of values, behind one variant of [`Value`] and never on a fast path.
 
 use std::borrow::Cow;
 
-use super::{Arena, Data, Entries, Type, Value, Within};
+use super::borrowed::Summary;
+use super::{Arena, Data, Entries, Type, Value};
+use crate::stdlib::base64::base64;
 use crate::stdlib::bignum::BigNum;
-use crate::stdlib::{duration, encoding};
+use crate::stdlib::timestamps;
 
-/// A value beyond the plain ones.
+/// A rare value and its summary.
 #[derive(Debug, Clone, Copy)]
 pub struct Extension<'v> {
     kind: Extended<'v>,
-    within: Within,
+    summary: Summary,
 }
 
-/// What a value beyond the plain ones is.
+/// The rare kinds of values.
 #[derive(Debug, Clone, Copy)]
 pub enum Extended<'v> {
-    /// A number that is no `i64` of full precision.
+    /// A number other than an `i64` of full precision.
     Number(BigNum),
-    /// No value, of this type; without a type it is [`Value::Null`].
+    /// A null with a type. Without a type it is [`Value::Null`].
     Null(Type<'v>),
     /// A value that is not known yet.
     Unknown(Unknown<'v>),
-    /// A value and the marks it carries: at least one, sorted, each once. The value itself is not marked; what is
-    /// in it may be.
+    /// A value and its marks: at least one, sorted, without duplicates. The inner value carries no marks itself, but
+    /// nested values may.
     Marked(Value<'v>, &'v [&'v str]),
-    /// A list, set or map of one element type ([`Type::List`], [`Type::Set`], [`Type::Map`]), and its elements: a
-    /// [`Value::List`] (those of a set distinct and in the set's order) or a [`Value::Map`].
+    /// A list, set or map with one element type ([`Type::List`], [`Type::Set`], [`Type::Map`]). Its elements are a
+    /// [`Value::List`] (for a set, distinct and in set order) or a [`Value::Map`].
     Typed(Type<'v>, Value<'v>),
-    /// A value of the host's.
+    /// A value of the host.
     Capsule(Capsule<'v>),
-    /// Bytes that need not be text.
+    /// Arbitrary bytes.
     Bytes(&'v [u8]),
-    /// A map from keys that are not all text.
+    /// A map with keys other than text.
     Entries(Entries<'v>),
-    /// A type, by its name.
+    /// A type, identified by its name.
     Named(&'v str),
-    /// A moment in UTC.
+    /// A point in time, in UTC.
     Timestamp {
-        /// Seconds since the beginning of 1970.
+        /// Seconds since the Unix epoch.
         seconds: i64,
-        /// Nanoseconds from there on, less than a second.
+        /// Nanoseconds within the second.
         nanos: u32,
     },
-    /// A span of time in nanoseconds.
+    /// A duration in nanoseconds.
     Duration(i64),
-    /// A value or, where that is [`Value::Undefined`], none.
+    /// An optional value; [`Value::Undefined`] stands for none.
     Optional(Value<'v>),
-    /// A value of a document, and how it is written there where a format leaves a choice.
+    /// A value with a preferred notation in formats that have several.
     Written(Value<'v>, Writing<'v>),
 }
 
-/// How a value is written in a format that leaves a choice.
+/// A notation of a value in formats that have several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writing<'v> {
-    /// A number in this spelling, which every reader takes for it.
+    /// A number in this spelling, which every parser reads as that number.
     Spelled(&'v str),
     /// With this tag (`!name`).
     Tagged(&'v str),
 }
 
-/// A value that is not known yet: its type, and what is known of it.
+/// The type of an unknown value and the constraints on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Unknown<'v> {
-    /// The type; [`Type::Dynamic`] where not even that is known.
+    /// The type; [`Type::Dynamic`] if it is unknown, too.
     pub ty: Type<'v>,
-    /// What else is known.
+    /// The constraints on the value.
     pub refinement: Refinement<'v>,
-    /// Whether it stands for a value that could not be computed; why was reported.
+    /// `true` for a placeholder of a value whose computation failed. The failure was already reported.
     pub faulty: bool,
 }
 
-/// What is known of a value that is not known.
+/// Constraints on an unknown value.
 #[derive(Debug, Clone, Copy)]
 pub struct Refinement<'v> {
-    /// It is not null.
+    /// The value is not null.
     pub not_null: bool,
-    /// Its text begins with this; empty where nothing is known.
+    /// The prefix of a string; empty if unknown.
     pub prefix: &'v str,
-    /// It is at least this number (the flag: or equal to it).
+    /// The lower bound of a number; `true` if the bound is inclusive.
     pub least: Option<&'v (BigNum, bool)>,
-    /// It is at most this number (the flag: or equal to it).
+    /// The upper bound of a number; `true` if the bound is inclusive.
     pub most: Option<&'v (BigNum, bool)>,
-    /// It has at least this many elements.
+    /// The minimum number of elements.
     pub len_least: u64,
-    /// It has at most this many elements; `u64::MAX` where nothing is known.
+    /// The maximum number of elements; `u64::MAX` if unknown.
     pub len_most: u64,
 }
 
 impl Refinement<'_> {
-    /// Nothing is known.
+    /// No constraints.
     pub const NONE: Self =
         Self { not_null: false, prefix: "", least: None, most: None, len_least: 0, len_most: u64::MAX };
 
-    /// It is not null.
+    /// Not null, otherwise unconstrained.
     pub const NOT_NULL: Self = Self { not_null: true, ..Self::NONE };
 }
 
-/// A value of the host's: the name of its kind, and which one it is.
+/// A value of the host, identified by the name of its kind and an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capsule<'v> {
-    /// The name of its kind.
+    /// The name of the kind.
     pub name: &'v str,
-    /// Its identity within its kind.
+    /// The identity within the kind.
     pub id: u64,
-    /// What it holds, where the engine itself made it.
+    /// The content, for capsules of the engine itself.
     pub content: CapsuleContent<'v>,
 }
 
-/// What a capsule holds that the engine looks into.
+/// Capsule content that the engine can inspect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapsuleContent<'v> {
-    /// Nothing that the engine looks into.
+    /// Content that only the host can inspect.
     Opaque,
     /// A type.
     Type(Type<'v>),
-    /// The text that the value is written as, from which it is read where it is used.
+    /// The textual form of the value, parsed wherever the value is used.
     Text(&'v str),
 }
 
 impl<'v> Extension<'v> {
-    /// What it is.
+    /// The kind of the value and its content.
     pub const fn kind(&self) -> &Extended<'v> {
         &self.kind
     }
 
-    pub(super) const fn within(&self) -> Within {
-        self.within
+    pub(super) const fn summary(&self) -> Summary {
+        self.summary
     }
 
-    /// What kind of value it is, as a user says it.
-    pub(super) const fn name(&self) -> &'static str {
-        self.kind.name()
-    }
-
-    /// The owned twin of what has one: a number as near as its twin comes, elements without their type and marks, bytes
-    /// in base64, moments and spans of time and the engine's capsules as their text, keys as text; what is unknown, the
-    /// host's or none becomes null.
+    /// The nearest owned form: numbers as floats, elements without types and marks, bytes in base64, timestamps,
+    /// durations and capsules of the engine as text, keys as text. Unknown values, absent optionals and capsules of the
+    /// host become null.
     pub(super) fn to_data(self) -> Data {
         match self.kind {
             Extended::Number(number) => number.to_f64().map_or(Data::Null, Data::Float),
@@ -144,16 +141,16 @@ impl<'v> Extension<'v> {
             | Extended::Typed(_, value)
             | Extended::Optional(value)
             | Extended::Written(value, _) => value.to_data(),
-            Extended::Entries(entries) => Data::Map(
-                entries.as_texts().into_iter().map(|(key, value)| (key.into_owned(), value.to_data())).collect(),
-            ),
+            Extended::Entries(entries) => {
+                Data::Map(entries.as_texts().map(|(key, value)| (key.into_owned(), value.to_data())).collect())
+            }
             kind => kind.plain_text().map_or(Data::Null, |text| Data::Str(text.into_owned())),
         }
     }
 }
 
 impl<'v> Extended<'v> {
-    /// What kind of value it is, as a user says it.
+    /// The kind of the value, for messages.
     pub const fn name(&self) -> &'static str {
         match self {
             Extended::Number(_) => "number",
@@ -172,13 +169,13 @@ impl<'v> Extended<'v> {
         }
     }
 
-    /// The text that stands for it in a format that has no such values; `None` where none does.
+    /// The textual form for formats without such values, if there is one.
     pub(super) fn plain_text(&self) -> Option<Cow<'v, str>> {
         Some(match self {
-            Extended::Bytes(bytes) => Cow::Owned(encoding::base64(bytes)),
+            Extended::Bytes(bytes) => Cow::Owned(base64(bytes)),
             Extended::Named(name) => Cow::Borrowed(*name),
-            Extended::Timestamp { seconds, nanos } => Cow::Owned(duration::utc_text(*seconds, *nanos)?),
-            Extended::Duration(nanos) => Cow::Owned(duration::seconds_text(*nanos)),
+            Extended::Timestamp { seconds, nanos } => Cow::Owned(timestamps::utc_text(*seconds, *nanos)?),
+            Extended::Duration(nanos) => Cow::Owned(timestamps::seconds_text(*nanos)),
             Extended::Capsule(Capsule { content: CapsuleContent::Text(text), .. }) => Cow::Borrowed(*text),
             _ => return None,
         })
@@ -186,26 +183,20 @@ impl<'v> Extended<'v> {
 }
 
 impl Arena {
-    /// A value beyond the plain ones, as it is.
+    /// A value of a rare kind.
     pub fn extended<'v>(&'v self, kind: Extended<'v>) -> Value<'v> {
-        let within = match kind {
-            Extended::Marked(value, _) => Within { qualified: true, ..value.within() },
-            Extended::Typed(_, value) | Extended::Written(value, _) => value.within(),
-            Extended::Entries(entries) => Within::around(entries.values()),
-            Extended::Optional(value) => Within::around(&[value]),
-            Extended::Unknown(_) => Within { qualified: true, ..Within::default() },
-            Extended::Number(_)
-            | Extended::Null(_)
-            | Extended::Capsule(_)
-            | Extended::Bytes(_)
-            | Extended::Named(_)
-            | Extended::Timestamp { .. }
-            | Extended::Duration(_) => Within::default(),
+        let summary = match kind {
+            Extended::Marked(value, _) => Summary { qualified: true, ..value.summary() },
+            Extended::Typed(_, value) | Extended::Written(value, _) => value.summary(),
+            Extended::Entries(entries) => Summary::around(entries.values()),
+            Extended::Optional(value) => Summary::around(&[value]),
+            Extended::Unknown(_) => Summary { qualified: true, ..Summary::default() },
+            _ => Summary::default(),
         };
-        Value::Extended(self.bump().alloc(Extension { kind, within }))
+        Value::Extended(self.bump().alloc(Extension { kind, summary }))
     }
 
-    /// A number: plain where it is an `i64` of full precision.
+    /// A number, as a [`Value::Int`] if it is an `i64` of full precision.
     pub fn number(&self, number: BigNum) -> Value<'_> {
         match number.as_plain_int() {
             Some(n) => Value::Int(n),
@@ -213,7 +204,7 @@ impl Arena {
         }
     }
 
-    /// No value, of type `ty`.
+    /// A null of type `ty`.
     pub fn null<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         match ty {
             Type::Dynamic => Value::Null,
@@ -221,32 +212,32 @@ impl Arena {
         }
     }
 
-    /// A bound of a number that is not known: the number, and whether it may be that number itself.
+    /// A bound of an unknown number.
     pub fn bound(&self, number: BigNum, inclusive: bool) -> &(BigNum, bool) {
         self.bump().alloc((number, inclusive))
     }
 
-    /// A value of type `ty` that is not known yet, and of which nothing else is known.
+    /// An unconstrained unknown value of type `ty`.
     pub fn unknown<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         self.refined(ty, Refinement::NONE)
     }
 
-    /// A value of type `ty` that is not known yet, and what else is known of it.
+    /// An unknown value of type `ty` with constraints.
     pub fn refined<'v>(&'v self, ty: Type<'v>, refinement: Refinement<'v>) -> Value<'v> {
         self.extended(Extended::Unknown(Unknown { ty, refinement, faulty: false }))
     }
 
-    /// What stands for a value of type `ty` that could not be computed; why was reported.
+    /// A placeholder for a value of type `ty` whose computation failed. The failure was already reported.
     pub fn faulty<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         self.faulty_refined(ty, Refinement::NONE)
     }
 
-    /// The same, where something is known of the value.
+    /// A placeholder like [`Arena::faulty`] with constraints.
     pub fn faulty_refined<'v>(&'v self, ty: Type<'v>, refinement: Refinement<'v>) -> Value<'v> {
         self.extended(Extended::Unknown(Unknown { ty, refinement, faulty: true }))
     }
 
-    /// `value` with `marks` beside those it carries already.
+    /// `value` with `marks` added to its own.
     pub fn marked<'v>(&'v self, value: Value<'v>, marks: &[&'v str]) -> Value<'v> {
         if marks.is_empty() {
             return value;
@@ -263,8 +254,8 @@ impl Arena {
         self.extended(Extended::Typed(ty, elements))
     }
 
-    /// A number that a document spells so: written in this spelling wherever a reader of any format takes it for that
-    /// number ([`keeps_spelling`](super::yaml::keeps_spelling)), otherwise as any number.
+    /// A number with the spelling of its source document. The spelling is kept only if every parser reads it as that
+    /// number ([`keeps_spelling`](super::yaml::keeps_spelling)).
     pub fn spelled<'v>(&'v self, number: Value<'v>, spelling: &'v str) -> Value<'v> {
         match number {
             Value::Int(_) | Value::Float(_) if super::yaml::keeps_spelling(spelling) => {
@@ -274,14 +265,14 @@ impl Arena {
         }
     }
 
-    /// A value with a tag (`!name`), for formats that have tags; without it where the tag cannot be written.
+    /// A value with a tag (`!name`) for formats that have tags. A tag that cannot be written is dropped.
     pub fn tagged<'v>(&'v self, value: Value<'v>, tag: &'v str) -> Value<'v> {
         if super::yaml::is_tag(tag) { self.extended(Extended::Written(value, Writing::Tagged(tag))) } else { value }
     }
 }
 
 impl<'v> Value<'v> {
-    /// The value beyond the plain ones, where it is one.
+    /// The content of a [`Value::Extended`].
     pub const fn extended(&self) -> Option<&'v Extended<'v>> {
         match self {
             Value::Extended(extension) => Some(&extension.kind),
@@ -289,7 +280,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The value without the marks that it carries itself, and those marks.
+    /// The value without its own marks, and those marks.
     pub const fn unmarked(&self) -> (Value<'v>, &'v [&'v str]) {
         match self.extended() {
             Some(Extended::Marked(value, marks)) => (*value, marks),
@@ -297,12 +288,12 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Whether it carries marks itself.
+    /// Returns `true` if the value itself carries marks.
     pub const fn is_marked(&self) -> bool {
         matches!(self.extended(), Some(Extended::Marked(..)))
     }
 
-    /// What is known of it, where it is not known. A mark does not make a value unknown.
+    /// The type and constraints of an unknown value, whatever its marks.
     pub const fn as_unknown(&self) -> Option<&'v Unknown<'v>> {
         match self.unmarked().0.extended() {
             Some(Extended::Unknown(unknown)) => Some(unknown),
@@ -310,12 +301,12 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// Whether it is known; what is in it may not be.
+    /// Returns `true` if the value is known. Nested values may be unknown.
     pub const fn is_known(&self) -> bool {
         self.as_unknown().is_none()
     }
 
-    /// Whether it is null, of whatever type and with whatever marks.
+    /// Returns `true` for a null of any type, with or without marks.
     pub const fn is_null(&self) -> bool {
         match self.unmarked().0 {
             Value::Null => true,
@@ -323,7 +314,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The elements, where this is a list, a set or a tuple, whatever its marks.
+    /// The elements of a list, a set or a tuple, whatever its marks.
     pub const fn elements(&self) -> Option<&'v [Value<'v>]> {
         let (value, _) = self.unmarked();
         match value.extended() {
@@ -332,7 +323,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The entries, where this is a map or an object, whatever its marks.
+    /// The entries of a map or an object, whatever its marks.
     pub const fn entries(&self) -> Option<&'v super::Map<'v>> {
         let (value, _) = self.unmarked();
         match value.extended() {
@@ -347,7 +338,7 @@ mod tests {
     use super::*;
     use crate::value::{JsonStyle, write_json};
 
-    /// What there is no such value for in JSON, and what stands for it there.
+    /// The JSON forms of values that JSON does not have.
     #[test]
     fn plain_formats_get_texts() {
         let arena = Arena::new();

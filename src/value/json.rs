@@ -1,22 +1,20 @@
-//! Values as JSON text.
+//! Writes values as JSON.
 
-use super::Text;
-use super::Value;
-use super::output::{Buffer, Key, Node, Sorted, Tree, non_finite, twice};
-use crate::stdlib::encoding::{base64, base64_len};
+use super::output::{Buffer, Key, Node, Sorted, Tree, duplicate, non_finite};
+use super::{Text, Value};
+use crate::stdlib::base64::{base64, base64_len};
 
-/// How JSON is laid out.
+/// The layout of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonStyle {
-    /// No white space.
+    /// Without white space.
     Compact,
-    /// One item a line, two spaces a level.
+    /// One item per line, indented by two spaces per level.
     Pretty,
 }
 
-/// Appends `value` to `out` as JSON with map keys in the order of their bytes; undefined and floats that JSON
-/// cannot write become `null`. `grow` is told the length of
-/// `out` with each piece, before a long one is written, and may stop the writing.
+/// Appends `value` to `out` as JSON with map keys in byte order. Undefined values and non-finite floats become `null`.
+/// `grow` receives the length of `out` after each piece, and before a long one, and may stop the writing.
 pub fn write_json<E>(
     value: Value<'_>,
     style: JsonStyle,
@@ -24,31 +22,31 @@ pub fn write_json<E>(
     grow: &mut impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), E> {
     let pretty = style == JsonStyle::Pretty;
-    Buffer::append(out, |out| Json { pretty, named: false, out, grow, twice: None }.node(Sorted(value).node(), 0))
+    Buffer::append(out, |out| Json { pretty, named: false, out, grow, duplicate: None }.node(Sorted(value).node(), 0))
 }
 
-/// Writes JSON.
+/// A JSON writer.
 pub(super) struct Json<'a, G> {
     pretty: bool,
-    /// Whether floats that JSON cannot write are written as their names; they are null otherwise.
+    /// `true` if non-finite floats are written by name, otherwise as null.
     named: bool,
     out: &'a mut Buffer,
     grow: &'a mut G,
-    /// A key that came twice in a map.
-    twice: Option<String>,
+    /// A key that is duplicated in a map.
+    duplicate: Option<String>,
 }
 
 impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
     /// A writer of documents.
     pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
-        Self { pretty, named: true, out, grow, twice: None }
+        Self { pretty, named: true, out, grow, duplicate: None }
     }
 
-    /// Appends a document and a newline; the answer is a key that came twice in one map.
+    /// Appends a document and a newline. Returns a key that is duplicated in a map, if any.
     pub(super) fn line<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
         self.node(tree.node(), 0)?;
         self.out.push(b'\n');
-        Ok(self.twice)
+        Ok(self.duplicate)
     }
 
     fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, level: usize) -> Result<(), E> {
@@ -104,7 +102,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
                 Key::Text(text) => self.text(&text)?,
                 other => {
                     self.string(&other.to_text())?;
-                    self.twice = self.twice.take().or_else(|| unchecked.take().and_then(twice::<T>));
+                    self.duplicate = self.duplicate.take().or_else(|| unchecked.take().and_then(duplicate::<T>));
                 }
             }
             self.out.push(b':');
@@ -128,8 +126,8 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
         Ok(())
     }
 
-    /// Appends `text` as a JSON string: only `"`, `\` and control characters are escaped. Asked before each
-    /// piece, so that a text that does not fit is not written first.
+    /// Appends `text` as a JSON string, escaping only `"`, `\` and control characters. `grow` is called before each piece,
+    /// so that an oversized text is refused before it is written.
     fn string(&mut self, text: &str) -> Result<(), E> {
         self.out.push(b'"');
         let mut clean = 0;
@@ -175,7 +173,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
     }
 }
 
-/// Whether `byte` stands in a JSON string as it is.
+/// Returns `true` if a JSON string contains `byte` unescaped.
 #[inline(always)]
 const fn is_clean(byte: u8) -> bool {
     (byte >= 0x20) & (byte != b'"') & (byte != b'\\')

@@ -1,8 +1,7 @@
-//! Maps: a shape (keys, once for all maps that have the same keys in the same order) and a row of values.
+//! Maps: a shape (the keys, shared by all maps with the same keys in the same order) and a row of values.
 //!
-//! A shape that was interned in [`Shapes`] has an id of its own in the whole process; a read site can
-//! remember (id, index) and find the value again without comparing keys. Shapes made during a render are
-//! anonymous (id 0) and are searched.
+//! A shape interned in [`Shapes`] has an id that is unique in the process. A read site can cache (id, index) and find
+//! the value again without comparing keys. Shapes created during a render are anonymous (id 0) and are searched.
 
 use std::cell::{Cell, RefCell};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -11,15 +10,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashbrown::DefaultHashBuilder;
 use hashbrown::hash_table::HashTable;
 
-use super::{Arena, Text, Value, Within};
+use super::borrowed::Summary;
+use super::{Arena, Text, Value};
 
-/// Maps of up to this many keys are searched from the front, larger ones by their sorted permutation.
+/// Largest map that is searched linearly. Larger ones are searched by their sorted permutation.
 const LINEAR: usize = 8;
 
-/// Distinct shapes one interner keeps; beyond it shapes are anonymous, so hostile inputs cannot fill memory.
+/// Maximum number of shapes in one interner. Further shapes are anonymous, so hostile inputs cannot fill memory.
 const INTERNED: usize = 4096;
 
-/// The keys of a map in order of insertion, with the permutation that sorts them.
+/// The keys of a map in insertion order, and the permutation that sorts them.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape<'v> {
     id: u32,
@@ -28,26 +28,26 @@ pub struct Shape<'v> {
 }
 
 impl<'v> Shape<'v> {
-    /// An anonymous shape; `None` where a key comes twice.
+    /// An anonymous shape, or `None` if a key is duplicated.
     pub(crate) fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
         Self::with_id(arena, keys, 0)
     }
 
-    /// The indexes of `keys` in the order of their bytes.
+    /// The indexes of `keys` in byte order of the keys.
     pub(crate) fn sorted_places(keys: &[Text<'_>]) -> Vec<u32> {
         let mut sorted: Vec<u32> = places(keys).collect();
         sort(keys, &mut sorted);
         sorted
     }
 
-    /// A shape with an id of `keys` that lie in the order `sorted`; `None` where they do not, or one comes twice.
+    /// A shape with an id of `keys`, which `sorted` puts in order. `None` if it does not or if a key is duplicated.
     pub(crate) fn with_order(keys: &'v [Text<'v>], sorted: &'v [u32]) -> Option<Self> {
         let whole = keys.len() == sorted.len();
         (whole && is_sorted(keys, sorted)).then(|| Shape { id: fresh_id(), keys, sorted })
     }
 
-    /// An anonymous shape; `None` where a key comes twice. `order` is the order that keys like these had: where it is that
-    /// of these, too, they need no sorting, else it becomes that.
+    /// An anonymous shape, or `None` if a key is duplicated. `order` is the order of an earlier shape: if it fits these
+    /// keys, they need no sorting; otherwise it is replaced.
     pub(crate) fn guessed(arena: &'v Arena, keys: &'v [Text<'v>], order: &mut Vec<u32>) -> Option<&'v Shape<'v>> {
         if order.len() != keys.len() || !is_sorted(keys, order) {
             order.clear();
@@ -69,17 +69,17 @@ impl<'v> Shape<'v> {
         self.keys.len() == keys.len() && self.keys.iter().zip(keys).all(|(own, key)| own.as_str() == *key)
     }
 
-    /// The keys in order of insertion.
+    /// The keys in insertion order.
     pub const fn keys(&self) -> &'v [Text<'v>] {
         self.keys
     }
 
-    /// The process-wide id, or 0 for an anonymous shape.
+    /// The id, unique in the process, or 0 for an anonymous shape.
     pub const fn id(&self) -> u32 {
         self.id
     }
 
-    /// The indexes of the keys in the order of their bytes.
+    /// The indexes of the keys in byte order of the keys.
     pub const fn sorted(&self) -> &'v [u32] {
         self.sorted
     }
@@ -99,13 +99,13 @@ fn places(keys: &[Text<'_>]) -> std::ops::Range<u32> {
     0..u32::try_from(keys.len()).unwrap_or(u32::MAX)
 }
 
-/// Sorts indexes by the bytes of their keys, and says whether no key comes twice.
+/// Sorts indexes by the bytes of their keys. Returns `true` if no key is duplicated.
 fn sort(keys: &[Text<'_>], places: &mut [u32]) -> bool {
     places.sort_unstable_by_key(|&at| keys[at as usize].as_str());
     is_sorted(keys, places)
 }
 
-/// Whether the keys at `places` ascend, and none comes twice.
+/// Returns `true` if the keys at `places` ascend without duplicates.
 fn is_sorted(keys: &[Text<'_>], places: &[u32]) -> bool {
     places.is_sorted_by(|&a, &b| keys[a as usize].as_str() < keys[b as usize].as_str())
 }
@@ -115,28 +115,28 @@ fn is_sorted(keys: &[Text<'_>], places: &[u32]) -> bool {
 pub struct Map<'v> {
     shape: &'v Shape<'v>,
     values: &'v [Value<'v>],
-    /// The shape's id, here so that a read site need not go to the shape.
+    /// A copy of the shape's id, so that a read site does not load the shape.
     id: u32,
-    within: Within,
+    summary: Summary,
 }
 
 impl<'v> Map<'v> {
-    /// A map of `shape`'s keys with `values`. Read sites rely on there being one for each key.
+    /// A map with the keys of `shape`. Read sites rely on there being one value for each key.
     pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
-        Self::around(shape, values, Within::around(values))
+        Self::summarized(shape, values, Summary::around(values))
     }
 
-    /// The same, where it is known what holds of them together.
+    /// A map whose summary is already known.
     #[inline(always)]
-    pub(super) fn around(shape: &'v Shape<'v>, values: &'v [Value<'v>], within: Within) -> Self {
+    pub(super) fn summarized(shape: &'v Shape<'v>, values: &'v [Value<'v>], summary: Summary) -> Self {
         assert!(shape.keys.len() == values.len(), "a value for each key");
-        Self { shape, values, id: shape.id, within }
+        Self { shape, values, id: shape.id, summary }
     }
 
-    /// How deep lists and maps nest.
+    /// Nesting depth of lists and maps.
     #[inline(always)]
     pub(crate) const fn depth(&self) -> u16 {
-        self.within.depth
+        self.summary.depth
     }
 
     /// The keys and their order.
@@ -150,23 +150,23 @@ impl<'v> Map<'v> {
         self.id
     }
 
-    /// The values, in order of insertion.
+    /// The values in insertion order.
     pub const fn values(&self) -> &'v [Value<'v>] {
         self.values
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub const fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether there is no entry.
+    /// Returns `true` if there are no entries.
     pub const fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    pub(super) const fn within(&self) -> Within {
-        self.within
+    pub(super) const fn summary(&self) -> Summary {
+        self.summary
     }
 
     /// The value under `key`.
@@ -174,39 +174,39 @@ impl<'v> Map<'v> {
         self.values.get(self.shape.find(key)?).copied()
     }
 
-    /// The entries in order of insertion.
+    /// The entries in insertion order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'v str, Value<'v>)> + use<'v> {
         self.shape.keys.iter().map(Text::as_str).zip(self.values.iter().copied())
     }
 
-    /// The entry at `at` in the order of the keys' bytes.
+    /// The entry at `at` in byte order of the keys.
     pub fn sorted_entry(&self, at: usize) -> Option<(&'v Text<'v>, Value<'v>)> {
         let at = *self.shape.sorted.get(at)? as usize;
         Some((self.shape.keys.get(at)?, *self.values.get(at)?))
     }
 
-    /// The entries in the order of the keys' bytes.
+    /// The entries in byte order of the keys.
     pub fn iter_sorted(&self) -> impl Iterator<Item = (&'v str, Value<'v>)> + use<'v> {
         let map = *self;
         (0..map.len()).filter_map(move |at| map.sorted_entry(at)).map(|(key, value)| (key.as_str(), value))
     }
 }
 
-/// Interns shapes, so that maps with the same keys in the same order share one.
+/// An interner of shapes. Maps with the same keys in the same order share one shape.
 #[derive(Debug)]
 pub struct Shapes<'w> {
     arena: &'w Arena,
     hasher: DefaultHashBuilder,
     table: RefCell<HashTable<&'w Shape<'w>>>,
-    /// The last bits of the ids of the shapes asked for last, and, by those, the shape that was asked for next.
+    /// A hash of the ids of recently requested shapes, and the predicted next shape for each such hash.
     last: Cell<u32>,
     next: [Cell<Option<&'w Shape<'w>>>; 1 << GUESSES],
 }
 
-/// How many guesses are kept of which shape comes next, as a power of two.
+/// Number of predicted shapes, as a power of two.
 const GUESSES: u32 = 8;
 
-/// Ids stop here; those above stand for other things in caches.
+/// Largest shape id. Caches use higher numbers for other purposes.
 const LAST_ID: u32 = u32::MAX - 16;
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
@@ -218,9 +218,9 @@ impl<'w> Shapes<'w> {
         Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next }
     }
 
-    /// The shared shape of `keys`; `None` where a key comes twice or the interner is full.
+    /// The shared shape of `keys`, or `None` if a key is duplicated or the interner is full.
     ///
-    /// Inputs are like one another: the shape that came next the last time is tried first, without a hash.
+    /// Inputs resemble one another: the shape that followed last time is tried first, without hashing the keys.
     pub(super) fn intern(&self, keys: &[&str]) -> Option<&'w Shape<'w>> {
         let last = self.last.get();
         let guess = &self.next[(last.wrapping_mul(0x9E37_79B1) >> (u32::BITS - GUESSES)) as usize];
@@ -243,11 +243,7 @@ impl<'w> Shapes<'w> {
         if table.len() >= INTERNED {
             return None;
         }
-        // Keys are written again and again: what they are is found out here.
-        let copy = |key: &&str| {
-            let text = self.arena.copy_text(key);
-            text.known(text.is_word())
-        };
+        let copy = |key: &&str| self.arena.copy_text(key).classified();
         let copied = self.arena.bump().alloc_slice_fill_iter(keys.iter().map(copy));
         let shape = Shape::with_id(self.arena, copied, fresh_id())?;
         table.insert_unique(hash, shape, |shape| self.hash(shape.keys.iter().map(Text::as_str)));
@@ -261,7 +257,7 @@ impl<'w> Shapes<'w> {
     }
 }
 
-/// An id that no other shape of this process has; 0 (anonymous) when they are used up.
+/// An unused shape id, or 0 (anonymous) when all are used up.
 fn fresh_id() -> u32 {
     NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| (id < LAST_ID).then_some(id + 1)).unwrap_or(0)
 }

@@ -1,45 +1,45 @@
-//! Types of values, for languages that have them: primitive types, collections of one element type, and structures.
+//! Types of values, for typed languages: primitive types, collections with one element type, and structural types.
 
 use super::{Arena, Extended, Value};
 
-/// A type. `Copy`; what it refers to lies in an arena, or lives as long as the process.
+/// A type. `Copy`: it borrows from an arena or from static data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type<'v> {
-    /// Any type: that of a value of which nothing is known, and the constraint that everything meets.
+    /// Any type: the type of a value without a known type, and the constraint that every value satisfies.
     Dynamic,
-    /// True or false.
+    /// Booleans.
     Bool,
-    /// A number of any size.
+    /// Numbers of any size.
     Number,
     /// Text.
     String,
-    /// A sequence whose elements have one type.
+    /// A sequence with one element type.
     List(&'v Type<'v>),
-    /// Distinct values of one type.
+    /// Distinct elements of one type.
     Set(&'v Type<'v>),
-    /// Text keys, each with a value of one type.
+    /// Text keys with values of one type.
     Map(&'v Type<'v>),
-    /// A sequence whose elements have a type each.
+    /// A sequence with one type per element.
     Tuple(&'v [Type<'v>]),
-    /// Named attributes, each with a type of its own.
+    /// Named attributes with one type each.
     Object(&'v [Attribute<'v>]),
-    /// A value of the host's, by the name of its kind.
+    /// Values of the host, by the name of their kind.
     Capsule(&'v str),
 }
 
-/// An attribute of an object type. Those of one type are sorted by their names' bytes, each name once.
+/// An attribute of an object type. The attributes of a type are sorted by name, without duplicates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Attribute<'v> {
-    /// Its name.
+    /// The name.
     pub name: &'v str,
-    /// Its type.
+    /// The type.
     pub ty: Type<'v>,
-    /// Whether a conversion to the type may go without it. Types of values have no optional attributes.
+    /// `true` if a conversion to the type may omit the attribute. Types of values have no optional attributes.
     pub optional: bool,
 }
 
 impl<'v> Type<'v> {
-    /// The type of the elements, where this is a list, a set or a map.
+    /// The element type of a list, a set or a map.
     pub const fn element(&self) -> Option<&'v Type<'v>> {
         match self {
             Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element),
@@ -47,7 +47,7 @@ impl<'v> Type<'v> {
         }
     }
 
-    /// The attributes, where this is an object type.
+    /// The attributes of an object type.
     pub const fn attributes(&self) -> Option<&'v [Attribute<'v>]> {
         match self {
             Type::Object(attributes) => Some(attributes),
@@ -55,18 +55,18 @@ impl<'v> Type<'v> {
         }
     }
 
-    /// The attribute of this name, where this is an object type that has it.
+    /// The attribute `name` of an object type.
     pub fn attribute(&self, name: &str) -> Option<&'v Attribute<'v>> {
         let attributes = self.attributes()?;
         attributes.get(attributes.binary_search_by(|attribute| attribute.name.cmp(name)).ok()?)
     }
 
-    /// Whether this is a string, number or boolean.
+    /// Returns `true` for strings, numbers and booleans.
     pub const fn is_primitive(&self) -> bool {
         matches!(self, Type::Bool | Type::Number | Type::String)
     }
 
-    /// Whether the dynamic type is this or anywhere in it.
+    /// Returns `true` if the type is or contains [`Type::Dynamic`].
     pub fn has_dynamic(&self) -> bool {
         match self {
             Type::Dynamic => true,
@@ -77,7 +77,7 @@ impl<'v> Type<'v> {
         }
     }
 
-    /// The type in `arena`.
+    /// A copy of the type in `arena`.
     pub fn in_arena<'a>(&self, arena: &'a Arena) -> Type<'a> {
         let boxed = |element: &Type<'_>| -> &'a Type<'a> { arena.bump().alloc(element.in_arena(arena)) };
         match self {
@@ -104,27 +104,27 @@ impl<'v> Type<'v> {
 }
 
 impl Arena {
-    /// The type of a list whose elements have type `element`.
+    /// A list type with elements of type `element`.
     pub fn list_type<'v>(&'v self, element: Type<'v>) -> Type<'v> {
         Type::List(self.bump().alloc(element))
     }
 
-    /// The type of a set whose elements have type `element`.
+    /// A set type with elements of type `element`.
     pub fn set_type<'v>(&'v self, element: Type<'v>) -> Type<'v> {
         Type::Set(self.bump().alloc(element))
     }
 
-    /// The type of a map whose elements have type `element`.
+    /// A map type with elements of type `element`.
     pub fn map_type<'v>(&'v self, element: Type<'v>) -> Type<'v> {
         Type::Map(self.bump().alloc(element))
     }
 
-    /// The type of a tuple whose elements have the types `elements`.
+    /// A tuple type with one type per element.
     pub fn tuple_type<'v>(&'v self, elements: &[Type<'v>]) -> Type<'v> {
         Type::Tuple(self.bump().alloc_slice_copy(elements))
     }
 
-    /// The type of an object with `attributes`, in whatever order; of a name that comes twice the last one counts.
+    /// An object type with `attributes` in any order. The last attribute of a name wins.
     pub fn object_type<'v>(&'v self, attributes: &[Attribute<'v>]) -> Type<'v> {
         let mut sorted: Vec<_> = attributes.iter().rev().copied().collect();
         sorted.sort_by_key(|attribute| attribute.name);
@@ -134,7 +134,7 @@ impl Arena {
 }
 
 impl<'v> Value<'v> {
-    /// The value's type. Lists and maps without a type of their own are tuples and objects, made in `arena`.
+    /// The type of the value. Lists and maps without an element type are tuples and objects, allocated in `arena`.
     pub fn type_in(&self, arena: &'v Arena) -> Type<'v> {
         match self {
             Value::Undefined | Value::Null => Type::Dynamic,

@@ -1,7 +1,6 @@
-//! Calls: of imported functions, and of chunks.
+//! Calls of imported functions and of chunks.
 
 use super::access::Access;
-use super::dispatch::steps;
 use super::machine::{Frame, Machine};
 use super::semantics::{Form, Semantics};
 use crate::bytecode::{CallSite, ChunkInfo, ImportKind};
@@ -10,28 +9,34 @@ use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
-/// Steps that a call of a chunk costs beside its code: a frame is worth several instructions.
+/// The steps of calling a chunk beside its code: a frame is worth several instructions.
 const CALL_STEPS: u64 = 8;
 
+/// The steps of running `words` words of code, at most.
+#[inline(always)]
+pub(super) fn steps(words: usize) -> u64 {
+    words as u64 / 4
+}
+
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Calls the function of the call site at `at` with the topmost values.
+    /// Calls the function of the call site at `at` with the top values.
     pub(super) fn call<S: Semantics>(&mut self, at: u32) -> Result<()> {
         self.cx.spend(1)?;
         let site = self.program.call_site(at);
-        let answer = self.answer_of::<S>(&site)?;
+        let result = self.result_of::<S>(&site)?;
         self.top -= site.params.len();
-        self.push(answer);
+        self.push(result);
         Ok(())
     }
 
-    /// The same, where the answer is the same for the whole render: the function is called once.
+    /// Calls a function whose arguments are the same in the whole render. A pure one is called once.
     pub(super) fn call_memo<S: Semantics>(&mut self, at: u32, memo: u32) -> Result<()> {
         let memo = self.program.start().inputs + memo as usize;
-        let known = A::at(self.values, memo);
-        if known.is_undefined() {
+        let kept = A::at(self.values, memo);
+        if kept.is_undefined() {
             let noted = self.cx.notes().count();
             self.call::<S>(at)?;
-            // What was noted is noted again where the call stands again.
+            // A call that recorded something must record it every time.
             let quiet = self.cx.notes().count() == noted;
             if quiet && self.import_of(at).is_some_and(|builtin| builtin.pure) {
                 *A::place(self.values, memo) = A::at(self.values, self.top - 1);
@@ -40,19 +45,19 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         self.cx.spend(1)?;
         self.top -= self.program.call_site(at).params.len();
-        self.push(known);
+        self.push(kept);
         Ok(())
     }
 
-    /// Calls an imported function with the topmost `count` values, one for each of its parameters.
+    /// Calls an imported function with the top `count` values, one for each parameter.
     #[inline]
     pub(super) fn apply(&mut self, count: u32, import: u32) -> Result<()> {
         self.cx.spend(1)?;
         let builtin = self.linked.get(import as usize).filter(|builtin| self.cx.capabilities().include(builtin.needs));
         let Some(Body::Native(body)) = builtin.map(|builtin| &builtin.body) else { return Err(self.corrupt()) };
-        let answer = body(&self.cx, self.topmost(count as usize))?;
+        let result = body(&self.cx, self.topmost(count as usize))?;
         self.top -= count as usize;
-        self.push(answer);
+        self.push(result);
         Ok(())
     }
 
@@ -61,8 +66,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         linked.get(self.program.call_site(at).import as usize).map(|builtin| &**builtin)
     }
 
-    /// The answer of a call with the topmost values.
-    fn answer_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
+    /// The result of a call with the top values.
+    fn result_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
         let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
             return S::fault(&self.cx, capability_off(builtin));
@@ -86,27 +91,27 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Calls a function that takes open parameters: names and values as they were given.
+    /// Calls a function with open parameters: names and values as given.
     #[cold]
     fn call_host(&self, builtin: &Builtin, site: &CallSite<'r>, given: &[Value<'r>]) -> Result<Value<'r>> {
         let Body::Host(body) = &builtin.body else { return Err(self.corrupt()) };
         let mut named: DataMap = DataMap::new();
         let mut rest = site.params.iter().zip(given);
         let value = match builtin.kind {
-            ImportKind::Function | ImportKind::Template => None,
+            ImportKind::Function | ImportKind::Template | ImportKind::Intrinsic => None,
             ImportKind::Filter | ImportKind::Test => rest.next().map(|(_, value)| value.to_data()),
         };
         for (name, value) in rest {
             named.insert(self.program.str(*name).to_owned(), value.to_data());
         }
-        let answer = body(&HostArgs::new(value, named)).map_err(|why| {
+        let result = body(&HostArgs::new(value, named)).map_err(|why| {
             let message = format!("{} `{}` failed: {why}", builtin.kind.name(), builtin.name);
             Diagnostic::new(Code::FunctionFailed, message)
         })?;
-        self.import_data(&answer)
+        self.import_data(&result)
     }
 
-    /// A charged copy of owned data.
+    /// Copies owned data and charges for it.
     fn import_data(&self, data: &crate::value::Data) -> Result<Value<'r>> {
         use crate::value::Data;
         match data {
@@ -133,7 +138,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Enters the chunk `id` with its parameters from the stack; the answer is where its code begins.
+    /// Enters the chunk `id` with its parameters from the stack. Returns its first word.
     pub(super) fn enter(&mut self, id: u32, scope: u32, back: usize) -> Result<usize> {
         let Some(chunk) = self.program.chunk(id) else { return Err(self.corrupt()) };
         self.pay_for(&chunk)?;
@@ -148,7 +153,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(chunk.entry as usize)
     }
 
-    /// What a chunk costs: its place among the calls, its code, its frame.
+    /// Charges for a chunk: call depth, code, frame.
     #[inline(always)]
     pub(super) fn pay_for(&self, chunk: &ChunkInfo) -> Result<()> {
         self.cx.spend(CALL_STEPS + steps((chunk.end - chunk.entry) as usize))?;
@@ -159,7 +164,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.charge((chunk.slots + chunk.stack) as usize * size_of::<Value>())
     }
 
-    /// Begins the frame of a chunk; there is room for it, and its slots are unset.
+    /// Begins the frame of a chunk. There must be room for it, with unset slots.
     #[inline(always)]
     pub(super) fn begin(&mut self, chunk: &ChunkInfo, back: usize, scope: u32) {
         let slots = self.top - chunk.params as usize;
@@ -169,10 +174,10 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         (self.base, self.top) = (slots, stack);
     }
 
-    /// Leaves the running chunk; the answer is where its caller goes on, or `None` where it was the last.
+    /// Leaves the running chunk. Returns where its caller continues, or `None` without a caller.
     pub(super) fn leave(&mut self) -> Option<usize> {
         if self.frames.len() <= 1 {
-            return None; // nothing comes after it
+            return None;
         }
         let frame = self.frames.pop()?;
         self.top = frame.slots;

@@ -1,42 +1,29 @@
-//! The loop: one line for each instruction.
+//! The loop: one arm for each instruction.
 
 use super::access::Access;
+use super::calls::steps;
+use super::hooks::Hooks;
 use super::machine::{Capture, Machine, literal};
 use super::semantics::{Logic, Semantics};
 use crate::bytecode::{BinaryOp, Op, Role, Test};
 use crate::diagnostics::Result;
 use crate::value::Value;
 
-/// Watches a run; what is left empty costs nothing.
-pub trait Hooks {
-    /// Called before the instruction at word `at`.
-    #[inline(always)]
-    fn step(&mut self, at: usize, op: Op) {
-        let _ = (at, op);
-    }
-}
-
-/// Watches nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct NoHooks;
-
-impl Hooks for NoHooks {}
-
-/// The operand with sign of [`Op::Int`].
+/// The signed operand of [`Op::Int`].
 #[inline(always)]
 fn signed(operand: u32) -> i64 {
     i64::from((operand << 8).cast_signed() >> 8)
 }
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Runs from the word `at` until the last chunk is left, or an error.
+    /// Runs from the word `at` until the last chunk returns, or an error.
     pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let words = self.program.words;
         let mut pc = at;
         loop {
             let word = A::at(words, pc);
             let op = A::op(word);
-            hooks.step(pc, op);
+            hooks.step(pc, op, || (self.program, self.heights()));
             self.cx.go(pc);
             let a = word >> 8;
             pc += 1;
@@ -172,8 +159,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
                 Op::Gather => self.captures.push(Capture::Values(self.gathered.len())),
                 Op::Keep => self.keep()?,
                 Op::EndGather => self.end_gather()?,
-                Op::Answer => self.answer = self.pop(),
-                Op::Answered => self.push(self.answer),
+                Op::Answer => self.result = self.pop(),
+                Op::Answered => self.push(self.result),
                 Op::ListSome => self.list_some::<S>(a)?,
                 Op::MapSome => self.map_some::<S>(a)?,
                 Op::KeepSome => self.keep_some::<S>()?,
@@ -190,7 +177,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Where a jump leads; going back costs as much as what is run again.
+    /// Checks a jump. Going back costs as much as the code to repeat.
     #[inline]
     fn jump(&self, from: usize, to: usize) -> Result<usize> {
         if to < from {
@@ -202,19 +189,19 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     #[inline]
     fn binary<S: Semantics>(&mut self, op: BinaryOp) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
-        let answer = S::binary(&self.cx, op, a, b)?;
-        self.push(answer);
+        let result = S::binary(&self.cx, op, a, b)?;
+        self.push(result);
         Ok(())
     }
 
-    /// Adds what the `count` topmost values cost by a rule of the language.
+    /// Charges the cost of the top `count` values by a rule of the language.
     #[inline(never)]
     fn measure<S: Semantics>(&self, rule: u32, count: u32) -> Result<()> {
         let cost = S::measure(&self.cx, rule, self.topmost(count as usize))?;
         self.cx.meter(cost)
     }
 
-    /// Joins the two topmost answers; the slot at `slot` and the next one say how many errors were noted before each.
+    /// Combines the top two values; `slot` and the next one hold the numbers of errors before each.
     #[inline(always)]
     fn logic<S: Semantics>(&mut self, logic: Logic, slot: u32) -> Result<()> {
         let (b, a) = (self.pop(), self.pop());
@@ -227,12 +214,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     #[inline(never)]
     fn logic_of_others<S: Semantics>(&mut self, logic: Logic, operands: [Value<'r>; 2], slot: u32) -> Result<()> {
-        let answer = S::logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
-        self.push(answer);
+        let result = S::logic(&self.cx, logic, operands, [self.slot(slot), self.slot(slot + 1)])?;
+        self.push(result);
         Ok(())
     }
 
-    /// Whether comparing what the path at `path` names with a string constant gives the wanted answer.
+    /// Compares the value of the path at `path` with a string constant. Returns `true` for the wanted result.
     #[inline]
     fn passes<S: Semantics>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
         let value = self.load::<S>(path)?;
@@ -242,17 +229,17 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         let op = if test.unequal { BinaryOp::Ne } else { BinaryOp::Eq };
         let string = self.string(string);
-        let answer = S::binary(&self.cx, op, value, string)?;
-        Ok(S::truth(&self.cx, answer)? == test.wanted)
+        let result = S::binary(&self.cx, op, value, string)?;
+        Ok(S::truth(&self.cx, result)? == test.wanted)
     }
 
     #[inline]
     fn negate<S: Semantics>(&mut self) -> Result<()> {
-        let answer = match self.pop() {
+        let result = match self.pop() {
             Value::Bool(b) => Value::Bool(!b),
             value => S::not(&self.cx, value)?,
         };
-        self.push(answer);
+        self.push(result);
         Ok(())
     }
 
@@ -265,7 +252,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 }
 
-/// Whether a value is the [`Literal`](crate::bytecode::Literal) of an operand.
+/// Returns `true` if a value is the [`Literal`](crate::bytecode::Literal) of an operand.
 #[inline(always)]
 fn is_literal(value: Value<'_>, operand: u32) -> bool {
     match (value, literal(operand)) {
@@ -273,10 +260,4 @@ fn is_literal(value: Value<'_>, operand: u32) -> bool {
         (Value::Undefined, Value::Undefined) | (Value::Null, Value::Null) => true,
         _ => false,
     }
-}
-
-/// The steps that running `words` words of code costs at most.
-#[inline(always)]
-pub(super) fn steps(words: usize) -> u64 {
-    words as u64 / 4
 }

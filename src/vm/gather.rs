@@ -1,7 +1,6 @@
-//! Lists and maps that are put together piece by piece, and what is left out of them.
+//! Lists and maps that are built piece by piece.
 //!
-//! An entry that is gathered takes three places: its claim with the word of the instruction that added it, its key, its
-//! value.
+//! A gathered entry takes three values: its claim with the word of the instruction that added it, its key, its value.
 
 use hashbrown::HashSet;
 
@@ -13,25 +12,25 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::excerpt;
 use crate::value::{EntryKey, Extended, Shape, Text, Value};
 
-/// Whether a value is in the role of a value what it is.
+/// Returns `true` if a value needs no conversion to the role of a value.
 #[inline(always)]
 const fn is_plain(value: Value<'_>) -> bool {
     !matches!(value, Value::Undefined | Value::Extended(_))
 }
 
-/// The claim and the place of an entry.
+/// Encodes the claim and the word of an entry.
 fn note(claim: u32, at: usize) -> Value<'static> {
     Value::Int((at as i64) << 1 | i64::from(claim & 1))
 }
 
-/// What [`note`] noted.
+/// Decodes a [`note`].
 fn noted(value: Value<'_>) -> (Claim, usize) {
     let Value::Int(note) = value else { return (Claim::Yields, 0) };
     (Claim::of((note & 1) as u32), usize::try_from(note >> 1).unwrap_or(0))
 }
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Adds the top to what is gathered.
+    /// Pops a value and gathers it.
     pub(super) fn keep(&mut self) -> Result<()> {
         self.cx.charge(size_of::<Value>())?;
         let value = self.pop();
@@ -39,7 +38,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// What was gathered since the innermost capture began.
+    /// Closes the innermost capture. Returns the index of its first gathered value.
     fn gathered_from(&mut self) -> Result<usize> {
         match self.captures.pop() {
             Some(Capture::Values(start)) => Ok(start),
@@ -47,7 +46,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Pushes a list of what was gathered.
+    /// Pushes a list of the gathered values.
     pub(super) fn end_gather(&mut self) -> Result<()> {
         let start = self.gathered_from()?;
         let list = self.cx.list(self.gathered.get(start..).unwrap_or(&[]))?;
@@ -56,7 +55,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// The top, taken, in the role of a value.
+    /// Pops a value and converts it to the role of a value.
     #[inline(always)]
     fn pop_value<S: Semantics>(&mut self) -> Result<Value<'r>> {
         match self.pop() {
@@ -65,7 +64,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// The same with what is gathered, where it is there.
+    /// Pops a value and gathers it in the role of a value, unless it is undefined.
     pub(super) fn keep_some<S: Semantics>(&mut self) -> Result<()> {
         let value = self.pop_value::<S>()?;
         if !value.is_undefined() {
@@ -75,7 +74,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Makes each of the `count` topmost values what it is in the role of a value; the answer is how many are not there.
+    /// Converts the top `count` values to the role of a value. Returns the number of undefined ones.
     #[inline]
     fn settle<S: Semantics>(&mut self, count: usize) -> Result<usize> {
         if self.topmost(count).iter().copied().all(is_plain) { Ok(0) } else { self.settle_each::<S>(count) }
@@ -92,7 +91,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(absent)
     }
 
-    /// Makes a list of those of the `count` topmost values that are there.
+    /// Builds a list of the top `count` values without undefined ones.
     pub(super) fn list_some<S: Semantics>(&mut self, count: u32) -> Result<()> {
         if self.settle::<S>(count as usize)? == 0 {
             return self.list(count);
@@ -105,7 +104,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Makes a map of those of the topmost values that are there, which are those of the keys at `at`.
+    /// Builds a map of the top values without undefined ones, with the keys at offset `at`.
     pub(super) fn map_some<S: Semantics>(&mut self, at: u32) -> Result<()> {
         let shape = self.shape(at)?;
         let count = shape.keys().len();
@@ -120,7 +119,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// A map of those of the topmost values that are there, which are those of the keys of `shape`.
+    /// Builds a map of the top values without undefined ones, with the keys of `shape`.
     #[inline(never)]
     fn map_of_some<S: Semantics>(&mut self, shape: &'r Shape<'r>) -> Result<Value<'r>> {
         let count = shape.keys().len();
@@ -132,7 +131,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.map_of(keys.into_iter(), values.into_iter())?.ok_or_else(|| self.corrupt())
     }
 
-    /// A map of these keys and values, unless a key comes twice.
+    /// Builds a map. `None` for duplicate keys.
     fn map_of<K, V>(&self, keys: K, values: V) -> Result<Option<Value<'r>>>
     where
         K: ExactSizeIterator<Item = Text<'r>>,
@@ -141,11 +140,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.charge(keys.len() * size_of::<Text<'_>>())?;
         let arena = self.cx.arena();
         let keys = arena.bump().alloc_slice_fill_iter(keys);
-        let shape = self.learnt.with_order(self.cx.at(), |order| Shape::guessed(arena, keys, order));
+        let shape = self.feedback.with_order(self.cx.at(), |order| Shape::guessed(arena, keys, order));
         shape.map(|shape| self.cx.map_of_values(shape, values).map(Value::Map)).transpose()
     }
 
-    /// Adds an entry to what is gathered, where its value is there.
+    /// Pops a key and a value and gathers them, unless the value is undefined.
     pub(super) fn keep_entry<S: Semantics>(&mut self, claim: u32) -> Result<()> {
         let value = self.pop_value::<S>()?;
         let key = self.pop();
@@ -166,7 +165,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.fault(Code::TypeMismatch, message)
     }
 
-    /// Adds the entries of a map to what is gathered.
+    /// Pops a map and gathers its entries.
     pub(super) fn keep_entries<S: Semantics>(&mut self, claim: u32) -> Result<()> {
         let value = self.pop_value::<S>()?;
         let note = note(claim, self.cx.at());
@@ -190,7 +189,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Pushes a map of the entries that were gathered.
+    /// Pushes a map of the gathered entries.
     pub(super) fn end_entries(&mut self) -> Result<()> {
         let start = self.gathered_from()?;
         let entries = self.gathered.get(start..).unwrap_or(&[]).as_chunks::<3>().0;
@@ -204,7 +203,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// The map, where all keys are text and none comes twice.
+    /// Builds the map if all keys are strings and none is duplicate.
     fn plain_map(&self, entries: &[[Value<'r>; 3]]) -> Result<Option<Value<'r>>> {
         if !entries.iter().all(|[_, key, _]| matches!(key, Value::Str(_))) {
             return Ok(None);
@@ -213,7 +212,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.map_of(entries.iter().map(key), entries.iter().map(|[_, _, value]| *value))
     }
 
-    /// The map, where entries give way to others.
+    /// Builds the map where entries replace others.
     #[inline(never)]
     fn settled_map(&self, entries: &[[Value<'r>; 3]]) -> Result<Value<'r>> {
         self.cx.charge(size_of_val(entries))?;
@@ -226,11 +225,11 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         let mut made: indexmap::IndexMap<EntryKey<'r>, (Value<'r>, Value<'r>)> = indexmap::IndexMap::new();
         for [note, key, value] in entries {
-            let Some(known) = EntryKey::of(*key) else { return Err(self.corrupt()) };
-            if !stays(note) && fixed.contains(&known) {
+            let Some(entry) = EntryKey::of(*key) else { return Err(self.corrupt()) };
+            if !stays(note) && fixed.contains(&entry) {
                 continue;
             }
-            made.entry(known).or_insert((*key, *value)).1 = *value;
+            made.entry(entry).or_insert((*key, *value)).1 = *value;
         }
         let (keys, values): (Vec<_>, Vec<_>) = made.into_values().unzip();
         self.cx.entries(&keys, &values)?.map_err(|_| self.corrupt())

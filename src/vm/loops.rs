@@ -1,59 +1,14 @@
-//! Running loops.
+//! The instructions of loops.
 
 use super::access::Access;
+use super::items::{Items, Loop};
 use super::machine::Machine;
 use super::semantics::Semantics;
-use crate::bytecode::LoopField;
 use crate::diagnostics::Result;
-use crate::value::{Map, Value};
+use crate::value::Value;
 
-/// What a loop goes over.
-#[derive(Debug, Clone, Copy)]
-pub enum Items<'v> {
-    /// The items of a list.
-    List(&'v [Value<'v>]),
-    /// The entries of a map in the order of the keys' bytes.
-    Sorted(&'v Map<'v>),
-    /// The items of a list, each behind its index.
-    Indexed(&'v [Value<'v>]),
-    /// The entries of a map in the order of insertion.
-    Entries(&'v Map<'v>),
-    /// Keys and values.
-    Pairs(&'v [[Value<'v>; 2]]),
-}
-
-impl Items<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Items::List(items) | Items::Indexed(items) => items.len(),
-            Items::Sorted(map) | Items::Entries(map) => map.len(),
-            Items::Pairs(pairs) => pairs.len(),
-        }
-    }
-}
-
-/// A loop that is running.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Loop<'v> {
-    items: Items<'v>,
-    begun: usize,
-    len: usize,
-}
-
-impl<'v> Loop<'v> {
-    pub fn field(&self, field: LoopField) -> Value<'v> {
-        match field {
-            LoopField::Index => Value::uint(self.begun as u64),
-            LoopField::Index0 => Value::uint(self.begun.saturating_sub(1) as u64),
-            LoopField::First => Value::Bool(self.begun == 1),
-            LoopField::Last => Value::Bool(self.begun == self.len),
-        }
-    }
-}
-
-impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Opens a loop over the top of the stack with one or two slots, and sets them to the first item; `false`
-    /// where there is none.
+impl<A: Access> Machine<'_, '_, A> {
+    /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` without items.
     pub(super) fn iter<S: Semantics>(&mut self, names: u32, slot: u32) -> Result<bool> {
         let value = self.pop();
         let items = S::iterate(&self.cx, value, names)?;
@@ -68,7 +23,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.next(slot)
     }
 
-    /// Sets the loop's slots to the next item; closes the loop and says `false` where there is none.
+    /// Puts the next item into the loop's slots. Without one, closes the loop and returns `false`.
     #[inline(always)]
     pub(super) fn next(&mut self, slot: u32) -> Result<bool> {
         self.cx.spend(1)?;

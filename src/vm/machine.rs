@@ -1,14 +1,13 @@
-//! The machine's state and its small moves.
+//! The machine's state and its basic operations.
 
-use std::cell::Cell;
 use std::marker::PhantomData;
 
 use smallvec::SmallVec;
 
 use super::access::Access;
-use super::dispatch::Hooks;
-use super::kept::Learnt;
-use super::loops::Loop;
+use super::hooks::{Heights, Hooks};
+use super::items::Loop;
+use super::memory::{Cache, Feedback};
 use super::output::Output;
 use super::semantics::Semantics;
 use crate::bytecode::{ChunkInfo, CodeView, EscapeMode, Literal, Number};
@@ -17,50 +16,45 @@ use crate::function::{Cx, Linked};
 use crate::limits::Limit;
 use crate::value::{BLOCK, Shape, Text, Value};
 
-/// An inline cache: a shape's id and the index of the key in it.
-pub(super) type Cache = Cell<(u32, u32)>;
-
-/// An inline cache that knows nothing: no shape has this id.
-pub(super) const COLD: (u32, u32) = (u32::MAX, 0);
-
-/// What is held back: where it begins.
+/// An open capture, by where it begins.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Capture {
-    /// Text, in the output.
+    /// Text in the output.
     Text(usize),
-    /// Values, in what is gathered.
+    /// Values among the gathered ones.
     Values(usize),
 }
 
-/// A chunk that is running.
+/// A running chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Frame {
     /// Index of the first of its slots.
     pub slots: usize,
     /// Index of the first of its values on the stack.
     pub stack: usize,
-    /// Open loops and captures when it was entered.
+    /// The number of open loops when it was entered.
     pub loops: usize,
+    /// The number of open captures when it was entered.
     pub captures: usize,
-    /// The word where its caller goes on.
+    /// The word where its caller continues.
     pub back: usize,
-    /// Offset of the scope of its caller that it sees, or 0.
+    /// Offset of the caller's scope that it sees, or 0.
     pub scope: u32,
 }
 
 /// The state of one render.
 ///
-/// Inputs, memos, slots and stacks lie in one row of `values`: first the program's inputs, then its memos, then
-/// for each frame its slots and its stack. A callee's parameters are where its caller pushed them.
+/// `values` holds the program's inputs, then its memos, then the slots and the stack of each frame. A callee's parameters
+/// stay where its caller pushed them.
 pub(super) struct Machine<'r, 'o, A> {
     pub program: CodeView<'r>,
     pub linked: &'r Linked,
     pub cx: Cx<'r>,
     pub caches: &'o [Cache],
-    pub learnt: &'o Learnt,
-    /// String constants as values; nothing until one is pushed.
+    pub feedback: &'o Feedback,
+    /// String constants as values. Empty until one is pushed.
     pub texts: &'r [Text<'r>],
-    /// The keys of maps as shapes, by their offsets; nothing until a map is made.
+    /// Shapes of maps by the offsets of their keys. Empty until a map is built.
     pub shapes: &'r [Option<Shape<'r>>],
     pub values: &'r mut [Value<'r>],
     /// Index behind the top of the stack.
@@ -69,23 +63,23 @@ pub(super) struct Machine<'r, 'o, A> {
     pub base: usize,
     pub loops: bumpalo::collections::Vec<'r, Loop<'r>>,
     pub captures: SmallVec<[Capture; 4]>,
-    /// What the open gathers have gathered, the outermost first.
+    /// The gathered values, those of the outermost capture first.
     pub gathered: bumpalo::collections::Vec<'r, Value<'r>>,
-    /// The answer that the run gave last.
-    pub answer: Value<'r>,
+    /// The latest result of the run.
+    pub result: Value<'r>,
     pub frames: SmallVec<[Frame; 4]>,
     pub out: Output<'o>,
     pub access: PhantomData<A>,
 }
 
 impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
-    /// A machine before its first chunk; the first of `values` are the inputs, bound, and the memos.
+    /// Creates a machine. The first of `values` are the bound inputs and the memos.
     #[inline]
     pub(super) fn new(
         program: CodeView<'r>,
         linked: &'r Linked,
         cx: Cx<'r>,
-        learnt: &'o Learnt,
+        feedback: &'o Feedback,
         values: &'r mut [Value<'r>],
         out: Output<'o>,
     ) -> Self {
@@ -94,8 +88,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Self {
             program,
             linked,
-            caches: &learnt.caches,
-            learnt,
+            caches: &feedback.caches,
+            feedback,
             texts: &[],
             shapes: &[],
             values,
@@ -104,7 +98,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             loops: bumpalo::collections::Vec::new_in(bump),
             captures: SmallVec::new(),
             gathered: bumpalo::collections::Vec::new_in(bump),
-            answer: Value::Undefined,
+            result: Value::Undefined,
             frames: SmallVec::new(),
             cx,
             out,
@@ -112,8 +106,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Runs a chunk that takes no parameters, and for whose frame there is room, to its end, or to an error that
-    /// nothing absorbs. What is in that room is unset.
+    /// Runs a chunk without parameters to its end or to an error that no handler absorbs. There must be room for its
+    /// frame, with unset slots.
     #[inline(always)]
     pub(super) fn run_in_room<S: Semantics, H: Hooks>(&mut self, chunk: &ChunkInfo, hooks: &mut H) -> Result<()> {
         self.pay_for(chunk)?;
@@ -139,14 +133,40 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.top += 1;
     }
 
-    /// The `count` topmost values.
+    /// The top `count` values.
     #[inline]
     pub(super) fn topmost(&self, count: usize) -> &[Value<'r>] {
         self.top.checked_sub(count).and_then(|first| self.values.get(first..self.top)).unwrap_or(&[])
     }
 
+    /// The heights of the stacks.
+    pub(super) fn heights(&self) -> Heights {
+        let stack = self.frames.last().map_or(self.top, |frame| frame.stack);
+        let gathers = self.captures.iter().filter(|capture| matches!(capture, Capture::Values(_))).count();
+        Heights {
+            frames: self.frames.len(),
+            values: self.top.saturating_sub(stack),
+            loops: self.loops.len(),
+            captures: self.captures.len(),
+            gathers,
+            gathered: self.gathered.len(),
+        }
+    }
+
+    /// Returns `true` if the running chunk has the slot.
+    fn has_slot(&self, slot: u32) -> bool {
+        self.frames.last().is_some_and(|frame| self.base + (slot as usize) < frame.stack)
+    }
+
+    #[inline(always)]
+    pub(super) fn slot(&self, slot: u32) -> Value<'r> {
+        A::require(|| self.has_slot(slot));
+        A::at(self.values, self.base + slot as usize)
+    }
+
     #[inline(always)]
     pub(super) fn set_slot(&mut self, slot: u32, value: Value<'r>) {
+        A::require(|| self.has_slot(slot));
         *A::place(self.values, self.base + slot as usize) = value;
     }
 
@@ -154,7 +174,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         (first..first.saturating_add(count)).for_each(|slot| self.set_slot(slot, Value::Undefined));
     }
 
-    /// Makes room for values up to index `end`.
+    /// Grows the values to at least `end`.
     #[cold]
     pub(super) fn grow(&mut self, end: usize) {
         let old: &[Value<'r>] = self.values;
@@ -193,11 +213,11 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Writes what the path at `path` names; `mode` is an operand.
+    /// Writes the value of the path at `path`; `mode` is an operand.
     #[inline(always)]
     pub(super) fn write_path<S: Semantics>(&mut self, path: u32, mode: u32) -> Result<()> {
         match self.quick(path) {
-            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_text(text),
+            Value::Str(text) if EscapeMode::is_verbatim(mode) => self.out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
             value => self.write_path_other::<S>(path, value, mode),
         }
@@ -218,7 +238,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
     #[inline(always)]
     pub(super) fn write<S: Semantics>(&mut self, value: Value<'r>, mode: u32) -> Result<()> {
         match value {
-            Value::Str(text) if EscapeMode::writes_as_is(mode) => self.out.push_text(text),
+            Value::Str(text) if EscapeMode::is_verbatim(mode) => self.out.push_text(text),
             Value::Int(n) if mode != EscapeMode::Shell as u32 => self.out.push_int(n),
             _ => S::to_text(&self.cx, value, EscapeMode::of(mode), &mut self.out),
         }
@@ -233,7 +253,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.out.push_block(block.and_then(<[u8]>::first_chunk), text)
     }
 
-    /// Joins the `count` topmost values as text.
+    /// Concatenates the top `count` values as text.
     pub(super) fn join<S: Semantics>(&mut self, count: u32) -> Result<()> {
         let start = self.out.len();
         let first = self.top.saturating_sub(count as usize);
@@ -248,7 +268,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         for at in first..self.top {
             let value = A::at(self.values, at);
             if let Err(error) = self.write::<S>(value, EscapeMode::Piece as u32) {
-                // The error may be absorbed: what was joined so far is no output, but memory.
+                // The error may be absorbed, and the text so far is no output. Its limit is that of memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
                 return Err(match error.code {
@@ -261,7 +281,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.take_output(start)
     }
 
-    /// Makes a list of the `count` topmost values.
+    /// Builds a list of the top `count` values.
     pub(super) fn list(&mut self, count: u32) -> Result<()> {
         let list = self.cx.list(self.topmost(count as usize))?;
         self.top -= count as usize;
@@ -269,7 +289,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
-    /// The keys at `at`.
+    /// The shape of the keys at offset `at`.
     #[inline]
     pub(super) fn shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
         match self.shapes.get(at as usize) {
@@ -278,7 +298,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Makes a map of the topmost values, which are those of the keys at `at`.
+    /// Builds a map of the top values with the keys at offset `at`.
     pub(super) fn map(&mut self, at: u32) -> Result<()> {
         let shape = self.shape(at)?;
         let count = shape.keys().len();
@@ -303,7 +323,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.take_output(start)
     }
 
-    /// Pushes what was written since `start` as text, and takes it back from the output.
+    /// Moves the output since `start` to the stack, as text.
     fn take_output(&mut self, start: usize) -> Result<()> {
         let text = self.cx.text(self.out.since(start))?;
         self.out.truncate(start);
@@ -311,7 +331,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
-    /// The failure `id`, raised.
+    /// The error of the failure at offset `id`.
     #[cold]
     pub(super) fn failure(&self, id: u32) -> Box<Diagnostic> {
         let Some(failure) = self.program.failure(id) else { return self.corrupt() };
@@ -320,7 +340,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         error
     }
 
-    /// The error of code that no emitter produces.
+    /// The error of code that the emitter never produces.
     #[cold]
     pub(super) fn corrupt(&self) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.cx.at()))
@@ -330,10 +350,10 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
 /// The value that [`Op::Lit`](crate::bytecode::Op::Lit) pushes.
 #[inline]
 pub(super) fn literal<'v>(operand: u32) -> Value<'v> {
-    match operand {
-        n if n == Literal::Null as u32 => Value::Null,
-        n if n == Literal::False as u32 => Value::Bool(false),
-        n if n == Literal::True as u32 => Value::Bool(true),
-        _ => Value::Undefined,
+    match Literal::of(operand) {
+        Literal::Undefined => Value::Undefined,
+        Literal::Null => Value::Null,
+        Literal::False => Value::Bool(false),
+        Literal::True => Value::Bool(true),
     }
 }

@@ -1,30 +1,44 @@
-//! The machine that runs programs: a stack VM over borrowed values, one loop for every language.
+//! The machine that runs programs: a stack VM over borrowed values, with one loop for every language.
 //!
-//! The loop is monomorphised over a language's [`Semantics`] and over [`Hooks`]; it polls no flag. Rendering
-//! looks at words, reads borrowed data and appends to one output buffer. Errors leave the loop through one
-//! door, where a handler absorbs them or they are placed in the source.
+//! The loop is monomorphised over a language's [`Semantics`] and over [`Hooks`], and polls no flag. It reads words and
+//! borrowed data and appends to one output buffer. Every error leaves the loop through `unwind`, where a handler absorbs
+//! it or it gets its position in the source.
 
 mod access;
-mod bind;
+#[cfg(feature = "checked")]
+mod audit;
 mod calls;
+#[cfg(feature = "checked")]
+mod checked;
 mod dispatch;
 mod evaluate;
 mod gather;
-mod kept;
+mod hooks;
+mod inputs;
+mod items;
 mod loops;
 mod machine;
+mod memory;
 mod output;
 mod paths;
+mod run;
 mod semantics;
 mod session;
+mod space;
 mod unwind;
 
-#[cfg(all(test, feature = "compile"))]
+#[cfg(all(test, feature = "compile", feature = "checked"))]
 mod tests;
 
-pub use dispatch::{Hooks, NoHooks};
-pub use evaluate::{Answer, Evaluator, Space, evaluate, value};
-pub use loops::Items;
+#[cfg(feature = "checked")]
+pub use audit::{Audit, Transition};
+#[cfg(feature = "checked")]
+pub use checked::{answer_checked, run_checked};
+pub use evaluate::{Evaluation, Evaluator, evaluate, value};
+pub use hooks::{Heights, Hooks, NoHooks};
+pub use items::Items;
 pub use output::Output;
+pub use run::Run;
 pub use semantics::{Form, Logic, Missing, Semantics};
-pub use session::{Run, Session, answer, answer_checked, run, run_checked};
+pub use session::{Session, answer, run};
+pub use space::Space;

@@ -1,22 +1,22 @@
-//! The output buffer: one string, bounded.
+//! The output buffer: one string with a limit.
 
 use super::access::{append, append_block};
 use crate::diagnostics::Result;
 use crate::limits::Limit;
 use crate::value::{BLOCK, Block, Text};
 
-/// Appends to a caller's string, up to a limit of bytes.
+/// Appends to a string, up to a limit of bytes.
 #[derive(Debug)]
 pub struct Output<'o> {
     text: &'o mut String,
-    /// Up to this length text is appended without asking: there is room for it, and the limit is not reached.
+    /// The length up to which text is appended without further checks: within the capacity and the limit.
     fence: usize,
     end: usize,
     limit: usize,
 }
 
 impl<'o> Output<'o> {
-    /// Appends at most `limit` bytes to `text`.
+    /// Creates an output that appends at most `limit` bytes to `text`.
     pub fn new(text: &'o mut String, limit: usize) -> Self {
         let end = text.len().saturating_add(limit);
         Self { fence: end.min(text.capacity()), text, end, limit }
@@ -32,7 +32,7 @@ impl<'o> Output<'o> {
         Ok(())
     }
 
-    /// Appends the first `len` bytes of `block`, which are text, or else `text`, which is the same.
+    /// Appends `text`, which `block` begins with.
     #[inline(always)]
     pub(super) fn push_block(&mut self, block: Option<&Block>, text: &str) -> Result<()> {
         match block {
@@ -44,13 +44,13 @@ impl<'o> Output<'o> {
         }
     }
 
-    /// Appends a text value as it is.
+    /// Appends a text value.
     #[inline(always)]
     pub fn push_text(&mut self, text: &Text<'_>) -> Result<()> {
         self.push_block(text.block(), text.as_str())
     }
 
-    /// Appends `before`, a text value as it is, and `behind`.
+    /// Appends a text value between two strings.
     #[inline(always)]
     pub fn push_between(&mut self, before: &str, text: &Text<'_>, behind: &str) -> Result<()> {
         if let Some(block) = text.block()
@@ -66,13 +66,13 @@ impl<'o> Output<'o> {
         self.push(behind)
     }
 
-    /// Appends a whole number.
+    /// Appends an integer.
     #[inline]
     pub fn push_int(&mut self, n: i64) -> Result<()> {
         self.push(itoa::Buffer::new().format(n))
     }
 
-    /// Room for `len` bytes more, or the error of there being no more allowed.
+    /// Makes room for `len` bytes, or fails at the limit.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, len: usize) -> Result<()> {
@@ -89,25 +89,24 @@ impl<'o> Output<'o> {
         Limit::OutputBytes.error(self.limit as u64)
     }
 
-    /// Appends what `write` appends; it is checked against the limit afterwards, so `write` must be bounded
-    /// itself by what it reads.
+    /// Lets `write` append. The limit is checked afterwards, so the result of `write` must be bounded by its input.
     pub fn push_with(&mut self, write: impl FnOnce(&mut String)) -> Result<()> {
         write(self.text);
         self.fence = self.end.min(self.text.capacity());
         if self.text.len() > self.end { Err(self.full()) } else { Ok(()) }
     }
 
-    /// How many bytes are in the buffer.
+    /// The number of bytes in the buffer.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// What was appended since the buffer had `start` bytes.
+    /// The text behind the first `start` bytes.
     pub(super) fn since(&self, start: usize) -> &str {
         self.text.get(start..).unwrap_or("")
     }
 
-    /// Takes back what was appended since the buffer had `start` bytes.
+    /// Removes the text behind the first `start` bytes.
     pub(super) fn truncate(&mut self, start: usize) {
         if self.text.is_char_boundary(start) {
             self.text.truncate(start);

@@ -1,15 +1,16 @@
-//! Reading paths, with an inline cache at each step.
+//! Paths, with an inline cache at each step.
 
 use super::access::Access;
 use super::machine::Machine;
 use super::semantics::{Missing, Semantics};
-use crate::bytecode::{EscapeMode, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Segment};
+use crate::bytecode::{
+    EscapeMode, LoopField, Path, QUICK, QUICK_GLOBAL, QUICK_MOST, QUICK_ROOT, QUICK_STEPS, Root, Scope, Segment,
+};
 use crate::diagnostics::Result;
-use crate::text::Span;
 use crate::value::{Map, Value};
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// What the path at `at` names; its computed indexes leave the stack.
+    /// Finds the value of the path at `at`, popping its computed indexes.
     #[inline]
     pub(super) fn find<S: Semantics>(&mut self, at: u32) -> Result<Option<Value<'r>>> {
         let value = self.quick(at);
@@ -22,7 +23,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         found
     }
 
-    /// What the path at `at` names; where it names nothing, what the language says of that.
+    /// Finds the value of the path at `at`, or the language's replacement for a missing one.
     #[inline(always)]
     pub(super) fn load<S: Semantics>(&mut self, at: u32) -> Result<Value<'r>> {
         let value = self.quick(at);
@@ -41,8 +42,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(found)
     }
 
-    /// The common case: the first root is a slot or an input that is set, every step an attribute of a map
-    /// that its cache knows. Undefined leaves the answer to the general way.
+    /// Finds the value in the common case: the first root is a slot or an input that is set, and every step is an
+    /// attribute of a map with the shape in its cache. Returns undefined in other cases.
     #[inline(always)]
     pub(super) fn quick(&self, at: u32) -> Value<'r> {
         let quick = A::at(self.program.paths, at as usize);
@@ -66,11 +67,6 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             }
         }
         value
-    }
-
-    #[inline(always)]
-    pub(super) fn slot(&self, slot: u32) -> Value<'r> {
-        A::at(self.values, self.base + slot as usize)
     }
 
     /// A top-level input.
@@ -133,7 +129,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.topmost(path.indexes as usize).get(nth as usize).copied().unwrap_or_default()
     }
 
-    /// The value under a key of a map, by way of the read site's cache.
+    /// Looks up a key of a map through the inline cache.
     #[inline]
     fn cached_get(&self, map: &'r Map<'r>, name: u32, cache: u32) -> Option<Value<'r>> {
         let shape = map.shape();
@@ -149,20 +145,20 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         map.values().get(found).copied()
     }
 
-    /// A fact about a loop: `level` 0 is the innermost of the first `open` loops.
-    fn loop_field(&self, open: usize, level: u32, field: crate::bytecode::LoopField) -> Value<'r> {
+    /// A property of a loop: `level` 0 is the innermost of the first `open` loops.
+    fn loop_field(&self, open: usize, level: u32, field: LoopField) -> Value<'r> {
         let at = open.checked_sub(level as usize + 1);
         at.and_then(|at| self.loops.get(at)).map_or(Value::Undefined, |running| running.field(field))
     }
 
-    /// What the path names when it begins with `name` in a scope of the callers, the nearest that has it.
+    /// Finds the value of a path that begins with `name` in the nearest scope of the callers that has it.
     #[cold]
     fn find_in_callers<S: Semantics>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
         for at in (0..self.frames.len()).rev() {
             let scope = self.scope_of_caller(at);
             for (entry, root) in scope.entries() {
                 if entry == name
-                    && let value = self.root_in_caller(root, at)
+                    && let value = self.root_in(root, at)
                     && !value.is_undefined()
                     && let Some(found) = self.walk::<S>(value, path)?
                 {
@@ -176,13 +172,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(None)
     }
 
-    fn scope_of_caller(&self, frame: usize) -> crate::bytecode::Scope<'r> {
+    fn scope_of_caller(&self, frame: usize) -> Scope<'r> {
         self.program.scope(self.frames.get(frame).map_or(0, |frame| frame.scope))
     }
 
-    /// A root as it stands in the frame that entered `frame`.
-    fn root_in_caller(&self, root: Root, frame: usize) -> Value<'r> {
-        let open = self.frames.get(frame).map_or(0, |frame| frame.loops);
+    /// The value of a root in the frame that called `frame`; the running one is `self.frames.len()` deep.
+    fn root_in(&self, root: Root, frame: usize) -> Value<'r> {
+        let open = self.frames.get(frame).map_or(self.loops.len(), |frame| frame.loops);
         let base = frame.checked_sub(1).and_then(|at| self.frames.get(at)).map_or(0, |frame| frame.slots);
         match root {
             Root::Slot(slot) => self.values.get(base + slot as usize).copied().unwrap_or_default(),
@@ -192,8 +188,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// A map of all names visible at the scope at `at`: the entries that are set, then the callers', then the
-    /// inputs.
+    /// Builds a map of all names visible in the scope at `at`: the entries that are set, then those of the callers, then
+    /// the inputs.
     #[cold]
     pub(super) fn visible(&self, at: u32) -> Result<Value<'r>> {
         let mut names: indexmap::IndexMap<&'r str, Value<'r>> = indexmap::IndexMap::new();
@@ -201,7 +197,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         let mut frame = self.frames.len();
         loop {
             for (name, root) in scope.entries() {
-                let value = self.root_in_caller_or_here(root, frame);
+                let value = self.root_in(root, frame);
                 if !value.is_undefined() {
                     names.entry(self.program.str(name)).or_insert(value);
                 }
@@ -219,15 +215,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.map(&names.into_iter().collect::<Vec<_>>())
     }
 
-    fn root_in_caller_or_here(&self, root: Root, frame: usize) -> Value<'r> {
-        match root {
-            Root::Slot(slot) if frame == self.frames.len() => self.slot(slot),
-            Root::Loop(level, field) if frame == self.frames.len() => self.loop_field(self.loops.len(), level, field),
-            _ => self.root_in_caller(root, frame),
-        }
-    }
-
-    /// What the language says of a path that names nothing. Of several roots the one that led furthest counts.
+    /// Asks the language for the value of a missing path. Of several roots, the one that led furthest counts.
     #[cold]
     pub(super) fn missing<S: Semantics>(&mut self, path: &Path<'r>, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let (mut deepest, mut parent) = (0, None);
@@ -244,30 +232,15 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             Some((Segment::Index(nth), _)) => (whole, Some(self.computed_index(nth, path))),
             None => (whole.split(['.', '[']).next().unwrap_or(whole), None),
         };
-        let span = failed.and_then(|_| path.segment_span(deepest));
         let step = failed.and_then(|_| u32::try_from(deepest).ok());
-        let answer = S::missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
-        answer.map_err(|error| match (span, self.program.place(crate::vm::unwind::word(self.cx.at()))) {
-            (Some((start, len)), Some(place)) => {
-                let start = place.span.start + start;
-                match self.program.source(place) {
-                    Some(source) => error.at_if_nowhere(source, Span::new(start, start + len)),
-                    None => error,
-                }
-            }
-            _ => error,
-        })
+        let value = S::missing(&self.cx, &Missing { step, path: whole, name, parent, index, mode });
+        value.map_err(|error| if step.is_some() { self.placed_in_part(error, deepest) } else { error })
     }
 
-    /// How many steps of the path a root leads through, and the value before the step that fails: the last one
-    /// where all lead on, but to what cannot be used.
+    /// The number of steps of the path that lead from a root to a value, and the value before the step that fails. The
+    /// last step counts as failed if the value cannot be used.
     fn walk_far<S: Semantics>(&self, root: Root, path: &Path<'r>) -> Result<(usize, Option<Value<'r>>)> {
-        let mut value = match root {
-            Root::Slot(slot) => self.slot(slot),
-            Root::Global(global) => self.global(global),
-            Root::Loop(level, field) => self.loop_field(self.loops.len(), level, field),
-            Root::Callers(_) => Value::Undefined,
-        };
+        let mut value = self.root_in(root, self.frames.len());
         if value.is_undefined() {
             return Ok((0, None));
         }

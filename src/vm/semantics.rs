@@ -1,42 +1,42 @@
-//! What the loop asks of a language.
+//! A language's rules, as the machine calls them.
 
-use super::loops::Items;
+use super::items::Items;
 use super::output::Output;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::function::{Builtin, Cx, Params};
 use crate::value::Value;
 
-/// A path that names nothing.
+/// A path without a value.
 #[derive(Debug, Clone, Copy)]
 pub struct Missing<'m, 'v> {
-    /// Which step of the path failed, counted from 0; `None` where its root names nothing.
+    /// The step of the path that failed, from 0. `None` if its root has no value.
     pub step: Option<u32>,
-    /// The whole path as it is written.
+    /// The whole path as written.
     pub path: &'m str,
-    /// The step that failed as it is written, or the root's name.
+    /// The failed step as written, or the root's name.
     pub name: &'m str,
-    /// What the failed step was looked up in; `None` where the root itself is missing.
+    /// The value without the failed step. `None` if the root itself is missing.
     pub parent: Option<Value<'v>>,
-    /// The computed index of the failed step, where it has one.
+    /// The computed index of the failed step.
     pub index: Option<Value<'v>>,
-    /// How it was to be written, where it was.
+    /// The escape mode, if the value was to be written.
     pub mode: Option<EscapeMode>,
 }
 
-/// How a function whose arguments are given by place is called.
+/// The form of a call with positional arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Each argument is one.
+    /// Each argument is a value.
     Plain,
-    /// The last one is a collection whose elements are given.
+    /// The last argument is a collection whose elements are the remaining arguments.
     Spread,
-    /// On the first one.
+    /// The first argument is the receiver.
     Member,
 }
 
 impl Form {
-    /// The form of a call site with these words for its arguments.
+    /// The form of a call site with these parameters.
     #[inline]
     pub(super) fn of(params: &[u32]) -> Self {
         match params {
@@ -47,7 +47,7 @@ impl Form {
     }
 }
 
-/// How two answers become one, in languages that evaluate both.
+/// A logical operator in languages that evaluate both operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logic {
     /// Both are true.
@@ -57,7 +57,7 @@ pub enum Logic {
 }
 
 impl Logic {
-    /// The answer to two that are booleans.
+    /// Applies the operator to booleans.
     #[inline(always)]
     pub fn of(self, a: bool, b: bool) -> bool {
         match self {
@@ -66,111 +66,111 @@ impl Logic {
         }
     }
 
-    /// The answer that one of the two decides by itself.
+    /// The value of one operand that decides the result.
     pub fn decides(self) -> bool {
         self == Logic::Or
     }
 }
 
-/// A language's rules. Static functions without state: the loop is compiled once for each language.
+/// A language's rules: static functions without state. The loop is compiled once for each language.
 ///
-/// An error made here needs no place: the machine adds it, and puts the instruction's source text where the
-/// message says [`CULPRIT`](crate::diagnostics::CULPRIT).
+/// Errors need no position: the machine adds it, and replaces [`CULPRIT`](crate::diagnostics::CULPRIT) in the message by
+/// the source text of the instruction.
 pub trait Semantics: 'static {
-    /// What an error says of the place that a chunk was called from.
+    /// The label of the position that a chunk was called from.
     const CALLED: &'static str = "called from here";
 
-    /// A path that must name something names nothing: an error, or the value to go on with.
+    /// Handles a path without a value: an error or a recovery value.
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 
-    /// Whether a value counts as there, for a default that replaces what is not.
+    /// Returns `true` if a value is present, so that no default replaces it.
     fn present(value: Value<'_>) -> bool;
 
-    /// Whether a value counts as true.
+    /// Returns `true` if a value counts as true.
     fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool>;
 
-    /// The result of an operator. In every language two texts are equal exactly when their bytes are: the machine
-    /// answers that itself where it compares a path with a constant.
+    /// Applies an operator. In every language two strings are equal if and only if their bytes are: the machine relies on
+    /// it to compare a path with a constant.
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
 
-    /// The opposite of an answer that is no boolean.
+    /// Negates a value other than a boolean.
     fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         Self::truth(cx, value).map(|truth| Value::Bool(!truth))
     }
 
-    /// The negative of a number, in languages that negate by an instruction of its own.
+    /// Negates a number, in languages with an instruction for it.
     fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         Self::binary(cx, BinaryOp::Sub, Value::Int(0), value)
     }
 
-    /// What two answers become of which one is no boolean, or where errors were noted; `from` are the numbers of notes
-    /// that there were before each was looked for.
-    fn logic<'v>(cx: &Cx<'v>, logic: Logic, answers: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+    /// Combines two operands that are not both booleans, or after recorded errors. `from` are the numbers of notes before
+    /// each operand was evaluated.
+    fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
         let _ = from;
-        let [a, b] = answers;
+        let [a, b] = operands;
         Ok(Value::Bool(logic.of(Self::truth(cx, a)?, Self::truth(cx, b)?)))
     }
 
-    /// An error that a handler absorbs; `error` gives it with its places. Languages that may raise it after all note it.
+    /// Called when a handler absorbs an error; `error` returns it with its positions. Languages that may still raise it
+    /// record it.
     fn absorbed(cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
         let _ = (cx, error);
     }
 
-    /// What a run goes on with after an error that is not one of a value: it was known when the program was compiled, or
-    /// the engine does not allow what is called. In languages whose errors are values; others raise it.
+    /// Recovers from an error that was known at compile time, or from a call that the engine does not allow. Languages
+    /// whose errors are values record it; others raise it.
     fn fault<'v>(cx: &Cx<'v>, error: Box<Diagnostic>) -> Result<Value<'v>> {
         let _ = cx;
         Err(error)
     }
 
-    /// The argument gate and the call of a function whose arguments are given by place.
+    /// Checks positional arguments and calls the function.
     fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
         let _ = (function, given, form);
         Err(cx.arity())
     }
 
-    /// What a step with these values costs by rule `rule`, in languages whose runs are metered.
+    /// The cost of these values by one of the rules of a language whose runs are metered.
     fn measure<'v>(cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
         let _ = (cx, rule, values);
         Ok(0)
     }
 
-    /// What values are as one text where one of them is no plain text, number or boolean; `None` leaves it to
-    /// [`Semantics::to_text`] of each.
+    /// Concatenates values that are not all strings, numbers or booleans. `None` leaves it to [`Semantics::to_text`].
     fn joined<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Result<Option<Value<'v>>> {
         let _ = (cx, values);
         Ok(None)
     }
 
-    /// What a value is in a role.
+    /// Converts a value to a role.
     fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         let _ = (cx, role);
         Ok(value)
     }
 
-    /// Whether a value that a path names can be written; one that cannot counts as missing.
+    /// Returns `true` if the value of a path can be written. Otherwise it counts as missing.
     fn writable(value: Value<'_>, mode: EscapeMode) -> bool {
         let _ = (value, mode);
         true
     }
 
-    /// Appends the text of a value that a path names where that is all there is to do, and answers whether it was;
-    /// where not, nothing is appended and [`Semantics::writable`] and [`Semantics::to_text`] have the word.
+    /// Appends the text of a path's value if nothing else has to be done, and returns `true`. Otherwise appends nothing
+    /// and leaves it to [`Semantics::writable`] and [`Semantics::to_text`].
     fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         let _ = (value, mode, out);
         Ok(false)
     }
 
-    /// An attribute of a value that is not a map, or of a map that lacks the key.
+    /// An attribute of a value that is not a map, or of a map without the key.
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
 
     /// The element of a value at a computed index.
     fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>>;
 
-    /// What a loop with `names` (1 or 2) loop variables goes over.
+    /// The items of a loop with 1 or 2 variables.
     fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>;
 
-    /// Appends a value's text. Strings in [`EscapeMode::Plain`] and integers outside
-    /// [`EscapeMode::Shell`] never get here: the machine writes them as they are.
+    /// Appends the text of a value. The machine itself writes unescaped strings, and integers except in
+    /// [`EscapeMode::Shell`].
     fn to_text<'v>(cx: &Cx<'v>, value: Value<'v>, mode: EscapeMode, out: &mut Output<'_>) -> Result<()>;
 }

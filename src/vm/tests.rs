@@ -1,4 +1,4 @@
-//! The machine with a toy language: the mechanisms, not a language's rules.
+//! The machine with a toy language.
 
 use super::{Evaluator, Items, Missing, NoHooks, Output, Run, Semantics, Session, Space, run, run_checked};
 use crate::bytecode::{BinaryOp, Dialect, EscapeMode, Op, Program, Scope, disassemble};

@@ -1,4 +1,4 @@
-//! The one door through which errors leave the loop: absorbed by a handler, or placed in the source.
+//! Errors that leave the loop: absorbed by a handler, or reported with their position in the source.
 
 use std::sync::Arc;
 
@@ -10,44 +10,44 @@ use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label};
 use crate::function::{Noted, Subject, excerpt};
 use crate::value::Value;
 
-/// How many characters of source text a message quotes.
+/// The maximum number of characters of source text in a message.
 const QUOTED: usize = 80;
 
-/// How many calls an error names.
+/// The maximum number of calls that an error lists.
 const CALLS: usize = 16;
 
-/// How many bytes a noted error counts for.
+/// The number of bytes charged for a recorded error.
 const NOTE: usize = size_of::<Diagnostic>();
 
-/// An index of a word as the tables store it.
-pub(super) fn word(at: usize) -> u32 {
+/// The index of a word as tables store it.
+fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl<A: Access> Machine<'_, '_, A> {
-    /// Absorbs the error and says where the code goes on, or gives it back with its places. Reached limits are
-    /// never absorbed.
+    /// Absorbs the error and returns where the code continues, or returns the error with its positions. Limits are never
+    /// absorbed.
     #[cold]
     pub(super) fn unwind<S: Semantics>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
         if error.code.is_limit() {
-            return Err(self.placed::<S>(error));
+            return Err(self.placed(error, S::CALLED));
         }
         let depth = (1..=self.frames.len()).rev().find(|depth| self.handles(*depth));
         match depth {
             Some(depth) => {
                 let noted = self.cx.notes().count();
-                S::absorbed(&self.cx, || self.placed::<S>(error));
+                S::absorbed(&self.cx, || self.placed(error, S::CALLED));
                 if self.cx.notes().count() > noted {
-                    // A loop may note one in each of its turns.
-                    self.cx.charge(NOTE).map_err(|error| self.placed::<S>(error))?;
+                    // A loop may record one for each item.
+                    self.cx.charge(NOTE).map_err(|error| self.placed(error, S::CALLED))?;
                 }
                 Ok(self.absorb(depth))
             }
-            None => Err(self.placed::<S>(error)),
+            None => Err(self.placed(error, S::CALLED)),
         }
     }
 
-    /// The word that runs in the frame at `depth` (1 is the outermost).
+    /// The current word of the frame at `depth` (1 is the outermost).
     fn word_in(&self, depth: usize) -> u32 {
         match self.frames.get(depth) {
             Some(callee) => word(callee.back.saturating_sub(1)),
@@ -80,7 +80,7 @@ impl<A: Access> Machine<'_, '_, A> {
         handler.to as usize
     }
 
-    /// Raises the first error that was noted since there were as many notes as the slot says; the others are dropped.
+    /// Raises the first error recorded after the number of notes in the slot. Drops the other notes.
     #[inline]
     pub(super) fn raise(&self, slot: u32) -> Result<(), Box<Diagnostic>> {
         if self.cx.notes().count() == 0 { Ok(()) } else { self.raise_noted(slot) }
@@ -97,7 +97,7 @@ impl<A: Access> Machine<'_, '_, A> {
         error.map_or(Ok(()), Err)
     }
 
-    /// The end of a run that writes: the errors that were noted, and where what was asked has no answer, that.
+    /// Ends a run: returns the recorded errors, or the error of a question without an answer.
     pub(super) fn settled(&self) -> Result<(), Box<Diagnostic>> {
         if self.cx.notes().count() == 0 {
             return Ok(());
@@ -113,7 +113,7 @@ impl<A: Access> Machine<'_, '_, A> {
         Err(first)
     }
 
-    /// The errors that were noted, each at its place. What else was noted and nobody asked for is dropped.
+    /// Takes the recorded errors with their positions. Drops the other notes.
     #[inline]
     pub(super) fn noted(&self) -> Vec<Box<Diagnostic>> {
         if self.cx.notes().count() == 0 { Vec::new() } else { self.some_noted() }
@@ -129,7 +129,7 @@ impl<A: Access> Machine<'_, '_, A> {
         errors.collect()
     }
 
-    /// A noted error at its place: a part of what the instruction at word `at` comes from, in its context.
+    /// Adds the position of the instruction at word `at`, or of a part of it with the whole as context.
     fn placed_at(&self, error: Box<Diagnostic>, at: u32, subject: Subject) -> Box<Diagnostic> {
         let whole = self.program.place(at);
         let part = match subject {
@@ -147,7 +147,7 @@ impl<A: Access> Machine<'_, '_, A> {
         error
     }
 
-    /// Whether the error has its place in what is no source of this program: in a template that it calls.
+    /// Returns `true` if the error's position is in another program: in a template that this one calls.
     fn is_foreign(&self, error: &Diagnostic) -> bool {
         error.primary().is_some_and(|label| !self.is_own(label))
     }
@@ -156,16 +156,17 @@ impl<A: Access> Machine<'_, '_, A> {
         self.program.sources().iter().any(|source| Arc::ptr_eq(source, &label.source))
     }
 
-    /// The error, and each that came with it, with the place of the running instruction and of the calls that led there.
-    fn placed<S: Semantics>(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    /// Adds the positions of the running instruction and of the calls around it, to the error and those that came with
+    /// it. `called` labels calls.
+    fn placed(&self, mut error: Box<Diagnostic>, called: &'static str) -> Box<Diagnostic> {
         let also = std::mem::take(&mut error.also).into_iter();
-        error.also = also.map(|other| self.placed::<S>(other)).collect();
-        self.placed_alone::<S>(error)
+        error.also = also.map(|other| self.placed(other, called)).collect();
+        self.placed_alone(error, called)
     }
 
-    fn placed_alone<S: Semantics>(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-        if error.labels.iter().any(|label| label.text == S::CALLED && self.is_own(label)) {
-            return error; // it was placed when it was absorbed
+    fn placed_alone(&self, mut error: Box<Diagnostic>, called: &'static str) -> Box<Diagnostic> {
+        if error.labels.iter().any(|label| label.text == called && self.is_own(label)) {
+            return error; // placed when it was absorbed
         }
         let mut calls: Vec<Spanned> = Vec::new();
         for depth in (1..=self.frames.len()).rev() {
@@ -180,26 +181,26 @@ impl<A: Access> Machine<'_, '_, A> {
             place = part.and_then(|part| self.program.detail(self.word_in(self.frames.len()), part)).unwrap_or(place);
             error.message = error.message.replace(CULPRIT, &culprit);
             error = match self.is_foreign(&error) {
-                true => error.at(source, place.span, S::CALLED),
+                true => error.at(source, place.span, called),
                 false => error.at_if_nowhere(source, place.span),
             };
         }
         error = self.within_regions(error);
         for place in calls.take(CALLS) {
             if let Some(source) = self.program.source(place) {
-                error = error.at(source, place.span, S::CALLED);
+                error = error.at(source, place.span, called);
             }
         }
         error
     }
 
-    /// The error at the place of the instruction at word `at`.
+    /// Adds the position of the instruction at word `at`.
     #[cold]
     pub(super) fn placed_at_word(&self, error: Box<Diagnostic>, at: usize) -> Box<Diagnostic> {
         self.placed_at(error, word(at), Subject::Whole)
     }
 
-    /// What the running code makes, as a path, and the names it sees: of the innermost frame that makes something.
+    /// Adds the path of the value that the running code builds, and the names that it sees.
     #[cold]
     fn within_regions(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         if error.fields.contains_key("path") {
@@ -227,7 +228,7 @@ impl<A: Access> Machine<'_, '_, A> {
         error.with_field("path", path)
     }
 
-    /// How many values the nth capture of the frame at `depth` has gathered.
+    /// The number of values that the nth capture of the frame at `depth` has gathered.
     fn gathered_by(&self, depth: usize, nth: u32) -> usize {
         let first = self.frames.get(depth.wrapping_sub(1)).map_or(0, |frame| frame.captures) + nth as usize;
         let starts = |at: usize| match self.captures.get(at) {
@@ -238,7 +239,7 @@ impl<A: Access> Machine<'_, '_, A> {
         end.saturating_sub(starts(first).unwrap_or(end))
     }
 
-    /// The error at the place of a part of the running instruction, where that is known.
+    /// Adds the position of a part of the running instruction, if it is known.
     #[cold]
     pub(super) fn placed_in_part(&self, error: Box<Diagnostic>, part: usize) -> Box<Diagnostic> {
         let place = self.program.detail(word(self.cx.at()), word(part));
@@ -257,7 +258,7 @@ fn add_step(path: &mut String, step: &str) {
     path.push_str(step);
 }
 
-/// Source text on one line, cut where it is long.
+/// Source text on one line, truncated.
 fn quoted(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(QUOTED) {

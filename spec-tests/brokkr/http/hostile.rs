@@ -130,7 +130,7 @@ fn bodies_that_are_too_large_are_refused() {
 
 #[test]
 fn the_large_body_of_a_stamp_has_a_bound_of_its_own() {
-    let settings = dropforge::server::Settings { stamp_bytes: 2 << 20, ..Default::default() };
+    let settings = dropforge_catalog::server::Settings { stamp_bytes: 2 << 20, ..Default::default() };
     let server = Running::with(settings);
     let template = server.template_of(&server.admin, "t", "a: {{ p }}", "{}");
     let path = format!("/templates/{template}/stamp");

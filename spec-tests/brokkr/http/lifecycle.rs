@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dropforge::server::{Log, Settings};
+use dropforge_catalog::server::{Log, Settings};
 use serde_json::json;
 
 use super::client::{connect, read};

@@ -1,7 +1,7 @@
 //! The service under load: instantiations by 1 to 32 clients at a time, and updates of one template by 32.
 //!
 //! What is tested is that each request is carried out once, whoever asks beside. What is measured is printed:
-//! `DROPFORGE_LOAD=8 cargo test --release --test catalog http::load -- --nocapture --test-threads 1` takes 8 seconds a
+//! `DROPFORGE_LOAD=8 cargo test --profile dist --test catalog http::load -- --nocapture --test-threads 1` takes 8 seconds a
 //! row; without the variable it is over in moments.
 
 use std::collections::BTreeSet;

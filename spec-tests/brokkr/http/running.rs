@@ -7,9 +7,9 @@ use std::sync::OnceLock;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use dropforge::catalog::store::new_id;
-use dropforge::catalog::{Catalog, render};
-use dropforge::server::{Server, Settings};
+use dropforge_catalog::server::{Server, Settings};
+use dropforge_catalog::store::new_id;
+use dropforge_catalog::{Catalog, render};
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use dropforge::catalog::store::{self, Page, StoreError};
+use dropforge_catalog::store::{self, Page, StoreError};
 use uuid::Uuid;
 
 use super::rows::{an_object, generator_in, stack_in, version_in};

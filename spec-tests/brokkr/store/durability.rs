@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use dropforge::catalog::store::{self, Page, Store, StoreError};
+use dropforge_catalog::store::{self, Page, Store, StoreError};
 use uuid::Uuid;
 
 use super::rows::{a_token, a_version, an_object, generator_in, stack_in};

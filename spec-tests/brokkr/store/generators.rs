@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dropforge::catalog::Generator;
-use dropforge::catalog::store::{Page, new_id};
+use dropforge_catalog::Generator;
+use dropforge_catalog::store::{Page, new_id};
 use tokio::sync::Barrier;
 
 use super::rows::{a_generator, a_key, an_object, generator_in, now, stack_in, version_in};

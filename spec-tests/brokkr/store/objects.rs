@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dropforge::catalog::store::{Marks, Page, new_id};
+use dropforge_catalog::store::{Marks, Page, new_id};
 
 use super::rows::{
     an_instance, an_object, generator_in, now, stack_annotation, stack_in, stack_label, template_annotation,

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use dropforge::catalog::store::{self, StoreError};
+use dropforge_catalog::store::{self, StoreError};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, Executor};
 

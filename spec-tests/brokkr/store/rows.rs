@@ -1,8 +1,8 @@
 //! Rows to write.
 
 use chrono::{SubsecRound, Utc};
-use dropforge::catalog::store::{NewObject, NewVersion, Rules, Store, Token, new_id};
-use dropforge::catalog::{
+use dropforge_catalog::store::{NewObject, NewVersion, Rules, Store, Token, new_id};
+use dropforge_catalog::{
     Generator, KeyRow, Moment, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel,
     TemplateVersion,
 };
@@ -13,7 +13,7 @@ use uuid::Uuid;
 macro_rules! refused {
     ($result:expr, $($error:tt)+) => {
         match $result {
-            Err(dropforge::catalog::store::StoreError::$($error)+) => {}
+            Err(dropforge_catalog::store::StoreError::$($error)+) => {}
             other => panic!("{}: {other:?}", stringify!($($error)+)),
         }
     };

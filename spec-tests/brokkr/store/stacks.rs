@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dropforge::catalog::Stack;
-use dropforge::catalog::store::{NewObject, Page, new_id};
+use dropforge_catalog::Stack;
+use dropforge_catalog::store::{NewObject, Page, new_id};
 
 use super::rows::{a_stack, an_object, generator_in, now, stack_annotation, stack_in, stack_label};
 use crate::databases::Database;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dropforge::catalog::TemplateVersion;
-use dropforge::catalog::store::{NewVersion, Page, Rules, Sight, Store, new_id};
+use dropforge_catalog::TemplateVersion;
+use dropforge_catalog::store::{NewVersion, Page, Rules, Sight, Store, new_id};
 use uuid::Uuid;
 
 use super::rows::{a_version, generator_in, now, template_annotation, template_label, version_in};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use dropforge::catalog::store::{NewObject, NewVersion, Page, Rules, StoreError, new_id};
+use dropforge_catalog::store::{NewObject, NewVersion, Page, Rules, StoreError, new_id};
 
 use super::rows::{a_generator, a_key, a_stack, a_token, a_version, an_object, generator_in, now, stack_in};
 use crate::databases::Database;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use dropforge::catalog::store::{Counts, NewVersion, Page, Rules, new_id};
-use dropforge::catalog::{Generator, KeyRow, Role};
+use dropforge_catalog::store::{Counts, NewVersion, Page, Rules, new_id};
+use dropforge_catalog::{Generator, KeyRow, Role};
 
 use super::rows::{a_generator, a_key, a_version, an_object, generator_in, now, stack_in, template_label, version_in};
 use crate::databases::Database;

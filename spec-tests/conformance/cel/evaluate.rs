@@ -6,7 +6,7 @@ use dropforge::dialect::cel::builtins::libraries;
 use dropforge::dialect::cel::check::Environment;
 use dropforge::dialect::cel::syntax::Options;
 use dropforge::dialect::cel::values::{text, type_name};
-use dropforge::dialect::cel::{Expression, Known, Names, Settings};
+use dropforge::dialect::cel::{Declarations, Expression, Names, Settings};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Inputs, Value};
@@ -58,8 +58,8 @@ pub fn cost(row: &Json, text: &str, options: &Options, environment: &Environment
     let Some(wanted) = row.get("cost").and_then(Json::as_str) else { return Ok(()) };
     let (space, limits) = (Space::new(), Limits::default());
     for optimise in [true, false] {
-        let known = Known::Environment(environment);
-        let settings = Settings { syntax: *options, known, optimise, cost: true };
+        let declarations = Declarations::Environment(environment);
+        let settings = Settings { syntax: *options, declarations, optimise, cost: true };
         let (answer, cost) = evaluated(row, text, settings, &space, &limits);
         if wanted != cost.to_string() {
             return Err(format!("cost {cost}, wanted {wanted} (optimised: {optimise}; {answer:?})"));
@@ -88,15 +88,16 @@ fn evaluated<'s>(
     let declared: BTreeSet<&str> = of_env.chain(bindings.iter().map(|(name, _)| *name)).collect();
     let is_declared = |name: &str| declared.contains(name);
     let container = row.get("container").and_then(Json::as_str).unwrap_or("");
-    let known = match settings.known {
-        Known::Names(_) => Known::Names(Names { container, declared: Some(&is_declared) }),
-        known @ Known::Environment(_) => known,
+    let declarations = match settings.declarations {
+        Declarations::Names(_) => Declarations::Names(Names { container, declared: Some(&is_declared) }),
+        environment @ Declarations::Environment(_) => environment,
     };
     let source = Source::new("<input>", text);
-    let expression = match Expression::with(&source, &Settings { known, ..settings }, &libraries::extended(), limits) {
-        Ok(expression) => expression,
-        Err(errors) => return (Err(errors.to_string()), 0),
-    };
+    let expression =
+        match Expression::with(&source, &Settings { declarations, ..settings }, &libraries::extended(), limits) {
+            Ok(expression) => expression,
+            Err(errors) => return (Err(errors.to_string()), 0),
+        };
     let expression = Box::leak(Box::new(expression)); // the value borrows from it
     let inputs = Inputs::new(cx.arena().map(&bindings));
     let (value, cost) = expression.evaluate_metered(space, inputs, limits);

@@ -29,7 +29,7 @@ pub fn decode<'v>(cx: &Cx<'v>, json: &Json) -> Result<Value<'v>, String> {
                 keys.push(decode(cx, &pair[0])?);
                 values.push(decode(cx, &pair[1])?);
             }
-            dropforge::dialect::cel::values::access::map(cx, &keys, &values).map_err(|error| error.message)?
+            dropforge::dialect::cel::values::maps::map(cx, &keys, &values).map_err(|error| error.message)?
         }
         "timestamp" => dropforge::dialect::cel::values::time::timestamp_of_text(cx, arena.text(word))
             .map_err(|error| error.message)?,

@@ -2,7 +2,7 @@
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::{
-    Body, Content, Context, File, Place, Reference, Schema, Step, expand, user_functions,
+    Body, BodySchema, Content, Context, File, Location, Reference, Step, expand, user_functions,
 };
 use dropforge::dialect::hcl::decode::{Collection, Keyed, Spec, SpecFile};
 use dropforge::dialect::hcl::values::json::Json;
@@ -29,7 +29,7 @@ impl Bench {
         let limits = Limits::default();
         let input = String::from_utf8(row.input()?).map_err(|_| "the input is not UTF-8")?;
         let registry = functions(row.get("functions"))?;
-        let file = File::native(&Source::new("input", input), &registry.into(), &limits);
+        let file = File::native(&Source::new("input", input), &registry, &limits);
         let spec_file = row
             .get("spec_src")
             .and_then(Json::as_text)
@@ -107,13 +107,13 @@ pub fn user_function(row: &Row<'_>) -> Check {
     let limits = Limits::default();
     let config = Source::new("config", row.text("config")?);
     let base = functions(row.get("base_ctx").and_then(|ctx| ctx.get("functions")))?;
-    let file = File::native(&config, &base.into(), &limits);
+    let file = File::native(&config, &base, &limits);
     let mut faults = file.diagnostics().to_vec();
     let (found, _) = user_functions(&file.body(), "function", &mut faults);
     let mut registry = builtins::bare();
     found.into_iter().for_each(|function| registry.insert(function));
     let source = Source::new("input", row.text("input")?);
-    let expression = Expression::new(&source, registry, &limits).map_err(|e| e.to_string())?;
+    let expression = Expression::new(&source, &registry, &limits).map_err(|e| e.to_string())?;
     let space = Space::new();
     let answer = expression.evaluate(&space, Inputs::default(), &limits).map_err(|e| e.to_string())?;
     faults.extend(answer.errors);
@@ -137,7 +137,7 @@ pub fn merges_partly(row: &Row<'_>) -> Check {
     with_merged(row, |body, schema| {
         let (mut faults, mut rest_faults) = (Vec::new(), Vec::new());
         let (content, rest) = body.partial_content(schema, &mut faults);
-        let (mut attributes, mut blocks, mut wanted) = (Vec::new(), 0, Schema::new());
+        let (mut attributes, mut blocks, mut wanted) = (Vec::new(), 0, BodySchema::new());
         for remains in row.list("wantremain") {
             for name in list(remains, "HasAttributes").iter().filter_map(Json::as_text) {
                 attributes.push(name);
@@ -163,12 +163,12 @@ pub fn merges_partly(row: &Row<'_>) -> Check {
 }
 
 /// Runs `check` with the bodies of a row as one, and its schema.
-fn with_merged(row: &Row<'_>, check: impl FnOnce(&Body<'_>, &Schema) -> Check) -> Check {
+fn with_merged(row: &Row<'_>, check: impl FnOnce(&Body<'_>, &BodySchema) -> Check) -> Check {
     let limits = Limits::default();
     let sources: Check<Vec<_>> = row.list("bodies").iter().map(|body| Ok(Source::new("body", text_of(body)))).collect();
-    let registry = std::sync::Arc::new(builtins::bare());
+    let registry = builtins::bare();
     let files: Vec<_> = sources?.iter().map(|source| File::native(source, &registry, &limits)).collect();
-    let mut schema = Schema::new();
+    let mut schema = BodySchema::new();
     for attribute in list(row.field("schema")?, "Attributes") {
         let required = attribute.get("Required") == Some(&Json::Bool(true));
         schema = schema.attribute(text(attribute, "Name")?, required);
@@ -228,7 +228,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, wanted: &T, got: &T) -> Che
     if wanted == got { Ok(()) } else { Err(format!("{what}: want {wanted:?}, got {got:?}")) }
 }
 
-fn at(place: Place<'_>) -> Vec<i64> {
+fn at(place: Location<'_>) -> Vec<i64> {
     range(place.source, place.span)
 }
 

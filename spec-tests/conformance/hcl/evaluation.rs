@@ -7,7 +7,8 @@ use dropforge::dialect::hcl::syntax::tree::ExprId;
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::{Expression, builtins};
 use dropforge::function::{
-    Admits, Answer, Body, Builtin, Capabilities, Fault, Params, Place, Positional, PositionalBody, Registry,
+    Admits, Body, Builtin, Capabilities, Fault, Params, Positional, PositionalBody, PositionalParam, Registry,
+    ResultType,
 };
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -36,7 +37,7 @@ pub fn call(row: &Row<'_>) -> Check {
     let limits = Limits::default();
     let parsed = parse_expression(&source, &limits);
     let expression =
-        Expression::compile(parsed, functions(row.get("functions"))?, &limits).map_err(|e| e.to_string())?;
+        Expression::compile(parsed, &functions(row.get("functions"))?, &limits).map_err(|e| e.to_string())?;
     let entries: Vec<_> = names.iter().map(String::as_str).zip(args).collect();
     let inputs = Inputs::new(space.arena().map(&entries));
     let answer = expression.evaluate(&space, inputs, &limits).map_err(|e| e.to_string())?;
@@ -70,7 +71,7 @@ fn evaluates(row: &Row<'_>, parse: Parser) -> Check {
     if source.text().starts_with("misbehave(") && source.text().contains("...") {
         registry.insert(misbehaving(true));
     }
-    let expression = Expression::compile(parsed, registry, &limits).map_err(|e| e.to_string())?;
+    let expression = Expression::compile(parsed, &registry, &limits).map_err(|e| e.to_string())?;
     let inputs = inputs(space.arena(), row)?;
     let answer = expression.evaluate(&space, inputs, &limits).map_err(|e| e.to_string())?;
     let errors = diagnostics(row, answer.errors.iter().map(|error| &**error));
@@ -144,10 +145,10 @@ fn misbehaving(variadic: bool) -> Builtin {
 }
 
 fn failing(name: &str, variadic: bool, body: PositionalBody) -> Builtin {
-    let text = Place { name: "foo".into(), ty: Type::String, admits: Admits::NONE };
+    let text = PositionalParam { name: "foo".into(), ty: Type::String, admits: Admits::NONE };
     let rest = variadic.then_some(text);
-    let answer = Answer::Is(Type::Dynamic);
-    let params = Positional { params: std::borrow::Cow::Borrowed(&[]), rest, answer, not_null: false };
+    let answer = ResultType::Is(Type::Dynamic);
+    let params = Positional { params: std::borrow::Cow::Borrowed(&[]), rest, result: answer, not_null: false };
     Builtin {
         kind: ImportKind::Function,
         name: name.to_owned().into(),

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use dropforge::diagnostics::Diagnostic;
-use dropforge::dialect::hcl::body::{Attributes, Block, Content, Context, Expression, Faults, File, Schema};
+use dropforge::dialect::hcl::body::{
+    Attributes, Block, BodySchema, Content, Context, DiagnosticList, Expression, File,
+};
 use dropforge::dialect::hcl::json::scan::{TokenKind, scan};
 use dropforge::dialect::hcl::json::{self, Document, JsonId, keyword_suggestion};
 use dropforge::dialect::hcl::values::json::Json;
@@ -108,8 +110,8 @@ fn number(digits: &str) -> Option<dropforge::value::BigNum> {
 }
 
 /// Runs `body` with the row's input as a file, and with what is wrong with it.
-fn with_file(row: &Row<'_>, body: impl FnOnce(&File, Faults) -> Check) -> Check {
-    let file = File::json(&source(row)?, &Arc::new(functions(row.get("functions"))?), &Limits::default());
+fn with_file(row: &Row<'_>, body: impl FnOnce(&File, DiagnosticList) -> Check) -> Check {
+    let file = File::json(&source(row)?, &functions(row.get("functions"))?, &Limits::default());
     let faults = file.diagnostics().to_vec();
     body(&file, faults)
 }
@@ -129,7 +131,7 @@ pub fn partial_content(row: &Row<'_>) -> Check {
         let (content, rest) = file.body().partial_content(&schema(row)?, &mut faults);
         same_content(row.field("want")?, &content)?;
         diagnostics(row, boxed(&faults))?;
-        let mut faults = Faults::new();
+        let mut faults = DiagnosticList::new();
         same_attributes(row.field("remain_attributes")?, &rest.just_attributes(&mut faults))?;
         same_places(row.field("remain_diags")?, &faults)
     })
@@ -144,9 +146,9 @@ pub fn just_attributes(row: &Row<'_>) -> Check {
     })
 }
 
-fn schema(row: &Row<'_>) -> Check<Schema> {
+fn schema(row: &Row<'_>) -> Check<BodySchema> {
     let schema = Row(row.field("schema")?.clone());
-    let mut wanted = Schema::new();
+    let mut wanted = BodySchema::new();
     for attribute in schema.list("attributes") {
         let attribute = Row(attribute.clone());
         wanted = wanted.attribute(attribute.text("name")?, attribute.flag("required"));
@@ -177,7 +179,7 @@ fn same_block(wanted: &Json<'_>, block: &Block<'_>) -> Check {
     equal("label ranges", &ranges, &block.labels.iter().map(|label| range(block.source, label.range)).collect())?;
     equal("definition", &numbers(wanted.get("def_range")), &range(block.source, block.def_range))?;
     equal("type range", &numbers(wanted.get("type_range")), &range(block.source, block.type_range))?;
-    let mut faults = Faults::new();
+    let mut faults = DiagnosticList::new();
     same_attributes(wanted.field("just_attributes")?, &block.body.just_attributes(&mut faults))?;
     same_places(wanted.field("just_attributes_diags")?, &faults)
 }
@@ -195,17 +197,17 @@ fn same_attributes(wanted: &Json<'_>, got: &Attributes<'_>) -> Check {
     let (limits, space) = (Limits::default(), Space::new());
     for (name, wanted) in wanted {
         let attribute = got.get(name.as_ref()).ok_or_else(|| format!("no attribute {name}"))?;
-        let (wanted, source) = (Row(wanted.clone()), attribute.expr.place().source);
+        let (wanted, source) = (Row(wanted.clone()), attribute.expr.location().source);
         equal("range", &numbers(wanted.get("range")), &range(source, attribute.range))?;
         equal("name range", &numbers(wanted.get("name_range")), &range(source, attribute.name_range))?;
         equal("value's range", &numbers(wanted.get("expr_range")), &range(source, attribute.expr.range()))?;
-        same_value(&wanted, &attribute.expr, &Context::new(&space, &limits), Faults::new())?;
+        same_value(&wanted, &attribute.expr, &Context::new(&space, &limits), DiagnosticList::new())?;
     }
     Ok(())
 }
 
 /// The value of an expression, with what was wrong before it was evaluated.
-fn same_value<'r>(row: &Row<'_>, expr: &Expression<'r>, context: &Context<'r>, mut faults: Faults) -> Check {
+fn same_value<'r>(row: &Row<'_>, expr: &Expression<'r>, context: &Context<'r>, mut faults: DiagnosticList) -> Check {
     let value = expr.evaluate(context, &mut faults);
     want(context.arena(), row, "want", Some(value))?;
     diagnostics(row, boxed(&faults))
@@ -214,7 +216,7 @@ fn same_value<'r>(row: &Row<'_>, expr: &Expression<'r>, context: &Context<'r>, m
 /// The value of a document that is an expression.
 pub fn expression(row: &Row<'_>) -> Check {
     let limits = Limits::default();
-    let file = File::json_expression(&source(row)?, &Arc::new(functions(row.get("functions"))?), &limits);
+    let file = File::json_expression(&source(row)?, &functions(row.get("functions"))?, &limits);
     let space = Space::new();
     let context = context(row, &space, &limits)?;
     same_value(row, &file.expression().ok_or("no expression")?, &context, file.diagnostics().to_vec())
@@ -241,7 +243,7 @@ pub fn config(row: &Row<'_>) -> Check {
         equal("attributes", &wanted.len(), &attributes.len())?;
         for (name, wanted) in wanted {
             let attribute = attributes.get(name.as_ref()).ok_or_else(|| format!("no attribute {name}"))?;
-            let (wanted, mut faults) = (Row(wanted.clone()), Faults::new());
+            let (wanted, mut faults) = (Row(wanted.clone()), DiagnosticList::new());
             let value = attribute.expr.evaluate(&context, &mut faults);
             want(context.arena(), &wanted, "want", Some(value))?;
             equal("errors", &wanted.list("errors").len(), &faults.len())?;
@@ -268,7 +270,7 @@ pub fn variables(row: &Row<'_>) -> Check {
         for (wanted, reference) in row.list("want").iter().zip(found) {
             let [root] = wanted.as_list().unwrap_or(&[]) else { return Err("a name alone".into()) };
             equal("name", &root.get("root").and_then(Json::as_text), &Some(reference.root()))?;
-            let place = reference.place();
+            let place = reference.location();
             equal("range", &numbers(root.get("range")), &range(place.source, place.span))?;
         }
         Ok(())

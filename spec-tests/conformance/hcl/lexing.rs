@@ -1,7 +1,7 @@
 //! Rows about tokens, literal text, identifiers and places.
 
 use dropforge::dialect::hcl::syntax::lexer::{self, check, lex_config, lex_template, scan_string_literal};
-use dropforge::dialect::hcl::syntax::position::{Place, Places};
+use dropforge::dialect::hcl::syntax::position::{Position, PositionIndex};
 use dropforge::dialect::hcl::syntax::token::{Token, TokenKind};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::text::{Source, Span};
@@ -19,7 +19,7 @@ pub fn template_tokens(row: &Row<'_>) -> Check {
 }
 
 fn same_tokens(row: &Row<'_>, text: &[u8], tokens: &[Token]) -> Check {
-    let places = Places::new(text, tokens);
+    let places = PositionIndex::new(text, tokens);
     let got = tokens.iter().map(|token| {
         (
             name(token.kind).to_owned(),
@@ -39,7 +39,7 @@ fn same<T: PartialEq + std::fmt::Debug>(want: T, got: T) -> Check {
     if want == got { Ok(()) } else { Err(format!("want {want:?}, got {got:?}")) }
 }
 
-fn six(start: Place, end: Place) -> Vec<i64> {
+fn six(start: Position, end: Position) -> Vec<i64> {
     [start, end].iter().flat_map(|place| [place.line, place.column, place.byte]).map(i64::from).collect()
 }
 
@@ -96,7 +96,6 @@ fn name(kind: TokenKind) -> &'static str {
         TokenKind::Apostrophe => "Apostrophe",
         TokenKind::Backtick => "Backtick",
         TokenKind::Semicolon => "Semicolon",
-        TokenKind::Tabs => "Tabs",
         TokenKind::Invalid => "Invalid",
         TokenKind::BadUtf8 => "BadUTF8",
         TokenKind::QuotedNewline => "QuotedNewline",
@@ -120,7 +119,7 @@ pub fn identifier(row: &Row<'_>) -> Check {
 pub fn invalid_tokens(row: &Row<'_>) -> Check {
     let source = Source::new("test.hcl", row.text("input")?);
     let tokens = lex_config(source.text().as_bytes());
-    let found = check(&source, &tokens, usize::MAX);
+    let found = check(&source, tokens.iter().copied(), usize::MAX);
     let Some(first) = found.first() else { return Err("nothing is reported".to_owned()) };
     same(row.text("wantsummary")?.to_lowercase(), first.message.clone())
 }
@@ -128,7 +127,7 @@ pub fn invalid_tokens(row: &Row<'_>) -> Check {
 /// The places of lines, which is all that these rows ask a scanner for.
 pub fn lines(row: &Row<'_>) -> Check {
     let text = row.text("input")?;
-    let places = Places::of_text(text);
+    let places = PositionIndex::of_text(text);
     let span = |line: &str| {
         let start = line.as_ptr() as usize - text.as_ptr() as usize;
         Span::of(start..start + line.len())

@@ -1,10 +1,11 @@
 //! Rows of `hcl` about operations on values: `cty:*` of the value operations, `hcl:Index`, `hcl:ApplyPath`.
 
+use dropforge::bytecode::BinaryOp;
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::values::path::{self, Step};
 use dropforge::dialect::hcl::values::traverse::{self, Accessed};
 use dropforge::dialect::hcl::values::{Fault, Outcome};
-use dropforge::dialect::hcl::values::{access, elements, equality, logic, marks, numbers, sets};
+use dropforge::dialect::hcl::values::{access, elements, equality, logic, marks, numbers, operators, sets};
 use dropforge::function::Cx;
 use dropforge::value::{Arena, Value};
 
@@ -17,17 +18,17 @@ type Binary = for<'v> fn(&Cx<'v>, Value<'v>, Value<'v>) -> Outcome<Value<'v>>;
 pub fn runner(kind: &str) -> Option<fn(&Row<'_>) -> Check> {
     Some(match kind {
         "cty:ValueEquals" => |row| binary(row, equality::equals, ["LHS", "RHS"]),
-        "cty:ValueAdd" => |row| binary(row, numbers::add, ["LHS", "RHS"]),
-        "cty:ValueSubtract" => |row| binary(row, numbers::sub, ["LHS", "RHS"]),
-        "cty:ValueMultiply" => |row| binary(row, numbers::mul, ["LHS", "RHS"]),
-        "cty:ValueDivide" => |row| binary(row, numbers::div, ["LHS", "RHS"]),
-        "cty:ValueModulo" => |row| binary(row, numbers::rem, ["LHS", "RHS"]),
+        "cty:ValueAdd" => |row| operator(row, BinaryOp::Add, ["LHS", "RHS"]),
+        "cty:ValueSubtract" => |row| operator(row, BinaryOp::Sub, ["LHS", "RHS"]),
+        "cty:ValueMultiply" => |row| operator(row, BinaryOp::Mul, ["LHS", "RHS"]),
+        "cty:ValueDivide" => |row| operator(row, BinaryOp::Div, ["LHS", "RHS"]),
+        "cty:ValueModulo" => |row| operator(row, BinaryOp::Rem, ["LHS", "RHS"]),
         "cty:ValueAnd" => |row| binary(row, logic::and, ["Receiver", "Other"]),
         "cty:ValueOr" => |row| binary(row, logic::or, ["Receiver", "Other"]),
-        "cty:LessThan" => |row| binary(row, numbers::less, ["Receiver", "Other"]),
-        "cty:LessThanOrEqualTo" => |row| binary(row, numbers::less_equal, ["Receiver", "Other"]),
-        "cty:GreaterThan" => |row| binary(row, numbers::greater, ["Receiver", "Other"]),
-        "cty:GreaterThanOrEqualTo" => |row| binary(row, numbers::greater_equal, ["Receiver", "Other"]),
+        "cty:LessThan" => |row| operator(row, BinaryOp::Lt, ["Receiver", "Other"]),
+        "cty:LessThanOrEqualTo" => |row| operator(row, BinaryOp::Le, ["Receiver", "Other"]),
+        "cty:GreaterThan" => |row| operator(row, BinaryOp::Gt, ["Receiver", "Other"]),
+        "cty:GreaterThanOrEqualTo" => |row| operator(row, BinaryOp::Ge, ["Receiver", "Other"]),
         "cty:ValueIndex" => |row| binary(row, access::index, ["Collection", "Key"]),
         "cty:ValueHasIndex" => |row| binary(row, access::has_index, ["Collection", "Key"]),
         "cty:HasElement" => |row| binary_to(row, access::has_element, ["Set", "Elem"], "Want"),
@@ -73,6 +74,13 @@ fn unary(row: &Row<'_>, run: Unary, of: &str, expected: &str) -> Check {
 
 fn binary(row: &Row<'_>, run: Binary, of: [&str; 2]) -> Check {
     binary_to(row, run, of, "Expected")
+}
+
+fn operator(row: &Row<'_>, op: BinaryOp, of: [&str; 2]) -> Check {
+    with_cx(|cx| {
+        let [a, b] = of.map(|name| must(cx.arena(), row, name));
+        want(cx.arena(), row, "Expected", Some(said(operators::binary(cx, a?, b?, op))?))
+    })
 }
 
 fn binary_to(row: &Row<'_>, run: Binary, of: [&str; 2], expected: &str) -> Check {

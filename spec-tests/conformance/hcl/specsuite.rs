@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Arc;
 
-use dropforge::dialect::hcl::body::{Attributes, Body, Context, File, Schema};
+use dropforge::dialect::hcl::body::{Attributes, Body, BodySchema, Context, File};
 use dropforge::dialect::hcl::builtins;
 use dropforge::dialect::hcl::syntax::parser::parse_expression;
 use dropforge::dialect::hcl::typeexpr::{Mode, read};
@@ -77,13 +77,13 @@ fn one(command: &str, path: &Path) -> Check {
 
 fn test<'r>(file: &'r File, context: &Context<'r>) -> Check<Test<'r>> {
     let mut faults = file.diagnostics().to_vec();
-    let schema = Schema::new().optional("result").optional("result_type");
+    let schema = BodySchema::new().optional("result").optional("result_type");
     let schema = schema.block("diagnostics", &[]).block("traversals", &[]);
     let content = file.body().content(&schema, &mut faults);
     let ty = match content.attributes.get("result_type") {
         None => Type::Dynamic,
         Some(attribute) => {
-            let place = attribute.expr.place();
+            let place = attribute.expr.location();
             let parsed = parse_expression(&Source::new("type", place.source.slice(place.span)), context.limits());
             context.with_cx(|cx| read(cx, &parsed.tree, parsed.root, Mode::Constraint)).ty
         }
@@ -103,8 +103,8 @@ fn test<'r>(file: &'r File, context: &Context<'r>) -> Check<Test<'r>> {
 
 fn wanted<'r>(body: &Body<'r>, context: &Context<'r>) -> Check<Vec<Said>> {
     let mut faults = Vec::new();
-    let ends = Schema::new().block("from", &[]).block("to", &[]);
-    let content = body.content(&Schema::new().block("error", &[]).block("warning", &[]), &mut faults);
+    let ends = BodySchema::new().block("from", &[]).block("to", &[]);
+    let content = body.content(&BodySchema::new().block("error", &[]).block("warning", &[]), &mut faults);
     let mut said = Vec::new();
     for block in &content.blocks {
         let parts = block.body.content(&ends, &mut faults);

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use dropforge::diagnostics::{Diagnostic, nearest};
-use dropforge::dialect::hcl::body::{Body as FileBody, Context, File, Schema};
+use dropforge::dialect::hcl::body::{Body as FileBody, BodySchema, Context, File};
 use dropforge::dialect::hcl::syntax::parser::{
-    Parsed, TraversalStep, parse_config, parse_expression, parse_template, parse_traversal,
+    Parsed, parse_config, parse_expression, parse_template, parse_traversal,
 };
-use dropforge::dialect::hcl::syntax::tree::{Block, Body, BodyId, StepKind, Tree};
+use dropforge::dialect::hcl::syntax::tree::{Block, Body, BodyId, StepKind, TraversalStep, Tree};
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
@@ -83,7 +83,7 @@ fn same_values<'r>(context: &Context<'r>, body: &FileBody<'r>, wanted: &Json<'_>
     let Some(Json::Object(attributes)) = wanted.get("attributes") else { return Err("no attributes".into()) };
     let blocks = wanted.get("blocks").and_then(Json::as_list).unwrap_or(&[]);
     let labels = |block: &Json<'_>| block.get("labels").and_then(Json::as_list).map_or(0, <[_]>::len);
-    let schema = attributes.iter().fold(Schema::new(), |schema, (name, _)| schema.optional(name.as_ref()));
+    let schema = attributes.iter().fold(BodySchema::new(), |schema, (name, _)| schema.optional(name.as_ref()));
     let schema = blocks.iter().fold(schema, |schema, block| {
         schema.block(block.get("type").and_then(Json::as_text).unwrap_or(""), &vec![""; labels(block)])
     });

@@ -1,7 +1,5 @@
 //! Rows about type expressions.
 
-use std::sync::Arc;
-
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::File;
 use dropforge::dialect::hcl::syntax::parser::parse_expression;
@@ -34,7 +32,7 @@ pub fn types(row: &Row<'_>) -> Check {
 
 /// `typeexpr_json`: the type that the value under `expr` says.
 pub fn json_types(row: &Row<'_>) -> Check {
-    let registry = Arc::new(dropforge::dialect::hcl::builtins::bare());
+    let registry = dropforge::dialect::hcl::builtins::bare();
     let file = File::json(&Source::new("row", row.text("input")?), &registry, &Limits::default());
     let mut faults = file.diagnostics().to_vec();
     let attributes = file.body().just_attributes(&mut faults);

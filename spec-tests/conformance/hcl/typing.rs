@@ -2,10 +2,10 @@
 
 use dropforge::dialect::hcl::values::Fault;
 use dropforge::dialect::hcl::values::convert::{conversion_exists, convert};
+use dropforge::dialect::hcl::values::generality::{compare_types, preferred};
 use dropforge::dialect::hcl::values::mismatch::mismatch;
-use dropforge::dialect::hcl::values::order::{compare_types, preferred};
 use dropforge::dialect::hcl::values::types::{conforms, has_known_type, type_of, without_optional};
-use dropforge::dialect::hcl::values::unify::unify;
+use dropforge::dialect::hcl::values::unify::{Unified, unify};
 use dropforge::function::Cx;
 use dropforge::value::{Type, Value};
 
@@ -72,7 +72,9 @@ pub fn unifies(row: &Row<'_>) -> Check {
             if unified.as_ref().map(|unified| unified.ty) != wanted {
                 return Err(format!("{want}: want {wanted:?}, got {unified:?}"));
             }
-            let converts = unified.map_or(Vec::new(), |unified| unified.converts);
+            let is_converted =
+                |unified: Unified<'_>| types.iter().map(|ty| unified.undecided || *ty != unified.ty).collect();
+            let converts: Vec<bool> = unified.map_or(Vec::new(), is_converted);
             let wanted: Vec<bool> = row.list(conversions).iter().map(|flag| *flag == Json::Bool(true)).collect();
             if converts != wanted {
                 return Err(format!("{conversions}: want {wanted:?}, got {converts:?}"));

@@ -63,7 +63,7 @@ fn tree() -> tempfile::TempDir {
 fn eval(root: &Path, text: &str, limits: &Limits) -> Result<String, Vec<(Code, String)>> {
     let files = Files::below(root).expect("the root is there");
     let space = Space::new();
-    let expression = Expression::new(&Source::new("t", text), registry(), limits).expect("it is an expression");
+    let expression = Expression::new(&Source::new("t", text), &registry(), limits).expect("it is an expression");
     let allow = Capabilities::NONE.with_files(&files);
     let answer = expression.evaluate_allowing(allow, &space, Inputs::default(), limits);
     let answer = answer.map_err(|error| vec![(error.code, error.render(false))])?;
@@ -135,7 +135,7 @@ fn what_is_wrong_is_said_at_the_call() {
         (r#"file("dangling.txt")"#, Code::BadArgument, &["does not exist"]),
         (r#"file("sub")"#, Code::BadArgument, &["is a directory, not a file"]),
         (r#"fileexists("sub")"#, Code::BadArgument, &["is a directory, not a file"]),
-        (r#"file("bytes")"#, Code::BadArgument, &["is not UTF-8 from byte 2 on", "filebase64"]),
+        (r#"file("bytes")"#, Code::BadArgument, &["is not valid UTF-8 at byte 2", "filebase64"]),
         (r#"file("a.txt\u0000")"#, Code::BadArgument, &["cannot be read", "\\0"]),
         (&long, Code::BadArgument, &["nnn…`", "too long"]),
         (r#"file(sensitive("none"))"#, Code::BadArgument, &["the file does not exist"]),
@@ -148,11 +148,11 @@ fn what_is_wrong_is_said_at_the_call() {
         (r#"fileset("..", "*")"#, Code::BadArgument, &["leads out of the directory"]),
         (r#"fileset(".", "{a,../*}")"#, Code::BadArgument, &["leads out of the directory"]),
         (r#"fileset("/", "*")"#, Code::BadArgument, &["leads out of the directory"]),
-        (r#"fileset(".", "[")"#, Code::BadArgument, &["no pattern"]),
-        (r#"fileset(".", "{a")"#, Code::BadArgument, &["no pattern"]),
+        (r#"fileset(".", "[")"#, Code::BadArgument, &["is not a valid file name pattern"]),
+        (r#"fileset(".", "{a")"#, Code::BadArgument, &["is not a valid file name pattern"]),
         (r#"templatefile("../secret.txt", {})"#, Code::BadArgument, &["leads out of the directory"]),
         (r#"templatefile("one.tftpl", [])"#, Code::BadArgument, &["an object or a map is required"]),
-        (r#"templatefile("one.tftpl", { a = 1 })"#, Code::BadArgument, &["`b` is not among them", "one.tftpl:1:8"]),
+        (r#"templatefile("one.tftpl", { a = 1 })"#, Code::BadArgument, &["`b` is missing", "one.tftpl:1:8"]),
         (r#"templatefile("one.tftpl", { a = 1, b = 2, "c d" = 3 })"#, Code::BadArgument, &["\"c d\""]),
         (r#"templatefile("unsound.tftpl", {})"#, Code::FunctionFailed, &["unsound.tftpl:2:3"]),
         (r#"templatefile("wrong.tftpl", { a = 1 })"#, Code::FunctionFailed, &["wrong.tftpl:2:7"]),

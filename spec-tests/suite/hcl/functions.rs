@@ -24,13 +24,13 @@ fn functions() -> Vec<(Builtin, Positional)> {
 
 /// The files that examples name.
 fn example_files() -> Files {
-    Files::below(concat!(env!("CARGO_MANIFEST_DIR"), "/spec-tests/hcl/files")).expect("the directory is there")
+    Files::below(concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-tests/hcl/files")).expect("the directory is there")
 }
 
 fn shown(text: &str) -> Outcome {
     let files = example_files();
     let all = Capabilities::ALL.with_files(&files);
-    evaluated_allowing(all, Expression::new(&Source::new("example", text), registry(), &Limits::default()))
+    evaluated_allowing(all, Expression::new(&Source::new("example", text), &registry(), &Limits::default()))
 }
 
 /// The value alone: no source writes a list or a map.
@@ -147,7 +147,7 @@ fn no_argument_makes_a_function_do_more_than_fail() {
     for (function, params) in functions() {
         for args in calls(&params, &names) {
             let text = format!("{}({args})", function.name);
-            let expression = Expression::new(&Source::new("t", text.as_str()), registry.clone(), &limits);
+            let expression = Expression::new(&Source::new("t", text.as_str()), &registry, &limits);
             let (space, expression) = (Space::new(), expression.expect("a call"));
             match expression.evaluate_allowing(all, &space, inputs, &limits) {
                 Ok(answer) => assert!(answer.errors.iter().all(|error| error.position().is_some()), "{text}"),
@@ -166,14 +166,14 @@ fn what_is_not_allowed_is_an_error_of_the_call_and_no_more() {
         let call = format!("{}({args})", function.name);
         let (limits, space) = (Limits::default(), Space::new());
         let text = format!("[{call}, 1 + true, {call}]");
-        let expression = Expression::new(&Source::new("t", text.as_str()), registry(), &limits).expect("a tuple");
+        let expression = Expression::new(&Source::new("t", text.as_str()), &registry(), &limits).expect("a tuple");
         let answer = expression.evaluate(&space, Inputs::default(), &limits).expect("no limit is reached");
         let codes: Vec<_> = answer.errors.iter().map(|error| error.code).collect();
         assert_eq!(codes, [Code::CapabilityOff, Code::TypeMismatch, Code::CapabilityOff], "{text}");
         let names = function.needs.names().collect::<Vec<_>>();
         assert!(answer.errors[0].help.iter().any(|help| help.contains(names[0])), "{text}");
         assert_eq!(answer.errors[0].position().map(|place| place.column), Some(2), "{text}");
-        let tried = Expression::new(&Source::new("t", format!("try({call}, \"no\")")), registry(), &limits);
+        let tried = Expression::new(&Source::new("t", format!("try({call}, \"no\")")), &registry(), &limits);
         assert_eq!(super::evaluated(tried).as_deref(), Ok("\"no\" : string"), "{text}");
     }
 }

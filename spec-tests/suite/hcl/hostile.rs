@@ -39,12 +39,12 @@ fn template(text: impl Into<String>) -> &'static str {
     ends(Expression::template, text.into())
 }
 
-type New = fn(&Arc<Source>, dropforge::function::Registry, &Limits) -> Result<Expression, Diagnostics>;
+type New = fn(&Arc<Source>, &dropforge::function::Registry, &Limits) -> Result<Expression, Diagnostics>;
 
 fn ends(new: New, text: String) -> &'static str {
     on_a_small_stack(move || {
         let (limits, space) = (limits(), Space::new());
-        let made = match new(&Source::new("t", text), registry(), &limits) {
+        let made = match new(&Source::new("t", text), &registry(), &limits) {
             Ok(made) => made,
             Err(errors) => return first(errors.iter()),
         };
@@ -72,7 +72,7 @@ fn json(text: impl Into<String>) -> &'static str {
 fn json_within(text: String, limits: Limits) -> &'static str {
     on_a_small_stack(move || {
         let (space, mut faults) = (Space::new(), Vec::new());
-        let file = File::json(&Source::new("t", text), &Arc::new(registry()), &limits);
+        let file = File::json(&Source::new("t", text), &registry(), &limits);
         let context = dropforge::dialect::hcl::body::Context::new(&space, &limits).evaluating();
         for attribute in file.body().just_attributes(&mut faults).values() {
             attribute.expr.evaluate(&context, &mut faults);
@@ -276,9 +276,9 @@ fn every_cut_and_change_of_a_source_ends() {
         );
         for text in texts {
             let _ = (read_data(&Source::new("t", text.as_str()), &limits()), format(&text));
-            let _ = Expression::new(&Source::new("t", text.as_str()), registry(), &limits());
-            let _ = Expression::template(&Source::new("t", text.as_str()), registry(), &limits());
-            File::json(&Source::new("t", text), &Arc::default(), &limits());
+            let _ = Expression::new(&Source::new("t", text.as_str()), &registry(), &limits());
+            let _ = Expression::template(&Source::new("t", text.as_str()), &registry(), &limits());
+            File::json(&Source::new("t", text), &Default::default(), &limits());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 use dropforge::bytecode::{Bundle, Entry, Program, encode};
-use dropforge::dialect::hcl::lower::compile_expressions;
+use dropforge::dialect::hcl::lower::lower_expressions;
 use dropforge::dialect::hcl::syntax::analysis::static_list;
 use dropforge::dialect::hcl::{Expression, Rules, registry};
 use dropforge::function::Capabilities;
@@ -34,10 +34,10 @@ fn expressions() -> &'static [String] {
 fn list(texts: &[String]) -> Option<Program> {
     let source = Source::new("t", format!("[\n{}\n]", texts.join(",\n")));
     let (registry, limits) = (registry(), Limits::default());
-    let parsed = Expression::new(&source, registry.clone(), &limits).ok()?;
+    let parsed = Expression::new(&source, &registry, &limits).ok()?;
     let (tree, root) = parsed.tree();
     let ids = static_list(tree, root).filter(|ids| ids.len() == texts.len())?;
-    Some(compile_expressions(tree, ids, &registry, &limits).expect("it compiles"))
+    Some(lower_expressions(tree, ids, &registry, &limits).expect("it compiles"))
 }
 
 /// The answer of each chunk, with what was wrong.

@@ -1,15 +1,13 @@
-//! Reads `--set` expressions.
-//!
-//! One pass over the text, without recursion: a path is a flat list of steps, bounded in length.
+//! Parsing `--set` expressions: one pass, without recursion.
 
-use super::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::assignment::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::value::Data;
 
-/// Reads one expression. `read_file` gives the text of a file for [`SetKind::File`].
+/// Parses one expression. `read_file` returns the text of a file, for [`SetKind::File`].
 ///
 /// # Errors
-/// `input.bad_set` where the text does not follow the grammar; whatever `read_file` returns.
+/// `input.bad_set` if the text does not follow the grammar; errors of `read_file`.
 pub fn parse_set(
     kind: SetKind,
     text: &str,
@@ -44,7 +42,7 @@ fn whole_object(text: &str) -> Result<Vec<Assignment>> {
 fn bad_set(kind: SetKind, text: &str, why: &str) -> Box<Diagnostic> {
     let shown: String = text.chars().take(200).collect();
     Diagnostic::new(Code::BadSet, format!("`{} {shown}`: {why}", kind.flag()))
-        .with_help("write name=value; separate several by commas, and write `\\,` for a comma within a value")
+        .with_help("use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma")
 }
 
 struct Parser<'t> {
@@ -61,7 +59,7 @@ impl Parser<'_> {
         Err(bad_set(self.kind, self.text, why.as_ref()))
     }
 
-    /// The text up to one of `stops`, which is consumed; a backslash takes the next character as it is.
+    /// Reads up to one of `stops`, which is consumed. A backslash escapes the next character.
     fn until(&mut self, stops: &[char]) -> (String, Option<char>) {
         let mut text = String::new();
         let mut chars = self.rest.chars();
@@ -84,7 +82,7 @@ impl Parser<'_> {
         loop {
             let (key, stop) = self.until(&['=', '[', ',', '.']);
             if key.is_empty() {
-                return self.fail("a name is empty");
+                return self.fail("empty name");
             }
             self.step(Step::Key(key.clone()))?;
             match stop {
@@ -95,7 +93,7 @@ impl Parser<'_> {
                         return Ok(());
                     }
                 }
-                Some(_) => return self.fail(format!("`{key}` has no value (it cannot end with a comma)")),
+                Some(_) => return self.fail(format!("`{key}` has no value before the comma")),
                 None => return self.fail(format!("`{key}` has no value")),
             }
         }
@@ -103,23 +101,23 @@ impl Parser<'_> {
 
     fn step(&mut self, step: Step) -> Result<()> {
         if self.path.len() > MAX_NESTING {
-            return self.fail(format!("names nest deeper than {MAX_NESTING}"));
+            return self.fail(format!("more than {MAX_NESTING} nested names"));
         }
         self.path.push(step);
         Ok(())
     }
 
-    /// The indexes behind `[`; true when the assignment is complete, false when a name follows.
+    /// Reads indexes after `[`. Returns `true` if the assignment is complete, `false` if a name follows.
     fn indexes(&mut self) -> Result<bool> {
         loop {
             let (digits, close) = self.until(&[']']);
             if close.is_none() {
-                return self.fail("`[` without `]`");
+                return self.fail("unclosed `[`");
             }
             let index = match digits.parse::<usize>() {
                 Ok(index) if index <= MAX_INDEX => index,
-                Ok(_) => return self.fail(format!("index {digits} is greater than {MAX_INDEX}")),
-                Err(_) => return self.fail(format!("`{digits}` is not an index")),
+                Ok(_) => return self.fail(format!("index {digits} is greater than {}", thousands(MAX_INDEX))),
+                Err(_) => return self.fail(format!("invalid index `{digits}`")),
             };
             if self.rest.is_empty() {
                 self.push(Action::MakeList);
@@ -128,7 +126,7 @@ impl Parser<'_> {
             self.step(Step::Index(index))?;
             let (between, stop) = self.until(&['[', '.', '=']);
             if !between.is_empty() {
-                return self.fail(format!("`{between}` after an index"));
+                return self.fail(format!("unexpected `{between}` after an index"));
             }
             match stop {
                 Some('=') => return self.value().map(|()| true),
@@ -158,7 +156,7 @@ impl Parser<'_> {
                 }
             },
         };
-        // Within a list an item cannot be taken away without moving the others: there null stays.
+        // Deleting a list item would move the others, so null stays in a list.
         let deletes = value == Data::Null && matches!(self.path.last(), Some(Step::Key(_)));
         self.push(if deletes { Action::Delete } else { Action::Set(value) });
         Ok(())
@@ -176,7 +174,7 @@ impl Parser<'_> {
         let mut items = Vec::new();
         loop {
             let (text, stop) = self.until(&[',', '}']);
-            let Some(stop) = stop else { return self.fail("a list must end with `}`") };
+            let Some(stop) = stop else { return self.fail("unclosed `{`") };
             items.push(self.scalar(text)?);
             if stop == '}' {
                 self.rest = self.rest.strip_prefix(',').unwrap_or(self.rest);
@@ -193,7 +191,7 @@ impl Parser<'_> {
             let mut values = serde_json::Deserializer::from_str(text).into_iter::<Data>();
             value = match values.next() {
                 Some(Ok(value)) => value,
-                Some(Err(error)) => return self.fail(format!("not JSON: {error}")),
+                Some(Err(error)) => return self.fail(format!("invalid JSON: {error}")),
                 None => Data::Null,
             };
             rest = text.get(values.byte_offset()..).unwrap_or("").trim_start();
@@ -203,7 +201,7 @@ impl Parser<'_> {
     }
 }
 
-/// Text as Helm types it: a number that begins with `0` stays text, so that `00123` keeps its digits.
+/// Types text as Helm does. A number that begins with `0` stays a string, so `00123` keeps its digits.
 fn typed(text: String) -> Data {
     match () {
         () if text.eq_ignore_ascii_case("true") => Data::Bool(true),

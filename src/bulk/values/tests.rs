@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::diagnostics::Code;
+use crate::value::Data;
 
 fn set(kind: SetKind, base: &str, text: &str) -> std::result::Result<String, Code> {
     let mut map = serde_json::from_str::<Data>(base).unwrap().into_map().unwrap();

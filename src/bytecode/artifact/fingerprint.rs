@@ -1,4 +1,4 @@
-//! A number for the instruction set and the tables, computed by the compiler that builds the engine.
+//! The fingerprint of the instruction set and the tables, a constant of the build.
 
 use super::super::isa::{ISA, Pops};
 use super::super::sections::Section;
@@ -14,15 +14,11 @@ const FINGERPRINT: u64 = {
             hash = byte(hash, info.operands[nth] as u8);
             nth += 1;
         }
-        let (kind, pops) = match info.pops {
-            Pops::Fixed(n) => (0, n),
-            Pops::Count => (1, 0),
-            Pops::PathIndexes => (2, 0),
-            Pops::Arguments => (3, 0),
-            Pops::Parameters => (4, 0),
-            Pops::Keys => (5, 0),
+        let pops = match info.pops {
+            Pops::Fixed(pops) => pops,
+            Pops::Operand => u8::MAX,
         };
-        hash = byte(byte(byte(byte(hash, kind), pops), info.pushes), info.dialects.bits());
+        hash = byte(byte(byte(byte(hash, pops), info.pushes), info.control as u8), info.dialects.bits());
         at += 1;
     }
     let mut section = 0;
@@ -48,9 +44,8 @@ const fn text(mut hash: u64, text: &str) -> u64 {
     byte(hash, 0xFF)
 }
 
-/// The fingerprint of this engine's instruction set: names, numbers, operands and stack effects of the
-/// instructions, the languages that may use them, and the widths of the tables beside the code. Artifacts with
-/// another one are refused.
+/// The fingerprint of this engine's instruction set: the columns of the instruction table, and the widths of the tables
+/// beside the code. Artifacts with another one are refused.
 pub const fn fingerprint() -> u64 {
     FINGERPRINT
 }

@@ -1,28 +1,28 @@
-//! Artifacts: compiled templates as one MessagePack file that loads without being decoded into anything.
+//! Artifacts: compiled templates in one MessagePack file, which is used without decoding its tables.
 //!
 //! A bundle holds any number of templates. Its code and tables are one block of words (32 bits, little-endian) in
-//! one `bin`, its text is one `str`; loading copies the words once and borrows the text where the bytes are
-//! `'static`. The file is a map with these keys in this order:
+//! one `bin`; its text is one `str`. Loading copies the words once and borrows the text of `'static` bytes. The file is
+//! a map with these keys in this order:
 //!
-//! | key | type | what |
+//! | key | type | content |
 //! |---|---|---|
 //! | `magic` | str | `dropforge artifact` |
 //! | `format` | uint | version of this format |
 //! | `engine` | str | version of the engine that wrote it |
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
-//! | `digest` | bin 32 | BLAKE3 of all bytes behind it (those before it are the same in every file of a version) |
-//! | `stripped` | bool | whether spans and the texts of sources were left out |
-//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (how many words each table has) |
-//! | `text` | str | sources, and of names, constants and messages what stands in none of them |
-//! | `words` | bin | the tables of all templates, one after the other |
+//! | `digest` | bin 32 | BLAKE3 of all following bytes (those before it are the same in every file of a version) |
+//! | `stripped` | bool | `true` without spans and the texts of sources |
+//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (the number of words of each table) |
+//! | `text` | str | sources, and the names, constants and messages that are not part of them |
+//! | `words` | bin | the tables of all templates |
 //!
-//! It is written with `rmp-serde` and read by a decoder of ours that takes no other encoding than that one
-//! (shortest forms, these keys, nothing behind the end) and allocates nothing before it knows that the bytes are
-//! there. The same templates give the same bytes, in whatever order they come and wherever they are compiled.
+//! It is written with `rmp-serde` and read by a decoder that accepts only that encoding (shortest forms, these keys,
+//! nothing behind the end) and allocates nothing before it has seen the bytes. The same templates give the same bytes,
+//! in any order and on any machine.
 //!
 //! An artifact is verified once, when it is opened: its digest, then every program by the rules of
-//! [`verify`](super::verify). A digest is no proof of who wrote the file; the rules hold without it. An artifact
-//! of another version is refused, never converted: it is compiled again.
+//! [`verify`](super::verify), which do not rely on the digest. An artifact of another version is refused, never
+//! converted.
 //!
 //! ```
 //! use dropforge::bytecode::{Bundle, Entry, encode};
@@ -36,43 +36,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod decoder;
 mod fingerprint;
-mod names;
+mod format;
 mod open;
-mod read;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 #[cfg(feature = "compile")]
 mod write;
 
 pub use fingerprint::fingerprint;
+pub use format::is_artifact;
 pub use open::{Bundle, BundleEntry, Bytes};
 #[cfg(feature = "compile")]
 pub use write::{Entry, encode};
-
-/// How an artifact begins.
-const MAGIC: &str = "dropforge artifact";
-
-/// Whether a file that begins with `head` is meant as an artifact, of whatever version and however damaged. No text
-/// begins like this.
-///
-/// ```
-/// use dropforge::bytecode::{encode, is_artifact};
-/// assert!(is_artifact(&encode(&[], false).unwrap()));
-/// assert!(!is_artifact(b"{{ magic }}") && !is_artifact(b""));
-/// ```
-pub fn is_artifact(head: &[u8]) -> bool {
-    let [map, rest @ ..] = head else { return false };
-    let (key, rest) = rest.split_at(rest.len().min(6));
-    let magic = rest.get(1..).unwrap_or(&[]);
-    map & 0xF0 == 0x80 && key == b"\xA5magic" && magic.iter().zip(MAGIC.as_bytes()).all(|(a, b)| a == b)
-}
-
-/// The version of the format. It counts what the fingerprint does not see: the meaning of tables and numbers.
-const FORMAT: u64 = 1;
-
-/// The version of the engine: functions and their meaning change with it.
-const ENGINE: &str = env!("CARGO_PKG_VERSION");
-
-/// How many bytes a digest has.
-const DIGEST: usize = 32;

@@ -1,25 +1,26 @@
-//! Opening a bundle: everything is checked here, once.
+//! Bundles: opened artifacts. Everything is checked once, here.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::super::header::Dialect;
-use super::super::program::{Pool, Program};
+use super::super::pool::Pool;
+use super::super::program::Program;
 use super::super::sections::{Counts, Layout, SECTIONS};
 use super::super::verify::{Rule, Rules};
-use super::names::is_name;
-use super::read::{Reader, digest_of, head};
-use super::{DIGEST, ENGINE, FORMAT, fingerprint};
+use super::decoder::Decoder;
+use super::fingerprint::fingerprint;
+use super::format::{DIGEST, ENGINE, FORMAT, digest_of, head, is_name};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// The bytes of an artifact. Of those that live as long as the process the text is borrowed.
+/// The bytes of an artifact. Text is borrowed from static bytes.
 #[derive(Clone)]
 pub enum Bytes {
     /// Included in the binary.
     Static(&'static [u8]),
-    /// Read from somewhere.
+    /// Owned.
     Owned(Vec<u8>),
-    /// Shared with others.
+    /// Shared.
     Shared(Arc<[u8]>),
 }
 
@@ -97,17 +98,17 @@ impl BundleEntry {
         self.program.dialect()
     }
 
-    /// Whether it was compiled to escape what it writes.
+    /// Returns `true` if it escapes what it writes.
     pub fn escape(&self) -> bool {
         self.escape
     }
 
-    /// A digest of the template alone: equal where the same template is part of another bundle.
+    /// The digest of the template alone, the same in every bundle.
     pub fn digest(&self) -> &[u8; DIGEST] {
         &self.digest
     }
 
-    /// The names of the other templates that it reaches, sorted.
+    /// The names of the other templates that it refers to, sorted.
     pub fn reaches(&self) -> &[Box<str>] {
         &self.reaches
     }
@@ -124,12 +125,11 @@ impl BundleEntry {
 }
 
 impl Bundle {
-    /// Opens an artifact: checks its version, its digest, its encoding and every program in it.
+    /// Opens an artifact, checking its version, digest, encoding and every program in it.
     ///
     /// # Errors
-    /// [`Code::NotAnArtifact`]; [`Code::ArtifactVersion`] for what another version compiled;
-    /// [`Code::ArtifactEncoding`] for bytes that are cut off or not encoded as we write them;
-    /// [`Code::ArtifactDigest`]; [`Code::CorruptProgram`] with the verifier's rule in the field `rule`.
+    /// [`Code::NotAnArtifact`], [`Code::ArtifactVersion`], [`Code::ArtifactEncoding`] for truncated or badly encoded
+    /// bytes, [`Code::ArtifactDigest`], [`Code::CorruptProgram`] with the verifier's rule in the field `rule`.
     pub fn open(bytes: impl Into<Bytes>) -> Result<Bundle> {
         Self::open_with(bytes.into(), Rules::ALL)
     }
@@ -185,32 +185,32 @@ impl Bundle {
         &self.inner.digest
     }
 
-    /// Whether spans and the texts of sources were left out.
+    /// Returns `true` without spans and the texts of sources.
     pub fn stripped(&self) -> bool {
         self.inner.stripped
     }
 
-    /// How many bytes the artifact has.
+    /// The size in bytes.
     pub fn len(&self) -> usize {
         self.inner.len
     }
 
-    /// Whether it holds no template.
+    /// Returns `true` without templates.
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
     }
 
-    /// The version of the format, which is this engine's.
+    /// The version of the format, the same as this engine's.
     pub fn format(&self) -> u64 {
         FORMAT
     }
 
-    /// The version of the engine that wrote it, which is this engine's.
+    /// The version of the engine that wrote it, the same as this one's.
     pub fn engine(&self) -> &'static str {
         ENGINE
     }
 
-    /// The fingerprint of the instruction set, which is this engine's.
+    /// The fingerprint of the instruction set, the same as this engine's.
     pub fn fingerprint(&self) -> u64 {
         fingerprint()
     }
@@ -223,14 +223,14 @@ impl fmt::Debug for Bundle {
     }
 }
 
-/// `text`, which is a part of `all`, for as long as that lives.
+/// Extends the lifetime of `text`, which is a part of `all`.
 fn text_of(all: &'static [u8], text: &str) -> &'static str {
     let start = text.as_ptr().addr().wrapping_sub(all.as_ptr().addr());
     let bytes = all.get(start..start.wrapping_add(text.len())).unwrap_or(&[]);
     std::str::from_utf8(bytes).unwrap_or("")
 }
 
-/// A file that was read and not yet believed.
+/// A decoded file whose programs are not verified yet.
 struct File<'b> {
     stripped: bool,
     templates: Vec<Template<'b>>,
@@ -250,44 +250,44 @@ struct Template<'b> {
 
 impl<'b> File<'b> {
     fn read(bytes: &'b [u8], rules: Rules) -> Result<Self> {
-        let mut reader = Reader::new(bytes);
-        head(&mut reader)?;
-        reader.key("stripped")?;
-        let stripped = reader.bool()?;
-        reader.key("templates")?;
+        let mut decoder = Decoder::new(bytes);
+        head(&mut decoder)?;
+        decoder.key("stripped")?;
+        let stripped = decoder.bool()?;
+        decoder.key("templates")?;
         let mut templates: Vec<Template<'b>> = Vec::new();
-        for _ in 0..reader.array()? {
+        for _ in 0..decoder.array()? {
             let last = templates.last().map(|template| template.name);
-            templates.push(Template::read(&mut reader, last, rules)?);
+            templates.push(Template::read(&mut decoder, last, rules)?);
         }
-        reader.key("text")?;
-        let text = reader.str()?;
-        reader.key("words")?;
-        let words = reader.bin()?;
-        reader.end()?;
+        decoder.key("text")?;
+        let text = decoder.str()?;
+        decoder.key("words")?;
+        let words = decoder.bin()?;
+        decoder.end()?;
         Ok(Self { stripped, templates, text, words })
     }
 }
 
 impl<'b> Template<'b> {
-    fn read(reader: &mut Reader<'b>, last: Option<&str>, rules: Rules) -> Result<Self> {
-        reader.map(8)?;
-        reader.key("name")?;
-        let name = sorted_name(reader.str()?, last, rules)?;
-        reader.key("dialect")?;
-        let dialect = Dialect::from_number(reader.narrow()?).ok_or_else(|| Rule::V1.broken("no such language"))?;
-        reader.key("escape")?;
-        let escape = reader.bool()?;
-        reader.key("digest")?;
-        let digest = reader.bytes()?;
-        reader.key("reaches")?;
-        let reaches = reaches(reader, rules)?;
-        reader.key("caches")?;
-        let caches = reader.narrow()?;
-        reader.key("memos")?;
-        let memos = reader.narrow()?;
-        reader.key("sections")?;
-        let sections = sections(reader)?;
+    fn read(decoder: &mut Decoder<'b>, last: Option<&str>, rules: Rules) -> Result<Self> {
+        decoder.map(8)?;
+        decoder.key("name")?;
+        let name = sorted_name(decoder.str()?, last, rules)?;
+        decoder.key("dialect")?;
+        let dialect = Dialect::from_number(decoder.narrow()?).ok_or_else(|| Rule::V1.broken("no such language"))?;
+        decoder.key("escape")?;
+        let escape = decoder.bool()?;
+        decoder.key("digest")?;
+        let digest = decoder.bytes()?;
+        decoder.key("reaches")?;
+        let reaches = reaches(decoder, rules)?;
+        decoder.key("caches")?;
+        let caches = decoder.narrow()?;
+        decoder.key("memos")?;
+        let memos = decoder.narrow()?;
+        decoder.key("sections")?;
+        let sections = sections(decoder)?;
         Ok(Self { name, dialect, escape, digest, reaches, counts: Counts { caches, memos }, sections })
     }
 
@@ -308,20 +308,20 @@ fn sorted_name<'b>(name: &'b str, last: Option<&str>, rules: Rules) -> Result<&'
     Ok(name)
 }
 
-fn reaches(reader: &mut Reader<'_>, rules: Rules) -> Result<Box<[Box<str>]>> {
+fn reaches(decoder: &mut Decoder<'_>, rules: Rules) -> Result<Box<[Box<str>]>> {
     let mut names: Vec<Box<str>> = Vec::new();
-    for _ in 0..reader.array()? {
-        let name = sorted_name(reader.str()?, names.last().map(|last| &**last), rules)?;
+    for _ in 0..decoder.array()? {
+        let name = sorted_name(decoder.str()?, names.last().map(|last| &**last), rules)?;
         names.push(name.into());
     }
     Ok(names.into())
 }
 
-fn sections(reader: &mut Reader<'_>) -> Result<[usize; SECTIONS]> {
-    reader.array_of(SECTIONS)?;
+fn sections(decoder: &mut Decoder<'_>) -> Result<[usize; SECTIONS]> {
+    decoder.array_of(SECTIONS)?;
     let mut sections = [0; SECTIONS];
     for place in &mut sections {
-        *place = reader.narrow()?;
+        *place = decoder.narrow()?;
     }
     Ok(sections)
 }

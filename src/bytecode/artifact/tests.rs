@@ -6,8 +6,8 @@ use super::super::program::Program;
 use super::super::rows::ChunkInfo;
 use super::super::sections::{Counts, Parts};
 use super::super::verify::{Rule, Rules};
+use super::decoder::Decoder;
 use super::open::Bytes;
-use super::read::Reader;
 use super::write::seal;
 use super::{Bundle, Entry, encode};
 use crate::diagnostics::{Code, Result};
@@ -96,8 +96,8 @@ fn a_program_of_a_sealed_file_is_verified() {
     assert_eq!(error.notes, ["in the template `a` of the artifact"]);
 }
 
-fn read<T>(bytes: &[u8], read: impl Fn(&mut Reader<'_>) -> Result<T>) -> std::result::Result<T, String> {
-    let mut reader = Reader::new(bytes);
+fn read<T>(bytes: &[u8], read: impl Fn(&mut Decoder<'_>) -> Result<T>) -> std::result::Result<T, String> {
+    let mut reader = Decoder::new(bytes);
     let value = read(&mut reader).map_err(|error| error.message)?;
     reader.end().map_err(|error| error.message)?;
     Ok(value)
@@ -115,7 +115,7 @@ fn only_the_shortest_form_is_read() {
     }
     for list in [0, 15, 16, 65_535, 65_536].map(|len| vec![0_u8; len]) {
         let bytes = rmp_serde::to_vec(&list).unwrap();
-        let mut reader = Reader::new(&bytes);
+        let mut reader = Decoder::new(&bytes);
         assert_eq!(reader.array().unwrap(), list.len());
     }
     let long: [&[u8]; 12] = [

@@ -1,25 +1,24 @@
-//! Writing a bundle.
+//! Writing bundles.
 
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
 use super::super::program::Program;
 use super::super::sections::{POOL_SLACK, SECTIONS};
-use super::names::is_name;
-use super::read::digest_of;
-use super::{DIGEST, ENGINE, FORMAT, MAGIC, fingerprint};
+use super::fingerprint::fingerprint;
+use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// A template to be written.
+/// A template to write.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'e> {
-    /// The name it is found under: a relative path with `/`.
+    /// Its name, a relative path with `/`.
     pub name: &'e str,
     /// Its program.
     pub program: &'e Program,
-    /// Whether it was compiled to escape what it writes.
+    /// `true` if it escapes what it writes.
     pub escape: bool,
-    /// The names of the other templates that it reaches, in any order.
+    /// The names of the other templates that it refers to, in any order.
     pub reaches: &'e [String],
 }
 
@@ -56,12 +55,12 @@ impl Serialize for Bin<'_> {
     }
 }
 
-/// The bytes of an artifact that holds `templates`. `strip` leaves out the texts of sources and the places in
-/// them: errors are without excerpts and positions then.
+/// Encodes `templates` as an artifact. `strip` leaves out spans and the texts of sources; errors then have no excerpts
+/// and positions.
 ///
 /// # Errors
-/// [`Code::ArtifactName`] for a name that is no relative path, or that two templates have;
-/// [`Code::LimitCode`] where words or text outgrow the format.
+/// [`Code::ArtifactName`] for a duplicate name or one that is no relative path, [`Code::LimitCode`] if words or text
+/// outgrow the format.
 pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
     let mut sorted = templates.to_vec();
     sorted.sort_by_key(|entry| entry.name);
@@ -80,7 +79,7 @@ pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
     sealed(&body, strip, templates)
 }
 
-/// The file around a body, with its digest in place.
+/// Encodes the file around a body.
 fn sealed(body: &Body, stripped: bool, templates: Vec<Template<'_>>) -> Result<Vec<u8>> {
     let words: Vec<u8> = body.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let file = File {
@@ -101,7 +100,7 @@ fn sealed(body: &Body, stripped: bool, templates: Vec<Template<'_>>) -> Result<V
     Ok(bytes)
 }
 
-/// Writes the digest of a file's other bytes into it.
+/// Writes a file's digest into it.
 pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
     let (place, digest) = digest_of(bytes)?;
     if let Some(place) = bytes.get_mut(place) {
@@ -110,15 +109,15 @@ pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// The digest of a template: of the body it has when it is written alone, and what else is said of it.
+/// The digest of an artifact of one template alone.
 fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
     let mut body = Body::default();
     let packed = Packed::new(entry, strip, &mut body)?;
     let alone = sealed(&body, strip, vec![packed.template(&[0; DIGEST])])?;
-    Ok(*blake3::hash(&alone).as_bytes())
+    Ok(checksum(&alone))
 }
 
-/// Text and words of all templates.
+/// The text and words of all templates.
 #[derive(Default)]
 struct Body {
     text: String,
@@ -127,7 +126,7 @@ struct Body {
 }
 
 impl Body {
-    /// Where `text` is; it may be a piece of one of `texts`, because most strings stand in the source, too.
+    /// Returns the range of `text`, preferably within one of `texts`: most strings are part of a source.
     fn find_or_add(&mut self, text: &str, texts: &[[u32; 2]]) -> Result<[u32; 2]> {
         let found = texts.iter().find_map(|&[start, end]| {
             let within = self.text.get(start as usize..end as usize)?;
@@ -137,7 +136,7 @@ impl Body {
         found.map_or_else(|| self.add(text), Ok)
     }
 
-    /// Where `text` is, each text once.
+    /// Returns the range of `text`, which is added once.
     fn add(&mut self, text: &str) -> Result<[u32; 2]> {
         if let Some(place) = self.known.get(text) {
             return Ok(*place);
@@ -150,10 +149,10 @@ impl Body {
     }
 }
 
-/// Strings are sought in sources as long as no more than this many bytes are looked at.
+/// The maximum number of bytes to search for strings in sources.
 const SOUGHT: usize = 1 << 26;
 
-/// A template whose tables are in a body.
+/// A template whose tables are part of a body.
 struct Packed<'e> {
     entry: Entry<'e>,
     reaches: Vec<&'e str>,

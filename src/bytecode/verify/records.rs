@@ -1,13 +1,16 @@
-//! Tables of records: each is walked once, and what instructions need to know of a record is noted at its
-//! offset. An offset that the walk does not come by is no record.
+//! Tables of records. Each is walked once, and the facts of a record that instructions need are kept at its offset. Other
+//! offsets are invalid.
 
-use super::super::rows::ImportKind;
-use super::super::rows::{Root, Segment, Signature, unpack_root, unpack_segment};
-use super::super::views::{FAILURE_HEAD, PATH_HEAD, SCOPE_HEAD, SITE_HEAD, Scope, path_counts, quick};
-use super::{Check, Rule};
+use super::super::records::{
+    FAILURE_HEAD, PATH_HEAD, Root, SCOPE_HEAD, SITE_HEAD, Scope, Segment, path_counts, quick, unpack_root,
+    unpack_segment,
+};
+use super::super::rows::{ImportKind, Signature};
+use super::check::Check;
+use super::rules::Rule;
 use crate::diagnostics::{Code, Result};
 
-/// What an instruction needs to know of a record, in a word; 0 where no record begins.
+/// The facts of a record in a word; 0 at invalid offsets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fact(u64);
 
@@ -18,30 +21,30 @@ impl Fact {
         Self::KNOWN | u64::from(needs.loops) << 1 | u64::from(needs.slots) << 22 | u64::from(count & 0x1_FFFF) << 47
     }
 
-    /// How many values it takes off the stack.
+    /// The number of values that it pops.
     pub fn count(self) -> u32 {
         (self.0 >> 47) as u32
     }
 
-    /// How many slots there must be.
+    /// The number of slots that it needs.
     pub fn slots(self) -> u32 {
         (self.0 >> 22 & 0x1FF_FFFF) as u32
     }
 
-    /// How many loops must be open.
+    /// The number of open loops that it needs.
     pub fn loops(self) -> u32 {
         (self.0 >> 1 & 0x1F_FFFF) as u32
     }
 }
 
-/// The slots and loops that the roots of a record ask for.
+/// The slots and loops that the roots of a record need.
 #[derive(Debug, Clone, Copy, Default)]
 struct Needs {
     slots: u32,
     loops: u32,
 }
 
-/// Facts of every record, by table and offset.
+/// The facts of all records, by table and offset.
 #[derive(Debug)]
 pub(super) struct Facts<'f> {
     pub paths: &'f [u64],
@@ -52,7 +55,7 @@ pub(super) struct Facts<'f> {
 }
 
 impl Facts<'_> {
-    /// The fact at an offset of one of the tables.
+    /// The facts at an offset of a table.
     #[inline(always)]
     pub fn at(table: &[u64], offset: u32) -> Option<Fact> {
         table.get(offset as usize).filter(|fact| **fact != 0).map(|fact| Fact(*fact))
@@ -60,13 +63,13 @@ impl Facts<'_> {
 }
 
 impl Check<'_, '_> {
-    /// Walks the tables of records; `room` has a word for each of theirs.
-    pub(super) fn records<'f>(&self, room: &'f mut [u64]) -> Result<Facts<'f>> {
+    /// Walks the tables of records. `scratch` has a word for each of theirs.
+    pub(super) fn records<'f>(&self, scratch: &'f mut [u64]) -> Result<Facts<'f>> {
         let tables = self.tables;
-        let (paths, room) = room.split_at_mut(tables.paths.len());
-        let (sites, room) = room.split_at_mut(tables.sites.len());
-        let (keys, room) = room.split_at_mut(tables.keys.len());
-        let (scopes, failures) = room.split_at_mut(tables.scopes.len());
+        let (paths, scratch) = scratch.split_at_mut(tables.paths.len());
+        let (sites, scratch) = scratch.split_at_mut(tables.sites.len());
+        let (keys, scratch) = scratch.split_at_mut(tables.keys.len());
+        let (scopes, failures) = scratch.split_at_mut(tables.scopes.len());
         self.paths(paths)?;
         self.sites(sites)?;
         self.keys(keys)?;
@@ -146,7 +149,8 @@ impl Check<'_, '_> {
             let params = params.unwrap_or(&[]);
             let signature = import.map_or(Signature::OPEN, |import| Signature::of_word(import[2]));
             let most = signature.count().unwrap_or(u32::try_from(self.tables.strings.len()).unwrap_or(0));
-            let value = import.is_some_and(|import| import[0] != ImportKind::Function as u32);
+            let value =
+                import.is_some_and(|import| [ImportKind::Filter as u32, ImportKind::Test as u32].contains(&import[0]));
             let named = params.get(usize::from(value && signature == Signature::OPEN)..).unwrap_or(&[]);
             let known = named.iter().all(|&param| param < most);
             self.require(Rule::V10, known, "an argument is for no parameter", at)?;

@@ -1,21 +1,23 @@
-//! Tables of fixed rows: strings, numbers, chunks, inputs, imports, places, sources.
+//! Tables of fixed rows: strings, numbers, chunks, inputs, imports, positions, sources.
 
 use super::super::rows::{ChunkInfo, ImportKind, Region};
-use super::{Check, Rule, Texts};
+use super::check::{Check, Texts};
+use super::rules::Rule;
 use crate::diagnostics::Result;
 
 /// One more than the largest operand that fits beside an opcode.
 const OPERANDS: usize = 1 << 24;
 
 impl Check<'_, '_> {
-    /// The tables beside records and code.
+    /// Checks the tables beside records and code.
     pub(super) fn tables(&self, texts: Texts) -> Result<()> {
         self.totals()?;
         self.strings()?;
         self.numbers()?;
         self.chunks()?;
         self.names()?;
-        self.places(texts)
+        self.sources(texts)?;
+        self.positions()
     }
 
     fn totals(&self) -> Result<()> {
@@ -72,12 +74,16 @@ impl Check<'_, '_> {
         Ok(())
     }
 
-    fn places(&self, texts: Texts) -> Result<()> {
-        let (tables, code) = (self.tables, self.tables.words.len());
-        for (at, &[name, start, end]) in tables.sources.iter().enumerate() {
-            let text = texts == Texts::Apart || tables.pool.get(start as usize..end as usize).is_some();
+    fn sources(&self, texts: Texts) -> Result<()> {
+        for (at, &[name, start, end]) in self.tables.sources.iter().enumerate() {
+            let text = texts == Texts::Apart || self.tables.pool.get(start as usize..end as usize).is_some();
             self.require(Rule::V13, self.has_string(name) && start <= end && text, "a source has no text", at)?;
         }
+        Ok(())
+    }
+
+    fn positions(&self) -> Result<()> {
+        let (tables, code) = (self.tables, self.tables.words.len());
         let mut behind = 0;
         for (at, &[from, source, start, end]) in tables.spans.iter().enumerate() {
             let placed = from >= behind && (from as usize) < code && self.in_source(source, start, end);
@@ -90,22 +96,22 @@ impl Check<'_, '_> {
             self.require(Rule::V13, placed, "an operand's place is not in order or is none", at)?;
             before = Some((word, part));
         }
+        let ranges = |[from, to]: [u32; 2], last: u32| from < to && last <= to && to as usize <= code;
         let mut last = 0;
         for (at, &[from, to, source, start, end]) in tables.inlined.iter().enumerate() {
-            let ordered = from < to && last <= to && to as usize <= code;
-            let placed = ordered && self.in_source(source, start, end);
+            let placed = ranges([from, to], last) && self.in_source(source, start, end);
             self.require(Rule::V13, placed, "code in the place of a call is not in order or has no place", at)?;
             last = to;
         }
         let mut last = 0;
         for (at, &row) in tables.regions.iter().enumerate() {
             let [from, to, ..] = row;
-            let ordered = from < to && last <= to && to as usize <= code;
             let named = match Region::of(row) {
                 Region::Step(name) | Region::Name(name, _) => self.has_string(name),
                 Region::Element(_) => true,
             };
-            self.require(Rule::V13, ordered && named, "what code makes is not in order or has no name", at)?;
+            let placed = ranges([from, to], last) && named;
+            self.require(Rule::V13, placed, "what code makes is not in order or has no name", at)?;
             last = to;
         }
         Ok(())

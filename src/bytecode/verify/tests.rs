@@ -1,10 +1,11 @@
 //! Each rule by hand-made programs that only this rule refuses.
 
 use super::super::header::Dialect;
-use super::super::isa::{LoopField, Op};
-use super::super::rows::{ChunkInfo, Handler, ImportKind, Number, Root, Signature, pack_root};
+use super::super::isa::Op;
+use super::super::operands::LoopField;
+use super::super::records::{Root, Scope, pack_path, pack_root};
+use super::super::rows::{ChunkInfo, Handler, ImportKind, Number, Signature};
 use super::super::sections::{Counts, Parts};
-use super::super::views::{Scope, pack_path};
 use super::{Maxima, Rule, Rules, Texts, verify};
 use crate::diagnostics::Code;
 
@@ -203,7 +204,7 @@ fn each_rule_alone_refuses_what_breaks_it() {
         (Rule::V10, "a function that does not exist", gathering(&[load, op(Op::Apply, 1), 1, op(Op::Pop, 0), ret])),
         (Rule::V10, "an argument for no parameter", but(|parts| parts.sites[2] = 1)),
         (Rule::V10, "a call of nothing", but(|parts| parts.sites[0] = 1)),
-        (Rule::V10, "an import of no kind", but(|parts| parts.imports[0][0] = 4)),
+        (Rule::V10, "an import of no kind", but(|parts| parts.imports[0][0] = 5)),
         (Rule::V11, "a circle that uses no fuel", program(&[op(Op::Text, 1), op(Op::Jump, 0)])),
         (Rule::V12, "nothing to begin with", but(|parts| parts.chunks[0][4] = 1)),
         (Rule::V13, "a place in no source", but(|parts| parts.spans[0][1] = 1)),

@@ -1,4 +1,4 @@
-//! An expression on its own: compiled once, evaluated many times.
+//! Expressions, compiled once and evaluated many times.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use serde::de::DeserializeOwned;
 
 use super::check::cost::{Hints, Range, estimate};
 use super::check::{Checked, Kind, check};
-use super::lower::names::Kept;
-use super::lower::{How, Names, compile_expression};
+use super::lower::{LowerOptions, compile_expression};
+use super::resolution::{Names, OwnedNames};
 use super::semantics::Rules;
-use super::settings::{Known, Settings};
+use super::settings::{Declarations, Settings};
 use super::syntax::parse;
 use super::syntax::tree::Tree;
 use crate::bytecode::Program;
@@ -40,28 +40,28 @@ use crate::vm::{Evaluator, Run, Space, value};
 #[derive(Debug, Clone)]
 pub struct Expression {
     pub(super) tree: Arc<Tree>,
-    /// What the checker found.
+    /// The result of the checker, if the expression was checked.
     checked: Option<Arc<Checked>>,
     program: Program,
     linked: Linked,
-    /// What parts of it are compiled with.
+    /// The functions and names to compile parts of it with.
     pub(super) registry: Registry,
-    pub(super) names: Kept,
+    pub(super) names: OwnedNames,
 }
 
 impl Expression {
     /// Compiles an expression with the functions of `registry` and the default settings.
     ///
     /// # Errors
-    /// Everything that is wrong with its syntax; limits of source and code.
+    /// All syntax errors; limits of source and code.
     pub fn new(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
         Self::with(source, &Settings::default(), registry, limits)
     }
 
-    /// The same with other settings.
+    /// Compiles an expression with settings.
     ///
     /// # Errors
-    /// As [`Expression::new`]; where it is checked, everything else that is wrong with it.
+    /// All syntax errors, and all type errors if it is checked; limits of source and code.
     pub fn with(
         source: &Arc<Source>,
         settings: &Settings<'_>,
@@ -70,75 +70,75 @@ impl Expression {
     ) -> Result<Self, Diagnostics> {
         let tree = parse(source, &settings.syntax)?;
         let (optimise, metered) = (settings.optimise, settings.cost);
-        match settings.known {
-            Known::Names(names) => {
-                Self::of(Arc::new(tree), registry, &names, How { checked: None, optimise, metered }, limits)
+        match settings.declarations {
+            Declarations::Names(names) => {
+                let options = LowerOptions { checked: None, optimise, metered };
+                Self::from_tree(Arc::new(tree), registry, &names, options, limits)
             }
-            Known::Environment(environment) => {
+            Declarations::Environment(environment) => {
                 let checked = check(&tree, environment)?;
                 let declared = |name: &str| environment.declares(name);
                 let names = Names { container: environment.container(), declared: Some(&declared) };
-                let how = How { checked: Some(&checked), optimise, metered };
-                let mut expression = Self::of(Arc::new(tree), registry, &names, how, limits)?;
+                let options = LowerOptions { checked: Some(&checked), optimise, metered };
+                let mut expression = Self::from_tree(Arc::new(tree), registry, &names, options, limits)?;
                 expression.checked = Some(Arc::new(checked));
                 Ok(expression)
             }
         }
     }
 
-    pub(super) fn of(
+    pub(super) fn from_tree(
         tree: Arc<Tree>,
         registry: &Registry,
         names: &Names<'_>,
-        how: How<'_>,
+        options: LowerOptions<'_>,
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
-        let program = compile_expression(&tree, registry, names, how, limits)?;
+        let program = compile_expression(&tree, registry, names, options, limits)?;
         let linked = registry.link(program.imports())?;
-        let names = names.kept(&tree);
+        let names = names.owned(&tree);
         Ok(Self { tree, checked: None, program, linked, registry: registry.clone(), names })
     }
 
-    /// The type that the checker found, as CEL writes it, where the expression was checked.
+    /// Returns the type of the expression as text, if it was checked.
     pub fn ty(&self) -> Option<String> {
         self.checked.as_ref().map(|checked| checked.result_text())
     }
 
-    /// What evaluating it costs at least and at most by what `hints` say of the sizes of variables, where the expression
-    /// was checked.
+    /// Estimates the cost of evaluation, if the expression was checked.
     pub fn estimate(&self, hints: &Hints) -> Option<Range> {
         self.checked.as_ref().map(|checked| estimate(&self.tree, checked, hints))
     }
 
-    /// Whether the checker found a node to be a boolean; empty where the expression was not checked.
+    /// Returns `true` for each node that the checker found to be a boolean; nothing if the expression was not checked.
     pub(super) fn booleans(&self) -> Vec<bool> {
         let is_boolean =
             |checked: &Arc<Checked>| self.tree.every().map(|id| *checked.kind_of(id) == Kind::Bool).collect();
         self.checked.as_ref().map(is_boolean).unwrap_or_default()
     }
 
-    /// The tree, for static analysis.
+    /// Returns the tree, for static analysis.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The instructions it was compiled to.
+    /// Returns the program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The value with these inputs; it lives in `space`.
+    /// Evaluates the expression. The value lives in `space`.
     ///
     /// # Errors
-    /// The error that the expression has, with its place; a limit that was reached.
+    /// The error of the expression, with its position; a limit that was reached.
     pub fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Outcome<Value<'r>> {
         let (program, linked) = (&self.program, &self.linked);
         let run = Run { program, linked, inputs, limits, capabilities: Capabilities::NONE, budgets: None };
         value::<Rules>(space, run)
     }
 
-    /// The value with these inputs as a `T`. [`from_value`] makes the answers of [`Expression::evaluate`] into types that
-    /// borrow.
+    /// Evaluates the expression to a `T`. For types that borrow, use [`from_value`] on the result of
+    /// [`Expression::evaluate`].
     ///
     /// ```
     /// use std::time::Duration;
@@ -175,7 +175,7 @@ impl Expression {
     /// ```
     ///
     /// # Errors
-    /// Inputs that cannot be used; as [`Expression::evaluate`]; as [`from_value`].
+    /// Inputs that do not serialise to a map; the errors of [`Expression::evaluate`] and [`from_value`].
     pub fn evaluate_as<T: DeserializeOwned>(&self, inputs: &(impl Serialize + ?Sized), limits: &Limits) -> Outcome<T> {
         Space::of_thread(|space| {
             let shapes = Shapes::new(space.arena());
@@ -186,8 +186,8 @@ impl Expression {
         })
     }
 
-    /// The same, and what it cost: by the constants of the reference, also where it ended in an error. Nothing where the
-    /// expression was not compiled with [`Settings::cost`].
+    /// Evaluates the expression, and returns its cost by the constants of the reference, even after an error. The cost is 0
+    /// unless the expression was compiled with [`Settings::cost`].
     ///
     /// ```
     /// use dropforge::dialect::cel::{Expression, Settings, check::Environment, registry};

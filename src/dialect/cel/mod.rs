@@ -1,34 +1,53 @@
-//! `cel`: the Common Expression Language, complete but for protobuf messages.
+//! `cel`: the Common Expression Language, without protobuf messages; and [`yaml`]: YAML templates with CEL expressions.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`syntax`] | lexer, parser, tree, macros, unparser |
+//! | [`check`] | types, overloads, cost estimates |
+//! | `lower` | bytecode |
+//! | `partial`, `attributes` | partial evaluation with unknown attributes |
+//! | [`builtins`], [`dispatch`] | functions, and the choice of their overloads |
+//! | [`values`], [`cost`], `semantics` | operations on values, their costs, the rules of the machine |
+//!
+//! [`Expression`] compiles and evaluates expressions; [`compile()`] compiles a template that is one expression.
 
+#[cfg(feature = "compile")]
+mod attributes;
 pub mod builtins;
-pub mod call;
 #[cfg(feature = "compile")]
 pub mod check;
+#[cfg(feature = "compile")]
+mod compile;
 pub mod cost;
+pub mod dispatch;
 #[cfg(feature = "compile")]
 mod expression;
 #[cfg(feature = "compile")]
-mod fold;
-#[cfg(feature = "compile")]
-pub mod lower;
+mod lower;
 #[cfg(feature = "compile")]
 mod partial;
+#[cfg(feature = "compile")]
+mod resolution;
 mod semantics;
 #[cfg(feature = "compile")]
 mod settings;
 #[cfg(feature = "compile")]
 pub mod syntax;
 pub mod values;
-#[cfg(feature = "compile")]
+#[cfg(all(feature = "compile", feature = "yaml"))]
 pub mod yaml;
 
+#[cfg(feature = "compile")]
+pub use attributes::Pattern;
 pub use builtins::libraries::kubernetes as registry;
+#[cfg(feature = "compile")]
+pub use compile::compile;
 #[cfg(feature = "compile")]
 pub use expression::Expression;
 #[cfg(feature = "compile")]
-pub use lower::{Names, compile};
+pub use partial::{Partial, Residual, UnknownAttribute};
 #[cfg(feature = "compile")]
-pub use partial::{Needed, Partial, Pattern, Residual};
+pub use resolution::Names;
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
-pub use settings::{Known, Settings};
+pub use settings::{Declarations, Settings};

@@ -1,37 +1,25 @@
-//! The rules of the language, for the machine.
+//! The rules of the language for the machine.
 //!
-//! Errors are raised. Where an operand of `&&` or `||`, or the predicate of `all` or `exists`, may fail without its error
-//! counting, a handler absorbs the error: it is noted, and raised after all where nothing decides without it.
+//! Errors propagate. Where an operand of `&&` or `||`, or the predicate of `all` or `exists`, may fail, a handler notes the
+//! error. It is raised later unless another operand or element decides.
 
-use super::builtins::capsules::is_omit;
-use super::values::access::{self, pairs};
-use super::values::compare::{Relation, equal, related};
-use super::values::errors::no_such_overload;
-use super::values::{arithmetic, as_optional, text, type_name};
-use super::{call, cost};
-use crate::bytecode::{BinaryOp, EscapeMode, Role, Whole};
+use std::cmp::Ordering;
+
+use super::values::compare::{equal, related};
+use super::values::errors::{no_such_overload, noted_since};
+use super::values::maps::pairs;
+use super::values::optional::in_document;
+use super::values::{access, arithmetic, text, type_name};
+use super::{cost, dispatch};
+use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Builtin, Cx, Noted, Subject};
+use crate::function::{Builtin, Cx, Subject};
 use crate::value::Value;
 use crate::vm::{Form, Items, Logic, Missing, Output, Semantics};
 
-/// The rules of `cel`.
+/// The rules of CEL.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules;
-
-/// The first error that was noted since there were `from` notes; all of these are dropped. One of an attribute that is
-/// not known comes before all others: when it is known, that may decide.
-pub(super) fn noted_since(cx: &Cx<'_>, from: Value<'_>) -> Option<Box<Diagnostic>> {
-    let from = if let Value::Int(from) = from { usize::try_from(from).unwrap_or(usize::MAX) } else { usize::MAX };
-    let errors = cx.notes().take(from).into_iter().filter_map(|note| match note.what {
-        Noted::Error(error, _) => Some(error),
-        Noted::Unanswered | Noted::Marks(_) => None,
-    });
-    errors.reduce(|first, next| match next.code {
-        Code::UnknownAttribute if first.code != Code::UnknownAttribute => next,
-        _ => first,
-    })
-}
 
 impl Semantics for Rules {
     const CALLED: &'static str = "included here";
@@ -69,7 +57,7 @@ impl Semantics for Rules {
     #[inline]
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match (a, b) {
-            (Value::Int(x), Value::Int(y)) => whole(cx, op, x, y),
+            (Value::Int(x), Value::Int(y)) => integer_operation(cx, op, x, y),
             (Value::Str(x), Value::Str(y)) if op == BinaryOp::Eq => Ok(Value::Bool(x == y)),
             (Value::Str(x), Value::Str(y)) if op == BinaryOp::Ne => Ok(Value::Bool(x != y)),
             _ => operation(cx, op, a, b),
@@ -86,16 +74,16 @@ impl Semantics for Rules {
     }
 
     #[cold]
-    fn logic<'v>(cx: &Cx<'v>, logic: Logic, answers: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
-        let decides = |answer: &Value<'v>| matches!(answer, Value::Bool(answer) if *answer == logic.decides());
+    fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+        let decides = |operand: &Value<'v>| matches!(operand, Value::Bool(truth) if *truth == logic.decides());
         let error = noted_since(cx, from[0]);
-        if answers.iter().any(decides) {
+        if operands.iter().any(decides) {
             return Ok(Value::Bool(logic.decides()));
         }
-        match (answers, error) {
+        match (operands, error) {
             ([Value::Bool(a), Value::Bool(b)], _) => Ok(Value::Bool(logic.of(a, b))),
             (_, Some(error)) => Err(error),
-            (_, None) => Err(no_such_overload(if logic == Logic::And { "_&&_" } else { "_||_" }, false, &answers)),
+            (_, None) => Err(no_such_overload(if logic == Logic::And { "_&&_" } else { "_||_" }, false, &operands)),
         }
     }
 
@@ -105,7 +93,7 @@ impl Semantics for Rules {
     }
 
     fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
-        call::call(cx, function, form == Form::Member, given)
+        dispatch::call(cx, function, form == Form::Member, given)
     }
 
     fn in_role<'v>(_: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
@@ -121,7 +109,7 @@ impl Semantics for Rules {
     }
 
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
-        // What fails says so in `missing`.
+        // `missing` reports failures.
         match value {
             Value::Extended(_) => access::select(cx, value, key).ok(),
             _ => None,
@@ -166,35 +154,24 @@ impl Semantics for Rules {
     }
 }
 
-/// What a value is in a document: an optional what it holds; what leaves out its place, and an optional of nothing, are
-/// undefined.
-pub(super) fn in_document(value: Value<'_>) -> Value<'_> {
-    let mut value = value;
-    while let Some(held) = as_optional(value) {
-        value = held;
-    }
-    if is_omit(value) { Value::Undefined } else { value }
-}
-
-/// An operator on whole numbers.
+/// Applies an operator to integers.
 #[inline]
-fn whole<'v>(cx: &Cx<'v>, op: BinaryOp, a: i64, b: i64) -> Result<Value<'v>> {
+fn integer_operation<'v>(cx: &Cx<'v>, op: BinaryOp, a: i64, b: i64) -> Result<Value<'v>> {
     let made = match op {
-        BinaryOp::Div => a.checked_div(b).map(Whole::Number),
-        BinaryOp::Rem => a.checked_rem(b).map(Whole::Number),
-        op => op.of_whole(a, b),
+        BinaryOp::Div => a.checked_div(b).map(Value::Int),
+        BinaryOp::Rem => a.checked_rem(b).map(Value::Int),
+        op => op.of_integers(a, b),
     };
     match made {
-        Some(Whole::Number(number)) => Ok(Value::Int(number)),
-        Some(Whole::Answer(truth)) => Ok(Value::Bool(truth)),
+        Some(value) => Ok(value),
         None => operation(cx, op, Value::Int(a), Value::Int(b)),
     }
 }
 
-/// An operator on any values.
+/// Applies an operator to any values.
 #[inline(never)]
 fn operation<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
-    let relation = match op {
+    let (name, holds): (_, fn(Ordering) -> bool) = match op {
         BinaryOp::Add => return arithmetic::add(cx, a, b),
         BinaryOp::Sub => return arithmetic::subtract(cx, a, b),
         BinaryOp::Mul => return arithmetic::multiply(a, b),
@@ -203,10 +180,10 @@ fn operation<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resul
         BinaryOp::Eq => return equal(cx, a, b).map(Value::Bool),
         BinaryOp::Ne => return equal(cx, a, b).map(|equal| Value::Bool(!equal)),
         BinaryOp::In => return access::contains(cx, b, a).map(Value::Bool),
-        BinaryOp::Lt => Relation::Less,
-        BinaryOp::Le => Relation::LessEquals,
-        BinaryOp::Gt => Relation::Greater,
-        BinaryOp::Ge => Relation::GreaterEquals,
+        BinaryOp::Lt => ("_<_", Ordering::is_lt),
+        BinaryOp::Le => ("_<=_", Ordering::is_le),
+        BinaryOp::Gt => ("_>_", Ordering::is_gt),
+        BinaryOp::Ge => ("_>=_", Ordering::is_ge),
     };
-    related(cx, relation, a, b).map(Value::Bool)
+    related(cx, name, holds, a, b).map(Value::Bool)
 }

@@ -1,20 +1,20 @@
-//! How an expression is read, checked and compiled.
+//! Settings of an expression.
 
 use super::check::Environment;
-use super::lower::Names;
+use super::resolution::Names;
 use super::syntax::Options;
 
-/// What is known of the names in an expression.
+/// The declarations of the names in an expression.
 #[derive(Clone, Copy)]
-pub enum Known<'k> {
-    /// What they may stand for; nothing is checked.
-    Names(Names<'k>),
-    /// What there is, and of which type. The expression is checked: names that are not declared, calls that no function
-    /// fits, and operators on types that they do not go with are errors, all of them at once.
-    Environment(&'k Environment),
+pub enum Declarations<'d> {
+    /// Names without types. The expression is not checked.
+    Names(Names<'d>),
+    /// Names with types. The expression is checked: undeclared names, and calls and operators without a matching overload,
+    /// are errors, reported all at once.
+    Environment(&'d Environment),
 }
 
-/// How an expression is read, checked and compiled.
+/// Settings for parsing, checking and compiling an expression.
 ///
 /// ```
 /// use dropforge::dialect::cel::{Expression, Settings, check::Environment, registry};
@@ -31,32 +31,36 @@ pub enum Known<'k> {
 /// ```
 #[derive(Clone, Copy)]
 pub struct Settings<'s> {
-    /// How the text is read.
+    /// Parser options.
     pub syntax: Options,
-    /// What is known of the names in it.
-    pub known: Known<'s>,
-    /// Whether what is known before anything runs is computed when the expression is compiled, and other things are done
-    /// that change nothing but the time it takes. On unless set.
+    /// The declarations of its names.
+    pub declarations: Declarations<'s>,
+    /// Fold constants, and apply other optimisations that preserve the result. On by default.
     pub optimise: bool,
-    /// Whether evaluations are metered: [`Expression::evaluate_metered`](super::Expression::evaluate_metered) says what
-    /// they cost, and [`Limits::cost`](crate::limits::Limits::cost) bounds it. Takes time, so off unless set.
+    /// Meter evaluations: [`Expression::evaluate_metered`](super::Expression::evaluate_metered) returns their cost, and
+    /// [`Limits::cost`](crate::limits::Limits::cost) bounds it. Takes time, so off by default.
     pub cost: bool,
 }
 
 impl Default for Settings<'_> {
     fn default() -> Self {
-        Self { syntax: Options::default(), known: Known::Names(Names::default()), optimise: true, cost: false }
+        Self {
+            syntax: Options::default(),
+            declarations: Declarations::Names(Names::default()),
+            optimise: true,
+            cost: false,
+        }
     }
 }
 
 impl<'s> Settings<'s> {
-    /// Of an expression that is checked.
+    /// Settings of an expression that is checked.
     pub fn checked(environment: &'s Environment) -> Self {
-        Self { known: Known::Environment(environment), ..Self::default() }
+        Self { declarations: Declarations::Environment(environment), ..Self::default() }
     }
 
-    /// Of an expression that is not checked, where this is known of names.
+    /// Settings of an expression that is not checked.
     pub fn naming(names: Names<'s>) -> Self {
-        Self { known: Known::Names(names), ..Self::default() }
+        Self { declarations: Declarations::Names(names), ..Self::default() }
     }
 }

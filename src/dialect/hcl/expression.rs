@@ -1,22 +1,21 @@
-//! An expression or a template on its own: compiled once, evaluated many times.
+//! Single expressions and templates.
 
 use std::sync::Arc;
 
-use super::builtins::complete;
-use super::explain::explain;
-use super::lower::compile_expressions;
-use super::semantics::Rules;
+use super::compile::Compiler;
+use super::executable::Executable;
 use super::syntax::parser::{Parsed, parse_expression, parse_template};
 use super::syntax::tree::{ExprId, Tree};
+use super::value_notes::explain;
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostic, Diagnostics, Result as Outcome};
-use crate::function::{Capabilities, Cx, Linked, Registry};
+use crate::function::{Capabilities, Cx, Registry};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::Inputs;
-use crate::vm::{Answer, Run, Space, evaluate};
+use crate::vm::{Evaluation, Space};
 
-/// A compiled expression or template.
+/// A compiled expression or template, which can be evaluated many times.
 ///
 /// ```
 /// use dropforge::dialect::hcl::{Expression, registry};
@@ -26,7 +25,7 @@ use crate::vm::{Answer, Run, Space, evaluate};
 /// use dropforge::vm::Space;
 ///
 /// let limits = Limits::default();
-/// let expression = Expression::new(&Source::new("sum", "1 + n * 2"), registry(), &limits)?;
+/// let expression = Expression::new(&Source::new("sum", "1 + n * 2"), &registry(), &limits)?;
 /// let space = Space::new();
 /// let inputs = Inputs::new(space.arena().map(&[("n", Value::Int(3))]));
 /// let answer = expression.evaluate(&space, inputs, &limits)?;
@@ -38,58 +37,41 @@ use crate::vm::{Answer, Run, Space, evaluate};
 pub struct Expression {
     tree: Arc<Tree>,
     root: ExprId,
-    program: Program,
-    linked: Linked,
+    executable: Executable,
 }
 
 impl Expression {
     /// Compiles an expression with the functions of `registry`.
     ///
     /// # Errors
-    /// Everything that is wrong with its syntax; limits of source and code.
-    pub fn new(source: &Arc<Source>, registry: Registry, limits: &Limits) -> Result<Self, Diagnostics> {
-        Self::of(source, parse_expression, registry, limits)
-    }
-
-    /// Compiles a template: text with `${ … }` and `%{ … }`, whose value is text unless it is one interpolation.
-    ///
-    /// # Errors
-    /// As [`Expression::new`].
-    pub fn template(source: &Arc<Source>, registry: Registry, limits: &Limits) -> Result<Self, Diagnostics> {
-        Self::of(source, parse_template, registry, limits)
-    }
-
-    fn of(
-        source: &Arc<Source>,
-        parse: fn(&Arc<Source>, &Limits) -> Parsed<ExprId>,
-        registry: Registry,
-        limits: &Limits,
-    ) -> Result<Self, Diagnostics> {
+    /// All syntax errors, or a limit of the source or the code.
+    pub fn new(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
         if source.text().len() > limits.source_bytes {
             let error = Limit::SourceBytes.error(limits.source_bytes as u64);
             return Err(error.at_if_nowhere(source, Span::default()).into());
         }
-        Self::compile(parse(source, limits), registry, limits)
+        Self::compile(parse_expression(source, limits), registry, limits)
     }
 
-    /// Compiles what was parsed.
+    /// Compiles a template: text with `${ … }` and `%{ … }`. Its value is a string unless it is a single interpolation.
     ///
     /// # Errors
-    /// What was found when it was parsed; limits of the code.
-    pub fn compile(parsed: Parsed<ExprId>, registry: Registry, limits: &Limits) -> Result<Self, Diagnostics> {
-        Self::with(parsed, &registry, limits)
+    /// See [`Expression::new`].
+    pub fn template(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
+        Self::compile(parse_template(source, limits), registry, limits)
     }
 
-    /// The same with functions that are shared.
-    pub(super) fn with(parsed: Parsed<ExprId>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
+    /// Compiles a parsed expression or template.
+    ///
+    /// # Errors
+    /// The syntax errors, or a limit of the code.
+    pub fn compile(parsed: Parsed<ExprId>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
         let Parsed { tree, root, diagnostics } = parsed;
         if !diagnostics.is_empty() {
             return Err(diagnostics.into());
         }
-        let registry = complete(registry);
-        let program = compile_expressions(&tree, &[root], &registry, limits)?;
-        let linked = registry.link(program.imports())?;
-        Ok(Self { tree: Arc::new(tree), root, program, linked })
+        let executable = Compiler::new(registry, limits).expressions(&tree, &[root])?;
+        Ok(Self { tree: Arc::new(tree), root, executable })
     }
 
     /// The tree and its root, for static analysis.
@@ -97,42 +79,39 @@ impl Expression {
         (&self.tree, self.root)
     }
 
-    /// The program and the functions that it calls.
-    pub(super) fn linked(&self) -> (&Program, &Linked) {
-        (&self.program, &self.linked)
+    pub(super) fn executable(&self) -> &Executable {
+        &self.executable
     }
 
-    /// The instructions it was compiled to.
+    /// The compiled program.
     pub fn program(&self) -> &Program {
-        &self.program
+        self.executable.program()
     }
 
-    /// The value with these inputs; it lives in `space`. What is wrong is in the answer, beside the value that stands
-    /// for what could not be computed.
+    /// Evaluates the expression with these inputs. The value lives in `space`. If there are errors, it is a recovery
+    /// value.
     ///
     /// # Errors
-    /// A limit that was reached.
-    pub fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Outcome<Answer<'r>> {
+    /// A limit was reached.
+    pub fn evaluate<'r>(&'r self, space: &'r Space, inputs: Inputs<'r>, limits: &'r Limits) -> Outcome<Evaluation<'r>> {
         self.evaluate_allowing(Capabilities::NONE, space, inputs, limits)
     }
 
-    /// The same, where functions may reach what `capabilities` allow.
+    /// Evaluates the expression with functions that may use `capabilities`.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`].
+    /// A limit was reached.
     pub fn evaluate_allowing<'r>(
         &'r self,
         capabilities: Capabilities<'r>,
         space: &'r Space,
         inputs: Inputs<'r>,
         limits: &'r Limits,
-    ) -> Outcome<Answer<'r>> {
-        let (program, linked) = (&self.program, &self.linked);
-        evaluate::<Rules>(space, Run { program, linked, inputs, limits, capabilities, budgets: None })
+    ) -> Outcome<Evaluation<'r>> {
+        self.executable.evaluate(space, inputs, limits, capabilities)
     }
 
-    /// Adds to the errors of an evaluation with these inputs what the variables are that they are about: marked values
-    /// are withheld.
+    /// Adds the values of variables to errors of an evaluation with these inputs. Marked values are withheld.
     pub fn explain<'r>(
         &self,
         space: &'r Space,

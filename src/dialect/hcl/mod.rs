@@ -1,49 +1,62 @@
-//! `hcl`: the native syntax, the JSON syntax and the information model of HCL, as the reference implementation has
-//! them.
+//! `hcl`: the native syntax, the JSON syntax and the information model of HCL, compatible with the reference
+//! implementation.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`syntax`], [`json`] | lexers, parsers and trees of the two syntaxes |
+//! | [`lower`] | trees to bytecode |
+//! | [`values`] | the information model: operators, conversions, types |
+//! | `evaluation`, `semantics`, `argument_gate` | evaluation whose errors are diagnostics beside a value |
+//! | [`builtins`] | the functions |
+//! | `compile`, [`Expression`] | the entrance: templates and expressions |
+//! | [`body`], [`decode`], [`typeexpr`] | configurations by a schema, by a specification, and type expressions |
+//! | [`check`] | errors that do not depend on data |
+//! | [`edit`], [`format`](mod@format) | changing and formatting sources |
 
-#[cfg(feature = "compile")]
-mod apart;
+mod argument_gate;
 #[cfg(feature = "compile")]
 pub mod body;
 pub mod builtins;
-mod call;
 #[cfg(feature = "compile")]
 pub mod check;
 #[cfg(feature = "compile")]
-mod data;
+mod compile;
+#[cfg(feature = "compile")]
+mod data_file;
 #[cfg(feature = "compile")]
 pub mod decode;
 #[cfg(feature = "compile")]
 pub mod edit;
+mod evaluation;
 #[cfg(feature = "compile")]
-pub mod explain;
+mod executable;
 #[cfg(feature = "compile")]
 mod expression;
-#[cfg(feature = "compile")]
-mod fold;
 #[cfg(feature = "compile")]
 pub mod format;
 #[cfg(feature = "compile")]
 pub mod json;
 #[cfg(feature = "compile")]
 pub mod lower;
-mod semantics;
 #[cfg(feature = "compile")]
-pub mod suggest;
+pub mod name_suggestion;
+mod semantics;
 #[cfg(feature = "compile")]
 pub mod syntax;
 #[cfg(test)]
-mod testing;
+mod test_support;
 #[cfg(feature = "compile")]
 pub mod typeexpr;
+#[cfg(feature = "compile")]
+pub mod value_notes;
 pub mod values;
 
+pub use argument_gate::invoke;
 pub use builtins::registry;
-pub use call::invoke;
 #[cfg(feature = "compile")]
-pub use data::read_data;
+pub use compile::compile;
+#[cfg(feature = "compile")]
+pub use data_file::read_data;
 #[cfg(feature = "compile")]
 pub use expression::Expression;
-#[cfg(feature = "compile")]
-pub use lower::compile;
 pub use semantics::Rules;

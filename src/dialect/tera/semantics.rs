@@ -1,8 +1,9 @@
-//! The language's rules for the machine: what is missing, true, equal, in, iterable, and how values become text.
+//! The language's rules for the machine: missing values, truth, operators, iteration, values as text.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::arithmetic::{Num, calculate};
+use super::builtins::{has_item, write_text};
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
@@ -11,7 +12,7 @@ use crate::stdlib::numbers::{write_json_float, write_plain_float};
 use crate::value::Value;
 use crate::vm::{Items, Missing, Output, Semantics};
 
-/// The rules of the language `tera`.
+/// The semantics of `tera`.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules;
 
@@ -103,7 +104,7 @@ impl Semantics for Rules {
         match (value, names) {
             (Value::List(list), 1) => Ok(Items::List(list.items())),
             (Value::Map(map), 2) => Ok(Items::Sorted(map)),
-            (Value::Str(text), 1) => clusters(cx, text.as_str()),
+            (Value::Str(text), 1) => graphemes(cx, text.as_str()),
             (Value::Map(_), _) => Err(cx
                 .fault(Code::NotIterable, format!("{CULPRIT} is a map, but the loop has no name for its keys"))
                 .with_help("write `{% for key, value in … %}`")),
@@ -119,28 +120,29 @@ impl Semantics for Rules {
         match (mode, value) {
             (EscapeMode::Html, Value::Str(text)) if !HTML.needed(text.as_str()) => out.push_text(text),
             (EscapeMode::Html, Value::Str(text)) => HTML.pieces(text.as_str()).try_for_each(|piece| out.push(piece)),
-            (EscapeMode::Piece, Value::Float(n)) => written(out, |out| write_json_float(n, out)),
+            (EscapeMode::Piece, Value::Float(n)) => number(out, |out| write_json_float(n, out)),
             (EscapeMode::Piece, Value::Str(_) | Value::Int(_) | Value::Uint(_)) => plain(value, out),
             (EscapeMode::Piece, _) => Err(wrong(cx, "joins text and numbers only, but one operand", value)),
+            (_, Value::Float(n)) => number(out, |out| write_plain_float(n, out)),
             _ => plain(value, out),
         }
     }
 }
 
-/// The answer of an operator: a number or a truth.
-enum Answer {
+/// The result of an operator.
+enum Outcome {
     Num(Num),
     Bool(bool),
 }
 
-impl From<Answer> for Value<'_> {
+impl From<Outcome> for Value<'_> {
     #[inline]
-    fn from(answer: Answer) -> Self {
-        match answer {
-            Answer::Num(Num::Int(n)) => Value::Int(n),
-            Answer::Num(Num::Uint(n)) => Value::Uint(n),
-            Answer::Num(Num::Float(n)) => Value::Float(n),
-            Answer::Bool(b) => Value::Bool(b),
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Num(Num::Int(n)) => Value::Int(n),
+            Outcome::Num(Num::Uint(n)) => Value::Uint(n),
+            Outcome::Num(Num::Float(n)) => Value::Float(n),
+            Outcome::Bool(b) => Value::Bool(b),
         }
     }
 }
@@ -155,10 +157,10 @@ fn num(value: Value<'_>) -> Option<Num> {
 }
 
 #[inline]
-fn arithmetic<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Answer> {
+fn arithmetic<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Outcome> {
     let (Some(x), Some(y)) = (num(a), num(b)) else { return Err(not_numbers(cx, a, b)) };
     let answer = calculate(op, x, y);
-    answer.map(Answer::Num).map_err(|why| cx.fault(Code::Arithmetic, format!("{CULPRIT}: {why}")))
+    answer.map(Outcome::Num).map_err(|why| cx.fault(Code::Arithmetic, format!("{CULPRIT}: {why}")))
 }
 
 #[cold]
@@ -168,22 +170,22 @@ fn not_numbers<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Box<Diagnostic> {
     cx.fault(Code::TypeMismatch, message)
 }
 
-/// `==` (`wanted` is true) or `!=`. A number and something else are neither equal nor unequal.
-fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, wanted: bool) -> Result<Answer> {
+/// Applies `==` (`wanted` is true) or `!=`. A number and a value of another type are neither equal nor unequal.
+fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, wanted: bool) -> Result<Outcome> {
     let equal = match (a.as_f64(), b.as_f64()) {
         (Some(a), Some(b)) => a == b,
         (None, None) => cx.equal(a, b)?,
-        _ => return Ok(Answer::Bool(false)),
+        _ => return Ok(Outcome::Bool(false)),
     };
-    Ok(Answer::Bool(equal == wanted))
+    Ok(Outcome::Bool(equal == wanted))
 }
 
-fn order<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Answer> {
+fn order<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Outcome> {
     let (Some(x), Some(y)) = (a.as_f64(), b.as_f64()) else { return Err(not_numbers(cx, a, b)) };
     let Some(ordering) = x.partial_cmp(&y) else {
         return Err(cx.fault(Code::Arithmetic, format!("{CULPRIT} compares with something that is no number (NaN)")));
     };
-    Ok(Answer::Bool(match op {
+    Ok(Outcome::Bool(match op {
         BinaryOp::Lt => ordering.is_lt(),
         BinaryOp::Le => ordering.is_le(),
         BinaryOp::Gt => ordering.is_gt(),
@@ -191,16 +193,9 @@ fn order<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<An
     }))
 }
 
-fn contains<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<Answer> {
+fn contains<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<Outcome> {
     let found = match (haystack, needle) {
-        (Value::List(list), _) => {
-            for item in list.items() {
-                if cx.equal(needle, *item)? {
-                    return Ok(Answer::Bool(true));
-                }
-            }
-            false
-        }
+        (Value::List(list), _) => has_item(cx, list.items(), needle)?,
         (Value::Str(text), Value::Str(part)) => {
             cx.spend(text.as_str().len() as u64 / 64)?;
             text.as_str().contains(part.as_str())
@@ -211,16 +206,16 @@ fn contains<'v>(cx: &Cx<'v>, needle: Value<'v>, haystack: Value<'v>) -> Result<A
         }
         _ => return Err(wrong(cx, "looks into text, lists and maps only, but what is behind `in`", haystack)),
     };
-    Ok(Answer::Bool(found))
+    Ok(Outcome::Bool(found))
 }
 
-/// `{culprit} WHAT is VALUE`
+/// Returns the error `CULPRIT WHAT: it is VALUE`.
 #[cold]
 fn wrong<'v>(cx: &Cx<'v>, what: &str, value: Value<'v>) -> Box<Diagnostic> {
     cx.fault(Code::TypeMismatch, format!("{CULPRIT} {what}: it is {}", named(value)))
 }
 
-/// What a value is, with its article, and its text where it is short.
+/// Describes a value: its type with an article, and its text if it is short.
 fn named(value: Value<'_>) -> String {
     let shown = match value {
         Value::Bool(b) => format!(" `{b}`"),
@@ -234,7 +229,7 @@ fn named(value: Value<'_>) -> String {
     format!("{article}{kind}{shown}")
 }
 
-/// A position in a list, as a path writes it: digits without a sign or leading zeros.
+/// Returns the position in a list that a path names: digits without a sign or leading zeros.
 fn position(key: &str) -> Option<usize> {
     let plain = key.bytes().all(|byte| byte.is_ascii_digit()) && (key.len() == 1 || !key.starts_with('0'));
     if plain { key.parse().ok() } else { None }
@@ -247,7 +242,7 @@ fn by_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
     }
 }
 
-/// A number as a key of a map, or text as it is.
+/// Returns a number as a key of a map, or text unchanged.
 fn key_text(value: Value<'_>) -> String {
     match value {
         Value::Int(n) => n.to_string(),
@@ -262,39 +257,21 @@ fn key_text(value: Value<'_>) -> String {
     }
 }
 
-/// Text is looped over by what a reader sees as one character.
-fn clusters<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Items<'v>> {
+/// Returns the grapheme clusters of a text.
+fn graphemes<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Items<'v>> {
     cx.charge(text.len().saturating_mul(2 * size_of::<Value>()))?;
     let items = cx.arena().list(&text.graphemes(true).map(|one| cx.arena().borrowed_text(one)).collect::<Vec<_>>());
     Ok(Items::List(items.as_list().unwrap_or(&[])))
 }
 
-/// Appends what `write` writes; writing to a string does not fail.
-fn written(out: &mut Output<'_>, write: impl FnOnce(&mut String) -> std::fmt::Result) -> Result<()> {
-    let mut result = Ok(());
-    out.push_with(|out| result = write(out))?;
-    debug_assert!(result.is_ok());
-    Ok(())
+/// Writes a value as output shows it.
+fn plain(value: Value<'_>, out: &mut Output<'_>) -> Result<()> {
+    write_text(value, &mut |piece| out.push(piece))
 }
 
-/// Text as it is, null as nothing, whole floats without a point, `[a, b]` without quotes, `[object]`.
-fn plain(value: Value<'_>, out: &mut Output<'_>) -> Result<()> {
-    match value {
-        Value::Undefined | Value::Null => Ok(()),
-        Value::Bool(b) => out.push(if b { "true" } else { "false" }),
-        Value::Int(n) => out.push(itoa::Buffer::new().format(n)),
-        Value::Uint(n) => out.push(itoa::Buffer::new().format(n)),
-        Value::Float(n) if n.is_nan() => out.push("NaN"),
-        Value::Float(n) => written(out, |out| write_plain_float(n, out)),
-        Value::Str(text) => out.push(text.as_str()),
-        Value::Map(_) | Value::Extended(_) => out.push("[object]"),
-        Value::List(list) => {
-            out.push("[")?;
-            for (at, item) in list.items().iter().enumerate() {
-                out.push(if at == 0 { "" } else { ", " })?;
-                plain(*item, out)?;
-            }
-            out.push("]")
-        }
-    }
+/// Appends a number; writing to a string does not fail.
+fn number(out: &mut Output<'_>, write: impl FnOnce(&mut String) -> std::fmt::Result) -> Result<()> {
+    out.push_with(|out| {
+        let _ = write(out);
+    })
 }

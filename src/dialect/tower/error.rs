@@ -1,47 +1,44 @@
-//! Errors as the specification wants them: the fields `error`, `expression`, `scope`, `available` and
-//! `message`, and beside them the place (`file`, `line`, `column`) and, where known, `field` and `reason`.
+//! Error objects as the specification defines them: `error`, `expression`, `scope`, `available` and `message`, and in
+//! addition the position (`file`, `line`, `column`) and, if known, `field` and `reason`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::ast::Scope;
+use super::Scope;
 use crate::diagnostics::{Code, Diagnostic};
 
-/// The error object of a diagnostic of this language.
+/// Returns the error object of a diagnostic of this language.
 ///
 /// ```
-/// use dropforge::dialect::tower::{RenderMode, ast::Scope, error};
+/// use dropforge::dialect::tower::{Scope, error};
 /// let missing = error::missing(Scope::Params, "environment", "${params.environment}", ["app"]);
 /// let object = error::to_json(&missing);
 /// assert_eq!(object["error"], "template_missing_variable");
 /// assert_eq!(object["message"], "Variable 'environment' not found in params scope");
 /// ```
 pub fn to_json(error: &Diagnostic) -> Value {
-    let mut object = Map::new();
     let field = |key: &str| error.fields.get(key).map(String::as_str);
-    object.insert("error".to_owned(), json!(error.code.name()));
-    object.insert("expression".to_owned(), json!(field("expression")));
-    object.insert("scope".to_owned(), json!(field("scope")));
-    object.insert("available".to_owned(), json!(error.available.as_deref().unwrap_or(&[])));
-    object.insert("message".to_owned(), json!(error.message));
+    let mut object = json!({
+        "error": error.code.name(),
+        "expression": field("expression"),
+        "scope": field("scope"),
+        "available": error.available.as_deref().unwrap_or(&[]),
+        "message": error.message,
+    });
     if let Some(label) = error.primary() {
         let position = label.position();
-        object.insert("file".to_owned(), json!(label.source.name()));
-        object.insert("line".to_owned(), json!(position.line));
-        object.insert("column".to_owned(), json!(position.column));
+        object["file"] = json!(label.source.name());
+        object["line"] = json!(position.line);
+        object["column"] = json!(position.column);
     }
-    for key in ["field", "reason"] {
-        if let Some(value) = field(key) {
-            object.insert(key.to_owned(), json!(value));
+    for (key, value) in [("field", field("field")), ("reason", field("reason")), ("help", error.help.as_deref())] {
+        if let Some(value) = value {
+            object[key] = json!(value);
         }
     }
-    if let Some(help) = &error.help {
-        object.insert("help".to_owned(), json!(help));
-    }
-    Value::Object(object)
+    object
 }
 
-/// The error of a reference to something that is not in its scope; `available` are the names that could be
-/// interpolated.
+/// Returns the error of a reference to a name that is not in its scope; `available` are the names that are.
 pub fn missing<S: Into<String>>(
     scope: Scope,
     name: &str,
@@ -57,7 +54,7 @@ pub fn missing<S: Into<String>>(
     error.with_suggestion(name, names.iter().map(String::as_str))
 }
 
-/// Text for a message: the first 80 characters.
+/// Shortens text for a message to its first 80 characters.
 pub(super) fn abridged(text: &str) -> String {
     match text.char_indices().nth(80) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or("")),

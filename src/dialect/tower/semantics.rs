@@ -1,33 +1,30 @@
-//! The language's rules: what can be interpolated, what is missing, and how a value becomes text.
+//! The language's rules for the machine: values that can be interpolated, missing values, values as text.
 //!
-//! A value can be interpolated if it is text, a boolean or a finite number; in shell mode text must not hold a
-//! NUL, which no token can. Null, lists and maps count as missing. Of `steps` only outputs of completed steps
-//! count; a step without a `status` has completed.
+//! A value can be interpolated if it is text, a boolean or a finite number. In shell mode text must not hold a NUL, which
+//! no token can. Null, lists and maps count as missing. Of `steps` only outputs of completed steps count; a step without
+//! a `status` has completed.
 
-use super::RenderMode;
-use super::ast::Scope;
-use super::error;
+use super::{RenderMode, Scope, error};
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::diagnostics::{Code, Result};
 use crate::function::Cx;
 use crate::value::{Map, Text, Value};
 use crate::vm::{Items, Missing, Output, Semantics};
 
-/// The rules of this language.
+/// The semantics of `tower`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rules;
 
-/// The mark of a key of `steps`, which no expression can spell: what such a key names is not simply there, see
-/// [`look_up`].
+/// The mark of a key of `steps`, which no expression can spell. [`look_up`] resolves such keys.
 const STEPS: char = '%';
 
-/// The attribute that reads the key `name` of `scope`.
+/// Returns the attribute that reads the key `name` of `scope`.
 #[cfg(feature = "compile")]
 pub(super) fn attribute(scope: Scope, name: &str) -> std::borrow::Cow<'_, str> {
     if scope == Scope::Steps { format!("{STEPS}{name}").into() } else { name.into() }
 }
 
-/// The key, and whether it is one of `steps`.
+/// Returns the key of an attribute, and whether it is one of `steps`.
 fn key_of(attribute: &str) -> (&str, bool) {
     attribute.strip_prefix(STEPS).map_or((attribute, false), |key| (key, true))
 }
@@ -40,7 +37,7 @@ fn has_nul(text: &Text<'_>) -> bool {
     memchr::memchr(0, text.as_str().as_bytes()).is_some()
 }
 
-/// Why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
+/// Returns the reason why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
 fn refused(value: Value<'_>, mode: RenderMode) -> Option<Option<&'static str>> {
     match value {
         Value::Str(text) if mode == RenderMode::Shell && has_nul(text) => Some(Some("nul_byte")),
@@ -55,18 +52,18 @@ fn is_completed(step: &Map<'_>) -> bool {
     step.get("status").is_none_or(|status| status.as_str() == Some("completed"))
 }
 
-/// The value of a key, whatever it is. Of `steps` the key is `<id>.outputs.<name>`.
+/// Returns the value of a key, which for `steps` is `<id>.outputs.<name>`.
 fn look_up<'v>(scope: &'v Map<'v>, key: &str, of_steps: bool) -> Option<Value<'v>> {
     if !of_steps {
         return scope.get(key);
     }
-    // Ids are short: a search made for long texts costs more.
+    // Ids are short: a search for long texts costs more.
     let (id, rest) = key.split_at_checked(key.bytes().position(|byte| byte == b'.')?)?;
     let step = scope.get(id)?.as_map().filter(|step| is_completed(step))?;
     step.get("outputs")?.as_map()?.get(rest.strip_prefix(".outputs.")?)
 }
 
-/// The names of a scope that could be interpolated.
+/// Returns the names of a scope whose values can be interpolated.
 fn available(scope: &Map<'_>, of_steps: bool, mode: RenderMode) -> Vec<String> {
     let usable = |value: &Value<'_>| refused(*value, mode).is_none();
     if !of_steps {
@@ -166,7 +163,7 @@ impl Semantics for Rules {
     }
 }
 
-/// The inside of single quotes: a quote ends them, stands escaped, and opens them again.
+/// Writes the inside of single quotes: a quote ends them, follows escaped, and opens them again.
 fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
     let mut rest = text;
     while let Some((before, behind)) = memchr::memchr(b'\'', rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {

@@ -1,4 +1,4 @@
-//! What an entry says about the texts it was made from.
+//! The sources that a cache entry was compiled from, by digest.
 //!
 //! Layout, numbers little-endian: the digest of the rest of the head, the length of that rest (`u32`), then for
 //! each name its length (`u32`), its text and the digest of what was found, all zero where nothing was. Behind the
@@ -7,7 +7,7 @@
 use super::Digest;
 use crate::compiler::Loader;
 
-/// What stands for nothing found.
+/// The digest of a missing source.
 const NOTHING: Digest = [0; blake3::OUT_LEN];
 
 /// The names that compiling asked for, and the digest of what was found.
@@ -26,7 +26,7 @@ impl Entry {
         Self { names }
     }
 
-    /// Whether `loader` still finds the same.
+    /// Returns `true` if `loader` still finds the same sources.
     pub(super) fn holds(&self, loader: &dyn Loader) -> bool {
         self.names.iter().all(|(name, digest)| {
             loader.load(name).is_ok_and(|found| digest_of(found.as_deref().map(crate::text::Source::text)) == *digest)

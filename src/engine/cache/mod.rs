@@ -49,7 +49,7 @@ pub struct Cache {
     salt: Vec<u8>,
 }
 
-/// What an entry is found by.
+/// The key of an entry.
 pub(super) struct Key<'k> {
     dialect: Dialect,
     escape: bool,
@@ -60,7 +60,7 @@ pub(super) struct Key<'k> {
 }
 
 impl<'k> Key<'k> {
-    /// What the program of a unit is found by.
+    /// The key of a unit's program.
     pub(super) fn of(dialect: Dialect, unit: &Unit<'k>) -> Self {
         let Unit { entry, registry, limits, escape, strict, .. } = *unit;
         Self { dialect, escape, strict, source: entry, limits, registry }
@@ -87,7 +87,7 @@ impl Cache {
         self
     }
 
-    /// What was kept for `key`, if all it was made from is still the same.
+    /// The entry of `key`, if all of its sources are unchanged.
     pub(super) fn find(&self, key: &Key<'_>, loader: &dyn Loader) -> Option<Bundle> {
         let bytes = self.store.read(&self.digest(key))?;
         let (entry, artifact) = Entry::read(&bytes)?;

@@ -21,7 +21,7 @@ impl<'l> Recorder<'l> {
         Self { loader, asked: Mutex::new(Some(BTreeMap::new())) }
     }
 
-    /// What was asked for; `None` where an answer cannot be held against a later one.
+    /// The names asked for. `None` once an answer cannot be compared with a later one.
     pub(super) fn entry(&self) -> Option<Entry> {
         let asked = self.asked.lock().ok()?.take()?;
         Some(Entry::new(asked.into_iter().collect()))
@@ -45,7 +45,7 @@ impl Loader for Recorder<'_> {
         found
     }
 
-    /// What is compiled then names templates as a help, and another template would change it.
+    /// The errors then suggest template names, which another template would change.
     fn names(&self) -> Vec<String> {
         let names = self.loader.names();
         if !names.is_empty() {

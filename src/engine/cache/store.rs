@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::Digest;
 
-/// What one of the sixteen directories may hold: files, and bytes.
+/// Bounds of each of the sixteen directories: files and bytes.
 pub(super) const FILES: usize = 256;
 const BYTES: u64 = 4 << 20;
 

@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 
 use super::store::FILES;
 use super::*;
-use crate::engine::{DirLoader, Engine, EngineBuilder, Origin};
+use crate::diagnostics::Code;
+use crate::engine::{DirLoader, Engine, EngineBuilder, Origin, UnknownNames};
 
 struct Place {
     temp: tempfile::TempDir,
@@ -138,7 +139,7 @@ fn small_programs_errors_and_what_has_other_names_as_a_help_are_not_kept() {
     let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
     assert!(large().loader(loader).build().load(Dialect::Tera, "a.tera").is_err());
     let helped = Engine::builder().cache(place.cache()).template("a.tera", "{% if n %}{% include 'x' %}{% endif %}");
-    helped.template("b.tera", "").build().load(Dialect::Tera, "a.tera").unwrap();
+    helped.unknown_names(UnknownNames::Late).template("b.tera", "").build().load(Dialect::Tera, "a.tera").unwrap();
     assert_eq!(place.kept().len(), 1);
 }
 
@@ -206,10 +207,16 @@ fn of_a_set_only_what_is_not_kept_is_compiled() {
 }
 
 #[test]
-fn what_is_bundled_is_compiled_so_that_what_a_check_finds_is_told() {
+fn a_template_with_unknown_names_is_not_cached() {
     let place = Place::new(&[("a.tera", "{{ n | nope }}")]);
-    let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
-    let engine = Engine::builder().cache(place.cache()).loader(loader).build();
-    engine.load(Dialect::Tera, "a.tera").unwrap();
+    let loader = || DirLoader::jailed(place.temp.path().join("t")).unwrap();
+    let engine = |when| Engine::builder().cache(place.cache()).loader(loader()).unknown_names(when).build();
+    let late = engine(UnknownNames::Late);
+    for _ in 0..2 {
+        assert_eq!(late.load(Dialect::Tera, "a.tera").unwrap().origin(), Origin::Source);
+    }
+    let errors = engine(UnknownNames::Early).load(Dialect::Tera, "a.tera").unwrap_err();
+    assert_eq!(errors.first().unwrap().code, Code::UnknownFunction);
+    let engine = late;
     assert_eq!(engine.bundle([(Dialect::Tera, "a.tera")]).unwrap().lints().len(), 1);
 }

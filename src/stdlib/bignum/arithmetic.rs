@@ -1,16 +1,16 @@
-//! Sum, difference, product, quotient, remainder; to whole numbers.
+//! Arithmetic and rounding to integers.
 
 use super::limbs;
 use super::{BigNum, FULL, Form, LIMBS};
 
-/// Limbs of an exact sum: a significand, room for its bits that the larger operand does not have, and a carry.
+/// The number of limbs of a sum: a significand, the lower bits of the smaller operand, and a carry.
 const SUM: usize = LIMBS + 3;
 
-/// Limbs that a dividend is shifted up, so that a quotient has more bits than any precision.
+/// The number of limbs by which a dividend is shifted, so that the quotient has more bits than any precision.
 const QUOTIENT: usize = LIMBS + 1;
 
 impl BigNum {
-    /// The sum; infinities of two signs have none.
+    /// Adds. `None` for infinities of opposite signs.
     pub fn add(&self, other: &Self) -> Option<Self> {
         let precision = self.precision.max(other.precision);
         match (self.form, other.form) {
@@ -35,7 +35,7 @@ impl BigNum {
         place(&mut low, small);
         let apart = i64::from(large.exponent) - i64::from(small.exponent);
         let lost = limbs::shift_right(&mut low, usize::try_from(apart).unwrap_or(0).min(SUM * 64));
-        // What is lost lies far below every bit that rounding looks at singly: one bit stands for it.
+        // The lost bits are far below the rounding position; one sticky bit represents them.
         if lost && let Some(lowest) = low.first_mut() {
             *lowest |= 1;
         }
@@ -48,13 +48,12 @@ impl BigNum {
         Self::rounded(negative, &sum, large.scale() - 128, false, precision)
     }
 
-    /// The difference; infinities of one sign have none.
+    /// Subtracts. `None` for infinities of the same sign.
     pub fn sub(&self, other: &Self) -> Option<Self> {
         self.add(&-*other)
     }
 
-    /// The product, at the precision that it needs where that is more than the operands have; zero times an infinity
-    /// has none.
+    /// Multiplies, with more precision than the operands if the product needs it. `None` for zero times infinity.
     pub fn mul(&self, other: &Self) -> Option<Self> {
         let product = self.product(other, FULL)?;
         let inherited = self.precision.max(other.precision);
@@ -75,8 +74,7 @@ impl BigNum {
         }
     }
 
-    /// The quotient; what is not zero, divided by zero, is an infinity. Zero by zero, and an infinity by an infinity,
-    /// have none.
+    /// Divides. A nonzero number divided by zero is infinite. `None` for zero by zero and infinity by infinity.
     pub fn div(&self, other: &Self) -> Option<Self> {
         let negative = self.negative != other.negative;
         let precision = self.precision.max(other.precision);
@@ -94,8 +92,8 @@ impl BigNum {
         }
     }
 
-    /// The remainder of a division toward zero, with the sign of the dividend; of a division by zero, the dividend.
-    /// What the quotient's rounding loses, the remainder has, as in the reference. With an infinity it is the product.
+    /// The remainder of the truncated division, with the sign of the dividend. Like the reference, it includes the rounding
+    /// error of the quotient, returns the dividend for division by zero, and the product for infinities.
     pub fn rem(&self, other: &Self) -> Option<Self> {
         if !self.is_finite() || !other.is_finite() {
             return self.mul(other);
@@ -108,7 +106,7 @@ impl BigNum {
         self.sub(&product)
     }
 
-    /// The whole number toward zero.
+    /// Rounds toward zero.
     pub fn truncate(&self) -> Self {
         match self.form {
             Form::Finite if self.exponent <= 0 => Self::zero(self.negative, self.precision),
@@ -122,12 +120,12 @@ impl BigNum {
         }
     }
 
-    /// The largest whole number that is not above it.
+    /// Rounds down.
     pub fn floor(&self) -> Self {
         self.whole_beside(true)
     }
 
-    /// The smallest whole number that is not below it.
+    /// Rounds up.
     pub fn ceil(&self) -> Self {
         self.whole_beside(false)
     }

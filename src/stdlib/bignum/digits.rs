@@ -1,30 +1,30 @@
-//! The decimal digits of a number: as many as are wanted, or as few as tell it from its neighbours.
+//! Decimal digits of numbers: a requested count, or the fewest that identify the number.
 
 use super::limbs;
 use super::{BigNum, FULL, Form};
 
-/// Decimal digits that one step gives, and the power of ten that is.
+/// The number of decimal digits per step, and the corresponding power of ten.
 const STEP: usize = 19;
 const STEP_POWER: u64 = 10_000_000_000_000_000_000;
 
-/// Bits that a number may have before or behind the point for its digits to be taken exactly where only the first
-/// few hundred count. Beyond, it is scaled by a power of ten of [`POWER`] bits: there no digit that counts hangs on
-/// the bits left out, because a decimal that ends among them would need fewer bits.
+/// Largest scale at which leading digits are computed exactly. Beyond it, numbers are scaled by a rounded power of ten
+/// with [`POWER`] limbs. The rounding affects none of the [`FEW`] leading digits, because a decimal that ends near them
+/// would need fewer bits.
 const NEAR: i64 = 2_048;
 
-/// As many first digits as a scaled number gives reliably.
+/// Maximum number of reliable leading digits of a scaled number.
 const FEW: usize = 200;
 
-/// Limbs of a power of ten.
+/// The number of limbs of a power of ten.
 const POWER: usize = 24;
 
 /// Decimal digits: the value is `0.digits * 10^point`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Digits {
-    /// ASCII digits; the first is not zero, and neither is the last where they are all.
+    /// ASCII digits without leading zeros, and without trailing zeros if they are complete.
     pub(super) digits: Vec<u8>,
     pub(super) point: i64,
-    /// Whether these are all digits of the number.
+    /// `true` if these are all digits of the number.
     pub(super) complete: bool,
 }
 
@@ -35,12 +35,12 @@ impl Digits {
         self.digits.get(at).copied().unwrap_or(b'0')
     }
 
-    /// Whether the digits end before the one at `at`.
+    /// Returns `true` if the number has no nonzero digits from `at`.
     fn ends_at(&self, at: usize) -> bool {
         self.complete && self.digits.len() <= at
     }
 
-    /// Rounds to `count` digits, to the nearest and ties to even.
+    /// Rounds to `count` digits, ties to even.
     pub(super) fn round(&mut self, count: usize) {
         if count >= self.digits.len() {
             return;
@@ -50,7 +50,7 @@ impl Digits {
         self.cut(count, if tie { odd } else { self.at(count) >= b'5' });
     }
 
-    /// Keeps `count` digits, and adds one to the last where `up`.
+    /// Keeps `count` digits and increments the last one if `up`.
     fn cut(&mut self, count: usize, up: bool) {
         self.digits.truncate(count);
         self.complete = true;
@@ -79,13 +79,13 @@ impl Digits {
 }
 
 impl BigNum {
-    /// How many steps it takes to find all digits: about one for each pair of limbs that meet.
+    /// The number of steps for computing all digits: about one for each pair of limbs multiplied.
     pub fn digit_steps(&self) -> u64 {
         let limbs = (i64::from(self.exponent).unsigned_abs() + u64::from(FULL)) / 64 + 1;
         if self.form == Form::Finite { limbs.saturating_mul(limbs) / 2 } else { 1 }
     }
 
-    /// All digits.
+    /// Computes all digits.
     pub(super) fn all_digits(&self) -> Digits {
         if self.form != Form::Finite {
             return Digits::ZERO;
@@ -96,7 +96,7 @@ impl BigNum {
         Fixed::of(limbs::trimmed(&magnitude), self.scale() + zeros as i64).digits(usize::MAX)
     }
 
-    /// The first digits, at least `count` of them or all: few are found fast, whatever the exponent.
+    /// Computes the leading digits, at least `count` of them or all. This is fast for few digits, whatever the exponent.
     pub(super) fn leading_digits(&self, count: usize) -> Digits {
         if self.form != Form::Finite || self.scale().abs() <= NEAR || count > FEW {
             return self.all_digits();
@@ -105,12 +105,12 @@ impl BigNum {
         scaled_digits(&self.significand, self.scale(), Some(&power), count + STEP)
     }
 
-    /// The fewest digits that, read at the number's precision, give the number.
+    /// Computes the fewest digits that parse back to the number at its precision.
     pub(super) fn shortest_digits(&self) -> Digits {
         if self.form != Form::Finite {
             return Digits::ZERO;
         }
-        // In units of half of the last bit, so that the middle to either neighbour is one unit away.
+        // In units of half the last bit, so that the midpoints to both neighbors are one unit away.
         let spare = usize::from(FULL - self.precision.min(FULL));
         let mut half_units = limbs::shifted_left(&self.significand, 1);
         limbs::shift_right(&mut half_units, spare);
@@ -122,13 +122,13 @@ impl BigNum {
         limbs::sub_from(&mut lower, &[1]);
         let mut upper = half_units.clone();
         limbs::add_into(&mut upper, &[1]);
-        // Both middles round to the number where its last bit is even.
+        // The midpoints round to the number if its last bit is even.
         let inclusive = half_units.first().is_some_and(|limb| limb & 2 == 0);
         shortest(digits(&half_units), &digits(&lower), &digits(&upper), inclusive)
     }
 }
 
-/// About the decimal places of `2^scale`.
+/// The approximate number of decimal digits of `2^scale`.
 fn decimal_places(scale: i64) -> i64 {
     (i128::from(scale) * 30_103 / 100_000) as i64
 }
@@ -145,7 +145,7 @@ fn scaled_digits(magnitude: &[u64], scale: i64, power: Option<&Power>, wanted: u
     digits
 }
 
-/// The shortest digits between two bounds: at the first digit where it may be rounded without reaching a bound, it is.
+/// The shortest digits between two bounds: rounds at the first digit where that does not reach a bound.
 fn shortest(mut number: Digits, lower: &Digits, upper: &Digits, inclusive: bool) -> Digits {
     for at in 0..number.digits.len() {
         let (low, digit, high) = (lower.at(at), number.at(at), upper.at(at));
@@ -161,7 +161,7 @@ fn shortest(mut number: Digits, lower: &Digits, upper: &Digits, inclusive: bool)
     number
 }
 
-/// A power of ten, exact where it fits: `10^exponent = limbs * 2^scale`.
+/// A power of ten, rounded if necessary: `10^exponent = limbs * 2^scale`.
 pub(super) struct Power {
     pub(super) limbs: Vec<u64>,
     pub(super) scale: i64,
@@ -189,7 +189,7 @@ impl Power {
         Self::bounded(product, self.scale + other.scale)
     }
 
-    /// One divided by it.
+    /// The reciprocal.
     fn inverse(&self, exponent: i64) -> Self {
         let mut one = vec![0; POWER + self.limbs.len()];
         one.push(1);
@@ -198,7 +198,7 @@ impl Power {
         Self { exponent, ..Self::bounded(quotient, scale) }
     }
 
-    /// The highest limbs.
+    /// Drops the lowest limbs.
     fn bounded(limbs: Vec<u64>, scale: i64) -> Self {
         let used = limbs::trimmed(&limbs);
         let dropped = used.len().saturating_sub(POWER);
@@ -207,7 +207,7 @@ impl Power {
     }
 }
 
-/// A number as its whole part and its fraction, a binary one of whole limbs.
+/// A fixed-point number with an integer part and a fraction.
 struct Fixed {
     whole: Vec<u64>,
     fraction: Vec<u64>,
@@ -227,7 +227,7 @@ impl Fixed {
         Self { whole, fraction }
     }
 
-    /// The first digits: `wanted` and a few more, or all.
+    /// Computes at least `wanted` leading digits, or all.
     fn digits(mut self, wanted: usize) -> Digits {
         let mut digits = self.whole_digits();
         let mut point = digits.len() as i64;
@@ -268,7 +268,7 @@ impl Fixed {
     }
 }
 
-/// The 19 digits of a group.
+/// Appends the 19 digits of a group.
 fn push_group(digits: &mut Vec<u8>, mut group: u64) {
     let start = digits.len();
     digits.resize(start + STEP, b'0');

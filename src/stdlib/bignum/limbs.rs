@@ -1,32 +1,32 @@
-//! Natural numbers as slices of 64-bit limbs, the least first: what the arithmetic and the decimal text of numbers
-//! stand on. Nothing here allocates more than its operands' size.
+//! Natural numbers as slices of 64-bit limbs, least significant first. No function allocates more than the size of its
+//! operands.
 
 use std::cmp::Ordering;
 
-/// Limbs of a [`Window`].
+/// The number of limbs of a [`Window`].
 pub(super) const WINDOW: usize = 11;
 
-/// The highest bits of a number, the highest bit set.
+/// The highest bits of a number, normalized so that the top bit is set.
 pub(super) type Window = [u64; WINDOW];
 
-/// `limbs` without the zero limbs at the high end.
+/// `limbs` without high zero limbs.
 pub(super) fn trimmed(limbs: &[u64]) -> &[u64] {
     let used = limbs.iter().rposition(|limb| *limb != 0).map_or(0, |at| at + 1);
     limbs.get(..used).unwrap_or(limbs)
 }
 
-/// How many bits the number has.
+/// The number of significant bits.
 pub(super) fn bit_len(limbs: &[u64]) -> usize {
     let used = trimmed(limbs);
     used.last().map_or(0, |top| used.len() * 64 - top.leading_zeros() as usize)
 }
 
-/// Compares two numbers of as many limbs.
+/// Compares two numbers with equally many limbs.
 pub(super) fn compare(a: &[u64], b: &[u64]) -> Ordering {
     a.iter().rev().cmp(b.iter().rev())
 }
 
-/// `a += b`; what does not fit is the carry. `b` is no longer than `a`.
+/// `a += b`, returning the carry. `b` is no longer than `a`.
 pub(super) fn add_into(a: &mut [u64], b: &[u64]) -> bool {
     let mut carry = false;
     let rest = b.iter().copied().chain(std::iter::repeat(0));
@@ -49,7 +49,7 @@ pub(super) fn sub_from(a: &mut [u64], b: &[u64]) {
     }
 }
 
-/// `a = a * factor + carry`; what does not fit is the result.
+/// `a = a * factor + carry`, returning the overflow.
 pub(super) fn mul_small(a: &mut [u64], factor: u64, mut carry: u64) -> u64 {
     for limb in a {
         let product = u128::from(*limb) * u128::from(factor) + u128::from(carry);
@@ -58,7 +58,7 @@ pub(super) fn mul_small(a: &mut [u64], factor: u64, mut carry: u64) -> u64 {
     carry
 }
 
-/// `a /= divisor`; the result is the remainder. The divisor is not zero.
+/// `a /= divisor`, returning the remainder. The divisor is not zero.
 pub(super) fn div_small(a: &mut [u64], divisor: u64) -> u64 {
     let mut rest = 0;
     for limb in a.iter_mut().rev() {
@@ -69,7 +69,7 @@ pub(super) fn div_small(a: &mut [u64], divisor: u64) -> u64 {
     rest
 }
 
-/// `out += a * b`. `out` is as long as both together; what it holds and the product fit it.
+/// `out += a * b`. `out` is as long as both together, and the result fits.
 pub(super) fn mul_into(out: &mut [u64], a: &[u64], b: &[u64]) {
     for (at, &factor) in a.iter().enumerate().filter(|(_, factor)| **factor != 0) {
         let Some(part) = out.get_mut(at..) else { return };
@@ -80,7 +80,7 @@ pub(super) fn mul_into(out: &mut [u64], a: &[u64], b: &[u64]) {
     }
 }
 
-/// `a += b * factor` over the limbs of `b`; what does not fit is the result.
+/// `a += b * factor` over the limbs of `b`, returning the overflow.
 fn mul_add(a: &mut [u64], b: &[u64], factor: u64) -> u64 {
     let mut carry = 0;
     for (limb, &other) in a.iter_mut().zip(b) {
@@ -90,7 +90,7 @@ fn mul_add(a: &mut [u64], b: &[u64], factor: u64) -> u64 {
     carry
 }
 
-/// `a -= b * factor` over the limbs of `b`; what is missing is the result.
+/// `a -= b * factor` over the limbs of `b`, returning the borrow.
 fn mul_sub(a: &mut [u64], b: &[u64], factor: u64) -> u64 {
     let mut borrow = 0;
     for (limb, &other) in a.iter_mut().zip(b) {
@@ -101,7 +101,7 @@ fn mul_sub(a: &mut [u64], b: &[u64], factor: u64) -> u64 {
     borrow
 }
 
-/// The number shifted to the left.
+/// Shifts left.
 pub(super) fn shifted_left(limbs: &[u64], bits: usize) -> Vec<u64> {
     let (whole, part) = (bits / 64, bits % 64);
     let mut shifted = vec![0; whole];
@@ -114,7 +114,7 @@ pub(super) fn shifted_left(limbs: &[u64], bits: usize) -> Vec<u64> {
     shifted
 }
 
-/// Shifts to the right; whether a set bit was lost.
+/// Shifts right. Returns `true` if a set bit was lost.
 pub(super) fn shift_right(limbs: &mut [u64], bits: usize) -> bool {
     let (whole, part) = (bits / 64, bits % 64);
     let lost_limbs = limbs.iter().take(whole).any(|limb| *limb != 0);
@@ -131,7 +131,7 @@ pub(super) fn shift_right(limbs: &mut [u64], bits: usize) -> bool {
     lost_limbs || lost_bits
 }
 
-/// The highest bits of a number that is not zero, and whether a set bit lies below them.
+/// The highest bits of a nonzero number, and `true` if a lower bit is set.
 pub(super) fn window(limbs: &[u64]) -> (Window, bool) {
     let used = trimmed(limbs);
     let shift = used.last().map_or(0, |top| top.leading_zeros());
@@ -147,8 +147,8 @@ pub(super) fn window(limbs: &[u64]) -> (Window, bool) {
     (window, lost)
 }
 
-/// Rounds to the highest `precision` bits, to the nearest and ties to even, where bits below the number are set as
-/// `sticky` says. Whether it became a power of two with one bit more, of which the highest bit alone is kept.
+/// Rounds to the highest `precision` bits, ties to even; `sticky` means that bits below the window are set. Returns `true`
+/// if the result overflowed to the next power of two, which is then normalized.
 pub(super) fn round(window: &mut Window, precision: usize, sticky: bool) -> bool {
     let dropped = (WINDOW * 64).saturating_sub(precision.max(1));
     if dropped == 0 {
@@ -183,7 +183,7 @@ pub(super) fn clear_low(limbs: &mut [u64], bits: usize) {
     }
 }
 
-/// The quotient, and whether there is a remainder. The divisor is not zero.
+/// The quotient, and `true` if there is a remainder. The divisor is not zero.
 pub(super) fn divide(numerator: &[u64], divisor: &[u64]) -> (Vec<u64>, bool) {
     let divisor = trimmed(divisor);
     let zeros = divisor.iter().take_while(|limb| **limb == 0).count();
@@ -202,8 +202,8 @@ pub(super) fn divide(numerator: &[u64], divisor: &[u64]) -> (Vec<u64>, bool) {
     (quotient, rest || low)
 }
 
-/// Schoolbook division by a number of at least two limbs: each limb of the quotient is guessed from the highest
-/// limbs, at most two too large, and put right.
+/// Schoolbook division by at least two limbs. Each limb of the quotient is estimated from the highest limbs, at most two
+/// too large, and corrected.
 fn divide_long(numerator: &[u64], divisor: &[u64]) -> (Vec<u64>, bool) {
     let shift = divisor.last().map_or(0, |top| top.leading_zeros() as usize);
     let divisor = shifted_left(divisor, shift);
@@ -213,9 +213,9 @@ fn divide_long(numerator: &[u64], divisor: &[u64]) -> (Vec<u64>, bool) {
     let mut quotient = vec![0; steps];
     for at in (0..steps).rev() {
         let Some(part) = rest.get_mut(at..=at + divisor.len()) else { continue };
-        let guess = guess(part, divisor);
+        let guess = estimate(part, divisor);
         let missing = mul_sub(part, divisor, guess);
-        let digit = put_right(part, divisor, guess, missing);
+        let digit = correct(part, divisor, guess, missing);
         if let Some(limb) = quotient.get_mut(at) {
             *limb = digit;
         }
@@ -223,8 +223,8 @@ fn divide_long(numerator: &[u64], divisor: &[u64]) -> (Vec<u64>, bool) {
     (quotient, rest.iter().any(|limb| *limb != 0))
 }
 
-/// A limb of the quotient, or a little more.
-fn guess(part: &[u64], divisor: &[u64]) -> u64 {
+/// Estimates a limb of the quotient, never too small.
+fn estimate(part: &[u64], divisor: &[u64]) -> u64 {
     let ([.., third, second, first], [.., next, top]) = (part, divisor) else { return 0 };
     if first >= top {
         return u64::MAX;
@@ -238,8 +238,8 @@ fn guess(part: &[u64], divisor: &[u64]) -> u64 {
     guess as u64
 }
 
-/// Takes back what a guess took too much.
-fn put_right(part: &mut [u64], divisor: &[u64], mut guess: u64, missing: u64) -> u64 {
+/// Corrects an estimate that was too large.
+fn correct(part: &mut [u64], divisor: &[u64], mut guess: u64, missing: u64) -> u64 {
     let Some((top, low)) = part.split_last_mut() else { return guess };
     let (left, mut under) = top.overflowing_sub(missing);
     *top = left;

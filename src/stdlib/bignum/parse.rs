@@ -1,18 +1,18 @@
-//! Numbers from text.
+//! Parses numbers.
 
 use super::limbs::{self, WINDOW};
 use super::{BigNum, FULL, MACHINE};
 
-/// Bits that a power of five has which a text's digits are multiplied with or divided by, and bits of the squares
-/// that it is made of: the reference's choice, which the last bit of a number with a large exponent depends on.
+/// Precision of powers of five and of their intermediate squares. The last bit of numbers with large exponents depends on
+/// these choices of the reference.
 const POWER: usize = FULL as usize + 64;
 const SQUARE: usize = POWER + 64;
 
-/// Digits that are read exactly. Of those behind them it counts how many there are and whether one is not zero, so
-/// that reading takes time linear in the text; no number of 512 bits is nearer to another than that.
+/// Maximum number of digits that are parsed exactly, which keeps parsing linear. Of further digits only the number counts,
+/// and whether one is nonzero, which determines the rounding to 512 bits.
 const DIGITS: usize = 20_000;
 
-/// What a decimal text says: `digits * 2^binary * 10^decimal`.
+/// A parsed text: `digits * 2^binary * 10^decimal`.
 struct Scanned {
     negative: bool,
     digits: Vec<u64>,
@@ -21,9 +21,8 @@ struct Scanned {
 }
 
 impl BigNum {
-    /// Reads a decimal number of precision 512 bits: a sign, digits, a point, an exponent (`e` of ten, `p` of two), or
-    /// `inf`. What is not one, or has an exponent beyond all bounds, is none; what has a smaller one may still become
-    /// zero or an infinity.
+    /// Parses a decimal number with a precision of 512 bits: a sign, digits, a point, an exponent (`e` of ten, `p` of two),
+    /// or `inf`. `None` for other texts and excessive exponents; smaller ones may still overflow or underflow.
     pub fn parse(text: &str) -> Option<Self> {
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         let negative = text.starts_with('-');
@@ -37,9 +36,8 @@ impl BigNum {
         scanned.into_number()
     }
 
-    /// Reads a whole number of any size in a base from 2 to 62: digits, then the letters in lower case, then, above
-    /// 36, those in upper case; up to 36 both cases are one. Its precision is what it needs, at least 64 bits and
-    /// at most 512 bits.
+    /// Parses an integer of any size in a base from 2 to 62. The digits are 0–9, a–z and A–Z; up to base 36 case is ignored.
+    /// The precision is as needed, from 64 to 512 bits.
     pub fn parse_whole(text: &str, base: u32) -> Option<Self> {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         if digits.is_empty() || !(2..=62).contains(&base) {
@@ -58,7 +56,7 @@ impl BigNum {
     }
 }
 
-/// A power of a base, rounded.
+/// Computes a rounded power.
 fn power_of(base: u32, exponent: usize) -> Option<BigNum> {
     let mut power = BigNum::of_uint(1, FULL);
     let mut square = BigNum::of_uint(u64::from(base), FULL);
@@ -85,7 +83,7 @@ fn digit(byte: u8, base: u32) -> Option<u64> {
     (u32::from(value) < base).then_some(u64::from(value))
 }
 
-/// A natural number that grows by digits: 64 bits at a time, and exactly up to [`DIGITS`] digits.
+/// A natural number built digit by digit, exact up to [`DIGITS`] digits.
 #[derive(Default)]
 struct Natural {
     limbs: Vec<u64>,
@@ -116,7 +114,7 @@ impl Natural {
         self.unit *= base;
     }
 
-    /// Adds the digits gathered to the limbs.
+    /// Adds the pending digits to the limbs.
     fn flush(&mut self) {
         let carry = limbs::mul_small(&mut self.limbs, self.unit, self.part);
         if carry != 0 {
@@ -125,8 +123,7 @@ impl Natural {
         (self.part, self.unit) = (0, 1);
     }
 
-    /// The number of the digits read exactly, and how many were dropped behind them; that a dropped one is not zero
-    /// shows as one digit more.
+    /// The number of the exact digits, and how many digits were dropped after them.
     fn finish(mut self) -> (Vec<u64>, usize) {
         if self.unit > 1 {
             self.flush();
@@ -164,7 +161,7 @@ fn scan(text: &str, negative: bool) -> Option<Scanned> {
     with_exponent(scanned, exponent)
 }
 
-/// The digits read and zeros in place of those dropped: exactly, or more bits of them than a number can have.
+/// Replaces dropped digits by zeros, with more bits of precision than a number has.
 fn widened(limbs: Vec<u64>, dropped: usize, rest: bool) -> (Vec<u64>, i64) {
     if dropped == 0 {
         return (limbs, 0);
@@ -233,7 +230,7 @@ struct Five {
 }
 
 impl Five {
-    /// `5^exponent`, rounded to [`POWER`] bits after each step; none where it is beyond the range of exponents.
+    /// `5^exponent`, rounded to [`POWER`] bits after each step. `None` beyond the range of exponents.
     fn power(exponent: u64) -> Option<Self> {
         /// `5^TABLE` is the largest power that fits 64 bits.
         const TABLE: u64 = 27;

@@ -1,24 +1,24 @@
-//! Texts of numbers.
+//! Formats numbers.
 
 use super::digits::Digits;
 use super::limbs;
 use super::{BigNum, FULL, Form};
 
-/// How a number is laid out.
+/// The layout of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// `-ddd.ddd`
     Fixed,
     /// `-d.ddde±dd`
     Exponent,
-    /// As [`Layout::Exponent`] where the exponent is below -4 or not below the number of digits, else as
-    /// [`Layout::Fixed`]; without zeros at the end.
+    /// [`Layout::Exponent`] if the exponent is below -4 or at least the number of digits, otherwise [`Layout::Fixed`].
+    /// Without trailing zeros.
     General,
 }
 
 impl BigNum {
-    /// The shortest decimal text, without exponent, that reads as this number at its precision; `+Inf`, `-Inf`.
-    /// It may be very long: see [`BigNum::text_len`].
+    /// The shortest decimal text without an exponent that parses back to this number at its precision; `+Inf`, `-Inf`. See
+    /// [`BigNum::text_len`] for its length.
     pub fn to_text(&self) -> String {
         match self.to_i64() {
             Some(n) if n != 0 && self.precision >= 64 => n.to_string(),
@@ -26,14 +26,13 @@ impl BigNum {
         }
     }
 
-    /// About how many bytes the text without exponent has, and never fewer.
+    /// An upper bound of the length of the text without an exponent.
     pub fn text_len(&self) -> usize {
         let places = i64::from(self.exponent).unsigned_abs() * 31 / 100;
         usize::try_from(places).unwrap_or(usize::MAX).saturating_add(usize::from(self.precision) * 31 / 100 + 8)
     }
 
-    /// Whether both are the same number to a reader: whole numbers by their value, others by their texts, so that what
-    /// a text cannot hold does not count.
+    /// Returns `true` if both numbers have the same text: integers compare by value, fractions by their shortest digits.
     pub fn reads_as(&self, other: &Self) -> bool {
         if self.compare(other).is_eq() && (self.precision == other.precision || self.is_whole() || self.is_zero()) {
             return true;
@@ -43,8 +42,8 @@ impl BigNum {
         texts && fractions && self.shortest_digits() == other.shortest_digits()
     }
 
-    /// The text in a layout: with so many digits (behind the point, or, in the general layout, in all), or with the
-    /// fewest that read as this number. All digits cost [`BigNum::digit_steps`].
+    /// Formats with a number of digits (after the point, or in total for the general layout), or with the fewest that parse
+    /// back to this number. Computing all digits takes [`BigNum::digit_steps`].
     pub fn format(&self, layout: Layout, digits: Option<usize>) -> String {
         let sign = if self.negative { "-" } else { "" };
         if self.form == Form::Infinite {
@@ -77,8 +76,7 @@ impl BigNum {
         text
     }
 
-    /// The whole number's digits in base 2, 8, 10 or 16 with its sign; none where it is not whole. They cost
-    /// [`BigNum::digit_steps`].
+    /// The digits of an integer in base 2, 8, 10 or 16. They take [`BigNum::digit_steps`].
     pub fn whole_text(&self, base: u32) -> Option<String> {
         if !self.is_whole() {
             return None;
@@ -100,7 +98,7 @@ impl BigNum {
     }
 }
 
-/// The digits of `bits` bits each.
+/// Formats digits of `bits` bits each.
 fn bit_digits(limbs: &[u64], bits: usize) -> String {
     let length = limbs::bit_len(limbs).div_ceil(bits).max(1);
     let bit = |at: usize| limbs.get(at / 64).is_some_and(|limb| limb >> (at % 64) & 1 == 1);
@@ -108,7 +106,7 @@ fn bit_digits(limbs: &[u64], bits: usize) -> String {
     (0..length).rev().filter_map(|at| char::from_digit(digit(at), 16)).collect()
 }
 
-/// Lays digits out: `places` behind the point (all where none are given), `total` digits in the general layout.
+/// Lays out digits: `places` after the point (by default all), `total` digits in the general layout.
 fn lay_out(text: &mut String, digits: &Digits, layout: Layout, places: Option<usize>, total: usize) {
     let count = digits.digits.len();
     match layout {

@@ -1,47 +1,46 @@
-//! What the writers write into: bytes of text, short texts copied whole, and whoever asked is told how many there are.
+//! The output buffer of the writers. Short texts are copied as blocks of fixed length.
 
 use crate::value::{BLOCK, Block, Text};
 
-/// Blanks, as many as a block has.
+/// A block of spaces.
 const BLANKS: [u8; BLOCK] = [b' '; BLOCK];
 
-/// A newline and the same.
+/// A newline and a block of spaces.
 const LINE: [u8; BLOCK + 1] = {
     let mut line = [b' '; BLOCK + 1];
     line[0] = b'\n';
     line
 };
 
-/// How much room is made beyond what is needed.
-const ROOM: usize = 1024;
+/// Spare capacity allocated beyond what is needed.
+const SPARE: usize = 1024;
 
-/// Bytes that a line is written into that has a mark, a text and a mark, or two texts.
-const MARKED: usize = 64;
-const ENTRY: usize = 80;
-const PAIR: usize = 112;
+/// Sizes of the chunks for a line with a marker, with a key and a marker, and with a key and a value.
+const MARKER_LINE: usize = 64;
+const KEY_LINE: usize = 80;
+const PAIR_LINE: usize = 112;
 
-/// Sets the bytes of `place` at `at`.
+/// Copies `bytes` into `chunk` at `at`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-fn set<const N: usize, const M: usize>(place: &mut [u8; N], at: usize, bytes: &[u8; M]) {
-    place[at..at + M].copy_from_slice(bytes);
+fn set<const N: usize, const M: usize>(chunk: &mut [u8; N], at: usize, bytes: &[u8; M]) {
+    chunk[at..at + M].copy_from_slice(bytes);
 }
 
-/// Text that is being written.
+/// Text under construction.
 #[derive(Debug)]
 pub(in crate::value) struct Buffer {
-    /// The text, and behind it room: bytes that were set once so that they can be written over in pieces of fixed
-    /// length, which takes no call.
+    /// The text and initialized spare bytes after it, so that chunks of fixed length can be copied without a call.
     bytes: Vec<u8>,
-    /// How many of them are text.
+    /// The length of the text.
     len: usize,
-    /// How many bytes stand before these.
+    /// The length of the text that precedes this buffer.
     before: usize,
 }
 
 impl Buffer {
-    /// Appends to `out` what `write` writes.
+    /// Appends the output of `write` to `out`.
     pub fn append<R>(out: &mut String, write: impl FnOnce(&mut Buffer) -> R) -> R {
-        // What is there already is not looked at again.
+        // Existing output is not validated again.
         let (bytes, before) =
             if out.is_empty() { (std::mem::take(out).into_bytes(), 0) } else { (Vec::new(), out.len()) };
         let mut buffer = Buffer { bytes, len: 0, before };
@@ -57,39 +56,39 @@ impl Buffer {
         result
     }
 
-    /// How many bytes there are, those before included.
+    /// The length of the text, including the text that precedes this buffer.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn len(&self) -> usize {
         self.before + self.len
     }
 
-    /// Lets `write` write into the `N` bytes behind the text; as many of them as it says become part of it.
+    /// Lets `write` fill the `N` bytes after the text. It returns how many of them become part of the text.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn write<const N: usize>(&mut self, write: impl Fn(&mut [u8; N]) -> usize) {
         loop {
-            let behind = self.bytes.get_mut(self.len..self.len.wrapping_add(N));
-            if let Some(place) = behind.and_then(<[u8]>::first_chunk_mut) {
-                self.len += write(place);
+            let spare = self.bytes.get_mut(self.len..self.len.wrapping_add(N));
+            if let Some(chunk) = spare.and_then(<[u8]>::first_chunk_mut) {
+                self.len += write(chunk);
                 return;
             }
-            self.make_room(N);
+            self.grow(N);
         }
     }
 
-    /// Writes all of `bytes` behind the text, of which the first `count` become part of it.
+    /// Copies `bytes` after the text; the first `count` of them become part of it.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn put<const N: usize>(&mut self, bytes: &[u8; N], count: usize) {
-        self.write(|place| {
-            *place = *bytes;
+        self.write(|chunk| {
+            *chunk = *bytes;
             count
         });
     }
 
-    /// Room for `count` bytes more, and no more than is soon written: room is set before it is.
+    /// Initializes at least `count` bytes after the text.
     #[cold]
     #[inline(never)]
-    fn make_room(&mut self, count: usize) {
-        self.bytes.resize(self.len + count + ROOM, 0);
+    fn grow(&mut self, count: usize) {
+        self.bytes.resize(self.len + count + SPARE, 0);
     }
 
     #[cfg_attr(not(debug_assertions), inline(always))]
@@ -97,7 +96,7 @@ impl Buffer {
         self.put(&[ascii], 1);
     }
 
-    /// Appends a text whose length is known where this is called.
+    /// Appends a text of constant length.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_all<const N: usize>(&mut self, ascii: &[u8; N]) {
         self.put(ascii, N);
@@ -107,15 +106,15 @@ impl Buffer {
     pub fn push_str(&mut self, text: &str) {
         let end = self.len + text.len();
         if end > self.bytes.len() {
-            self.make_room(text.len());
+            self.grow(text.len());
         }
-        if let Some(place) = self.bytes.get_mut(self.len..end) {
-            place.copy_from_slice(text.as_bytes());
+        if let Some(chunk) = self.bytes.get_mut(self.len..end) {
+            chunk.copy_from_slice(text.as_bytes());
             self.len = end;
         }
     }
 
-    /// Appends a text, as a block where it is one: a copy of fixed length costs less than a call.
+    /// Appends a text, as a block if possible: copying a constant length needs no call.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_text(&mut self, text: &Text<'_>) {
         match text.block() {
@@ -124,21 +123,21 @@ impl Buffer {
         }
     }
 
-    /// Appends a blank and a text.
+    /// Appends a space and a text.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn push_apart(&mut self, text: &Text<'_>) {
+    pub fn push_spaced(&mut self, text: &Text<'_>) {
         let Some(block) = text.block() else {
             self.push(b' ');
             return self.push_str(text.as_str());
         };
-        self.write::<{ 1 + BLOCK }>(|place| {
-            place[0] = b' ';
-            set(place, 1, block);
+        self.write::<{ 1 + BLOCK }>(|chunk| {
+            chunk[0] = b' ';
+            set(chunk, 1, block);
             1 + text.as_str().len()
         });
     }
 
-    /// Appends a text between double quotes, as it is.
+    /// Appends a text between double quotes, without escaping.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_quoted(&mut self, text: &Text<'_>) {
         let Some(block) = text.block() else {
@@ -147,15 +146,15 @@ impl Buffer {
             return self.push(b'"');
         };
         let len = text.as_str().len();
-        self.write::<{ 2 + BLOCK }>(|place| {
-            place[0] = b'"';
-            set(place, 1, block);
-            place[1 + len] = b'"';
+        self.write::<{ 2 + BLOCK }>(|chunk| {
+            chunk[0] = b'"';
+            set(chunk, 1, block);
+            chunk[1 + len] = b'"';
             2 + len
         });
     }
 
-    /// Appends `count` blanks.
+    /// Appends `count` spaces.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn pad(&mut self, count: usize) {
         match count <= BLOCK {
@@ -170,18 +169,18 @@ impl Buffer {
         (0..count).for_each(|_| self.push(b' '));
     }
 
-    /// Appends the first `lead` bytes of a new line, which is a newline and blanks, and `mark`.
+    /// Appends the first `lead` bytes of a new line (a newline and spaces) and `mark`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_line<const M: usize>(&mut self, lead: usize, mark: &[u8; M]) {
         let lead = self.near(lead);
-        self.write::<MARKED>(|place| {
-            set(place, 0, &LINE);
-            set(place, lead, mark);
+        self.write::<MARKER_LINE>(|chunk| {
+            set(chunk, 0, &LINE);
+            set(chunk, lead, mark);
             lead + M
         });
     }
 
-    /// The same with a text before `mark`.
+    /// Appends the first `lead` bytes of a new line, a text and `mark`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_text_line<const M: usize>(&mut self, lead: usize, text: &Text<'_>, mark: &[u8; M]) {
         let Some(block) = text.block() else {
@@ -190,29 +189,29 @@ impl Buffer {
             return self.push_all(mark);
         };
         let (lead, len) = (self.near(lead), text.as_str().len());
-        self.write::<ENTRY>(|place| {
-            set(place, 0, &LINE);
-            set(place, lead, block);
-            set(place, lead + len, mark);
+        self.write::<KEY_LINE>(|chunk| {
+            set(chunk, 0, &LINE);
+            set(chunk, lead, block);
+            set(chunk, lead + len, mark);
             lead + len + M
         });
     }
 
-    /// Appends the first `lead` bytes of a new line, a text, a colon, a blank and another text.
+    /// Appends the first `lead` bytes of a new line, a key, a colon, a space and a value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_pair(&mut self, lead: usize, key: (&Block, usize), text: (&Block, usize)) {
         let lead = self.near(lead);
-        self.write::<PAIR>(|place| {
-            let behind_key = lead + key.1;
-            set(place, 0, &LINE);
-            set(place, lead, key.0);
-            set(place, behind_key, b": ");
-            set(place, behind_key + 2, text.0);
-            behind_key + 2 + text.1
+        self.write::<PAIR_LINE>(|chunk| {
+            let key_end = lead + key.1;
+            set(chunk, 0, &LINE);
+            set(chunk, lead, key.0);
+            set(chunk, key_end, b": ");
+            set(chunk, key_end + 2, text.0);
+            key_end + 2 + text.1
         });
     }
 
-    /// What is left to write of the first `lead` bytes of a line.
+    /// The part of the `lead` bytes that a chunk can hold. Longer leads are written separately.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn near(&mut self, lead: usize) -> usize {
         if lead <= LINE.len() { lead } else { self.far(lead) }
@@ -226,7 +225,7 @@ impl Buffer {
         0
     }
 
-    /// Appends a whole number.
+    /// Appends an integer.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn push_int(&mut self, n: impl itoa::Integer + TryInto<u16>) {
         match n.try_into() {
@@ -235,7 +234,7 @@ impl Buffer {
         }
     }
 
-    /// Appends a number of at most four digits: most are.
+    /// Appends a number of at most four digits, the most common case.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn push_few(&mut self, n: u16) {
         let digits = [n / 1000, n / 100 % 10, n / 10 % 10, n % 10].map(|digit| b'0' + digit as u8);
@@ -244,12 +243,12 @@ impl Buffer {
         self.put(&written.to_le_bytes(), digits.len() - zeros);
     }
 
-    /// Appends what is formatted.
+    /// Appends formatted text.
     pub fn push_format(&mut self, arguments: std::fmt::Arguments<'_>) {
         self.push_str(&arguments.to_string());
     }
 
-    /// Puts `text` where the buffer had `at` bytes.
+    /// Inserts `text` at the position where the buffer had `at` bytes.
     #[cold]
     pub fn insert(&mut self, at: usize, text: &str) {
         let at = at.saturating_sub(self.before).min(self.len);

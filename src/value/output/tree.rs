@@ -1,8 +1,7 @@
-//! What the writers of formats ask of a tree: what each node is, and no more.
+//! The interface between trees and the writers of formats.
 //!
-//! A format is written in one pass over any tree that answers [`Tree::node`]: values of a render as they are, owned
-//! data, and whatever else holds values among texts that are to be written as they stand ([`Node::Spelled`]) and
-//! tags ([`Node::Tagged`]).
+//! Each format is written in one pass over any [`Tree`]: values of a render, owned data, and documents that contain
+//! literal spellings ([`Node::Spelled`]) and tags ([`Node::Tagged`]).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,57 +11,57 @@ use std::slice::Iter;
 
 use crate::value::{Data, Entries, Extended, Map, Text, Value, Writing};
 
-/// A node of a tree that can be written, by reference: copied freely.
+/// A reference to a node of a writable tree.
 pub trait Tree<'t>: Copy + 't {
     /// The items of a list.
     type Items: ExactSizeIterator<Item = Self> + Clone;
-    /// The entries of a map, in the order in which they are written.
+    /// The entries of a map in output order.
     type Entries: ExactSizeIterator<Item = (Key<'t>, Self)> + Clone;
 
-    /// What it is.
+    /// The kind of the node and its content.
     fn node(self) -> Node<'t, Self>;
 
-    /// The text, where it is at hand as such: most nodes are, and need not be taken apart.
+    /// The text of a plain text node. This shortcut covers most nodes.
     #[inline(always)]
     fn as_text(self) -> Option<&'t Text<'t>> {
         None
     }
 
-    /// The keys and values of a map that stand side by side, or else its entries.
+    /// The keys and values of a map as parallel slices.
     ///
     /// # Errors
-    /// The entries do not stand so.
+    /// The entries themselves, if they are not stored that way.
     #[inline(always)]
-    fn side_by_side(entries: Self::Entries) -> Result<(&'t [Text<'t>], &'t [Self]), Self::Entries> {
+    fn as_slices(entries: Self::Entries) -> Result<(&'t [Text<'t>], &'t [Self]), Self::Entries> {
         Err(entries)
     }
 }
 
-/// What a node is.
+/// The kind of a node and its content.
 #[derive(Debug, Clone)]
 pub enum Node<'t, T: Tree<'t>> {
-    /// Nothing.
+    /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// A signed integer.
     Int(i64),
-    /// A whole number above `i64::MAX`.
+    /// An integer above `i64::MAX`.
     Uint(u64),
     /// A 64-bit float.
     Float(f64),
     /// Text.
     Text(Text<'t>),
-    /// Text that had to be made.
+    /// Owned text.
     Made(String),
-    /// Bytes, to be written as text in base64.
+    /// Bytes, written as base64 text.
     Bytes(&'t [u8]),
-    /// A finite number in a spelling that every format and reader takes for it: digits, with a point and a signed
-    /// exponent or without ([`keeps_spelling`](crate::value::yaml::keeps_spelling)).
+    /// A finite number in a spelling that is portable across formats and parsers
+    /// ([`keeps_spelling`](crate::value::yaml::keeps_spelling)).
     Spelled(&'t str),
-    /// The same, where the digits had to be made.
+    /// A finite number in an owned portable spelling.
     Digits(String),
-    /// A node with a tag (`!name`) for formats that have tags.
+    /// A node with a tag (`!name`), for formats that have tags.
     Tagged(&'t str, T),
     /// A list.
     List(T::Items),
@@ -70,27 +69,27 @@ pub enum Node<'t, T: Tree<'t>> {
     Map(T::Entries),
 }
 
-/// The key of an entry. Formats that have only text for keys write its text.
+/// The key of an entry. Formats with only text keys write its text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Key<'t> {
     /// Text.
     Text(Text<'t>),
     /// Null.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// A signed integer.
     Int(i64),
-    /// A whole number above `i64::MAX`.
+    /// An integer above `i64::MAX`.
     Uint(u64),
     /// A 64-bit float.
     Float(f64),
 }
 
 impl<'t> Key<'t> {
-    /// What `value` is as a key; values that are no keys are null.
+    /// The key for `value`; null for values that cannot be keys.
     #[inline]
-    fn of(value: Value<'t>) -> Self {
+    pub(in crate::value) fn of(value: Value<'t>) -> Self {
         match value {
             Value::Str(text) => Key::Text(*text),
             Value::Bool(b) => Key::Bool(b),
@@ -101,7 +100,7 @@ impl<'t> Key<'t> {
         }
     }
 
-    /// The text of the key where keys have to be text.
+    /// The text of the key, for formats with only text keys.
     pub fn to_text(self) -> Cow<'t, str> {
         match self {
             Key::Text(text) => Cow::Borrowed(text.as_str()),
@@ -117,7 +116,7 @@ impl<'t> Key<'t> {
     }
 }
 
-/// The name of a float that is not finite, in formats that have no such numbers.
+/// The name of a non-finite float, for formats without such numbers.
 pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
     match n {
         n if n.is_finite() => None,
@@ -127,28 +126,28 @@ pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
     }
 }
 
-/// The text of two keys, where two have the same.
+/// The text of the first duplicate key.
 #[cold]
-pub(in crate::value) fn twice<'t, T: Tree<'t>>(entries: T::Entries) -> Option<String> {
+pub(in crate::value) fn duplicate<'t, T: Tree<'t>>(entries: T::Entries) -> Option<String> {
     let mut seen = HashSet::with_capacity(entries.len());
     entries.map(|(key, _)| key.to_text()).find(|text| !seen.insert(text.clone())).map(Cow::into_owned)
 }
 
-/// The entries of a map value.
+/// An iterator over the entries of a map value.
 #[derive(Debug, Clone)]
 pub enum MapEntries<'v> {
-    /// In the order of insertion.
+    /// Entries in insertion order.
     Inserted(Iter<'v, Text<'v>>, Iter<'v, Value<'v>>),
-    /// Those that are left in the order of the keys' bytes.
+    /// The remaining entries in byte order of the keys.
     Sorted(&'v Map<'v>, Range<usize>),
-    /// In the order of insertion, the keys not all text.
+    /// Entries in insertion order, with keys other than text.
     Keyed(Iter<'v, Value<'v>>, Iter<'v, Value<'v>>),
-    /// As they were put together.
+    /// A prepared list of entries.
     Listed(std::vec::IntoIter<(Key<'v>, Value<'v>)>),
 }
 
 impl<'v> MapEntries<'v> {
-    /// The entries of a map, with `sorted` in the order of their keys.
+    /// The entries of a map, optionally in key order.
     #[inline]
     pub(in crate::value) fn of(map: &'v Map<'v>, sorted: bool) -> Self {
         match sorted {
@@ -157,18 +156,9 @@ impl<'v> MapEntries<'v> {
         }
     }
 
-    /// The entries of a map whose keys are not all text.
+    /// The entries of a map with keys other than text.
     pub(in crate::value) fn keyed(entries: &Entries<'v>) -> Self {
         Self::Keyed(entries.keys().iter(), entries.values().iter())
-    }
-
-    /// The entries by their keys' texts; of two keys with one text the last one counts.
-    #[cold]
-    fn by_text(entries: &Entries<'v>) -> Self {
-        let mut listed: Vec<_> = entries.iter().rev().map(|(key, value)| (Key::of(key), value)).collect();
-        listed.sort_by_cached_key(|(key, _)| key.to_text());
-        listed.dedup_by(|(later, _), (first, _)| later.to_text() == first.to_text());
-        Self::Listed(listed.into_iter())
     }
 }
 
@@ -217,7 +207,7 @@ impl<'v> Tree<'v> for Value<'v> {
     }
 
     #[inline(always)]
-    fn side_by_side(entries: MapEntries<'v>) -> Result<(&'v [Text<'v>], &'v [Self]), MapEntries<'v>> {
+    fn as_slices(entries: MapEntries<'v>) -> Result<(&'v [Text<'v>], &'v [Self]), MapEntries<'v>> {
         match entries {
             MapEntries::Inserted(keys, values) => Ok((keys.as_slice(), values.as_slice())),
             others => Err(others),
@@ -225,7 +215,7 @@ impl<'v> Tree<'v> for Value<'v> {
     }
 }
 
-/// What a value is; with `sorted` the entries of maps are in the order of their keys.
+/// The node of a value, optionally with map entries in key order.
 #[inline(always)]
 fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     match value {
@@ -241,14 +231,14 @@ fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     }
 }
 
-/// A number in full, elements without their type, and without marks; what has a text that stands for it as that text;
-/// what is not known, or none, is null.
+/// The node of a rare value: numbers in full, elements without types and marks, other values as text. Unknown values and
+/// absent optionals are null.
 #[cold]
 fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     match kind {
         Extended::Number(number) if number.is_finite() => Node::Digits(number.to_text()),
         Extended::Marked(value, _) | Extended::Typed(_, value) | Extended::Optional(value) => view(*value, sorted),
-        Extended::Entries(entries) if sorted => Node::Map(MapEntries::by_text(entries)),
+        Extended::Entries(entries) if sorted => Node::Map(MapEntries::Listed(entries.by_text().into_iter())),
         Extended::Entries(entries) => Node::Map(MapEntries::keyed(entries)),
         Extended::Bytes(bytes) => Node::Bytes(bytes),
         Extended::Written(_, Writing::Spelled(text)) => Node::Spelled(text),
@@ -257,7 +247,7 @@ fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     }
 }
 
-/// A value whose maps are written in the order of their keys' bytes.
+/// A value whose maps are written in key order.
 #[derive(Debug, Clone, Copy)]
 pub struct Sorted<'v>(pub Value<'v>);
 

@@ -1,4 +1,4 @@
-//! The items of lists and the entries of maps.
+//! Access to the items of lists and the entries of maps.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, SeqAccess, Visitor};
@@ -7,7 +7,7 @@ use super::{Coerce, Misfit, Step, ValueDeserializer};
 use crate::value::Value;
 use crate::value::output::{Key, MapEntries};
 
-/// The items of a list, one after the other.
+/// Access to the items of a list.
 pub(super) struct Items<'v, C> {
     items: &'v [Value<'v>],
     at: usize,
@@ -19,7 +19,7 @@ impl<'v, C: Coerce<'v>> Items<'v, C> {
         Self { items, at: 0, language }
     }
 
-    /// How many nobody asked for.
+    /// The number of items not yet requested.
     pub fn left(&self) -> usize {
         self.items.len() - self.at
     }
@@ -41,10 +41,10 @@ impl<'v, C: Coerce<'v>> SeqAccess<'v> for &mut Items<'v, C> {
     }
 }
 
-/// The entries of a map, one after the other.
+/// Access to the entries of a map.
 pub(super) struct Entries<'v, C> {
     entries: MapEntries<'v>,
-    /// The entry whose key was given last.
+    /// The entry whose key was returned last.
     last: Option<(Key<'v>, Value<'v>)>,
     language: C,
 }
@@ -54,7 +54,7 @@ impl<'v, C: Coerce<'v>> Entries<'v, C> {
         Self { entries, last: None, language }
     }
 
-    /// The same error, of what is under the last key.
+    /// Prepends the last key to the path of an error.
     fn here(&self, error: C::Error) -> C::Error {
         match &self.last {
             Some((key, _)) => error.within(Step::Key(key.to_text().into_owned())),
@@ -82,14 +82,14 @@ impl<'v, C: Coerce<'v>> MapAccess<'v> for Entries<'v, C> {
     }
 }
 
-/// The key of an entry.
+/// A deserializer of keys.
 struct KeyDeserializer<'v, E> {
     key: Key<'v>,
     error: std::marker::PhantomData<E>,
 }
 
 impl<'v, E: de::Error> KeyDeserializer<'v, E> {
-    /// The key as text, whatever it is.
+    /// Visits the key as text.
     fn text<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, E> {
         match self.key {
             Key::Text(text) => visitor.visit_borrowed_str(text.as_str()),
@@ -98,7 +98,7 @@ impl<'v, E: de::Error> KeyDeserializer<'v, E> {
     }
 }
 
-/// Methods that ask for text.
+/// Methods for text types.
 macro_rules! texts {
     ($($method:ident)*) => {
         $(fn $method<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, E> { self.text(visitor) })*
@@ -119,7 +119,7 @@ impl<'v, E: de::Error> de::Deserializer<'v> for KeyDeserializer<'v, E> {
         }
     }
 
-    // The names of fields and variants are texts: a number must not choose a field by its place.
+    // Names of fields and variants are text: a number must not select a field by its index.
     texts! { deserialize_str deserialize_string deserialize_char deserialize_identifier }
 
     fn deserialize_option<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, E> {

@@ -4,38 +4,38 @@ use serde::de::value::{MapAccessDeserializer, SeqDeserializer, StrDeserializer};
 use serde::de::{self, Error as _, IntoDeserializer, Visitor};
 
 use super::access::{Entries, Items};
-use super::{Coerce, Misfit};
+use super::coerce::{Coerce, Misfit};
 use crate::stdlib::bignum::BigNum;
 use crate::value::output::MapEntries;
 use crate::value::{Extended, Type, Value};
 
-/// A value, and the language that it is of.
+/// A deserializer of a value by the rules of a language.
 #[derive(Clone, Copy)]
 pub(crate) struct ValueDeserializer<'v, C> {
     pub(super) value: Value<'v>,
     pub(super) language: C,
 }
 
-/// What a deserialisation comes to.
+/// The result of a deserialization.
 type Made<'v, V, C> = Result<V, <C as Coerce<'v>>::Error>;
 
 impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
-    /// A deserializer of `value`, by the rules of a language.
+    /// A deserializer of `value` by the rules of `language`.
     pub fn new(value: Value<'v>, language: C) -> Self {
         Self { value, language }
     }
 
-    /// The same of another value.
+    /// A deserializer of another value in the same language.
     fn of(self, value: Value<'v>) -> Self {
         Self { value, ..self }
     }
 
-    /// The value as one of type `ty`.
+    /// Converts the value to type `ty`.
     fn coerced(self, ty: Type<'static>) -> Result<Self, C::Error> {
         self.language.coerce(self.value, ty).map(|value| self.of(value))
     }
 
-    /// Deserialises what is marked: errors do not tell of it.
+    /// Deserializes a marked value; errors do not reveal it.
     fn marked<T>(self, value: Value<'v>, work: impl FnOnce(Self) -> Made<'v, T, C>) -> Made<'v, T, C> {
         work(self.of(value)).map_err(Misfit::withheld)
     }
@@ -52,7 +52,7 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
         }
     }
 
-    /// The entries of a map, where it is one.
+    /// The entries of a map.
     fn entries(self) -> Option<MapEntries<'v>> {
         match self.value {
             Value::Map(map) => Some(MapEntries::of(map, C::SORTED)),
@@ -90,15 +90,15 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
         }
     }
 
-    /// Bytes, where they are to become a sequence.
+    /// Visits bytes as a sequence.
     fn bytes<V: Visitor<'v>>(bytes: &'v [u8], visitor: V) -> Made<'v, V::Value, C> {
         let mut items = SeqDeserializer::new(bytes.iter().copied());
         let made = visitor.visit_seq(&mut items)?;
         items.end().map(|()| made)
     }
 
-    /// The seconds and nanoseconds of a span of time or a moment, where `name` is a type of the standard library's
-    /// for such.
+    /// The seconds and nanoseconds of a duration or timestamp, if `name` and `fields` are those of the standard library's
+    /// type.
     fn time(self, name: &str, fields: &[&str]) -> Option<Result<(u64, u32), C::Error>> {
         const SECOND: i64 = 1_000_000_000;
         let (seconds, nanos) = match (name, fields, self.value.extended()?) {
@@ -115,7 +115,7 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
     }
 }
 
-/// A number by the narrowest type that holds it.
+/// Visits a number as the narrowest type that holds it.
 fn visit_number<'v, V: Visitor<'v>, E: de::Error>(number: &BigNum, visitor: V) -> Result<V::Value, E> {
     let text = number.to_text();
     let float = number.to_f64().filter(|float| float.is_finite() || !number.is_finite());
@@ -127,7 +127,7 @@ fn visit_number<'v, V: Visitor<'v>, E: de::Error>(number: &BigNum, visitor: V) -
     }
 }
 
-/// Methods that ask for a boolean, a number or text.
+/// Methods for booleans, numbers and text.
 macro_rules! scalars {
     ($($ty:expr => $($method:ident)*;)*) => {
         $($(fn $method<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Self::Error> {
@@ -139,7 +139,7 @@ macro_rules! scalars {
     };
 }
 
-/// Methods that ask for a sequence of some kind.
+/// Methods for sequences.
 macro_rules! sequences {
     ($($method:ident($($arg:ident: $ty:ty),*);)*) => {
         $(fn $method<V: Visitor<'v>>(self, $($arg: $ty,)* visitor: V) -> Result<V::Value, Self::Error> {
@@ -214,7 +214,7 @@ impl<'v, C: Coerce<'v>> de::Deserializer<'v> for ValueDeserializer<'v, C> {
         }
     }
 
-    /// A unit variant is its name; another one a map of its name and its value.
+    /// A unit variant is its name; any other variant is a map from its name to its content.
     fn deserialize_enum<V: Visitor<'v>>(
         self,
         name: &'static str,

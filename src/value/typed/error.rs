@@ -1,35 +1,36 @@
-//! Why a value is no value of a Rust type.
+//! Errors of deserialization.
 
 use std::fmt::{self, Write as _};
 
 use serde::de::{self, Expected, Unexpected};
 
-use super::Misfit;
+use super::coerce::Misfit;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::stdlib::strings::prefix;
 
-/// Bytes of a text that are shown.
+/// Maximum number of bytes of a text in a message.
 const SHOWN: usize = 60;
 
 /// A step into a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// To what is under a key.
+    /// To the value under a key.
     Key(String),
     /// To an item.
     Index(usize),
 }
 
-/// Steps into a value, the innermost first: they are found in this order.
+/// A path into a value. Steps are stored innermost first, in the order in which they are found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Path(Vec<Step>);
 
 impl Path {
-    /// Adds the step that leads to where the path begins so far.
+    /// Prepends a step.
     pub fn begin_with(&mut self, step: Step) {
         self.0.push(step);
     }
 
-    /// Whether it leads nowhere.
+    /// Returns `true` if there are no steps.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -48,7 +49,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Adds the step to what is called `name` to a path: `.name`, or `["a name"]` where the name is no plain word.
+/// Appends a key to a path: `.name`, or `["a name"]` if it is not a plain word.
 pub(crate) fn add_name(path: &mut String, name: &str) {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$') || byte >= 0x80;
     if name.is_empty() || !name.bytes().all(plain) {
@@ -61,41 +62,41 @@ pub(crate) fn add_name(path: &mut String, name: &str) {
     path.push_str(name);
 }
 
-/// What does not fit, and where in the value.
+/// A mismatch and its path in the value.
 #[derive(Debug)]
 pub(super) struct Error {
     path: Path,
-    /// Boxed: results carry it through every step of a deserialisation.
-    fault: Box<Diagnostic>,
+    /// Boxed to keep results small.
+    diagnostic: Box<Diagnostic>,
 }
 
 impl Error {
     fn new(message: String) -> Self {
-        Self { path: Path::default(), fault: Diagnostic::new(Code::Unfit, message) }
+        Self { path: Path::default(), diagnostic: Diagnostic::new(Code::Unfit, message) }
     }
 
-    /// Of the names that there are, `name` is none.
+    /// An unknown field or variant.
     fn unknown(what: &str, name: &str, names: &'static [&'static str]) -> Self {
-        let fault = Self::new(format!("unknown {what} {}", quoted(name))).fault;
-        let fault = fault.with_available(names.iter().copied()).with_suggestion(name, names.iter().copied());
-        Self { path: Path::default(), fault }
+        let diagnostic = Self::new(format!("unknown {what} {}", quoted(name))).diagnostic;
+        let diagnostic = diagnostic.with_available(names.iter().copied()).with_suggestion(name, names.iter().copied());
+        Self { path: Path::default(), diagnostic }
     }
 
-    /// The error as it is reported.
+    /// The diagnostic, with the path in its message.
     pub fn into_diagnostic(self) -> Box<Diagnostic> {
-        let Self { path, mut fault } = self;
+        let Self { path, mut diagnostic } = self;
         if !path.is_empty() {
-            fault.message = format!("{path}: {}", fault.message);
+            diagnostic.message = format!("{path}: {}", diagnostic.message);
         }
-        fault
+        diagnostic
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path.is_empty() {
-            true => f.write_str(&self.fault.message),
-            false => write!(f, "{}: {}", self.path, self.fault.message),
+            true => f.write_str(&self.diagnostic.message),
+            false => write!(f, "{}: {}", self.path, self.diagnostic.message),
         }
     }
 }
@@ -148,7 +149,7 @@ impl de::Error for Error {
     }
 }
 
-/// What was found instead, as a user says it, and not all of a long text.
+/// The description of an unexpected value, with long texts shortened.
 struct Found<'u>(Unexpected<'u>);
 
 impl fmt::Display for Found<'_> {
@@ -164,9 +165,8 @@ impl fmt::Display for Found<'_> {
     }
 }
 
-/// The beginning of a text, in quotes.
+/// A quoted text, shortened if necessary.
 fn quoted(text: &str) -> String {
-    let end = (0..=SHOWN.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    let shown = text.get(..end).unwrap_or_default();
+    let shown = prefix(text, SHOWN);
     if shown.len() < text.len() { format!("{shown:?}…") } else { format!("{shown:?}") }
 }

@@ -1,41 +1,38 @@
-//! Values to KYAML, the subset of YAML that Kubernetes defines (KEP-5295): braces and brackets, every text between
-//! double quotes, a comma behind every entry, indentation that means nothing.
+//! Writes KYAML, the YAML subset of Kubernetes (KEP-5295): braces and brackets, strings in double quotes, a comma after
+//! every entry, insignificant indentation.
 //!
-//! A key stands without quotes where it is a word that no reader takes for something else. A text of several lines
-//! has a line for each of its own, joined by escapes. Lists of nothing but collections have their brackets beside
-//! those of their items.
+//! A key is unquoted if no parser can mistake it for another type. A multi-line text has one output line per line,
+//! joined by escapes. The brackets of a list that contains only collections hug those of its items.
 
 use super::quoted::{escaped, must_escape, numbered};
 use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word};
 use super::write::{bool_text, float};
-use crate::stdlib::encoding::{base64, base64_len};
+use crate::stdlib::base64::{base64, base64_len};
 use crate::value::Text;
-use crate::value::output::{Buffer, Key, Node, Tree, twice};
+use crate::value::output::{Buffer, Key, Node, Tree, duplicate};
 
-/// Writes KYAML. `grow` is told the length of `out` with each node, before a text is written, and may stop the
-/// writing.
+/// A KYAML writer. `grow` receives the length of `out` after each node and before each text, and may stop the writing.
 pub(in crate::value) struct Kyaml<'a, G> {
     out: &'a mut Buffer,
     grow: &'a mut G,
-    /// A key that came twice in a map.
-    twice: Option<String>,
+    /// A key that is duplicated in a map.
+    duplicate: Option<String>,
 }
 
 impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
     pub(in crate::value) const fn new(out: &'a mut Buffer, grow: &'a mut G) -> Self {
-        Self { out, grow, twice: None }
+        Self { out, grow, duplicate: None }
     }
 
-    /// Appends a document with the line that begins it and a final newline; the answer is a key that came twice in
-    /// one map.
+    /// Appends a document with its `---` line and a final newline. Returns a key that is duplicated in a map, if any.
     pub(in crate::value) fn document<'t>(mut self, tree: impl Tree<'t>) -> Result<Option<String>, E> {
         self.out.push_str("---\n");
         self.node(tree.node(), 0)?;
         self.out.push(b'\n');
-        Ok(self.twice)
+        Ok(self.duplicate)
     }
 
-    /// A node, in a collection of this indentation.
+    /// Writes a node inside a collection with this indentation.
     fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize) -> Result<(), E> {
         match node {
             Node::Null => self.out.push_str("null"),
@@ -61,7 +58,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
         (self.grow)(self.out.len())
     }
 
-    /// `[{…}, {…}]`
+    /// Writes `[{…}, {…}]`.
     fn close_list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize) -> Result<(), E> {
         self.out.push(b'[');
         for (at, item) in items.enumerate() {
@@ -97,7 +94,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
                 Key::Text(text) => self.key(text.as_str())?,
                 other => {
                     self.key(&other.to_text())?;
-                    self.twice = self.twice.take().or_else(|| unchecked.take().and_then(twice::<T>));
+                    self.duplicate = self.duplicate.take().or_else(|| unchecked.take().and_then(duplicate::<T>));
                 }
             }
             self.node(value.node(), indent + 2)?;
@@ -108,7 +105,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
         Ok(())
     }
 
-    /// A key with its colon and a space. One too long for readers to look ahead over gets the explicit form.
+    /// Writes a key with its colon and a space. A key beyond the lookahead of parsers gets the explicit form (`? `).
     fn key(&mut self, text: &str) -> Result<(), E> {
         (self.grow)(self.out.len() + text.len())?;
         let begun = self.out.len();
@@ -125,7 +122,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
         Ok(())
     }
 
-    /// A text value between quotes.
+    /// Writes a text value between quotes.
     #[inline]
     fn value_text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
         if !text.is_known_word() && !text.all(is_printable) {
@@ -136,7 +133,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
         Ok(())
     }
 
-    /// Text between quotes; `indent` is that of the closing quote of a text of several lines.
+    /// Writes text between quotes. `indent` is the indentation of the closing quote of a multi-line text.
     fn text(&mut self, text: &str, indent: usize) -> Result<(), E> {
         (self.grow)(self.out.len() + text.len())?;
         if memchr::memchr(b'\n', text.as_bytes()).is_none() {
@@ -146,7 +143,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
         self.out.push_str("\"\\\n");
         for line in text.split_inclusive('\n') {
             self.out.pad(indent);
-            // Blanks that begin a line do not count unless the first is escaped.
+            // Leading spaces are significant only if the first one is escaped.
             self.out.push(if line.starts_with(' ') { b'\\' } else { b' ' });
             escaped(line, self.out, &is_special, &escape);
             self.out.push_str("\\\n");
@@ -164,7 +161,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
     }
 }
 
-/// Whether `byte` stands between quotes as it is, of ASCII.
+/// Returns `true` for ASCII bytes that need no escape between quotes.
 #[inline(always)]
 const fn is_printable(byte: u8) -> bool {
     (byte.wrapping_sub(b' ') < 95) & (byte != b'"') & (byte != b'\\')
@@ -178,8 +175,8 @@ fn is_collection<'t, T: Tree<'t>>(tree: T) -> bool {
     }
 }
 
-/// Whether a key stands without quotes: ASCII letters, digits and `_`, with `-`, `.` and `/` within, and nothing that
-/// a reader takes for something else.
+/// Returns `true` if a key needs no quotes: ASCII letters, digits and `_`, inside also `-`, `.` and `/`, and no text that
+/// a parser reads as another type.
 fn is_bare(text: &Text<'_>) -> bool {
     let bytes = text.as_str().as_bytes();
     let at_end = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
@@ -190,7 +187,7 @@ fn is_bare(text: &Text<'_>) -> bool {
         && !matches!(bytes, [b't' | b'f' | b'T' | b'F'])
 }
 
-/// What is escaped: what no reader shows, and every blank but the space.
+/// Returns `true` for characters to escape: invisible ones, and all white space except the space.
 fn is_special(c: char) -> bool {
     must_escape(c) || (c.is_whitespace() && c != ' ')
 }

@@ -1,39 +1,39 @@
-//! Closing a map: merge keys are unfolded and duplicate keys found.
+//! Completes a map: expands merge keys and finds duplicate keys.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::node::{Entry, Kind, Node, Style};
 use crate::text::Span;
 
-/// What is wrong with a map.
-pub(super) enum MapFault {
-    /// One key twice: its name, the first place and the second.
+/// An error in a map.
+pub(super) enum MapError {
+    /// A duplicate key: its name and the spans of both keys.
     Duplicate(Arc<str>, Span, Span),
     /// `<<` with a value that is neither a map nor a list of maps.
     BadMerge(Span, &'static str),
 }
 
-/// Unfolds `<<` and reports duplicates; the second result is the weight of the entries that merging copied.
+/// Expands `<<` and reports duplicates. Also returns the weight of the entries that merging copied.
 ///
-/// A key of the map itself wins over a merged one wherever it stands; of several merged maps the first wins.
-/// Merged entries stand where the merge key stood.
-pub(super) fn close_map(entries: Vec<Entry>, faults: &mut Vec<MapFault>) -> (Vec<Entry>, u64) {
-    find_duplicates(&entries, faults);
+/// The map's own keys win over merged ones regardless of position; among several merged maps the first wins. Merged
+/// entries take the position of the merge key.
+pub(super) fn close_map(entries: Vec<Entry>, errors: &mut Vec<MapError>) -> (Vec<Entry>, u64) {
+    find_duplicates(&entries, errors);
     if !entries.iter().any(is_merge) {
         return (entries, 0);
     }
-    let mut seen: HashMap<Arc<str>, ()> =
-        entries.iter().filter(|entry| !is_merge(entry)).map(|entry| (entry.name.clone(), ())).collect();
+    let mut seen: HashSet<Arc<str>> =
+        entries.iter().filter(|entry| !is_merge(entry)).map(|entry| entry.name.clone()).collect();
     let (mut out, mut copied) = (Vec::with_capacity(entries.len()), 0);
     for entry in entries {
         if !is_merge(&entry) {
             out.push(entry);
             continue;
         }
-        for merged in merged_maps(&entry.value, faults) {
+        for merged in merged_maps(&entry.value, errors) {
             for inner in merged.as_map().unwrap_or(&[]) {
-                if seen.insert(inner.name.clone(), ()).is_none() {
+                if seen.insert(inner.name.clone()) {
                     copied += inner.key.weight + inner.value.weight;
                     out.push(inner.clone());
                 }
@@ -47,23 +47,23 @@ fn is_merge(entry: &Entry) -> bool {
     &*entry.name == "<<" && entry.key.style == Style::Plain && matches!(entry.key.kind, Kind::Str)
 }
 
-/// The maps that a merge key names.
-fn merged_maps<'n>(value: &'n Node, faults: &mut Vec<MapFault>) -> Vec<&'n Node> {
+/// The maps that a merge key refers to.
+fn merged_maps<'n>(value: &'n Node, errors: &mut Vec<MapError>) -> Vec<&'n Node> {
     let candidates: Vec<&Node> = match &value.kind {
         Kind::List(items) => items.iter().collect(),
         _ => vec![value],
     };
     let bad = candidates.iter().find(|node| node.as_map().is_none());
     if let Some(bad) = bad {
-        faults.push(MapFault::BadMerge(bad.span, bad.kind_name()));
+        errors.push(MapError::BadMerge(bad.span, bad.kind_name()));
         return Vec::new();
     }
     candidates
 }
 
-fn find_duplicates(entries: &[Entry], faults: &mut Vec<MapFault>) {
+fn find_duplicates(entries: &[Entry], errors: &mut Vec<MapError>) {
     let mut report = |first: &Entry, second: &Entry| {
-        faults.push(MapFault::Duplicate(second.name.clone(), first.key.span, second.key.span));
+        errors.push(MapError::Duplicate(second.name.clone(), first.key.span, second.key.span));
     };
     if entries.len() <= 8 {
         for (at, entry) in entries.iter().enumerate() {

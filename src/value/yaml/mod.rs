@@ -1,13 +1,13 @@
-//! YAML in and out.
+//! Reads and writes YAML.
 //!
-//! In: [`read`] turns a source into documents of [`Node`]s by the YAML 1.2 core schema (`yes`, `no`, `on` and
-//! `off` are text, `012` is twelve, dates are text). A node knows its place in the file, so that whoever
-//! finds a fault in a value can point at it; [`Node::to_data`] gives the plain value. Duplicate keys, unknown
-//! tags and keys that are not scalars are errors; aliases and merge keys are copies, counted and bounded.
+//! [`read`] parses a source into documents of [`Node`]s by the YAML 1.2 core schema (`yes`, `no`, `on` and `off` are
+//! text, `012` is twelve, dates are text). A node has a span, so that diagnostics can point at it; [`Node::to_data`]
+//! returns the plain value. Duplicate keys, unknown tags and non-scalar keys are errors. Aliases and merge keys are
+//! copies, counted and bounded.
 //!
-//! Out: [`to_string`] and [`write()`] print a [`Data`](super::Data) so that no reader of YAML 1.1 or 1.2 takes
-//! a text for something else: whatever is not safe without quotes is quoted. They and the formats of
-//! [`write_documents`](super::write_documents) share one way of writing scalars.
+//! [`to_string`] and [`write()`] print a [`Data`](super::Data) so that no YAML 1.1 or 1.2 parser misreads a text:
+//! whatever is not safe unquoted is quoted. They and [`write_documents`](super::write_documents) share one notation of
+//! scalars.
 //!
 //! ```
 //! # #[cfg(feature = "yaml")] {
@@ -20,27 +20,23 @@
 //! # }
 //! ```
 
+#[cfg(feature = "yaml")]
+mod core_schema;
 mod kyaml;
 #[cfg(feature = "yaml")]
 mod merge;
-#[cfg(feature = "yaml")]
 mod node;
-#[cfg(feature = "yaml")]
 mod places;
 mod quoted;
 #[cfg(feature = "yaml")]
 mod read;
 mod scalar;
-#[cfg(feature = "yaml")]
-mod schema;
 mod write;
 
 #[cfg(all(test, feature = "yaml"))]
 mod tests;
 
-#[cfg(feature = "yaml")]
 pub use node::{Entry, Kind, Node, Style};
-#[cfg(feature = "yaml")]
 pub use places::Places;
 #[cfg(feature = "yaml")]
 pub use read::{Tags, read, read_data, read_one, read_with};

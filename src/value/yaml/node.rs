@@ -1,17 +1,17 @@
-//! A node of a YAML document and its place in the file.
+//! Nodes of YAML documents and their positions in the file.
 //!
-//! Nodes share their contents: a clone of a list costs a reference count, so an alias costs nothing until
-//! somebody unfolds it into [`Data`], and how much that can be is bounded while reading ([`super::read`]).
+//! Nodes share their contents: cloning a list increments a reference count, so an alias is free until it is expanded into
+//! [`Data`]. [`super::read`] bounds the total size of these expansions.
 
 use std::sync::Arc;
 
 use crate::text::Span;
 use crate::value::{Data, DataMap};
 
-/// How a scalar is written in the file.
+/// The notation of a scalar in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Without quotes.
+    /// Unquoted.
     Plain,
     /// `'…'`
     SingleQuoted,
@@ -23,20 +23,20 @@ pub enum Style {
     Folded,
 }
 
-/// What a node is.
+/// The kind of a node and its content.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
-    /// `null`, `~`, or nothing at all.
+    /// `null`, `~`, or an empty scalar.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number that fits `i64`.
+    /// An integer that fits `i64`.
     Int(i64),
-    /// A whole number above `i64::MAX` that fits `u64`.
+    /// An integer above `i64::MAX` that fits `u64`.
     Uint(u64),
     /// Any other number.
     Float(f64),
-    /// Text; it is [`Node::text`].
+    /// Text, stored in [`Node::text`].
     Str,
     /// A list.
     List(Arc<Vec<Node>>),
@@ -44,12 +44,12 @@ pub enum Kind {
     Map(Arc<Vec<Entry>>),
 }
 
-/// One key with its value.
+/// An entry of a map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// The key as text: a number or boolean in its canonical spelling, `null` for an empty key.
+    /// The key as text: numbers and booleans in canonical spelling, `null` for an empty key.
     pub name: Arc<str>,
-    /// The key as a node: its place, kind and spelling.
+    /// The key as a node, with its span, kind and spelling.
     pub key: Node,
     /// The value.
     pub value: Node,
@@ -58,30 +58,30 @@ pub struct Entry {
 /// A node of a YAML document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// The place in bytes: a scalar with its quotes, a block scalar from its first character of text, an
-    /// alias where the alias stands, a collection at its beginning.
+    /// The span in bytes: a scalar with its quotes, a block scalar from its first character, an alias at its own
+    /// position, a collection at its start.
     pub span: Span,
-    /// What it is.
+    /// The kind and the content.
     pub kind: Kind,
-    /// How a scalar is written; [`Style::Plain`] for collections.
+    /// The notation of a scalar; [`Style::Plain`] for collections.
     pub style: Style,
-    /// A scalar's text after quotes, escapes and folding; for a number its spelling. Empty for collections.
+    /// The text of a scalar after unquoting, unescaping and folding; the spelling of a number. Empty for collections.
     pub text: Arc<str>,
-    /// A tag that is not of the core schema, as it is written, where such tags are kept.
+    /// An unknown tag as written, if [`Tags::Kept`](super::Tags::Kept) was requested.
     pub tag: Option<Arc<str>>,
-    /// Nodes in this tree, aliases unfolded, and one for each 64 bytes of text.
+    /// The number of nodes in this tree with aliases expanded, plus one for every 64 bytes of text.
     pub(super) weight: u64,
-    /// Levels of collections in this tree.
+    /// The nesting depth of collections in this tree.
     pub(super) height: usize,
 }
 
 impl Node {
-    /// The text, where this is text.
+    /// The text of a string.
     pub fn as_str(&self) -> Option<&str> {
         matches!(self.kind, Kind::Str).then_some(&*self.text)
     }
 
-    /// The items, where this is a list.
+    /// The items of a list.
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.kind {
             Kind::List(items) => Some(items),
@@ -89,7 +89,7 @@ impl Node {
         }
     }
 
-    /// The entries, where this is a map.
+    /// The entries of a map.
     pub fn as_map(&self) -> Option<&[Entry]> {
         match &self.kind {
             Kind::Map(entries) => Some(entries),
@@ -97,17 +97,17 @@ impl Node {
         }
     }
 
-    /// The entry called `name`, where this is a map that has it.
+    /// The entry `name` of a map.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.as_map()?.iter().find(|entry| &*entry.name == name)
     }
 
-    /// The value under `name`, where this is a map that has it.
+    /// The value under `name` of a map.
     pub fn get(&self, name: &str) -> Option<&Node> {
         self.entry(name).map(|entry| &entry.value)
     }
 
-    /// What it is, as a user says it.
+    /// The kind of the node, for messages.
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
             Kind::Null => "null",
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// The value with its aliases unfolded.
+    /// The value with aliases expanded.
     pub fn to_data(&self) -> Data {
         match &self.kind {
             Kind::Null => Data::Null,

@@ -1,11 +1,11 @@
-//! Where the bytes of a scalar's text stand in the file, through quotes, escapes, folding and indentation.
+//! Maps offsets in the text of a scalar to offsets in the file, across quotes, escapes, folding and indentation.
 
 use smallvec::SmallVec;
 
 use super::node::{Node, Style};
 use crate::text::{Source, Span};
 
-/// Where the bytes of a text stand in a file: runs that lie there as they lie in the text.
+/// A map from offsets in a text to offsets in the file, as runs of bytes that are contiguous in both.
 ///
 /// ```
 /// use dropforge::{limits::Limits, text::{Source, Span}, value::yaml};
@@ -19,24 +19,24 @@ use crate::text::{Source, Span};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// Offset in the text and offset in the file, in the order of both; not empty.
+    /// The start of each run as offsets in the text and in the file, ascending in both. Not empty.
     runs: SmallVec<[(u32, u32); 1]>,
-    /// The one place of all bytes, where nobody knows more.
+    /// The span of the whole text, if nothing more precise is known.
     whole: Option<Span>,
 }
 
 impl Places {
-    /// A text that stands in the file as it is, from `file` on.
+    /// The map of a text that is verbatim in the file from offset `file`.
     pub fn at(file: u32) -> Self {
         Self { runs: SmallVec::from_buf([(0, file)]), whole: None }
     }
 
-    /// A text of which is only known that it is somewhere in `span`.
+    /// The map of a text that is somewhere within `span`.
     pub fn whole(span: Span) -> Self {
         Self { whole: Some(span), ..Self::at(span.start) }
     }
 
-    /// Every byte of the text is at one place.
+    /// Records that offset `text` of the text is at offset `file` of the file.
     fn add(&mut self, text: usize, file: usize) {
         let Span { start: text, end: file } = Span { start: Span::of(text..text).start, end: Span::of(file..file).end };
         match self.runs.last() {
@@ -49,7 +49,7 @@ impl Places {
         }
     }
 
-    /// The offset in the file of an offset in the text.
+    /// Maps an offset in the text to the file.
     pub fn offset(&self, at: u32) -> u32 {
         if let Some(whole) = self.whole {
             return whole.start;
@@ -59,7 +59,7 @@ impl Places {
         file.saturating_add(at.saturating_sub(text))
     }
 
-    /// The place in the file of a place in the text.
+    /// Maps a span in the text to the file.
     pub fn span(&self, within: Span) -> Span {
         if let Some(whole) = self.whole {
             return whole;
@@ -68,7 +68,7 @@ impl Places {
         Span::new(start, end.max(start))
     }
 
-    /// The places of a part of the text.
+    /// The map of a part of the text.
     pub fn part(&self, within: Span) -> Places {
         if self.whole.is_some() {
             return self.clone();
@@ -83,8 +83,7 @@ impl Places {
 }
 
 impl Node {
-    /// Where the bytes of this scalar's text stand in the file it was read from; `None` where the file does not say,
-    /// as for an alias.
+    /// The offset map of this scalar's text. `None` if the text is not at the node's span, as for an alias.
     pub fn places(&self, source: &Source) -> Option<Places> {
         let raw = source.slice(self.span);
         let start = self.span.start as usize;
@@ -97,8 +96,7 @@ impl Node {
         }
     }
 
-    /// The place in the file of the bytes `within` of this scalar's text, and the scalar's own place where the file does
-    /// not say where they are.
+    /// Maps a span in this scalar's text to the file. Falls back to the span of the scalar.
     ///
     /// ```
     /// use dropforge::{limits::Limits, text::{Source, Span}, value::yaml};
@@ -114,26 +112,26 @@ impl Node {
     }
 }
 
-/// A scalar in quotes or without, which may have several lines.
+/// A flow scalar: plain or quoted, possibly on several lines.
 struct Flow<'s> {
     raw: &'s str,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     start: usize,
     text: &'s str,
-    /// The bytes that an escape at the beginning takes in the file, and what it makes; `None` where there is none.
-    escapes: fn(&str) -> Option<(usize, Made)>,
+    /// Parses an escape at the start: its length in the file, and what it stands for.
+    escapes: fn(&str) -> Option<(usize, Escape)>,
 }
 
-/// What an escape makes.
-enum Made {
-    /// As many bytes of text.
+/// The meaning of an escape.
+enum Escape {
+    /// A character of this many bytes.
     Bytes(usize),
-    /// Nothing, and the line ends.
+    /// A line continuation.
     LineEnd,
 }
 
 impl Flow<'_> {
-    /// Walks through both texts side by side; `from` is behind the quote.
+    /// Walks the file and the text in parallel. `from` is the offset after the quote.
     fn places(&self, from: usize) -> Option<Places> {
         let mut places = Places::at(Span::of(self.start + from..self.start).start);
         let (mut in_raw, mut in_text) = (from, 0);
@@ -146,12 +144,12 @@ impl Flow<'_> {
         (in_text == self.text.len()).then_some(places)
     }
 
-    /// The bytes that come next in the file and in the text.
+    /// The lengths of the next step in the file and in the text.
     fn step(&self, in_raw: usize, in_text: usize) -> Option<(usize, usize)> {
         let (rest, text) = (self.raw.get(in_raw..)?, self.text.get(in_text..)?);
         match (self.escapes)(rest) {
-            Some((taken, Made::Bytes(made))) => return Some((taken, made)),
-            Some((taken, Made::LineEnd)) => {
+            Some((taken, Escape::Bytes(made))) => return Some((taken, made)),
+            Some((taken, Escape::LineEnd)) => {
                 let (more, breaks) = breaks(rest.get(taken..)?);
                 return Some((taken + more, newlines(text, breaks)?));
             }
@@ -174,7 +172,7 @@ fn newlines(text: &str, count: usize) -> Option<usize> {
     text.bytes().take(count).all(|byte| byte == b'\n').then_some(count)
 }
 
-/// How many bytes of blanks and line breaks `rest` begins with, and how many breaks these are.
+/// The length of the white space at the start of `rest`, and the number of line breaks in it.
 fn breaks(rest: &str) -> (usize, usize) {
     let bytes = rest.as_bytes();
     let (mut at, mut count) = (0, 0);
@@ -190,40 +188,40 @@ fn breaks(rest: &str) -> (usize, usize) {
     (at, count)
 }
 
-fn plain(_: &str) -> Option<(usize, Made)> {
+fn plain(_: &str) -> Option<(usize, Escape)> {
     None
 }
 
-fn single(rest: &str) -> Option<(usize, Made)> {
-    rest.starts_with("''").then_some((2, Made::Bytes(1)))
+fn single(rest: &str) -> Option<(usize, Escape)> {
+    rest.starts_with("''").then_some((2, Escape::Bytes(1)))
 }
 
-fn double(rest: &str) -> Option<(usize, Made)> {
+fn double(rest: &str) -> Option<(usize, Escape)> {
     let escaped = rest.strip_prefix('\\')?.chars().next()?;
     let digits = match escaped {
         'x' => 2,
         'u' => 4,
         'U' => 8,
-        'N' | '_' => return Some((2, Made::Bytes(2))),
-        'L' | 'P' => return Some((2, Made::Bytes(3))),
-        '\r' if rest.get(2..).is_some_and(|rest| rest.starts_with('\n')) => return Some((3, Made::LineEnd)),
-        '\n' | '\r' => return Some((2, Made::LineEnd)),
-        other => return Some((1 + other.len_utf8(), Made::Bytes(1))),
+        'N' | '_' => return Some((2, Escape::Bytes(2))),
+        'L' | 'P' => return Some((2, Escape::Bytes(3))),
+        '\r' if rest.get(2..).is_some_and(|rest| rest.starts_with('\n')) => return Some((3, Escape::LineEnd)),
+        '\n' | '\r' => return Some((2, Escape::LineEnd)),
+        other => return Some((1 + other.len_utf8(), Escape::Bytes(1))),
     };
     let code = |rest: &str| u32::from_str_radix(rest.get(2..2 + digits)?, 16).ok();
     let first = code(rest)?;
-    // Two halves of a surrogate pair are one character.
+    // A surrogate pair is one character.
     if matches!(first, 0xD800..=0xDBFF) {
-        return Some((2 * (2 + digits), Made::Bytes(4)));
+        return Some((2 * (2 + digits), Escape::Bytes(4)));
     }
-    Some((2 + digits, Made::Bytes(char::from_u32(first)?.len_utf8())))
+    Some((2 + digits, Escape::Bytes(char::from_u32(first)?.len_utf8())))
 }
 
-/// A block whose first line of text begins at `start`.
+/// The offset map of a block scalar whose first line of text is at `start`.
 fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
     let mut line_start = file.get(..start)?.rfind('\n').map_or(0, |n| n + 1);
     let indent = start - line_start;
-    // The first line of text may come after empty ones.
+    // Empty lines may precede the first line of text.
     for _ in text.bytes().take_while(|&byte| byte == b'\n') {
         line_start = file.get(..line_start.checked_sub(1)?)?.rfind('\n').map_or(0, |n| n + 1);
     }
@@ -251,7 +249,7 @@ fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
         }
         if text.get(at..)?.bytes().all(|byte| byte == b'\n') {
             if places.offset(Span::of(text.len()..text.len()).start) as usize > file.len() {
-                // The text has the line end that the file's last line lacks.
+                // The text has a final newline that the file lacks.
                 places.add(text.len(), file.len());
             }
             return Some(places);
@@ -261,7 +259,7 @@ fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
     None
 }
 
-/// How many bytes of a folded text stand between two lines.
+/// The length of the separator between two lines of a folded text.
 fn separator(text: &str) -> usize {
     match text.bytes().take_while(|&byte| byte == b'\n').count() {
         0 => usize::from(text.starts_with(' ')),

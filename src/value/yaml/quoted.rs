@@ -1,9 +1,9 @@
-//! Text between double quotes.
+//! Double-quoted text.
 
 use super::scalar::is_clean;
 use crate::value::output::Buffer;
 
-/// Appends `text` between double quotes. What has no short escape is escaped by its number.
+/// Appends `text` between double quotes. Characters without a short escape are written by code point.
 pub(super) fn quoted(text: &str, out: &mut Buffer) {
     out.push(b'"');
     escaped(text, out, &|c| must_escape(c), &|c, out| match c {
@@ -15,7 +15,7 @@ pub(super) fn quoted(text: &str, out: &mut Buffer) {
     out.push(b'"');
 }
 
-/// Appends `text` with escapes: `"` and `\` always, and what `special` picks by what `escape` writes for it.
+/// Appends `text` with escapes for `"`, `\`, and the characters that `special` selects and `escape` writes.
 pub(super) fn escaped(
     text: &str,
     out: &mut Buffer,
@@ -44,7 +44,7 @@ pub(super) fn escaped(
     out.push_str(text.get(clean..).unwrap_or(""));
 }
 
-/// Appends the escape of the character `code` by its number.
+/// Appends the escape of a code point.
 pub(super) fn numbered(code: u32, out: &mut Buffer) {
     match code {
         0..=0xFF => out.push_format(format_args!("\\x{code:02X}")),
@@ -53,8 +53,8 @@ pub(super) fn numbered(code: u32, out: &mut Buffer) {
     }
 }
 
-/// Characters that a reader refuses, folds, strips or cannot show: controls, line and paragraph separators,
-/// no-break space, zero-width and direction marks, the byte order mark, noncharacters.
+/// Returns `true` for characters that parsers reject, fold or strip, or that are invisible: controls, line and paragraph
+/// separators, no-break space, zero-width and direction marks, the byte order mark, noncharacters.
 pub(super) fn must_escape(c: char) -> bool {
     let code = u32::from(c);
     matches!(code,

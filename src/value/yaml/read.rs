@@ -1,48 +1,47 @@
-//! Text to nodes: the one place that knows the YAML parser we use.
+//! Builds nodes from parser events. No other module uses the YAML parser.
 //!
-//! Events come in, nodes are built on an explicit stack of open collections, so depth costs no host stack and
-//! is bounded by [`Limits::value_depth`]. What aliases and merge keys copy is counted before it can be
-//! unfolded: at most ten times the nodes of the file and ten thousand more, where 64 bytes of text count as
-//! one more node.
+//! Open collections are on an explicit stack, so nesting uses no host stack and is bounded by [`Limits::value_depth`].
+//! Copies by aliases and merge keys are counted before they are expanded: at most ten times the nodes of the file plus
+//! ten thousand, where every 64 bytes of text count as a node.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
-use super::merge::{MapFault, close_map};
+use super::core_schema;
+use super::merge::{MapError, close_map};
 use super::node::{Entry, Kind, Node, Style};
-use super::schema;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::Data;
 
-/// How many nodes aliases may copy for each node of the file, and how many in any case.
+/// Allowance for copies by aliases: nodes per node of the file, and additional nodes.
 const COPIES_PER_NODE: u64 = 10;
 const FREE_COPIES: u64 = 10_000;
 
 type Errors = Vec<Box<Diagnostic>>;
 
-/// Reads every document of `source`. An empty document is a null; an empty file has no document.
+/// Reads all documents of `source`. An empty document is null; an empty file has no documents.
 ///
 /// # Errors
-/// Everything that can be found in one pass: the first syntax error and, before it, duplicate keys, unknown
-/// tags, keys that are not scalars and bad merges; too deep nesting and too many copies by aliases.
+/// All errors up to the first syntax error: duplicate keys, unknown tags, non-scalar keys, bad merges, excessive nesting
+/// and excessive copies by aliases.
 pub fn read(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Vec<Node>, Errors> {
     read_with(source, limits, Tags::Refused)
 }
 
-/// What becomes of tags that are not of the core schema.
+/// The treatment of tags outside the core schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tags {
-    /// They are errors.
+    /// Such tags are errors.
     Refused,
-    /// They are [`Node::tag`]; a scalar is what it is without.
+    /// Such tags become [`Node::tag`]; a scalar is resolved as if it had no tag.
     Kept,
 }
 
-/// [`read`], where unknown tags are kept or refused.
+/// Reads all documents of `source`, keeping or refusing unknown tags.
 ///
 /// # Errors
 /// As [`read`].
@@ -51,7 +50,7 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
         return Err(vec![Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::default(), "")]);
     }
     let options = granit_parser::options! { emit_comments: false };
-    let mut reader = Reader {
+    let mut builder = Builder {
         source,
         limits,
         tags,
@@ -64,24 +63,24 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
     };
     for event in Parser::new_from_str_with_options(source.text(), options) {
         let step = match event {
-            Ok((event, span)) => reader.event(event, span),
+            Ok((event, span)) => builder.event(event, span),
             Err(error) => Err(scan_error(source, limits, &error)),
         };
         if let Err(fatal) = step {
-            reader.errors.push(fatal);
+            builder.errors.push(fatal);
             break;
         }
-        if reader.errors.len() >= limits.diagnostics {
+        if builder.errors.len() >= limits.diagnostics {
             break;
         }
     }
-    if reader.errors.is_empty() { Ok(reader.documents) } else { Err(reader.errors) }
+    if builder.errors.is_empty() { Ok(builder.documents) } else { Err(builder.errors) }
 }
 
-/// Reads a source that holds at most one document; an empty file is a null.
+/// Reads a source with at most one document. An empty file is null.
 ///
 /// # Errors
-/// As [`read`], and when there is a second document.
+/// As [`read`], and a second document.
 pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Node, Errors> {
     let mut documents = read(source, limits)?;
     if let Some(second) = documents.get(1) {
@@ -95,7 +94,7 @@ pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<No
     Ok(documents.pop().unwrap_or_else(|| scalar_node(Span::default(), Kind::Null, Style::Plain, "")))
 }
 
-/// Reads a source that holds at most one document as a plain value.
+/// Reads a source with at most one document as a plain value.
 ///
 /// # Errors
 /// As [`read_one`].
@@ -103,7 +102,7 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> std::result::Result<D
     read_one(source, limits).map(|node| node.to_data())
 }
 
-/// A collection that is still open.
+/// A collection under construction.
 struct Open {
     start: Span,
     anchor: usize,
@@ -118,25 +117,25 @@ enum Items {
     Map(Vec<Entry>, Option<Node>),
 }
 
-struct Reader<'s> {
+struct Builder<'s> {
     source: &'s Arc<Source>,
     limits: &'s Limits,
     tags: Tags,
     stack: Vec<Open>,
-    /// Finished nodes with an anchor, by the parser's number.
+    /// Completed nodes with an anchor, by the parser's id.
     anchors: HashMap<usize, Node>,
     documents: Vec<Node>,
     errors: Errors,
-    /// Weight of the nodes seen so far, without copies.
+    /// Weight of the nodes read so far, without copies.
     source_weight: u64,
-    /// Weight of what aliases and merges copied.
+    /// Weight of the copies by aliases and merges.
     copied: u64,
 }
 
-impl Reader<'_> {
+impl Builder<'_> {
     fn event(&mut self, event: Event<'_>, span: granit_parser::Span) -> Result<()> {
         let Span { start, end } = place(span);
-        // A block that ends with the file may have a line end that the file lacks.
+        // The span of a block scalar at the end of the file may include a newline that the file lacks.
         let len = Span::of(0..self.source.text().len()).end;
         let place = Span { start: start.min(len), end: end.min(len) };
         match event {
@@ -172,20 +171,20 @@ impl Reader<'_> {
             ScalarStyle::Folded => Style::Folded,
         };
         let kind = match tag.map(core_suffix) {
-            None if style == Style::Plain => schema::plain(text),
+            None if style == Style::Plain => core_schema::plain(text),
             None | Some(Some("!")) => Kind::Str,
-            Some(Some(suffix)) => schema::tagged(suffix, text).unwrap_or_else(|why| {
+            Some(Some(suffix)) => core_schema::tagged(suffix, text).unwrap_or_else(|why| {
                 self.error(span, why);
                 Kind::Null
             }),
-            Some(None) if self.tags == Tags::Kept && style == Style::Plain => schema::plain(text),
+            Some(None) if self.tags == Tags::Kept && style == Style::Plain => core_schema::plain(text),
             Some(None) => Kind::Str,
         };
         let tag = tag.filter(|tag| core_suffix(tag).is_none()).and_then(|tag| self.unknown_tag(tag, span));
         Node { tag, ..scalar_node(span, kind, style, text) }
     }
 
-    /// The tag, where such tags are kept.
+    /// Keeps or reports an unknown tag.
     fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<str>> {
         let name = tag.to_string();
         if self.tags == Tags::Kept {
@@ -221,9 +220,9 @@ impl Reader<'_> {
         let kind = match open.items {
             Items::List(items) => Kind::List(Arc::new(items)),
             Items::Map(entries, _) => {
-                let mut faults = Vec::new();
-                let (entries, copied) = close_map(entries, &mut faults);
-                faults.into_iter().for_each(|fault| self.map_fault(fault));
+                let mut errors = Vec::new();
+                let (entries, copied) = close_map(entries, &mut errors);
+                errors.into_iter().for_each(|error| self.map_error(error));
                 weight += copied;
                 self.charge(copied, open.start)?;
                 Kind::Map(Arc::new(entries))
@@ -234,15 +233,15 @@ impl Reader<'_> {
         self.finish(node, open.anchor)
     }
 
-    fn map_fault(&mut self, fault: MapFault) {
-        let error = match fault {
-            MapFault::Duplicate(name, first, second) => {
+    fn map_error(&mut self, error: MapError) {
+        let error = match error {
+            MapError::Duplicate(name, first, second) => {
                 Diagnostic::new(Code::DuplicateKey, format!("the key `{name}` is given twice"))
                     .at(self.source, second, "again here")
                     .at(self.source, first, "first here")
                     .with_help("keep one of them; a map has each key once")
             }
-            MapFault::BadMerge(span, kind) => {
+            MapError::BadMerge(span, kind) => {
                 Diagnostic::new(Code::InputSyntax, format!("`<<` takes a map or a list of maps, not a {kind}"))
                     .at(self.source, span, "")
                     .with_help("write the key as `\"<<\"` if it is data")
@@ -265,14 +264,14 @@ impl Reader<'_> {
             return Err(Limit::ValueDepth.error(self.limits.value_depth as u64).at(self.source, span, ""));
         }
         self.charge(node.weight, span)?;
-        // The text stands elsewhere, so offsets in it have no place under the alias.
+        // The text is elsewhere, so offsets into it cannot be mapped to the alias.
         if node.style != Style::Plain || !node.text.is_empty() {
             node.style = Style::Folded;
         }
         self.finish(node, 0)
     }
 
-    /// Counts copied nodes.
+    /// Charges for copied nodes.
     fn charge(&mut self, weight: u64, span: Span) -> Result<()> {
         self.copied = self.copied.saturating_add(weight);
         if self.copied <= self.source_weight.saturating_mul(COPIES_PER_NODE).saturating_add(FREE_COPIES) {
@@ -285,7 +284,7 @@ impl Reader<'_> {
             )))
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a completed node to the innermost open collection.
     fn finish(&mut self, node: Node, anchor: usize) -> Result<()> {
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());
@@ -321,7 +320,7 @@ impl Reader<'_> {
 fn key_name(key: &Node) -> Arc<str> {
     match key.kind {
         Kind::Str => key.text.clone(),
-        _ => schema::key_name(&key.kind, &key.text).into(),
+        _ => core_schema::key_name(&key.kind, &key.text).into(),
     }
 }
 
@@ -330,7 +329,7 @@ fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
     Node { span, kind, style, text: text.into(), tag: None, weight, height: 0 }
 }
 
-/// The name of a tag of the core schema, `!` for the tag that only says "not plain".
+/// The name of a core schema tag, or `!` for the non-specific tag.
 fn core_suffix(tag: &Tag) -> Option<&str> {
     if tag.handle().is_empty() && tag.suffix() == "!" { Some("!") } else { tag.core_suffix() }
 }

@@ -1,45 +1,45 @@
-//! How a scalar has to be written so that every reader of YAML 1.1 and 1.2 reads it back as what it is.
+//! Classifies scalars by how they must be written so that every YAML 1.1 and 1.2 parser reads them back unchanged.
 //!
-//! A text is looked at once, a table's row for each byte: what holds of all its bytes decides most texts, and only
-//! those that begin like a number, or have blanks and colons, are looked at again.
+//! One pass intersects table entries of all bytes, which decides most texts. Only texts that start like a number or
+//! contain spaces and colons are scanned again.
 
 use super::quoted::must_escape;
-use crate::value::{Block, Text, all_bytes};
+use crate::value::text::{Block, Text, all_bytes};
 
-/// A key or text longer than this is never written plain: readers look no further for the end of a key.
+/// Maximum length of an unquoted key or text: parsers look no further ahead for the end of a key.
 pub(super) const LONGEST_PLAIN: usize = 1000;
 
-/// How a text is written.
+/// A notation of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Without quotes.
+    /// Unquoted.
     Plain,
-    /// Between double quotes, as it is.
+    /// Double-quoted, without escapes.
     Clean,
-    /// As a literal block.
+    /// A literal block.
     Block,
-    /// Between double quotes, with escapes.
+    /// Double-quoted, with escapes.
     Escaped,
 }
 
-/// May stand in a text without quotes.
+/// May occur in an unquoted text.
 const WITHIN: u8 = 1;
-/// The same, and means nothing whatever stands beside it.
+/// May occur in an unquoted text, whatever its neighbors.
 const CALM: u8 = 2;
-/// May stand in a line of a literal block.
+/// May occur in a line of a literal block.
 const LINE: u8 = 4;
-/// May stand between double quotes.
+/// May occur between double quotes without an escape.
 const CLEAN: u8 = 8;
-/// May begin a text without quotes.
+/// May start an unquoted text.
 const OPENS: u8 = 16;
-/// Is no blank.
+/// Not a space.
 const UNSPACED: u8 = 32;
-/// May stand in what some reader takes for a number.
+/// May occur in a text that some parser reads as a number.
 const NUMBER: u8 = 64;
 
-/// What holds of each byte. Of bytes beyond ASCII those are clean that begin no character which must be escaped.
-const OF: [u8; 256] = {
-    let mut of = [0; 256];
+/// The flags of each byte. A non-ASCII byte is clean if no character that starts with it must be escaped.
+const FLAGS: [u8; 256] = {
+    let mut flags = [0; 256];
     let mut byte = 0;
     while byte < 256 {
         let b = byte as u8;
@@ -47,15 +47,16 @@ const OF: [u8; 256] = {
         let calm = word || in_set(b, b"_-./@+=()[]{}$%^;<>~!?*&,|'\"\\");
         let within = calm || in_set(b, b" :#");
         let printable = b >= b' ' && b < 0x7F;
-        let far = b >= 0x80 && !in_set(b, &[0xC2, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4]);
-        let clean = far || (printable && b != b'"' && b != b'\\');
-        let line = far || printable || b == b'\n' || b == b'\t';
+        let unicode = b >= 0x80 && !in_set(b, &[0xC2, 0xD8, 0xE1, 0xE2, 0xE3, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4]);
+        let clean = unicode || (printable && b != b'"' && b != b'\\');
+        let line = unicode || printable || b == b'\n' || b == b'\t';
         let opens = word || in_set(b, b"/_.($^<");
-        of[byte] = flag(within, WITHIN) | flag(calm, CALM) | flag(line, LINE) | flag(clean, CLEAN) | flag(opens, OPENS);
-        of[byte] |= flag(b != b' ', UNSPACED) | flag(b.is_ascii_hexdigit() || in_set(b, b"xXoO_,.:+-"), NUMBER);
+        flags[byte] =
+            flag(within, WITHIN) | flag(calm, CALM) | flag(line, LINE) | flag(clean, CLEAN) | flag(opens, OPENS);
+        flags[byte] |= flag(b != b' ', UNSPACED) | flag(b.is_ascii_hexdigit() || in_set(b, b"xXoO_,.:+-"), NUMBER);
         byte += 1;
     }
-    of
+    flags
 };
 
 const fn flag(holds: bool, flag: u8) -> u8 {
@@ -73,23 +74,22 @@ const fn in_set(byte: u8, set: &[u8]) -> bool {
     false
 }
 
-/// Whether `byte` stands between double quotes as it is, whatever follows.
+/// Returns `true` if `byte` needs no escape between double quotes, whatever follows.
 pub(super) const fn is_clean(byte: u8) -> bool {
-    OF[byte as usize] & CLEAN != 0
+    FLAGS[byte as usize] & CLEAN != 0
 }
 
-/// Whether `text` is a word that every reader reads as such without quotes: most keys and many texts are, and the
-/// answer takes a few instructions. One that is not may still be plain.
+/// Returns `true` if `text` is a word that every parser reads unquoted as text, as most keys and many texts are. This
+/// test takes a few instructions. Other texts may be plain, too.
 #[inline(always)]
 pub(in crate::value) fn is_word(text: &Text<'_>) -> bool {
     text.is_known_word() || is_found_word(text.as_str(), text.block())
 }
 
-/// Takes the text apart, as it is at hand in parts.
 #[inline(never)]
 fn is_found_word(text: &str, block: Option<&Block>) -> bool {
     let is_letter = |byte: u8| (byte | 0x20).wrapping_sub(b'a') < 26;
-    // `-`, `.`, `/` and the digits follow one another.
+    // `-`, `.`, `/` and the digits are consecutive.
     if !all_bytes(text, block, |byte| is_letter(byte) | (byte.wrapping_sub(b'-') < 13) | (byte == b'_')) {
         return false;
     }
@@ -99,8 +99,7 @@ fn is_found_word(text: &str, block: Option<&Block>) -> bool {
     (opening == 0 || is_word_after(opening, bytes)) && bytes.len() <= LONGEST_PLAIN
 }
 
-/// Of each byte that a word may begin with how many letters reserved words have that begin so, a bit for each; of
-/// others that they begin none.
+/// For each first byte of a word, the set of lengths of reserved words that start with it. Other bytes are `NO_LETTER`.
 const OPENING: [u16; 256] = {
     let mut opening = [NO_LETTER; 256];
     let mut byte = 0;
@@ -121,12 +120,12 @@ const OPENING: [u16; 256] = {
     opening
 };
 
-/// Begins no word.
+/// Starts no word.
 const NO_LETTER: u16 = 1 << 15;
-/// Begins a number where no letter follows: `e3`, `e-`.
+/// Starts a number unless a letter follows: `e3`, `e-`.
 const EXPONENT: u16 = 1 << 14;
 
-/// Whether `bytes`, which are some that a word may have, are one where they begin so.
+/// Returns `true` if `bytes`, which may all occur in a word, form one that has this opening.
 fn is_word_after(opening: u16, bytes: &[u8]) -> bool {
     match opening {
         NO_LETTER => false,
@@ -135,62 +134,60 @@ fn is_word_after(opening: u16, bytes: &[u8]) -> bool {
     }
 }
 
-/// How `text` is written where a literal block may stand.
+/// The notation of `text` where a literal block is possible.
 pub(super) fn class(text: &str) -> Class {
-    let facts = facts(text);
-    if facts & WITHIN != 0 && is_plain(text.as_bytes(), facts) {
-        Class::Plain
-    } else if facts & CLEAN != 0 {
-        Class::Clean
-    } else if is_block_safe(text, facts) {
-        Class::Block
-    } else {
-        Class::Escaped
+    let flags = common_flags(text);
+    match class_of(text, flags) {
+        Class::Escaped if is_block_safe(text, flags) => Class::Block,
+        class => class,
     }
 }
 
-/// How `text` is written on one line.
+/// The notation of `text` on one line.
 pub(super) fn class_in_line(text: &str) -> Class {
-    let facts = facts(text);
-    if facts & WITHIN != 0 && is_plain(text.as_bytes(), facts) {
+    class_of(text, common_flags(text))
+}
+
+fn class_of(text: &str, flags: u8) -> Class {
+    if flags & WITHIN != 0 && is_plain(text.as_bytes(), flags) {
         Class::Plain
-    } else if facts & CLEAN != 0 {
+    } else if flags & CLEAN != 0 {
         Class::Clean
     } else {
         Class::Escaped
     }
 }
 
-/// What holds of every byte.
-fn facts(text: &str) -> u8 {
-    text.bytes().fold(u8::MAX, |facts, byte| facts & OF[usize::from(byte)])
+/// The flags that all bytes have in common.
+fn common_flags(text: &str) -> u8 {
+    text.bytes().fold(u8::MAX, |flags, byte| flags & FLAGS[usize::from(byte)])
 }
 
-/// Whether every reader reads this text, of bytes that may stand in one, without quotes as that text.
-fn is_plain(bytes: &[u8], facts: u8) -> bool {
+/// Returns `true` if every parser reads this text unquoted as itself. All bytes have the flag [`WITHIN`].
+fn is_plain(bytes: &[u8], flags: u8) -> bool {
     let (Some(&first), Some(&last)) = (bytes.first(), bytes.last()) else { return false };
-    if OF[usize::from(first)] & OPENS == 0 || bytes.len() > LONGEST_PLAIN {
+    if FLAGS[usize::from(first)] & OPENS == 0 || bytes.len() > LONGEST_PLAIN {
         return false;
     }
-    // What means something beside another byte stands beside a blank.
-    let marked = || facts & UNSPACED == 0 && bytes.windows(2).any(is_mark);
-    if facts & CALM == 0 && (matches!(last, b' ' | b':') || marked()) {
+    // Colons and hashes are special next to a space.
+    let marked = || flags & UNSPACED == 0 && bytes.windows(2).any(is_mark);
+    if flags & CALM == 0 && (matches!(last, b' ' | b':') || marked()) {
         return false;
     }
-    // A text that begins with a letter is a word, or a number only as `e3` is one.
+    // Among texts that start with a letter only those like `e3` are numbers.
     if first.is_ascii_alphabetic() && !matches!(first, b'e' | b'E') {
         return !is_reserved_word(bytes);
     }
-    // At the beginning of a line three points end a document.
-    !bytes.starts_with(b"...") && !is_reserved_word(bytes) && !looks_like_number(bytes, facts)
+    // `...` at the start of a line ends a document.
+    !bytes.starts_with(b"...") && !is_reserved_word(bytes) && !looks_like_number(bytes, flags)
 }
 
-/// What ends a key, begins a comment, or is folded.
+/// Returns `true` for the end of a key, the start of a comment, and spaces that folding would change.
 fn is_mark(pair: &[u8]) -> bool {
     matches!(pair, b": " | b" #" | b"  ")
 }
 
-/// Words that some reader takes for null, a boolean, a number, or a merge or value key.
+/// Returns `true` for words that some parser reads as null, a boolean, a number, or a merge or value key.
 fn is_reserved_word(bytes: &[u8]) -> bool {
     let words: &[(u64, u64)] = match (bytes.first().map(u8::to_ascii_lowercase), bytes.len()) {
         (Some(b'n'), 1..=4) => &const { [reserved(b"n"), reserved(b"no"), reserved(b"nan"), reserved(b"null")] },
@@ -209,7 +206,7 @@ fn is_reserved_word(bytes: &[u8]) -> bool {
     words.iter().any(|(word, letters)| number | letters == *word)
 }
 
-/// A word of at most eight bytes as a number.
+/// A word of at most eight bytes, packed into an integer.
 const fn packed(word: &[u8]) -> u64 {
     let (mut number, mut at) = (0, 0);
     while at < word.len() {
@@ -219,7 +216,7 @@ const fn packed(word: &[u8]) -> u64 {
     number
 }
 
-/// A word in lower case as a number, and the bits that make capital letters in it small.
+/// A packed lower-case word, and the bits that convert upper-case letters in it to lower case.
 const fn reserved(word: &[u8]) -> (u64, u64) {
     let (mut letters, mut at) = (0, 0);
     while at < word.len() {
@@ -229,12 +226,12 @@ const fn reserved(word: &[u8]) -> (u64, u64) {
     (packed(word), letters)
 }
 
-/// Whether some reader might take `bytes` for a number, a time or a date; on the safe side.
-fn looks_like_number(bytes: &[u8], facts: u8) -> bool {
-    (facts & NUMBER != 0 && is_number_of_its_bytes(bytes)) || is_date(bytes)
+/// Returns `true` if some parser could read `bytes` as a number, a time or a date. Errs on the safe side.
+fn looks_like_number(bytes: &[u8], flags: u8) -> bool {
+    (flags & NUMBER != 0 && is_number_of_its_bytes(bytes)) || is_date(bytes)
 }
 
-/// The same of a number whose bytes all may stand in one.
+/// Returns `true` if some parser could read `bytes`, which all have the flag [`NUMBER`], as a number.
 fn is_number_of_its_bytes(bytes: &[u8]) -> bool {
     let unsigned = bytes.iter().find(|byte| !matches!(byte, b'-' | b'+' | b'.'));
     let only_digits = || bytes.iter().all(|byte| byte.is_ascii_digit() || b"-+._".contains(byte));
@@ -268,18 +265,18 @@ fn is_bare_exponent(bytes: &[u8]) -> bool {
         && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether `text` has several lines and every reader reads them back from a literal block.
-fn is_block_safe(text: &str, facts: u8) -> bool {
+/// Returns `true` if `text` has several lines and every parser reads them back from a literal block.
+fn is_block_safe(text: &str, flags: u8) -> bool {
     let lines_end = memchr::memchr(b'\n', text.as_bytes()).is_some();
     let may_stand = |c: char| matches!(c, '\n' | '\t') || !must_escape(c);
     lines_end
         && !text.starts_with([' ', '\t', '\n'])
-        && (facts & LINE != 0 || text.chars().all(may_stand))
+        && (flags & LINE != 0 || text.chars().all(may_stand))
         && text.split('\n').all(|line| !line.starts_with('\t') && (line.is_empty() || !line.trim().is_empty()))
 }
 
-/// Whether a number that is spelled so is read as the same number, and not as a text, by every reader of YAML and
-/// JSON: `1.10` and `1.5e+3` are, `012`, `1e3` and `.5` are not. What is not is written in the canonical form.
+/// Returns `true` if every YAML and JSON parser reads `text` as the same number: `1.10` and `1.5e+3`, but not `012`, `1e3`
+/// or `.5`. Other numbers are written in their canonical form.
 ///
 /// ```
 /// use dropforge::value::yaml::keeps_spelling;
@@ -295,7 +292,7 @@ pub fn keeps_spelling(text: &str) -> bool {
         return false;
     }
     match (fraction, exponent) {
-        // A whole number has one spelling; a longer one is not whole to every reader, and there is no `-0`.
+        // Some parsers read integers beyond 64 bits as floats, and `-0` as 0.
         (None, None) => text != "-0" && text.parse::<i64>().is_ok(),
         (None, Some(_)) => false,
         (Some(fraction), exponent) => {
@@ -305,7 +302,7 @@ pub fn keeps_spelling(text: &str) -> bool {
     }
 }
 
-/// Whether `text` is a tag that can stand before a value: `!` or `!!`, and characters that end no tag.
+/// Returns `true` if `text` is a valid tag: `!` or `!!` and a name.
 pub(in crate::value) fn is_tag(text: &str) -> bool {
     let Some(name) = text.strip_prefix('!') else { return false };
     let within = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~*'():;/?@&=+$#%".contains(&byte);
@@ -313,8 +310,8 @@ pub(in crate::value) fn is_tag(text: &str) -> bool {
     !name.is_empty() && name.bytes().all(within)
 }
 
-/// Whether the float has no more digits than it can hold, is finite, and is zero only where its digits are: readers do
-/// not agree on the others.
+/// Returns `true` if the float has no excess digits, is finite, and is zero only if its digits are. Parsers disagree on
+/// other floats.
 fn is_in_range(text: &str, mantissa: &str) -> bool {
     let is_zero = mantissa.bytes().all(|byte| matches!(byte, b'0' | b'.'));
     mantissa.len() <= 18 && text.parse::<f64>().is_ok_and(|n| n.is_finite() && (is_zero || n.is_normal()))

@@ -1,22 +1,24 @@
-//! Values to YAML that no reader takes for something else.
+//! Writes YAML that every parser reads back as the same value.
 //!
-//! Block style, two spaces a level, `[]` and `{}` for empty collections. A text stands without quotes only
-//! if every reader of YAML 1.1 and 1.2 reads it back as that text ([`Class::Plain`]); a text of several
-//! lines is a literal block where no reader stumbles over it; everything else stands in double quotes with
-//! escapes. Floats always have a point and a signed exponent, so that none is read as an integer or a text.
+//! Block style, two spaces per level, `[]` and `{}` for empty collections. A text is unquoted only if every YAML 1.1 and
+//! 1.2 parser reads it back as that text ([`Class::Plain`]). A multi-line text is a literal block if every parser accepts
+//! it; any other text is double-quoted with escapes. Floats always have a point and a signed exponent, so that no parser
+//! reads them as integers or text.
 //!
-//! What is worth no call is part of its caller, but not where debug assertions are on: without optimisation the frames
-//! of the recursion would grow by all that they hold.
+//! This is our own writer because no crate guarantees that: they write `no`, `1e3` or `0o7` for one version of YAML.
+//!
+//! Small functions are inlined only in optimized builds: without optimization, inlining would grow the frames of the
+//! recursion.
 
 use std::convert::Infallible;
 
 use super::quoted::quoted;
 use super::scalar::{Class, LONGEST_PLAIN, class, class_in_line, is_word};
-use crate::stdlib::encoding::{base64, base64_len};
+use crate::stdlib::base64::{base64, base64_len};
 use crate::value::output::{Buffer, Key, Node, Tree};
 use crate::value::{Block, Data, Text};
 
-/// The value as a YAML document with a final newline.
+/// Formats a value as a YAML document with a final newline.
 ///
 /// ```
 /// use dropforge::value::{Data, yaml};
@@ -29,9 +31,9 @@ pub fn to_string(value: &Data) -> String {
     out
 }
 
-/// Appends the value as a YAML document with a final newline.
+/// Appends a value as a YAML document with a final newline.
 ///
-/// The depth of `value` is bounded where values are made ([`crate::limits::Limits::value_depth`]).
+/// The depth of `value` was bounded when it was built ([`crate::limits::Limits::value_depth`]).
 pub fn write(value: &Data, out: &mut String) {
     match Buffer::append(out, |out| Yaml::new(out, &mut |_| Ok::<_, Infallible>(())).document(value)) {
         Ok(()) => (),
@@ -39,8 +41,8 @@ pub fn write(value: &Data, out: &mut String) {
     }
 }
 
-/// Writes YAML in block style. `grow` is told the length of `out` with each node, before a text that may be long is
-/// written, and may stop the writing.
+/// A writer of block-style YAML. `grow` receives the length of `out` after each node and before each long text, and may
+/// stop the writing.
 pub(in crate::value) struct Yaml<'a, G> {
     out: &'a mut Buffer,
     grow: &'a mut G,
@@ -58,11 +60,11 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         (self.grow)(self.out.len())
     }
 
-    /// A node without the newline that ends its last line. `indent` is that of the lines below; with `apart` something
-    /// stands before it on its line that it may not touch, and below which the lines of a collection begin.
+    /// Writes a node without its last newline. `indent` applies to the following lines. With `apart` the node follows a
+    /// key or tag: a scalar needs a space, and a collection begins on the next line.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn node<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
-        // What of the line is to be written before the first entry or item of a collection.
+        // The part of a new line to write before the first entry or item of a collection.
         let lead = if apart { 1 + indent } else { 0 };
         match node {
             Node::Text(text) => self.text(&text, indent, apart),
@@ -77,7 +79,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         }
     }
 
-    /// A node of those that are few.
+    /// Writes a node of a rare kind.
     #[inline(never)]
     fn rare<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>, indent: usize, apart: bool) -> Result<(), E> {
         self.gap(apart);
@@ -98,7 +100,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         self.node(tree.node(), indent, true)
     }
 
-    /// What is written the same wherever it stands.
+    /// Writes a node that looks the same in every position.
     fn scalar<'t, T: Tree<'t>>(&mut self, node: Node<'t, T>) -> Result<(), E> {
         match node {
             Node::Null | Node::Tagged(..) => self.out.push_str("null"),
@@ -126,7 +128,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         }
     }
 
-    /// The lines of a list, the last without its newline; of the first only `lead` bytes of its beginning are written.
+    /// Writes the lines of a list without the last newline. The first line starts with only `lead` bytes of a new line.
     #[inline(never)]
     fn list<'t, T: Tree<'t>>(&mut self, items: T::Items, indent: usize, mut lead: usize) -> Result<(), E> {
         for item in items {
@@ -137,10 +139,10 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         Ok(())
     }
 
-    /// The lines of a map, the last without its newline; of the first only `lead` bytes of its beginning are written.
+    /// Writes the lines of a map without the last newline. The first line starts with only `lead` bytes of a new line.
     #[inline(never)]
     fn entries<'t, T: Tree<'t>>(&mut self, entries: T::Entries, indent: usize, mut lead: usize) -> Result<(), E> {
-        match T::side_by_side(entries) {
+        match T::as_slices(entries) {
             Ok((keys, values)) => {
                 for (key, value) in keys.iter().zip(values) {
                     self.pair(key, *value, indent, lead)?;
@@ -157,7 +159,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         Ok(())
     }
 
-    /// An entry whose key is a text. Where both are short words, which most are, they are written at once.
+    /// Writes an entry with a text key. If key and value are short words, as most are, they are written in one step.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn pair<'t, T: Tree<'t>>(&mut self, key: &Text<'t>, value: T, indent: usize, lead: usize) -> Result<(), E> {
         let Some(text) = value.as_text() else {
@@ -173,7 +175,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         self.any_text(text, indent + 2)
     }
 
-    /// Any entry.
+    /// Writes an entry with any key.
     #[inline(never)]
     fn rare_entry<'t, T: Tree<'t>>(&mut self, key: Key<'t>, value: T, indent: usize, lead: usize) -> Result<(), E> {
         match key {
@@ -187,7 +189,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         self.node(value.node(), indent + 2, true)
     }
 
-    /// The beginning of an entry's line and its key with the colon.
+    /// Writes the start of an entry's line and its key with the colon.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn begin_entry(&mut self, key: &Text<'_>, indent: usize, lead: usize) -> Result<(), E> {
         if is_word(key) {
@@ -200,7 +202,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         Ok(())
     }
 
-    /// A key without its colon. One too long for readers to look ahead over gets the explicit form.
+    /// Writes a key without its colon. A key beyond the lookahead of parsers gets the explicit form (`? `).
     #[inline(never)]
     fn key(&mut self, key: Key<'_>, indent: usize) -> Result<(), E> {
         let begun = self.out.len();
@@ -225,12 +227,12 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         Ok(())
     }
 
-    /// Text, as a literal block with lines of this indentation if that is best.
+    /// Writes text; `indent` is the indentation of a literal block.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn text(&mut self, text: &Text<'_>, indent: usize, apart: bool) -> Result<(), E> {
         if text.block().is_some() && is_word(text) {
             match apart {
-                true => self.out.push_apart(text),
+                true => self.out.push_spaced(text),
                 false => self.out.push_text(text),
             }
             return (self.grow)(self.out.len());
@@ -239,7 +241,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         self.any_text(text, indent)
     }
 
-    /// Text that may be long.
+    /// Writes text of any length.
     #[inline(never)]
     fn any_text(&mut self, text: &Text<'_>, indent: usize) -> Result<(), E> {
         (self.grow)(self.out.len() + text.as_str().len())?;
@@ -258,7 +260,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
         }
     }
 
-    /// A literal block behind its header; the last newline is left to the caller.
+    /// Writes a literal block without its last newline.
     fn block(&mut self, text: &str, indent: usize) -> Result<(), E> {
         let content = text.trim_end_matches('\n');
         let trailing = text.len() - content.len();
@@ -273,7 +275,6 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
                 self.out.pad(indent);
                 self.out.push_str(line);
             }
-            // Indentation makes a text longer than it is.
             (self.grow)(self.out.len())?;
         }
         (1..trailing).for_each(|_| self.out.push(b'\n'));
@@ -281,14 +282,14 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     }
 }
 
-/// The text with its length, if it is a word and a block.
+/// The block and the length of a short word.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn short_word<'t>(text: &Text<'t>) -> Option<(&'t Block, usize)> {
     let block = text.block()?;
     is_word(text).then_some((block, text.as_str().len()))
 }
 
-/// A node that has a tag already: a value has one, and the outer one counts.
+/// Strips nested tags: a value has one tag, and the outermost wins.
 fn untagged<'t, T: Tree<'t>>(mut tree: T) -> T {
     while let Node::Tagged(_, inner) = tree.node() {
         tree = inner;
@@ -300,7 +301,7 @@ pub(super) const fn bool_text(b: bool) -> &'static str {
     if b { "true" } else { "false" }
 }
 
-/// The shortest spelling that reads back as `n`, with a point and a signed exponent: `1.0e+21`.
+/// Writes the shortest spelling that reads back as `n`, with a point and a signed exponent: `1.0e+21`.
 pub(super) fn float(n: f64, out: &mut Buffer) {
     if !n.is_finite() {
         out.push_str(match n {

@@ -1,144 +1,110 @@
-//! What the language does besides operators and functions that a source can name. Lowering calls these; no source can.
-//!
-//! `schema(text, values)` holds inputs against what `$schema` says of them: `text` is a constant made by
-//! [`Schemas::text`](crate::schema::Schemas::text) of the names and their schemas, `values` a list with the value of each
-//! of these names, in this order; `undefined` stands for a name that is not there. It answers null, or raises an error for
-//! each violation, the first with the others beside it: each at the part of the call that is its name's, with the fields
-//! `pointer` (a JSON pointer), `keyword` (the word of the schema), `limit` (what the word says) and `value`, the last two
-//! as JSON. The schemas are compiled when the text is first come upon, and kept as long as the space.
+//! Intrinsics of expressions: operations besides operators and functions. Lowering calls them; sources cannot name them.
 
-use crate::builtins;
+use super::intrinsics::intrinsics;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::cel::semantics::noted_since;
 use crate::dialect::cel::values::compare::equal;
-use crate::dialect::cel::values::errors::bad_argument;
-use crate::dialect::cel::values::{access, as_optional, optional};
+use crate::dialect::cel::values::errors::{bad_argument, noted_since};
+use crate::dialect::cel::values::{access, as_optional, maps};
 use crate::function::Cx;
 use crate::schema::Violation;
 use crate::value::{Extended, Value};
 
-builtins! {
-    /// The core.
+intrinsics! {
+    /// The intrinsics of expressions.
     pub(crate) static CORE:
-    filter "uint" (bits: Int) = uint, "The number without sign of a literal." [];
-    filter "bytes" (base64: Str) = bytes, "The bytes of a literal." [];
-    filter "type" (name: Str) = named, "A type by its name." [];
-    filter "has" (value: Any, field: Str) = has, "Whether a value has a field." [];
-    filter "select optional" (value: Any, field: Str) = select_optional, "An optional of a field." [];
-    filter "index optional" (value: Any, index: Any) = index_optional, "An optional of an element." [];
-    filter "held" (value: Any) = held_by, "What an optional holds; undefined where it is none, or no optional." [];
-    filter "list" (elements: List) = list, "A list of elements, each behind whether it is an optional." [];
-    filter "map" (entries: List) = map, "A map of entries: whether it is an optional, key, value." [];
-    filter "map of pairs" (pairs: List) = map_of_pairs, "A map of keys and values in turn." [];
-    filter "map of maps" (maps: List) = map_of_maps, "The entries of maps in one." [];
-    filter "schema" (text: Str, values: List) = schema, "Inputs against their schemas." [];
-    filter "settled" (answer: Any, from: Int) = settled, "An answer, unless an error was noted." [];
-    filter "known" (keys: List, unknown: List) = known, "Fails where the keys are those of an attribute that is not known." [];
-    filter "decided" (answer: Any, from: Int) = decided, "An answer that no error matters to." [];
+    "uint" (bits: Int) = uint, "The unsigned integer of a literal.";
+    "bytes" (base64: Str) = bytes, "The bytes of a literal.";
+    "type" (name: Str) = type_of_name, "A type by its name.";
+    "has" (value: Any, field: Str) = access::has, "Returns `true` if a value has a field.";
+    "select optional" (value: Any, field: Str) = access::select_optional, "An optional of a field.";
+    "index optional" (value: Any, index: Any) = access::index_optional, "An optional of an element.";
+    "held" (value: Any) = held, "The value of an optional; undefined for an empty one, or another value.";
+    "list" (elements: List) = list, "A list of elements, each after a boolean: `true` for an optional element.";
+    "map" (entries: List) = map, "A map of entries: `true` for an optional entry, key, value.";
+    "map of pairs" (pairs: List) = map_of_pairs, "A map of alternating keys and values.";
+    "map of maps" (maps: List) = map_of_maps, "A map with the entries of several maps.";
+    "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas.";
+    "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
+    "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute.";
+    "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant.";
 }
 
-fn uint<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Int(bits)] = args else { return Err(cx.arity()) };
-    Ok(Value::Uint(bits.cast_unsigned()))
+fn uint(bits: i64) -> u64 {
+    bits.cast_unsigned()
 }
 
-fn bytes<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(text)] = args else { return Err(cx.arity()) };
-    let decoded = crate::stdlib::encoding::octets_of_base64(text.as_str()).ok_or_else(|| cx.arity())?;
+fn bytes<'v>(cx: &Cx<'v>, base64: &'v str) -> Result<Value<'v>> {
+    let decoded = crate::stdlib::base64::octets_of_base64(base64).ok_or_else(|| cx.arity())?;
     cx.charge(decoded.len())?;
     cx.extended(Extended::Bytes(cx.arena().bump().alloc_slice_copy(&decoded)))
 }
 
-fn named<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Str(name)] = args else { return Err(cx.arity()) };
-    cx.extended(Extended::Named(name.as_str()))
+fn type_of_name<'v>(cx: &Cx<'v>, name: &'v str) -> Result<Value<'v>> {
+    cx.extended(Extended::Named(name))
 }
 
-fn has<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(field)] = args else { return Err(cx.arity()) };
-    access::has(cx, *value, field.as_str()).map(Value::Bool)
+fn held(value: Value<'_>) -> Value<'_> {
+    as_optional(value).unwrap_or_default()
 }
 
-fn select_optional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Str(field)] = args else { return Err(cx.arity()) };
-    optional::select(cx, *value, field.as_str())
-}
-
-fn index_optional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value, index] = args else { return Err(cx.arity()) };
-    optional::index(cx, value, index)
-}
-
-fn held_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value] = args else { return Err(cx.arity()) };
-    Ok(as_optional(value).unwrap_or_default())
-}
-
-/// What an optional element or entry holds; nothing where it is none.
-fn held<'v>(value: Value<'v>) -> Result<Option<Value<'v>>> {
-    match as_optional(value) {
-        Some(held) => Ok(Some(held).filter(|held| !held.is_undefined())),
-        None => Err(bad_argument("cannot initialize optional entry from a value that is not optional")),
-    }
-}
-
-fn list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(given)] = args else { return Err(cx.arity()) };
-    let mut items = Vec::with_capacity(given.items().len() / 2);
-    for &[is_optional, value] in given.items().as_chunks::<2>().0 {
-        match is_optional {
-            Value::Bool(true) => items.extend(held(value)?),
-            _ => items.push(value),
+/// Returns the value of an element or entry: what it holds if it `is_optional`. Returns `None` for an empty optional.
+fn element<'v>(is_optional: Value<'v>, value: Value<'v>) -> Result<Option<Value<'v>>> {
+    match (is_optional, as_optional(value)) {
+        (Value::Bool(true), Some(held)) => Ok(Some(held).filter(|held| !held.is_undefined())),
+        (Value::Bool(true), None) => {
+            Err(bad_argument("cannot initialize optional entry from a value that is not optional"))
         }
+        _ => Ok(Some(value)),
     }
-    cx.list(&items)
 }
 
-fn map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(given)] = args else { return Err(cx.arity()) };
+fn list<'v>(elements: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
+    let elements = elements.as_chunks::<2>().0.iter();
+    elements.filter_map(|&[is_optional, value]| element(is_optional, value).transpose()).collect()
+}
+
+fn map<'v>(cx: &Cx<'v>, entries: &'v [Value<'v>]) -> Result<Value<'v>> {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
-    for &[is_optional, key, value] in given.items().as_chunks::<3>().0 {
-        let value = if matches!(is_optional, Value::Bool(true)) { held(value)? } else { Some(value) };
-        if let Some(value) = value {
+    for &[is_optional, key, value] in entries.as_chunks::<3>().0 {
+        if let Some(value) = element(is_optional, value)? {
             keys.push(key);
             values.push(value);
         }
     }
-    access::map(cx, &keys, &values)
+    maps::map(cx, &keys, &values)
 }
 
-fn map_of_pairs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(given)] = args else { return Err(cx.arity()) };
-    let pairs = given.items().as_chunks::<2>().0;
-    let (keys, values): (Vec<_>, Vec<_>) = pairs.iter().map(|[key, value]| (*key, *value)).unzip();
-    access::map(cx, &keys, &values)
+fn map_of_pairs<'v>(cx: &Cx<'v>, pairs: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let (keys, values): (Vec<_>, Vec<_>) = pairs.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)).unzip();
+    maps::map(cx, &keys, &values)
 }
 
-fn map_of_maps<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(given)] = args else { return Err(cx.arity()) };
+fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>]) -> Result<Value<'v>> {
     let (mut keys, mut values) = (Vec::new(), Vec::new());
-    for &map in given.items() {
-        let Some(pairs) = access::pairs(cx, map)? else {
+    for &map in all {
+        let Some(pairs) = maps::pairs(cx, map)? else {
             return Err(bad_argument("an entry of transformMapEntry must be a map"));
         };
         keys.extend(pairs.0);
         values.extend(pairs.1);
     }
-    access::map(cx, &keys, &values)
+    maps::map(cx, &keys, &values)
 }
 
-fn schema<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::Str(text), Value::List(values)] = args else { return Err(cx.arity()) };
-    let schemas = cx.schemas(text.as_str())?;
-    let found = schemas.validate(values.items(), cx.limits().diagnostics, &mut |steps| cx.spend(steps))?;
-    let mut found = found.into_iter();
-    let Some(first) = found.next() else { return Ok(Value::Null) };
-    let mut error = unfit(cx, first);
-    error.also = found.map(|violation| unfit(cx, violation)).collect();
-    Err(error)
+/// Checks inputs with their schemas. `text` is made by [`Schemas::text`](crate::schema::Schemas::text); `values` are the
+/// inputs in its order, undefined for missing ones.
+///
+/// Each violation is an error at its part of the call, with the fields `pointer` (a JSON pointer), `keyword`, `limit` and
+/// `value` (the last two as JSON). The compiled schemas are cached with the space.
+fn schema<'v>(cx: &Cx<'v>, text: &'v str, values: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let violations = cx.schemas(text)?.validate(values, cx.limits().diagnostics, &mut |steps| cx.spend(steps))?;
+    let mut errors = violations.into_iter().map(|violation| unfit(cx, violation));
+    let Some(mut first) = errors.next() else { return Ok(Value::Null) };
+    first.also = errors.collect();
+    Err(first)
 }
 
-/// The error of an input that does not fit its schema.
+/// Returns the error of an input that does not fit its schema.
 #[cold]
 fn unfit(cx: &Cx<'_>, violation: Violation) -> Box<Diagnostic> {
     let code = if violation.keyword == "type" { Code::InputType } else { Code::InputStructure };
@@ -152,28 +118,25 @@ fn unfit(cx: &Cx<'_>, violation: Violation) -> Box<Diagnostic> {
     error
 }
 
-fn settled<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[answer, from] = args else { return Err(cx.arity()) };
+fn settled<'v>(cx: &Cx<'v>, answer: Value<'v>, from: Value<'v>) -> Result<Value<'v>> {
     if cx.notes().count() == 0 {
         return Ok(answer);
     }
     noted_since(cx, from).map_or(Ok(answer), Err)
 }
 
-fn decided<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[answer, from] = args else { return Err(cx.arity()) };
+fn decided<'v>(cx: &Cx<'v>, answer: Value<'v>, from: Value<'v>) -> Value<'v> {
     if cx.notes().count() > 0 {
         let _ = noted_since(cx, from);
     }
-    Ok(answer)
+    answer
 }
 
-fn known<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::List(keys), Value::List(unknown)] = args else { return Err(cx.arity()) };
-    for alternative in unknown.items() {
-        cx.spend(keys.items().len() as u64)?;
+fn known<'v>(cx: &Cx<'v>, keys: &'v [Value<'v>], unknown: &'v [Value<'v>]) -> Result<Value<'v>> {
+    for alternative in unknown {
+        cx.spend(keys.len() as u64)?;
         let mut fits = true;
-        for (key, wanted) in keys.items().iter().zip(alternative.as_list().unwrap_or(&[])) {
+        for (key, wanted) in keys.iter().zip(alternative.as_list().unwrap_or(&[])) {
             fits = fits && (matches!(wanted, Value::Null) || equal(cx, *key, *wanted)?);
         }
         if fits {

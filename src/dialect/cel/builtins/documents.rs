@@ -1,93 +1,77 @@
-//! What templates of YAML do besides expressions. Lowering calls these; no source can.
+//! Intrinsics of YAML templates. Lowering calls them; sources cannot name them.
 
-use crate::builtins;
+use super::intrinsics::intrinsics;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::cel::semantics::in_document;
-use crate::dialect::cel::values::{access, as_optional, text, type_name};
+use crate::dialect::cel::values::optional::in_document;
+use crate::dialect::cel::values::{as_optional, maps, text, type_name};
 use crate::function::{Cx, excerpt};
-use crate::stdlib::relative;
+use crate::stdlib::file_path;
 use crate::value::{Extended, Value};
 
-builtins! {
-    /// The core of documents.
+intrinsics! {
+    /// The intrinsics of YAML templates.
     pub(crate) static DOCUMENTS:
-    filter "spelled" (number: Any, spelling: Str) = spelled, "A number as a document spells it." [];
-    filter "tagged" (value: Any, tag: Str) = tagged, "A value with a tag." [];
-    filter "entry of null" (value: Any) = entry_of_null, "A map of one entry, whose key is null." [];
-    filter "condition" (value: Any) = condition, "A condition, which is true or false." [];
-    filter "assertion" (message: Any, values: List) = assertion, "The error of a condition that does not hold." [];
-    filter "path of file" (path: Any, folder: Str) = path_of_file, "The name of a file, from the root on." [];
-    filter "no such file" (name: Str, names: List) = no_such_file, "The error of a file that is not there." [];
-    filter "one by one" (value: Any) = one_by_one, "What a loop with one variable goes over." [];
-    filter "in pairs" (value: Any) = in_pairs, "What a loop with two variables goes over." [];
+    "spelled" (number: Any, spelling: Str) = spelled, "A number with its spelling in a document.";
+    "tagged" (value: Any, tag: Str) = tagged, "A value with a tag.";
+    "entry of null" (value: Any) = entry_of_null, "A map with one entry, whose key is null.";
+    "condition" (value: Any) = condition, "A boolean; fails for another value.";
+    "assertion" (message: Any, values: List) = assertion, "Fails with the error of an assertion.";
+    "path of file" (path: Any, folder: Str) = path_of_file, "The name of a file, relative to the root.";
+    "no such file" (name: Str, names: List) = no_such_file, "Fails with the error of a missing file.";
+    "one by one" (value: Any) = one_by_one, "The elements for a loop with one variable.";
+    "in pairs" (value: Any) = in_pairs, "The entries for a loop with two variables.";
 }
 
-fn spelled<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[number, Value::Str(spelling)] = args else { return Err(cx.arity()) };
+fn spelled<'v>(cx: &Cx<'v>, number: Value<'v>, spelling: &'v str) -> Result<Value<'v>> {
     cx.charge(size_of::<Extended>())?;
-    Ok(cx.arena().spelled(number, spelling.as_str()))
+    Ok(cx.arena().spelled(number, spelling))
 }
 
-fn tagged<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value, Value::Str(tag)] = args else { return Err(cx.arity()) };
+fn tagged<'v>(cx: &Cx<'v>, value: Value<'v>, tag: &'v str) -> Result<Value<'v>> {
     let value = in_document(value);
     cx.charge(size_of::<Extended>())?;
-    Ok(if value.is_undefined() { value } else { cx.arena().tagged(value, tag.as_str()) })
+    Ok(if value.is_undefined() { value } else { cx.arena().tagged(value, tag) })
 }
 
-fn entry_of_null<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[value] = args else { return Err(cx.arity()) };
+fn entry_of_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     if value.is_undefined() {
         return Ok(value);
     }
     cx.entries(&[Value::Null], &[value])?.map_err(|_| cx.arity())
 }
 
-fn condition<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [Value::Bool(_)] => Ok(args[0]),
-        [value] => {
-            let message = format!("a condition is a bool, true or false, and not of type '{}'", type_name(*value));
-            Err(cx
-                .fault(Code::TypeMismatch, message)
-                .with_help("compare it with something: no other value is true or false"))
-        }
-        _ => Err(cx.arity()),
+fn condition<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    if matches!(value, Value::Bool(_)) {
+        return Ok(value);
     }
+    let message = format!("a condition is a bool, true or false, and not of type '{}'", type_name(value));
+    let error = cx.fault(Code::TypeMismatch, message);
+    Err(error.with_help("compare it with something: no other value is true or false"))
 }
 
-/// `message`, and the values that names have: a name and its value in turn.
-fn assertion<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[message, Value::List(values)] = args else { return Err(cx.arity()) };
+/// Fails with `message`, and a note for each name and value of `values`, which alternate.
+fn assertion<'v>(cx: &Cx<'v>, message: Value<'v>, values: &'v [Value<'v>]) -> Result<Value<'v>> {
     let text = match text::plain(message)? {
         Some(text) => text.into_owned(),
         None => excerpt(message),
     };
     let mut error = cx.fault(Code::Assertion, format!("assertion failed: {text}"));
-    let named = values.items().as_chunks::<2>().0.iter().filter(|[_, value]| !value.is_undefined());
+    let named = values.as_chunks::<2>().0.iter().filter(|[_, value]| !value.is_undefined());
     error.notes =
         named.map(|[name, value]| format!("`{}` is {}", name.as_str().unwrap_or(""), excerpt(*value))).collect();
     Err(error)
 }
 
-fn one_by_one<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [list @ Value::List(_)] => Ok(*list),
-        [map] if access::is_map(*map) => {
-            let message = "`$for` over a map has two variables, the key and the value";
-            Err(cx.fault(Code::NotIterable, message).with_help("write `key, value in …`"))
-        }
-        [value] => Err(not_iterable(cx, *value)),
-        _ => Err(cx.arity()),
+fn one_by_one<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    if maps::is_map(value) {
+        let message = "`$for` over a map has two variables, the key and the value";
+        return Err(cx.fault(Code::NotIterable, message).with_help("write `key, value in …`"));
     }
+    in_pairs(cx, value)
 }
 
-fn in_pairs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    match args {
-        [value] if matches!(value, Value::List(_)) || access::is_map(*value) => Ok(*value),
-        [value] => Err(not_iterable(cx, *value)),
-        _ => Err(cx.arity()),
-    }
+fn in_pairs<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    if matches!(value, Value::List(_)) || maps::is_map(value) { Ok(value) } else { Err(not_iterable(cx, value)) }
 }
 
 #[cold]
@@ -103,13 +87,12 @@ fn not_iterable(cx: &Cx<'_>, value: Value<'_>) -> Box<Diagnostic> {
     cx.fault(Code::NotIterable, message).with_help(help)
 }
 
-fn path_of_file<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[path, Value::Str(folder)] = args else { return Err(cx.arity()) };
+fn path_of_file<'v>(cx: &Cx<'v>, path: Value<'v>, folder: &'v str) -> Result<Value<'v>> {
     let Some(path) = in_document(path).as_str() else {
         let message = format!("the path of `$include` is text, and not of type '{}'", type_name(path));
         return Err(cx.fault(Code::TypeMismatch, message));
     };
-    match relative::within(folder.as_str(), path) {
+    match file_path::within(folder, path) {
         Some(name) => cx.text(&name),
         None => {
             let message = format!("`{path}` leads out of the include root");
@@ -118,9 +101,8 @@ fn path_of_file<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-fn no_such_file<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::Str(name), Value::List(names)] = args else { return Err(cx.arity()) };
-    let names = || names.items().iter().filter_map(Value::as_str);
-    let error = cx.fault(Code::UnknownTemplate, format!("template `{}` not found", name.as_str()));
-    Err(error.with_suggestion(name.as_str(), names()).with_available(names()))
+fn no_such_file<'v>(cx: &Cx<'v>, name: &'v str, names: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let names = || names.iter().filter_map(Value::as_str);
+    let error = cx.fault(Code::UnknownTemplate, format!("template `{name}` not found"));
+    Err(error.with_suggestion(name, names()).with_available(names()))
 }

@@ -1,38 +1,35 @@
-//! `format`: a text with values in the places that it marks.
+//! `format`: a string with values in place of formatting clauses.
 
 use std::fmt::Write;
 
-use super::{arguments, items, text};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::bad_argument;
-use crate::dialect::cel::values::{access, as_bytes, text as texts, type_name};
+use crate::dialect::cel::values::{as_bytes, maps, text, type_name};
 use crate::function::Cx;
 use crate::overloads;
-use crate::stdlib::{floats, numbers};
+use crate::stdlib::{float_format, numbers};
 use crate::value::{Extended, Value};
 
 overloads! {
-    /// `format`, of the library `strings`.
+    /// The function `format` of the library `strings`.
     pub static TABLE:
-    "format": "The text with `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x` and `%X` replaced by the list's values in turn; `%%` is `%`."
+    "format": "Replaces the clauses `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x` and `%X` with the values of a list; `%%` is a percent sign."
         ["'%s is %d'.format(['a', 1])" => "'a is 1'", "'%.2f %x'.format([1.5, 255])" => "'1.50 ff'",
          "'%s'.format([[1, 'a', {'k': 2.0}]])" => "'[1, a, {k: 2}]'", "'%d'.format(['a'])" => "E0403", "'%d'.format([])" => "E0403"] {
         "string_format" member (String, (list Dyn)) -> String = format;
     }
 }
 
-/// Digits behind the point where none are asked for.
+/// The default precision.
 const DIGITS: usize = 6;
 
-/// The most digits behind the point that may be asked for.
-const MOST_DIGITS: usize = 1000;
+/// The largest precision.
+const MAX_DIGITS: usize = 1000;
 
-fn format<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [layout, values] = arguments(cx, given)?;
-    let (mut rest, values) = (text(layout), items(values));
-    cx.spend((rest.len() / 64) as u64)?;
-    let mut out = Written { cx, text: String::new() };
-    let mut next = 0;
+fn format<'v>(cx: &Cx<'v>, layout: &'v str, values: &'v [Value<'v>]) -> Result<String> {
+    cx.spend((layout.len() / 64) as u64)?;
+    let mut out = Charged { cx, text: String::new() };
+    let (mut rest, mut next) = (layout, 0);
     while let Some((before, behind)) = rest.split_once('%') {
         out.push(before)?;
         if let Some(behind) = behind.strip_prefix('%') {
@@ -47,16 +44,16 @@ fn format<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
         rest = behind;
     }
     out.push(rest)?;
-    cx.text(&out.text)
+    Ok(out.text)
 }
 
-/// Text whose growth is charged.
-struct Written<'c, 'v> {
+/// Output whose growth is charged.
+struct Charged<'c, 'v> {
     cx: &'c Cx<'v>,
     text: String,
 }
 
-impl Written<'_, '_> {
+impl Charged<'_, '_> {
     fn push(&mut self, text: &str) -> Result<()> {
         self.cx.charge(text.len())?;
         self.text.push_str(text);
@@ -64,7 +61,7 @@ impl Written<'_, '_> {
     }
 }
 
-/// How a value is written.
+/// A formatting clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Clause {
     Text,
@@ -77,7 +74,7 @@ enum Clause {
 }
 
 impl Clause {
-    /// The clause behind a percent sign, and what is behind it.
+    /// Parses the clause after a percent sign, and returns the rest of the text.
     fn read(rest: &str) -> Result<(Self, &str)> {
         let (digits, rest) = precision(rest)?;
         let Some(letter) = rest.chars().next() else {
@@ -100,12 +97,14 @@ impl Clause {
         Ok((clause, rest.get(letter.len_utf8()..).unwrap_or("")))
     }
 
-    fn write(self, value: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
+    fn write(self, value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
         let written = match self {
             Clause::Text => return write_text(value, out),
             Clause::Decimal => decimal(value),
-            Clause::Fixed(digits) => value.as_f64().map(|n| finite_or_name(n, |n| floats::fixed(n, digits))),
-            Clause::Scientific(digits) => value.as_f64().map(|n| finite_or_name(n, |n| floats::scientific(n, digits))),
+            Clause::Fixed(digits) => value.as_f64().map(|n| finite_or_name(n, |n| float_format::fixed(n, digits))),
+            Clause::Scientific(digits) => {
+                value.as_f64().map(|n| finite_or_name(n, |n| float_format::scientific(n, digits)))
+            }
             Clause::Binary => match value {
                 Value::Bool(truth) => Some(u8::from(truth).to_string()),
                 value => in_base(value, |n| format!("{n:b}")),
@@ -137,13 +136,13 @@ impl Clause {
     }
 }
 
-/// How many digits are asked for, and what is behind that.
+/// Parses a precision, and returns the rest of the text.
 fn precision(rest: &str) -> Result<(usize, &str)> {
     let Some(rest) = rest.strip_prefix('.') else { return Ok((DIGITS, rest)) };
     let (digits, rest) = rest.split_at(rest.bytes().take_while(u8::is_ascii_digit).count());
     match digits.parse() {
-        Ok(count) if count <= MOST_DIGITS => Ok((count, rest)),
-        _ => Err(bad_argument(format!("a precision is a number from 0 to {MOST_DIGITS}"))),
+        Ok(count) if count <= MAX_DIGITS => Ok((count, rest)),
+        _ => Err(bad_argument(format!("a precision is a number from 0 to {MAX_DIGITS}"))),
     }
 }
 
@@ -157,14 +156,14 @@ fn finite_or_name(number: f64, write: impl FnOnce(f64) -> String) -> String {
     write(number)
 }
 
-/// A number without an exponent.
+/// Formats a number without an exponent.
 fn decimal(value: Value<'_>) -> Option<String> {
     Some(match value {
         Value::Int(n) => n.to_string(),
         Value::Uint(n) => n.to_string(),
         Value::Float(n) => finite_or_name(n, |n| {
             let mut text = String::new();
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = numbers::write_plain_float(n, &mut text);
             text
         }),
@@ -172,7 +171,7 @@ fn decimal(value: Value<'_>) -> Option<String> {
     })
 }
 
-/// A whole number's digits, behind its sign.
+/// Formats the digits of an integer, after its sign.
 fn in_base(value: Value<'_>, digits: impl FnOnce(u64) -> String) -> Option<String> {
     match value {
         Value::Int(n) => Some(format!("{}{}", if n < 0 { "-" } else { "" }, digits(n.unsigned_abs()))),
@@ -181,7 +180,7 @@ fn in_base(value: Value<'_>, digits: impl FnOnce(u64) -> String) -> Option<Strin
     }
 }
 
-fn hex(value: Value<'_>, upper: bool, out: &mut Written<'_, '_>) -> Result<()> {
+fn hex(value: Value<'_>, upper: bool, out: &mut Charged<'_, '_>) -> Result<()> {
     let number = in_base(value, |n| if upper { format!("{n:X}") } else { format!("{n:x}") });
     if let Some(number) = number {
         return out.push(&number);
@@ -191,15 +190,14 @@ fn hex(value: Value<'_>, upper: bool, out: &mut Written<'_, '_>) -> Result<()> {
     };
     out.cx.charge(bytes.len().saturating_mul(2))?;
     for byte in bytes {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = if upper { write!(out.text, "{byte:02X}") } else { write!(out.text, "{byte:02x}") };
     }
     Ok(())
 }
 
-/// A value as text: numbers without an exponent, lists and maps with what is in them, maps in the order of their keys'
-/// texts.
-fn write_text(value: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
+/// Writes a value: numbers without an exponent, lists and maps with their contents, maps sorted by the text of their keys.
+fn write_text(value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
     out.cx.spend(1)?;
     match (value, value.extended()) {
         (Value::Null, _) => out.push("null"),
@@ -214,15 +212,15 @@ fn write_text(value: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
         }
         (_, Some(Extended::Named(name))) => out.push(name),
         (_, Some(Extended::Bytes(bytes))) => out.push(&String::from_utf8_lossy(bytes)),
-        _ if access::is_map(value) => write_map(value, out),
-        _ => match texts::plain(value)? {
+        _ if maps::is_map(value) => write_map(value, out),
+        _ => match text::plain(value)? {
             Some(text) => out.push(&text),
             None => Err(Clause::Text.refused(value)),
         },
     }
 }
 
-fn write_map(map: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
+fn write_map(map: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
     out.push("{")?;
     let mut first = true;
     let mut write = |key: &str, value: Value<'_>| {
@@ -235,7 +233,7 @@ fn write_map(map: Value<'_>, out: &mut Written<'_, '_>) -> Result<()> {
     match (map, map.extended()) {
         (Value::Map(map), _) => map.iter_sorted().try_for_each(|(key, value)| write(key, value))?,
         (_, Some(Extended::Entries(entries))) => {
-            entries.as_texts().into_iter().try_for_each(|(key, value)| write(&key, value))?;
+            entries.as_texts().try_for_each(|(key, value)| write(&key, value))?;
         }
         _ => {}
     }

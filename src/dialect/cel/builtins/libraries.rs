@@ -1,15 +1,56 @@
-//! Which functions there are, by the libraries that an environment chooses: each set has those of the ones before it.
+//! The libraries of functions, and the registries made of them.
 
-use super::{EXTENSIONS, STANDARD, core, documents, kubernetes, manifests, network, regex, texts};
+use super::{
+    comprehensions, conversions, core, documents, encoders, format, included_yaml, kubernetes, lists, manifests, math,
+    network, operators, optionals, predicates, regex, relations, sets, strings, timestamps,
+};
 use crate::function::{Builtin, Registry};
+
+/// The standard library.
+pub static STANDARD: &[&[Builtin]] =
+    &[operators::TABLE, relations::TABLE, conversions::TABLE, predicates::TABLE, timestamps::TABLE];
+
+/// The extension libraries: optional, strings, math, lists, sets, encoders, comprehensions.
+pub static EXTENSIONS: &[&[Builtin]] = &[
+    optionals::TABLE,
+    strings::TABLE,
+    format::TABLE,
+    math::TABLE,
+    lists::TABLE,
+    sets::TABLE,
+    encoders::TABLE,
+    comprehensions::TABLE,
+];
 
 /// The libraries `regex` and `network`.
 static SEARCH_AND_NETWORK: &[&[Builtin]] = &[regex::TABLE, network::TABLE];
 
-/// What the language does besides operators and functions; no source can name it.
-static CORE: &[&[Builtin]] = &[core::CORE, documents::DOCUMENTS, texts::TEXTS];
+/// The libraries of Kubernetes.
+static KUBERNETES: &[&[Builtin]] = &[
+    kubernetes::text::TABLE,
+    kubernetes::url::TABLE,
+    kubernetes::regex::TABLE,
+    kubernetes::lists::TABLE,
+    kubernetes::quantity::TABLE,
+    kubernetes::semver::TABLE,
+    kubernetes::format::TABLE,
+    kubernetes::jsonpatch::TABLE,
+];
 
-/// The standard library.
+/// The libraries for authors of manifests.
+static MANIFESTS: &[&[Builtin]] = &[
+    manifests::maps::TABLE,
+    manifests::json::TABLE,
+    manifests::hashes::TABLE,
+    manifests::lists::TABLE,
+    manifests::random::TABLE,
+    manifests::omit::TABLE,
+];
+
+/// Intrinsics: functions that lowering calls, and sources cannot name.
+static INTRINSICS: &[&[Builtin]] = &[core::CORE, documents::DOCUMENTS, included_yaml::INCLUDED_YAML];
+
+/// Returns the standard library.
 ///
 /// ```
 /// use dropforge::bytecode::ImportKind::Function;
@@ -19,15 +60,15 @@ static CORE: &[&[Builtin]] = &[core::CORE, documents::DOCUMENTS, texts::TEXTS];
 /// assert!(libraries::kubernetes().get(Function, "quantity").is_some());
 /// ```
 pub fn standard() -> Registry {
-    Registry::of(&[CORE, STANDARD].concat())
+    Registry::of(&[INTRINSICS, STANDARD].concat())
 }
 
-/// The same with the extensions: optional, strings, math, lists, sets, encoders, comprehensions, regex, network.
+/// Returns the standard library, the extension libraries, `regex` and `network`.
 pub fn extended() -> Registry {
-    Registry::of(&[CORE, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK].concat())
+    Registry::of(&[INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK].concat())
 }
 
-/// The same with the libraries of Kubernetes and those for manifests.
+/// Returns all libraries, including those of Kubernetes and those for manifests.
 pub fn kubernetes() -> Registry {
-    Registry::of(&[CORE, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK, kubernetes::TABLES, manifests::TABLES].concat())
+    Registry::of(&[INTRINSICS, STANDARD, EXTENSIONS, SEARCH_AND_NETWORK, KUBERNETES, MANIFESTS].concat())
 }

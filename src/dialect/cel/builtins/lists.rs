@@ -2,117 +2,113 @@
 
 use std::cmp::Ordering;
 
-use super::{arguments, items, number};
 use crate::diagnostics::Result;
 use crate::dialect::cel::values::compare::{equal, ordered};
 use crate::dialect::cel::values::errors::bad_argument;
-use crate::dialect::cel::values::{as_bytes, type_name};
+use crate::dialect::cel::values::{byte_len, type_name};
 use crate::function::Cx;
 use crate::overloads;
 use crate::value::Value;
 
-overloads! {
-    /// The library `lists`. `list.sortBy(x, key)` is a macro that calls `@sortByAssociatedKeys`.
-    pub static TABLE:
-    "slice": "The elements from a place on, up to but without another."
-        ["[1, 2, 3, 4].slice(1, 3)" => "[2, 3]", "[1, 2].slice(1, 3)" => "E0403"] {
-        "list_slice" member ((list T), Int, Int) -> (list T) = slice;
-    }
-    "flatten": "The elements of the lists in a list, so many levels deep, else one."
-        ["[1, [2, [3]]].flatten()" => "[1, 2, [3]]", "[1, [2, [3]]].flatten(2)" => "[1, 2, 3]"] {
-        "list_flatten" member ((list (list T))) -> (list T) = flatten;
-        "list_flatten_int" member ((list Dyn), Int) -> (list Dyn) = flatten;
-    }
-    "sort": "The elements in their order." ["[3, 1, 2].sort()" => "[1, 2, 3]", "['b', 'a'].sort()" => "['a', 'b']", "[1, 'a'].sort()" => "E0403"] {
-        "list_int_sort" member ((list Int)) -> (list Int) = sort;
-        "list_uint_sort" member ((list Uint)) -> (list Uint) = sort;
-        "list_double_sort" member ((list Double)) -> (list Double) = sort;
-        "list_bool_sort" member ((list Bool)) -> (list Bool) = sort;
-        "list_google.protobuf.Duration_sort" member ((list Duration)) -> (list Duration) = sort;
-        "list_google.protobuf.Timestamp_sort" member ((list Timestamp)) -> (list Timestamp) = sort;
-        "list_string_sort" member ((list String)) -> (list String) = sort;
-        "list_bytes_sort" member ((list Bytes)) -> (list Bytes) = sort;
-    }
-    "@sortByAssociatedKeys": "The elements in the order of their keys."
-        ["[-3, 1, 2].sortBy(x, x * x)" => "[1, 2, -3]"] {
-        "list_int_sortByAssociatedKeys" member ((list T), (list Int)) -> (list T) = sort_by_keys;
-        "list_uint_sortByAssociatedKeys" member ((list T), (list Uint)) -> (list T) = sort_by_keys;
-        "list_double_sortByAssociatedKeys" member ((list T), (list Double)) -> (list T) = sort_by_keys;
-        "list_bool_sortByAssociatedKeys" member ((list T), (list Bool)) -> (list T) = sort_by_keys;
-        "list_google.protobuf.Duration_sortByAssociatedKeys" member ((list T), (list Duration)) -> (list T) = sort_by_keys;
-        "list_google.protobuf.Timestamp_sortByAssociatedKeys" member ((list T), (list Timestamp)) -> (list T) = sort_by_keys;
-        "list_string_sortByAssociatedKeys" member ((list T), (list String)) -> (list T) = sort_by_keys;
-        "list_bytes_sortByAssociatedKeys" member ((list T), (list Bytes)) -> (list T) = sort_by_keys;
-    }
-    "distinct": "The elements, each once, at its first place." ["[1, 2, 1].distinct()" => "[1, 2]"] {
-        "list_distinct" member ((list T)) -> (list T) = distinct;
-    }
-    "reverse": "The elements from the last to the first." ["[1, 2].reverse()" => "[2, 1]"] {
-        "list_reverse" member ((list T)) -> (list T) = reverse;
-    }
-    "lists.range": "The whole numbers from 0 on, so many of them." ["lists.range(3)" => "[0, 1, 2]", "lists.range(1000000000)" => "E0604"] {
-        "lists_range" (Int) -> (list Int) = range;
-    }
+/// Declares the table with an overload of each sort function for each type of elements that have an order.
+macro_rules! table {
+    ($($name:literal $ty:ident)*) => {
+        overloads! {
+            /// The library `lists`. The macro `list.sortBy(x, key)` calls `@sortByAssociatedKeys`.
+            pub static TABLE:
+            "slice": "Returns the elements from a start index up to, but not including, an end index."
+                ["[1, 2, 3, 4].slice(1, 3)" => "[2, 3]", "[1, 2].slice(1, 3)" => "E0403"] {
+                "list_slice" member ((list T), Int, Int) -> (list T) = slice;
+            }
+            "flatten": "Flattens nested lists, one level deep or to a given depth."
+                ["[1, [2, [3]]].flatten()" => "[1, 2, [3]]", "[1, [2, [3]]].flatten(2)" => "[1, 2, 3]"] {
+                "list_flatten" member ((list (list T))) -> (list T) = flatten;
+                "list_flatten_int" member ((list Dyn), Int) -> (list Dyn) = flatten;
+            }
+            "sort": "Sorts the elements."
+                ["[3, 1, 2].sort()" => "[1, 2, 3]", "['b', 'a'].sort()" => "['a', 'b']", "[1, 'a'].sort()" => "E0403"] {
+                $("list_" $name "_sort" member ((list $ty)) -> (list $ty) = sort;)*
+            }
+            "@sortByAssociatedKeys": "Sorts the elements by a list of their keys."
+                ["[-3, 1, 2].sortBy(x, x * x)" => "[1, 2, -3]"] {
+                $("list_" $name "_sortByAssociatedKeys" member ((list T), (list $ty)) -> (list T) = sort_by_keys;)*
+            }
+            "distinct": "Removes duplicates, keeping the first of equal elements." ["[1, 2, 1].distinct()" => "[1, 2]"] {
+                "list_distinct" member ((list T)) -> (list T) = distinct;
+            }
+            "reverse": "Reverses the elements." ["[1, 2].reverse()" => "[2, 1]"] {
+                "list_reverse" member ((list T)) -> (list T) = reverse;
+            }
+            "lists.range": "Returns the integers from 0 up to, but not including, a number."
+                ["lists.range(3)" => "[0, 1, 2]", "lists.range(1000000000)" => "E0604"] {
+                "lists_range" (Int) -> (list Int) = range;
+            }
+        }
+    };
 }
 
-fn slice<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, start, end] = arguments(cx, given)?;
-    let (list, start, end) = (items(list), number(start), number(end));
-    let fault = |why: &str| bad_argument(format!("cannot slice({start}, {end}), {why}"));
+table! {
+    "int" Int
+    "uint" Uint
+    "double" Double
+    "bool" Bool
+    "google.protobuf.Duration" Duration
+    "google.protobuf.Timestamp" Timestamp
+    "string" String
+    "bytes" Bytes
+}
+
+fn slice<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], start: i64, end: i64) -> Result<Value<'v>> {
+    let error = |why: &str| bad_argument(format!("cannot slice({start}, {end}), {why}"));
     let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {
-        return Err(fault("negative indexes not supported"));
+        return Err(error("negative indexes not supported"));
     };
     if from > to {
-        return Err(fault("start index must be less than or equal to end index"));
+        return Err(error("start index must be less than or equal to end index"));
     }
-    let slice = list.get(from..to).ok_or_else(|| fault(&format!("list is length {}", list.len())))?;
+    let slice = list.get(from..to).ok_or_else(|| error(&format!("list is length {}", list.len())))?;
     cx.spend((slice.len() / 16) as u64)?;
     cx.charge(size_of::<Value>() * 2)?;
     Ok(cx.arena().borrowed_list(slice))
 }
 
-fn flatten<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (list, levels) = match *given {
-        [list, levels] => (list, number(levels)),
-        _ => (arguments::<1>(cx, given)?[0], 1),
-    };
-    if levels < 0 {
+fn flatten<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], depth: Option<i64>) -> Result<Vec<Value<'v>>> {
+    let depth = depth.unwrap_or(1);
+    if depth < 0 {
         return Err(bad_argument("level must be non-negative"));
     }
     let mut flat = Vec::new();
-    flatten_into(cx, items(list), levels, &mut flat)?;
-    cx.list(&flat)
+    flatten_into(cx, list, depth, &mut flat)?;
+    Ok(flat)
 }
 
-fn flatten_into<'v>(cx: &Cx<'v>, list: &[Value<'v>], levels: i64, flat: &mut Vec<Value<'v>>) -> Result<()> {
+fn flatten_into<'v>(cx: &Cx<'v>, list: &[Value<'v>], depth: i64, flat: &mut Vec<Value<'v>>) -> Result<()> {
     for item in list {
         cx.charge(size_of::<Value>())?;
         match item.as_list() {
-            Some(items) if levels > 0 => flatten_into(cx, items, levels - 1, flat)?,
+            Some(items) if depth > 0 => flatten_into(cx, items, depth - 1, flat)?,
             _ => flat.push(*item),
         }
     }
     Ok(())
 }
 
-fn sort<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    sorted(cx, items(list), items(list))
+fn sort<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
+    sorted(cx, list, list)
 }
 
-fn sort_by_keys<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, keys] = arguments(cx, given)?;
-    if items(list).len() != items(keys).len() {
+fn sort_by_keys<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], keys: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
+    if list.len() != keys.len() {
         return Err(bad_argument(
             "@sortByAssociatedKeys() expected a list of the same size as the associated keys list",
         ));
     }
-    sorted(cx, items(list), items(keys))
+    sorted(cx, list, keys)
 }
 
-/// `list` in the order of `keys`, one for each element; equal ones stay in their order.
-fn sorted<'v>(cx: &Cx<'v>, list: &[Value<'v>], keys: &[Value<'v>]) -> Result<Value<'v>> {
-    if let (Some(first), rest) = (keys.first(), keys.get(1..).unwrap_or(&[])) {
+/// Sorts `list` by `keys`, one for each element. The sort is stable.
+fn sorted<'v>(cx: &Cx<'v>, list: &[Value<'v>], keys: &[Value<'v>]) -> Result<Vec<Value<'v>>> {
+    if let Some((first, rest)) = keys.split_first() {
         if rest.iter().any(|key| type_name(*key) != type_name(*first)) {
             return Err(bad_argument("list elements must have the same type"));
         }
@@ -120,33 +116,26 @@ fn sorted<'v>(cx: &Cx<'v>, list: &[Value<'v>], keys: &[Value<'v>]) -> Result<Val
             return Err(bad_argument("list elements must be comparable"));
         }
     }
-    // Comparisons cannot be left in the middle: those that there may be are paid for first, texts by their length.
+    // A sort cannot be interrupted, so all comparisons are paid for first, by the longest key.
     let comparisons = u64::from(keys.len().checked_ilog2().unwrap_or(0)) + 1;
-    let longest = keys.iter().map(|key| len_of(*key)).max().unwrap_or(0);
+    let longest = keys.iter().map(|key| byte_len(*key)).max().unwrap_or(0);
     cx.spend(comparisons.saturating_mul(keys.len() as u64).saturating_mul(1 + (longest / 64) as u64))?;
     cx.charge(keys.len() * 2 * size_of::<Value>())?;
     let mut pairs: Vec<(&Value<'v>, &Value<'v>)> = keys.iter().zip(list).collect();
     pairs.sort_by(|(a, _), (b, _)| order_of_keys(**a, **b));
-    let values: Vec<_> = pairs.into_iter().map(|(_, value)| *value).collect();
-    cx.list(&values)
+    Ok(pairs.into_iter().map(|(_, value)| *value).collect())
 }
 
-/// The order of two keys of one type; NaN stands behind all numbers.
+/// Orders two keys of one type. NaN is greater than all other numbers.
 fn order_of_keys(a: Value<'_>, b: Value<'_>) -> Ordering {
     let is_nan = |value: Value<'_>| matches!(value, Value::Float(n) if n.is_nan());
     ordered(a, b).flatten().unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
 }
 
-/// What a comparison may have to look through.
-fn len_of(key: Value<'_>) -> usize {
-    key.as_str().map_or_else(|| as_bytes(key).map_or(0, <[u8]>::len), str::len)
-}
-
-fn distinct<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    cx.charge(size_of_val(items(list)))?;
+fn distinct<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
+    cx.charge(size_of_val(list))?;
     let mut found: Vec<Value<'v>> = Vec::new();
-    'items: for item in items(list) {
+    'items: for item in list {
         for known in &found {
             if equal(cx, *known, *item)? {
                 continue 'items;
@@ -154,20 +143,16 @@ fn distinct<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
         }
         found.push(*item);
     }
-    cx.list(&found)
+    Ok(found)
 }
 
-fn reverse<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    cx.charge(size_of_val(items(list)))?;
-    let reversed: Vec<_> = items(list).iter().rev().copied().collect();
-    cx.list(&reversed)
+fn reverse<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
+    cx.charge(size_of_val(list))?;
+    Ok(list.iter().rev().copied().collect())
 }
 
-fn range<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [count] = arguments(cx, given)?;
-    let count = number(count).max(0);
+fn range<'v>(cx: &Cx<'v>, count: i64) -> Result<Vec<Value<'v>>> {
+    let count = count.max(0);
     cx.charge(usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(size_of::<Value>()))?;
-    let numbers: Vec<_> = (0..count).map(Value::Int).collect();
-    cx.list(&numbers)
+    Ok((0..count).map(Value::Int).collect())
 }

@@ -2,7 +2,6 @@
 
 use std::cmp::Ordering;
 
-use super::{arguments, items, number};
 use crate::diagnostics::Result;
 use crate::dialect::cel::values::compare::numbers;
 use crate::dialect::cel::values::errors::{arithmetic, bad_argument, no_such_overload};
@@ -10,113 +9,109 @@ use crate::function::Cx;
 use crate::overloads;
 use crate::value::Value;
 
-overloads! {
-    /// The library `math`. `math.greatest(…)` and `math.least(…)` are macros that call `math.@max` and `math.@min`.
-    pub static TABLE:
-    "math.@max": "The greatest of numbers, of whatever types; of equal ones the first."
-        ["math.greatest(1, 2.5, 2u)" => "2.5", "math.greatest([3, 1])" => "3"] {
-        "math_@max_double" (Double) -> Double = maximum;
-        "math_@max_int" (Int) -> Int = maximum;
-        "math_@max_uint" (Uint) -> Uint = maximum;
-        "math_@max_double_double" (Double, Double) -> Double = maximum;
-        "math_@max_int_int" (Int, Int) -> Int = maximum;
-        "math_@max_uint_uint" (Uint, Uint) -> Uint = maximum;
-        "math_@max_int_uint" (Int, Uint) -> Dyn = maximum;
-        "math_@max_int_double" (Int, Double) -> Dyn = maximum;
-        "math_@max_double_int" (Double, Int) -> Dyn = maximum;
-        "math_@max_double_uint" (Double, Uint) -> Dyn = maximum;
-        "math_@max_uint_int" (Uint, Int) -> Dyn = maximum;
-        "math_@max_uint_double" (Uint, Double) -> Dyn = maximum;
-        "math_@max_list_double" ((list Double)) -> Double = maximum_of_list;
-        "math_@max_list_int" ((list Int)) -> Int = maximum_of_list;
-        "math_@max_list_uint" ((list Uint)) -> Uint = maximum_of_list;
-    }
-    "math.@min": "The least of numbers, of whatever types; of equal ones the first."
-        ["math.least(1, 2.5, 2u)" => "1", "math.least([3, 1])" => "1"] {
-        "math_@min_double" (Double) -> Double = minimum;
-        "math_@min_int" (Int) -> Int = minimum;
-        "math_@min_uint" (Uint) -> Uint = minimum;
-        "math_@min_double_double" (Double, Double) -> Double = minimum;
-        "math_@min_int_int" (Int, Int) -> Int = minimum;
-        "math_@min_uint_uint" (Uint, Uint) -> Uint = minimum;
-        "math_@min_int_uint" (Int, Uint) -> Dyn = minimum;
-        "math_@min_int_double" (Int, Double) -> Dyn = minimum;
-        "math_@min_double_int" (Double, Int) -> Dyn = minimum;
-        "math_@min_double_uint" (Double, Uint) -> Dyn = minimum;
-        "math_@min_uint_int" (Uint, Int) -> Dyn = minimum;
-        "math_@min_uint_double" (Uint, Double) -> Dyn = minimum;
-        "math_@min_list_double" ((list Double)) -> Double = minimum_of_list;
-        "math_@min_list_int" ((list Int)) -> Int = minimum_of_list;
-        "math_@min_list_uint" ((list Uint)) -> Uint = minimum_of_list;
-    }
-    "math.ceil": "The least whole number that is not less." ["math.ceil(1.2)" => "2.0"] {
-        "math_ceil_double" (Double) -> Double = ceil;
-    }
-    "math.floor": "The greatest whole number that is not greater." ["math.floor(-1.2)" => "-2.0"] {
-        "math_floor_double" (Double) -> Double = floor;
-    }
-    "math.round": "The nearest whole number, of two that are equally near the one farther from zero."
-        ["math.round(1.5)" => "2.0", "math.round(-1.5)" => "-2.0"] {
-        "math_round_double" (Double) -> Double = round;
-    }
-    "math.trunc": "The number without what is behind its point." ["math.trunc(-1.7)" => "-1.0"] {
-        "math_trunc_double" (Double) -> Double = trunc;
-    }
-    "math.abs": "The number without its sign." ["math.abs(-1)" => "1", "math.abs(-1.5)" => "1.5", "math.abs(-9223372036854775808)" => "E0302"] {
-        "math_abs_double" (Double) -> Double = abs;
-        "math_abs_int" (Int) -> Int = abs;
-        "math_abs_uint" (Uint) -> Uint = abs;
-    }
-    "math.sign": "-1, 0 or 1, as the number is less than 0, 0 or greater." ["math.sign(-7)" => "-1", "math.sign(0.5)" => "1.0", "math.sign(7u)" => "1u"] {
-        "math_sign_double" (Double) -> Double = sign;
-        "math_sign_int" (Int) -> Int = sign;
-        "math_sign_uint" (Uint) -> Uint = sign;
-    }
-    "math.sqrt": "The square root; of a negative number NaN." ["math.sqrt(49)" => "7.0", "math.isNaN(math.sqrt(-1.0))" => "true"] {
-        "math_sqrt_double" (Double) -> Double = sqrt;
-        "math_sqrt_int" (Int) -> Double = sqrt;
-        "math_sqrt_uint" (Uint) -> Double = sqrt;
-    }
-    "math.isNaN": "Whether it is not a number." ["math.isNaN(0.0 / 0.0)" => "true"] {
-        "math_isNaN_double" (Double) -> Bool = is_nan;
-    }
-    "math.isInf": "Whether it is infinite." ["math.isInf(-1.0 / 0.0)" => "true"] {
-        "math_isInf_double" (Double) -> Bool = is_inf;
-    }
-    "math.isFinite": "Whether it is neither infinite nor NaN." ["math.isFinite(1.0)" => "true"] {
-        "math_isFinite_double" (Double) -> Bool = is_finite;
-    }
-    "math.bitAnd": "The bits that both have." ["math.bitAnd(6, 3)" => "2"] {
-        "math_bitAnd_int_int" (Int, Int) -> Int = bit_and;
-        "math_bitAnd_uint_uint" (Uint, Uint) -> Uint = bit_and;
-    }
-    "math.bitOr": "The bits that one has." ["math.bitOr(6u, 3u)" => "7u"] {
-        "math_bitOr_int_int" (Int, Int) -> Int = bit_or;
-        "math_bitOr_uint_uint" (Uint, Uint) -> Uint = bit_or;
-    }
-    "math.bitXor": "The bits that only one has." ["math.bitXor(6, 3)" => "5"] {
-        "math_bitXor_int_int" (Int, Int) -> Int = bit_xor;
-        "math_bitXor_uint_uint" (Uint, Uint) -> Uint = bit_xor;
-    }
-    "math.bitNot": "The bits that it does not have." ["math.bitNot(1)" => "-2"] {
-        "math_bitNot_int_int" (Int) -> Int = bit_not;
-        "math_bitNot_uint_uint" (Uint) -> Uint = bit_not;
-    }
-    "math.bitShiftLeft": "The bits so many places further up; none are left behind 63."
-        ["math.bitShiftLeft(1, 2)" => "4", "math.bitShiftLeft(1, 64)" => "0", "math.bitShiftLeft(1, -1)" => "E0403"] {
-        "math_bitShiftLeft_int_int" (Int, Int) -> Int = shift_left;
-        "math_bitShiftLeft_uint_int" (Uint, Int) -> Uint = shift_left;
-    }
-    "math.bitShiftRight": "The bits so many places further down, with zeros from above."
-        ["math.bitShiftRight(1024, 2)" => "256", "math.bitShiftRight(-1024, 3)" => "2305843009213693824"] {
-        "math_bitShiftRight_int_int" (Int, Int) -> Int = shift_right;
-        "math_bitShiftRight_uint_int" (Uint, Int) -> Uint = shift_right;
-    }
+/// Declares the table with the overloads of the functions that choose one of several numbers.
+macro_rules! table {
+    ($($name:literal $prefix:literal $body:ident $of_list:ident: $doc:literal $examples:tt;)*) => {
+        overloads! {
+            /// The library `math`. The macros `math.greatest(…)` and `math.least(…)` call `math.@max` and `math.@min`.
+            pub static TABLE:
+            $($name: $doc $examples {
+                $prefix "double" (Double) -> Double = $body;
+                $prefix "int" (Int) -> Int = $body;
+                $prefix "uint" (Uint) -> Uint = $body;
+                $prefix "double_double" (Double, Double) -> Double = $body;
+                $prefix "int_int" (Int, Int) -> Int = $body;
+                $prefix "uint_uint" (Uint, Uint) -> Uint = $body;
+                $prefix "int_uint" (Int, Uint) -> Dyn = $body;
+                $prefix "int_double" (Int, Double) -> Dyn = $body;
+                $prefix "double_int" (Double, Int) -> Dyn = $body;
+                $prefix "double_uint" (Double, Uint) -> Dyn = $body;
+                $prefix "uint_int" (Uint, Int) -> Dyn = $body;
+                $prefix "uint_double" (Uint, Double) -> Dyn = $body;
+                $prefix "list_double" ((list Double)) -> Double = $of_list;
+                $prefix "list_int" ((list Int)) -> Int = $of_list;
+                $prefix "list_uint" ((list Uint)) -> Uint = $of_list;
+            })*
+            "math.ceil": "Rounds up." ["math.ceil(1.2)" => "2.0"] {
+                "math_ceil_double" (Double) -> Double = f64::ceil;
+            }
+            "math.floor": "Rounds down." ["math.floor(-1.2)" => "-2.0"] {
+                "math_floor_double" (Double) -> Double = f64::floor;
+            }
+            "math.round": "Rounds to the nearest integer, halves away from zero."
+                ["math.round(1.5)" => "2.0", "math.round(-1.5)" => "-2.0"] {
+                "math_round_double" (Double) -> Double = f64::round;
+            }
+            "math.trunc": "Truncates towards zero." ["math.trunc(-1.7)" => "-1.0"] {
+                "math_trunc_double" (Double) -> Double = f64::trunc;
+            }
+            "math.abs": "Returns the absolute value."
+                ["math.abs(-1)" => "1", "math.abs(-1.5)" => "1.5", "math.abs(-9223372036854775808)" => "E0302"] {
+                "math_abs_double" (Double) -> Double = f64::abs;
+                "math_abs_int" (Int) -> Int = abs;
+                "math_abs_uint" (Uint) -> Uint = std::convert::identity::<u64>;
+            }
+            "math.sign": "Returns the sign of a number: -1, 0 or 1."
+                ["math.sign(-7)" => "-1", "math.sign(0.5)" => "1.0", "math.sign(7u)" => "1u"] {
+                "math_sign_double" (Double) -> Double = sign;
+                "math_sign_int" (Int) -> Int = i64::signum;
+                "math_sign_uint" (Uint) -> Uint = sign_of_uint;
+            }
+            "math.sqrt": "Returns the square root; NaN for a negative number."
+                ["math.sqrt(49)" => "7.0", "math.isNaN(math.sqrt(-1.0))" => "true"] {
+                "math_sqrt_double" (Double) -> Double = f64::sqrt;
+                "math_sqrt_int" (Int) -> Double = f64::sqrt;
+                "math_sqrt_uint" (Uint) -> Double = f64::sqrt;
+            }
+            "math.isNaN": "Returns `true` for NaN." ["math.isNaN(0.0 / 0.0)" => "true"] {
+                "math_isNaN_double" (Double) -> Bool = f64::is_nan;
+            }
+            "math.isInf": "Returns `true` for an infinite number." ["math.isInf(-1.0 / 0.0)" => "true"] {
+                "math_isInf_double" (Double) -> Bool = f64::is_infinite;
+            }
+            "math.isFinite": "Returns `true` for a number that is neither infinite nor NaN." ["math.isFinite(1.0)" => "true"] {
+                "math_isFinite_double" (Double) -> Bool = f64::is_finite;
+            }
+            "math.bitAnd": "Returns the bitwise AND." ["math.bitAnd(6, 3)" => "2"] {
+                "math_bitAnd_int_int" (Int, Int) -> Int = bit_and;
+                "math_bitAnd_uint_uint" (Uint, Uint) -> Uint = bit_and;
+            }
+            "math.bitOr": "Returns the bitwise OR." ["math.bitOr(6u, 3u)" => "7u"] {
+                "math_bitOr_int_int" (Int, Int) -> Int = bit_or;
+                "math_bitOr_uint_uint" (Uint, Uint) -> Uint = bit_or;
+            }
+            "math.bitXor": "Returns the bitwise XOR." ["math.bitXor(6, 3)" => "5"] {
+                "math_bitXor_int_int" (Int, Int) -> Int = bit_xor;
+                "math_bitXor_uint_uint" (Uint, Uint) -> Uint = bit_xor;
+            }
+            "math.bitNot": "Returns the bitwise NOT." ["math.bitNot(1)" => "-2"] {
+                "math_bitNot_int_int" (Int) -> Int = bit_not;
+                "math_bitNot_uint_uint" (Uint) -> Uint = bit_not;
+            }
+            "math.bitShiftLeft": "Shifts bits to the left. Shifting by 64 or more gives 0."
+                ["math.bitShiftLeft(1, 2)" => "4", "math.bitShiftLeft(1, 64)" => "0", "math.bitShiftLeft(1, -1)" => "E0403"] {
+                "math_bitShiftLeft_int_int" (Int, Int) -> Int = shift_left;
+                "math_bitShiftLeft_uint_int" (Uint, Int) -> Uint = shift_left;
+            }
+            "math.bitShiftRight": "Shifts bits to the right, filling with zeros."
+                ["math.bitShiftRight(1024, 2)" => "256", "math.bitShiftRight(-1024, 3)" => "2305843009213693824"] {
+                "math_bitShiftRight_int_int" (Int, Int) -> Int = shift_right;
+                "math_bitShiftRight_uint_int" (Uint, Int) -> Uint = shift_right;
+            }
+        }
+    };
 }
 
-/// The first of the numbers that no other one is `better` than.
-fn extreme<'v>(function: &str, numbers_given: &[Value<'v>], better: Ordering) -> Result<Value<'v>> {
-    let Some((first, rest)) = numbers_given.split_first() else {
+table! {
+    "math.@max" "math_@max_" maximum maximum_of_list: "Returns the greatest number, whatever the types; the first of equal ones."
+        ["math.greatest(1, 2.5, 2u)" => "2.5", "math.greatest([3, 1])" => "3"];
+    "math.@min" "math_@min_" minimum minimum_of_list: "Returns the least number, whatever the types; the first of equal ones."
+        ["math.least(1, 2.5, 2u)" => "1", "math.least([3, 1])" => "1"];
+}
+
+/// Returns the first number that no other one is `better` than.
+fn extreme<'v>(function: &str, values: &[Value<'v>], better: Ordering) -> Result<Value<'v>> {
+    let Some((first, rest)) = values.split_first() else {
         return Err(bad_argument(format!("{function}(list) argument must not be empty")));
     };
     let mut best = *first;
@@ -132,143 +127,81 @@ fn extreme<'v>(function: &str, numbers_given: &[Value<'v>], better: Ordering) ->
     Ok(best)
 }
 
-fn maximum<'v>(_cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    extreme("math.@max", given, Ordering::Greater)
+fn maximum<'v>(first: Value<'v>, second: Option<Value<'v>>) -> Result<Value<'v>> {
+    extreme("math.@max", &[first, second.unwrap_or(first)], Ordering::Greater)
 }
 
-fn minimum<'v>(_cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    extreme("math.@min", given, Ordering::Less)
+fn minimum<'v>(first: Value<'v>, second: Option<Value<'v>>) -> Result<Value<'v>> {
+    extreme("math.@min", &[first, second.unwrap_or(first)], Ordering::Less)
 }
 
-fn maximum_of_list<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    cx.spend(items(list).len() as u64)?;
-    extreme("math.@max", items(list), Ordering::Greater)
+fn maximum_of_list<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
+    cx.spend(list.len() as u64)?;
+    extreme("math.@max", list, Ordering::Greater)
 }
 
-fn minimum_of_list<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    cx.spend(items(list).len() as u64)?;
-    extreme("math.@min", items(list), Ordering::Less)
+fn minimum_of_list<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
+    cx.spend(list.len() as u64)?;
+    extreme("math.@min", list, Ordering::Less)
 }
 
-/// The argument as a double.
-fn double<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<f64> {
-    let [number] = arguments(cx, given)?;
-    number.as_f64().ok_or_else(|| cx.arity())
+fn abs(number: i64) -> Result<i64> {
+    number.checked_abs().ok_or_else(|| arithmetic("integer overflow"))
 }
 
-fn ceil<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::ceil).map(Value::Float)
+fn sign(number: f64) -> f64 {
+    // Zero and NaN are their own signs.
+    if number == 0.0 || number.is_nan() { number } else { number.signum() }
 }
 
-fn floor<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::floor).map(Value::Float)
+fn sign_of_uint(number: u64) -> u64 {
+    number.min(1)
 }
 
-fn round<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::round).map(Value::Float)
-}
-
-fn trunc<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::trunc).map(Value::Float)
-}
-
-fn sqrt<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::sqrt).map(Value::Float)
-}
-
-fn is_nan<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::is_nan).map(Value::Bool)
-}
-
-fn is_inf<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::is_infinite).map(Value::Bool)
-}
-
-fn is_finite<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    double(cx, given).map(f64::is_finite).map(Value::Bool)
-}
-
-fn abs<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [number] = arguments(cx, given)?;
-    Ok(match number {
-        Value::Int(n) => Value::Int(n.checked_abs().ok_or_else(|| arithmetic("integer overflow"))?),
-        Value::Float(n) => Value::Float(n.abs()),
-        number => number,
-    })
-}
-
-fn sign<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [number] = arguments(cx, given)?;
-    Ok(match number {
-        Value::Int(n) => Value::Int(n.signum()),
-        Value::Uint(n) => Value::Uint(n.min(1)),
-        // Zero and NaN are their own signs.
-        Value::Float(n) if n == 0.0 || n.is_nan() => Value::Float(n),
-        Value::Float(n) => Value::Float(n.signum()),
-        number => number,
-    })
-}
-
-/// What becomes of the bits of two whole numbers of one type.
-fn bits<'v>(
-    cx: &Cx<'v>,
-    given: &[Value<'v>],
-    signed: fn(i64, i64) -> i64,
-    unsigned: fn(u64, u64) -> u64,
-) -> Result<Value<'v>> {
-    match arguments(cx, given)? {
-        [Value::Int(a), Value::Int(b)] => Ok(Value::Int(signed(a, b))),
-        [Value::Uint(a), Value::Uint(b)] => Ok(Value::Uint(unsigned(a, b))),
-        _ => Err(cx.arity()),
+/// Returns the bits of an integer of either type.
+fn bits(value: Value<'_>) -> u64 {
+    match value {
+        Value::Int(n) => n.cast_unsigned(),
+        Value::Uint(n) => n,
+        _ => 0,
     }
 }
 
-fn bit_and<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    bits(cx, given, |a, b| a & b, |a, b| a & b)
+/// Applies an operation to the bits of an integer, whose type the result has.
+fn with_bits<'v>(value: Value<'v>, operation: impl FnOnce(u64) -> u64) -> Value<'v> {
+    let result = operation(bits(value));
+    if let Value::Int(_) = value { Value::Int(result.cast_signed()) } else { Value::Uint(result) }
 }
 
-fn bit_or<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    bits(cx, given, |a, b| a | b, |a, b| a | b)
+fn bit_and<'v>(a: Value<'v>, b: Value<'v>) -> Value<'v> {
+    with_bits(a, |a| a & bits(b))
 }
 
-fn bit_xor<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    bits(cx, given, |a, b| a ^ b, |a, b| a ^ b)
+fn bit_or<'v>(a: Value<'v>, b: Value<'v>) -> Value<'v> {
+    with_bits(a, |a| a | bits(b))
 }
 
-fn bit_not<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    match arguments(cx, given)? {
-        [Value::Int(n)] => Ok(Value::Int(!n)),
-        [Value::Uint(n)] => Ok(Value::Uint(!n)),
-        _ => Err(cx.arity()),
-    }
+fn bit_xor<'v>(a: Value<'v>, b: Value<'v>) -> Value<'v> {
+    with_bits(a, |a| a ^ bits(b))
 }
 
-fn shift_left<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    shifted(cx, given, "math.bitShiftLeft", u64::checked_shl)
+fn bit_not(value: Value<'_>) -> Value<'_> {
+    with_bits(value, |bits| !bits)
 }
 
-fn shift_right<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    shifted(cx, given, "math.bitShiftRight", u64::checked_shr)
+fn shift_left<'v>(value: Value<'v>, places: i64) -> Result<Value<'v>> {
+    shifted(value, places, "math.bitShiftLeft", u64::checked_shl)
 }
 
-/// The bits moved; those of a number with sign are taken as they are.
-fn shifted<'v>(
-    cx: &Cx<'v>,
-    given: &[Value<'v>],
-    function: &str,
-    shift: fn(u64, u32) -> Option<u64>,
-) -> Result<Value<'v>> {
-    let [value, places] = arguments(cx, given)?;
-    let places = number(places);
+fn shift_right<'v>(value: Value<'v>, places: i64) -> Result<Value<'v>> {
+    shifted(value, places, "math.bitShiftRight", u64::checked_shr)
+}
+
+/// Shifts the bits of an integer, without regard to its sign.
+fn shifted<'v>(value: Value<'v>, places: i64, function: &str, shift: fn(u64, u32) -> Option<u64>) -> Result<Value<'v>> {
     if places < 0 {
         return Err(bad_argument(format!("{function}() negative offset: {places}")));
     }
-    let moved = |bits: u64| u32::try_from(places).ok().and_then(|places| shift(bits, places)).unwrap_or(0);
-    match value {
-        Value::Int(n) => Ok(Value::Int(moved(n.cast_unsigned()).cast_signed())),
-        Value::Uint(n) => Ok(Value::Uint(moved(n))),
-        _ => Err(cx.arity()),
-    }
+    let moved = |bits| u32::try_from(places).ok().and_then(|places| shift(bits, places)).unwrap_or(0);
+    Ok(with_bits(value, moved))
 }

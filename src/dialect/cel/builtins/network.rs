@@ -1,86 +1,85 @@
-//! Addresses and blocks of them.
+//! IP addresses and CIDR blocks.
 
 use std::net::IpAddr;
 
-use super::capsules::{CIDR, IP, content, make};
-use super::{arguments, text};
 use crate::diagnostics::{Diagnostic, Result};
+use crate::dialect::cel::values::capsules::{CIDR, Content, IP, capsule};
 use crate::dialect::cel::values::errors::bad_argument;
-use crate::function::Cx;
+use crate::function::{Cx, FromArgument, IntoValue};
 use crate::overloads;
 use crate::stdlib::cidr::{self, Block, Refused};
 use crate::value::Value;
 
 overloads! {
-    /// The library `network`, which is also that of Kubernetes.
+    /// The library `network`, which is also the one of Kubernetes.
     pub static TABLE:
-    "ip": "The address that a text says, or that of a block."
+    "ip": "Parses an IP address, or returns the address of a CIDR block."
         ["string(ip('2001:DB8::68'))" => "'2001:db8::68'", "cidr('192.168.0.1/24').ip() == ip('192.168.0.1')" => "true",
          "ip('127.0.0.01')" => "E0403", "ip('::ffff:10.0.0.1')" => "E0403"] {
-        "string_to_ip" (String) -> "net.IP" = ip;
+        "string_to_ip" (String) -> "net.IP" = address;
         "cidr_ip" member ("net.CIDR") -> "net.IP" = ip_of_block;
     }
-    "isIP": "Whether a text says an address." ["isIP('127.0.0.1')" => "true", "isIP('127.0.0.1.0')" => "false", "isIP('::1%eth0')" => "false"] {
+    "isIP": "Returns `true` if a string is an IP address." ["isIP('127.0.0.1')" => "true", "isIP('127.0.0.1.0')" => "false", "isIP('::1%eth0')" => "false"] {
         "is_ip" (String) -> Bool = is_ip;
     }
-    "ip.isCanonical": "Whether a text is an address as it is usually written."
+    "ip.isCanonical": "Returns `true` if a string is an IP address in canonical form."
         ["ip.isCanonical('2001:db8::1')" => "true", "ip.isCanonical('2001:DB8::1')" => "false", "ip.isCanonical('a')" => "E0403"] {
         "ip_is_canonical" (String) -> Bool = is_canonical;
     }
-    "family": "4 or 6." ["ip('127.0.0.1').family()" => "4", "ip('::1').family()" => "6"] {
+    "family": "Returns the address family: 4 or 6." ["ip('127.0.0.1').family()" => "4", "ip('::1').family()" => "6"] {
         "ip_family" member ("net.IP") -> Int = family;
     }
-    "isUnspecified": "Whether it is the address that says no machine." ["ip('0.0.0.0').isUnspecified()" => "true", "ip('::1').isUnspecified()" => "false"] {
+    "isUnspecified": "Returns `true` for the unspecified address." ["ip('0.0.0.0').isUnspecified()" => "true", "ip('::1').isUnspecified()" => "false"] {
         "ip_is_unspecified" member ("net.IP") -> Bool = is_unspecified;
     }
-    "isLoopback": "Whether it is an address of the same machine." ["ip('127.0.0.1').isLoopback()" => "true"] {
+    "isLoopback": "Returns `true` for a loopback address." ["ip('127.0.0.1').isLoopback()" => "true"] {
         "ip_is_loopback" member ("net.IP") -> Bool = is_loopback;
     }
-    "isGlobalUnicast": "Whether it is an address of one machine beyond its link."
+    "isGlobalUnicast": "Returns `true` for a global unicast address."
         ["ip('192.168.0.1').isGlobalUnicast()" => "true", "ip('255.255.255.255').isGlobalUnicast()" => "false"] {
-        "ip_is_global_unicast" member ("net.IP") -> Bool = is_global_unicast;
+        "ip_is_global_unicast" member ("net.IP") -> Bool = cidr::is_global_unicast;
     }
-    "isLinkLocalUnicast": "Whether it is the address of one machine on a link." ["ip('fe80::1').isLinkLocalUnicast()" => "true"] {
-        "ip_is_link_local_unicast" member ("net.IP") -> Bool = is_link_local_unicast;
+    "isLinkLocalUnicast": "Returns `true` for a link-local unicast address." ["ip('fe80::1').isLinkLocalUnicast()" => "true"] {
+        "ip_is_link_local_unicast" member ("net.IP") -> Bool = cidr::is_link_local_unicast;
     }
-    "isLinkLocalMulticast": "Whether it is the address of many machines on a link." ["ip('224.0.0.1').isLinkLocalMulticast()" => "true"] {
-        "ip_is_link_local_multicast" member ("net.IP") -> Bool = is_link_local_multicast;
+    "isLinkLocalMulticast": "Returns `true` for a link-local multicast address." ["ip('224.0.0.1').isLinkLocalMulticast()" => "true"] {
+        "ip_is_link_local_multicast" member ("net.IP") -> Bool = cidr::is_link_local_multicast;
     }
-    "cidr": "The block of addresses that a text says."
+    "cidr": "Parses a CIDR block."
         ["string(cidr('10.0.0.1/8'))" => "'10.0.0.1/8'", "cidr('10.0.0.0/33')" => "E0403"] {
         "string_to_cidr" (String) -> "net.CIDR" = block;
     }
-    "isCIDR": "Whether a text says a block of addresses." ["isCIDR('10.0.0.0/8')" => "true", "isCIDR('10.0.0.0')" => "false"] {
+    "isCIDR": "Returns `true` if a string is a CIDR block." ["isCIDR('10.0.0.0/8')" => "true", "isCIDR('10.0.0.0')" => "false"] {
         "is_cidr" (String) -> Bool = is_block;
     }
-    "containsIP": "Whether an address is in a block."
+    "containsIP": "Returns `true` if a block contains an address."
         ["cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))" => "true", "cidr('10.0.0.0/8').containsIP('11.0.0.0')" => "false"] {
-        "cidr_contains_ip_ip" member ("net.CIDR", "net.IP") -> Bool = contains_ip;
-        "cidr_contains_ip_string" member ("net.CIDR", String) -> Bool = contains_ip;
+        "cidr_contains_ip_ip" member ("net.CIDR", "net.IP") -> Bool = Block::contains;
+        "cidr_contains_ip_string" member ("net.CIDR", String) -> Bool = Block::contains;
     }
-    "containsCIDR": "Whether all addresses of a block are in another."
+    "containsCIDR": "Returns `true` if a block contains another."
         ["cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))" => "true", "cidr('10.0.0.0/8').containsCIDR('10.0.0.0/7')" => "false"] {
-        "cidr_contains_cidr" member ("net.CIDR", "net.CIDR") -> Bool = contains_block;
-        "cidr_contains_cidr_string" member ("net.CIDR", String) -> Bool = contains_block;
+        "cidr_contains_cidr" member ("net.CIDR", "net.CIDR") -> Bool = Block::contains_block;
+        "cidr_contains_cidr_string" member ("net.CIDR", String) -> Bool = Block::contains_block;
     }
-    "prefixLength": "How many bits the addresses of a block share." ["cidr('10.0.0.0/8').prefixLength()" => "8"] {
+    "prefixLength": "Returns the prefix length of a block." ["cidr('10.0.0.0/8').prefixLength()" => "8"] {
         "cidr_prefix_length" member ("net.CIDR") -> Int = prefix_length;
     }
-    "masked": "The same block by its first address." ["cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')" => "true"] {
-        "cidr_masked" member ("net.CIDR") -> "net.CIDR" = masked;
+    "masked": "Returns the block with its host bits set to zero." ["cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')" => "true"] {
+        "cidr_masked" member ("net.CIDR") -> "net.CIDR" = Block::masked;
     }
-    "isMask": "Whether a block is said by its first address."
+    "isMask": "Returns `true` if the host bits of a block are zero."
         ["cidr('2001:db8::/32').isMask()" => "true", "cidr('2001:db8::1/32').isMask()" => "false"] {
         "cidr_is_mask" member ("net.CIDR") -> Bool = is_mask;
     }
-    "string": "The text of an address or a block." ["string(ip('::1'))" => "'::1'"] {
+    "string": "Converts an address or a block to a string." ["string(ip('::1'))" => "'::1'"] {
         "ip_to_string" ("net.IP") -> String = string;
         "cidr_to_string" ("net.CIDR") -> String = string;
     }
 }
 
 #[cold]
-fn wrong_address(text: &str, why: Refused) -> Box<Diagnostic> {
+fn invalid_address(text: &str, why: Refused) -> Box<Diagnostic> {
     let text: String = text.chars().take(60).collect();
     bad_argument(match why {
         Refused::Form => format!("IP Address {text:?} parse error during conversion from string"),
@@ -90,7 +89,7 @@ fn wrong_address(text: &str, why: Refused) -> Box<Diagnostic> {
 }
 
 #[cold]
-fn wrong_block(text: &str, why: Refused) -> Box<Diagnostic> {
+fn invalid_block(text: &str, why: Refused) -> Box<Diagnostic> {
     let text: String = text.chars().take(60).collect();
     bad_argument(match why {
         Refused::Form => format!("network address {text:?} parse error during conversion from string"),
@@ -99,106 +98,78 @@ fn wrong_block(text: &str, why: Refused) -> Box<Diagnostic> {
     })
 }
 
-/// The address that a value is, or that its text says.
-fn address(value: Value<'_>) -> Result<IpAddr> {
-    let text = value.as_str().unwrap_or_else(|| content(value));
-    cidr::address(text).map_err(|why| wrong_address(text, why))
+/// Converts an address, or a string that is parsed as one.
+impl<'v> FromArgument<'v> for IpAddr {
+    fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
+        let text = value.as_str().unwrap_or(Content::of(value).0);
+        cidr::address(text).map_err(|why| invalid_address(text, why))
+    }
 }
 
-/// The block that a value is, or that its text says.
-fn block_of(value: Value<'_>) -> Result<Block> {
-    let text = value.as_str().unwrap_or_else(|| content(value));
-    Block::parse(text).map_err(|why| wrong_block(text, why))
+impl<'v> IntoValue<'v> for IpAddr {
+    fn into_value(self, cx: &Cx<'v>) -> Result<Value<'v>> {
+        capsule(cx, IP, &cidr::text(self))
+    }
 }
 
-/// The answer to a question about an address.
-fn ask<'v>(cx: &Cx<'v>, given: &[Value<'v>], question: impl Fn(IpAddr) -> bool) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    address(value).map(|address| Value::Bool(question(address)))
+/// Converts a block, or a string that is parsed as one.
+impl<'v> FromArgument<'v> for Block {
+    fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
+        let text = value.as_str().unwrap_or(Content::of(value).0);
+        Self::parse(text).map_err(|why| invalid_block(text, why))
+    }
 }
 
-fn ip<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    make(cx, IP, &cidr::text(address(value)?))
+impl<'v> IntoValue<'v> for Block {
+    fn into_value(self, cx: &Cx<'v>) -> Result<Value<'v>> {
+        capsule(cx, CIDR, &self.to_string())
+    }
 }
 
-fn ip_of_block<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    make(cx, IP, &cidr::text(block_of(value)?.address))
+fn address(address: IpAddr) -> IpAddr {
+    address
 }
 
-fn is_ip<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?.map(text);
-    Ok(Value::Bool(cidr::address(value).is_ok()))
+fn ip_of_block(block: Block) -> IpAddr {
+    block.address
 }
 
-fn is_canonical<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    Ok(Value::Bool(cidr::text(address(value)?) == text(value)))
+fn is_ip(text: &str) -> bool {
+    cidr::address(text).is_ok()
 }
 
-fn family<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    Ok(Value::Int(if address(value)?.is_ipv4() { 4 } else { 6 }))
+fn is_canonical<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<bool> {
+    Ok(text.as_str() == Some(&cidr::text(IpAddr::from_argument(cx, text)?)))
 }
 
-fn is_unspecified<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, given, |address| address.is_unspecified())
+fn family(address: IpAddr) -> i64 {
+    if address.is_ipv4() { 4 } else { 6 }
 }
 
-fn is_loopback<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, given, |address| address.is_loopback())
+fn is_unspecified(address: IpAddr) -> bool {
+    address.is_unspecified()
 }
 
-fn is_global_unicast<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, given, cidr::is_global_unicast)
+fn is_loopback(address: IpAddr) -> bool {
+    address.is_loopback()
 }
 
-fn is_link_local_unicast<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, given, cidr::is_link_local_unicast)
+fn block(block: Block) -> Block {
+    block
 }
 
-fn is_link_local_multicast<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    ask(cx, given, cidr::is_link_local_multicast)
+fn is_block(text: &str) -> bool {
+    Block::parse(text).is_ok()
 }
 
-fn block<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    make(cx, CIDR, &block_of(value)?.to_string())
+fn prefix_length(block: Block) -> i64 {
+    block.prefix.into()
 }
 
-fn is_block<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?.map(text);
-    Ok(Value::Bool(Block::parse(value).is_ok()))
+fn is_mask(block: Block) -> bool {
+    block == block.masked()
 }
 
-fn contains_ip<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [block, value] = arguments(cx, given)?;
-    Ok(Value::Bool(block_of(block)?.contains(address(value)?)))
-}
-
-fn contains_block<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [block, other] = arguments(cx, given)?;
-    Ok(Value::Bool(block_of(block)?.contains_block(block_of(other)?)))
-}
-
-fn prefix_length<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    Ok(Value::Int(block_of(value)?.prefix.into()))
-}
-
-fn masked<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    make(cx, CIDR, &block_of(value)?.masked().to_string())
-}
-
-fn is_mask<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    let block = block_of(value)?;
-    Ok(Value::Bool(block == block.masked()))
-}
-
-fn string<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    cx.borrowed(content(value))
+fn string<'v>(content: Content<'v>) -> &'v str {
+    content.0
 }

@@ -1,6 +1,5 @@
 //! Optional values.
 
-use super::{arguments, items, text};
 use crate::diagnostics::Result;
 use crate::dialect::cel::values::errors::{bad_argument, no_such_overload};
 use crate::dialect::cel::values::{access, as_optional, optional};
@@ -11,123 +10,102 @@ use crate::value::Value;
 overloads! {
     /// The library `optional`.
     pub static TABLE:
-    "optional.of": "An optional of a value." ["optional.of(1).value()" => "1"] {
-        "optional_of" (V) -> (optional V) = of;
+    "optional.of": "Makes an optional of a value." ["optional.of(1).value()" => "1"] {
+        "optional_of" (V) -> (optional V) = optional::of;
     }
-    "optional.none": "An optional of nothing." ["optional.none().hasValue()" => "false"] {
-        "optional_none" () -> (optional V) = none;
+    "optional.none": "Makes an optional without a value." ["optional.none().hasValue()" => "false"] {
+        "optional_none" () -> (optional V) = optional::none;
     }
-    "optional.ofNonZeroValue": "An optional of a value, or of nothing where it is its type's zero: null, false, 0, empty."
+    "optional.ofNonZeroValue": "Makes an optional of a value; without a value for the zero value of a type: null, false, 0, the empty value."
         ["optional.ofNonZeroValue('').hasValue()" => "false", "optional.ofNonZeroValue('a').value()" => "'a'"] {
         "optional_ofNonZeroValue" (V) -> (optional V) = of_non_zero;
     }
-    "optional.unwrap": "What the optionals of a list hold, without those that hold nothing."
+    "optional.unwrap": "Returns the values of a list of optionals, without the empty ones."
         ["optional.unwrap([optional.of(1), optional.none()])" => "[1]"] {
         "optional_unwrap" ((list (optional V))) -> (list V) = unwrap;
     }
-    "unwrapOpt": "What the optionals of a list hold, without those that hold nothing."
+    "unwrapOpt": "Returns the values of a list of optionals, without the empty ones."
         ["[optional.of(1), optional.none()].unwrapOpt()" => "[1]"] {
         "optional_unwrapOpt" member ((list (optional V))) -> (list V) = unwrap;
     }
-    "hasValue": "Whether an optional holds something." ["optional.of(1).hasValue()" => "true"] {
+    "hasValue": "Returns `true` if an optional holds a value." ["optional.of(1).hasValue()" => "true"] {
         "optional_hasValue" member ((optional V)) -> Bool = has_value;
     }
-    "value": "What an optional holds." ["optional.of(1).value()" => "1", "optional.none().value()" => "E0403"] {
+    "value": "Returns the value that an optional holds." ["optional.of(1).value()" => "1", "optional.none().value()" => "E0403"] {
         "optional_value" member ((optional V)) -> V = value;
     }
-    "or": "The first of two optionals that holds something." ["optional.none().or(optional.of(1)).value()" => "1"] {
+    "or": "Returns the first of two optionals that holds a value." ["optional.none().or(optional.of(1)).value()" => "1"] {
         "optional_or_optional" member ((optional V), (optional V)) -> (optional V) = or;
     }
-    "orValue": "What an optional holds, or else this value." ["optional.none().orValue(1)" => "1"] {
+    "orValue": "Returns the value that an optional holds, or else the argument." ["optional.none().orValue(1)" => "1"] {
         "optional_orValue_value" member ((optional V), V) -> V = or_value;
     }
-    "first": "An optional of the first element." ["[1, 2].first().value()" => "1", "[].first().hasValue()" => "false"] {
+    "first": "Returns an optional of the first element." ["[1, 2].first().value()" => "1", "[].first().hasValue()" => "false"] {
         "list_first" member ((list V)) -> (optional V) = first;
     }
-    "last": "An optional of the last element." ["[1, 2].last().value()" => "2"] {
+    "last": "Returns an optional of the last element." ["[1, 2].last().value()" => "2"] {
         "list_last" member ((list V)) -> (optional V) = last;
     }
-    "_?._": "An optional of a field." ["{'a': 1}.?a.value()" => "1", "{'a': 1}.?b.hasValue()" => "false"] {
-        "select_optional_field" (Dyn, String) -> (optional V) = select;
+    "_?._": "Returns an optional of a field." ["{'a': 1}.?a.value()" => "1", "{'a': 1}.?b.hasValue()" => "false"] {
+        "select_optional_field" (Dyn, String) -> (optional V) = access::select_optional;
     }
-    "_[?_]": "An optional of an element or entry." ["[1][?0].value()" => "1", "[1][?1].hasValue()" => "false", "{1: 'a'}[?1].value()" => "'a'"] {
-        "list_optindex_optional_int" ((list V), Int) -> (optional V) = index;
-        "optional_list_optindex_optional_int" ((optional (list V)), Int) -> (optional V) = index;
-        "map_optindex_optional_value" ((map K V), K) -> (optional V) = index;
-        "optional_map_optindex_optional_value" ((optional (map K V)), K) -> (optional V) = index;
+    "_[?_]": "Returns an optional of an element or entry."
+        ["[1][?0].value()" => "1", "[1][?1].hasValue()" => "false", "{1: 'a'}[?1].value()" => "'a'"] {
+        "list_optindex_optional_int" ((list V), Int) -> (optional V) = access::index_optional;
+        "optional_list_optindex_optional_int" ((optional (list V)), Int) -> (optional V) = access::index_optional;
+        "map_optindex_optional_value" ((map K V), K) -> (optional V) = access::index_optional;
+        "optional_map_optindex_optional_value" ((optional (map K V)), K) -> (optional V) = access::index_optional;
     }
-    "_[_]": "The element of what an optional holds, as an optional." ["optional.of([1])[0].value()" => "1"] {
-        "optional_list_index_int" ((optional (list V)), Int) -> (optional V) = index;
-        "optional_map_index_value" ((optional (map K V)), K) -> (optional V) = index;
+    "_[_]": "Returns an optional of the element of the value that an optional holds." ["optional.of([1])[0].value()" => "1"] {
+        "optional_list_index_int" ((optional (list V)), Int) -> (optional V) = access::index_optional;
+        "optional_map_index_value" ((optional (map K V)), K) -> (optional V) = access::index_optional;
     }
 }
 
-fn of<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    optional::of(cx, value)
+/// Returns the value that an optional holds, if any.
+fn held<'v>(optional: Value<'v>) -> Option<Value<'v>> {
+    as_optional(optional).filter(|held| !held.is_undefined())
 }
 
-fn none<'v>(cx: &Cx<'v>, _given: &[Value<'v>]) -> Result<Value<'v>> {
-    optional::none(cx)
-}
-
-fn of_non_zero<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
+fn of_non_zero<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     if access::is_zero(value) { optional::none(cx) } else { optional::of(cx, value) }
 }
 
-fn unwrap<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    cx.charge(size_of_val(items(list)))?;
-    let mut held = Vec::new();
-    for item in items(list) {
+fn unwrap<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Vec<Value<'v>>> {
+    cx.charge(size_of_val(list))?;
+    let mut values = Vec::new();
+    for item in list {
         match as_optional(*item) {
             Some(Value::Undefined) => {}
-            Some(value) => held.push(value),
+            Some(value) => values.push(value),
             None => return Err(no_such_overload("optional.unwrap", false, &[*item])),
         }
     }
-    cx.list(&held)
+    Ok(values)
 }
 
-fn has_value<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    Ok(Value::Bool(as_optional(value).is_some_and(|held| !held.is_undefined())))
+fn has_value(optional: Value<'_>) -> bool {
+    held(optional).is_some()
 }
 
-fn value<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value] = arguments(cx, given)?;
-    as_optional(value).filter(|held| !held.is_undefined()).ok_or_else(|| {
+fn value<'v>(optional: Value<'v>) -> Result<Value<'v>> {
+    held(optional).ok_or_else(|| {
         bad_argument("optional.none() dereference").with_help("ask `hasValue()` first, or use `orValue(…)`")
     })
 }
 
-fn or<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [a, b] = arguments(cx, given)?;
-    Ok(if matches!(as_optional(a), Some(Value::Undefined)) { b } else { a })
+fn or<'v>(a: Value<'v>, b: Value<'v>) -> Value<'v> {
+    if matches!(as_optional(a), Some(Value::Undefined)) { b } else { a }
 }
 
-fn or_value<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [a, b] = arguments(cx, given)?;
-    Ok(as_optional(a).filter(|held| !held.is_undefined()).unwrap_or(b))
+fn or_value<'v>(optional: Value<'v>, otherwise: Value<'v>) -> Value<'v> {
+    held(optional).unwrap_or(otherwise)
 }
 
-fn first<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    optional::of(cx, items(list).first().copied().unwrap_or_default())
+fn first<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
+    optional::of(cx, list.first().copied().unwrap_or_default())
 }
 
-fn last<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list] = arguments(cx, given)?;
-    optional::of(cx, items(list).last().copied().unwrap_or_default())
-}
-
-fn select<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, field] = arguments(cx, given)?;
-    optional::select(cx, value, text(field))
-}
-
-fn index<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, at] = arguments(cx, given)?;
-    optional::index(cx, value, at)
+fn last<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
+    optional::of(cx, list.last().copied().unwrap_or_default())
 }

@@ -1,12 +1,12 @@
-//! Regular expressions: RE2's, on an engine that is linear.
+//! RE2 regular expressions, on a linear-time engine.
 
 use std::sync::Arc;
 
 use ::regex::{Captures, Regex};
 
-use super::standard::compiled;
-use super::{arguments, number, text};
-use crate::diagnostics::Result;
+use super::predicates::compiled;
+use super::strings::at_most;
+use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::bad_argument;
 use crate::dialect::cel::values::optional;
 use crate::function::Cx;
@@ -16,24 +16,24 @@ use crate::value::Value;
 overloads! {
     /// The library `regex`.
     pub static TABLE:
-    "regex.replace": "Each match of a pattern, or so many of them, replaced by a text in which `\\1` is what the first group matched."
+    "regex.replace": "Replaces matches, all or a number of them. In the replacement, `\\1` is the text of the first group."
         ["regex.replace('foo bar', '(fo)o (ba)r', r'\\2 \\1')" => "'ba fo'", "regex.replace('banana', 'a', 'x', 2)" => "'bxnxna'",
          "regex.replace('a', '(.)', r'\\2')" => "E0403", "regex.replace('a', '(', '')" => "E0403"] {
         "regex_replace_string_string_string" (String, String, String) -> String = replace;
         "regex_replace_string_string_string_int" (String, String, String, Int) -> String = replace;
     }
-    "regex.extract": "An optional of the first match of a pattern, or of what its group matched."
+    "regex.extract": "Returns an optional of the first match, or of the text of its group."
         ["regex.extract('item-A, item-B', r'item-(\\w+)')" => "optional.of('A')", "regex.extract('a', 'b')" => "optional.none()",
          "regex.extract('ab', '(a)(b)')" => "E0403"] {
         "regex_extract_string_string" (String, String) -> (optional String) = extract;
     }
-    "regex.extractAll": "All matches of a pattern, or what its group matched each time where that is something."
+    "regex.extractAll": "Returns all matches, or the texts of their group that are not empty."
         ["regex.extractAll('f_1 f_2', r'f_(\\d)')" => "['1', '2']", "regex.extractAll('val=a, val=', 'val=([^,]*)')" => "['a']"] {
         "regex_extractAll_string_string" (String, String) -> (list String) = extract_all;
     }
 }
 
-/// Calls `each` with the matches in `text`, of which the search is paid, at most so many of them.
+/// Calls `each` with at most `most` matches in `text`, paying for the search.
 pub(super) fn for_each<'t>(
     cx: &Cx<'_>,
     regex: &Regex,
@@ -42,7 +42,7 @@ pub(super) fn for_each<'t>(
     mut each: impl FnMut(&Captures<'t>) -> Result<()>,
 ) -> Result<()> {
     for captures in regex.captures_iter(text).take(most) {
-        // What is behind a match may be looked at once more for the next one.
+        // The search for the next match may read the rest of the text again.
         let behind = text.len() - captures.get(0).map_or(0, |whole| whole.end());
         cx.spend(1 + behind as u64 / 256)?;
         each(&captures)?;
@@ -50,7 +50,7 @@ pub(super) fn for_each<'t>(
     Ok(())
 }
 
-/// A pattern with one group at most, to be searched for in a text.
+/// Compiles a pattern with at most one group.
 fn of_one_group(cx: &Cx<'_>, pattern: &str, text: &str) -> Result<Arc<Regex>> {
     let regex = compiled(cx, pattern, text.len())?;
     if regex.captures_len() > 2 {
@@ -59,30 +59,26 @@ fn of_one_group(cx: &Cx<'_>, pattern: &str, text: &str) -> Result<Arc<Regex>> {
     Ok(regex)
 }
 
-/// What a number of matches means: all where it is negative.
-pub(super) fn most(count: i64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
-}
-
-fn replace<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (whole, pattern, replacement, count) = match *given {
-        [whole, pattern, replacement, count] => (whole, text(pattern), text(replacement), number(count)),
-        _ => arguments(cx, given).map(|[whole, pattern, replacement]| (whole, text(pattern), text(replacement), -1))?,
-    };
-    if count == 0 {
-        return Ok(whole);
+fn replace<'v>(
+    cx: &Cx<'v>,
+    text: &'v str,
+    pattern: &'v str,
+    replacement: &'v str,
+    most: Option<i64>,
+) -> Result<Value<'v>> {
+    if most == Some(0) {
+        return cx.borrowed(text);
     }
-    let target = text(whole);
-    let regex = compiled(cx, pattern, target.len())?;
+    let regex = compiled(cx, pattern, text.len())?;
     let (mut replaced, mut last) = (String::new(), 0);
-    for_each(cx, &regex, target, most(count), |captures| {
+    for_each(cx, &regex, text, at_most(most), |captures| {
         let Some(found) = captures.get(0) else { return Ok(()) };
-        push(cx, &mut replaced, target.get(last..found.start()).unwrap_or(""))?;
+        push(cx, &mut replaced, text.get(last..found.start()).unwrap_or(""))?;
         expand(cx, captures, replacement, &mut replaced)?;
         last = found.end();
         Ok(())
     })?;
-    push(cx, &mut replaced, target.get(last..).unwrap_or(""))?;
+    push(cx, &mut replaced, text.get(last..).unwrap_or(""))?;
     cx.text(&replaced)
 }
 
@@ -92,7 +88,7 @@ fn push(cx: &Cx<'_>, to: &mut String, piece: &str) -> Result<()> {
     Ok(())
 }
 
-/// Puts `replacement` down with what the groups matched in the places of `\0` to `\9`.
+/// Appends `replacement`, with the texts of groups in place of `\0` to `\9`.
 fn expand(cx: &Cx<'_>, captures: &Captures<'_>, replacement: &str, to: &mut String) -> Result<()> {
     let mut rest = replacement;
     while let Some((front, behind)) = rest.split_once('\\') {
@@ -119,32 +115,31 @@ fn group<'t>(captures: &Captures<'t>, at: usize) -> Result<&'t str> {
 }
 
 #[cold]
-fn bad_replacement(replacement: &str, why: &str) -> Box<crate::diagnostics::Diagnostic> {
+fn bad_replacement(replacement: &str, why: &str) -> Box<Diagnostic> {
     let shown: String = replacement.chars().take(60).collect();
     bad_argument(format!("invalid replacement string: '{shown}' {why}"))
 }
 
-fn extract<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [target, pattern] = arguments(cx, given)?.map(text);
-    let regex = of_one_group(cx, pattern, target)?;
-    let Some(captures) = regex.captures(target) else { return optional::none(cx) };
+/// Returns the text of the only group, or of the whole match; `None` if the group is empty.
+fn extracted<'t>(captures: &Captures<'t>) -> Option<&'t str> {
     let found = captures.iter().last().flatten().map_or("", |found| found.as_str());
-    match (captures.len(), found) {
-        (2, "") => optional::none(cx),
-        _ => optional::of(cx, cx.borrowed(found)?),
+    (captures.len() == 1 || !found.is_empty()).then_some(found)
+}
+
+fn extract<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<Value<'v>> {
+    let regex = of_one_group(cx, pattern, text)?;
+    match regex.captures(text).as_ref().and_then(extracted) {
+        Some(found) => optional::of(cx, cx.borrowed(found)?),
+        None => optional::none(cx),
     }
 }
 
-fn extract_all<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [target, pattern] = arguments(cx, given)?.map(text);
-    let regex = of_one_group(cx, pattern, target)?;
+fn extract_all<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<Vec<Value<'v>>> {
+    let regex = of_one_group(cx, pattern, text)?;
     let mut all = Vec::new();
-    for_each(cx, &regex, target, usize::MAX, |captures| {
-        let found = captures.iter().last().flatten().map_or("", |found| found.as_str());
-        if captures.len() == 1 || !found.is_empty() {
-            all.push(cx.borrowed(found)?);
-        }
+    for_each(cx, &regex, text, usize::MAX, |captures| {
+        all.extend(extracted(captures).map(|found| cx.borrowed(found)).transpose()?);
         Ok(())
     })?;
-    cx.list(&all)
+    Ok(all)
 }

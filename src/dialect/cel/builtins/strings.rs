@@ -1,257 +1,214 @@
-//! Functions of text. Places in a text are counted in characters.
+//! Functions of strings. Indexes count characters.
 
 use std::str::Chars;
 
-use super::{arguments, items, number, text};
+use super::predicates::pay;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::{bad_argument, no_such_overload};
 use crate::function::Cx;
 use crate::overloads;
+use crate::stdlib::strings::prefix;
 use crate::value::Value;
 
 overloads! {
-    /// The library `strings`, but for `format`.
+    /// The library `strings`, except `format`.
     pub static TABLE:
-    "charAt": "The character at a place; nothing where the place is the text's end."
+    "charAt": "Returns the character at an index; the empty string at the end."
         ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(3)" => "''", "'abc'.charAt(4)" => "E0403"] {
         "string_char_at_int" member (String, Int) -> String = char_at;
     }
-    "indexOf": "The first place of a text in another, from a place on; -1 where there is none."
+    "indexOf": "Returns the index of the first occurrence of a string, from an index on; -1 if there is none."
         ["'tacocat'.indexOf('a')" => "1", "'tacocat'.indexOf('a', 2)" => "5", "'tacocat'.indexOf('x')" => "-1"] {
         "string_index_of_string" member (String, String) -> Int = index_of;
         "string_index_of_string_int" member (String, String, Int) -> Int = index_of;
     }
-    "lastIndexOf": "The last place of a text in another, not behind a place; -1 where there is none."
+    "lastIndexOf": "Returns the index of the last occurrence of a string, not after an index; -1 if there is none."
         ["'tacocat'.lastIndexOf('a')" => "5", "'tacocat'.lastIndexOf('a', 4)" => "1"] {
         "string_last_index_of_string" member (String, String) -> Int = last_index_of;
         "string_last_index_of_string_int" member (String, String, Int) -> Int = last_index_of;
     }
-    "join": "The texts of a list, one behind the other, with another between them."
+    "join": "Concatenates the strings of a list, with an optional separator."
         ["['a', 'b'].join()" => "'ab'", "['a', 'b'].join('-')" => "'a-b'"] {
         "list_join" member ((list String)) -> String = join;
         "list_join_string" member ((list String), String) -> String = join;
     }
-    "lowerAscii": "The letters of ASCII in lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"] {
+    "lowerAscii": "Converts ASCII letters to lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"] {
         "string_lower_ascii" member (String) -> String = lower;
     }
-    "upperAscii": "The letters of ASCII in upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"] {
+    "upperAscii": "Converts ASCII letters to upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"] {
         "string_upper_ascii" member (String) -> String = upper;
     }
-    "replace": "A text with one part of it replaced by another wherever it is, or so many times."
+    "replace": "Replaces occurrences of a string, all or a number of them."
         ["'hello'.replace('l', 'L')" => "'heLLo'", "'hello'.replace('l', 'L', 1)" => "'heLlo'", "'ab'.replace('', '_')" => "'_a_b_'"] {
         "string_replace_string_string" member (String, String, String) -> String = replace;
         "string_replace_string_string_int" member (String, String, String, Int) -> String = replace;
     }
-    "split": "The parts of a text between another, all or so many; between nothing its characters."
+    "split": "Splits at a separator, into all parts or a number of them. An empty separator splits into characters."
         ["'a b c'.split(' ')" => "['a', 'b', 'c']", "'a b c'.split(' ', 2)" => "['a', 'b c']", "'ab'.split('')" => "['a', 'b']"] {
         "string_split_string" member (String, String) -> (list String) = split;
         "string_split_string_int" member (String, String, Int) -> (list String) = split;
     }
-    "substring": "The part of a text from a place on, up to another."
+    "substring": "Returns the characters from a start index up to, but not including, an end index."
         ["'tacocat'.substring(4)" => "'cat'", "'tacocat'.substring(0, 4)" => "'taco'", "'tacocat'.substring(4, 3)" => "E0403"] {
         "string_substring_int" member (String, Int) -> String = substring;
         "string_substring_int_int" member (String, Int, Int) -> String = substring;
     }
-    "trim": "A text without the white space at its ends." ["' \\ta b '.trim()" => "'a b'"] {
+    "trim": "Removes white space from both ends." ["' \\ta b '.trim()" => "'a b'"] {
         "string_trim" member (String) -> String = trim;
     }
-    "reverse": "A text's characters from the last to the first." ["'abc'.reverse()" => "'cba'"] {
+    "reverse": "Reverses the characters." ["'abc'.reverse()" => "'cba'"] {
         "string_reverse" member (String) -> String = reverse;
     }
-    "strings.quote": "A text between quotation marks, with what is not readable there escaped."
+    "strings.quote": "Quotes a string, escaping special characters."
         ["strings.quote('a\"b')" => "'\"a\\\\\"b\"'"] {
         "strings_quote" (String) -> String = quote;
     }
 }
 
 #[cold]
-fn out_of_range(place: i64) -> Box<Diagnostic> {
-    bad_argument(format!("index out of range: {place}"))
+fn out_of_range(index: i64) -> Box<Diagnostic> {
+    bad_argument(format!("index out of range: {index}"))
 }
 
-/// The byte that the character at `place` begins with, of all places the last is behind the text.
-fn byte_of(text: &str, place: i64) -> Result<usize> {
-    let count = usize::try_from(place).map_err(|_| out_of_range(place))?;
+/// Returns the byte offset of the character at `index`, or of the end of the text.
+fn byte_of(text: &str, index: i64) -> Result<usize> {
+    let count = usize::try_from(index).map_err(|_| out_of_range(index))?;
     let byte = if text.is_ascii() {
         (count <= text.len()).then_some(count)
     } else {
         text.char_indices().map(|(at, _)| at).chain([text.len()]).nth(count)
     };
-    byte.ok_or_else(|| out_of_range(place))
+    byte.ok_or_else(|| out_of_range(index))
 }
 
-/// The place of the character that begins with `byte`.
-fn place_of(text: &str, byte: usize) -> Value<'static> {
-    let count = text.get(..byte).unwrap_or(text).chars().count();
-    Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
+/// Returns the index of the character at a byte offset; -1 if there is none.
+fn index_at(text: &str, byte: Option<usize>) -> i64 {
+    let front = byte.map(|byte| text.get(..byte).unwrap_or(text));
+    front.and_then(|front| i64::try_from(front.chars().count()).ok()).unwrap_or(-1)
 }
 
-/// Spends what it takes to look through a text.
-fn look(cx: &Cx<'_>, text: &str) -> Result<()> {
-    cx.spend((text.len() / 64) as u64)
+fn char_at<'v>(cx: &Cx<'v>, text: &'v str, index: i64) -> Result<&'v str> {
+    pay(cx, text)?;
+    let rest = text.get(byte_of(text, index)?..).unwrap_or("");
+    Ok(rest.get(..rest.chars().next().map_or(0, char::len_utf8)).unwrap_or(""))
 }
 
-fn char_at<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [whole, place] = arguments(cx, given)?;
-    look(cx, text(whole))?;
-    let from = byte_of(text(whole), number(place))?;
-    let rest = text(whole).get(from..).unwrap_or("");
-    let end = rest.chars().next().map_or(0, char::len_utf8);
-    cx.borrowed(rest.get(..end).unwrap_or(""))
-}
-
-/// A text, one that is looked for in it, and a place where one is given.
-fn search<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<(&'v str, &'v str, Option<i64>)> {
-    let (whole, needle, place) = match *given {
-        [whole, needle, place] => (whole, needle, Some(number(place))),
-        _ => {
-            let [whole, needle] = arguments(cx, given)?;
-            (whole, needle, None)
-        }
-    };
-    look(cx, text(whole))?;
-    match place {
-        Some(place) if place < 0 => Err(out_of_range(place)),
-        place => Ok((text(whole), text(needle), place)),
+/// Returns the byte offset of the optional `index` of a search. An index after the end is an error, except when searching
+/// for the empty string.
+fn search_offset(cx: &Cx<'_>, text: &str, needle: &str, index: Option<i64>) -> Result<Option<usize>> {
+    pay(cx, text)?;
+    match index.map(|index| (index, byte_of(text, index))) {
+        None => Ok(None),
+        Some((0.., Err(_))) if needle.is_empty() => Ok(Some(text.len())),
+        Some((_, offset)) => offset.map(Some),
     }
 }
 
-fn index_of<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (whole, needle, place) = search(cx, given)?;
-    let from = match byte_of(whole, place.unwrap_or(0)) {
-        Ok(from) => from,
-        // Nothing is also behind the end.
-        Err(_) if needle.is_empty() => whole.len(),
-        Err(error) => return Err(error),
-    };
-    let found = whole.get(from..).and_then(|rest| rest.find(needle));
-    Ok(found.map_or(Value::Int(-1), |at| place_of(whole, from + at)))
+fn index_of<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, from: Option<i64>) -> Result<i64> {
+    let from = search_offset(cx, text, needle, from)?.unwrap_or(0);
+    let found = text.get(from..).and_then(|rest| rest.find(needle));
+    Ok(index_at(text, found.map(|at| from + at)))
 }
 
-fn last_index_of<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (whole, needle, place) = search(cx, given)?;
-    let last = match place.map(|place| byte_of(whole, place)) {
-        None => whole.len(),
-        Some(Ok(last)) => last,
-        Some(Err(_)) if needle.is_empty() => whole.len(),
-        Some(Err(error)) => return Err(error),
-    };
-    // What is found begins at `last` at the latest.
-    let end = last.saturating_add(needle.len()).min(whole.len());
-    let end = (0..=end).rev().find(|end| whole.is_char_boundary(*end)).unwrap_or(0);
-    let found = whole.get(..end).and_then(|front| front.rfind(needle)).filter(|at| *at <= last);
-    Ok(found.map_or(Value::Int(-1), |at| place_of(whole, at)))
+fn last_index_of<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, last: Option<i64>) -> Result<i64> {
+    let last = search_offset(cx, text, needle, last)?.unwrap_or(text.len());
+    // A match may start at `last` and end after it.
+    let front = prefix(text, last.saturating_add(needle.len()));
+    Ok(index_at(text, front.rfind(needle).filter(|at| *at <= last)))
 }
 
-fn join<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (list, separator) = match *given {
-        [list, separator] => (items(list), text(separator)),
-        _ => (items(arguments::<1>(cx, given)?[0]), ""),
-    };
+fn join<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], separator: Option<&'v str>) -> Result<Value<'v>> {
+    let separator = separator.unwrap_or("");
     cx.spend(list.len() as u64)?;
     let mut len = separator.len() * list.len().saturating_sub(1);
     for item in list {
-        let item_text = item.as_str().ok_or_else(|| no_such_overload("join", true, &[*item]))?;
-        len = len.saturating_add(item_text.len());
+        let text = item.as_str().ok_or_else(|| no_such_overload("join", true, &[*item]))?;
+        len = len.saturating_add(text.len());
     }
     cx.charge(len.saturating_add(size_of::<Value>()))?;
     Ok(cx.arena().text_with(len, |joined| {
         for (at, item) in list.iter().enumerate() {
             joined.push_str(if at == 0 { "" } else { separator });
-            joined.push_str(text(*item));
+            joined.push_str(item.as_str().unwrap_or(""));
         }
     }))
 }
 
-/// A text of the length of the argument.
+/// Maps the characters of a string to a string of the same length in bytes.
 fn mapped<'v, I: Iterator<Item = char>>(
     cx: &Cx<'v>,
-    given: &[Value<'v>],
+    text: &'v str,
     map: impl FnOnce(Chars<'v>) -> I,
 ) -> Result<Value<'v>> {
-    let [whole] = arguments(cx, given)?;
-    let whole = text(whole);
-    look(cx, whole)?;
-    cx.charge(whole.len())?;
-    Ok(cx.arena().text_with(whole.len(), |mapped| mapped.extend(map(whole.chars()))))
+    pay(cx, text)?;
+    cx.charge(text.len())?;
+    Ok(cx.arena().text_with(text.len(), |mapped| mapped.extend(map(text.chars()))))
 }
 
-fn lower<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    mapped(cx, given, |letters| letters.map(|letter| letter.to_ascii_lowercase()))
+fn lower<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
+    mapped(cx, text, |letters| letters.map(|letter| letter.to_ascii_lowercase()))
 }
 
-fn upper<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    mapped(cx, given, |letters| letters.map(|letter| letter.to_ascii_uppercase()))
+fn upper<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
+    mapped(cx, text, |letters| letters.map(|letter| letter.to_ascii_uppercase()))
 }
 
-fn reverse<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    mapped(cx, given, Iterator::rev)
+fn reverse<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
+    mapped(cx, text, Iterator::rev)
 }
 
-fn trim<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [whole] = arguments(cx, given)?;
-    look(cx, text(whole))?;
-    cx.borrowed(text(whole).trim())
+fn trim<'v>(cx: &Cx<'v>, text: &'v str) -> Result<&'v str> {
+    pay(cx, text).map(|()| text.trim())
 }
 
-/// Where `part` stands in `whole`, from the front on. Most often a single byte is looked for, which takes no searcher.
-fn places(whole: &str, part: &str) -> impl Iterator<Item = usize> {
-    let one = if let [byte] = part.as_bytes() { Some(memchr::memchr_iter(*byte, whole.as_bytes())) } else { None };
-    let more = one.is_none().then(|| whole.match_indices(part).map(|(at, _)| at));
+/// Converts a maximum number of results, where a negative one means all.
+pub(super) fn at_most(count: Option<i64>) -> usize {
+    count.and_then(|count| usize::try_from(count).ok()).unwrap_or(usize::MAX)
+}
+
+/// Returns the offsets of `part` in `text`. A single byte, the common case, is found without building a searcher.
+fn offsets(text: &str, part: &str) -> impl Iterator<Item = usize> {
+    let one = if let [byte] = part.as_bytes() { Some(memchr::memchr_iter(*byte, text.as_bytes())) } else { None };
+    let more = one.is_none().then(|| text.match_indices(part).map(|(at, _)| at));
     one.into_iter().flatten().chain(more.into_iter().flatten())
 }
 
-fn replace<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (whole, old, new, most) = match *given {
-        [whole, old, new, most] => (text(whole), text(old), text(new), usize::try_from(number(most)).ok()),
-        _ => {
-            let [whole, old, new] = arguments(cx, given)?;
-            (text(whole), text(old), text(new), None)
-        }
-    };
-    look(cx, whole)?;
-    // A negative number means all.
-    let most = most.unwrap_or(usize::MAX);
-    let count = places(whole, old).take(most).count();
-    let len = (whole.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
+fn replace<'v>(cx: &Cx<'v>, text: &'v str, old: &'v str, new: &'v str, most: Option<i64>) -> Result<Value<'v>> {
+    pay(cx, text)?;
+    let most = at_most(most);
+    let count = offsets(text, old).take(most).count();
+    let len = (text.len() - count * old.len()).saturating_add(count.saturating_mul(new.len()));
     cx.charge(len)?;
     Ok(cx.arena().text_with(len, |replaced| {
         let mut rest = 0;
-        for at in places(whole, old).take(most) {
-            replaced.push_str(whole.get(rest..at).unwrap_or(""));
+        for at in offsets(text, old).take(most) {
+            replaced.push_str(text.get(rest..at).unwrap_or(""));
             replaced.push_str(new);
             rest = at + old.len();
         }
-        replaced.push_str(whole.get(rest..).unwrap_or(""));
+        replaced.push_str(text.get(rest..).unwrap_or(""));
     }))
 }
 
-fn split<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (whole, separator, most) = match *given {
-        [whole, separator, most] => (text(whole), text(separator), usize::try_from(number(most)).unwrap_or(usize::MAX)),
-        _ => {
-            let [whole, separator] = arguments(cx, given)?;
-            (text(whole), text(separator), usize::MAX)
-        }
-    };
-    look(cx, whole)?;
-    // Of each part there is a value and what it refers to.
-    let each = |count: usize| cx.charge(count.saturating_mul(4 * size_of::<Value>()));
+fn split<'v>(cx: &Cx<'v>, text: &'v str, separator: &'v str, most: Option<i64>) -> Result<Vec<Value<'v>>> {
+    pay(cx, text)?;
+    let most = at_most(most);
+    // Each part takes a value and the string that it refers to.
+    let charge = |count: usize| cx.charge(count.saturating_mul(4 * size_of::<Value>()));
     let parts: Vec<&'v str> = if separator.is_empty() {
-        each(whole.chars().count().min(most))?;
-        characters(whole, most)
+        charge(text.chars().count().min(most))?;
+        characters(text, most)
     } else {
-        each(whole.matches(separator).take(most).count())?;
-        whole.splitn(most, separator).collect()
+        charge(text.matches(separator).take(most).count())?;
+        text.splitn(most, separator).collect()
     };
-    let parts = parts.into_iter().map(|part| cx.borrowed(part)).collect::<Result<Vec<_>>>()?;
-    cx.list(&parts)
+    parts.into_iter().map(|part| cx.borrowed(part)).collect()
 }
 
-/// The characters of a text; the last of so many parts has the rest.
-fn characters(whole: &str, most: usize) -> Vec<&str> {
+/// Splits a text into characters; the last of `most` parts is the rest.
+fn characters(text: &str, most: usize) -> Vec<&str> {
     let mut parts = Vec::new();
-    let mut rest = whole;
+    let mut rest = text;
     while let Some(first) = rest.chars().next() {
         if most <= parts.len() + 1 {
             break;
@@ -266,40 +223,31 @@ fn characters(whole: &str, most: usize) -> Vec<&str> {
     parts
 }
 
-fn substring<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let (whole, start, end) = match *given {
-        [whole, start, end] => (text(whole), number(start), Some(number(end))),
-        _ => {
-            let [whole, start] = arguments(cx, given)?;
-            (text(whole), number(start), None)
-        }
-    };
-    look(cx, whole)?;
+fn substring<'v>(cx: &Cx<'v>, text: &'v str, start: i64, end: Option<i64>) -> Result<&'v str> {
+    pay(cx, text)?;
     if let Some(end) = end.filter(|end| start > *end) {
         return Err(bad_argument(format!("invalid substring range. start: {start}, end: {end}")));
     }
-    let from = byte_of(whole, start)?;
-    let to = end.map_or(Ok(whole.len()), |end| byte_of(whole, end))?;
-    cx.borrowed(whole.get(from..to).unwrap_or(""))
+    let from = byte_of(text, start)?;
+    let to = end.map_or(Ok(text.len()), |end| byte_of(text, end))?;
+    Ok(text.get(from..to).unwrap_or(""))
 }
 
-fn quote<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [whole] = arguments(cx, given)?;
-    let whole = text(whole);
-    cx.charge(whole.len().saturating_mul(2))?;
-    let mut quoted = String::with_capacity(whole.len() + 2);
+fn quote<'v>(cx: &Cx<'v>, text: &'v str) -> Result<String> {
+    cx.charge(text.len().saturating_mul(2))?;
+    let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
-    for c in whole.chars() {
+    for c in text.chars() {
         match escape_of(c) {
             Some(letter) => quoted.extend(['\\', letter]),
             None => quoted.push(c),
         }
     }
     quoted.push('"');
-    cx.text(&quoted)
+    Ok(quoted)
 }
 
-/// The letter that stands behind a backslash for a character.
+/// Returns the letter of a character's escape.
 const fn escape_of(c: char) -> Option<char> {
     Some(match c {
         '\x07' => 'a',

@@ -6,13 +6,13 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::bytecode::ImportKind;
-use crate::diagnostics::Code;
-use crate::dialect::cel::call::{call, is_of, overload};
-use crate::dialect::cel::values::{access, convert, optional};
-use crate::function::{Caches, Capabilities, Overload, Params, Registry, Ty};
+use crate::diagnostics::{Code, Result};
+use crate::dialect::cel::dispatch::{call, is_of, overload};
+use crate::dialect::cel::values::{capsules, convert, maps, optional};
+use crate::function::{Builtin, Caches, Capabilities, Cx, Overload, Params, Registry, Ty};
 use crate::limits::Limits;
-use crate::stdlib::encoding;
-use crate::value::{Arena, Capsule, CapsuleContent, Extended, Inputs};
+use crate::stdlib::base64;
+use crate::value::{Arena, Capsule, CapsuleContent, Extended, Inputs, Value};
 
 fn registry() -> Registry {
     libraries::kubernetes()
@@ -37,11 +37,11 @@ fn value<'v>(cx: &Cx<'v>, written: &Json) -> Value<'v> {
             Some((key, held)) if key == "some" => optional::of(cx, value(cx, held)).unwrap(),
             Some((key, Json::Array(pairs))) if key == "entries" => {
                 let column = |at: usize| pairs.iter().map(|pair| value(cx, &pair[at])).collect::<Vec<_>>();
-                access::map(cx, &column(0), &column(1)).unwrap()
+                maps::map(cx, &column(0), &column(1)).unwrap()
             }
             _ => {
                 let keys: Vec<_> = map.keys().map(|key| cx.text(key).unwrap()).collect();
-                access::map(cx, &keys, &list(&map.values().cloned().collect::<Vec<_>>())).unwrap()
+                maps::map(cx, &keys, &list(&map.values().cloned().collect::<Vec<_>>())).unwrap()
             }
         },
     }
@@ -51,7 +51,7 @@ fn typed<'v>(cx: &Cx<'v>, text: &str) -> Value<'v> {
     match text.split_once(':') {
         Some(("u", n)) => Value::Uint(n.parse().unwrap()),
         Some(("f", n)) => Value::Float(n.parse().unwrap()),
-        Some(("b", base64)) => cx.bytes(&encoding::octets_of_base64(base64).unwrap()).unwrap(),
+        Some(("b", base64)) => cx.bytes(&base64::octets_of_base64(base64).unwrap()).unwrap(),
         Some(("t", moment)) => convert::timestamp(cx, cx.text(moment).unwrap()).unwrap(),
         Some(("d", span)) => convert::duration(cx, cx.text(span).unwrap()).unwrap(),
         Some(("type", name)) => cx.extended(Extended::Named(cx.arena().copy_str(name))).unwrap(),
@@ -80,7 +80,7 @@ fn written(value: Value<'_>) -> Json {
         (Value::Str(text), _) => json!(text.as_str()),
         (Value::List(items), _) => json!(list(items.items())),
         (Value::Map(map), _) => map.iter().map(|(key, value)| (key.to_owned(), written(value))).collect(),
-        (_, Some(Extended::Bytes(bytes))) => json!(format!("b:{}", encoding::base64(bytes))),
+        (_, Some(Extended::Bytes(bytes))) => json!(format!("b:{}", base64::base64(bytes))),
         (_, Some(Extended::Timestamp { .. })) => json!(format!("t:{}", plain(value))),
         (_, Some(Extended::Duration(_))) => json!(format!("d:{}", plain(value))),
         (_, Some(Extended::Named(name))) => json!(format!("type:{name}")),
@@ -90,7 +90,7 @@ fn written(value: Value<'_>) -> Json {
             let pairs: Vec<_> = entries.iter().map(|(key, value)| json!([written(key), written(value)])).collect();
             json!({"entries": pairs})
         }
-        (_, Some(Extended::Capsule(capsule))) => json!(format!("{}:{}", capsule.name, capsules::content(value))),
+        (_, Some(Extended::Capsule(capsule))) => json!(format!("{}:{}", capsule.name, capsules::Content::of(value).0)),
         (value, _) => panic!("{value:?}"),
     }
 }
@@ -161,7 +161,7 @@ fn sample<'v>(cx: &Cx<'v>, ty: &Ty) -> Value<'v> {
         Ty::Duration => json!("d:90s"),
         Ty::Type(_) => json!("type:int"),
         Ty::List(element) => return cx.list(&[sample(cx, element), sample(cx, element)]).unwrap(),
-        Ty::Map(key, element) => return access::map(cx, &[sample(cx, key)], &[sample(cx, element)]).unwrap(),
+        Ty::Map(key, element) => return maps::map(cx, &[sample(cx, key)], &[sample(cx, element)]).unwrap(),
         Ty::Optional(held) => return optional::of(cx, sample(cx, held)).unwrap(),
         Ty::Opaque(name) => json!(format!("{name}:{}", SAMPLES.iter().find(|(kind, _)| kind == name).unwrap().1)),
     };

@@ -1,8 +1,8 @@
-//! Calls: which function is meant, and which of its overloads the arguments fit.
+//! Calls: the function, and the overloads that its arguments match.
 
 use std::sync::Arc;
 
-use super::Reference;
+use super::checked::Reference;
 use super::checker::Checker;
 use super::environment::{Callable, Signature};
 use super::report::applied_to;
@@ -10,7 +10,7 @@ use super::types::{Kind, TypeId, Types};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Literal, Operator};
 
-/// The function that names values which are computed once: its first argument is a list of them.
+/// The function that binds values to names: its first argument is a list of them.
 const BLOCK: &str = "cel.@block";
 
 impl Checker<'_> {
@@ -29,8 +29,8 @@ impl Checker<'_> {
                 None => self.unknown(id, name),
             };
         };
-        if let Some((namespace, rooted)) = self.qualified(receiver)
-            && let Some((name, callable)) = self.env.function(&format!("{namespace}.{name}"), rooted)
+        if let Some(namespace) = self.qualified(receiver)
+            && let Some((name, callable)) = self.env.function(&format!("{}.{name}", namespace.text()), namespace.rooted)
         {
             return self.resolve(id, Call { receiver: None, ..call }, name, callable, args);
         }
@@ -47,14 +47,14 @@ impl Checker<'_> {
         Types::ERROR
     }
 
-    /// The type of a call of `callable`, by the overloads that the arguments fit.
+    /// Returns the type of a call of `callable`, by the overloads that the arguments match.
     fn resolve(&mut self, id: ExprId, call: Call, name: &Arc<str>, callable: &Callable, args: &[ExprId]) -> TypeId {
         let given: Vec<_> = call.receiver.iter().chain(args).map(|&arg| self.type_of(arg)).collect();
         let member = call.receiver.is_some();
         let (overloads, result) = match callable {
             Callable::Open => (Vec::new(), Some(Types::DYN)),
             Callable::Signatures(_) if is_logic(call.function) => return self.logic(id, name, callable, args),
-            Callable::Signatures(signatures) => self.fitting(signatures, &given, member),
+            Callable::Signatures(signatures) => self.matching(signatures, &given, member),
         };
         let Some(result) = result else { return self.no_overload(id, call.function, name, given, member) };
         self.refer(id, Reference::Function { name: name.clone(), overloads, member });
@@ -64,8 +64,13 @@ impl Checker<'_> {
         self.known_key(call, args).unwrap_or(result)
     }
 
-    /// The overloads that fit, and the type of their answer: any where they answer several.
-    fn fitting(&mut self, signatures: &[Signature], given: &[TypeId], member: bool) -> (Vec<Arc<str>>, Option<TypeId>) {
+    /// Returns the matching overloads and their result type, which is `dyn` if they have different ones.
+    fn matching(
+        &mut self,
+        signatures: &[Signature],
+        given: &[TypeId],
+        member: bool,
+    ) -> (Vec<Arc<str>>, Option<TypeId>) {
         let (mut overloads, mut result) = (Vec::new(), None);
         for signature in signatures.iter().filter(|of| of.member == member && of.params.len() == given.len()) {
             let fresh: Vec<_> = (0..signature.generic).map(|_| self.unify.fresh()).collect();
@@ -73,12 +78,12 @@ impl Checker<'_> {
             if !self.unify.all_assignable(given, &params) {
                 continue;
             }
-            let answer = self.unify.with_params(signature.result, &fresh);
-            let answer = self.unify.resolved(answer);
+            let returned = self.unify.with_params(signature.result, &fresh);
+            let returned = self.unify.resolved(returned);
             overloads.push(signature.id.clone());
             result = Some(match result {
-                None => answer,
-                Some(so_far) if so_far == answer => answer,
+                None => returned,
+                Some(so_far) if so_far == returned => returned,
                 Some(_) => Types::DYN,
             });
         }
@@ -104,7 +109,7 @@ impl Checker<'_> {
         Types::ERROR
     }
 
-    /// `&&` and `||`: each operand that is no truth value is an error of its own.
+    /// `&&` and `||`: each operand that is not a boolean is an error of its own.
     fn logic(&mut self, id: ExprId, name: &Arc<str>, callable: &Callable, args: &[ExprId]) -> TypeId {
         let mut result = Types::BOOL;
         for &arg in args {
@@ -120,7 +125,7 @@ impl Checker<'_> {
         result
     }
 
-    /// The type of what is under a constant key of a map with known keys.
+    /// Returns the type of the value under a literal key of an object.
     fn known_key(&mut self, call: Call, args: &[ExprId]) -> Option<TypeId> {
         let (Function::Operator(Operator::Index), &[operand, key]) = (call.function, args) else { return None };
         let Expr::Literal(Literal::String(name)) = self.tree.expr(key) else { return None };
@@ -129,7 +134,7 @@ impl Checker<'_> {
         matches!(self.unify.types.kind(of), Kind::Object(_)).then(|| self.field_of(key, of, name))
     }
 
-    /// Values that the ones behind them and the body name by their places.
+    /// `cel.block`: values that later ones and the body refer to by position.
     fn block(&mut self, id: ExprId, values: ExprId, body: ExprId) -> TypeId {
         let Expr::List(run) = self.tree.expr(values) else { return self.check(body) };
         let outside = self.locals.len();

@@ -1,38 +1,38 @@
-//! The walk over an expression.
+//! The checker: a walk over an expression.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::checked::{Checked, Reference};
 use super::environment::{Environment, Found};
 use super::report::Report;
 use super::types::{Kind, TypeId, Types};
 use super::unify::Unify;
-use super::{Checked, Reference};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::dialect::cel::syntax::qualified::QualifiedName;
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Name, Selection, Tree};
 
-/// How many steps finding out types may take, beside [`STEPS_PER_NODE`].
+/// The steps for type inference, in addition to [`STEPS_PER_NODE`].
 const STEPS: u64 = 1_000_000;
 
-/// How many steps it may take for each node of the tree.
+/// The steps for type inference for each node of the tree.
 const STEPS_PER_NODE: u64 = 500;
 
-/// How strict a check is.
+/// The strictness of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Whether all elements of a list, all keys and all values of a map must have one type. Otherwise those that have
-    /// several are `dyn`.
+    /// Require that all elements of a list, all keys and all values of a map have one type. Otherwise mixed types are
+    /// `dyn`.
     pub homogeneous: bool,
-    /// Whether constant texts are tried that a function has to read: durations, timestamps, patterns, addresses. What
-    /// it refuses is an error then, even where it would never run.
+    /// Parse literal arguments of functions: durations, timestamps, regular expressions, addresses. An invalid one is an
+    /// error even in a branch that never runs.
     pub literals: bool,
 }
 
 /// Checks an expression.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of the source, at most 100 errors; or one of
-/// [`Code::LimitFuel`] where its types are too large.
+/// All type errors in source order, at most 100; or [`Code::LimitFuel`] if the types are too large.
 ///
 /// ```
 /// use dropforge::dialect::cel::{builtins, check::{Environment, check}, syntax::{Options, parse}};
@@ -54,7 +54,7 @@ pub fn check(tree: &Tree, environment: &Environment) -> Result<Checked, Diagnost
     check_with(tree, environment, Options::default())
 }
 
-/// The same with options.
+/// Checks an expression with options.
 ///
 /// # Errors
 /// As [`check`].
@@ -65,8 +65,8 @@ pub fn check_with(tree: &Tree, environment: &Environment, options: Options) -> R
     checker.finish()
 }
 
-/// The type of one of the many expressions of a file, in the types of `environment`, where its names are these
-/// `variables`. `steps` is what all of them may take together.
+/// Infers the type of one of the expressions of a file, whose names are these `variables`. The expressions share the types
+/// of `environment` and `steps`.
 ///
 /// # Errors
 /// As [`check`].
@@ -97,7 +97,7 @@ pub(super) struct Checker<'c> {
     pub unify: Unify,
     of: Vec<TypeId>,
     references: Vec<Option<Reference>>,
-    /// The variables of the loops and bindings around, the innermost last.
+    /// The variables of comprehensions in scope, the innermost last.
     pub locals: Vec<(Name, TypeId)>,
     pub report: Report,
 }
@@ -116,7 +116,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// Everything that is wrong, where something is.
+    /// Returns the errors, if any.
     fn outcome(&mut self) -> Result<(), Diagnostics> {
         if self.unify.exhausted {
             let error = Diagnostic::new(Code::LimitFuel, "the types of this expression are too large to be found out");
@@ -132,7 +132,7 @@ impl<'c> Checker<'c> {
         Ok(Checked { types: unify.types, of, references, root: tree.root })
     }
 
-    /// Checks an expression and says its type.
+    /// Checks an expression and returns its type.
     pub fn check(&mut self, id: ExprId) -> TypeId {
         if self.unify.exhausted || self.report.is_full() {
             return Types::ERROR;
@@ -152,7 +152,7 @@ impl<'c> Checker<'c> {
         ty
     }
 
-    /// The type of an expression that was checked.
+    /// Returns the type of an expression that was checked.
     pub fn type_of(&self, id: ExprId) -> TypeId {
         self.of.get(id.index()).copied().unwrap_or(Types::ERROR)
     }
@@ -173,15 +173,20 @@ impl<'c> Checker<'c> {
         self.report.at(self.tree, id, code, message);
     }
 
-    /// The error of a type that is not the one that is asked for.
-    pub fn mismatch(&mut self, id: ExprId, wanted: TypeId, found: TypeId) {
-        let mut both = [wanted, found];
-        self.unify.settle(&mut both);
-        let [wanted, found] = both.map(|ty| self.unify.types.text(ty));
-        self.error(id, Code::TypeMismatch, format!("expected type '{wanted}' but found '{found}'"));
+    /// Reports a type that is not the expected one.
+    pub fn mismatch(&mut self, id: ExprId, expected: TypeId, found: TypeId) {
+        let [expected, found] = [expected, found].map(|ty| self.text(ty));
+        self.error(id, Code::TypeMismatch, format!("expected type '{expected}' but found '{found}'"));
     }
 
-    /// The variable of this name of a loop or binding around.
+    /// Returns the text of a type, with the inferred types of variables.
+    pub fn text(&mut self, ty: TypeId) -> String {
+        let mut settled = [ty];
+        self.unify.settle(&mut settled);
+        self.unify.types.text(settled[0])
+    }
+
+    /// Returns the type of a local variable.
     pub fn local(&self, name: Name) -> Option<TypeId> {
         self.locals.iter().rev().find(|(known, _)| *known == name).map(|(_, ty)| *ty)
     }
@@ -204,7 +209,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The error of a name that stands for nothing.
+    /// Makes the error of an undeclared name.
     pub fn undeclared(&self, code: Code, name: &str) -> Box<Diagnostic> {
         let container = &self.env.container;
         Diagnostic::new(code, format!("undeclared reference to '{name}' (in container '{container}')"))
@@ -218,35 +223,20 @@ impl<'c> Checker<'c> {
             }
             Found::Type(of) => {
                 self.refer(id, Reference::Type(of));
-                // Where names are open, an input may be called so.
+                // With open names, an input can have the name of a type.
                 if self.env.open { Types::DYN } else { self.unify.types.type_of(of) }
             }
         }
     }
 
-    /// The qualified name that an expression may be, and whether it begins with a dot: names with selects behind them,
-    /// the first of which is no variable of a loop.
-    pub fn qualified(&self, id: ExprId) -> Option<(String, bool)> {
-        let (mut parts, mut at) = (Vec::new(), id);
-        loop {
-            match self.tree.expr(at) {
-                Expr::Select { operand, field, selection: Selection::Plain } => {
-                    parts.push(self.tree.name(field));
-                    at = operand;
-                }
-                Expr::Ident { name, rooted } if rooted || self.local(name).is_none() => {
-                    parts.push(self.tree.name(name));
-                    parts.reverse();
-                    return Some((parts.join("."), rooted));
-                }
-                _ => return None,
-            }
-        }
+    /// Returns the qualified name that an expression is, unless it starts with a local variable.
+    pub fn qualified(&self, id: ExprId) -> Option<QualifiedName<'c>> {
+        self.tree.qualified(id).filter(|name| name.local().is_none_or(|local| self.local(local).is_none()))
     }
 
     fn select(&mut self, id: ExprId, operand: ExprId, field: Name, selection: Selection) -> TypeId {
-        if let Some((name, rooted)) = self.qualified(id)
-            && let Some(found) = self.env.find(&name, rooted)
+        if let Some(name) = self.qualified(id)
+            && let Some(found) = self.env.find(&name.text(), name.rooted)
         {
             return self.found(id, found);
         }
@@ -258,7 +248,7 @@ impl<'c> Checker<'c> {
         if selection == Selection::Test { Types::BOOL } else { self.unify.resolved(ty) }
     }
 
-    /// The type of a field of `operand`.
+    /// Checks `operand` and returns the type of its field.
     fn field(&mut self, id: ExprId, operand: ExprId, field: Name, optional: bool) -> TypeId {
         let of = self.check(operand);
         let of = self.unify.resolved(of);
@@ -267,22 +257,20 @@ impl<'c> Checker<'c> {
         if optional || is_optional { self.unify.types.optional(ty) } else { ty }
     }
 
-    /// The type of a field of a value of type `of`.
+    /// Returns the type of a field of a value of type `of`.
     pub fn field_of(&mut self, id: ExprId, of: TypeId, field: Name) -> TypeId {
         match *self.unify.types.kind(of) {
             Kind::Map(_, value) => value,
             Kind::Nullable(of) => self.field_of(id, of, field),
             Kind::Object(at) => self.known_field(id, at, field),
             Kind::Var(_) => {
-                // What it is stays open: nothing that is found out later may contradict the field.
+                // The operand becomes `dyn`, so that no later inference contradicts the selection.
                 self.unify.assignable(Types::DYN, of);
                 Types::DYN
             }
             Kind::Dyn | Kind::Error => Types::DYN,
             _ => {
-                let mut of = [of];
-                self.unify.settle(&mut of);
-                let text = self.unify.types.text(of[0]);
+                let text = self.text(of);
                 self.error(id, Code::TypeMismatch, format!("type '{text}' does not support field selection"));
                 Types::DYN
             }

@@ -1,6 +1,5 @@
-//! What an expression may name: variables, functions, types.
+//! Declarations: variables, functions, types.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -8,12 +7,12 @@ use std::sync::Arc;
 use super::types::{Kind, TypeId, Types};
 use crate::bytecode::ImportKind;
 use crate::diagnostics::Result;
-use crate::dialect::cel::builtins::capsules;
+use crate::dialect::cel::resolution::candidates;
+use crate::dialect::cel::values::capsules;
 use crate::function::{NativeBody, Overload, Params, Registry, Ty};
 use crate::value::Data;
 
-/// The types that have a name as values, beside those that functions take or answer; `list` and `map` are those of any
-/// elements.
+/// Names of types as values, and the types. Opaque types of functions are added.
 const NAMED: &[(&str, &str)] = &[
     ("bool", "bool"),
     ("bytes", "bytes"),
@@ -33,47 +32,47 @@ const NAMED: &[(&str, &str)] = &[
     ("uint", "uint"),
 ];
 
-/// A signature of a function, its types in the arena.
+/// An overload of a function.
 #[derive(Debug, Clone)]
 pub(super) struct Signature {
-    /// Its name.
+    /// Its id.
     pub id: Arc<str>,
-    /// Whether it is called on a receiver.
+    /// Set for a member function.
     pub member: bool,
     /// The types of its parameters, the receiver's first.
     pub params: Box<[TypeId]>,
-    /// The type of its answer.
+    /// The result type.
     pub result: TypeId,
-    /// How many type parameters it has.
+    /// The number of type parameters.
     pub generic: usize,
-    /// What it does, where that is known here.
+    /// The implementation, if it is a builtin.
     pub body: Option<NativeBody>,
 }
 
-/// A function as expressions may call it.
+/// The ways to call a function.
 #[derive(Debug, Clone)]
 pub(super) enum Callable {
-    /// By one of these signatures.
+    /// With one of these overloads.
     Signatures(Vec<Signature>),
-    /// By any arguments: what it answers shows when it is called.
+    /// With any arguments. The result type shows at runtime.
     Open,
 }
 
-/// A signature as a host declares it, types as text.
+/// An overload declared by the host, with types as text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declared<'d> {
-    /// Its name; no other signature has it.
+    /// Its unique id.
     pub id: &'d str,
-    /// Whether it is called on a receiver, which is its first parameter.
+    /// Set for a member function, whose receiver is the first parameter.
     pub member: bool,
-    /// The types of its parameters. One capital letter is a type parameter.
+    /// The types of its parameters. A single capital letter is a type parameter.
     pub params: &'d [&'d str],
-    /// The type of its answer.
+    /// The result type.
     pub result: &'d str,
 }
 
-/// What names mean: the functions of a registry, declared variables and functions, and the container that names are
-/// looked for in.
+/// The declarations that an expression can use: the functions of a registry, declared variables and functions, and the
+/// container.
 ///
 /// ```
 /// use dropforge::dialect::cel::check::Environment;
@@ -87,26 +86,26 @@ pub struct Declared<'d> {
 pub struct Environment {
     pub(super) types: Types,
     pub(super) container: String,
-    /// Whether a name that is not declared is a variable of any type.
+    /// Set if undeclared names are variables of type `dyn`.
     pub(super) open: bool,
-    /// Whether a variable hides the types in the namespace that is called as it is.
+    /// Set if a variable hides the types in the namespace of its name.
     hiding: bool,
     pub(super) variables: BTreeMap<Arc<str>, TypeId>,
     named: HashMap<&'static str, TypeId>,
     functions: BTreeMap<Arc<str>, Callable>,
 }
 
-/// What a name was found to be.
+/// The declaration of a name.
 #[derive(Debug, Clone)]
 pub(super) enum Found {
-    /// A variable of this name.
+    /// A variable: its full name and type.
     Variable(Arc<str>, TypeId),
-    /// This type as a value.
+    /// A type as a value.
     Type(TypeId),
 }
 
 impl Environment {
-    /// The functions of `registry`, and no variables.
+    /// Declares the functions of `registry`.
     pub fn new(registry: &Registry) -> Self {
         let mut environment = Self::default();
         for &(name, text) in NAMED {
@@ -143,58 +142,58 @@ impl Environment {
         Signature { id: of.id.into(), member: of.member, params, result, generic: names.len(), body: Some(of.body) }
     }
 
-    /// The same, names being looked for in `container` (`a.b`) first, then in what it is in.
+    /// Sets the container: names are searched in `a.b`, then in `a`, then by themselves.
     #[must_use]
     pub fn in_container(mut self, container: impl Into<String>) -> Self {
         self.container = container.into();
         self
     }
 
-    /// The same, a name that is not declared being a variable of any type, whose value shows whether it is there.
+    /// Opens the environment: an undeclared name is a variable of type `dyn`, which may be missing at runtime.
     #[must_use]
     pub fn with_open_names(mut self) -> Self {
         self.open = true;
         self
     }
 
-    /// The same, for documents: a name in one hides also types that begin with it, as `net` does `net.IP`.
+    /// Lets variables hide the types in the namespace of their name, as `net` does `net.IP`.
     #[must_use]
-    pub(in crate::dialect::cel) fn with_names_that_hide(mut self) -> Self {
+    pub(in crate::dialect::cel) fn with_hidden_namespaces(mut self) -> Self {
         self.hiding = true;
         self
     }
 
-    /// Whether what is known of a type's name is hidden.
+    /// Returns `true` if a variable hides a type.
     fn is_hidden(&self, ty: &str) -> bool {
         let first = ty.split_once('.').map(|(first, _)| first);
         self.hiding && first.is_some_and(|first| self.variables.contains_key(first))
     }
 
-    /// Declares a variable, whose name may be qualified, with its type as text: [`Types::read`].
+    /// Declares a variable by its qualified name, with its type as text: [`Types::read`].
     ///
     /// # Errors
-    /// Where the text is no type.
+    /// The text is not a type.
     pub fn declare(&mut self, name: &str, ty: &str) -> Result<()> {
         let ty = self.types.read(ty)?;
         self.declare_as(name, ty);
         Ok(())
     }
 
-    /// Declares a variable of a type of this environment.
+    /// Declares a variable with a type of this environment.
     pub fn declare_as(&mut self, name: &str, ty: TypeId) {
         self.variables.insert(name.into(), ty);
     }
 
-    /// Declares a variable of the type that a JSON Schema describes: see [`Types::of_schema`].
+    /// Declares a variable with the type of a JSON Schema: [`Types::of_schema`].
     pub fn declare_schema(&mut self, name: &str, schema: &Data) {
         let ty = self.types.of_schema(schema);
         self.declare_as(name, ty);
     }
 
-    /// Declares a signature of the function `name`, beside those that it has.
+    /// Declares an overload of the function `name`, in addition to those that it has.
     ///
     /// # Errors
-    /// Where a text is no type.
+    /// A text is not a type.
     pub fn declare_function(&mut self, name: &str, declared: &Declared<'_>) -> Result<()> {
         let mut names = Vec::new();
         let params: Result<Vec<_>> =
@@ -214,12 +213,12 @@ impl Environment {
         Ok(())
     }
 
-    /// Whether a variable of this whole name is declared.
+    /// Returns `true` if a variable with this full name is declared.
     pub fn declares(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }
 
-    /// Whether a name is that of a type, or the first part of the names of functions or types.
+    /// Returns `true` if a name is a type, or a namespace of functions or types.
     pub fn is_namespace(&self, name: &str) -> bool {
         let begins = |known: &str| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.'));
         let behind = self.functions.range::<str, _>((Bound::Included(name), Bound::Unbounded));
@@ -228,30 +227,19 @@ impl Environment {
             || self.named.keys().any(|known| begins(known))
     }
 
-    /// The namespace that names are looked for in first.
+    /// Returns the container.
     pub fn container(&self) -> &str {
         &self.container
     }
 
-    /// The types of this environment.
+    /// Returns the types.
     pub fn types(&mut self) -> &mut Types {
         &mut self.types
     }
 
-    /// What a name may stand for: in the container, in what that is in, and by itself.
-    fn candidates<'n>(&self, name: &'n str, rooted: bool) -> impl Iterator<Item = Cow<'n, str>> + use<'n> {
-        let mut inside = Vec::new();
-        let mut container = if rooted { "" } else { self.container.as_str() };
-        while !container.is_empty() {
-            inside.push(Cow::Owned(format!("{container}.{name}")));
-            container = container.rsplit_once('.').map_or("", |(outer, _)| outer);
-        }
-        inside.into_iter().chain([Cow::Borrowed(name)])
-    }
-
-    /// The variable or type of this name.
+    /// Finds the variable or type of a name.
     pub(super) fn find(&self, name: &str, rooted: bool) -> Option<Found> {
-        self.candidates(name, rooted).find_map(|name| {
+        candidates(&self.container, name, rooted).find_map(|name| {
             let variable = self.variables.get_key_value(name.as_ref());
             let variable = variable.map(|(name, &ty)| Found::Variable(name.clone(), ty));
             let ty = || self.named.get(name.as_ref()).filter(|_| !self.is_hidden(&name));
@@ -259,17 +247,17 @@ impl Environment {
         })
     }
 
-    /// The function of this name, and its whole name.
+    /// Finds a function, and returns it with its full name.
     pub(super) fn function(&self, name: &str, rooted: bool) -> Option<(&Arc<str>, &Callable)> {
-        self.candidates(name, rooted).find_map(|name| self.functions.get_key_value(name.as_ref()))
+        candidates(&self.container, name, rooted).find_map(|name| self.functions.get_key_value(name.as_ref()))
     }
 
-    /// The names of all variables.
+    /// Returns the names of all variables.
     pub(super) fn variable_names(&self) -> impl Iterator<Item = &str> {
         self.variables.keys().map(AsRef::as_ref)
     }
 
-    /// The names of all functions that can be written.
+    /// Returns the names of all functions that sources can call by name.
     pub(super) fn function_names(&self) -> impl Iterator<Item = &str> {
         let written = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic()) && !name.contains('@');
         self.functions.keys().map(AsRef::as_ref).filter(written)

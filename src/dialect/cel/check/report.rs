@@ -1,4 +1,4 @@
-//! What is wrong with an expression, and how it is printed in the reference's form.
+//! The errors of an expression, and their form in the reference.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::cel::syntax::tree::{ExprId, Tree};
 use crate::text::Span;
 
-/// How many errors are reported.
-const FAULTS: usize = 100;
+/// The maximum number of errors.
+const ERRORS: usize = 100;
 
-/// How long a line may be that is shown with an error.
+/// The maximum length of a source line to show.
 const LINE: usize = 16_384;
 
 /// The errors of an expression.
@@ -20,33 +20,33 @@ pub(super) struct Report {
 }
 
 impl Report {
-    /// An error at a place of the tree.
+    /// Adds an error about an expression.
     pub fn at(&mut self, tree: &Tree, id: ExprId, code: Code, message: impl Into<String>) {
         self.add(tree, tree.place(id), Diagnostic::new(code, message));
     }
 
-    /// An error at a place of the source.
+    /// Adds an error at a span of the source.
     pub fn add(&mut self, tree: &Tree, span: Span, error: Box<Diagnostic>) {
         self.errors.push((span, error.at(tree.source(), span, "")));
     }
 
-    /// Whether no further error is reported.
+    /// Returns `true` if no more errors are reported.
     pub fn is_full(&self) -> bool {
-        self.errors.len() >= FAULTS
+        self.errors.len() >= ERRORS
     }
 
-    /// All errors in the order of the source, where there are any.
+    /// Returns the errors in source order.
     pub fn finish(mut self) -> Result<(), Diagnostics> {
         if self.errors.is_empty() {
             return Ok(());
         }
         self.errors.sort_by_key(|(span, _)| span.start);
-        self.errors.truncate(FAULTS);
+        self.errors.truncate(ERRORS);
         Err(self.errors.into_iter().map(|(_, error)| error).collect::<Vec<_>>().into())
     }
 }
 
-/// The types of a call's arguments: `(int, string)`, or `int.(string)` with a receiver.
+/// Formats the types of arguments: `(int, string)`, or `int.(string)` with a receiver.
 pub(super) fn applied_to(types: &Types, args: &[TypeId], member: bool) -> String {
     let (receiver, args) = match args.split_first() {
         Some((receiver, args)) if member => (format!("{}.", types.text(*receiver)), args),
@@ -56,7 +56,7 @@ pub(super) fn applied_to(types: &Types, args: &[TypeId], member: bool) -> String
     format!("{receiver}({})", args.join(", "))
 }
 
-/// Errors in the form of the reference: a line for each, then the line of the source and a mark under the column.
+/// Formats errors like the reference: the message, the source line, and a mark below the column.
 ///
 /// ```
 /// use dropforge::dialect::cel::{check::{Environment, check, excerpts}, syntax::{Options, parse}};
@@ -74,17 +74,17 @@ pub fn excerpts(errors: &Diagnostics) -> String {
 
 fn excerpt(error: &Diagnostic) -> String {
     let Some(label) = error.primary() else { return format!("ERROR: {}", error.message) };
-    let (place, name) = (label.position(), label.source.name());
-    let mut text = format!("ERROR: {name}:{place}: {}", error.message);
-    let line = label.source.line(place.line);
+    let (at, name) = (label.position(), label.source.name());
+    let mut text = format!("ERROR: {name}:{at}: {}", error.message);
+    let line = label.source.line(at.line);
     if line.is_empty() || line.len() > LINE {
         return text;
     }
-    let column = (place.column as usize).saturating_sub(1);
+    let column = (at.column as usize).saturating_sub(1);
     let wide = |c: Option<char>| c.is_some_and(|c| c.len_utf8() > 1);
     let dots: String = line.chars().take(column).map(|c| if wide(Some(c)) { '．' } else { '.' }).collect();
     let mark = if wide(line.chars().nth(column)) { '＾' } else { '^' };
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "\n | {}\n | {dots}{mark}", line.replace('\t', " "));
     text
 }

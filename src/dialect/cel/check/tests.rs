@@ -37,12 +37,9 @@ fn all(environment: &Environment, rows: &[(&str, &str)]) {
 
 #[test]
 fn every_type_has_a_name() {
-    use crate::dialect::cel::builtins::capsules;
-    use crate::dialect::cel::values::TYPE_NAMES;
     let environment = Environment::new(&Registry::of(STANDARD));
-    for name in TYPE_NAMES.iter().chain(capsules::TYPE_NAMES) {
+    for name in crate::dialect::cel::values::type_names() {
         assert_eq!(answer(&format!("type(1) == {name}"), &environment), "bool", "{name}");
-        assert!(TYPE_NAMES.contains(name), "an expression that runs does not know {name}");
     }
     let environment = Environment::new(&libraries::kubernetes());
     all(

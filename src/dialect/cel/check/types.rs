@@ -1,4 +1,4 @@
-//! Types: kept in one arena, each once, named by index, so that equal types have equal names.
+//! Types, interned in one arena: equal types have equal ids.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -6,128 +6,120 @@ use std::sync::Arc;
 
 use crate::function::Ty;
 
-/// How long the text of a type may become; the rest is left out.
+/// The maximum length of a type's text. The rest is cut off.
 const TEXT: usize = 2_000;
 
-/// Names a type of a [`Types`].
+/// Identifies a type of a [`Types`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(u32);
 
-/// What a type is.
+/// The kind of a type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Any value, of a type that shows when it is there.
+    /// Any value, whose type shows at runtime.
     Dyn,
-    /// What has no type because of an error that was reported.
+    /// The type of an expression whose error was already reported.
     Error,
     /// Null.
     Null,
     /// True or false.
     Bool,
-    /// A whole number with sign.
+    /// A signed integer.
     Int,
-    /// A whole number without sign.
+    /// An unsigned integer.
     Uint,
     /// A 64-bit float.
     Double,
-    /// Text.
+    /// A string.
     String,
     /// Bytes.
     Bytes,
-    /// A moment.
+    /// A timestamp.
     Timestamp,
-    /// A span of time.
+    /// A duration.
     Duration,
-    /// A type as a value: this one, or any where it is [`Kind::Dyn`].
+    /// A type as a value: this one, or any if it is [`Kind::Dyn`].
     Type(TypeId),
     /// A list of elements of one type.
     List(TypeId),
     /// A map from keys of one type to values of another.
     Map(TypeId, TypeId),
-    /// A value of this type, or none.
+    /// An optional of this type.
     Optional(TypeId),
     /// A value of this type, or null.
     Nullable(TypeId),
-    /// A type that only functions look into: its name and its parameters.
+    /// An opaque type: its name and parameters.
     Opaque(Arc<str>, Arc<[TypeId]>),
-    /// A map with known keys: [`Types::object`].
+    /// An object, a map with known keys: [`Types::object`].
     Object(u32),
-    /// A parameter of a signature.
+    /// A type parameter of a signature.
     Param(u32),
-    /// A type that is being found out.
+    /// A type variable.
     Var(u32),
 }
 
-/// A map with known keys, as a schema declares it.
+/// A map with known keys, declared by a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// Its keys and the types of what is under them.
+    /// The keys and the types of their values.
     pub fields: BTreeMap<String, TypeId>,
-    /// The type of what is under any other key, where it may have others.
+    /// The type of the values of other keys, if other keys are allowed.
     pub rest: Option<TypeId>,
 }
 
-/// The arena.
+/// The arena of types.
 #[derive(Debug, Clone)]
 pub struct Types {
     kinds: Vec<Kind>,
-    /// Whether there is no parameter and nothing to be found out in it.
+    /// Set for types without type parameters and type variables.
     settled: Vec<bool>,
-    known: HashMap<Kind, TypeId>,
+    by_kind: HashMap<Kind, TypeId>,
     objects: Vec<Object>,
 }
 
-const PLAIN: [Kind; 11] = [
-    Kind::Dyn,
-    Kind::Error,
-    Kind::Null,
-    Kind::Bool,
-    Kind::Int,
-    Kind::Uint,
-    Kind::Double,
-    Kind::String,
-    Kind::Bytes,
-    Kind::Timestamp,
-    Kind::Duration,
-];
+macro_rules! plain {
+    ($($constant:ident $kind:ident $name:literal;)*) => {
+        /// The types without parts, in the order of their ids, and their names.
+        pub(super) const PLAIN: &[(Kind, &str)] = &[$((Kind::$kind, $name)),*];
+
+        #[allow(clippy::upper_case_acronyms)]
+        enum Plain { $($constant),* }
+
+        impl Types {$(
+            #[doc = concat!("[`Kind::", stringify!($kind), "`]")]
+            pub const $constant: TypeId = TypeId(Plain::$constant as u32);
+        )*}
+    };
+}
+
+plain! {
+    DYN Dyn "dyn";
+    ERROR Error "!error!";
+    NULL Null "null";
+    BOOL Bool "bool";
+    INT Int "int";
+    UINT Uint "uint";
+    DOUBLE Double "double";
+    STRING String "string";
+    BYTES Bytes "bytes";
+    TIMESTAMP Timestamp "timestamp";
+    DURATION Duration "duration";
+}
 
 impl Default for Types {
     fn default() -> Self {
-        let mut types = Self { kinds: Vec::new(), settled: Vec::new(), known: HashMap::new(), objects: Vec::new() };
-        for kind in PLAIN {
-            types.add(kind);
+        let mut types = Self { kinds: Vec::new(), settled: Vec::new(), by_kind: HashMap::new(), objects: Vec::new() };
+        for (kind, _) in PLAIN {
+            types.add(kind.clone());
         }
         types
     }
 }
 
 impl Types {
-    /// [`Kind::Dyn`]
-    pub const DYN: TypeId = TypeId(0);
-    /// [`Kind::Error`]
-    pub const ERROR: TypeId = TypeId(1);
-    /// [`Kind::Null`]
-    pub const NULL: TypeId = TypeId(2);
-    /// [`Kind::Bool`]
-    pub const BOOL: TypeId = TypeId(3);
-    /// [`Kind::Int`]
-    pub const INT: TypeId = TypeId(4);
-    /// [`Kind::Uint`]
-    pub const UINT: TypeId = TypeId(5);
-    /// [`Kind::Double`]
-    pub const DOUBLE: TypeId = TypeId(6);
-    /// [`Kind::String`]
-    pub const STRING: TypeId = TypeId(7);
-    /// [`Kind::Bytes`]
-    pub const BYTES: TypeId = TypeId(8);
-    /// [`Kind::Timestamp`]
-    pub const TIMESTAMP: TypeId = TypeId(9);
-    /// [`Kind::Duration`]
-    pub const DURATION: TypeId = TypeId(10);
-
-    /// The type of this kind.
+    /// Returns the type of this kind.
     pub fn add(&mut self, kind: Kind) -> TypeId {
-        if let Some(&known) = self.known.get(&kind) {
+        if let Some(&known) = self.by_kind.get(&kind) {
             return known;
         }
         let id = TypeId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
@@ -137,58 +129,58 @@ impl Types {
         };
         self.kinds.push(kind.clone());
         self.settled.push(settled);
-        self.known.insert(kind, id);
+        self.by_kind.insert(kind, id);
         id
     }
 
-    /// A list of `element`.
+    /// Returns the type of lists of `element`.
     pub fn list(&mut self, element: TypeId) -> TypeId {
         self.add(Kind::List(element))
     }
 
-    /// A map from `key` to `value`.
+    /// Returns the type of maps from `key` to `value`.
     pub fn map(&mut self, key: TypeId, value: TypeId) -> TypeId {
         self.add(Kind::Map(key, value))
     }
 
-    /// A value of type `of`, or none.
+    /// Returns the type of optionals of `of`.
     pub fn optional(&mut self, of: TypeId) -> TypeId {
         self.add(Kind::Optional(of))
     }
 
-    /// The type `of` as a value.
+    /// Returns the type of `of` as a value.
     pub fn type_of(&mut self, of: TypeId) -> TypeId {
         self.add(Kind::Type(of))
     }
 
-    /// A map with known keys; two of them are never the same type.
+    /// Adds an object. Two objects are never the same type.
     pub fn add_object(&mut self, object: Object) -> TypeId {
         let at = u32::try_from(self.objects.len()).unwrap_or(u32::MAX);
         self.objects.push(object);
         self.add(Kind::Object(at))
     }
 
-    /// What a type is.
+    /// Returns the kind of a type.
     pub fn kind(&self, id: TypeId) -> &Kind {
         self.kinds.get(id.0 as usize).unwrap_or(&Kind::Error)
     }
 
-    /// A map with known keys.
+    /// Returns an object.
     pub fn object(&self, at: u32) -> Option<&Object> {
         self.objects.get(at as usize)
     }
 
-    /// Whether there is no parameter and nothing to be found out in it.
+    /// Returns `true` for a type without type parameters and type variables.
     pub(super) fn is_settled(&self, id: TypeId) -> bool {
         self.settled.get(id.0 as usize).copied().unwrap_or(true)
     }
 
-    /// Whether it is one of any value, or of an error.
+    /// Returns `true` for `dyn` and the type of errors.
     pub fn is_dyn_or_error(&self, id: TypeId) -> bool {
         matches!(self.kind(id), Kind::Dyn | Kind::Error)
     }
 
-    /// The type under an optional one, and whether it was one.
+    /// Returns the type that an optional holds, and `true` if the type is an optional.
     pub(super) fn unwrapped(&self, id: TypeId) -> (TypeId, bool) {
         match self.kind(id) {
             Kind::Optional(of) => (*of, true),
@@ -196,7 +188,7 @@ impl Types {
         }
     }
 
-    /// The same type where its parts are others.
+    /// Returns a type with its parts replaced.
     pub(super) fn with_parts(&mut self, id: TypeId, mut part: impl FnMut(&mut Self, TypeId) -> TypeId) -> TypeId {
         let kind = match self.kind(id).clone() {
             Kind::Type(of) => Kind::Type(part(self, of)),
@@ -210,7 +202,7 @@ impl Types {
         self.add(kind)
     }
 
-    /// The type that a table of functions says. The names of its parameters are added to `params`.
+    /// Converts a type of a function table. Adds its type parameters to `params`.
     pub(super) fn of_table(&mut self, ty: &Ty, params: &mut Vec<String>) -> TypeId {
         match ty {
             Ty::Dyn => Self::DYN,
@@ -235,7 +227,7 @@ impl Types {
         }
     }
 
-    /// The parameter `name` of a signature whose parameters so far are `params`.
+    /// Returns the type parameter `name` of a signature, and adds it to `params`.
     pub(super) fn param(&mut self, name: &str, params: &mut Vec<String>) -> TypeId {
         let at = params.iter().position(|known| known == name).unwrap_or(params.len());
         if at == params.len() {
@@ -244,7 +236,7 @@ impl Types {
         self.add(Kind::Param(u32::try_from(at).unwrap_or(u32::MAX)))
     }
 
-    /// The type as a person reads it: `map(string, dyn)`.
+    /// Returns the text of a type: `map(string, dyn)`.
     pub fn text(&self, id: TypeId) -> String {
         let mut text = String::new();
         self.write(id, &mut text);
@@ -272,24 +264,13 @@ impl Types {
             out.push(')');
         }
         if let Kind::Param(n) | Kind::Var(n) = kind {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "{n}");
         }
     }
 
     fn name<'k>(&self, kind: &'k Kind) -> &'k str {
         match kind {
-            Kind::Dyn => "dyn",
-            Kind::Error => "!error!",
-            Kind::Null => "null",
-            Kind::Bool => "bool",
-            Kind::Int => "int",
-            Kind::Uint => "uint",
-            Kind::Double => "double",
-            Kind::String => "string",
-            Kind::Bytes => "bytes",
-            Kind::Timestamp => "timestamp",
-            Kind::Duration => "duration",
             Kind::Type(_) => "type",
             Kind::List(_) => "list",
             Kind::Map(..) => "map",
@@ -299,6 +280,7 @@ impl Types {
             Kind::Object(_) => "object",
             Kind::Param(_) => "T",
             Kind::Var(_) => "_var",
+            plain => PLAIN.iter().find(|(kind, _)| kind == plain).map_or("", |(_, name)| name),
         }
     }
 }
@@ -309,7 +291,7 @@ impl TypeId {
     }
 }
 
-/// The types that a type is made of.
+/// Returns the types that a type consists of.
 pub(super) fn parts(kind: &Kind) -> Vec<TypeId> {
     match kind {
         Kind::Type(of) | Kind::List(of) | Kind::Optional(of) | Kind::Nullable(of) => vec![*of],

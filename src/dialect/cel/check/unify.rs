@@ -1,23 +1,23 @@
-//! Which type may stand where another is asked for, and what the types that are not known yet must be for it.
+//! Assignability of types, and the inference of type variables.
 
 use std::collections::HashMap;
 
 use super::types::{Kind, TypeId, Types, parts};
 
-/// How deep types are walked.
+/// The maximum depth of types to walk.
 const DEPTH: u32 = 400;
 
-/// Types, what those that are being found out are so far, and what is left of the steps that finding out may take:
-/// types can be written whose text is exponentially longer than the source.
+/// Types, the substitution of type variables, and the steps left for inference. Types can be exponentially larger than the
+/// source.
 #[derive(Debug)]
 pub(super) struct Unify {
     pub types: Types,
     bound: Vec<Option<TypeId>>,
-    /// What was bound before, to be undone where types do not fit after all.
+    /// Previous bindings, to restore if types do not match.
     trail: Vec<(usize, Option<TypeId>)>,
     steps: u64,
     depth: u32,
-    /// Whether a type turned out to be too large or too deep.
+    /// Set after a type that is too large or too deep.
     pub exhausted: bool,
 }
 
@@ -26,12 +26,12 @@ impl Unify {
         Self { types, bound: Vec::new(), trail: Vec::new(), steps, depth: 0, exhausted: false }
     }
 
-    /// The steps that are left.
+    /// Returns the steps left.
     pub fn left(&self) -> u64 {
         self.steps
     }
 
-    /// A type that is not known yet.
+    /// Makes a type variable.
     pub fn fresh(&mut self) -> TypeId {
         let at = u32::try_from(self.bound.len()).unwrap_or(u32::MAX);
         self.bound.push(None);
@@ -48,7 +48,7 @@ impl Unify {
         }
     }
 
-    /// Runs `walk` one level deeper; its answer is `otherwise` where there are no steps or levels left.
+    /// Runs `walk` one level deeper. Returns `otherwise` if no steps or levels are left.
     fn deeper<T>(&mut self, otherwise: T, walk: impl FnOnce(&mut Self) -> T) -> T {
         if self.steps == 0 || self.depth >= DEPTH {
             self.exhausted = true;
@@ -61,12 +61,12 @@ impl Unify {
         answer
     }
 
-    /// Whether `a` may stand where `b` is asked for; nothing is found out where it may not.
+    /// Returns `true` if `a` is assignable to `b`. Otherwise no type variable is bound.
     pub fn assignable(&mut self, a: TypeId, b: TypeId) -> bool {
         self.all_assignable(&[a], &[b])
     }
 
-    /// The same for several at once.
+    /// Returns `true` if each of `a` is assignable to its counterpart in `b`.
     pub fn all_assignable(&mut self, a: &[TypeId], b: &[TypeId]) -> bool {
         self.trail.clear();
         let fits = self.each_fits(a, b);
@@ -88,14 +88,14 @@ impl Unify {
         a == b || self.deeper(true, |unify| unify.others_fit(a, b))
     }
 
-    /// Whether types with different names fit.
+    /// Compares types with different ids.
     fn others_fit(&mut self, a: TypeId, b: TypeId) -> bool {
         if let Kind::Var(var) = *self.types.kind(b) {
-            let known = self.found(var).is_some();
+            let bound = self.found(var).is_some();
             if self.may_be(b, var, a) {
                 return true;
             }
-            if known {
+            if bound {
                 return false;
             }
         }
@@ -127,7 +127,7 @@ impl Unify {
         }
     }
 
-    /// Whether what is not known yet, `var`, may be `ty`; it is from then on.
+    /// Returns `true` if the variable `var` can be `ty`, and binds it.
     fn may_be(&mut self, id: TypeId, var: u32, ty: TypeId) -> bool {
         if let Some(so_far) = self.found(var) {
             if so_far == ty {
@@ -149,7 +149,7 @@ impl Unify {
         free
     }
 
-    /// Whether `var` does not stand in `ty`, nor in what is known of `ty`.
+    /// Returns `true` if `var` does not occur in `ty`.
     fn is_free_of(&mut self, var: TypeId, ty: TypeId) -> bool {
         if var == ty {
             return false;
@@ -163,34 +163,34 @@ impl Unify {
         })
     }
 
-    /// Of two types that fit, the one that says less.
+    /// Returns the more general of two types that match.
     pub fn more_general(&mut self, a: TypeId, b: TypeId) -> TypeId {
-        if self.says_less(a, b) { a } else { b }
+        if self.is_general(a, b) { a } else { b }
     }
 
-    /// Whether `a` is `b`, or `b` with less said.
-    fn says_less(&mut self, a: TypeId, b: TypeId) -> bool {
+    /// Returns `true` if `a` is `b`, or more general.
+    fn is_general(&mut self, a: TypeId, b: TypeId) -> bool {
         let types = &self.types;
         match (types.kind(a).clone(), types.kind(b).clone()) {
             (Kind::Dyn | Kind::Var(_), _) => true,
             (_, Kind::Dyn | Kind::Var(_)) => false,
             (Kind::Type(_), Kind::Type(_)) => true,
             (Kind::Nullable(_), Kind::Null) | (Kind::Map(..), Kind::Object(_)) => true,
-            (Kind::Nullable(a), other) if !matches!(other, Kind::Nullable(_)) => self.says_less(a, b),
+            (Kind::Nullable(a), other) if !matches!(other, Kind::Nullable(_)) => self.is_general(a, b),
             (Kind::Opaque(name_a, _), Kind::Opaque(name_b, _)) if name_a != name_b => false,
             (kind_a, kind_b) => {
                 let (a_parts, b_parts) = (parts(&kind_a), parts(&kind_b));
                 let same = std::mem::discriminant(&kind_a) == std::mem::discriminant(&kind_b);
-                let says_less = |unify: &mut Self| a_parts.iter().zip(&b_parts).all(|(&a, &b)| unify.says_less(a, b));
+                let is_general = |unify: &mut Self| a_parts.iter().zip(&b_parts).all(|(&a, &b)| unify.is_general(a, b));
                 match a_parts.is_empty() {
                     true => a == b,
-                    false => same && a_parts.len() == b_parts.len() && self.deeper(true, says_less),
+                    false => same && a_parts.len() == b_parts.len() && self.deeper(true, is_general),
                 }
             }
         }
     }
 
-    /// The type of the values of a map with known keys: that of all of them, or any.
+    /// Returns the common type of the values of an object, or `dyn`.
     pub fn values_of(&mut self, object: u32) -> TypeId {
         let Some(object) = self.types.object(object) else { return Types::DYN };
         let mut all = object.fields.values().chain(&object.rest);
@@ -200,7 +200,7 @@ impl Unify {
         }
     }
 
-    /// A type of a signature where its parameters are these.
+    /// Replaces the type parameters of a signature.
     pub fn with_params(&mut self, ty: TypeId, params: &[TypeId]) -> TypeId {
         self.replaced(ty, &mut HashMap::new(), &|_, kind| match kind {
             Kind::Param(at) => Some((params.get(*at as usize).copied().unwrap_or(Types::DYN), false)),
@@ -208,7 +208,7 @@ impl Unify {
         })
     }
 
-    /// A type with all that was found out.
+    /// Replaces bound type variables.
     pub fn resolved(&mut self, ty: TypeId) -> TypeId {
         self.replaced(ty, &mut HashMap::new(), &|unify, kind| match kind {
             Kind::Var(var) => unify.found(*var).map(|ty| (ty, true)),
@@ -216,7 +216,7 @@ impl Unify {
         })
     }
 
-    /// Types with all that was found out, and any value where nothing was.
+    /// Replaces type variables, unbound ones with `dyn`.
     pub fn settle(&mut self, types: &mut [TypeId]) {
         let mut done = HashMap::new();
         for ty in types {
@@ -227,7 +227,7 @@ impl Unify {
         }
     }
 
-    /// A type whose leaves are replaced by what `by` says (the flag: and replaced again).
+    /// Replaces the leaves of a type. The flag of `by` asks to replace the replacement, too.
     fn replaced(&mut self, ty: TypeId, done: &mut HashMap<TypeId, TypeId>, by: &Replace<'_>) -> TypeId {
         if self.types.is_settled(ty) {
             return ty;
@@ -250,10 +250,10 @@ impl Unify {
     }
 }
 
-/// What a leaf becomes, and whether that is replaced again.
+/// Returns the replacement of a leaf, and `true` to replace it, too.
 type Replace<'r> = dyn Fn(&Unify, &Kind) -> Option<(TypeId, bool)> + 'r;
 
-/// Whether a value of this type may be null.
+/// Returns `true` for a type whose values can be null.
 fn may_be_null(kind: &Kind) -> bool {
     matches!(
         kind,

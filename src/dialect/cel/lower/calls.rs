@@ -1,15 +1,14 @@
-//! Calls: operators, functions of a namespace, functions of a value.
+//! Calls of operators and functions.
 
-use super::Lower;
-use crate::bytecode::{BinaryOp, ImportKind, Literal, Op, Role, Signature};
-use crate::compiler::Constant;
+use super::lowering::Lower;
+use crate::bytecode::{BinaryOp, Failure, ImportKind, Literal, Op, Role, Signature};
 use crate::diagnostics::{Code, Result, nearest};
 use crate::dialect::cel::cost::Price;
 use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Operator};
 use crate::function::{Builtin, Params};
 
 impl<'t> Lower<'_, 't> {
-    /// Pushes the answer of a call.
+    /// Pushes the result of a call.
     pub(super) fn call(&mut self, id: ExprId, call: &Call) -> Result<()> {
         let args = self.tree.ids(call.args);
         match call.function {
@@ -44,14 +43,13 @@ impl<'t> Lower<'_, 't> {
         }
     }
 
-    /// `&&` and `||`: the second operand is not looked at where the first decides; where one fails, the other may still
-    /// decide.
+    /// `&&` and `||`: the first operand may decide alone. If one operand fails, the other may still decide.
     fn logic(&mut self, id: ExprId, and: bool, left: ExprId, right: ExprId) -> Result<()> {
-        if let Some((known, cost)) = self.known(left)?
-            && known != and
+        if let Some((truth, cost)) = self.folded_bool(left)?
+            && truth != and
         {
             self.meter(cost);
-            self.truth(known);
+            self.push_bool(truth);
             return Ok(());
         }
         let end = self.emitter.new_label();
@@ -67,7 +65,7 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// Pushes a value; where there is an error, that is noted, and undefined is pushed.
+    /// Pushes a value. An error is noted, and undefined takes the place of the value.
     pub(super) fn protected(&mut self, id: ExprId) -> Result<()> {
         let mark = self.emitter.begin_protect();
         self.value(id)?;
@@ -75,8 +73,8 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// The same for an answer: what is no boolean is an error.
-    pub(super) fn protected_answer(&mut self, id: ExprId) -> Result<()> {
+    /// Pushes the value of a predicate, as [`Self::protected`] does. A value that is not a boolean is an error.
+    pub(super) fn protected_predicate(&mut self, id: ExprId) -> Result<()> {
         let mark = self.emitter.begin_protect();
         self.value(id)?;
         self.at(id);
@@ -86,9 +84,9 @@ impl<'t> Lower<'_, 't> {
     }
 
     fn conditional(&mut self, condition: ExprId, then: ExprId, otherwise: ExprId) -> Result<()> {
-        if let Some((known, cost)) = self.known(condition)? {
+        if let Some((truth, cost)) = self.folded_bool(condition)? {
             self.meter(cost);
-            return self.branch(if known { then } else { otherwise });
+            return self.branch(if truth { then } else { otherwise });
         }
         let (other, end) = (self.emitter.new_label(), self.emitter.new_label());
         self.value(condition)?;
@@ -104,16 +102,13 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// A function by its name in a namespace, or of a value.
+    /// A function in a namespace, or a member function.
     fn function(&mut self, id: ExprId, name: &'t str, call: &Call, args: &'t [ExprId]) -> Result<()> {
         let is_local = |name| self.local(name).is_some();
-        if let Some(full) = self.names.namespaced(self.tree, self.registry, name, call, is_local) {
+        if let Some(full) = self.names.function(self.tree, self.registry, name, call, is_local) {
             return self.import(id, &full, None, args);
         }
-        match call.receiver {
-            Some(receiver) => self.import(id, name, Some(receiver), args),
-            None => self.import(id, name, None, args),
-        }
+        self.import(id, name, call.receiver, args)
     }
 
     fn import(&mut self, id: ExprId, name: &str, receiver: Option<ExprId>, args: &'t [ExprId]) -> Result<()> {
@@ -132,7 +127,7 @@ impl<'t> Lower<'_, 't> {
         self.priced(id, &given, self.price(id), |lower| lower.called(name, signature, receiver.is_some(), given.len()))
     }
 
-    /// Calls a function with the topmost `count` values.
+    /// Calls a function with the top `count` values.
     fn called(&mut self, name: &str, signature: Signature, member: bool, count: usize) {
         let mut params = vec![Params::BY_PLACE; count];
         if let (true, Some(first)) = (member, params.first_mut()) {
@@ -141,14 +136,14 @@ impl<'t> Lower<'_, 't> {
         self.emitter.call(ImportKind::Function, name, signature, &params, false);
     }
 
-    /// `optional.or(other)`, `optional.orValue(other)`: the other is only looked at where the optional holds nothing.
+    /// `optional.or(other)`, `optional.orValue(other)`: evaluates `other` only if the optional is empty.
     fn otherwise(&mut self, id: ExprId, function: &Builtin, optional: ExprId, other: ExprId) -> Result<()> {
         let (some, end) = (self.emitter.new_label(), self.emitter.new_label());
         self.value(optional)?;
         let slot = self.emitter.store();
         self.emitter.load_slot(slot);
         self.at(id);
-        self.core("held", 1);
+        self.intrinsic("held", 1);
         let height = self.emitter.height();
         self.emitter.jump(Op::JumpPresent, some);
         self.emitter.load_slot(slot);
@@ -172,13 +167,10 @@ impl<'t> Lower<'_, 't> {
         let help = near.map(|near| format!("did you mean `{near}`?"));
         let message = format!("undeclared reference to '{name}': there is no function of this name");
         self.at(id);
-        let failure = crate::bytecode::Failure { code: Code::UnknownFunction, message, available: None, help };
-        self.emitter.fail(&failure);
-        let height = self.emitter.height();
-        self.emitter.set_height(height + 1);
+        self.raise_failure(&Failure { code: Code::UnknownFunction, message, available: None, help });
     }
 
-    /// `cel.block`: each value once, in its order, and what sees them.
+    /// `cel.block`: evaluates each value once, in order, then the body.
     fn block(&mut self, values: ExprId, body: ExprId) -> Result<()> {
         let Expr::List(run) = self.tree.expr(values) else { return self.value(body) };
         let outer = self.block.clone();
@@ -192,20 +184,15 @@ impl<'t> Lower<'_, 't> {
         self.block = outer;
         Ok(())
     }
-
-    /// Pushes a truth value.
-    pub(super) fn truth(&mut self, truth: bool) {
-        self.emitter.constant(Constant::Bool(truth));
-    }
 }
 
-/// Whether a function is the one of optionals.
+/// Returns `true` for the functions `or` and `orValue` of optionals.
 fn takes_optional(function: &Builtin) -> bool {
     let Params::Overloaded(overloads) = &function.params else { return false };
     overloads.iter().all(|overload| overload.id.starts_with("optional_or"))
 }
 
-/// The instruction's operator.
+/// Returns the operator of the binary instruction.
 fn binary(operator: Operator) -> Option<BinaryOp> {
     Some(match operator {
         Operator::Equal => BinaryOp::Eq,

@@ -1,8 +1,8 @@
-//! Fields, elements, and what is asked of them: chains of steps. What a step costs depends on what it begins at, so in
-//! programs that are metered each step is on its own.
+//! Chains of selections and indexes. The cost of a step depends on the start of the chain, so metered programs take each
+//! step separately.
 
-use super::Lower;
-use super::names::{Standing, qualified};
+use super::lowering::Lower;
+use super::scope::Meaning;
 use crate::bytecode::Op;
 use crate::compiler::{PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::Result;
@@ -13,7 +13,7 @@ use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Name, Oper
 impl<'t> Lower<'_, 't> {
     /// `value[index]`
     pub(super) fn index(&mut self, id: ExprId, value: ExprId, index: ExprId) -> Result<()> {
-        if self.how.metered {
+        if self.options.metered {
             return self.chain(id, true);
         }
         self.value(value)?;
@@ -24,7 +24,7 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// Pushes the element of what is in a slot at the index on the top.
+    /// Pushes the element of the value in a slot, at the index on top of the stack.
     fn element(&mut self, id: ExprId, index: ExprId, slot: u32) {
         self.at(id);
         let (source, span) = (self.source.clone(), self.span(id));
@@ -34,38 +34,44 @@ impl<'t> Lower<'_, 't> {
 
     /// `value[?index]`
     pub(super) fn index_optional(&mut self, id: ExprId, value: ExprId, index: ExprId) -> Result<()> {
-        if self.how.metered {
+        if self.options.metered {
             return self.chain(id, true);
         }
         self.value(value)?;
         self.value(index)?;
         self.at(id);
-        self.core("index optional", 2);
+        self.intrinsic("index optional", 2);
         Ok(())
     }
 
     /// `has(operand.field)`, `operand.?field`
-    pub(super) fn asked(&mut self, id: ExprId, operand: ExprId, field: Name, selection: Selection) -> Result<()> {
-        if self.how.metered {
+    pub(super) fn select_specially(
+        &mut self,
+        id: ExprId,
+        operand: ExprId,
+        field: Name,
+        selection: Selection,
+    ) -> Result<()> {
+        if self.options.metered {
             return self.chain(id, true);
         }
         self.value(operand)?;
         self.at(id);
-        self.text(self.tree.name(field));
-        self.core(if selection == Selection::Test { "has" } else { "select optional" }, 2);
+        self.push_text(self.tree.name(field));
+        self.intrinsic(if selection == Selection::Test { "has" } else { "select optional" }, 2);
         Ok(())
     }
 
-    /// What a branch or an index is: where it is a chain, it does not cost what one costs on its own.
+    /// Pushes a branch of a conditional, or an index. A chain in this position does not cost a step of its own.
     pub(super) fn branch(&mut self, id: ExprId) -> Result<()> {
-        if self.how.metered { self.chain(id, false) } else { self.value(id) }
+        if self.options.metered { self.chain(id, false) } else { self.value(id) }
     }
 
-    /// Pushes the value of a chain, each step of which is metered; `own` says whether the chain itself is. What is none
-    /// is pushed as it is.
+    /// Pushes the value of a chain, metering each step, and the chain itself if `own` is set. Pushes other expressions as
+    /// they are.
     pub(super) fn chain(&mut self, id: ExprId, own: bool) -> Result<()> {
         self.at(id);
-        if self.names(id, own)? {
+        if self.name(id, own) {
             return Ok(());
         }
         match self.tree.expr(id) {
@@ -82,7 +88,7 @@ impl<'t> Lower<'_, 't> {
         }
     }
 
-    /// What a chain begins at.
+    /// Pushes the start of a chain.
     fn start(&mut self, id: ExprId, own: bool) -> Result<()> {
         match self.tree.expr(id) {
             Expr::Ident { .. } | Expr::Select { .. } => self.chain(id, own),
@@ -97,36 +103,27 @@ impl<'t> Lower<'_, 't> {
         }
     }
 
-    /// A variable or a type, and fields of it; whether it is one.
-    fn names(&mut self, id: ExprId, own: bool) -> Result<bool> {
-        let Some((parts, rooted, root)) = qualified(self.tree, id) else { return Ok(false) };
+    /// Pushes a variable with its fields, or a type. Returns `false` if the expression is neither.
+    fn name(&mut self, id: ExprId, own: bool) -> bool {
+        let Some(name) = self.tree.qualified(id) else { return false };
         let own = if own { STEP } else { 0 };
-        let local = match self.tree.expr(root) {
-            Expr::Ident { name, rooted: false } => self.local(name),
-            _ => None,
-        };
-        let standing = match local {
-            Some(slot) => Standing::Slot(slot, parts.len() - 1),
-            None => self.standing(&parts, rooted),
-        };
-        match standing {
-            Standing::Slot(slot, fields) => self.steps(id, own, fields, RootSpec::Slot(slot)),
-            Standing::Input(name, fields) => self.steps(id, own, fields, RootSpec::Global(&name)),
-            Standing::Type(name) => self.type_value(name),
-            Standing::Nothing(failure) => self.nothing(&failure),
-            Standing::InputOrType(name) => {
-                let first = parts.first().copied().unwrap_or_default();
-                self.input_or_type(first, name, |lower| {
+        match self.meaning(&name) {
+            Meaning::Slot(slot, fields) => self.steps(id, own, fields, RootSpec::Slot(slot)),
+            Meaning::Input(name, fields) => self.steps(id, own, fields, RootSpec::Global(&name)),
+            Meaning::Type(name) => self.push_type(name),
+            Meaning::Undeclared(failure) => self.raise_failure(&failure),
+            Meaning::InputOrType(ty) => {
+                let first = name.parts.first().copied().unwrap_or_default();
+                self.push_input_or_type(first, ty, |lower| {
                     lower.emitter.op(Op::Pop, &[]);
-                    lower.steps(id, own, parts.len() - 1, RootSpec::Global(first));
+                    lower.steps(id, own, name.fields(), RootSpec::Global(first));
                 });
             }
         }
-        Ok(true)
+        true
     }
 
-    /// Pushes what the last `fields` names of a chain of selects lead to from `root`, each of them metered, the root by
-    /// `own`.
+    /// Pushes the value of `root` and the last `fields` selections of a chain, metering each. The root costs `own`.
     fn steps(&mut self, id: ExprId, own: u64, fields: usize, root: RootSpec<'_>) {
         self.meter(own);
         self.path(id, root, 0);
@@ -140,27 +137,26 @@ impl<'t> Lower<'_, 't> {
     }
 
     fn select(&mut self, id: ExprId, operand: ExprId, field: Name, selection: Selection, own: bool) -> Result<()> {
+        self.start(operand, own)?;
         if selection == Selection::Plain {
-            self.start(operand, own)?;
             self.field_of(id, operand);
             return Ok(());
         }
-        self.start(operand, own)?;
         if selection == Selection::Test {
             self.meter(STEP);
         }
         self.at(id);
-        self.text(self.tree.name(field));
+        self.push_text(self.tree.name(field));
         if selection == Selection::Test {
-            self.core("has", 2);
+            self.intrinsic("has", 2);
         } else {
-            self.core("select optional", 2);
+            self.intrinsic("select optional", 2);
             self.measure(Rule::Present, 1);
         }
         Ok(())
     }
 
-    /// A field of the top.
+    /// Replaces the top value with its field.
     fn field_of(&mut self, id: ExprId, operand: ExprId) {
         let slot = self.begin_step(operand);
         self.at(id);
@@ -173,7 +169,7 @@ impl<'t> Lower<'_, 't> {
         if operator == Operator::OptionalIndex {
             self.branch(index)?;
             self.at(id);
-            self.core("index optional", 2);
+            self.intrinsic("index optional", 2);
             self.measure(Rule::Present, 1);
             return Ok(());
         }
@@ -184,7 +180,7 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// Takes what a step begins at into a slot, and meters the step unless it is of an optional.
+    /// Stores the operand of a step in a slot, and meters the step unless the operand is an optional.
     fn begin_step(&mut self, of: ExprId) -> u32 {
         if self.never_optional(of) {
             self.meter(STEP);
@@ -194,7 +190,7 @@ impl<'t> Lower<'_, 't> {
         self.emitter.store()
     }
 
-    /// Meters a step of an optional, where there was something.
+    /// Meters a step of an optional that holds a value.
     fn end_step(&mut self, of: ExprId, slot: u32) {
         if !self.never_optional(of) {
             self.emitter.load_slot(slot);
@@ -204,9 +200,9 @@ impl<'t> Lower<'_, 't> {
         self.emitter.free(slot);
     }
 
-    /// Whether it is known that a value is no optional.
+    /// Returns `true` if the checker found that a value is not an optional.
     fn never_optional(&self, id: ExprId) -> bool {
-        let kind = self.how.checked.map(|checked| checked.kind_of(id));
+        let kind = self.options.checked.map(|checked| checked.kind_of(id));
         matches!(kind, Some(Kind::List(_) | Kind::Map(..) | Kind::Object(_)))
     }
 }

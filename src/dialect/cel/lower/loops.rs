@@ -1,31 +1,31 @@
-//! Loops: each by what its accumulator does.
+//! Comprehensions, by the use of their accumulator.
 
-use super::Lower;
+use super::lowering::Lower;
 use crate::bytecode::{Literal as Constant, LoopField, Op};
 use crate::compiler::{PathSpec, RootSpec};
 use crate::diagnostics::Result;
 use crate::dialect::cel::cost::{LIST, MAP, STEP};
 use crate::dialect::cel::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Operator};
 
-/// What a loop does with each element.
+/// The effect of an iteration on the accumulator.
 enum Each {
-    /// Adds a value to a list.
+    /// Appends a value to a list.
     Element(ExprId),
-    /// Adds an entry to a map: a key and a value.
+    /// Adds an entry to a map: its key and value.
     Entry(ExprId, ExprId),
     /// Adds the entries of a map to a map.
     Entries(ExprId),
 }
 
-/// What a loop is for.
+/// The form of a comprehension.
 enum Shape {
-    /// A name for a value.
+    /// Binds a value to a name.
     Binding,
-    /// Whether all (or any) elements answer with true.
+    /// Tests if all, or any, elements satisfy a predicate.
     Quantifier { all: bool, predicate: ExprId },
-    /// What is collected, of the elements that a condition lets through.
+    /// Collects values of the elements that satisfy a condition.
     Collection { condition: Option<ExprId>, each: Each },
-    /// Anything else.
+    /// Any other comprehension.
     General,
 }
 
@@ -58,7 +58,7 @@ impl<'t> Lower<'_, 't> {
             _ => (None, of.loop_step),
         };
         match self.each(of, step) {
-            Some(each) if self.how.optimise && literal(of.loop_condition, true) => {
+            Some(each) if self.options.optimise && literal(of.loop_condition, true) => {
                 Shape::Collection { condition, each }
             }
             _ => Shape::General,
@@ -121,7 +121,7 @@ impl<'t> Lower<'_, 't> {
     }
 
     fn binding(&mut self, of: &'t Comprehension) -> Result<()> {
-        self.meter(LIST); // what it goes over: nothing
+        self.meter(LIST); // the empty range
         self.value(of.accu_init)?;
         let slot = self.emitter.store();
         self.locals.push((of.accu_var, slot));
@@ -131,7 +131,7 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// The slots of the variables of a loop, which are visible from here on; how many were visible before.
+    /// Brings the variables of a loop into scope. Returns their number, their first slot, and the number of variables before.
     fn variables(&mut self, of: &Comprehension) -> (u32, u32, usize) {
         let names = 1 + u32::from(of.iter_var2.is_some());
         let slots = self.emitter.new_slots(names);
@@ -141,133 +141,133 @@ impl<'t> Lower<'_, 't> {
         (names, slots, outer)
     }
 
-    /// Whether all or any elements answer with true; an error does not matter where another element decides.
+    /// Pushes the result of a quantifier. An error does not count if another element decides.
     fn quantifier(&mut self, id: ExprId, of: &'t Comprehension, all: bool, predicate: ExprId) -> Result<()> {
         let (end, found, out) = (self.emitter.new_label(), self.emitter.new_label(), self.emitter.new_label());
         self.value(of.iter_range)?;
         let mark = self.emitter.mark();
         let (names, slots, outer) = self.variables(of);
         self.at(of.iter_range);
-        let turns = self.emitter.begin_loop(names, slots, end);
-        // The condition names the accumulator and asks; the step names it.
-        let asked = if all { 2 * STEP } else { 3 * STEP };
-        self.meter(asked + STEP);
-        self.protected_answer(predicate)?;
+        let iterations = self.emitter.begin_loop(names, slots, end);
+        // The condition reads the accumulator and tests it; the step reads it.
+        let condition = if all { 2 * STEP } else { 3 * STEP };
+        self.meter(condition + STEP);
+        self.protected_predicate(predicate)?;
         self.emitter.jump_is(if all { Constant::False } else { Constant::True }, found);
         self.emitter.op(Op::Pop, &[]);
-        self.emitter.end_loop(turns);
+        self.emitter.end_loop(iterations);
         self.locals.truncate(outer);
         self.emitter.bind(end);
         self.at(id);
         let height = self.emitter.height();
         self.meter(STEP); // the accumulator as the result
-        self.truth(all);
+        self.push_bool(all);
         self.emitter.load_slot(mark);
-        self.core("settled", 2);
+        self.intrinsic("settled", 2);
         self.emitter.jump(Op::Jump, out);
         self.emitter.bind(found);
         self.emitter.set_height(height + 1);
-        self.asked_once_more(asked);
+        self.meter_last_condition(condition);
         self.meter(STEP);
         self.emitter.op(Op::EndIter, &[]);
         self.emitter.load_slot(mark);
-        self.core("decided", 2);
+        self.intrinsic("decided", 2);
         self.emitter.bind(out);
         self.emitter.free(mark);
         Ok(())
     }
 
-    /// Where an element decides that is not the last one, the condition is looked at once more.
-    fn asked_once_more(&mut self, asked: u64) {
-        if self.how.metered {
+    /// Meters the condition once more, if the deciding element is not the last.
+    fn meter_last_condition(&mut self, condition: u64) {
+        if self.options.metered {
             let last = self.emitter.new_label();
             let roots = [RootSpec::Loop(0, LoopField::Last)];
             self.emitter.load(&PathSpec { name: "", roots: &roots, segments: &[] });
             self.emitter.jump(Op::JumpIf, last);
-            self.meter(asked);
+            self.meter(condition);
             self.emitter.bind(last);
         }
     }
 
-    /// The list or map of what is collected.
+    /// Pushes the list or map of a collection.
     fn collection(&mut self, id: ExprId, of: &'t Comprehension, condition: Option<ExprId>, each: &Each) -> Result<()> {
         let end = self.emitter.new_label();
         self.value(of.iter_range)?;
-        let errors = self.errors_of_turns();
+        let errors = self.errors_of_iterations();
         self.emitter.begin_gather();
         let (names, slots, outer) = self.variables(of);
         self.at(of.iter_range);
-        let turns = self.emitter.begin_loop(names, slots, end);
-        let turn = self.begin_turn(errors);
+        let iterations = self.emitter.begin_loop(names, slots, end);
+        let iteration = self.begin_iteration(errors);
         let next = self.emitter.new_label();
         if let Some(condition) = condition {
             self.value(condition)?;
             self.at(condition);
             self.emitter.jump(Op::JumpUnless, next);
         }
-        // The accumulator, what is made to be added to it, and the call that adds.
+        // The accumulator, the value to add to it, and the call that adds.
         let (accu, made) = match each {
             Each::Element(_) => (STEP, LIST + STEP),
             Each::Entry(..) | Each::Entries(_) => (STEP, STEP),
         };
         self.meter(accu);
-        let kept: &[ExprId] = match each {
+        let values: &[ExprId] = match each {
             Each::Element(value) | Each::Entries(value) => &[*value],
             Each::Entry(key, value) => &[*key, *value],
         };
-        for (nth, &value) in kept.iter().enumerate() {
-            if nth + 1 == kept.len() {
+        for (nth, &value) in values.iter().enumerate() {
+            if nth + 1 == values.len() {
                 self.meter(made);
             }
             self.value(value)?;
             self.emitter.op(Op::Keep, &[]);
         }
         self.emitter.bind(next);
-        self.end_turn(turn);
-        self.emitter.end_loop(turns);
+        self.end_iteration(iteration);
+        self.emitter.end_loop(iterations);
         self.locals.truncate(outer);
         self.emitter.bind(end);
         self.at(id);
-        // What it began with, and the accumulator as the result.
+        // The initial accumulator, and the accumulator as the result.
         self.meter(STEP + if matches!(each, Each::Element(_)) { LIST } else { MAP });
         self.raise(errors);
         self.emitter.end_gather();
         match each {
             Each::Element(_) => {}
-            Each::Entry(..) => self.core("map of pairs", 1),
-            Each::Entries(_) => self.core("map of maps", 1),
+            Each::Entry(..) => self.intrinsic("map of pairs", 1),
+            Each::Entries(_) => self.intrinsic("map of maps", 1),
         }
         Ok(())
     }
 
-    /// A loop as it stands in the tree.
+    /// Pushes the result of a comprehension of any form.
     fn general(&mut self, id: ExprId, of: &'t Comprehension) -> Result<()> {
         let end = self.emitter.new_label();
         self.value(of.iter_range)?;
         let range = self.emitter.store();
-        // Of what it begins with, the cost is counted once it is known that there is a loop.
-        let metered = std::mem::replace(&mut self.how.metered, false);
+        // The cost of the initial accumulator counts after the loop has run.
+        let metered = std::mem::replace(&mut self.options.metered, false);
         self.value(of.accu_init)?;
-        self.how.metered = metered;
+        self.options.metered = metered;
         let accu = self.emitter.store();
-        let errors = self.errors_of_turns();
+        let errors = self.errors_of_iterations();
         self.emitter.load_slot(range);
         let (names, slots, outer) = self.variables(of);
         self.locals.push((of.accu_var, accu));
         self.at(of.iter_range);
-        let turns = self.emitter.begin_loop(names, slots, end);
+        let iterations = self.emitter.begin_loop(names, slots, end);
         if !matches!(self.tree.expr(of.loop_condition), Expr::Literal(Literal::Bool(true))) {
             let go_on = self.emitter.new_label();
             self.value(of.loop_condition)?;
             self.emitter.jump(Op::JumpIf, go_on);
-            self.emitter.break_loop(turns);
+            self.emitter.break_loop(iterations);
             self.emitter.bind(go_on);
         }
-        let turn = self.begin_turn(errors);
+        let iteration = self.begin_iteration(errors);
         self.value(of.loop_step)?;
         self.emitter.op(Op::StoreSlot, &[accu]);
-        self.end_turn(turn);
-        self.emitter.end_loop(turns);
+        self.end_iteration(iteration);
+        self.emitter.end_loop(iterations);
         self.emitter.bind(end);
         self.locals.truncate(outer);
         self.locals.push((of.accu_var, accu));

@@ -1,7 +1,7 @@
-//! Programs that are metered: what each step costs is added as it is taken, also where what it needs is an error. The
-//! reference goes on there: it looks at both operands and pays for the call, and a loop takes all its turns.
+//! Metered programs. Each step adds its cost, even after an error: the reference continues after an error, evaluates both
+//! operands, pays for the call, and takes all iterations of a loop.
 
-use super::Lower;
+use super::lowering::Lower;
 use crate::bytecode::Op;
 use crate::compiler::{Constant, ProtectMark};
 use crate::diagnostics::Result;
@@ -11,27 +11,27 @@ use crate::dialect::cel::syntax::tree::{Expr, ExprId};
 impl<'t> Lower<'_, 't> {
     /// Adds to the cost.
     pub(super) fn meter(&mut self, cost: u64) {
-        if self.how.metered && cost > 0 {
+        if self.options.metered && cost > 0 {
             self.emitter.op(Op::Meter, &[u32::try_from(cost).unwrap_or(u32::MAX)]);
         }
     }
 
-    /// Adds what the topmost `count` values cost.
+    /// Adds the cost of the top `count` values.
     pub(super) fn measure(&mut self, rule: Rule, count: usize) {
-        if self.how.metered {
+        if self.options.metered {
             self.emitter.op(Op::Measure, &[rule as u32, u32::try_from(count).unwrap_or(u32::MAX)]);
         }
     }
 
-    /// What a call costs: by its overload, where it is known before anything runs which one it is.
+    /// Returns the price of a call: that of its overload, if the checker found a single one.
     pub(super) fn price(&self, id: ExprId) -> Price {
-        match self.how.checked.map(|checked| checked.overloads(id)) {
+        match self.options.checked.map(|checked| checked.overloads(id)) {
             Some([overload]) => Price::of(overload),
             _ => Price::CALL,
         }
     }
 
-    /// Pushes operands, and emits with `call` what takes them and pushes an answer.
+    /// Pushes operands, and emits a call that replaces them with its result.
     pub(super) fn priced(
         &mut self,
         id: ExprId,
@@ -39,7 +39,7 @@ impl<'t> Lower<'_, 't> {
         price: Price,
         call: impl FnOnce(&mut Self),
     ) -> Result<()> {
-        if !self.how.metered {
+        if !self.options.metered {
             operands.iter().try_for_each(|&operand| self.value(operand))?;
             self.at(id);
             call(self);
@@ -50,8 +50,8 @@ impl<'t> Lower<'_, 't> {
         if let Some(rule) = price.arguments {
             self.measure(rule, operands.len());
         }
-        if price.answer {
-            self.with_answer(operands.len(), errors, call);
+        if price.result {
+            self.call_with_result(operands.len(), errors, call);
         } else {
             self.raise(errors);
             call(self);
@@ -59,15 +59,14 @@ impl<'t> Lower<'_, 't> {
         Ok(())
     }
 
-    /// Pushes operands; where it has to go on with an error in the place of one, the answer is the slot that says how
-    /// many errors there were before.
+    /// Pushes operands. If evaluation continues after an error of one, returns the slot with the number of errors before.
     fn operands(&mut self, operands: &[ExprId], price: Price) -> Result<Option<u32>> {
         let Some((&last, before)) = operands.split_last() else {
             self.meter(price.fixed);
             return Ok(None);
         };
         let measured = price.arguments.is_some();
-        // Where there are three or more, the first error is the end of it, and the call costs nothing.
+        // With three or more operands, the first error ends the evaluation, and the call costs nothing.
         let all = operands.len() < 3;
         let goes_on = all && before.iter().any(|&id| self.may_fail(id)) && (measured || !self.is_free(last));
         let protects_last = (measured || goes_on) && self.may_fail(last);
@@ -89,8 +88,8 @@ impl<'t> Lower<'_, 't> {
         Ok(errors)
     }
 
-    /// The call of a function whose answer's size counts, with the topmost `count` values; that of an error is 1.
-    fn with_answer(&mut self, count: usize, errors: Option<u32>, call: impl FnOnce(&mut Self)) {
+    /// Calls a function with the top `count` values, and adds the size of its result, which is 1 for an error.
+    fn call_with_result(&mut self, count: usize, errors: Option<u32>, call: impl FnOnce(&mut Self)) {
         let mut slots: Vec<_> = (0..count).map(|_| self.emitter.store()).collect();
         slots.reverse();
         let mark = errors.unwrap_or_else(|| self.emitter.mark());
@@ -101,12 +100,12 @@ impl<'t> Lower<'_, 't> {
         slots.iter().for_each(|&slot| self.emitter.load_slot(slot));
         call(self);
         self.emitter.end_protect(protect);
-        self.measure(Rule::Answer, 1);
+        self.measure(Rule::Result, 1);
         self.raise(Some(mark));
         slots.into_iter().for_each(|slot| self.emitter.free(slot));
     }
 
-    /// Raises the first error that was noted since the slot was marked, which is not needed any more.
+    /// Raises the first error since the slot was marked, and frees the slot.
     pub(super) fn raise(&mut self, errors: Option<u32>) {
         if let Some(slot) = errors {
             self.emitter.op(Op::Raise, &[slot]);
@@ -114,26 +113,26 @@ impl<'t> Lower<'_, 't> {
         }
     }
 
-    /// Where a loop has to take all its turns, also behind an error: a mark for the errors of its turns.
-    pub(super) fn errors_of_turns(&mut self) -> Option<u32> {
-        self.how.metered.then(|| self.emitter.mark())
+    /// Marks the start of a metered loop, which takes all iterations even after an error.
+    pub(super) fn errors_of_iterations(&mut self) -> Option<u32> {
+        self.options.metered.then(|| self.emitter.mark())
     }
 
-    /// Begins a turn whose errors are raised behind the loop.
-    pub(super) fn begin_turn(&mut self, errors: Option<u32>) -> Option<ProtectMark> {
+    /// Begins an iteration whose errors are raised after the loop.
+    pub(super) fn begin_iteration(&mut self, errors: Option<u32>) -> Option<ProtectMark> {
         errors.map(|_| self.emitter.begin_protect())
     }
 
-    /// Ends such a turn.
-    pub(super) fn end_turn(&mut self, turn: Option<ProtectMark>) {
-        if let Some(turn) = turn {
+    /// Ends such an iteration.
+    pub(super) fn end_iteration(&mut self, iteration: Option<ProtectMark>) {
+        if let Some(iteration) = iteration {
             self.emitter.constant(Constant::Null);
-            self.emitter.end_protect(turn);
+            self.emitter.end_protect(iteration);
             self.emitter.op(Op::Pop, &[]);
         }
     }
 
-    /// Whether evaluating it may end in an error.
+    /// Returns `true` if evaluation can fail.
     fn may_fail(&self, id: ExprId) -> bool {
         match self.tree.expr(id) {
             Expr::Literal(_) => false,
@@ -142,7 +141,7 @@ impl<'t> Lower<'_, 't> {
         }
     }
 
-    /// Whether evaluating it costs nothing.
+    /// Returns `true` if evaluation costs nothing.
     fn is_free(&self, id: ExprId) -> bool {
         matches!(self.tree.expr(id), Expr::Literal(_))
     }

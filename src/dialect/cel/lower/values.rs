@@ -1,10 +1,10 @@
-//! Expressions that leave a value on the stack.
+//! Values: literals, names, fields, lists, maps.
 
 use std::collections::HashSet;
 
-use super::Lower;
-use super::names::{Standing, qualified};
-use crate::bytecode::{Failure, Op};
+use super::lowering::Lower;
+use super::scope::Meaning;
+use crate::bytecode::Op;
 use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::{Code, Result};
 use crate::dialect::cel::cost;
@@ -12,15 +12,15 @@ use crate::dialect::cel::syntax::tree::{Element, Entry, Expr, ExprId, Literal, R
 use crate::text::Span;
 
 impl<'t> Lower<'_, 't> {
-    /// Pushes the value of an expression. Its depth is bounded by the parser.
-    pub(in crate::dialect::cel) fn value(&mut self, id: ExprId) -> Result<()> {
+    /// Pushes the value of an expression. The parser limits its depth.
+    pub fn value(&mut self, id: ExprId) -> Result<()> {
         match self.unknown {
             Some(_) => self.value_or_unknown(id),
             None => self.known_value(id),
         }
     }
 
-    /// The same where it is no attribute that is not known.
+    /// Pushes the value of an expression that is not an unknown attribute.
     pub(super) fn known_value(&mut self, id: ExprId) -> Result<()> {
         let tree = self.tree;
         self.at(id);
@@ -31,7 +31,7 @@ impl<'t> Lower<'_, 't> {
             Expr::Invalid => self.fail(id, Code::UnexpectedToken, "what stands here is no expression"),
             Expr::Literal(literal) => self.literal(literal),
             Expr::Ident { .. } | Expr::Select { selection: Selection::Plain, .. } => self.name_or_field(id)?,
-            Expr::Select { operand, field, selection } => self.asked(id, operand, field, selection)?,
+            Expr::Select { operand, field, selection } => self.select_specially(id, operand, field, selection)?,
             Expr::Call(call) => self.call(id, &call)?,
             Expr::List(run) => self.list(id, tree.elements(run))?,
             Expr::Map(run) => self.map(id, tree.entries(run))?,
@@ -47,60 +47,35 @@ impl<'t> Lower<'_, 't> {
         self.emitter.check_size()
     }
 
-    /// Raises an error where the code gets there.
-    pub(super) fn fail(&mut self, id: ExprId, code: Code, message: impl Into<String>) {
-        self.at(id);
-        self.emitter.fail(&Failure { code, message: message.into(), available: None, help: None });
-        let height = self.emitter.height();
-        self.emitter.set_height(height + 1); // nothing leads on
-    }
-
     fn literal(&mut self, literal: Literal) {
         let tree = self.tree;
         match literal {
             Literal::Null => self.emitter.constant(Constant::Null),
-            Literal::Bool(truth) => self.emitter.constant(Constant::Bool(truth)),
+            Literal::Bool(truth) => self.push_bool(truth),
             Literal::Int(n) => self.emitter.constant(Constant::Int(n)),
             Literal::Double(n) => self.emitter.constant(Constant::Float(n)),
-            Literal::String(text) => self.text(tree.name(text)),
-            Literal::Uint(n) => {
-                self.emitter.constant(Constant::Int(n.cast_signed()));
-                self.core("uint", 1);
-            }
-            Literal::Bytes(run) => {
-                let text = crate::stdlib::encoding::base64(tree.bytes(run));
-                self.emitter.constant(Constant::Str(text.into()));
-                self.core("bytes", 1);
-            }
+            Literal::String(text) => self.push_text(tree.name(text)),
+            Literal::Uint(n) => self.push_uint(n),
+            Literal::Bytes(run) => self.push_bytes(tree.bytes(run)),
         }
     }
 
     /// A variable, a type, or a field of a value.
     fn name_or_field(&mut self, id: ExprId) -> Result<()> {
-        if self.how.metered {
+        if self.options.metered {
             return self.chain(id, true);
         }
-        let tree = self.tree;
-        let Some((parts, rooted, root)) = qualified(tree, id) else { return self.field(id) };
-        let local = match tree.expr(root) {
-            Expr::Ident { name, rooted: false } => self.local(name),
-            _ => None,
-        };
-        if let Some(slot) = local {
-            self.path(id, RootSpec::Slot(slot), parts.len() - 1);
-            return Ok(());
-        }
-        match self.standing(&parts, rooted) {
-            Standing::Slot(slot, fields) => self.path(id, RootSpec::Slot(slot), fields),
-            Standing::Input(name, fields) => self.path(id, RootSpec::Global(&name), fields),
-            Standing::Type(name) => self.type_value(name),
-            Standing::Nothing(failure) => self.nothing(&failure),
-            Standing::InputOrType(name) => {
-                let (first, fields) = (parts.first().copied().unwrap_or_default(), parts.len() - 1);
-                self.input_or_type(first, name, |lower| {
-                    if fields > 0 {
+        let Some(name) = self.tree.qualified(id) else { return self.field(id) };
+        match self.meaning(&name) {
+            Meaning::Slot(slot, fields) => self.path(id, RootSpec::Slot(slot), fields),
+            Meaning::Input(name, fields) => self.path(id, RootSpec::Global(&name), fields),
+            Meaning::Type(name) => self.push_type(name),
+            Meaning::Undeclared(failure) => self.raise_failure(&failure),
+            Meaning::InputOrType(ty) => {
+                self.push_input_or_type(name.parts.first().copied().unwrap_or_default(), ty, |lower| {
+                    if name.fields() > 0 {
                         let slot = lower.emitter.store();
-                        lower.path(id, RootSpec::Slot(slot), fields);
+                        lower.path(id, RootSpec::Slot(slot), name.fields());
                         lower.emitter.free(slot);
                     }
                 });
@@ -110,37 +85,24 @@ impl<'t> Lower<'_, 't> {
     }
 
     /// Pushes a type as a value.
-    pub(super) fn type_value(&mut self, name: &'static str) {
+    pub(super) fn push_type(&mut self, name: &'static str) {
         self.emitter.constant(Constant::Str(name.into()));
-        self.core("type", 1);
+        self.intrinsic("type", 1);
     }
 
-    /// Raises an error in the place of a value.
-    pub(super) fn nothing(&mut self, failure: &Failure) {
-        self.emitter.fail(failure);
-        let height = self.emitter.height();
-        self.emitter.set_height(height + 1); // nothing leads on
-    }
-
-    /// The input of this name, of which `fields` makes what is asked of it, or where there is none the type.
-    pub(super) fn input_or_type(&mut self, name: &str, ty: &'static str, fields: impl FnOnce(&mut Self)) {
+    /// Pushes the input of this name and calls `fields`, or pushes the type if there is no such input.
+    pub(super) fn push_input_or_type(&mut self, name: &str, ty: &'static str, fields: impl FnOnce(&mut Self)) {
         let (there, end) = (self.emitter.new_label(), self.emitter.new_label());
         self.emitter.peek(&PathSpec { name, roots: &[RootSpec::Global(name)], segments: &[] });
         self.emitter.jump(Op::JumpPresent, there);
-        self.type_value(ty);
+        self.push_type(ty);
         self.emitter.jump(Op::Jump, end);
         self.emitter.bind(there);
         fields(self);
         self.emitter.bind(end);
     }
 
-    /// The slot of a loop's or a binding's name.
-    pub(super) fn local(&self, name: crate::dialect::cel::syntax::tree::Name) -> Option<u32> {
-        let slot = self.locals.iter().rev().find(|(local, _)| *local == name).map(|(_, slot)| *slot);
-        slot.or_else(|| self.block.get(self.tree.name(name)).copied())
-    }
-
-    /// Pushes what the last `fields` names of a chain of selects lead to from `root`.
+    /// Pushes the value of `root` with the last `fields` selections of a chain.
     pub(super) fn path(&mut self, id: ExprId, root: RootSpec<'_>, fields: usize) {
         let tree = self.tree;
         let (mut segments, mut at) = (Vec::with_capacity(fields), id);
@@ -156,7 +118,7 @@ impl<'t> Lower<'_, 't> {
         self.emitter.load(&PathSpec { name: source.slice(self.span(id)), roots: &[root], segments: &segments });
     }
 
-    /// A field of what is no name.
+    /// A field of a value that is not a name.
     fn field(&mut self, id: ExprId) -> Result<()> {
         let tree = self.tree;
         let (mut base, mut fields) = (id, 0);
@@ -185,7 +147,7 @@ impl<'t> Lower<'_, 't> {
         let per = if optional { 2 } else { 1 };
         self.emitter.op(Op::List, &[Run::of(0..elements.len() * per).end]);
         if optional {
-            self.core("list", 1);
+            self.intrinsic("list", 1);
         }
         Ok(())
     }
@@ -205,11 +167,11 @@ impl<'t> Lower<'_, 't> {
         }
         self.at(id);
         self.emitter.op(Op::List, &[Run::of(0..entries.len() * 3).end]);
-        self.core("map", 1);
+        self.intrinsic("map", 1);
         Ok(())
     }
 
-    /// The keys of entries, where each is a constant text that no other is.
+    /// Returns the keys of entries if they are distinct string literals.
     fn constant_keys(&self, entries: &[Entry]) -> Option<Vec<&'t str>> {
         let tree = self.tree;
         let mut seen = HashSet::with_capacity(entries.len());

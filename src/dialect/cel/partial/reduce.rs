@@ -1,71 +1,79 @@
-//! What is left of an expression where some attributes are not known.
+//! Reduction of an expression to a residual.
 //!
-//! The tree that is left is the old one with further nodes: what stays as it was is shared. The machine says what parts
-//! are; here their values are put in, and what they decide is left out.
+//! The new tree is the old one with more nodes, and shares those that are unchanged. The machine evaluates parts; constants
+//! replace them, and the branches that they rule out are dropped.
 
 use std::collections::HashMap;
 
-use super::constant::{Maker, Room, truth};
-use super::facts::{Callee, Fact, Known, bit, facts};
-use super::pattern::Patterns;
-use super::run::Runner;
+use super::constants::{ConstantBudget, ConstantBuilder};
+use super::context::{Callee, PartialContext};
+use super::dependencies::{Dependencies, bit, dependencies};
+use super::runner::Runner;
 use crate::bytecode::ImportKind;
-use crate::dialect::cel::lower::{Names, Part};
-use crate::dialect::cel::syntax::balanced;
+use crate::dialect::cel::lower::Part;
 use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Literal, Name, Operator, Selection, Tree};
+use crate::dialect::cel::syntax::{QUANTIFIERS, balanced};
 use crate::function::{Params, Ty};
+use crate::value::Value;
 
-/// How many parts that have no value, or none that can be written, are looked into.
-const LOOKED_INTO: usize = 2_000;
+/// The maximum number of parts without a value, or without one that can be written, to reduce further.
+const DESCENTS: usize = 2_000;
 
-/// What became of a node.
+/// The reduction of a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reduced {
     pub id: ExprId,
-    pub known: Is,
+    pub status: Status,
 }
 
-/// What is known of a node's value.
+/// The knowledge of a node's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Is {
-    /// Nothing.
-    Open,
-    /// What it is.
+pub(super) enum Status {
+    /// It depends on unknown attributes.
+    Unknown,
+    /// It is known.
     Known,
-    /// That it is true or false.
-    Truth(bool),
+    /// It is this boolean.
+    Bool(bool),
 }
 
-/// Makes what is left.
+impl Reduced {
+    /// A node whose value is unknown.
+    pub fn unknown(id: ExprId) -> Self {
+        Self { id, status: Status::Unknown }
+    }
+}
+
+/// Builds the residual of an expression.
 pub(super) struct Reducer<'r> {
     pub(super) old: &'r Tree,
     pub(super) new: Tree,
-    pub(super) facts: Vec<Fact>,
-    known: Known<'r>,
+    dependencies: Vec<Dependencies>,
+    pub(super) context: PartialContext<'r>,
     runner: Runner<'r>,
-    /// Whether the checker found a node to be a boolean.
+    /// Set for nodes that the checker found to be booleans.
     booleans: &'r [bool],
-    room: Room,
-    looked_into: usize,
-    /// The names around, the outermost first, and what those stand for whose value is known.
+    budget: ConstantBudget,
+    descents: usize,
+    /// The local variables, the outermost first, and the nodes of those whose value is known.
     pub(super) scope: Vec<Name>,
-    pub(super) bound: Vec<Option<ExprId>>,
-    /// The names around whose value is not known.
+    bound: Vec<Option<ExprId>>,
+    /// The bits of local variables whose value is unknown.
     opaque: u64,
 }
 
-/// The tree that is left of the runner's.
-pub(super) fn reduced(runner: Runner<'_>, booleans: &[bool], room: Room) -> Tree {
-    let (old, known) = (runner.tree, runner.known);
+/// Reduces the expression of a runner.
+pub(super) fn reduced(runner: Runner<'_>, booleans: &[bool], budget: ConstantBudget) -> Tree {
+    let (old, context) = (runner.tree, runner.context);
     let mut reducer = Reducer {
         old,
         new: old.clone(),
-        facts: facts(old, known),
-        known,
+        dependencies: dependencies(old, context),
+        context,
         runner,
         booleans,
-        room,
-        looked_into: 0,
+        budget,
+        descents: 0,
         scope: Vec::new(),
         bound: Vec::new(),
         opaque: 0,
@@ -75,97 +83,95 @@ pub(super) fn reduced(runner: Runner<'_>, booleans: &[bool], room: Room) -> Tree
     reducer.new
 }
 
-impl<'r> Reducer<'r> {
-    pub(super) fn fact(&self, id: ExprId) -> Fact {
-        self.facts.get(id.index()).copied().unwrap_or(Fact { open: true, free: 0 })
+impl Reducer<'_> {
+    fn dependencies(&self, id: ExprId) -> Dependencies {
+        self.dependencies.get(id.index()).copied().unwrap_or(Dependencies { unknown: true, locals: 0 })
     }
 
-    /// Whether the machine can run a node: it reads no name whose value is not known.
+    /// Returns `true` if a node reads no local variable whose value is unknown.
     fn can_run(&self, id: ExprId) -> bool {
-        self.fact(id).free & self.opaque == 0
+        self.dependencies(id).locals & self.opaque == 0
     }
 
-    pub(super) fn names(&self) -> &'r Names<'r> {
-        self.known.names
-    }
-
-    pub(super) fn patterns(&self) -> &'r Patterns {
-        self.known.patterns
-    }
-
+    /// Reduces a node. It must be a boolean if `boolean` is set.
     pub(super) fn one(&mut self, id: ExprId, boolean: bool) -> Reduced {
-        self.all(&[id], boolean).pop().unwrap_or(Reduced { id, known: Is::Open })
+        self.all(&[id], boolean).pop().unwrap_or(Reduced::unknown(id))
     }
 
-    /// What becomes of nodes that stand beside each other; `boolean` says that they have to be booleans.
+    /// Reduces several nodes. They must be booleans if `boolean` is set.
     pub(super) fn all(&mut self, ids: &[ExprId], boolean: bool) -> Vec<Reduced> {
         let is_literal = |id: &ExprId| matches!(self.old.expr(*id), Expr::Literal(_));
-        let closed = |id: &&ExprId| !self.fact(**id).open && self.can_run(**id) && !is_literal(id);
+        let closed = |id: &&ExprId| !self.dependencies(**id).unknown && self.can_run(**id) && !is_literal(id);
         let closed: Vec<_> = ids.iter().filter(closed).copied().collect();
         let mut values: HashMap<ExprId, Reduced> = self.evaluated(&closed).into_iter().flatten().collect();
         let reduce = |id: &ExprId| match values.remove(id) {
             Some(value) if value.id != *id => value,
-            Some(value) => Reduced { id: self.rebuilt(*id, boolean).id, known: value.known },
+            Some(value) => Reduced { id: self.rebuilt(*id, boolean).id, ..value },
             None => self.rebuilt(*id, boolean),
         };
         ids.iter().map(reduce).collect()
     }
 
-    /// Runs nodes. Of each with a value: the constant that it is, or itself where it cannot be written as one.
+    /// Evaluates nodes. Returns a constant for each with a value, or the node itself if its value cannot be written.
     fn evaluated(&mut self, ids: &[ExprId]) -> Vec<Option<(ExprId, Reduced)>> {
         if ids.is_empty() {
             return Vec::new();
         }
-        let parts: Vec<_> = ids.iter().map(|&id| Part { outer: self.outer(id), id }).collect();
-        let Self { runner, new, scope, known, old, room, .. } = self;
+        let parts: Vec<_> = ids.iter().map(|&id| Part { locals: self.locals(id), id }).collect();
+        let Self { runner, new, scope, context, old, budget, .. } = self;
         let mut found = Vec::with_capacity(ids.len());
         let mut left = ids.iter();
-        let ran = runner.run(&parts, |answer| {
-            let answer = answer.ok().zip(left.next().copied());
-            found.push(answer.map(|(value, id)| {
-                let mut maker = Maker { tree: new, known: *known, scope, span: old.span(id) };
-                let made = maker.constant(value, room);
-                let truth = if let crate::value::Value::Bool(truth) = value { Is::Truth(truth) } else { Is::Known };
-                (id, Reduced { id: made.unwrap_or(id), known: truth })
+        let ran = runner.run(&parts, |result| {
+            let result = result.ok().zip(left.next().copied());
+            found.push(result.map(|(value, id)| {
+                let mut builder = ConstantBuilder { tree: new, context: *context, scope, span: old.span(id) };
+                let constant = builder.constant(value, budget);
+                let status = if let Value::Bool(truth) = value { Status::Bool(truth) } else { Status::Known };
+                (id, Reduced { id: constant.unwrap_or(id), status })
             }));
         });
-        // Code that is too large: nothing is known.
+        // If the code is too large, nothing is known.
         ran.map_or(Vec::new(), |()| found)
     }
 
-    /// The names that a node reads, and what they stand for.
-    fn outer(&self, id: ExprId) -> Vec<(Name, ExprId)> {
-        let mut needed = self.fact(id).free;
-        let mut outer = Vec::new();
+    /// Returns the local variables that a node reads, and their values.
+    fn locals(&self, id: ExprId) -> Vec<(Name, ExprId)> {
+        let mut read = self.dependencies(id).locals;
+        let mut locals = Vec::new();
         for (depth, (name, bound)) in self.scope.iter().zip(&self.bound).enumerate().rev() {
-            if let (true, Some(value)) = (needed & bit(depth) != 0, bound) {
-                needed |= self.fact(*value).free;
-                outer.push((*name, *value));
+            if let (true, Some(value)) = (read & bit(depth) != 0, bound) {
+                read |= self.dependencies(*value).locals;
+                locals.push((*name, *value));
             }
         }
-        outer.reverse();
-        outer
+        locals.reverse();
+        locals
     }
 
-    /// Goes on with names around, each with what it stands for where that is known.
+    /// Calls `then` with more local variables in scope, each with its node if its value is known.
     pub(super) fn within<R>(
         &mut self,
         names: impl IntoIterator<Item = (Name, Option<ExprId>)>,
         then: impl FnOnce(&mut Self) -> R,
     ) -> R {
-        let (outer, opaque) = (self.scope.len(), self.opaque);
+        let outer = self.enter();
         for (name, bound) in names {
-            self.enter(name, bound);
+            self.bind(name, bound);
         }
-        let made = then(self);
-        self.leave(outer, opaque);
-        made
+        let result = then(self);
+        self.leave(outer);
+        result
     }
 
-    /// One more name is around.
-    pub(super) fn enter(&mut self, name: Name, bound: Option<ExprId>) {
+    /// Returns the current scope, to return to.
+    pub(super) fn enter(&self) -> (usize, u64) {
+        (self.scope.len(), self.opaque)
+    }
+
+    /// Brings a local variable into scope.
+    pub(super) fn bind(&mut self, name: Name, bound: Option<ExprId>) {
         let depth = self.scope.len();
-        // The last bit stands for many names.
+        // The last bit is shared by many variables.
         let bound = bound.filter(|_| depth < 63);
         if bound.is_none() {
             self.opaque |= bit(depth);
@@ -174,47 +180,39 @@ impl<'r> Reducer<'r> {
         self.bound.push(bound);
     }
 
-    fn leave(&mut self, outer: usize, opaque: u64) {
+    /// Returns to an outer scope.
+    pub(super) fn leave(&mut self, (outer, opaque): (usize, u64)) {
         self.scope.truncate(outer);
         self.bound.truncate(outer);
         self.opaque = opaque;
     }
 
-    /// What the names around are, to go back to.
-    pub(super) fn around(&self) -> (usize, u64) {
-        (self.scope.len(), self.opaque)
-    }
-
-    pub(super) fn back_to(&mut self, (outer, opaque): (usize, u64)) {
-        self.leave(outer, opaque);
-    }
-
-    /// The value of a node that may turn out to be known when it runs.
+    /// Evaluates a node that may read an unknown attribute.
     pub(super) fn if_known(&mut self, id: ExprId) -> Option<Reduced> {
-        if !self.fact(id).open || !self.can_run(id) {
+        if !self.dependencies(id).unknown || !self.can_run(id) {
             return None;
         }
         self.evaluated(&[id]).pop().flatten().map(|(_, value)| value)
     }
 
     fn rebuilt(&mut self, id: ExprId, boolean: bool) -> Reduced {
-        let same = Reduced { id, known: Is::Open };
-        if !self.fact(id).open {
-            self.looked_into += 1;
-            if self.looked_into > LOOKED_INTO {
+        let same = Reduced::unknown(id);
+        if !self.dependencies(id).unknown {
+            self.descents += 1;
+            if self.descents > DESCENTS {
                 return same;
             }
         }
         if self.old.macro_call(id).is_some() {
             return self.expanded(id, boolean);
         }
-        if let Some(made) = self.attribute(id) {
-            return made;
+        if let Some(reduced) = self.attribute(id) {
+            return reduced;
         }
         match self.old.expr(id) {
             Expr::Literal(literal) => {
-                let known = if let Literal::Bool(truth) = literal { Is::Truth(truth) } else { Is::Known };
-                Reduced { id, known }
+                let status = if let Literal::Bool(truth) = literal { Status::Bool(truth) } else { Status::Known };
+                Reduced { id, status }
             }
             Expr::Invalid | Expr::Ident { .. } | Expr::Message { .. } | Expr::Comprehension(_) => same,
             Expr::Call(Call { function: Function::Operator(operator), args, .. }) => {
@@ -230,57 +228,55 @@ impl<'r> Reducer<'r> {
         }
     }
 
-    /// A node with other children.
-    pub(super) fn remade(&mut self, id: ExprId, children: &[ExprId]) -> ExprId {
+    /// Returns a node with new children.
+    pub(super) fn with_children(&mut self, id: ExprId, children: &[ExprId]) -> ExprId {
         let node = self.old.node(id);
-        let mut before = Vec::new();
-        self.old.each_child(node.expr, |child| before.push(child));
-        if before == children {
+        if self.old.children(node.expr) == children {
             return id;
         }
         let expr = self.new.with_children(node.expr, children);
         self.new.add(expr, node.span, node.at)
     }
 
-    /// What needs the values of all its children.
+    /// Reduces a node that needs the values of all its children.
     fn strict(&mut self, id: ExprId, boolean: bool) -> Reduced {
         let expr = self.old.expr(id);
-        let mut children = Vec::new();
-        self.old.each_child(expr, |child| children.push(child));
-        let needed = match expr {
-            Expr::Call(call) => match self.known.callee(self.old, &call, &self.scope) {
-                Callee::Of(ids) => ids,
-                Callee::Block(..) | Callee::Nothing => return Reduced { id, known: Is::Open },
+        let mut children = self.old.children(expr);
+        let arguments = match expr {
+            Expr::Call(call) => match self.context.callee(self.old, &call, &self.scope) {
+                Callee::Function(ids) => ids,
+                Callee::Block(..) | Callee::Unknown => return Reduced::unknown(id),
             },
             _ => children.clone(),
         };
-        let made = self.all(&needed, boolean);
-        if made.iter().all(|child| child.known != Is::Open)
+        let reduced = self.all(&arguments, boolean);
+        if reduced.iter().all(|child| child.status != Status::Unknown)
             && let Some(value) = self.if_known(id)
             && value.id != id
         {
             return value;
         }
-        for (child, made) in children.iter_mut().rev().zip(made.iter().rev()) {
-            *child = made.id;
+        // The receiver may be a namespace, which is not an argument.
+        for (child, reduced) in children.iter_mut().rev().zip(reduced.iter().rev()) {
+            *child = reduced.id;
         }
-        Reduced { id: self.remade(id, &children), known: Is::Open }
+        Reduced::unknown(self.with_children(id, &children))
     }
 
     fn conditional(&mut self, id: ExprId, [condition, then, otherwise]: [ExprId; 3], boolean: bool) -> Reduced {
         let condition = self.one(condition, true);
-        match condition.known {
-            Is::Truth(true) => self.one(then, boolean),
-            Is::Truth(false) => self.one(otherwise, boolean),
-            Is::Open | Is::Known => {
+        match condition.status {
+            Status::Bool(true) => self.one(then, boolean),
+            Status::Bool(false) => self.one(otherwise, boolean),
+            Status::Unknown | Status::Known => {
                 let branches = self.all(&[then, otherwise], boolean);
-                let children: Vec<_> = [condition.id].into_iter().chain(branches.iter().map(|made| made.id)).collect();
-                Reduced { id: self.remade(id, &children), known: Is::Open }
+                let children: Vec<_> = [condition].iter().chain(&branches).map(|reduced| reduced.id).collect();
+                Reduced::unknown(self.with_children(id, &children))
             }
         }
     }
 
-    /// The operands of a chain of `&&` or `||`, whatever brackets there are.
+    /// Returns the operands of a chain of `&&` or `||`, whatever its parentheses.
     fn operands(&self, id: ExprId, operator: Operator) -> Vec<ExprId> {
         let (mut operands, mut open) = (Vec::new(), vec![id]);
         while let Some(id) = open.pop() {
@@ -295,40 +291,42 @@ impl<'r> Reducer<'r> {
     }
 
     fn logic(&mut self, id: ExprId, operator: Operator, boolean: bool) -> Reduced {
-        let decides = operator == Operator::Or;
+        let decisive = Status::Bool(operator == Operator::Or);
+        let neutral = Status::Bool(operator == Operator::And);
         let operands = self.operands(id, operator);
-        let made = self.all(&operands, true);
-        if let Some(deciding) = made.iter().find(|made| made.known == Is::Truth(decides)) {
+        let reduced = self.all(&operands, true);
+        if let Some(deciding) = reduced.iter().find(|operand| operand.status == decisive) {
             return *deciding;
         }
         let mut left: Vec<_> =
-            made.iter().filter(|made| made.known != Is::Truth(!decides)).map(|made| made.id).collect();
+            reduced.iter().filter(|operand| operand.status != neutral).map(|operand| operand.id).collect();
         match left.as_slice() {
-            [] => return made.first().copied().unwrap_or(Reduced { id, known: Is::Open }),
-            [one] if boolean || self.is_boolean(*one) => return Reduced { id: *one, known: Is::Open },
-            // What is no boolean is an error, and has to stay one.
+            [] => return reduced.first().copied().unwrap_or(Reduced::unknown(id)),
+            [one] if boolean || self.is_boolean(*one) => return Reduced::unknown(*one),
+            // The error of an operand that is not a boolean has to stay.
             [one] => {
-                let neutral = made.iter().position(|made| made.known == Is::Truth(!decides));
-                let of_one = made.iter().position(|made| made.id == *one);
-                if let Some(neutral) = neutral {
-                    let literal = made.get(neutral).map_or(id, |made| made.id);
-                    left.insert(usize::from(of_one < Some(neutral)), literal);
+                let literal = reduced.iter().position(|operand| operand.status == neutral);
+                let position = reduced.iter().position(|operand| operand.id == *one);
+                if let Some(at) = literal {
+                    let literal = reduced.get(at).map_or(id, |operand| operand.id);
+                    left.insert(usize::from(position < Some(at)), literal);
                 }
             }
             _ => {}
         }
         if left == operands {
-            return Reduced { id, known: Is::Open };
+            return Reduced::unknown(id);
         }
-        Reduced { id: balanced(&mut self.new, operator, &left).unwrap_or(id), known: Is::Open }
+        Reduced::unknown(balanced(&mut self.new, operator, &left).unwrap_or(id))
     }
 
-    /// Whether a node of the new tree is a boolean if it has a value.
+    /// Returns `true` if the value of a node of the new tree can only be a boolean.
     fn is_boolean(&self, id: ExprId) -> bool {
-        if self.booleans.get(id.index()).copied().unwrap_or(false) || truth(self.new.node(id)).is_some() {
+        if self.booleans.get(id.index()).copied().unwrap_or(false) {
             return true;
         }
         match self.new.expr(id) {
+            Expr::Literal(literal) => matches!(literal, Literal::Bool(_)),
             Expr::Select { selection, .. } => selection == Selection::Test,
             Expr::Call(Call { function: Function::Operator(operator), args, .. }) => {
                 match (operator, self.new.ids(args)) {
@@ -339,7 +337,7 @@ impl<'r> Reducer<'r> {
                 }
             }
             Expr::Call(Call { function: Function::Named(name), .. }) => {
-                let function = self.known.registry.get(ImportKind::Function, self.new.name(name));
+                let function = self.context.registry.get(ImportKind::Function, self.new.name(name));
                 match function.map(|function| &function.params) {
                     Some(Params::Overloaded(overloads)) => overloads.iter().all(|of| matches!(of.result, Ty::Bool)),
                     _ => false,
@@ -348,7 +346,7 @@ impl<'r> Reducer<'r> {
             Expr::Comprehension(of) => {
                 let call = self.new.macro_call(id).map(|call| self.new.expr(call));
                 let Some(Expr::Call(Call { function: Function::Named(name), .. })) = call else { return false };
-                self.new.comprehension(of).is_some() && super::expand::QUANTIFIERS.contains(&self.new.name(name))
+                self.new.comprehension(of).is_some() && QUANTIFIERS.contains(&self.new.name(name))
             }
             _ => false,
         }

@@ -1,15 +1,14 @@
-//! The grammar's actions: each makes a node of the tree, expands a macro, or finds out what is wrong.
+//! The actions of the grammar: each adds a node to the tree, expands a macro, or records an error.
 
-use super::fault::Fault;
+use super::error::SyntaxError;
 use super::literal::{self, BadEscape};
-use super::macros;
 use super::tree::{
     Call, DEPTH, Element, Entry, Expr, ExprId, Field, Function, Literal, Name, Operator, Selection, Tree,
 };
 use crate::diagnostics::Code;
 use crate::text::Span;
 
-/// Names that no variable and no function may have.
+/// Identifiers that variables and functions cannot have.
 const RESERVED: &[&str] = &[
     "as",
     "break",
@@ -30,60 +29,62 @@ const RESERVED: &[&str] = &[
     "while",
 ];
 
-/// Whether no variable can have this name: a word that is reserved, or that means something else.
+/// Returns `true` for a name that no variable can have: a reserved identifier or a keyword.
 pub(crate) fn is_reserved(name: &str) -> bool {
     RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
 }
 
-/// How many nodes a tree may have: macros copy what they are called on, so that a short source could have very many.
+/// The maximum number of nodes. Macros copy their receiver, so a short source can expand to very many.
 const NODES: usize = 1 << 18;
 
 /// Operands of one operator in a row.
 pub(crate) struct Chain {
-    /// Where the first operand begins, the operand, and where it ends; brackets around it included.
+    /// The start, id and end of each operand, including parentheses.
     operands: Vec<(u32, ExprId, u32)>,
-    /// Where each operator stands.
+    /// The offset of each operator.
     operators: Vec<u32>,
 }
 
-/// A tree while it is read.
+/// Expands a call if it calls a macro, and returns the expansion; otherwise returns the call.
+pub(super) type Expander = fn(&mut Build<'_>, ExprId, Call) -> ExprId;
+
+/// A tree under construction.
 pub(crate) struct Build<'a> {
     pub(super) tree: &'a mut Tree,
     text: &'a str,
-    /// Whether macros are expanded.
-    macros: bool,
-    /// What is wrong so far.
-    pub(super) faults: Vec<Fault>,
-    /// Where the tree becomes too deep or too large.
-    pub(super) excess: Option<Fault>,
+    /// Expands macros, unless they are parsed as calls.
+    expander: Option<Expander>,
+    /// The errors so far.
+    pub(super) errors: Vec<SyntaxError>,
+    /// The error of a tree that is too deep or too large.
+    pub(super) excess: Option<SyntaxError>,
 }
 
 impl<'a> Build<'a> {
-    pub fn new(tree: &'a mut Tree, text: &'a str, macros: bool) -> Self {
-        Self { tree, text, macros, faults: Vec::new(), excess: None }
+    pub fn new(tree: &'a mut Tree, text: &'a str, expander: Option<Expander>) -> Self {
+        Self { tree, text, expander, errors: Vec::new(), excess: None }
     }
 
     fn slice(&self, span: Span) -> &'a str {
         self.text.get(span.range()).unwrap_or("")
     }
 
-    /// Records what is wrong; its place holds no expression.
-    pub(super) fn fault(&mut self, fault: Fault) -> ExprId {
-        let span = fault.span;
-        self.faults.push(fault);
+    /// Records an error, and adds an invalid expression in its place.
+    pub(super) fn error(&mut self, error: SyntaxError) -> ExprId {
+        let span = error.span;
+        self.errors.push(error);
         self.invalid(span)
     }
 
-    /// A further node, unless it would be too deep.
+    /// Adds a node. Records the first one that makes the tree too deep or too large.
     pub(super) fn add(&mut self, expr: Expr, span: Span, at: u32) -> ExprId {
         let id = self.tree.add(expr, span, at);
-        let depth = self.tree.depth(id) as usize;
-        if depth > DEPTH {
-            self.excess.get_or_insert_with(|| Fault::too_deep(span));
+        if self.tree.height(id) as usize > DEPTH {
+            self.excess.get_or_insert_with(|| SyntaxError::too_deep(span));
         }
         if self.tree.len() > NODES {
             let message = format!("macros expand the expression to too much: the limit is {NODES} nodes");
-            self.excess.get_or_insert_with(|| Fault::new(Code::LimitCode, span, message));
+            self.excess.get_or_insert_with(|| SyntaxError::new(Code::LimitCode, span, message));
         }
         id
     }
@@ -109,14 +110,15 @@ impl<'a> Build<'a> {
     }
 
     fn out_of_range(&mut self, kind: &str, span: Span) -> ExprId {
-        self.fault(Fault::new(Code::NumberOutOfRange, span, format!("invalid {kind} literal: it does not fit")))
+        let message = format!("invalid {kind} literal: it does not fit");
+        self.error(SyntaxError::new(Code::NumberOutOfRange, span, message))
     }
 
     fn signed(&self, span: Span, digits: u32) -> (bool, &'a str) {
         (digits != span.start, self.slice(Span::new(digits, span.end)))
     }
 
-    /// A whole number whose digits begin at `digits`, behind its sign.
+    /// Adds an integer whose digits start at `digits`, after its sign.
     pub fn int(&mut self, span: Span, digits: u32) -> ExprId {
         let (negative, digits) = self.signed(span, digits);
         match literal::int(negative, digits) {
@@ -142,8 +144,8 @@ impl<'a> Build<'a> {
 
     fn bad_escape(&mut self, span: Span, bad: BadEscape) -> ExprId {
         let within = Span::of(bad.at..bad.at + bad.len);
-        let place = Span::new(span.start + within.start, span.start + within.end);
-        self.faults.push(Fault::new(Code::UnexpectedToken, place, bad.why));
+        let escape = Span::new(span.start + within.start, span.start + within.end);
+        self.errors.push(SyntaxError::new(Code::UnexpectedToken, escape, bad.why));
         self.invalid(span)
     }
 
@@ -167,18 +169,18 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// A name that may be reserved.
+    /// Interns an identifier, unless it is reserved.
     fn unreserved(&mut self, name: Span) -> Option<Name> {
         let text = self.slice(name);
         if RESERVED.contains(&text) {
             let message = format!("reserved identifier: {text}");
-            self.faults.push(Fault::new(Code::UnexpectedToken, name, message));
+            self.errors.push(SyntaxError::new(Code::UnexpectedToken, name, message));
             return None;
         }
         Some(self.tree.intern(text))
     }
 
-    /// `name`, or `.name` with its dot.
+    /// Adds `name`, or `.name` if there is a dot.
     pub fn ident(&mut self, name: Span, dot: Option<u32>) -> ExprId {
         let span = Span::new(dot.unwrap_or(name.start), name.end);
         match self.unreserved(name) {
@@ -187,7 +189,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// The name of a field, which may stand in backticks.
+    /// Interns the name of a field, without backticks.
     fn field_name(&mut self, name: Span) -> Name {
         let text = self.slice(name).trim_matches('`');
         self.tree.intern(text)
@@ -202,14 +204,14 @@ impl<'a> Build<'a> {
         self.add(Expr::Select { operand, field, selection }, span, at)
     }
 
-    /// An operator on its operands.
+    /// Adds the call of an operator.
     pub fn call(&mut self, operator: Operator, operands: &[ExprId], span: Span, at: u32) -> ExprId {
         let args = self.tree.add_ids(operands);
         let function = Function::Operator(operator);
         self.add(Expr::Call(Call { function, rooted: false, receiver: None, args }), span, at)
     }
 
-    /// A run of `count` prefix operators.
+    /// Adds a run of `count` prefix operators, of which two cancel each other out.
     pub fn prefix(&mut self, operator: Operator, count: usize, operand: ExprId, span: Span) -> ExprId {
         if count.is_multiple_of(2) { operand } else { self.call(operator, &[operand], span, span.start) }
     }
@@ -228,82 +230,68 @@ impl<'a> Build<'a> {
         self.call_or_macro(call, span, at)
     }
 
-    fn call_or_macro(&mut self, call: Call, span: Span, at: u32) -> ExprId {
+    /// Adds a call, or the expansion of a macro.
+    pub(super) fn call_or_macro(&mut self, call: Call, span: Span, at: u32) -> ExprId {
         let id = self.add(Expr::Call(call), span, at);
-        if !self.macros || self.excess.is_some() {
-            return id;
+        match self.expander.filter(|_| self.excess.is_none()) {
+            Some(expand) => expand(self, id, call),
+            None => id,
         }
-        macros::expand(self, id, call, span, at)
     }
 
     pub fn list(&mut self, elements: Vec<Element>, span: Span) -> ExprId {
-        let elements = self.tree.add_elements(&elements);
+        let elements = self.tree.add_elements(elements);
         self.leaf(Expr::List(elements), span)
     }
 
     pub fn map(&mut self, entries: Vec<Entry>, span: Span) -> ExprId {
-        let entries = self.tree.add_entries(&entries);
+        let entries = self.tree.add_entries(entries);
         self.leaf(Expr::Map(entries), span)
     }
 
-    /// A message, if what stands before the brace is a qualified name, which takes up all of `named`.
+    /// Adds a message, if the expression before the brace is a qualified name that takes up all of `named`.
     pub fn message(&mut self, name: ExprId, named: Span, fields: Vec<Field>, span: Span, at: u32) -> ExprId {
         match self.qualified(name).filter(|_| self.tree.span(name) == named) {
             Some(name) => {
-                let (name, fields) = (self.tree.intern(&name), self.tree.add_fields(&fields));
+                let (name, fields) = (self.tree.intern(&name), self.tree.add_fields(fields));
                 self.add(Expr::Message { name, fields }, span, at)
             }
             None if self.tree.expr(name) == Expr::Invalid => self.invalid(span),
             None => {
                 let place = Span::new(at, at.saturating_add(1));
                 let message = "unexpected `{`: a message begins with a qualified name";
-                self.fault(Fault::new(Code::UnexpectedToken, place, message))
+                self.error(SyntaxError::new(Code::UnexpectedToken, place, message))
             }
         }
     }
 
-    /// `a.b.c`, from names and plain selects without backticks.
+    /// Returns the qualified name that an expression is, without backticks but with its leading dot.
     fn qualified(&self, id: ExprId) -> Option<String> {
-        let (mut parts, mut at) = (Vec::new(), id);
-        loop {
-            match self.tree.expr(at) {
-                Expr::Ident { name, rooted } => {
-                    parts.push(self.tree.name(name));
-                    parts.extend(rooted.then_some(""));
-                    parts.reverse();
-                    return Some(parts.join("."));
-                }
-                Expr::Select { operand, field, selection: Selection::Plain } => {
-                    let plain = self.slice(self.tree.span(at)).ends_with(|last: char| last != '`');
-                    parts.push(Some(self.tree.name(field)).filter(|_| plain)?);
-                    at = operand;
-                }
-                _ => return None,
-            }
-        }
+        let name = self.tree.qualified(id).filter(|_| !self.slice(self.tree.span(id)).contains('`'))?;
+        Some(format!("{}{}", if name.rooted { "." } else { "" }, name.text()))
     }
 
-    /// A chain of two operands.
+    /// Starts a chain with two operands.
     pub fn chain(&mut self, first: (u32, ExprId), at: u32, next: (ExprId, u32)) -> Chain {
         let (start, first) = first;
         let end = self.tree.span(first).end;
         self.link(Chain { operands: vec![(start, first, end)], operators: Vec::new() }, at, next)
     }
 
-    /// A further operand.
+    /// Adds an operand to a chain.
     pub fn link(&mut self, mut chain: Chain, at: u32, (next, end): (ExprId, u32)) -> Chain {
         chain.operators.push(at);
         chain.operands.push((self.tree.span(next).start, next, end));
         chain
     }
 
-    /// The tree of a chain: about as many operands on the left of each operator as on the right.
+    /// Adds the balanced tree of a chain.
     pub fn balanced(&mut self, operator: Operator, chain: Chain) -> ExprId {
         let last = chain.operators.len().saturating_sub(1);
         self.balanced_part(operator, &chain, 0, last)
     }
 
-    /// The operators `from..=to`; goes as deep as the logarithm of how many there are.
+    /// Adds the operators `from..=to`. The recursion is logarithmic in their number.
     fn balanced_part(&mut self, operator: Operator, chain: &Chain, from: usize, to: usize) -> ExprId {
         let middle = (from + to).div_ceil(2);
         let operand = |at: usize| chain.operands.get(at).map(|(_, id, _)| *id);
@@ -318,20 +306,12 @@ impl<'a> Build<'a> {
     }
 }
 
-/// A further node of a tree that was read before: the call, or what the macro that it calls makes of it; `None` where
-/// that macro refuses it, or the tree becomes too deep or too large.
-pub(crate) fn expanded(tree: &mut Tree, call: Call, span: Span, at: u32) -> Option<ExprId> {
-    let mut build = Build::new(tree, "", true);
-    let made = build.call_or_macro(call, span, at);
-    (build.faults.is_empty() && build.excess.is_none()).then_some(made)
-}
-
-/// The tree of a chain of an operator with these operands, as it is made of a source that has them in a row; `None`
-/// where there is no operand, or the tree becomes too deep or too large.
+/// Adds the tree of a chain of `operator` to a parsed tree, as the parser builds it. Returns `None` for no operands, or a
+/// tree that is too deep or too large.
 pub(crate) fn balanced(tree: &mut Tree, operator: Operator, operands: &[ExprId]) -> Option<ExprId> {
     let [first, second, rest @ ..] = operands else { return operands.first().copied() };
     let (from, to) = (tree.span(*first), tree.span(*second));
-    let mut build = Build::new(tree, "", true);
+    let mut build = Build::new(tree, "", None);
     let mut chain = build.chain((from.start, *first), to.start, (*second, to.end));
     for &next in rest {
         let span = build.tree.span(next);

@@ -1,12 +1,12 @@
-//! Cuts an expression into tokens.
+//! The lexer of expressions.
 //!
-//! Logos says what a token is; what runs on for as long as the source likes (names, numbers, quoted text, comments) is
-//! measured in loops, so that no source needs stack. A minus that is the sign of a number is part of its token: it
-//! stands where no operator can stand, and is the only one there.
+//! Logos finds where tokens begin. Loops measure tokens of any length (names, numbers, strings, comments), so that no
+//! source can exhaust the stack. The minus sign of a number is part of its token: it is the only minus at a position where
+//! an operand is expected.
 
 use logos::{Lexer, Logos};
 
-use super::fault::Fault;
+use super::error::SyntaxError;
 use super::token::{Symbol, Token};
 use super::tree::DEPTH;
 use crate::diagnostics::Code;
@@ -73,12 +73,12 @@ fn name(lex: &mut Lexer<'_, Raw>) -> Symbol {
     }
 }
 
-/// Whether a name goes on with this byte.
+/// Returns `true` for a byte that can continue a name.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// A name in backticks. A backtick that begins none is a character of its own, and so are two with nothing between.
+/// Lexes a name in backticks. A backtick without a name is an unknown character.
 fn backtick(lex: &mut Lexer<'_, Raw>) -> Symbol {
     let rest = lex.remainder();
     let inside = run(rest, |byte| is_name(byte) || matches!(byte, b'.' | b'-' | b'/' | b' '));
@@ -98,7 +98,7 @@ fn behind(text: &str, at: usize) -> &str {
     text.get(at..).unwrap_or("")
 }
 
-/// How long an exponent is that `rest` begins with; 0 where there is none.
+/// Returns the length of the exponent at the beginning of `rest`, 0 if there is none.
 fn exponent(rest: &str) -> usize {
     let Some(after) = rest.strip_prefix(['e', 'E']) else { return 0 };
     let unsigned = after.strip_prefix(['+', '-']).unwrap_or(after);
@@ -144,7 +144,7 @@ fn number(lex: &mut Lexer<'_, Raw>) -> Symbol {
     Symbol::Double(at)
 }
 
-/// A whole number whose digits go on for `length`, with a `u` behind it or without.
+/// Lexes an integer with `length` more digits, and the suffix of an unsigned one.
 fn whole(lex: &mut Lexer<'_, Raw>, at: u32, length: usize) -> Symbol {
     lex.bump(length);
     if lex.remainder().starts_with(['u', 'U']) {
@@ -154,7 +154,7 @@ fn whole(lex: &mut Lexer<'_, Raw>, at: u32, length: usize) -> Symbol {
     Symbol::Int(at)
 }
 
-/// Text or bytes in quotes; [`Symbol::Invalid`] where it does not end.
+/// Lexes a string or bytes literal: [`Symbol::Invalid`] if it is unterminated.
 fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
     let prefix = lex.slice();
     let quote = if prefix.ends_with('"') { '"' } else { '\'' };
@@ -177,7 +177,7 @@ fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
     }
 }
 
-/// How long quoted text of one line is, with its closing quote, and whether it has one.
+/// Returns the length of a single-quoted literal, and `true` if it is closed.
 fn single(rest: &str, quote: char, raw: bool) -> (usize, bool) {
     let bytes = rest.as_bytes();
     let mut at = 0;
@@ -194,7 +194,7 @@ fn single(rest: &str, quote: char, raw: bool) -> (usize, bool) {
     (rest.len(), false)
 }
 
-/// How long text in three quotes is, with its closing quotes, and whether it has them.
+/// Returns the length of a triple-quoted literal, and `true` if it is closed.
 fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
     let end = [u8::try_from(quote).unwrap_or(b'"'); 3];
     let bytes = rest.as_bytes();
@@ -209,14 +209,14 @@ fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
     (rest.len(), false)
 }
 
-/// The tokens of a text as they come; signs are tokens of their own. What does not end is [`Symbol::Invalid`].
+/// Iterates over the tokens of a text. Signs are tokens of their own; unterminated literals are [`Symbol::Invalid`].
 pub(crate) struct Tokens<'t> {
     raw: Lexer<'t, Raw>,
     from: u32,
 }
 
 impl<'t> Tokens<'t> {
-    /// The tokens of `text` from the byte `from` on.
+    /// Starts at the byte offset `from`.
     pub fn new(text: &'t str, from: usize) -> Self {
         Self { raw: Raw::lexer(behind(text, from)), from: Span::of(0..from).end }
     }
@@ -232,35 +232,35 @@ impl Iterator for Tokens<'_> {
                 Ok(Raw::Token(symbol) | Raw::Quoted(symbol)) => symbol,
                 Err(()) => Symbol::Bad,
             };
-            let place = |at: u32| at.saturating_add(self.from);
+            let absolute = |at: u32| at.saturating_add(self.from);
             let Span { start, end } = Span::of(self.raw.span());
             let symbol = match symbol {
-                Symbol::Int(at) => Symbol::Int(place(at)),
-                Symbol::Double(at) => Symbol::Double(place(at)),
+                Symbol::Int(at) => Symbol::Int(absolute(at)),
+                Symbol::Double(at) => Symbol::Double(absolute(at)),
                 symbol => symbol,
             };
-            return Some(Token { symbol, span: Span::new(place(start), place(end)) });
+            return Some(Token { symbol, span: Span::new(absolute(start), absolute(end)) });
         }
     }
 }
 
-/// An expression in tokens.
+/// The tokens of an expression.
 #[derive(Debug, Default)]
 pub(super) struct Lexed {
-    /// The tokens up to the first bracket that is too deep.
+    /// The tokens, up to the first bracket that nests too deep.
     pub tokens: Vec<Token>,
-    /// What is wrong with the characters.
-    pub faults: Vec<Fault>,
-    /// Where brackets nest too deep.
-    pub too_deep: Option<Fault>,
+    /// The lexical errors.
+    pub errors: Vec<SyntaxError>,
+    /// The error of brackets that nest too deep.
+    pub too_deep: Option<SyntaxError>,
 }
 
-/// Cuts `text` into tokens.
+/// Lexes an expression.
 pub(super) fn lex(text: &str) -> Lexed {
     let mut lexed = Lexed::default();
     let (mut depth, mut signs) = (0_usize, Signs::default());
     for mut token in Tokens::new(text, 0) {
-        token.symbol = sound(text, token, &mut lexed.faults);
+        token.symbol = checked(text, token, &mut lexed.errors);
         if signs.belongs_to(token.symbol)
             && let Some(minus) = lexed.tokens.pop()
         {
@@ -273,7 +273,7 @@ pub(super) fn lex(text: &str) -> Lexed {
             _ => depth,
         };
         if depth > DEPTH {
-            lexed.too_deep = Some(Fault::too_deep(token.span));
+            lexed.too_deep = Some(SyntaxError::too_deep(token.span));
             break;
         }
         lexed.tokens.push(token);
@@ -281,14 +281,14 @@ pub(super) fn lex(text: &str) -> Lexed {
     lexed
 }
 
-/// What the last token means for a minus and a number behind it.
+/// The effect of the previous token on a following minus or number.
 #[derive(Debug, Default)]
 struct Signs {
-    /// It ends an operand.
+    /// The token ends an operand.
     operand: bool,
-    /// It is a minus that negates.
+    /// The token is a prefix minus.
     negates: bool,
-    /// It is the only such minus, so that it is the sign of a number behind it. Two cancel each other out.
+    /// It is the only prefix minus, so it is the sign of a following number. Two cancel each other out.
     sign: bool,
 }
 
@@ -303,24 +303,26 @@ impl Signs {
     }
 }
 
-/// The symbol of a token; what is wrong with it goes to `faults`, and what was likely meant is taken.
-fn sound(text: &str, token: Token, faults: &mut Vec<Fault>) -> Symbol {
+/// Returns the symbol of a token, or the one that was probably meant. Records lexical errors.
+fn checked(text: &str, token: Token, errors: &mut Vec<SyntaxError>) -> Symbol {
     let slice = text.get(token.span.range()).unwrap_or("");
     match token.symbol {
-        Symbol::Invalid => faults.push(Fault::new(Code::Unterminated, token.span, "a string does not end")),
+        Symbol::Invalid => {
+            errors.push(SyntaxError::new(Code::Unterminated, token.span, "a string does not end"));
+        }
         Symbol::Bad => {
             let message = format!("no token begins with `{}`", slice.escape_debug());
-            let fault = Fault::new(Code::UnknownCharacter, token.span, message);
+            let error = SyntaxError::new(Code::UnknownCharacter, token.span, message);
             let (meant, symbol) = match slice {
                 "=" => ("==", Symbol::Equal),
                 "&" => ("&&", Symbol::And),
                 "|" => ("||", Symbol::Or),
                 _ => {
-                    faults.push(fault);
+                    errors.push(error);
                     return Symbol::Bad;
                 }
             };
-            faults.push(fault.with_help(format!("did you mean `{meant}`?")));
+            errors.push(error.with_help(format!("did you mean `{meant}`?")));
             return symbol;
         }
         _ => {}

@@ -1,12 +1,12 @@
-//! Literals: from the text of a token to its value.
+//! Decoding of literals.
 
-/// A whole number with its sign: `-0x1F`.
+/// Decodes an integer such as `-0x1F`.
 pub(super) fn int(negative: bool, digits: &str) -> Option<i64> {
     let size = unsigned(digits)?;
     if negative { 0_i64.checked_sub_unsigned(size) } else { i64::try_from(size).ok() }
 }
 
-/// A whole number with its `u`.
+/// Decodes an unsigned integer with its suffix.
 pub(super) fn uint(text: &str) -> Option<u64> {
     unsigned(text.strip_suffix(['u', 'U'])?)
 }
@@ -18,27 +18,27 @@ fn unsigned(digits: &str) -> Option<u64> {
     }
 }
 
-/// A number with a fraction or an exponent; nothing where it is too large.
+/// Decodes a double. Returns `None` if it is too large.
 pub(super) fn double(negative: bool, digits: &str) -> Option<f64> {
     let size: f64 = digits.parse().ok()?;
     size.is_finite().then_some(if negative { -size } else { size })
 }
 
-/// What is wrong with an escape, and where in the literal.
+/// An invalid escape, and its position in the literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BadEscape {
-    /// From the backslash on.
+    /// The offset of the backslash.
     pub at: usize,
-    /// How many bytes it has.
+    /// The length in bytes.
     pub len: usize,
-    /// What is wrong.
+    /// The error message.
     pub why: &'static str,
 }
 
-/// The text of a string literal.
+/// Decodes a string literal.
 ///
 /// # Errors
-/// An escape that does not exist or has no character.
+/// An invalid escape.
 pub(super) fn string(literal: &str) -> Result<String, BadEscape> {
     let mut text = String::new();
     decode(literal, |piece| {
@@ -52,10 +52,10 @@ pub(super) fn string(literal: &str) -> Result<String, BadEscape> {
     Ok(text)
 }
 
-/// The bytes of a bytes literal.
+/// Decodes a bytes literal.
 ///
 /// # Errors
-/// An escape that does not exist or is none of bytes.
+/// An invalid escape, or one of a character.
 pub(super) fn bytes(literal: &str) -> Result<Vec<u8>, BadEscape> {
     let mut bytes = Vec::new();
     decode(literal, |piece| {
@@ -70,7 +70,7 @@ pub(super) fn bytes(literal: &str) -> Result<Vec<u8>, BadEscape> {
 }
 
 enum Piece<'t> {
-    /// As it stands.
+    /// Text without escapes.
     Text(&'t str),
     /// `\xHH`, `\ooo`, and the short escapes.
     Byte(u8),
@@ -93,7 +93,7 @@ fn is_triple(quotes: &str) -> bool {
     quotes.len() >= 6 && (quotes.starts_with("\"\"\"") || quotes.starts_with("'''"))
 }
 
-/// The pieces of what is between the quotes; a carriage return, alone or before a line feed, is a line feed.
+/// Decodes the text between the quotes. A carriage return, alone or before a line feed, becomes a line feed.
 fn pieces(inside: &str, raw: bool, take: Take<'_>) -> Result<(), BadEscape> {
     let mut at = 0;
     while at < inside.len() {
@@ -118,7 +118,7 @@ fn pieces(inside: &str, raw: bool, take: Take<'_>) -> Result<(), BadEscape> {
     Ok(())
 }
 
-/// The escape that `text` begins with, and its length; or what is wrong with how many bytes.
+/// Decodes the escape at the beginning of `text`, and returns its length; or the length and message of an error.
 fn escape(text: &str) -> Result<(Piece<'static>, usize), (usize, &'static str)> {
     const UNKNOWN: &str = "this escape does not exist";
     let Some(kind) = text.chars().nth(1) else { return Err((1, UNKNOWN)) };
@@ -140,7 +140,7 @@ fn escape(text: &str) -> Result<(Piece<'static>, usize), (usize, &'static str)> 
     Ok((Piece::Byte(short), 2))
 }
 
-/// The number of `count` hexadecimal digits behind `\x`, and the length of the escape.
+/// Decodes the `count` hexadecimal digits of an escape, and returns its length.
 fn hex(text: &str, count: usize) -> Result<(u32, usize), (usize, &'static str)> {
     let digits = text.get(2..2 + count).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     let number = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());

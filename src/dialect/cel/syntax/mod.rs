@@ -1,28 +1,29 @@
-//! The syntax of expressions: tokens, trees, macros, text made of a tree, and expressions in other text.
+//! The syntax of expressions: lexer, parser, tree, macros, unparser, and expressions within other text.
 
 mod build;
-mod fault;
+mod children;
+mod compare;
+mod error;
+mod interpolation;
 mod lexer;
 mod literal;
 mod macros;
+mod nodes;
 mod operator;
 mod parser;
-mod parts;
+pub(crate) mod qualified;
 mod recover;
-mod same;
-mod scan;
-#[cfg(test)]
-mod show;
 #[cfg(test)]
 mod tests;
 mod token;
 pub mod tree;
 mod unparse;
 
-pub(crate) use build::{balanced, expanded, is_reserved};
+pub(crate) use build::{balanced, is_reserved};
+pub use interpolation::{Part, ScanError, ScanErrorKind, scan};
 pub(crate) use lexer::Tokens;
 pub use macros::{ACCUMULATOR, UNUSED};
+pub(crate) use macros::{QUANTIFIERS, expanded};
 pub use parser::{Options, parse};
-pub use scan::{Part, ScanError, ScanErrorKind, scan};
-pub(crate) use token::Symbol;
+pub(crate) use token::{Symbol, is_identifier};
 pub use unparse::unparse;

@@ -1,30 +1,30 @@
-//! Operators: their symbols, how tightly they bind, and the names of the functions they are.
+//! Operators: their symbols, precedence and function names.
 
 macro_rules! operators {
-    ($($variant:ident $id:literal $symbol:literal $binds:literal;)*) => {
-        /// An operator, by the function that it is. Those without a symbol are brought by macros or by brackets.
+    ($($variant:ident $id:literal $symbol:literal $precedence:literal;)*) => {
+        /// An operator. Macros and brackets make those without a symbol.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Operator {
             $(#[doc = concat!("`", $id, "`")] $variant,)*
         }
 
         impl Operator {
-            /// Every operator.
+            /// All operators.
             pub const ALL: &'static [Operator] = &[$(Operator::$variant,)*];
 
-            /// The name of its function: `_+_`.
+            /// Returns the name of its function: `_+_`.
             pub fn id(self) -> &'static str {
                 match self { $(Operator::$variant => $id,)* }
             }
 
-            /// What is written: `+`; nothing where the operator is no single symbol.
+            /// Returns its symbol, `+`; empty if it has no single symbol.
             pub fn symbol(self) -> &'static str {
                 match self { $(Operator::$variant => $symbol,)* }
             }
 
-            /// How tightly it binds: the larger, the tighter.
-            pub fn binds(self) -> u8 {
-                match self { $(Operator::$variant => $binds,)* }
+            /// Returns its precedence. Operators with a higher precedence bind tighter.
+            pub fn precedence(self) -> u8 {
+                match self { $(Operator::$variant => $precedence,)* }
             }
         }
     };
@@ -54,13 +54,13 @@ operators! {
 }
 
 impl Operator {
-    /// Whether its value is true or false, where it has one.
+    /// Returns `true` if its value is a boolean.
     pub fn is_test(self) -> bool {
-        matches!(self.binds(), 2..=4) || self == Operator::Not
+        matches!(self.precedence(), 2..=4) || self == Operator::Not
     }
 
-    /// Whether its value is that of a calculation.
+    /// Returns `true` for arithmetic operators.
     pub fn is_arithmetic(self) -> bool {
-        matches!(self.binds(), 5 | 6) || self == Operator::Negate
+        matches!(self.precedence(), 5 | 6) || self == Operator::Negate
     }
 }

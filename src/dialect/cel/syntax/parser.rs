@@ -1,29 +1,29 @@
-//! From a source to a tree, or to everything that is wrong with it.
+//! The parser of expressions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::build::Build;
-use super::fault::Fault;
-use super::lexer;
-use super::recover::{Refused, Stream};
+use super::error::SyntaxError;
+use super::recover::{TokenStream, Unexpected};
 use super::tree::Tree;
+use super::{lexer, macros};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::text::{Source, Span};
 
-/// How many characters an expression may have.
+/// The maximum number of characters.
 const CHARACTERS: usize = 100_000;
 
-/// How many errors are reported: reading goes on behind as many.
-const FAULTS: usize = 30;
+/// The maximum number of errors. Parsing stops after it.
+const ERRORS: usize = 30;
 
-/// How many tokens are read again behind errors before the rest is left unread.
-const READ_AGAIN: usize = 1 << 20;
+/// The maximum number of tokens to parse again after errors.
+const PARSED_AGAIN: usize = 1 << 20;
 
-/// How an expression is read.
+/// Parser options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Whether macros are expanded; otherwise they are ordinary calls.
+    /// Expand macros. Otherwise they are ordinary calls. On by default.
     pub macros: bool,
 }
 
@@ -33,11 +33,11 @@ impl Default for Options {
     }
 }
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// Everything that is wrong with it, in the order of the source, at most 30 errors; or that it is too long (100,000
-/// characters) or too deep (250 levels).
+/// All syntax errors in source order, at most 30; or an expression that is too long (100,000 characters) or nests too deep
+/// (250 levels).
 ///
 /// ```
 /// use dropforge::{dialect::cel::syntax::{Options, parse}, text::Source};
@@ -45,8 +45,8 @@ impl Default for Options {
 /// assert!(tree.macro_call(tree.root).is_some());
 ///
 /// let errors = parse(&Source::new("e", "f(1 +, [2 3]) && a # b"), &Options::default()).unwrap_err();
-/// let places: Vec<_> = errors.iter().filter_map(|error| error.position()).map(|at| at.to_string()).collect();
-/// assert_eq!(places, ["1:6", "1:11", "1:20"]);
+/// let positions: Vec<_> = errors.iter().filter_map(|error| error.position()).map(|at| at.to_string()).collect();
+/// assert_eq!(positions, ["1:6", "1:11", "1:20"]);
 /// ```
 pub fn parse(source: &Arc<Source>, options: &Options) -> Result<Tree, Diagnostics> {
     let text = source.text();
@@ -58,65 +58,66 @@ pub fn parse(source: &Arc<Source>, options: &Options) -> Result<Tree, Diagnostic
     if let Some(too_deep) = lexed.too_deep {
         return Err(too_deep.into_diagnostic(source).into());
     }
-    let mut read = Read { source, options, faults: lexed.faults, tree: Tree::new(source) };
-    match read.all(Stream::new(lexed.tokens, text.len())) {
+    let mut parser = Parser { source, options, errors: lexed.errors, tree: Tree::new(source) };
+    match parser.parse(TokenStream::new(lexed.tokens, text.len())) {
         Some(excess) => Err(excess.into_diagnostic(source).into()),
-        None => read.finish(),
+        None => parser.finish(),
     }
 }
 
-struct Read<'s> {
+struct Parser<'s> {
     source: &'s Arc<Source>,
     options: &'s Options,
-    faults: Vec<Fault>,
+    errors: Vec<SyntaxError>,
     tree: Tree,
 }
 
-impl Read<'_> {
-    /// Reads the tokens, and reads them again without what is wrong until nothing is. Gives the limit that ends it.
-    fn all(&mut self, mut stream: Stream) -> Option<Fault> {
-        let (mut known, mut left) = (HashSet::new(), READ_AGAIN);
+impl Parser<'_> {
+    /// Parses the tokens, and parses them again without the part around each error. Returns the error of a limit.
+    fn parse(&mut self, mut stream: TokenStream) -> Option<SyntaxError> {
+        let (mut seen, mut left) = (HashSet::new(), PARSED_AGAIN);
         loop {
-            let (result, mut faults, excess) = self.once(&stream);
-            let Err(refused) = result else {
-                self.faults.append(&mut faults);
+            let (result, mut errors, excess) = self.parse_once(&stream);
+            let Err(unexpected) = result else {
+                self.errors.append(&mut errors);
                 return excess;
             };
-            let repeated = refused.known || !known.insert(refused.span.start);
-            let reported = repeated || self.faults.iter().any(|fault| fault.span == refused.span);
-            if !reported || self.faults.is_empty() {
-                self.faults.push(refused.fault(self.source.text()));
+            let repeated = unexpected.reported || !seen.insert(unexpected.span.start);
+            let reported = repeated || self.errors.iter().any(|error| error.span == unexpected.span);
+            if !reported || self.errors.is_empty() {
+                self.errors.push(unexpected.error(self.source.text()));
             }
             left = left.saturating_sub(stream.len());
-            let again = !refused.at_end && left > 0 && self.faults.len() < FAULTS;
-            if !again || !stream.repair(refused.span, repeated) {
-                self.faults.append(&mut faults);
+            let again = !unexpected.at_end && left > 0 && self.errors.len() < ERRORS;
+            if !again || !stream.repair(unexpected.span, repeated) {
+                self.errors.append(&mut errors);
                 return None;
             }
         }
     }
 
-    /// Reads the tokens once, into a new tree.
-    fn once(&mut self, stream: &Stream) -> (Result<(), Refused>, Vec<Fault>, Option<Fault>) {
+    /// Parses the tokens into a new tree.
+    fn parse_once(&mut self, stream: &TokenStream) -> (Result<(), Unexpected>, Vec<SyntaxError>, Option<SyntaxError>) {
         let mut tree = Tree::new(self.source);
-        let mut build = Build::new(&mut tree, self.source.text(), self.options.macros);
+        let expander = self.options.macros.then_some(macros::expand as _);
+        let mut build = Build::new(&mut tree, self.source.text(), expander);
         let result = grammar::RootParser::new().parse(&mut build, stream.feed());
-        let (faults, excess) = (std::mem::take(&mut build.faults), build.excess.take());
-        let result = result.map(|root| tree.root = root).map_err(|error| Refused::new(error, stream.end()));
+        let (errors, excess) = (std::mem::take(&mut build.errors), build.excess.take());
+        let result = result.map(|root| tree.root = root).map_err(|error| Unexpected::new(error, stream.end()));
         self.tree = tree;
-        (result, faults, excess)
+        (result, errors, excess)
     }
 
     fn finish(mut self) -> Result<Tree, Diagnostics> {
-        if self.faults.is_empty() {
+        if self.errors.is_empty() {
             return Ok(self.tree);
         }
-        self.faults.sort_by_key(|fault| fault.span);
-        // What was found first at a place is the cause of what was found there later.
-        self.faults.dedup_by_key(|fault| fault.span);
-        self.faults.truncate(FAULTS);
+        self.errors.sort_by_key(|error| error.span);
+        // The first error at a position is the cause of later ones.
+        self.errors.dedup_by_key(|error| error.span);
+        self.errors.truncate(ERRORS);
         let source = self.source;
-        Err(self.faults.into_iter().map(|fault| fault.into_diagnostic(source)).collect::<Vec<_>>().into())
+        Err(self.errors.into_iter().map(|error| error.into_diagnostic(source)).collect::<Vec<_>>().into())
     }
 }
 

@@ -1,63 +1,64 @@
-//! How reading goes on behind an error: the smallest part around it that can be left out is replaced by a token that
-//! stands for an operand, and the expression is read again.
+//! Error recovery: the smallest part around an error that can be left out is replaced by a token for an invalid operand,
+//! and the expression is parsed again.
 //!
-//! Parts are what is between two commas, colons, `?`, `&&` or `||` in one pair of brackets; where that does not help, the
-//! contents of the brackets, then the brackets with them.
+//! A part is the text between two commas, colons, `?`, `&&` or `||` within one pair of brackets. If replacing it does not
+//! help, the contents of the brackets are replaced, then the brackets too.
 
 use lalrpop_util::ParseError;
 
-use super::fault::Fault;
+use super::error::SyntaxError;
 use super::token::{Symbol, Token};
 use crate::diagnostics::Code;
 use crate::text::Span;
 
-/// A token that the grammar does not take.
-pub(super) struct Refused {
-    /// Its place; the end of the source where nothing more stands.
+/// A token that the grammar does not accept.
+pub(super) struct Unexpected {
+    /// Its span; the end of the source if a token is missing.
     pub span: Span,
-    /// Whether that is the end.
+    /// Set at the end of the source.
     pub at_end: bool,
-    /// Whether it stands for something that was reported.
-    pub known: bool,
-    /// What the grammar would take.
+    /// Set for a token in place of an error that was reported.
+    pub reported: bool,
+    /// The tokens that the grammar accepts.
     expected: Vec<String>,
 }
 
-impl Refused {
-    /// What the grammar says about it; `end` is the end of the source.
+impl Unexpected {
+    /// Converts an error of the grammar. The source ends at `end`.
     pub fn new(error: ParseError<u32, Symbol, ()>, end: u32) -> Self {
-        let at_end = |expected| Self { span: Span::new(end, end), at_end: true, known: false, expected };
-        match error {
-            ParseError::UnrecognizedToken { token: (start, symbol, stop), expected } => {
-                Self { span: Span::new(start, stop), at_end: false, known: symbol == Symbol::Invalid, expected }
+        let (token, expected) = match error {
+            ParseError::UnrecognizedToken { token, expected } => (Some(token), expected),
+            ParseError::ExtraToken { token } => (Some(token), Vec::new()),
+            ParseError::UnrecognizedEof { expected, .. } => (None, expected),
+            ParseError::InvalidToken { .. } | ParseError::User { .. } => (None, Vec::new()),
+        };
+        match token {
+            Some((start, symbol, stop)) => {
+                Self { span: Span::new(start, stop), at_end: false, reported: symbol == Symbol::Invalid, expected }
             }
-            ParseError::ExtraToken { token: (start, symbol, stop) } => {
-                let expected = Vec::new();
-                Self { span: Span::new(start, stop), at_end: false, known: symbol == Symbol::Invalid, expected }
-            }
-            ParseError::UnrecognizedEof { expected, .. } => at_end(expected),
-            ParseError::InvalidToken { .. } | ParseError::User { .. } => at_end(Vec::new()),
+            None => Self { span: Span::new(end, end), at_end: true, reported: false, expected },
         }
     }
 
-    /// The error for it.
-    pub fn fault(&self, text: &str) -> Fault {
+    /// Makes the error message.
+    pub fn error(&self, text: &str) -> SyntaxError {
         let expected = expectation(&self.expected);
         if self.at_end {
-            return Fault::new(Code::Unterminated, self.span, format!("the expression ends here, expected {expected}"));
+            let message = format!("the expression ends here, expected {expected}");
+            return SyntaxError::new(Code::Unterminated, self.span, message);
         }
         let found = text.get(self.span.range()).unwrap_or("");
         let message = format!("unexpected `{}`, expected {expected}", shortened(found));
-        let fault = Fault::new(Code::UnexpectedToken, self.span, message);
+        let error = SyntaxError::new(Code::UnexpectedToken, self.span, message);
         match found {
-            "and" | "AND" => fault.with_help("did you mean `&&`?"),
-            "or" | "OR" => fault.with_help("did you mean `||`?"),
-            _ => fault,
+            "and" | "AND" => error.with_help("did you mean `&&`?"),
+            "or" | "OR" => error.with_help("did you mean `||`?"),
+            _ => error,
         }
     }
 }
 
-/// A text that an error shows, of a moderate length.
+/// Shortens a text for a message.
 fn shortened(text: &str) -> String {
     const CHARACTERS: usize = 30;
     let printable = |c: char| if c.is_control() { c.escape_default().collect() } else { String::from(c) };
@@ -68,19 +69,19 @@ fn shortened(text: &str) -> String {
     shown
 }
 
-/// Symbols that only ever stand between operands.
+/// Symbols that only occur between operands.
 const OPERATORS: &[&str] = &["||", "&&", "==", "!=", "<", "<=", ">", ">=", "in", "+", "*", "/", "%"];
 
-/// What was expected, in words.
+/// Describes the expected tokens.
 fn expectation(expected: &[String]) -> String {
     let symbols: Vec<&str> = expected.iter().map(|symbol| symbol.trim_matches('"')).collect();
     let value = symbols.contains(&"int");
     let operator = symbols.contains(&"+");
-    let mut wanted: Vec<String> = Vec::new();
-    wanted.extend(value.then(|| "a value".to_owned()));
-    wanted.extend(operator.then(|| "an operator".to_owned()));
+    let mut parts: Vec<String> = Vec::new();
+    parts.extend(value.then(|| "a value".to_owned()));
+    parts.extend(operator.then(|| "an operator".to_owned()));
     for symbol in symbols {
-        let one = match symbol {
+        let part = match symbol {
             ")" | "]" | "}" | "," | ":" => format!("`{symbol}`"),
             "(" | "[" | "{" | "." | "?" | "!" | "-" if value || operator => continue,
             "name" | "escaped" if value => continue,
@@ -89,46 +90,46 @@ fn expectation(expected: &[String]) -> String {
             "escaped" | "bad" | "invalid" => continue,
             _ => format!("`{symbol}`"),
         };
-        wanted.push(one);
+        parts.push(part);
     }
-    match wanted.as_slice() {
+    match parts.as_slice() {
         [] => "the end".to_owned(),
         [one] => one.clone(),
         [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
     }
 }
 
-/// The tokens of an expression, while what is wrong is taken out.
-pub(super) struct Stream {
+/// The tokens of an expression, without the parts around errors.
+pub(super) struct TokenStream {
     tokens: Vec<Token>,
     end: u32,
 }
 
-/// A pair of brackets around a token, or the whole expression.
-struct Around {
-    /// The opening bracket, or nothing.
+/// The innermost pair of brackets around a token, or the whole expression.
+struct Brackets {
+    /// The index of the opening bracket, if any.
     open: Option<usize>,
-    /// The closing bracket, or behind the last token.
+    /// The index of the closing bracket, or of the end.
     close: usize,
 }
 
-impl Stream {
-    /// The tokens of a source of `length` bytes.
+impl TokenStream {
+    /// Makes a stream of the tokens of a source of `length` bytes.
     pub fn new(tokens: Vec<Token>, length: usize) -> Self {
         Self { tokens, end: Span::of(0..length).end }
     }
 
-    /// How many tokens there are.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// The end of the source.
+    /// Returns the end of the source.
     pub fn end(&self) -> u32 {
         self.end
     }
 
-    /// The tokens for the grammar.
+    /// Returns the tokens in the form of the grammar.
     pub fn feed(&self) -> impl Iterator<Item = (u32, Symbol, u32)> + '_ {
         self.tokens.iter().map(|token| (token.span.start, token.symbol, token.span.end))
     }
@@ -137,15 +138,15 @@ impl Stream {
         self.tokens.get(at).map(|token| token.symbol)
     }
 
-    /// Takes out what is wrong at the token at `place`; more of it where that was tried before. Whether anything could
-    /// be taken out.
-    pub fn repair(&mut self, place: Span, repeated: bool) -> bool {
-        let Some(at) = self.tokens.iter().position(|token| token.span == place) else { return false };
+    /// Removes the error at the token with this span, or more tokens around it if that was tried before. Returns `false` if
+    /// nothing can be removed.
+    pub fn repair(&mut self, span: Span, repeated: bool) -> bool {
+        let Some(at) = self.tokens.iter().position(|token| token.span == span) else { return false };
         let around = self.around(at);
         if let Some(symbol) = self.symbol(at).filter(|symbol| symbol.closes()) {
-            let wanted = around.open.and_then(|open| self.symbol(open)).and_then(Symbol::closer);
-            match (wanted, self.tokens.get_mut(at)) {
-                (Some(wanted), Some(token)) if wanted != symbol => token.symbol = wanted,
+            let matching = around.open.and_then(|open| self.symbol(open)).and_then(Symbol::closer);
+            match (matching, self.tokens.get_mut(at)) {
+                (Some(matching), Some(token)) if matching != symbol => token.symbol = matching,
                 (None, _) => drop(self.tokens.remove(at)),
                 _ => return self.replace_part(at, &around, repeated),
             }
@@ -154,14 +155,14 @@ impl Stream {
         self.replace_part(at, &around, repeated)
     }
 
-    fn replace_part(&mut self, at: usize, around: &Around, repeated: bool) -> bool {
+    fn replace_part(&mut self, at: usize, around: &Brackets, repeated: bool) -> bool {
         let from = around.open.map_or(0, |open| open + 1);
         if !repeated {
             let (start, end) = self.part(at, from, around.close);
             self.replace(start, end, at, true);
             return true;
         }
-        // An operand can stand in parentheses; list and map constructors, arguments and fields may also be empty.
+        // Parentheses need an operand. Lists, maps, arguments and fields can be empty.
         let paren = around.open.is_none_or(|open| self.symbol(open) == Some(Symbol::OpenParen));
         let least = usize::from(paren);
         if around.close - from > least {
@@ -175,7 +176,7 @@ impl Stream {
         true
     }
 
-    /// Puts one token in the place of `start..end`, or none.
+    /// Replaces the tokens `start..end` with an invalid operand, or removes them.
     fn replace(&mut self, start: usize, end: usize, at: usize, operand: bool) {
         let span_at = |at: usize| self.tokens.get(at).map_or(Span::new(self.end, self.end), |token| token.span);
         let span = match end.checked_sub(1).filter(|&last| last >= start) {
@@ -186,59 +187,42 @@ impl Stream {
         self.tokens.splice(start..end, token);
     }
 
-    /// The part of `from..to` that holds the token `at`.
+    /// Returns the part of `from..to` that contains the token `at`.
     fn part(&self, at: usize, from: usize, to: usize) -> (usize, usize) {
-        let (mut start, mut depth) = (at, 0_usize);
-        while start > from {
-            match self.symbol(start - 1) {
-                Some(symbol) if symbol.closes() => depth += 1,
-                Some(symbol) if symbol.closer().is_some() => depth = depth.saturating_sub(1),
-                Some(symbol) if depth == 0 && separates(symbol) => break,
-                _ => {}
-            }
-            start -= 1;
-        }
-        let (mut end, mut depth) = (at, 0_usize);
-        while end < to {
-            match self.symbol(end) {
-                Some(symbol) if symbol.closer().is_some() => depth += 1,
-                Some(symbol) if symbol.closes() => depth = depth.saturating_sub(1),
-                Some(symbol) if depth == 0 && separates(symbol) => break,
-                _ => {}
-            }
-            end += 1;
-        }
+        let start = self.scan((from..at).rev(), true, separates).map_or(from, |separator| separator + 1);
+        let end = self.scan(at..to, false, separates).unwrap_or(to);
         (start, end)
     }
 
-    /// The brackets around a token; a closing bracket is in the pair that it closes.
-    fn around(&self, at: usize) -> Around {
-        let (mut open, mut depth) = (None, 0_usize);
-        for before in (0..at).rev() {
-            match self.symbol(before) {
-                Some(symbol) if symbol.closes() => depth += 1,
-                Some(symbol) if symbol.closer().is_some() && depth == 0 => {
-                    open = Some(before);
-                    break;
-                }
-                Some(symbol) if symbol.closer().is_some() => depth -= 1,
-                _ => {}
-            }
-        }
+    /// Returns the brackets around a token. A closing bracket belongs to the pair that it closes.
+    fn around(&self, at: usize) -> Brackets {
+        let open = self.scan((0..at).rev(), true, |symbol| symbol.closer().is_some());
+        let close = self.scan(at..self.tokens.len(), false, Symbol::closes).unwrap_or(self.tokens.len());
+        Brackets { open, close }
+    }
+
+    /// Returns the first token that `wanted` accepts outside nested brackets, going in one direction.
+    fn scan(
+        &self,
+        range: impl Iterator<Item = usize>,
+        backwards: bool,
+        wanted: impl Fn(Symbol) -> bool,
+    ) -> Option<usize> {
         let mut depth = 0_usize;
-        for behind in at..self.tokens.len() {
-            match self.symbol(behind) {
-                Some(symbol) if symbol.closer().is_some() => depth += 1,
-                Some(symbol) if symbol.closes() && depth == 0 => return Around { open, close: behind },
-                Some(symbol) if symbol.closes() => depth -= 1,
-                _ => {}
+        for at in range {
+            let symbol = self.symbol(at)?;
+            if depth == 0 && wanted(symbol) {
+                return Some(at);
             }
+            let (opens, closes) = (symbol.closer().is_some(), symbol.closes());
+            let (enters, leaves) = if backwards { (closes, opens) } else { (opens, closes) };
+            depth = (depth + usize::from(enters)).saturating_sub(usize::from(leaves));
         }
-        Around { open, close: self.tokens.len() }
+        None
     }
 }
 
-/// Whether a symbol separates parts.
+/// Returns `true` for a symbol between two parts.
 fn separates(symbol: Symbol) -> bool {
     matches!(symbol, Symbol::Comma | Symbol::Colon | Symbol::Question | Symbol::And | Symbol::Or)
 }

@@ -1,10 +1,11 @@
 //! Tables of expressions: what they are read as, and what is wrong with them.
 
 mod hostile;
+mod show;
 
-use super::show::show;
 use super::{Options, parse};
 use crate::text::Source;
+use show::show;
 
 /// An expression as the functions it calls.
 fn read(text: &str) -> String {

@@ -1,8 +1,8 @@
-//! Tokens: what the grammar reads.
+//! Tokens of the grammar.
 
 use crate::text::Span;
 
-/// What a token is to the grammar.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Symbol {
     /// `?`
@@ -55,15 +55,15 @@ pub enum Symbol {
     OpenBrace,
     /// `}`
     CloseBrace,
-    /// A whole number: where its digits begin. A sign before them belongs to the token.
+    /// An integer, by the offset of its digits. The token includes a sign before them.
     Int(u32),
-    /// A whole number with `u`.
+    /// An unsigned integer.
     Uint,
-    /// A number with a fraction or an exponent: where its digits begin. A sign before them belongs to the token.
+    /// A number with a fraction or an exponent, by the offset of its digits. The token includes a sign before them.
     Double(u32),
-    /// Text in quotes.
+    /// A string literal.
     String,
-    /// Bytes in quotes.
+    /// A bytes literal.
     Bytes,
     /// `true`
     True,
@@ -71,18 +71,18 @@ pub enum Symbol {
     False,
     /// `null`
     Null,
-    /// A name, or a word that is reserved.
+    /// An identifier, possibly reserved.
     Ident,
     /// A name in backticks.
     Escaped,
-    /// What stands for an operand that could not be read; its error is known.
+    /// An invalid operand, whose error was reported.
     Invalid,
-    /// A character that begins no token; its error is known.
+    /// An unknown character, whose error was reported.
     Bad,
 }
 
 impl Symbol {
-    /// Whether it ends an operand, so that a minus behind it is an operator.
+    /// Returns `true` for the last token of an operand, after which a minus is an operator.
     pub fn ends_operand(self) -> bool {
         matches!(
             self,
@@ -103,7 +103,7 @@ impl Symbol {
         )
     }
 
-    /// What closes it, if it opens something.
+    /// Returns the closing bracket of an opening bracket.
     pub fn closer(self) -> Option<Symbol> {
         match self {
             Self::OpenParen => Some(Self::CloseParen),
@@ -113,17 +113,23 @@ impl Symbol {
         }
     }
 
-    /// Whether it closes something.
+    /// Returns `true` for a closing bracket.
     pub fn closes(self) -> bool {
         matches!(self, Self::CloseParen | Self::CloseBracket | Self::CloseBrace)
     }
 }
 
-/// A token and its place.
+/// A token and its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// Its kind.
     pub symbol: Symbol,
-    /// Where it stands.
+    /// Its span.
     pub span: Span,
+}
+
+/// Returns `true` for an identifier or a keyword.
+pub(crate) fn is_identifier(text: &str) -> bool {
+    let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    plain && text.starts_with(|first: char| !first.is_ascii_digit())
 }

@@ -1,16 +1,16 @@
-//! Text made of a tree: what is read from it is the same tree. Macros are written as the calls they came from, and
-//! parentheses stand only where they are needed.
+//! The unparser: source text that parses to the same tree, with macros as calls and only the necessary parentheses.
 //!
-//! Nothing recurses: what is still to be written stands on a stack.
+//! A stack of pieces to write takes the place of recursion.
 
 use std::fmt::Write;
 
+use super::token::is_identifier;
 use super::tree::{Call, Expr, ExprId, Function, Literal, Operator, Selection, Tree};
 
-/// How tightly what needs no parentheses anywhere binds.
+/// The precedence of expressions that never need parentheses.
 const MEMBER: u8 = 8;
 
-/// The text of a tree.
+/// Converts a tree to source text.
 ///
 /// ```
 /// use dropforge::{dialect::cel::syntax::{Options, parse, unparse}, text::Source};
@@ -26,20 +26,20 @@ pub fn unparse(tree: &Tree) -> String {
     writer.text
 }
 
-/// What is still to be written.
+/// A piece to write.
 #[derive(Clone, Copy)]
 enum Piece<'t> {
     Text(&'t str),
-    /// The name of a field, with backticks where it needs them.
+    /// The name of a field, in backticks if necessary.
     Field(&'t str),
-    /// An expression, in parentheses where it binds less tightly.
+    /// An expression, in parentheses if its precedence is lower.
     Expr(ExprId, u8),
 }
 
 struct Writer<'t> {
     tree: &'t Tree,
     text: String,
-    /// The last of them is written next.
+    /// The pieces to write, the next one last.
     left: Vec<Piece<'t>>,
 }
 
@@ -47,11 +47,11 @@ impl<'t> Writer<'t> {
     fn write(&mut self, piece: Piece<'t>) {
         match piece {
             Piece::Text(text) => self.text.push_str(text),
-            Piece::Field(name) if is_name(name) => self.text.push_str(name),
+            Piece::Field(name) if is_plain(name) => self.text.push_str(name),
             Piece::Field(name) => drop(write!(self.text, "`{name}`")),
             Piece::Expr(id, least) => {
                 let id = self.tree.macro_call(id).unwrap_or(id);
-                if self.binds(id) < least {
+                if self.precedence(id) < least {
                     self.then([Piece::Text("("), Piece::Expr(id, 0), Piece::Text(")")]);
                 } else {
                     self.expr(id);
@@ -60,7 +60,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Puts pieces before all that are left.
+    /// Adds pieces to write next.
     fn then(&mut self, pieces: impl IntoIterator<Item = Piece<'t>>) {
         let from = self.left.len();
         self.left.extend(pieces);
@@ -69,10 +69,10 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// How tightly an expression binds as it is written.
-    fn binds(&self, id: ExprId) -> u8 {
+    /// Returns the precedence of an expression in source form.
+    fn precedence(&self, id: ExprId) -> u8 {
         match self.tree.expr(id) {
-            Expr::Call(Call { function: Function::Operator(operator), .. }) => operator.binds(),
+            Expr::Call(Call { function: Function::Operator(operator), .. }) => operator.precedence(),
             _ => MEMBER,
         }
     }
@@ -80,7 +80,7 @@ impl<'t> Writer<'t> {
     fn expr(&mut self, id: ExprId) {
         let tree = self.tree;
         match tree.expr(id) {
-            // No tree without errors has one of these two; the text is none that could be read.
+            // Trees without errors contain neither. The text does not parse.
             Expr::Invalid => self.text.push_str("<invalid>"),
             Expr::Comprehension(_) => self.text.push_str("<loop>"),
             Expr::Literal(literal) => self.literal(literal),
@@ -138,19 +138,19 @@ impl<'t> Writer<'t> {
     }
 
     fn operator(&mut self, id: ExprId, operator: Operator, args: &[ExprId]) {
-        let binds = operator.binds();
+        let precedence = operator.precedence();
         let symbol = |pieces: &mut Vec<Piece<'t>>| {
             pieces.extend([Piece::Text(" "), Piece::Text(operator.symbol()), Piece::Text(" ")]);
         };
         match (operator, args) {
             (Operator::Conditional, &[condition, then, otherwise]) => {
-                let (condition, then) = (Piece::Expr(condition, binds + 1), Piece::Expr(then, binds + 1));
-                let otherwise = Piece::Expr(otherwise, binds);
+                let (condition, then) = (Piece::Expr(condition, precedence + 1), Piece::Expr(then, precedence + 1));
+                let otherwise = Piece::Expr(otherwise, precedence);
                 self.then([condition, Piece::Text(" ? "), then, Piece::Text(" : "), otherwise]);
             }
             (Operator::Index | Operator::OptionalIndex, &[operand, key]) => {
                 let open = if operator == Operator::Index { "[" } else { "[?" };
-                self.then([Piece::Expr(operand, binds), Piece::Text(open), Piece::Expr(key, 0), Piece::Text("]")]);
+                self.then([Piece::Expr(operand, precedence), Piece::Text(open), Piece::Expr(key, 0), Piece::Text("]")]);
             }
             (Operator::Not | Operator::Negate, &[operand]) => self.prefix(operator, operand),
             (Operator::And | Operator::Or, _) => {
@@ -159,22 +159,22 @@ impl<'t> Writer<'t> {
                     if at > 0 {
                         symbol(&mut pieces);
                     }
-                    pieces.push(Piece::Expr(operand, binds + 1));
+                    pieces.push(Piece::Expr(operand, precedence + 1));
                 }
                 self.then(pieces);
             }
             (_, &[left, right]) => {
-                let mut pieces = vec![Piece::Expr(left, binds)];
+                let mut pieces = vec![Piece::Expr(left, precedence)];
                 symbol(&mut pieces);
-                pieces.push(Piece::Expr(right, binds + 1));
+                pieces.push(Piece::Expr(right, precedence + 1));
                 self.then(pieces);
             }
-            // What only macros call is written as their calls.
+            // Functions that only macros call are written as the macro calls.
             _ => self.text.push_str(operator.id()),
         }
     }
 
-    /// `!x`, `-x`. A minus before a number would be its sign, also where more follows: `-(1.f())`.
+    /// `!x`, `-x`. A minus before a number would be its sign, even if more follows: `-(1.f())`.
     fn prefix(&mut self, operator: Operator, operand: ExprId) {
         let parens = operator == Operator::Negate && self.begins_with_number(operand);
         let (open, close) = if parens { ("(", ")") } else { ("", "") };
@@ -203,8 +203,8 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// The operands of a chain of `operator`, where reading them in a row makes this tree; otherwise the operands of
-    /// the node alone.
+    /// Returns the operands of a chain of `operator`, if parsing them in a row makes this tree; otherwise the operands of
+    /// the node.
     fn chain(&self, id: ExprId, operator: Operator, args: &[ExprId]) -> Vec<ExprId> {
         let mut operands = Vec::new();
         let mut open = vec![id];
@@ -217,7 +217,7 @@ impl<'t> Writer<'t> {
         if self.is_balanced(id, operator, &operands) { operands } else { args.to_vec() }
     }
 
-    /// The operands of a node of this operator, which no macro has made.
+    /// Returns the operands of a node of this operator that no macro made.
     fn operands(&self, id: ExprId, operator: Operator) -> Option<[ExprId; 2]> {
         match self.tree.expr(id) {
             Expr::Call(Call { function: Function::Operator(of), args, .. })
@@ -229,7 +229,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// Whether a node is the tree that is made of these operands in a row.
+    /// Returns `true` if a node is the balanced tree of these operands.
     fn is_balanced(&self, id: ExprId, operator: Operator, operands: &[ExprId]) -> bool {
         let mut open = vec![(id, operands)];
         while let Some((id, operands)) = open.pop() {
@@ -240,7 +240,7 @@ impl<'t> Writer<'t> {
                 continue;
             }
             let Some([left, right]) = self.operands(id, operator) else { return false };
-            // As `Build::balanced` splits it: the middle one of the operators.
+            // `Build::balanced` splits at the middle operator.
             let (before, behind) = operands.split_at((operands.len() - 1) / 2 + 1);
             open.extend([(left, before), (right, behind)]);
         }
@@ -269,13 +269,12 @@ fn optional<'t>(optional: bool) -> Piece<'t> {
     Piece::Text(if optional { "?" } else { "" })
 }
 
-/// Whether a field's name needs no backticks.
-fn is_name(name: &str) -> bool {
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    plain && !name.starts_with(|first: char| first.is_ascii_digit()) && !["true", "false", "null", "in"].contains(&name)
+/// Returns `true` if a field's name needs no backticks.
+fn is_plain(name: &str) -> bool {
+    is_identifier(name) && !["true", "false", "null", "in"].contains(&name)
 }
 
-/// Text as a literal.
+/// Appends a string literal.
 fn string(to: &mut String, text: &str) {
     to.push('"');
     for char in text.chars() {
@@ -291,7 +290,7 @@ fn string(to: &mut String, text: &str) {
     to.push('"');
 }
 
-/// Bytes as a literal: what is no printable ASCII as `\xHH`.
+/// Appends a bytes literal, with `\xHH` for bytes that are not printable ASCII.
 fn bytes(to: &mut String, bytes: &[u8]) {
     to.push_str("b\"");
     for &byte in bytes {

@@ -1,32 +1,18 @@
-//! What is in a value: fields, elements, sizes.
+//! Fields, elements and sizes of values.
 
 use super::compare::equal;
-use super::errors::{bad_argument, bad_index, no_fields, no_such_key, no_such_overload, out_of_bounds};
-use super::{as_bytes, as_optional, type_name};
+use super::errors::{bad_index, no_fields, no_such_key, no_such_overload, out_of_bounds};
+use super::maps::{entry, is_map};
+use super::{as_bytes, as_optional, optional, type_name};
 use crate::diagnostics::Result;
-use crate::function::{Cx, excerpt};
-use crate::value::{BadKey, Extended, Value};
+use crate::function::Cx;
+use crate::value::{Extended, Value};
 
-/// What is under `key` in a map; `None` where it is no map or has no such key. A number is the same key in each of the
-/// number types.
-pub fn entry<'v>(map: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
-    match (map, map.extended()) {
-        (Value::Map(map), _) => map.get(key.as_str()?),
-        (_, Some(Extended::Entries(entries))) => entries.get(key),
-        _ => None,
-    }
-}
-
-/// Whether it is a map, whatever its keys.
-pub const fn is_map(value: Value<'_>) -> bool {
-    matches!(value, Value::Map(_)) || matches!(value.extended(), Some(Extended::Entries(_)))
-}
-
-/// How many elements, entries, characters or bytes there are; [`None`] where it has no size.
+/// Counts characters, elements, entries or bytes; `None` for a value without a size.
 ///
 /// # Errors
 /// The render has no steps left.
-pub fn size_of_value<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Option<usize>> {
+pub fn size_if_any(cx: &Cx<'_>, value: Value<'_>) -> Result<Option<usize>> {
     Ok(match (value, value.extended()) {
         (Value::Str(text), _) => {
             cx.spend((text.as_str().len() / 64) as u64)?;
@@ -35,35 +21,32 @@ pub fn size_of_value<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Option<usize>>
         (Value::List(list), _) => Some(list.items().len()),
         (Value::Map(map), _) => Some(map.len()),
         (_, Some(Extended::Entries(entries))) => Some(entries.len()),
-        (_, Some(Extended::Bytes(bytes))) => Some(bytes.len()),
-        _ => None,
+        _ => as_bytes(value).map(<[u8]>::len),
     })
 }
 
 /// `size(value)`.
 ///
 /// # Errors
-/// It has no size.
-pub fn size<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    match size_of_value(cx, value)? {
-        Some(size) => Ok(Value::Int(i64::try_from(size).unwrap_or(i64::MAX))),
-        None => Err(no_such_overload("size", false, &[value])),
-    }
+/// The value has no size, or the render has no steps left.
+pub fn size<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<i64> {
+    let size = size_if_any(cx, value)?.ok_or_else(|| no_such_overload("size", false, &[value]))?;
+    Ok(i64::try_from(size).unwrap_or(i64::MAX))
 }
 
-/// The place in a list that a number says; [`None`] where it is no whole number.
+/// Converts a number to a position in a list of `len` elements.
 ///
 /// # Errors
-/// No place is behind so many, or in front of the first one.
-fn place(len: usize, index: Value<'_>) -> Option<Result<usize>> {
-    let place = match index {
+/// The inner error is an index out of bounds, the outer one a value that cannot be an index.
+fn position(len: usize, index: Value<'_>) -> Result<Result<usize>> {
+    let position = match index {
         Value::Int(at) => usize::try_from(at).ok(),
         Value::Uint(at) => usize::try_from(at).ok(),
-        // Below 2^53 every whole number is a float.
+        // Every integer below 2^53 is exact as a float.
         Value::Float(at) if at.fract() == 0.0 => (0.0..9_007_199_254_740_992.0).contains(&at).then_some(at as usize),
-        _ => return None,
+        _ => return Err(bad_index("list", index)),
     };
-    Some(place.filter(|at| *at < len).ok_or_else(|| match index {
+    Ok(position.filter(|at| *at < len).ok_or_else(|| match index {
         Value::Int(at) => out_of_bounds(at),
         Value::Uint(at) => out_of_bounds(at),
         Value::Float(at) => out_of_bounds(at),
@@ -71,48 +54,51 @@ fn place(len: usize, index: Value<'_>) -> Option<Result<usize>> {
     }))
 }
 
-/// `value[index]`: the element of a list, the entry of a map; of an optional, an optional of that.
+/// `value[index]`: the element of a list or the value of a map. Indexing an optional gives an optional.
 ///
 /// # Errors
-/// There is none, or it cannot be asked for.
+/// There is no such element, or the value cannot be indexed this way.
 pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
     if let Value::List(list) = value {
-        let at = place(list.items().len(), index).unwrap_or_else(|| Err(bad_index("list", index)))?;
+        let at = position(list.items().len(), index)??;
         return list.items().get(at).copied().ok_or_else(|| out_of_bounds(at));
     }
     if is_map(value) {
         return entry(value, index).ok_or_else(|| no_such_key(index));
     }
     match as_optional(value) {
-        Some(_) => super::optional::index(cx, value, index),
+        Some(_) => index_optional(cx, value, index),
         None => Err(no_such_overload("_[_]", false, &[value, index])),
     }
 }
 
-/// The element or entry where there is one, as [`index`] has it.
+/// `value[?index]`: an optional of the element, or of the element of the value that an optional holds.
 ///
 /// # Errors
-/// It cannot be asked for.
-pub fn index_if_any<'v>(value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>> {
-    if let Value::List(list) = value {
-        let at = place(list.items().len(), index).ok_or_else(|| bad_index("list", index))?;
-        return Ok(at.ok().and_then(|at| list.items().get(at).copied()));
-    }
-    if is_map(value) {
-        return Ok(entry(value, index));
-    }
-    Err(no_such_overload("_[_]", false, &[value, index]))
+/// The value cannot be indexed this way.
+pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
+    let found = match (value, as_optional(value)) {
+        (_, Some(Value::Undefined)) => return Ok(value),
+        (_, Some(held)) => return index_optional(cx, held, index),
+        (Value::List(list), _) => {
+            let at = position(list.items().len(), index)?;
+            at.ok().and_then(|at| list.items().get(at).copied())
+        }
+        _ if is_map(value) => entry(value, index),
+        _ => return Err(no_such_overload("_[_]", false, &[value, index])),
+    };
+    optional::of(cx, found.unwrap_or_default())
 }
 
-/// `value.field`: the entry of a map under a text; of an optional, an optional of that.
+/// `value.field`: the value of a map under a string. Selecting from an optional gives an optional.
 ///
 /// # Errors
-/// There is none, or such a value has no fields.
+/// There is no such field, or the value has no fields.
 pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
     let found = match (value, value.extended()) {
         (Value::Map(map), _) => map.get(field),
         (_, Some(Extended::Entries(entries))) => entries.get(cx.text(field)?),
-        (_, Some(Extended::Optional(_))) => return super::optional::select(cx, value, field),
+        (_, Some(Extended::Optional(_))) => return select_optional(cx, value, field),
         _ => return Err(no_fields(value)),
     };
     match found {
@@ -121,10 +107,28 @@ pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v
     }
 }
 
+/// `value.?field`: an optional of the field, or of the field of the value that an optional holds.
+///
+/// # Errors
+/// The value has no fields.
+pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
+    let found = match (value, as_optional(value)) {
+        (_, Some(Value::Undefined)) => return Ok(value),
+        (_, Some(held)) => return select_optional(cx, held, field),
+        (Value::Map(map), _) => map.get(field),
+        _ if is_map(value) => entry(value, cx.text(field)?),
+        _ => {
+            let detail = format!("a value of type {} has no fields", type_name(value));
+            return Err(no_such_key(cx.text(field)?).with_detail(detail));
+        }
+    };
+    optional::of(cx, found.unwrap_or_default())
+}
+
 /// `has(value.field)`.
 ///
 /// # Errors
-/// Such a value has no fields.
+/// The value has no fields.
 pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
     match (value, value.extended()) {
         (Value::Map(map), _) => Ok(map.get(field).is_some()),
@@ -135,67 +139,36 @@ pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
     }
 }
 
-/// `needle in haystack`: an element of a list, a key of a map.
+/// Returns the first of the numbered `items` that is equal to `needle`.
 ///
 /// # Errors
-/// It is neither, or a limit of the render.
+/// The render has no steps left.
+pub fn find<'v>(
+    cx: &Cx<'v>,
+    items: impl IntoIterator<Item = (usize, &'v Value<'v>)>,
+    needle: Value<'v>,
+) -> Result<Option<usize>> {
+    for (at, item) in items {
+        if equal(cx, *item, needle)? {
+            return Ok(Some(at));
+        }
+    }
+    Ok(None)
+}
+
+/// `needle in haystack`: an element of a list, or a key of a map.
+///
+/// # Errors
+/// The value is neither, or the render has no steps left.
 pub fn contains<'v>(cx: &Cx<'v>, haystack: Value<'v>, needle: Value<'v>) -> Result<bool> {
-    if let Value::List(list) = haystack {
-        for item in list.items() {
-            if equal(cx, *item, needle)? {
-                return Ok(true);
-            }
-        }
-        return Ok(false);
-    }
-    if is_map(haystack) {
-        return Ok(entry(haystack, needle).is_some());
-    }
-    Err(no_such_overload("@in", false, &[needle, haystack]))
-}
-
-/// A map of `keys`, the value of each at its place in `values`.
-///
-/// # Errors
-/// A key that comes twice, or that cannot be one; a limit of the render.
-pub fn map<'v>(cx: &Cx<'v>, keys: &[Value<'v>], values: &[Value<'v>]) -> Result<Value<'v>> {
-    let null = keys.iter().position(|key| matches!(key, Value::Null)); // documents alone have such keys
-    let made = match null {
-        Some(at) => Err(BadKey::Kind(at)),
-        None => cx.entries(keys, values)?,
-    };
-    made.map_err(|bad| {
-        let key = |at: usize| keys.get(at).copied().unwrap_or_default();
-        match bad {
-            BadKey::Kind(at) => bad_argument(format!("unsupported key type: {}", type_name(key(at)))),
-            BadKey::Twice(at) => bad_argument(format!("insert failed: key {} already exists", excerpt(key(at)))),
-        }
-    })
-}
-
-/// The keys and values of a map, in their order.
-///
-/// # Errors
-/// A limit of the render.
-pub fn pairs<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Option<Pairs<'v>>> {
-    match (value, value.extended()) {
-        (Value::Map(map), _) => {
-            cx.charge(map.len() * 3 * size_of::<Value>())?;
-            let keys = map.iter().map(|(key, _)| cx.arena().borrowed_text(key)).collect();
-            Ok(Some((keys, map.values().to_vec())))
-        }
-        (_, Some(Extended::Entries(entries))) => {
-            cx.charge(entries.len() * 2 * size_of::<Value>())?;
-            Ok(Some((entries.keys().to_vec(), entries.values().to_vec())))
-        }
-        _ => Ok(None),
+    match haystack {
+        Value::List(list) => Ok(find(cx, list.items().iter().enumerate(), needle)?.is_some()),
+        _ if is_map(haystack) => Ok(entry(haystack, needle).is_some()),
+        _ => Err(no_such_overload("@in", false, &[needle, haystack])),
     }
 }
 
-/// Keys, and a value for each.
-pub type Pairs<'v> = (Vec<Value<'v>>, Vec<Value<'v>>);
-
-/// Whether it is its type's zero: null, false, 0, nothing in it.
+/// Returns `true` for the zero value of a type: null, false, 0, the empty value.
 pub fn is_zero(value: Value<'_>) -> bool {
     match (value, value.extended()) {
         (Value::Null | Value::Undefined | Value::Bool(false) | Value::Int(0) | Value::Uint(0), _) => true,

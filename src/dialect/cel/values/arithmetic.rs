@@ -1,4 +1,4 @@
-//! Arithmetic, and what `+` and `-` are beyond it. Types are not mixed.
+//! Arithmetic, concatenation, and calculation with times. Operands of different number types do not mix.
 
 use super::errors::{arithmetic, no_such_overload};
 use super::time;
@@ -6,10 +6,10 @@ use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
-/// `a + b`: the sum of numbers or times, or two texts, byte sequences or lists one behind the other.
+/// `a + b`: adds numbers or times; concatenates strings, bytes or lists.
 ///
 /// # Errors
-/// The sum does not fit, no such values are added, or a limit of the render.
+/// An overflow, operands that cannot be added, or a limit of the render.
 pub fn add<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a.checked_add(b)),
@@ -43,10 +43,10 @@ pub fn add<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     }
 }
 
-/// `a - b`: the difference of numbers or times.
+/// `a - b`: subtracts numbers or times.
 ///
 /// # Errors
-/// The difference does not fit, or there is none of such values.
+/// An overflow, or operands that cannot be subtracted.
 pub fn subtract<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a.checked_sub(b)),
@@ -72,7 +72,7 @@ pub fn subtract<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>
 /// `a * b`.
 ///
 /// # Errors
-/// The product does not fit, or there is none of such values.
+/// An overflow, or operands that cannot be multiplied.
 pub fn multiply<'v>(a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => int(a.checked_mul(b)),
@@ -82,10 +82,10 @@ pub fn multiply<'v>(a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     }
 }
 
-/// `a / b`: of whole numbers cut off towards zero.
+/// `a / b`: integer division truncates towards zero.
 ///
 /// # Errors
-/// A whole number is divided by zero, the quotient does not fit, or there is none of such values.
+/// An integer division by zero, an overflow, or operands that cannot be divided.
 pub fn divide<'v>(a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     match (a, b) {
         (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => Err(arithmetic("division by zero")),
@@ -99,7 +99,7 @@ pub fn divide<'v>(a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
 /// `a % b`, with the sign of `a`.
 ///
 /// # Errors
-/// `b` is zero, the quotient does not fit, or there is none of such values.
+/// A zero divisor, an overflow, or operands that are not integers.
 pub fn modulo<'v>(a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     match (a, b) {
         (Value::Int(_), Value::Int(0)) | (Value::Uint(_), Value::Uint(0)) => Err(arithmetic("modulus by zero")),
@@ -112,7 +112,7 @@ pub fn modulo<'v>(a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
 /// `-a`.
 ///
 /// # Errors
-/// It does not fit, or it is no number with sign.
+/// An overflow, or an operand that is not a signed number.
 pub fn negate<'v>(a: Value<'v>) -> Result<Value<'v>> {
     match a {
         Value::Int(a) => int(a.checked_neg()),
@@ -121,12 +121,12 @@ pub fn negate<'v>(a: Value<'v>) -> Result<Value<'v>> {
     }
 }
 
-/// A whole number with sign that fits.
-pub fn int<'v>(number: Option<i64>) -> Result<Value<'v>> {
+/// Returns the result of a checked operation on integers.
+fn int<'v>(number: Option<i64>) -> Result<Value<'v>> {
     number.map(Value::Int).ok_or_else(|| arithmetic("integer overflow"))
 }
 
-/// A whole number without sign that fits.
-pub fn uint<'v>(number: Option<u64>) -> Result<Value<'v>> {
+/// Returns the result of a checked operation on unsigned integers.
+fn uint<'v>(number: Option<u64>) -> Result<Value<'v>> {
     number.map(Value::Uint).ok_or_else(|| arithmetic("unsigned integer overflow"))
 }

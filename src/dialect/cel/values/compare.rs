@@ -2,15 +2,14 @@
 
 use std::cmp::Ordering;
 
-use super::as_bytes;
 use super::errors::no_such_overload;
+use super::{byte_len, capsules};
 use crate::diagnostics::Result;
-use crate::dialect::cel::builtins::capsules;
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
-/// Whether two values are equal: numbers by value whatever their types, lists by element, maps by key whatever the
-/// order; values of unrelated types are not. Each pair that is compared takes a step.
+/// Compares two values: numbers by value whatever their types, lists by element, maps by key in any order. Values of
+/// unrelated types are not equal. Each pair of values takes a step.
 ///
 /// # Errors
 /// The render has no steps left.
@@ -43,7 +42,7 @@ fn equal_lists<'v>(cx: &Cx<'v>, a: &[Value<'v>], b: &[Value<'v>]) -> Result<bool
     Ok(true)
 }
 
-/// Whether each of `entries` has an equal one in another map of as many, which `get` looks into.
+/// Returns `true` if each entry equals the one that `get` finds in another map of the same size.
 fn equal_entries<'v, K>(
     cx: &Cx<'v>,
     entries: impl Iterator<Item = (K, Value<'v>)>,
@@ -70,12 +69,12 @@ fn equal_extended<'v>(cx: &Cx<'v>, a: &Extended<'v>, b: &Extended<'v>) -> Result
         (Extended::Optional(a), Extended::Optional(b)) => return equal(cx, *a, *b),
         (Extended::Named(a), Extended::Named(b)) => a == b,
         (Extended::Capsule(a), Extended::Capsule(b)) => return capsules::equal(cx, a, b),
-        (a, b) => moments(a, b) == Some(Ordering::Equal),
+        (a, b) => times(a, b) == Some(Ordering::Equal),
     })
 }
 
-/// The order of two numbers: [`None`] where one is none, `Some(None)` where one is NaN. A whole number is compared with
-/// a float as the float nearest to it.
+/// Orders two numbers: [`None`] if a value is not a number, `Some(None)` if one is NaN. An integer compares with a float
+/// as its nearest float.
 pub fn numbers(a: Value<'_>, b: Value<'_>) -> Option<Option<Ordering>> {
     Some(match (a, b) {
         (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
@@ -91,8 +90,8 @@ pub fn numbers(a: Value<'_>, b: Value<'_>) -> Option<Option<Ordering>> {
     })
 }
 
-/// The order of two moments or two spans of time.
-fn moments(a: &Extended<'_>, b: &Extended<'_>) -> Option<Ordering> {
+/// Orders two timestamps or two durations.
+fn times(a: &Extended<'_>, b: &Extended<'_>) -> Option<Ordering> {
     match (a, b) {
         (Extended::Duration(a), Extended::Duration(b)) => Some(a.cmp(b)),
         (
@@ -103,69 +102,36 @@ fn moments(a: &Extended<'_>, b: &Extended<'_>) -> Option<Ordering> {
     }
 }
 
-/// The order of two values: numbers by value, booleans, texts by code point, bytes, moments, spans of time; [`None`]
-/// where such values have no order, `Some(None)` where one is NaN.
+/// Orders two numbers, booleans, strings (by code point), bytes, timestamps or durations: [`None`] if the values have no
+/// order, `Some(None)` if one is NaN.
 pub fn ordered(a: Value<'_>, b: Value<'_>) -> Option<Option<Ordering>> {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => Some(Some(a.as_str().cmp(b.as_str()))),
         (Value::Bool(a), Value::Bool(b)) => Some(Some(a.cmp(&b))),
         (Value::Extended(a), Value::Extended(b)) => match (a.kind(), b.kind()) {
             (Extended::Bytes(a), Extended::Bytes(b)) => Some(Some(a.cmp(b))),
-            (a, b) => moments(a, b).map(Some),
+            (a, b) => times(a, b).map(Some),
         },
         (a, b) => numbers(a, b),
     }
 }
 
-/// How many steps it takes to find the order of two values.
-fn steps(a: Value<'_>, b: Value<'_>) -> u64 {
-    let len = |value: Value<'_>| value.as_str().map_or_else(|| as_bytes(value).map_or(0, <[u8]>::len), str::len);
-    (len(a).min(len(b)) / 64) as u64
-}
-
-/// A relation of order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
-    /// `<`
-    Less,
-    /// `<=`
-    LessEquals,
-    /// `>`
-    Greater,
-    /// `>=`
-    GreaterEquals,
-}
-
-impl Relation {
-    /// The operator's name as a function.
-    pub const fn function(self) -> &'static str {
-        match self {
-            Relation::Less => "_<_",
-            Relation::LessEquals => "_<=_",
-            Relation::Greater => "_>_",
-            Relation::GreaterEquals => "_>=_",
-        }
-    }
-
-    const fn holds(self, order: Ordering) -> bool {
-        match self {
-            Relation::Less => order.is_lt(),
-            Relation::LessEquals => order.is_le(),
-            Relation::Greater => order.is_gt(),
-            Relation::GreaterEquals => order.is_ge(),
-        }
-    }
-}
-
-/// Whether `a` and `b` are so related; NaN is not related to anything.
+/// Compares two values by `operator`, an ordering operator that is true of the orders that `holds` accepts. NaN has no
+/// order, so the result is false.
 ///
 /// # Errors
-/// Such values have no order, or the render has no steps left.
-pub fn related<'v>(cx: &Cx<'v>, relation: Relation, a: Value<'v>, b: Value<'v>) -> Result<bool> {
-    cx.spend(steps(a, b))?;
+/// The values have no order, or the render has no steps left.
+pub fn related<'v>(
+    cx: &Cx<'v>,
+    operator: &str,
+    holds: fn(Ordering) -> bool,
+    a: Value<'v>,
+    b: Value<'v>,
+) -> Result<bool> {
+    cx.spend((byte_len(a).min(byte_len(b)) / 64) as u64)?;
     match ordered(a, b) {
-        Some(order) => Ok(order.is_some_and(|order| relation.holds(order))),
-        None => Err(no_such_overload(relation.function(), false, &[a, b])),
+        Some(order) => Ok(order.is_some_and(holds)),
+        None => Err(no_such_overload(operator, false, &[a, b])),
     }
 }
 
@@ -176,7 +142,7 @@ mod tests {
     use crate::limits::Limits;
     use crate::value::{Arena, Inputs};
 
-    /// Numbers at the edges of each type, and a value of each other kind.
+    /// The extreme numbers of each type, and a value of each other kind.
     fn values(arena: &Arena) -> Vec<Value<'_>> {
         let ints = [i64::MIN, -1, 0, 1, (1 << 53) + 1, i64::MAX];
         let uints = [0, 1, (1 << 53) + 1, 1 << 63, u64::MAX];

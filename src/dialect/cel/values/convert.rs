@@ -1,42 +1,50 @@
-//! Conversions from one type to another. What is out of the other type's range, or not written as one of its values
-//! is, is an error.
+//! Conversions between types. A value that is out of the target's range, or text that does not parse, is an error.
+//!
+//! Each conversion pays in steps for the length of the string or bytes that it reads.
 
 use super::errors::{arithmetic, conversion, no_such_overload};
-use super::{as_bytes, text, time, type_name};
+use super::{as_bytes, byte_len, text, time, type_name};
 use crate::diagnostics::Result;
 use crate::function::Cx;
-use crate::stdlib::float_texts;
+use crate::stdlib::float_parse;
 use crate::value::{Extended, Value};
 
-/// 2^63 and 2^64, which are floats.
+/// 2^63, exact as a float.
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+/// 2^64, exact as a float.
 const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
 
-/// `int(value)`: of a float what is in front of the point, of a text the number it writes, of a moment its seconds, of a
-/// span of time its nanoseconds.
+/// Spends the steps that reading a value takes.
+fn pay(cx: &Cx<'_>, value: Value<'_>) -> Result<()> {
+    cx.spend((byte_len(value) / 64) as u64)
+}
+
+/// `int(value)`: truncates a float, parses a string, returns the seconds of a timestamp or the nanoseconds of a duration.
 ///
 /// # Errors
-/// There is no such number.
-pub fn int(value: Value<'_>) -> Result<Value<'_>> {
-    Ok(Value::Int(match (value, value.extended()) {
+/// The value does not convert, or a limit of the render.
+pub fn int<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<i64> {
+    pay(cx, value)?;
+    Ok(match (value, value.extended()) {
         (Value::Int(n), _) => n,
         (Value::Uint(n), _) => i64::try_from(n).map_err(|_| arithmetic("integer overflow"))?,
-        // Neither end is part of the range, though one is a number that fits.
+        // The reference excludes both ends, although -2^63 would fit.
         (Value::Float(n), _) if -TWO_TO_63 < n && n < TWO_TO_63 => n as i64,
         (Value::Float(_), _) => return Err(arithmetic("integer overflow")),
         (Value::Str(text), _) => text.as_str().parse().map_err(|_| conversion(value, "int"))?,
         (_, Some(Extended::Timestamp { seconds, .. })) => *seconds,
         (_, Some(Extended::Duration(nanos))) => *nanos,
         _ => return Err(no_such_overload("int", false, &[value])),
-    }))
+    })
 }
 
 /// `uint(value)`.
 ///
 /// # Errors
-/// There is no such number.
-pub fn uint(value: Value<'_>) -> Result<Value<'_>> {
-    Ok(Value::Uint(match value {
+/// The value does not convert, or a limit of the render.
+pub fn uint<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<u64> {
+    pay(cx, value)?;
+    Ok(match value {
         Value::Uint(n) => n,
         Value::Int(n) => u64::try_from(n).map_err(|_| arithmetic("unsigned integer overflow"))?,
         Value::Float(n) if (0.0..TWO_TO_64).contains(&n) => n as u64,
@@ -44,44 +52,45 @@ pub fn uint(value: Value<'_>) -> Result<Value<'_>> {
         Value::Str(text) if text.as_str().starts_with('+') => return Err(conversion(value, "uint")),
         Value::Str(text) => text.as_str().parse().map_err(|_| conversion(value, "uint"))?,
         _ => return Err(no_such_overload("uint", false, &[value])),
-    }))
+    })
 }
 
-/// `double(value)`: the nearest one.
+/// `double(value)`: the nearest double.
 ///
 /// # Errors
-/// A text that is no number, or one that is too large.
-pub fn double(value: Value<'_>) -> Result<Value<'_>> {
-    Ok(Value::Float(match value {
+/// The value does not convert, or a limit of the render.
+pub fn double<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<f64> {
+    pay(cx, value)?;
+    Ok(match value {
         Value::Float(n) => n,
         Value::Int(n) => n as f64,
         Value::Uint(n) => n as f64,
-        Value::Str(text) => float_texts::read(text.as_str()).ok_or_else(|| conversion(value, "double"))?,
+        Value::Str(text) => float_parse::read(text.as_str()).ok_or_else(|| conversion(value, "double"))?,
         _ => return Err(no_such_overload("double", false, &[value])),
-    }))
+    })
 }
 
 /// `bool(value)`.
 ///
 /// # Errors
-/// A text that is none of those for true and false.
-pub fn bool(value: Value<'_>) -> Result<Value<'_>> {
-    Ok(Value::Bool(match value {
-        Value::Bool(truth) => truth,
-        Value::Str(text) => match text.as_str() {
-            "1" | "t" | "T" | "true" | "TRUE" | "True" => true,
-            "0" | "f" | "F" | "false" | "FALSE" | "False" => false,
-            _ => return Err(conversion(value, "bool")),
-        },
-        _ => return Err(no_such_overload("bool", false, &[value])),
-    }))
+/// The value does not convert, or a limit of the render.
+pub fn bool<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {
+    pay(cx, value)?;
+    match (value, value.as_str()) {
+        (Value::Bool(truth), _) => Ok(truth),
+        (_, Some("1" | "t" | "T" | "true" | "TRUE" | "True")) => Ok(true),
+        (_, Some("0" | "f" | "F" | "false" | "FALSE" | "False")) => Ok(false),
+        (_, Some(_)) => Err(conversion(value, "bool")),
+        (_, None) => Err(no_such_overload("bool", false, &[value])),
+    }
 }
 
-/// `bytes(value)`: of a text its UTF-8 form.
+/// `bytes(value)`: the UTF-8 bytes of a string.
 ///
 /// # Errors
-/// There are none of such a value, or a limit of the render.
+/// The value does not convert, or a limit of the render.
 pub fn bytes<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    pay(cx, value)?;
     match value.as_str() {
         Some(text) => cx.extended(Extended::Bytes(text.as_bytes())),
         None if as_bytes(value).is_some() => Ok(value),
@@ -92,16 +101,18 @@ pub fn bytes<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 /// `string(value)`.
 ///
 /// # Errors
-/// It has no text, or a limit of the render.
+/// The value does not convert, or a limit of the render.
 pub fn string<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    pay(cx, value)?;
     text::string(cx, value)
 }
 
-/// `timestamp(value)`: of a number so many seconds after the beginning of 1970.
+/// `timestamp(value)`: parses a string, or converts seconds since 1970.
 ///
 /// # Errors
-/// There is no such moment, or a limit of the render.
+/// The value does not convert, or a limit of the render.
 pub fn timestamp<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    pay(cx, value)?;
     match (value, value.extended()) {
         (_, Some(Extended::Timestamp { .. })) => Ok(value),
         (Value::Int(seconds), _) => time::timestamp(cx, time::nanos_of(seconds, 0)),
@@ -113,8 +124,9 @@ pub fn timestamp<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 /// `duration(value)`.
 ///
 /// # Errors
-/// There is no such span, or a limit of the render.
+/// The value does not convert, or a limit of the render.
 pub fn duration<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    pay(cx, value)?;
     match (value, value.extended()) {
         (_, Some(Extended::Duration(_))) => Ok(value),
         (Value::Str(_), _) => time::duration_of_text(cx, value),

@@ -1,11 +1,11 @@
-//! The errors that operations on values raise.
+//! Errors of operations on values.
 
 use super::type_name;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::function::excerpt;
+use crate::function::{Cx, Noted, excerpt};
 use crate::value::Value;
 
-/// No signature of `function` fits these arguments; of a member the first is the receiver.
+/// No overload of `function` takes these arguments. The first is the receiver if the call is `member`.
 #[cold]
 pub fn no_such_overload(function: &str, member: bool, arguments: &[Value<'_>]) -> Box<Diagnostic> {
     let types: Vec<&str> = arguments.iter().map(|argument| type_name(*argument)).collect();
@@ -18,13 +18,13 @@ pub fn no_such_overload(function: &str, member: bool, arguments: &[Value<'_>]) -
     Diagnostic::new(code, format!("no such overload: {call}"))
 }
 
-/// A calculation has no result that fits: `integer overflow`, `division by zero`.
+/// A calculation without a result: `integer overflow`, `division by zero`.
 #[cold]
 pub fn arithmetic(what: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::Arithmetic, what)
 }
 
-/// A map has no such key.
+/// A map without the key.
 #[cold]
 pub fn no_such_key(key: Value<'_>) -> Box<Diagnostic> {
     let key = match key.as_str() {
@@ -34,31 +34,31 @@ pub fn no_such_key(key: Value<'_>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadIndex, format!("no such key: {key}"))
 }
 
-/// A list has no such element.
+/// A list without the element.
 #[cold]
 pub fn out_of_bounds(index: impl std::fmt::Display) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadIndex, format!("index out of bounds: {index}"))
 }
 
-/// A value cannot be used as an index of another.
+/// A value that cannot be an index.
 #[cold]
 pub fn bad_index(of: &str, index: Value<'_>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadIndex, format!("unsupported index type '{}' in {of}", type_name(index)))
 }
 
-/// A value has no fields.
+/// A value without fields.
 #[cold]
 pub fn no_fields(value: Value<'_>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadIndex, format!("type '{}' does not support field selection", type_name(value)))
 }
 
-/// An argument of the right type has a value that does not do.
+/// An invalid argument of the right type.
 #[cold]
 pub fn bad_argument(what: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadArgument, what)
 }
 
-/// A value has no counterpart of type `to`.
+/// A value that does not convert to type `to`.
 #[cold]
 pub fn conversion(value: Value<'_>, to: &str) -> Box<Diagnostic> {
     let from = type_name(value);
@@ -67,4 +67,18 @@ pub fn conversion(value: Value<'_>, to: &str) -> Box<Diagnostic> {
         Some(_) => error.with_detail(format!("the text is {}", excerpt(value))),
         None => error,
     }
+}
+
+/// Takes the notes after the first `from`, and returns their first error. The error of an unknown attribute takes
+/// precedence: once the attribute is known, it may decide.
+pub fn noted_since(cx: &Cx<'_>, from: Value<'_>) -> Option<Box<Diagnostic>> {
+    let from = if let Value::Int(from) = from { usize::try_from(from).unwrap_or(usize::MAX) } else { usize::MAX };
+    let errors = cx.notes().take(from).into_iter().filter_map(|note| match note.what {
+        Noted::Error(error, _) => Some(error),
+        Noted::Unanswered | Noted::Marks(_) => None,
+    });
+    errors.reduce(|first, next| match next.code {
+        Code::UnknownAttribute if first.code != Code::UnknownAttribute => next,
+        _ => first,
+    })
 }

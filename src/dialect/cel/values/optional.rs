@@ -1,13 +1,12 @@
-//! Values that may be none.
+//! Optional values.
 
-use super::access::{entry, index_if_any, is_map};
-use super::errors::no_such_key;
-use super::{as_optional, type_name};
+use super::as_optional;
+use super::capsules::is_omit;
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
-/// An optional of `value`.
+/// Makes an optional that holds `value`; [`Value::Undefined`] makes `optional.none()`.
 ///
 /// # Errors
 /// A limit of the render.
@@ -15,7 +14,7 @@ pub fn of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     cx.extended(Extended::Optional(value))
 }
 
-/// An optional of nothing.
+/// Makes `optional.none()`.
 ///
 /// # Errors
 /// A limit of the render.
@@ -23,38 +22,12 @@ pub fn none<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
     of(cx, Value::Undefined)
 }
 
-/// An optional of what was found, or of nothing.
-fn found<'v>(cx: &Cx<'v>, value: Option<Value<'v>>) -> Result<Value<'v>> {
-    of(cx, value.unwrap_or_default())
-}
-
-/// `value.?field`: an optional of the entry, also of what an optional holds.
-///
-/// # Errors
-/// Such a value has no fields.
-pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
-    match as_optional(value) {
-        Some(Value::Undefined) => return Ok(value),
-        Some(held) => return select(cx, held, field),
-        None => {}
+/// Converts a value to one of a document: an optional to the value that it holds. `omit()` and an empty optional become
+/// undefined.
+pub fn in_document(value: Value<'_>) -> Value<'_> {
+    let mut value = value;
+    while let Some(held) = as_optional(value) {
+        value = held;
     }
-    match value {
-        Value::Map(map) => found(cx, map.get(field)),
-        _ if is_map(value) => found(cx, entry(value, cx.text(field)?)),
-        _ => {
-            Err(no_such_key(cx.text(field)?).with_detail(format!("a value of type {} has no fields", type_name(value))))
-        }
-    }
-}
-
-/// `value[?index]`: an optional of the element or entry, also of what an optional holds.
-///
-/// # Errors
-/// Such a value has no elements, or they cannot be asked for so.
-pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, at: Value<'v>) -> Result<Value<'v>> {
-    match as_optional(value) {
-        Some(Value::Undefined) => Ok(value),
-        Some(held) => index(cx, held, at),
-        None => found(cx, index_if_any(value, at)?),
-    }
+    if is_omit(value) { Value::Undefined } else { value }
 }

@@ -1,15 +1,15 @@
-//! The text of values: `string(value)`, and what a template puts where a value stands in text.
+//! The text of values: for `string(value)`, and for expressions within text in templates.
 
 use std::borrow::Cow;
 
 use super::errors::{bad_argument, no_such_overload};
 use crate::diagnostics::Result;
 use crate::function::Cx;
-use crate::stdlib::{duration, floats};
+use crate::stdlib::{float_format, timestamps};
 use crate::value::{Capsule, CapsuleContent, Extended, Value};
 
-/// The text of a value that has one: text itself, booleans, numbers, bytes that are UTF-8, moments, spans of time, and
-/// the engine's own kinds; [`None`] of null, lists, maps, types and optionals.
+/// Returns the text of a string, boolean, number, timestamp, duration, capsule or UTF-8 bytes; [`None`] for null, lists,
+/// maps, types and optionals.
 ///
 /// # Errors
 /// Bytes that are not UTF-8.
@@ -19,7 +19,7 @@ pub fn plain<'v>(value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
         (Value::Bool(truth), _) => Cow::Borrowed(if truth { "true" } else { "false" }),
         (Value::Int(n), _) => Cow::Owned(n.to_string()),
         (Value::Uint(n), _) => Cow::Owned(n.to_string()),
-        (Value::Float(n), _) => Cow::Owned(floats::shortest(n)),
+        (Value::Float(n), _) => Cow::Owned(float_format::shortest(n)),
         (_, Some(Extended::Bytes(bytes))) => match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(error) => {
@@ -27,17 +27,17 @@ pub fn plain<'v>(value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
                 return Err(bad_argument(format!("invalid UTF-8 in bytes, at {at}: they cannot become a string")));
             }
         },
-        (_, Some(Extended::Timestamp { seconds, nanos })) => match duration::utc_text(*seconds, *nanos) {
+        (_, Some(Extended::Timestamp { seconds, nanos })) => match timestamps::utc_text(*seconds, *nanos) {
             Some(text) => Cow::Owned(text),
             None => return Ok(None),
         },
-        (_, Some(Extended::Duration(nanos))) => Cow::Owned(duration::seconds_text(*nanos)),
+        (_, Some(Extended::Duration(nanos))) => Cow::Owned(timestamps::seconds_text(*nanos)),
         (_, Some(Extended::Capsule(Capsule { content: CapsuleContent::Text(text), .. }))) => Cow::Borrowed(*text),
         _ => return Ok(None),
     }))
 }
 
-/// The digits of a whole number.
+/// Formats an integer.
 pub fn digits<'b>(value: Value<'_>, buffer: &'b mut itoa::Buffer) -> Option<&'b str> {
     match value {
         Value::Int(n) => Some(buffer.format(n)),
@@ -49,7 +49,7 @@ pub fn digits<'b>(value: Value<'_>, buffer: &'b mut itoa::Buffer) -> Option<&'b 
 /// `string(value)`.
 ///
 /// # Errors
-/// It has no text, or a limit of the render.
+/// The value has no text, or a limit of the render.
 pub fn string<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     if value.as_str().is_some() {
         return Ok(value);

@@ -1,4 +1,4 @@
-//! Moments and spans of time: their ranges, reading them, and their parts in time zones.
+//! Timestamps and durations: ranges, parsing, and their parts in time zones.
 
 use chrono::{DateTime, Datelike, NaiveDateTime, Timelike};
 
@@ -8,22 +8,22 @@ use crate::function::Cx;
 use crate::stdlib::{duration, zones};
 use crate::value::{Extended, Value};
 
-/// The second that the year 1 begins with.
+/// The first second of the year 1.
 pub const FIRST_SECOND: i64 = -62_135_596_800;
-/// The second that the year 9999 ends with.
+/// The last second of the year 9999.
 pub const LAST_SECOND: i64 = 253_402_300_799;
 
 const SECOND: i128 = 1_000_000_000;
 
-/// Nanoseconds since the beginning of 1970.
+/// Returns the nanoseconds since 1970.
 pub(super) fn nanos_of(seconds: i64, nanos: u32) -> i128 {
     i128::from(seconds) * SECOND + i128::from(nanos)
 }
 
-/// The moment so many nanoseconds after the beginning of 1970.
+/// Makes a timestamp from nanoseconds since 1970.
 ///
 /// # Errors
-/// It is outside the years 1 to 9999, or a limit of the render.
+/// A time outside the years 1 to 9999, or a limit of the render.
 pub fn timestamp<'v>(cx: &Cx<'v>, nanos: i128) -> Result<Value<'v>> {
     let seconds = i64::try_from(nanos.div_euclid(SECOND)).ok();
     let seconds = seconds.filter(|seconds| (FIRST_SECOND..=LAST_SECOND).contains(seconds));
@@ -31,10 +31,10 @@ pub fn timestamp<'v>(cx: &Cx<'v>, nanos: i128) -> Result<Value<'v>> {
     cx.extended(Extended::Timestamp { seconds, nanos: u32::try_from(nanos.rem_euclid(SECOND)).unwrap_or(0) })
 }
 
-/// The span of so many nanoseconds.
+/// Makes a duration from the result of a checked operation on nanoseconds.
 ///
 /// # Errors
-/// They do not fit 64 bits, or a limit of the render.
+/// An overflow, or a limit of the render.
 pub fn duration<'v>(cx: &Cx<'v>, nanos: Option<i64>) -> Result<Value<'v>> {
     cx.extended(Extended::Duration(nanos.ok_or_else(|| arithmetic("duration overflow"))?))
 }
@@ -42,7 +42,7 @@ pub fn duration<'v>(cx: &Cx<'v>, nanos: Option<i64>) -> Result<Value<'v>> {
 /// `timestamp(text)`.
 ///
 /// # Errors
-/// The text is no moment by RFC 3339, or is outside the years 1 to 9999.
+/// Text that is not an RFC 3339 time in the years 1 to 9999.
 pub fn timestamp_of_text<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<Value<'v>> {
     let moment = duration::moment(text.as_str().unwrap_or(""));
     let moment = moment.map_err(|why| conversion(text, super::TIMESTAMP).with_help(why))?;
@@ -52,14 +52,14 @@ pub fn timestamp_of_text<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<Value<'v>> 
 /// `duration(text)`: numbers with units from `ns` to `h`.
 ///
 /// # Errors
-/// The text is no span of time, or is longer than about 292 years.
+/// Text that is not a duration, or one of more than about 292 years.
 pub fn duration_of_text<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<Value<'v>> {
     let span = duration::span(text.as_str().unwrap_or(""));
     let span = span.ok_or_else(|| conversion(text, super::DURATION))?;
     duration(cx, span.num_nanoseconds())
 }
 
-/// A part of a moment in a time zone, or of a span of time.
+/// A part of a timestamp in a time zone, or of a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The year.
@@ -70,22 +70,22 @@ pub enum Part {
     Date,
     /// The day of the month, from 0.
     DayOfMonth,
-    /// The day of the week, from 0, which is Sunday.
+    /// The day of the week, from 0 for Sunday.
     DayOfWeek,
     /// The day of the year, from 0.
     DayOfYear,
-    /// The hour; of a span, all hours.
+    /// The hour of a timestamp; all hours of a duration.
     Hours,
-    /// The minute; of a span, all minutes.
+    /// The minute of a timestamp; all minutes of a duration.
     Minutes,
-    /// The second; of a span, all seconds.
+    /// The second of a timestamp; all seconds of a duration.
     Seconds,
     /// The milliseconds within the second.
     Milliseconds,
 }
 
 impl Part {
-    fn of_moment(self, local: NaiveDateTime) -> i64 {
+    fn of_time(self, local: NaiveDateTime) -> i64 {
         i64::from(match self {
             Part::FullYear => return i64::from(local.year()),
             Part::Month => local.month0(),
@@ -100,8 +100,8 @@ impl Part {
         })
     }
 
-    /// The part of a span of so many nanoseconds.
-    fn of_span(self, nanos: i64) -> Option<i64> {
+    /// Returns the part of a duration in nanoseconds.
+    fn of_duration(self, nanos: i64) -> Option<i64> {
         Some(match self {
             Part::Hours => nanos / 3_600_000_000_000,
             Part::Minutes => nanos / 60_000_000_000,
@@ -112,29 +112,28 @@ impl Part {
     }
 }
 
-/// The part of a moment, in UTC or the zone of this name; or of a span of time.
+/// Returns a part of a timestamp, in UTC or the named time zone, or of a duration.
 ///
 /// # Errors
-/// There is no such zone, or no such part of such a value; or the render has no steps left.
-pub fn part<'v>(cx: &Cx<'v>, part: Part, value: Value<'v>, zone: Option<&str>) -> Result<Value<'v>> {
+/// An unknown time zone, a value without the part, or the render has no steps left.
+pub fn part(cx: &Cx<'_>, part: Part, value: Value<'_>, zone: Option<&str>) -> Result<i64> {
     match value.extended() {
         Some(Extended::Timestamp { seconds, nanos }) => {
             let offset = zone.map_or(Ok(0), |zone| offset_at(cx, zone, *seconds))?;
             let local = DateTime::from_timestamp(seconds + offset, *nanos);
             let local = local.ok_or_else(|| arithmetic("timestamp overflow"))?;
-            Ok(Value::Int(part.of_moment(local.naive_utc())))
+            Ok(part.of_time(local.naive_utc()))
         }
-        Some(Extended::Duration(nanos)) if zone.is_none() => match part.of_span(*nanos) {
-            Some(part) => Ok(Value::Int(part)),
-            None => Err(bad_argument("a duration has no such part")),
-        },
+        Some(Extended::Duration(nanos)) if zone.is_none() => {
+            part.of_duration(*nanos).ok_or_else(|| bad_argument("a duration has no such part"))
+        }
         _ => Err(bad_argument("a timestamp or a duration is needed")),
     }
 }
 
-/// How many seconds a zone is east of UTC at a moment: a name of the IANA database, or hours and minutes.
+/// Returns the offset in seconds, east of UTC, of a zone at a time. The zone is an IANA name, or hours and minutes.
 fn offset_at(cx: &Cx<'_>, zone: &str, seconds: i64) -> Result<i64> {
-    // A name is looked for among all names.
+    // Finding an IANA name takes a search.
     cx.spend(64)?;
     let offset = match zone.split_once(':') {
         Some((hours, minutes)) => fixed_offset(hours, minutes),
@@ -148,7 +147,7 @@ fn offset_at(cx: &Cx<'_>, zone: &str, seconds: i64) -> Result<i64> {
     })
 }
 
-/// The seconds of `+02:30`, `-9:30` or `02:00`.
+/// Converts `+02:30`, `-9:30` or `02:00` to seconds.
 fn fixed_offset(hours: &str, minutes: &str) -> Option<i64> {
     let (sign, hours) = match hours.strip_prefix('-') {
         Some(hours) => (-1, hours),

@@ -1,9 +1,8 @@
-//! Templates that are YAML: maps with directives (`$let`, `$if`, `$for`, …) and scalars with `${ }`.
+//! `cel-yaml`: YAML templates, in which maps have directives (`$let`, `$if`, `$for`, …) and scalars have `${ }`.
 //!
-//! [`read`] reads a file and everything it includes by a known name into [`Templates`], trees in which every expression is
-//! parsed and every name of the file's own is resolved, or answers with everything that is wrong, each at its place in the
-//! file, with its path (`items[0].metadata.name`, a field of the diagnostic). [`check`] then says what is wrong with their
-//! types.
+//! [`read`] parses a file and everything that it includes by a constant name into [`Templates`]: trees with parsed
+//! expressions and resolved names. [`check`] finds type errors. Errors have a position in the file, and a path
+//! (`items[0].metadata.name`) as a field of the diagnostic.
 //!
 //! ```
 //! use dropforge::compiler::NoLoader;
@@ -19,29 +18,24 @@
 //!
 //! let source = Source::new("t.yaml", "a:\n  - $fro: x in xs\n  - ${1 +}\n");
 //! let errors = read(&source, &NoLoader, &Limits::default(), &Options::default()).unwrap_err();
-//! let told: Vec<_> = errors.iter().map(|e| format!("{} {}", e.position().unwrap(), e.fields["path"])).collect();
-//! assert_eq!(told, ["2:5 a[0]", "3:10 a[1]"]);
+//! let reported: Vec<_> = errors.iter().map(|e| format!("{} {}", e.position().unwrap(), e.fields["path"])).collect();
+//! assert_eq!(reported, ["2:5 a[0]", "3:10 a[1]"]);
 //! ```
 
-mod bare;
-mod build;
 mod check;
-mod conflicts;
-mod directives;
-mod expressions;
-mod files;
-pub mod lower;
-mod names;
-mod schema;
-mod tree;
-
+mod compile;
+mod load;
+mod lower;
+mod syntax;
 #[cfg(test)]
 mod tests;
 
 pub use check::check;
-pub use files::{Options, Templates, read, resolve};
-pub use lower::{compile, compile_templates};
-pub use tree::{
+pub use compile::compile;
+pub use load::{Templates, read, resolve};
+pub use lower::compile_templates;
+pub use syntax::BuildOptions as Options;
+pub use syntax::tree::{
     Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, File, FileId, For,
     Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, ScopeId, Step, Target,
     Variable, VariableId, VariableKind, With,

@@ -3,51 +3,50 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use super::content::{Attribute, Attributes, Block, Content, Label, Place};
+use super::content::{BodySource, Split};
+use super::errors::{mistyped, structure};
 use super::expression::Iterators;
-use super::faults::{mistyped, structure};
-use super::schema::BlockSchema;
-use super::{Body, Context, Expression, Faults, Kind, Schema};
+use super::{
+    Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label, Location,
+    locate,
+};
+use crate::diagnostics::Diagnostic;
 use crate::dialect::hcl::values::convert::convert;
 use crate::dialect::hcl::values::elements::elements;
 use crate::dialect::hcl::values::types::constraint_name;
 use crate::text::Span;
-use crate::value::{Type, Value};
+use crate::value::{Arena, Type, Value};
 
 /// The type of the blocks that are expanded.
 const DYNAMIC: &str = "dynamic";
 
-/// A body whose `dynamic` blocks are expanded as content is asked for, at every depth.
+/// Returns a body whose `dynamic` blocks are expanded, at every depth, when its content is asked for.
 ///
-/// `dynamic "x" { for_each = … content { … } }` stands for a block `x` for each element, in which `x.key` and
-/// `x.value` are the element's (with `iterator = y`, `y.key` and `y.value`). `labels` are evaluated for each element.
-/// Where `for_each` is not known, there is one block whose content is not known. What `for_each` is marked with marks
-/// everything in the blocks.
+/// `dynamic "x" { for_each = … content { … } }` stands for a block `x` for each element, in which `x.key` and `x.value`
+/// are the element's (with `iterator = y`, `y.key` and `y.value`). `labels` are evaluated for each element. If
+/// `for_each` is unknown, there is one block with unknown content. The marks of `for_each` mark all values in the
+/// blocks.
 pub fn expand<'r>(body: Body<'r>, context: &Context<'r>) -> Body<'r> {
-    expanded(body, context.clone(), None)
+    ExpandedBody::of(body, context.clone(), None)
 }
 
-fn expanded<'r>(original: Body<'r>, context: Context<'r>, iterators: Option<Rc<Iterators<'r>>>) -> Body<'r> {
-    let (attributes, blocks) = (HashSet::new(), Vec::new());
-    Body(Kind::Expanded(Rc::new(Expanded { original, context, iterators, attributes, blocks })))
-}
-
+/// A body whose `dynamic` blocks are expanded.
 #[derive(Debug, Clone)]
-pub(super) struct Expanded<'r> {
+struct ExpandedBody<'r> {
     original: Body<'r>,
-    /// Where `for_each` and `labels` are evaluated.
+    /// The context of `for_each` and `labels`.
     context: Context<'r>,
     iterators: Option<Rc<Iterators<'r>>>,
-    /// Attributes that were taken already.
-    attributes: HashSet<String>,
-    /// Blocks that were taken already.
-    blocks: Vec<BlockSchema>,
+    /// The attributes that were taken.
+    hidden_attributes: HashSet<String>,
+    /// The blocks that were taken.
+    hidden_blocks: Vec<BlockSchema>,
 }
 
-/// What a `dynamic` block says.
+/// The arguments of a `dynamic` block.
 struct Dynamic<'r> {
     name: String,
-    source: Place<'r>,
+    location: Location<'r>,
     type_range: Span,
     collection: Value<'r>,
     marks: &'r [&'r str],
@@ -56,85 +55,90 @@ struct Dynamic<'r> {
     content: Body<'r>,
 }
 
-impl<'r> Expanded<'r> {
-    pub(super) fn marks(&self) -> &[&'r str] {
-        self.iterators.as_ref().map_or(&[], |iterators| &iterators.marks)
+impl<'r> BodySource<'r> for ExpandedBody<'r> {
+    fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
+        // The rest is found in the original again, which still has `dynamic` blocks of other types.
+        let (raw, _) = self.original.source().split(&self.extended(schema), complete, diagnostics);
+        let content = self.expanded(schema, raw, complete, diagnostics);
+        let mut rest = self.clone();
+        rest.hidden_attributes.extend(schema.attribute_names().map(str::to_owned));
+        rest.hidden_blocks.extend(schema.blocks.iter().cloned());
+        (content, Body::of(rest))
     }
 
-    pub(super) fn missing_item(&self) -> Option<Place<'r>> {
+    fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
+        self.visible(self.rest_of_original().just_attributes(diagnostics))
+    }
+
+    fn missing_item(&self) -> Option<Location<'r>> {
         self.original.missing_item()
     }
 
-    pub(super) fn just_attributes(&self, faults: &mut Faults) -> Attributes<'r> {
-        self.attributes(self.unseen().just_attributes(faults))
+    fn marks(&self) -> &[&'r str] {
+        self.iterators.as_ref().map_or(&[], |iterators| &iterators.marks)
+    }
+}
+
+impl<'r> ExpandedBody<'r> {
+    fn of(original: Body<'r>, context: Context<'r>, iterators: Option<Rc<Iterators<'r>>>) -> Body<'r> {
+        let (hidden_attributes, hidden_blocks) = (HashSet::new(), Vec::new());
+        Body::of(Self { original, context, iterators, hidden_attributes, hidden_blocks })
     }
 
-    /// The original body without what was taken already; `dynamic` blocks were taken where all of them are of types
-    /// that were. What is wrong with what was taken has been said.
-    fn unseen(&self) -> Body<'r> {
-        if self.attributes.is_empty() && self.blocks.is_empty() {
+    /// The original body without the taken items. `dynamic` blocks were taken if all of them are of taken types. Errors
+    /// of the taken items were reported.
+    fn rest_of_original(&self) -> Body<'r> {
+        if self.hidden_attributes.is_empty() && self.hidden_blocks.is_empty() {
             return self.original.clone();
         }
-        let mut taken = self.extended(&Schema::new());
+        let mut taken = self.extended(&BodySchema::new());
         let (content, rest) = self.original.partial_content(&taken, &mut Vec::new());
-        let hidden = |block: &Block<'r>| block.labels.first().is_some_and(|label| self.hides(&label.text));
-        if content.blocks_of(DYNAMIC).all(hidden) {
+        let is_hidden = |block: &Block<'r>| block.labels.first().is_some_and(|label| self.hides(&label.text));
+        if content.blocks_of(DYNAMIC).all(is_hidden) {
             return rest;
         }
         taken.blocks.retain(|block| block.name != DYNAMIC);
         self.original.partial_content(&taken, &mut Vec::new()).1
     }
 
-    pub(super) fn content(&self, schema: &Schema, faults: &mut Faults) -> Content<'r> {
-        let raw = self.original.content(&self.extended(schema), faults);
-        let blocks = self.expand(schema, raw.blocks, false, faults);
-        Content { attributes: self.attributes(raw.attributes), blocks, missing_item: raw.missing_item }
-    }
-
-    pub(super) fn partial_content(&self, schema: &Schema, faults: &mut Faults) -> (Content<'r>, Body<'r>) {
-        // What is left over is found in the whole again: `dynamic` blocks of other types are still in it.
-        let (raw, _) = self.original.partial_content(&self.extended(schema), faults);
-        let blocks = self.expand(schema, raw.blocks, true, faults);
-        let content = Content { attributes: self.attributes(raw.attributes), blocks, missing_item: raw.missing_item };
-        let mut rest = self.clone();
-        rest.attributes.extend(schema.attributes.iter().map(|attribute| attribute.name.clone()));
-        rest.blocks.extend(schema.blocks.iter().cloned());
-        (content, Body(Kind::Expanded(Rc::new(rest))))
-    }
-
-    /// What is asked for, with `dynamic` blocks and what is hidden, so that neither is unexpected.
-    fn extended(&self, schema: &Schema) -> Schema {
+    /// Returns `schema` with `dynamic` blocks and the hidden items, so that they are not unexpected.
+    fn extended(&self, schema: &BodySchema) -> BodySchema {
         let mut extended = schema.clone();
         extended.add_block(DYNAMIC.to_owned(), vec!["type".to_owned()]);
-        for block in self.blocks.iter().filter(|block| schema.block_of(&block.name).is_none()) {
+        for block in self.hidden_blocks.iter().filter(|block| schema.block_of(&block.name).is_none()) {
             extended.add_block(block.name.clone(), block.labels.clone());
         }
-        for name in &self.attributes {
+        for name in &self.hidden_attributes {
             extended.add_attribute(name.clone(), false);
         }
         extended
     }
 
-    fn attributes(&self, raw: Attributes<'r>) -> Attributes<'r> {
-        let seen = raw.into_iter().filter(|(name, _)| !self.attributes.contains(*name));
-        match &self.iterators {
-            None => seen.collect(),
-            Some(iterators) => seen
-                .map(|(name, attribute)| {
-                    let expr = attribute.expr.clone().iterated(iterators);
-                    (name, Attribute { expr, ..attribute })
-                })
-                .collect(),
+    /// The attributes that are not hidden, which see the iterators.
+    fn visible(&self, mut attributes: Attributes<'r>) -> Attributes<'r> {
+        attributes.retain(|name, _| !self.hidden_attributes.contains(*name));
+        if let Some(iterators) = &self.iterators {
+            for attribute in attributes.values_mut() {
+                attribute.expr = attribute.expr.clone().iterated(iterators);
+            }
         }
+        attributes
     }
 
     fn hides(&self, name: &str) -> bool {
-        self.blocks.iter().any(|block| block.name == name)
+        self.hidden_blocks.iter().any(|block| block.name == name)
     }
 
-    fn expand(&self, schema: &Schema, raw: Vec<Block<'r>>, partial: bool, faults: &mut Faults) -> Vec<Block<'r>> {
+    /// Expands the `dynamic` blocks of the raw content.
+    fn expanded(
+        &self,
+        schema: &BodySchema,
+        raw: Content<'r>,
+        complete: bool,
+        diagnostics: &mut DiagnosticList,
+    ) -> Content<'r> {
         let mut blocks = Vec::new();
-        for block in raw {
+        for block in raw.blocks {
             if block.name != DYNAMIC {
                 if !self.hides(&block.name) {
                     let body = self.child(block.body, self.iterators.clone());
@@ -144,202 +148,195 @@ impl<'r> Expanded<'r> {
             }
             let Some(label) = block.labels.first().filter(|label| !self.hides(&label.text)) else { continue };
             match schema.block_of(&label.text) {
-                Some(wanted) => self.expand_block(wanted, &block, label, &mut blocks, faults),
-                None if partial => {}
+                Some(wanted) => self.expand_block(wanted, &block, label, &mut blocks, diagnostics),
+                None if !complete => {}
                 None => {
                     let detail = format!("Blocks of type `{}` are not expected here.", label.text);
-                    let place = Place { source: block.source, span: label.range };
-                    let error = place.put(structure("Unsupported block type", detail));
-                    faults.push(error.with_suggestion(&label.text, schema.block_names()));
+                    let error = structure("Unsupported block type", detail);
+                    let location = Location { source: block.source, span: label.range };
+                    diagnostics.push(location.label(error).with_suggestion(&label.text, schema.block_names()));
                 }
             }
         }
-        blocks
+        Content { attributes: self.visible(raw.attributes), blocks, missing_item: raw.missing_item }
     }
 
-    /// Adds the blocks that a `dynamic` block stands for.
+    /// Adds the blocks of a `dynamic` block.
     fn expand_block(
         &self,
         wanted: &BlockSchema,
         block: &Block<'r>,
         label: &Label,
         blocks: &mut Vec<Block<'r>>,
-        faults: &mut Faults,
+        diagnostics: &mut DiagnosticList,
     ) {
-        let Some(dynamic) = self.read(wanted, block, label, faults) else { return };
+        let Some(dynamic) = self.dynamic(wanted, block, label, diagnostics) else { return };
         if !dynamic.collection.is_known() {
             let unknown = self.context.arena().unknown(Type::Dynamic);
-            let made = self.make(&dynamic, unknown, unknown, faults);
-            blocks.extend(made.map(|block| Block { body: Body(Kind::Unknown(Rc::new(block.body))), ..block }));
+            let made = self.block(&dynamic, unknown, unknown, diagnostics);
+            blocks.extend(made.map(|block| Block { body: block.body.unknown(), ..block }));
             return;
         }
-        let Some(elements) = self.context.attempt(
-            faults,
+        let elements = self.context.attempt(
+            diagnostics,
             |cx| elements(cx, dynamic.collection),
-            |what| mistyped("Invalid dynamic for_each value", &*what.message),
-        ) else {
-            return;
-        };
-        for (key, value) in elements {
-            // Blocks are made of more than values are: each is paid for before the next is made.
+            |wrong| mistyped(INVALID_FOR_EACH, &*wrong.message),
+        );
+        for (key, value) in elements.into_iter().flatten() {
+            // A block is larger than an element, so each is paid for before the next is made.
             let paid = self.context.with_cx(|cx| cx.spend(1).and_then(|()| cx.charge(size_of::<Block<'_>>())));
             if let Err(limit) = paid {
-                return self.context.stop(limit, faults);
+                return self.context.stop(limit, diagnostics);
             }
-            blocks.extend(self.make(&dynamic, key, value, faults));
+            blocks.extend(self.block(&dynamic, key, value, diagnostics));
         }
     }
 
-    /// What a `dynamic` block says; nothing where it is wrong.
-    fn read(&self, wanted: &BlockSchema, block: &Block<'r>, label: &Label, faults: &mut Faults) -> Option<Dynamic<'r>> {
-        let schema = Schema::new().required("for_each").optional("iterator").block("content", &[]);
+    /// Reads the arguments of a `dynamic` block. Returns `None` after an error.
+    fn dynamic(
+        &self,
+        wanted: &BlockSchema,
+        block: &Block<'r>,
+        label: &Label,
+        diagnostics: &mut DiagnosticList,
+    ) -> Option<Dynamic<'r>> {
+        let schema = BodySchema::new().required("for_each").optional("iterator").block("content", &[]);
         let schema = if wanted.labels.is_empty() { schema } else { schema.required("labels") };
-        let before = faults.len();
-        let said = block.body.content(&schema, faults);
-        if faults.len() > before {
+        let before = diagnostics.len();
+        let content = block.body.content(&schema, diagnostics);
+        if diagnostics.len() > before {
             return None;
         }
-        let for_each = &said.attributes.get("for_each")?.expr;
-        let (collection, marks) = for_each.evaluate(&self.context, faults).unmarked();
-        if faults.len() > before {
+        let for_each = &content.attributes.get("for_each")?.expr;
+        let (collection, marks) = for_each.evaluate(&self.context, diagnostics).unmarked();
+        if diagnostics.len() > before {
             return None;
         }
-        if let Some(why) = not_iterable(self.context.arena(), collection) {
-            faults.push(for_each.place().put(mistyped("Invalid dynamic for_each value", why)));
+        if let Some(error) = not_iterable(self.context.arena(), collection) {
+            diagnostics.push(for_each.location().label(error));
             return None;
         }
-        let iterator = match said.attributes.get("iterator") {
-            Some(attribute) => self.iterator(&attribute.expr, faults)?,
+        let iterator = match content.attributes.get("iterator") {
+            Some(attribute) => self.iterator(&attribute.expr, diagnostics)?,
             None => self.context.arena().copy_str(&wanted.name),
         };
-        let labels = match said.attributes.get("labels") {
-            Some(attribute) => self.labels(wanted, &attribute.expr, faults)?,
+        let labels = match content.attributes.get("labels") {
+            Some(attribute) => labels(wanted, &attribute.expr, diagnostics)?,
             None => Vec::new(),
         };
-        let content = self.content_block(&said, faults)?;
-        let (source, name) = (block.place(), wanted.name.clone());
-        Some(Dynamic { name, source, type_range: label.range, collection, marks, iterator, labels, content })
+        let content = content_block(&content, diagnostics)?;
+        let (location, name) = (block.location(), wanted.name.clone());
+        Some(Dynamic { name, location, type_range: label.range, collection, marks, iterator, labels, content })
     }
 
-    fn iterator(&self, expr: &Expression<'r>, faults: &mut Faults) -> Option<&'r str> {
+    fn iterator(&self, expr: &Expression<'r>, diagnostics: &mut DiagnosticList) -> Option<&'r str> {
         let name = expr.keyword();
         if name.is_none() {
-            let error = mistyped("Invalid dynamic iterator name", "An iterator is named by one name alone.");
-            faults.push(expr.place().put(error));
+            let error = mistyped("Invalid dynamic iterator name", "The name of an iterator must be a single name.");
+            diagnostics.push(expr.location().label(error));
         }
         name.map(|name| self.context.arena().copy_str(&name))
     }
 
-    fn labels(&self, wanted: &BlockSchema, expr: &Expression<'r>, faults: &mut Faults) -> Option<Vec<Expression<'r>>> {
-        let Some(labels) = expr.static_list() else {
-            faults.push(expr.place().put(mistyped("Invalid expression", "The labels are a list of expressions.")));
-            return None;
-        };
-        let detail = format!("Blocks of type `{}` have {} labels.", wanted.name, wanted.labels.len());
-        let (summary, place) = match labels.get(wanted.labels.len()) {
-            Some(extra) => ("Extraneous dynamic block label", extra.place()),
-            None if labels.len() < wanted.labels.len() => ("Insufficient dynamic block labels", expr.place()),
-            None => return Some(labels),
-        };
-        faults.push(place.put(structure(summary, detail)));
-        None
-    }
-
-    fn content_block(&self, said: &Content<'r>, faults: &mut Faults) -> Option<Body<'r>> {
-        match said.blocks.as_slice() {
-            [content] => Some(content.body.clone()),
-            [_, extra, ..] => {
-                let detail = "A `dynamic` block has one `content` block, which says what is in each block.";
-                faults.push(extra.place().put(structure("Extraneous dynamic content block", detail)));
-                None
-            }
-            [] => {
-                let detail = "A `dynamic` block has a `content` block, which says what is in each block.";
-                let error = structure("Missing dynamic content block", detail);
-                faults.push(super::content::put(said.missing_item, error));
-                None
-            }
-        }
-    }
-
-    /// The block for an element.
-    fn make(&self, dynamic: &Dynamic<'r>, key: Value<'r>, value: Value<'r>, faults: &mut Faults) -> Option<Block<'r>> {
+    /// Makes the block of an element.
+    fn block(
+        &self,
+        dynamic: &Dynamic<'r>,
+        key: Value<'r>,
+        value: Value<'r>,
+        diagnostics: &mut DiagnosticList,
+    ) -> Option<Block<'r>> {
         let mut iterators = self.iterators.as_deref().cloned().unwrap_or_default();
         iterators.values.push((dynamic.iterator, self.context.arena().map(&[("key", key), ("value", value)])));
         iterators.marks.extend(dynamic.marks);
         iterators.marks.sort_unstable();
         iterators.marks.dedup();
-        let iterators = Rc::new(iterators);
         let context = iterators.within(&self.context);
-        let labels = dynamic.labels.iter().map(|label| self.label(label, &context, faults));
+        let labels = dynamic.labels.iter().map(|label| block_label(label, &context, diagnostics));
         Some(Block {
             name: dynamic.name.clone(),
             labels: labels.collect::<Option<Vec<_>>>()?,
-            body: self.child(dynamic.content.clone(), Some(iterators)),
-            source: dynamic.source.source,
-            def_range: dynamic.source.span,
+            body: self.child(dynamic.content.clone(), Some(Rc::new(iterators))),
+            source: dynamic.location.source,
+            def_range: dynamic.location.span,
             type_range: dynamic.type_range,
         })
     }
 
-    fn label(&self, expr: &Expression<'r>, context: &Context<'r>, faults: &mut Faults) -> Option<Label> {
-        let before = faults.len();
-        let value = expr.evaluate(context, faults);
-        if faults.len() > before {
-            return None;
-        }
-        let wrong = |why: &str| {
-            let detail = format!("This cannot be the label of a block: {why}.");
-            expr.place().put(mistyped("Invalid dynamic block label", detail))
-        };
-        let text =
-            context.attempt(faults, |cx| convert(cx, value, &Type::String), |what| wrong(&what.message))?.unmarked().0;
-        match text.as_str() {
-            Some(text) => return Some(Label { text: text.to_owned(), range: expr.range() }),
-            None if text.is_null() => faults.push(wrong("it is null")),
-            None => faults.push(wrong("it is not known yet")),
-        }
-        None
-    }
-
-    /// A body of a block in this one.
+    /// Expands the body of a block in this one.
     fn child(&self, body: Body<'r>, iterators: Option<Rc<Iterators<'r>>>) -> Body<'r> {
         let context = match &iterators {
             Some(iterators) => iterators.within(&self.context),
             None => self.context.clone(),
         };
-        expanded(body, context, iterators)
+        Self::of(body, context, iterators)
     }
 }
 
-/// Why a value cannot be gone over.
-pub(in crate::dialect::hcl) fn not_iterable<'r>(arena: &'r crate::value::Arena, value: Value<'r>) -> Option<String> {
-    if value.is_null() {
-        return Some("It is null, and must be a collection.".into());
+/// Reads the `labels` of a `dynamic` block.
+fn labels<'r>(
+    wanted: &BlockSchema,
+    expr: &Expression<'r>,
+    diagnostics: &mut DiagnosticList,
+) -> Option<Vec<Expression<'r>>> {
+    let Some(labels) = expr.static_list() else {
+        let error = mistyped("Invalid expression", "The labels must be a list of expressions.");
+        diagnostics.push(expr.location().label(error));
+        return None;
+    };
+    let (summary, location) = match labels.get(wanted.labels.len()) {
+        Some(extra) => ("Extraneous dynamic block label", extra.location()),
+        None if labels.len() < wanted.labels.len() => ("Insufficient dynamic block labels", expr.location()),
+        None => return Some(labels),
+    };
+    let detail = format!("The number of labels of a `{}` block must be {}.", wanted.name, wanted.labels.len());
+    diagnostics.push(location.label(structure(summary, detail)));
+    None
+}
+
+/// Returns the `content` block of a `dynamic` block.
+fn content_block<'r>(content: &Content<'r>, diagnostics: &mut DiagnosticList) -> Option<Body<'r>> {
+    let detail = "A `dynamic` block must have one `content` block, the content of each block.";
+    diagnostics.push(match content.blocks.as_slice() {
+        [content] => return Some(content.body.clone()),
+        [_, extra, ..] => extra.location().label(structure("Extraneous dynamic content block", detail)),
+        [] => locate(content.missing_item, structure("Missing dynamic content block", detail)),
+    });
+    None
+}
+
+/// Evaluates a label of a block.
+fn block_label<'r>(expr: &Expression<'r>, context: &Context<'r>, diagnostics: &mut DiagnosticList) -> Option<Label> {
+    let before = diagnostics.len();
+    let value = expr.evaluate(context, diagnostics);
+    if diagnostics.len() > before {
+        return None;
     }
+    let error = |reason: &str| {
+        let detail = format!("This value cannot be the label of a block: {reason}.");
+        expr.location().label(mistyped("Invalid dynamic block label", detail))
+    };
+    let convert = context.attempt(diagnostics, |cx| convert(cx, value, &Type::String), |wrong| error(&wrong.message));
+    let text = convert?.unmarked().0;
+    match text.as_str() {
+        Some(text) => return Some(Label { text: text.to_owned(), range: expr.range() }),
+        None if text.is_null() => diagnostics.push(error("it is null")),
+        None => diagnostics.push(error("it is not known yet")),
+    }
+    None
+}
+
+const INVALID_FOR_EACH: &str = "Invalid dynamic for_each value";
+
+/// Returns the error of a `for_each` value that is not iterable.
+pub fn not_iterable<'r>(arena: &'r Arena, value: Value<'r>) -> Option<Box<Diagnostic>> {
     if value.elements().is_some() || value.entries().is_some() {
         return None;
     }
-    match value.type_in(arena) {
-        Type::Dynamic | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Tuple(_) | Type::Object(_) => None,
-        other => Some(format!("It is a {}, and must be a collection.", constraint_name(&other))),
-    }
-}
-
-/// `content`, of whose values nothing is known.
-pub(super) fn unknown<'r>(content: Content<'r>) -> Content<'r> {
-    let hide = |block: Block<'r>| Block { body: Body(Kind::Unknown(Rc::new(block.body.clone()))), ..block };
-    Content {
-        attributes: unknown_attributes(content.attributes),
-        blocks: content.blocks.into_iter().map(hide).collect(),
-        ..content
-    }
-}
-
-/// `attributes`, of whose values nothing is known.
-pub(super) fn unknown_attributes<'r>(attributes: Attributes<'r>) -> Attributes<'r> {
-    let hide = |(name, attribute): (_, Attribute<'r>)| {
-        (name, Attribute { expr: attribute.expr.clone().unknown(), ..attribute })
+    let found = match value.type_in(arena) {
+        _ if value.is_null() => "null".into(),
+        Type::Dynamic | Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Tuple(_) | Type::Object(_) => return None,
+        other => format!("a {}", constraint_name(&other)),
     };
-    attributes.into_iter().map(hide).collect()
+    Some(mistyped(INVALID_FOR_EACH, format!("The value is {found}, but must be a collection.")))
 }

@@ -1,65 +1,75 @@
 //! Several bodies as one.
 
-use super::content::{Attribute, Attributes, Content};
-use super::faults::{duplicate_argument, missing_argument};
-use super::{Body, Faults, Schema};
+use super::content::{BodySource, Split};
+use super::errors::{duplicate_argument, missing_argument};
+use super::{Attribute, Attributes, Body, BodySchema, Content, DiagnosticList, Location};
 
-pub(super) fn content<'r>(bodies: &[Body<'r>], schema: &Schema, faults: &mut Faults) -> Content<'r> {
-    collected(bodies, schema, faults, |body, schema, faults| body.content(schema, faults))
-}
+/// Bodies that are read as one.
+#[derive(Debug)]
+struct MergedBody<'r>(Vec<Body<'r>>);
 
-pub(super) fn partial_content<'r>(
-    bodies: &[Body<'r>],
-    schema: &Schema,
-    faults: &mut Faults,
-) -> (Content<'r>, Body<'r>) {
-    let mut left = Vec::new();
-    let content = collected(bodies, schema, faults, |body, schema, faults| {
-        let (content, rest) = body.partial_content(schema, faults);
-        left.push(rest);
-        content
-    });
-    (content, Body::merged(left))
-}
-
-/// What all bodies have together. Any of them may bring what is required.
-fn collected<'r>(
-    bodies: &[Body<'r>],
-    schema: &Schema,
-    faults: &mut Faults,
-    mut ask: impl FnMut(&Body<'r>, &Schema, &mut Faults) -> Content<'r>,
-) -> Content<'r> {
-    let mut optional = schema.clone();
-    optional.attributes.iter_mut().for_each(|attribute| attribute.required = false);
-    let missing_item = bodies.first().and_then(Body::missing_item);
-    let mut whole = Content { attributes: Attributes::new(), blocks: Vec::new(), missing_item };
-    for body in bodies {
-        let part = ask(body, &optional, faults);
-        add(&mut whole.attributes, part.attributes, faults);
-        whole.blocks.extend(part.blocks);
+impl<'r> Body<'r> {
+    /// Creates a body without content.
+    pub fn empty() -> Self {
+        Self::merged([])
     }
-    for wanted in schema.attributes.iter().filter(|wanted| wanted.required) {
-        if !whole.attributes.contains_key(wanted.name.as_str()) {
-            faults.push(missing_argument(&wanted.name, None));
+
+    /// Merges bodies in their order. An argument that two of them set is an error of the content.
+    pub fn merged(bodies: impl IntoIterator<Item = Body<'r>>) -> Self {
+        let mut parts = Vec::new();
+        for body in bodies {
+            match body.source().parts() {
+                Some(inner) => parts.extend_from_slice(inner),
+                None => parts.push(body),
+            }
         }
+        Self::of(MergedBody(parts))
     }
-    whole
 }
 
-pub(super) fn just_attributes<'r>(bodies: &[Body<'r>], faults: &mut Faults) -> Attributes<'r> {
-    let mut whole = Attributes::new();
-    for body in bodies {
-        let part = body.just_attributes(faults);
-        add(&mut whole, part, faults);
+impl<'r> BodySource<'r> for MergedBody<'r> {
+    /// Any of the bodies may set a required argument.
+    fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
+        let mut optional = schema.clone();
+        optional.attributes.iter_mut().for_each(|attribute| attribute.required = false);
+        let (mut attributes, mut blocks, mut rests) = (Attributes::new(), Vec::new(), Vec::new());
+        for body in &self.0 {
+            let (part, rest) = body.source().split(&optional, complete, diagnostics);
+            add(&mut attributes, part.attributes, diagnostics);
+            blocks.extend(part.blocks);
+            rests.push(rest);
+        }
+        for wanted in schema.attributes.iter().filter(|wanted| wanted.required) {
+            if !attributes.contains_key(wanted.name.as_str()) {
+                diagnostics.push(missing_argument(&wanted.name, None));
+            }
+        }
+        (Content { attributes, blocks, missing_item: self.missing_item() }, Body::merged(rests))
     }
-    whole
+
+    fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
+        let mut whole = Attributes::new();
+        for body in &self.0 {
+            let part = body.just_attributes(diagnostics);
+            add(&mut whole, part, diagnostics);
+        }
+        whole
+    }
+
+    fn missing_item(&self) -> Option<Location<'r>> {
+        self.0.first()?.missing_item()
+    }
+
+    fn parts(&self) -> Option<&[Body<'r>]> {
+        Some(&self.0)
+    }
 }
 
-/// Adds the attributes of another body; of a name the first one counts.
-fn add<'r>(whole: &mut Attributes<'r>, part: Attributes<'r>, faults: &mut Faults) {
+/// Adds the attributes of another body. The first of a name counts.
+fn add<'r>(whole: &mut Attributes<'r>, part: Attributes<'r>, diagnostics: &mut DiagnosticList) {
     for (name, attribute) in part {
-        match whole.get(name).map(Attribute::name_place) {
-            Some(before) => faults.push(duplicate_argument(name, before, attribute.name_place())),
+        match whole.get(name).map(Attribute::name_location) {
+            Some(before) => diagnostics.push(duplicate_argument(name, before, attribute.name_location())),
             None => {
                 whole.insert(name, attribute);
             }

@@ -1,135 +1,160 @@
-//! Bodies of the native syntax.
+//! Files and bodies of the native syntax.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
 
-use indexmap::IndexMap;
-
-use super::content::{Attribute, Attributes, Block, Content, Label, Place};
-use super::faults::{
-    extraneous_label, missing_argument, missing_label, structure, unsupported_argument, unsupported_block,
+use super::compiled::CompiledSet;
+use super::content::{BodySource, Split};
+use super::errors::{label_count, missing_argument, structure, unsupported_argument, unsupported_block};
+use super::{
+    Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
+    Location,
 };
-use super::schema::BlockSchema;
-use super::{Expression, Faults, File, Kind, Schema};
-use crate::dialect::hcl::syntax::tree::{self, BodyId, Tree};
-use crate::text::Span;
+use crate::diagnostics::{Diagnostic, Result};
+use crate::dialect::hcl::compile::Compiler;
+use crate::dialect::hcl::executable::Executable;
+use crate::dialect::hcl::syntax::tree::{self, BodyId, Expr, ExprId, Tree};
+use crate::text::{Source, Span};
+use crate::value::Value;
 
-/// A body of a tree, and the items of it that were taken already.
+/// A parsed file. Its expressions are compiled when the first of them is evaluated.
+#[derive(Debug)]
+pub(in crate::dialect::hcl) struct NativeFile {
+    tree: Tree,
+    root: BodyId,
+    compiler: Compiler,
+    /// The values of attributes.
+    values: OnceLock<Result<CompiledSet<ExprId>>>,
+    /// The parts of constructors and calls.
+    parts: OnceLock<Result<CompiledSet<ExprId>>>,
+}
+
+impl NativeFile {
+    pub fn new(tree: Tree, root: BodyId, compiler: Compiler) -> Self {
+        Self { tree, root, compiler, values: OnceLock::new(), parts: OnceLock::new() }
+    }
+
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The root body.
+    pub fn root(&self) -> BodyId {
+        self.root
+    }
+
+    pub fn compiler(&self) -> &Compiler {
+        &self.compiler
+    }
+
+    pub fn source(&self) -> &Arc<Source> {
+        self.tree.source()
+    }
+
+    /// Evaluates an expression.
+    pub fn evaluate<'r>(&'r self, id: ExprId, context: &Context<'r>, diagnostics: &mut DiagnosticList) -> Value<'r> {
+        context.run(self.chunk(id), diagnostics)
+    }
+
+    /// Compiles one expression.
+    pub fn compile_alone(&self, id: ExprId) -> Result<Executable> {
+        self.compiler.expressions(&self.tree, &[id])
+    }
+
+    fn chunk(&self, id: ExprId) -> Result<Option<(&Executable, u32)>> {
+        let compile = |ids: &[_]| self.compiler.expressions(&self.tree, ids);
+        let values = self.values.get_or_init(|| CompiledSet::new(self.attribute_values(), compile));
+        if let Some(chunk) = values.as_ref().map_err(Clone::clone)?.chunk(id) {
+            return Ok(Some(chunk));
+        }
+        let parts = self.parts.get_or_init(|| CompiledSet::new(self.constructor_parts(), compile));
+        Ok(parts.as_ref().map_err(Clone::clone)?.chunk(id))
+    }
+
+    fn attribute_values(&self) -> Vec<ExprId> {
+        let bodies = (0..).map_while(|at| self.tree.body(BodyId(at)));
+        bodies.flat_map(|body| body.attributes.iter().map(|attribute| attribute.expr)).collect()
+    }
+
+    /// The expressions that static analysis can return: items of tuples, keys and values of objects, and arguments.
+    fn constructor_parts(&self) -> Vec<ExprId> {
+        let mut parts = Vec::new();
+        for at in 0..self.tree.len() {
+            match self.tree.expr(ExprId(at)) {
+                Expr::Tuple(run) => parts.extend_from_slice(self.tree.ids(run)),
+                Expr::Call(call) => parts.extend_from_slice(self.tree.ids(call.args)),
+                Expr::Object(run) => {
+                    parts.extend(self.tree.entries(run).iter().flat_map(|entry| [entry.key, entry.value]));
+                }
+                _ => {}
+            }
+        }
+        parts
+    }
+}
+
+/// A body of a tree.
 #[derive(Debug, Clone)]
-pub(super) struct Body<'r> {
-    file: &'r File,
+pub(super) struct NativeBody<'r> {
+    file: &'r NativeFile,
     id: BodyId,
-    hidden: Option<Rc<Hidden>>,
+    /// The names of attributes that were taken.
+    hidden_attributes: HashSet<String>,
+    /// The types of blocks that were taken.
+    hidden_blocks: HashSet<String>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Hidden {
-    attributes: HashSet<String>,
-    blocks: HashSet<String>,
-}
-
-impl<'r> Body<'r> {
-    pub(super) fn new(file: &'r File, id: BodyId) -> Self {
-        Self { file, id, hidden: None }
+impl<'r> NativeBody<'r> {
+    pub fn new(file: &'r NativeFile, id: BodyId) -> Self {
+        Self { file, id, hidden_attributes: HashSet::new(), hidden_blocks: HashSet::new() }
     }
 
     fn tree(&self) -> &'r Tree {
         self.file.tree()
     }
 
-    fn attributes(&self) -> &'r [tree::Attribute] {
-        self.tree().body(self.id).map_or(&[], |body| &body.attributes)
+    fn location(&self, span: Span) -> Location<'r> {
+        Location { source: self.file.source(), span }
     }
 
-    fn blocks(&self) -> &'r [tree::Block] {
-        self.tree().body(self.id).map_or(&[], |body| &body.blocks)
+    /// The attributes that were not taken.
+    fn attributes(&self) -> impl Iterator<Item = (&'r str, &'r tree::Attribute)> {
+        let (tree, body) = (self.tree(), self.tree().body(self.id));
+        let attributes = body.map_or(&[][..], |body| &body.attributes).iter();
+        attributes.map(|of| (tree.str(of.name), of)).filter(|(name, _)| !self.hidden_attributes.contains(*name))
     }
 
-    fn place(&self, span: Span) -> Place<'r> {
-        Place { source: self.tree().source(), span }
+    /// The blocks that were not taken.
+    fn blocks(&self) -> impl Iterator<Item = (&'r str, &'r tree::Block)> {
+        let (tree, body) = (self.tree(), self.tree().body(self.id));
+        let blocks = body.map_or(&[][..], |body| &body.blocks).iter();
+        blocks.map(|of| (tree.str(of.name), of)).filter(|(name, _)| !self.hidden_blocks.contains(*name))
     }
 
-    pub(super) fn missing_item(&self) -> Place<'r> {
-        let start = self.tree().body(self.id).map_or(0, |body| body.span.start);
-        self.place(Span::new(start, start))
-    }
-
-    pub(super) fn content(&self, schema: &Schema, faults: &mut Faults) -> Content<'r> {
-        let (content, rest) = self.partial_content(schema, faults);
-        for attribute in self.attributes() {
-            let name = self.tree().str(attribute.name);
-            if !rest.hides_attribute(name) {
-                let names = schema.attributes.iter().map(|attribute| attribute.name.as_str());
-                let free = names.filter(|name| !content.attributes.contains_key(name));
-                faults.push(unsupported_argument(name, schema, free, self.place(attribute.name_span)));
-            }
+    /// Reports the content, which `schema` does not have. `set` are the attributes that it has.
+    fn report(&self, schema: &BodySchema, set: &Attributes<'r>, diagnostics: &mut DiagnosticList) {
+        for (name, attribute) in self.attributes() {
+            let unset = schema.attribute_names().filter(|name| !set.contains_key(name));
+            diagnostics.push(unsupported_argument(name, schema, unset, self.location(attribute.name_span)));
         }
-        for block in self.blocks() {
-            let name = self.tree().str(block.name);
-            if !rest.hides_block(name) {
-                faults.push(unsupported_block(name, schema, self.place(block.name_span)));
-            }
-        }
-        content
-    }
-
-    pub(super) fn partial_content(&self, schema: &Schema, faults: &mut Faults) -> (Content<'r>, Self) {
-        let mut hidden = self.hidden.as_deref().cloned().unwrap_or_default();
-        let attributes = self.wanted_attributes(schema, &mut hidden, faults);
-        let blocks = self.wanted_blocks(schema, faults);
-        hidden.blocks.extend(schema.block_names().map(str::to_owned));
-        let content = Content { attributes, blocks, missing_item: Some(self.missing_item()) };
-        (content, Self { hidden: Some(Rc::new(hidden)), ..self.clone() })
-    }
-
-    fn wanted_attributes(&self, schema: &Schema, hidden: &mut Hidden, faults: &mut Faults) -> Attributes<'r> {
-        let required: HashSet<&str> = schema.attributes.iter().map(|wanted| wanted.name.as_str()).collect();
-        let there = self.attributes().iter().filter_map(|attribute| {
-            let name = self.tree().str(attribute.name);
-            (required.contains(name) && !hidden.attributes.contains(name)).then(|| (name, self.attribute(attribute)))
-        });
-        let attributes: Attributes<'r> = there.collect();
-        for wanted in &schema.attributes {
-            if attributes.contains_key(wanted.name.as_str()) {
-                hidden.attributes.insert(wanted.name.clone());
-            } else if wanted.required {
-                faults.push(missing_argument(&wanted.name, Some(self.missing_item())));
-            }
-        }
-        attributes
-    }
-
-    fn attribute(&self, attribute: &tree::Attribute) -> Attribute<'r> {
-        Attribute {
-            name: self.tree().str(attribute.name),
-            expr: Expression::new(self.file, attribute.expr),
-            range: attribute.span,
-            name_range: attribute.name_span,
+        for (name, block) in self.blocks() {
+            diagnostics.push(unsupported_block(name, schema, self.location(block.name_span)));
         }
     }
 
-    fn wanted_blocks(&self, schema: &Schema, faults: &mut Faults) -> Vec<Block<'r>> {
-        let mut blocks = Vec::new();
-        for block in self.blocks() {
-            let name = self.tree().str(block.name);
-            if let Some(wanted) = schema.block_of(name).filter(|_| !self.hides_block(name)) {
-                match self.wrong_labels(block, wanted) {
-                    Some(fault) => faults.push(fault),
-                    None => blocks.push(self.block(name, block)),
-                }
-            }
-        }
-        blocks
+    fn attribute(&self, name: &'r str, attribute: &tree::Attribute) -> Attribute<'r> {
+        let expr = Expression::native(self.file, attribute.expr);
+        Attribute { name, expr, range: attribute.span, name_range: attribute.name_span }
     }
 
-    /// What is wrong with the number of a block's labels.
-    fn wrong_labels(&self, block: &tree::Block, wanted: &BlockSchema) -> Option<Box<crate::diagnostics::Diagnostic>> {
-        let (given, header) = (block.labels.len(), block.name_span.to(block.open));
-        if let Some(extra) = block.labels.get(wanted.labels.len()) {
-            return Some(extraneous_label(&wanted.name, &wanted.labels, self.place(extra.span), header));
-        }
-        let missing = wanted.labels.get(given)?;
-        Some(missing_label(&wanted.name, &wanted.labels, missing, self.place(block.open), header))
+    /// Returns the error of a block with the wrong number of labels.
+    fn label_error(&self, block: &tree::Block, BlockSchema { name, labels }: &BlockSchema) -> Option<Box<Diagnostic>> {
+        let (summary, span) = match (block.labels.get(labels.len()), labels.get(block.labels.len())) {
+            (Some(extra), _) => (format!("Extraneous label for {name}"), extra.span),
+            (None, Some(missing)) => (format!("Missing {missing} for {name}"), block.open),
+            (None, None) => return None,
+        };
+        Some(label_count(summary, name, labels, self.location(span), block.name_span.to(block.open)))
     }
 
     fn block(&self, name: &str, block: &tree::Block) -> Block<'r> {
@@ -138,28 +163,52 @@ impl<'r> Body<'r> {
         Block {
             name: name.to_owned(),
             labels: block.labels.iter().map(label).collect(),
-            body: super::Body(Kind::Native(Self::new(self.file, block.body))),
-            source: self.tree().source(),
+            body: Body::of(Self::new(self.file, block.body)),
+            source: self.file.source(),
             def_range: block.name_span.to(last),
             type_range: block.name_span,
         }
     }
+}
 
-    pub(super) fn just_attributes(&self, faults: &mut Faults) -> Attributes<'r> {
-        if let Some(block) = self.blocks().iter().find(|block| !self.hides_block(self.tree().str(block.name))) {
-            let summary = format!("Unexpected `{}` block", self.tree().str(block.name));
-            faults.push(self.place(block.name_span).put(structure(summary, "No blocks are allowed here.")));
+impl<'r> BodySource<'r> for NativeBody<'r> {
+    fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
+        let (mut rest, missing_item) = (self.clone(), self.missing_item());
+        let names: HashSet<&str> = schema.attribute_names().collect();
+        let wanted = self.attributes().filter(|(name, _)| names.contains(name));
+        let attributes: Attributes<'r> = wanted.map(|(name, of)| (name, self.attribute(name, of))).collect();
+        for wanted in &schema.attributes {
+            if attributes.contains_key(wanted.name.as_str()) {
+                rest.hidden_attributes.insert(wanted.name.clone());
+            } else if wanted.required {
+                diagnostics.push(missing_argument(&wanted.name, missing_item));
+            }
         }
-        let attributes = self.attributes().iter().map(|attribute| (self.tree().str(attribute.name), attribute));
-        let there = attributes.filter(|(name, _)| !self.hides_attribute(name));
-        there.map(|(name, attribute)| (name, self.attribute(attribute))).collect::<IndexMap<_, _>>()
+        let mut blocks = Vec::new();
+        for (name, block) in self.blocks() {
+            match schema.block_of(name).map(|wanted| self.label_error(block, wanted)) {
+                Some(Some(error)) => diagnostics.push(error),
+                Some(None) => blocks.push(self.block(name, block)),
+                None => {}
+            }
+        }
+        rest.hidden_blocks.extend(schema.block_names().map(str::to_owned));
+        if complete {
+            rest.report(schema, &attributes, diagnostics);
+        }
+        (Content { attributes, blocks, missing_item }, Body::of(rest))
     }
 
-    fn hides_attribute(&self, name: &str) -> bool {
-        self.hidden.as_ref().is_some_and(|hidden| hidden.attributes.contains(name))
+    fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
+        if let Some((name, block)) = self.blocks().next() {
+            let error = structure(format!("Unexpected `{name}` block"), "Blocks are not allowed here.");
+            diagnostics.push(self.location(block.name_span).label(error));
+        }
+        self.attributes().map(|(name, attribute)| (name, self.attribute(name, attribute))).collect()
     }
 
-    fn hides_block(&self, name: &str) -> bool {
-        self.hidden.as_ref().is_some_and(|hidden| hidden.blocks.contains(name))
+    fn missing_item(&self) -> Option<Location<'r>> {
+        let start = self.tree().body(self.id).map_or(0, |body| body.span.start);
+        Some(self.location(Span::new(start, start)))
     }
 }

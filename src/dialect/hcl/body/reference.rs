@@ -1,18 +1,16 @@
-//! Variables that expressions name.
+//! Variables in expressions.
 
 use std::sync::Arc;
 
-use super::content::Place;
-use super::{Context, Expression};
-use crate::dialect::hcl::semantics::number_of;
+use super::{Context, Expression, Location};
+use crate::dialect::hcl::evaluation::literal_number;
 use crate::dialect::hcl::syntax::analysis;
-use crate::dialect::hcl::syntax::parser::{Traversal, TraversalStep};
-use crate::dialect::hcl::syntax::tree::{StepKind, Tree};
+use crate::dialect::hcl::syntax::tree::{StepKind, Traversal, TraversalStep, Tree};
 use crate::dialect::hcl::values::traverse;
 use crate::text::{Source, Span};
 use crate::value::Value;
 
-/// A variable that an expression names, with the constant steps behind it.
+/// A variable in an expression, with the constant steps that follow it.
 #[derive(Debug, Clone)]
 pub struct Reference<'r> {
     source: &'r Arc<Source>,
@@ -23,69 +21,70 @@ pub struct Reference<'r> {
 /// A step of a [`Reference`].
 #[derive(Debug, Clone, Copy)]
 pub enum Step<'r> {
-    /// The variable itself.
+    /// The variable.
     Root(&'r str),
     /// An attribute.
     Attr(&'r str),
-    /// An index: text or a number.
+    /// An index, a string or a number.
     Index(Value<'r>),
-    /// Any number of elements.
+    /// A splat.
     Splat,
 }
 
 impl<'r> Expression<'r> {
-    /// The variables that it names, in the order of the source.
+    /// The variables, in source order.
     pub fn variables(&self) -> Vec<Reference<'r>> {
-        let (source, mut own) = (self.place().source, Vec::new());
+        let (source, mut references) = (self.location().source, Vec::new());
         self.each_native(|tree, root| {
             let found = analysis::variables(tree, root).into_iter();
             let found = found.filter_map(|id| analysis::absolute_traversal(tree, id));
-            own.extend(found.map(|traversal| Reference { source, tree, traversal }));
+            references.extend(found.map(|traversal| Reference { source, tree, traversal }));
         });
-        own.retain(|reference| !self.iterates(reference.root()));
-        own
+        references.retain(|reference| !self.has_iterator(reference.root()));
+        references
     }
 }
 
 impl<'r> Reference<'r> {
-    /// The variable's name.
+    /// The name of the variable.
     pub fn root(&self) -> &'r str {
         self.tree.str(self.traversal.root)
     }
 
-    /// The steps with their places, the variable itself first.
-    pub fn steps(&self, context: &Context<'r>) -> Vec<(Step<'r>, Place<'r>)> {
+    /// The steps with their locations. The first is the variable.
+    pub fn steps(&self, context: &Context<'r>) -> Vec<(Step<'r>, Location<'r>)> {
         let tree = self.tree;
         let kind = |step: &TraversalStep| match step.kind {
             Some(StepKind::Attr(name)) => Step::Attr(tree.str(name)),
             Some(StepKind::Key(key)) => Step::Index(context.arena().borrowed_text(tree.str(key))),
-            Some(StepKind::Number(digits)) => Step::Index(context.with_cx(|cx| number_of(cx, tree.str(digits)))),
+            Some(StepKind::Number(digits)) => Step::Index(context.with_cx(|cx| literal_number(cx, tree.str(digits)))),
             None => Step::Splat,
         };
         let steps = self.traversal.steps.iter().map(|step| (kind(step), self.at(step.span)));
         std::iter::once((Step::Root(self.root()), self.at(self.traversal.root_span))).chain(steps).collect()
     }
 
-    /// From the name to the last step.
-    pub fn place(&self) -> Place<'r> {
+    /// The location from the name to the last step.
+    pub fn location(&self) -> Location<'r> {
         let last = self.traversal.steps.last().map_or(self.traversal.root_span, |step| step.span);
         self.at(self.traversal.root_span.to(last))
     }
 
-    /// What it names, where the context has that.
+    /// Returns the value, if the context has it.
     pub fn value(&self, context: &Context<'r>) -> Option<Value<'r>> {
         let mut value = context.variables().get(self.root())?;
         for (step, _) in self.steps(context).iter().skip(1) {
-            value = match *step {
-                Step::Attr(name) => context.with_cx(|cx| traverse::attribute(cx, value, name)).ok()?.ok()?,
-                Step::Index(key) => context.with_cx(|cx| traverse::index(cx, value, key)).ok()?.ok()?,
-                Step::Root(_) | Step::Splat => return None,
-            };
+            let next = context.with_cx(|cx| match *step {
+                Step::Attr(name) => traverse::attribute(cx, value, name).ok(),
+                Step::Index(key) => traverse::index(cx, value, key).ok(),
+                Step::Root(_) | Step::Splat => None,
+            });
+            value = next?.ok()?;
         }
         Some(value)
     }
 
-    fn at(&self, span: Span) -> Place<'r> {
-        Place { source: self.source, span }
+    fn at(&self, span: Span) -> Location<'r> {
+        Location { source: self.source, span }
     }
 }

@@ -1,58 +1,105 @@
-//! Arguments as the bodies take them, and answers as they make them.
+//! Arguments as the types that function bodies take, and texts as results.
 
-use crate::diagnostics::Code;
+use std::cell::Cell;
+
 use crate::dialect::hcl::values::{Fault, Outcome, number_of};
 use crate::function::Cx;
-use crate::stdlib::bignum::MACHINE;
 use crate::stdlib::strings::nfc;
-use crate::value::{BigNum, Type, Value};
+use crate::value::{BigNum, Capsule, CapsuleContent, Extended, Type, Value};
 
-fn argument<'v>(args: &[Value<'v>], at: usize) -> Value<'v> {
-    args.get(at).copied().unwrap_or(Value::Null)
+/// The arguments of a call, taken in order.
+pub(in crate::dialect::hcl) struct Arguments<'a, 'v> {
+    pub(super) cx: &'a Cx<'v>,
+    values: &'a [Value<'v>],
+    taken: Cell<usize>,
 }
 
-/// Argument `at`, which is a text.
-pub(super) fn text<'v>(args: &[Value<'v>], at: usize) -> Outcome<&'v str> {
-    argument(args, at).as_str().ok_or_else(|| Fault::argument(at, "a string is required"))
+impl<'a, 'v> Arguments<'a, 'v> {
+    pub(in crate::dialect::hcl) fn new(cx: &'a Cx<'v>, values: &'a [Value<'v>]) -> Self {
+        Self { cx, values, taken: Cell::new(0) }
+    }
+
+    /// Takes the next argument: its index and its value.
+    pub(super) fn next(&self) -> Outcome<(usize, Value<'v>)> {
+        let at = self.taken.replace(self.taken.get() + 1);
+        let value = self.values.get(at).ok_or_else(|| self.cx.arity())?;
+        Ok((at, *value))
+    }
+
+    /// Returns the arguments that have not been taken.
+    pub(in crate::dialect::hcl) fn rest(&self) -> &'a [Value<'v>] {
+        self.values.get(self.taken.get()..).unwrap_or(&[])
+    }
 }
 
-/// Argument `at`, which is a number.
-pub(super) fn number(args: &[Value<'_>], at: usize) -> Outcome<BigNum> {
-    number_of(argument(args, at)).ok_or_else(|| Fault::argument(at, "a number is required"))
+/// A type that a body takes as an argument.
+pub(in crate::dialect::hcl) trait FromArguments<'v>: Sized {
+    /// Takes the next argument.
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self>;
 }
 
-/// Argument `at`, which is a whole number of 64 bits.
-pub(super) fn whole(args: &[Value<'_>], at: usize) -> Outcome<i64> {
-    let whole = number(args, at)?.to_i64();
+impl<'v> FromArguments<'v> for Value<'v> {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        Ok(arguments.next()?.1)
+    }
+}
+
+impl<'v> FromArguments<'v> for &'v str {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        let (at, value) = arguments.next()?;
+        value.as_str().ok_or_else(|| Fault::argument(at, "a string is required"))
+    }
+}
+
+/// The bytes of a string.
+impl<'v> FromArguments<'v> for &'v [u8] {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        <&str>::take(arguments).map(str::as_bytes)
+    }
+}
+
+impl FromArguments<'_> for BigNum {
+    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+        let (at, value) = arguments.next()?;
+        number(value, at)
+    }
+}
+
+impl FromArguments<'_> for i64 {
+    fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
+        let (at, value) = arguments.next()?;
+        whole(value, at)
+    }
+}
+
+impl<'v> FromArguments<'v> for Type<'v> {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        let (at, value) = arguments.next()?;
+        match value.extended() {
+            Some(Extended::Capsule(Capsule { content: CapsuleContent::Type(ty), .. })) => Ok(*ty),
+            _ => Err(Fault::argument(at, "a type is required")),
+        }
+    }
+}
+
+/// Returns argument `at` as a number.
+pub(super) fn number(value: Value<'_>, at: usize) -> Outcome<BigNum> {
+    number_of(value).ok_or_else(|| Fault::argument(at, "a number is required"))
+}
+
+/// Returns argument `at` as a 64-bit integer.
+pub(super) fn whole(value: Value<'_>, at: usize) -> Outcome<i64> {
+    let whole = number(value, at)?.to_i64();
     whole.ok_or_else(|| Fault::wrong("a whole number between -9223372036854775808 and 9223372036854775807 is required"))
 }
 
-/// A text as an answer. Texts of the language are in normal form C.
-pub(super) fn answer<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
+/// Makes a string value. Strings of the language are in normal form C.
+pub(super) fn string<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     Ok(cx.text(&nfc(text))?)
 }
 
-/// A list of texts as an answer.
-pub(super) fn answers<'v, 't>(cx: &Cx<'v>, texts: impl Iterator<Item = &'t str>) -> Outcome<Value<'v>> {
-    let texts: Vec<_> = texts.map(|text| answer(cx, text)).collect::<Outcome<_>>()?;
+/// Makes a list of strings.
+pub(super) fn string_list<'v, 't>(cx: &Cx<'v>, texts: impl Iterator<Item = &'t str>) -> Outcome<Value<'v>> {
+    let texts: Vec<_> = texts.map(|text| string(cx, text)).collect::<Outcome<_>>()?;
     Ok(cx.arena().typed(Type::List(&Type::String), cx.list(&texts)?))
-}
-
-/// A count or another small number as an answer: of the precision of a machine's integer.
-pub(super) fn count<'v>(cx: &Cx<'v>, count: i64) -> Outcome<Value<'v>> {
-    answer_number(cx, BigNum::of_int(count, MACHINE))
-}
-
-/// A number as an answer.
-pub(super) fn answer_number<'v>(cx: &Cx<'v>, number: BigNum) -> Outcome<Value<'v>> {
-    cx.charge(size_of::<BigNum>())?;
-    Ok(cx.arena().number(number))
-}
-
-/// The result of something that reaches a limit or else refuses what it was given.
-pub(super) fn limited<T>(result: crate::diagnostics::Result<T>) -> Outcome<T> {
-    result.map_err(|error| match error.code {
-        Code::BadArgument => Fault::wrong(error.message.clone()),
-        _ => Fault::Limit(error),
-    })
 }

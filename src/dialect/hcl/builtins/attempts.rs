@@ -1,111 +1,101 @@
-//! `try`, `can` and `convert`: functions that look at an argument's errors, or at a type.
+//! `try`, `can` and `convert`: functions that take the errors of an argument, or a type.
 
+use super::arguments::{Arguments, FromArguments};
+use super::table::functions;
 use crate::dialect::hcl::values::convert::convert;
 use crate::dialect::hcl::values::types::type_of;
 use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
 use crate::function::{Cx, Note, Noted};
-use crate::positional;
-use crate::value::{CapsuleContent, Extended, Type, Value};
+use crate::value::{Type, Value};
 
-positional! {
-    /// What an expression gives where it may fail, and what it is as another type.
+functions! {
+    /// Functions of expressions that can fail, and conversion to any type.
     pub(super) static ATTEMPTS:
     "try" (... expressions: Any [null unknown dynamic marked errors]) -> Any or null = first_that_succeeds,
-        "The value of the first expression without an error." ["try({}.baz, \"fallback\")" => "\"fallback\""];
+        "Returns the value of the first expression without an error." ["try({}.baz, \"fallback\")" => "\"fallback\""];
     "can" (expression: Any [null unknown dynamic marked errors]) -> Bool or null = succeeds,
-        "Whether an expression has no error." ["can({}.baz)" => "false"];
-    "convert" (value: Any [null dynamic], type: Any [constraint]) -> {wanted_type} or null = converted,
-        "The value as one of a type, which is written as in a declaration." ["convert(\"1\", number)" => "1"];
+        "Returns `true` if the expression has no error." ["can({}.baz)" => "false"];
+    "convert" (value: Any [null dynamic], type: Any [constraint]) -> {converted_type} or null = converted,
+        "Converts a value to a type, which is written as in a declaration." ["convert(\"1\", number)" => "1"];
 }
 
-/// Each argument with what was noted while it was evaluated; nothing of that counts for the program any more.
-fn noted<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Vec<(Value<'v>, Vec<Note<'v>>)>> {
-    let (pairs, _) = args.as_chunks::<2>();
-    let place = |value: &Value<'v>| match value {
-        Value::Int(place) => usize::try_from(*place).map_err(|_| Fault::from(cx.arity())),
-        _ => Err(cx.arity().into()),
-    };
-    let mut noted = Vec::with_capacity(pairs.len());
-    for [before, value] in pairs.iter().rev() {
-        noted.push((*value, cx.notes().take(place(before)?)));
+/// The value of an expression and what its evaluation noted.
+struct Attempt<'v> {
+    value: Value<'v>,
+    notes: Vec<Note<'v>>,
+}
+
+impl<'v> Attempt<'v> {
+    /// Takes the notes of the last argument off the run. `before` is the number of notes before its evaluation.
+    fn of(cx: &Cx<'v>, before: Value<'v>, value: Value<'v>) -> Outcome<Self> {
+        let Value::Int(before) = before else { return Err(cx.arity().into()) };
+        let before = usize::try_from(before).map_err(|_| cx.arity())?;
+        Ok(Self { value, notes: cx.notes().take(before) })
     }
-    noted.reverse();
-    Ok(noted)
+
+    fn failed(&self) -> bool {
+        self.notes.iter().any(|note| matches!(note.what, Noted::Error(..)))
+    }
 }
 
-fn failed(notes: &[Note<'_>]) -> bool {
-    notes.iter().any(|note| matches!(note.what, Noted::Error(..)))
+impl<'v> FromArguments<'v> for Attempt<'v> {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        let ((_, before), (_, value)) = (arguments.next()?, arguments.next()?);
+        Self::of(arguments.cx, before, value)
+    }
 }
 
 fn first_that_succeeds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let attempts = noted(cx, args)?;
-    for (value, notes) in &attempts {
-        if failed(notes) {
-            continue;
-        }
-        // Whatever is not known yet may still fail, or turn out to be of another type.
+    let last_first = args.as_chunks::<2>().0.iter().rev();
+    let attempts = last_first.map(|[before, value]| Attempt::of(cx, *before, *value)).collect::<Outcome<Vec<_>>>()?;
+    if let Some(Attempt { value, .. }) = attempts.iter().rev().find(|attempt| !attempt.failed()) {
+        // An unknown value may still fail, or turn out to have another type.
         return Ok(if is_wholly_known(cx, *value)? { *value } else { cx.arena().unknown(Type::Dynamic) });
     }
+    if attempts.is_empty() {
+        return Err(Fault::wrong("at least one argument is required"));
+    }
     let mut why = String::from("no expression succeeds");
-    for note in attempts.iter().flat_map(|(_, notes)| notes) {
+    for note in attempts.iter().rev().flat_map(|attempt| &attempt.notes) {
         let Noted::Error(error, _) = &note.what else { continue };
         cx.charge(error.message.len() + 2)?;
         why.push_str("; ");
         why.push_str(&error.message);
     }
-    Err(Fault::wrong(if attempts.is_empty() { "at least one argument is required".to_owned() } else { why }))
+    Err(Fault::wrong(why))
 }
 
-fn succeeds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let attempts = noted(cx, args)?;
-    let (value, notes) = attempts.first().ok_or_else(|| Fault::wrong("one argument is required"))?;
+fn succeeds<'v>(cx: &Cx<'v>, attempt: Attempt<'v>) -> Outcome<Value<'v>> {
     Ok(match () {
-        () if failed(notes) => Value::Bool(false),
-        () if is_wholly_known(cx, *value)? => Value::Bool(true),
+        () if attempt.failed() => Value::Bool(false),
+        () if is_wholly_known(cx, attempt.value)? => Value::Bool(true),
         () => cx.arena().unknown(Type::Bool),
     })
 }
 
-fn wanted<'v>(args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    match args.get(1).and_then(Value::extended) {
-        Some(Extended::Capsule(capsule)) => match capsule.content {
-            CapsuleContent::Type(ty) => Ok(ty),
-            CapsuleContent::Opaque | CapsuleContent::Text(_) => Err(Fault::argument(1, "a type is required")),
-        },
-        _ => Err(Fault::argument(1, "a type is required")),
-    }
+fn converted_type<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Type<'v>> {
+    type_of(cx, converted(cx, value, ty)?)
 }
 
-fn wanted_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_of(cx, converted(cx, args)?)
-}
-
-fn converted<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let value = args.first().copied().unwrap_or(Value::Null);
-    convert(cx, value, &wanted(args)?).map_err(|fault| match fault {
-        Fault::Wrong(mut wrong) => {
-            wrong.argument = Some(0);
-            Fault::Wrong(wrong)
-        }
-        limit => limit,
-    })
+fn converted<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Value<'v>> {
+    convert(cx, value, &ty).map_err(|fault| fault.of_argument(0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::diagnostics::Code;
-    use crate::dialect::hcl::testing::with_cx;
+    use crate::dialect::hcl::test_support::with_cx;
     use crate::function::Subject;
-    use crate::value::Capsule;
+    use crate::value::{Capsule, CapsuleContent, Extended};
 
-    /// Notes an error and gives what the argument's value then is.
+    /// Notes an error and returns the value of an expression that failed.
     fn fail<'v>(cx: &Cx<'v>) -> Value<'v> {
         cx.note_error(cx.fault(Code::UndefinedVariable, "nope"), Subject::Whole);
         cx.arena().faulty(Type::Dynamic)
     }
 
-    fn place<'v>(cx: &Cx<'v>) -> Value<'v> {
+    fn before<'v>(cx: &Cx<'v>) -> Value<'v> {
         Value::uint(cx.notes().count() as u64)
     }
 
@@ -113,26 +103,30 @@ mod tests {
     fn the_first_argument_without_errors_is_the_answer_and_no_error_is_left() {
         with_cx(|cx| {
             fail(cx);
-            let args = [place(cx), fail(cx), place(cx), Value::Int(2), place(cx), fail(cx)];
+            let args = [before(cx), fail(cx), before(cx), Value::Int(2), before(cx), fail(cx)];
             assert!(matches!(first_that_succeeds(cx, &args), Ok(Value::Int(2))));
             assert_eq!(cx.notes().count(), 1);
-            let args = [place(cx), fail(cx), place(cx), fail(cx)];
+            let args = [before(cx), fail(cx), before(cx), fail(cx)];
             let Err(Fault::Wrong(wrong)) = first_that_succeeds(cx, &args) else { panic!("all fail") };
             assert_eq!(wrong.message, "no expression succeeds; nope; nope");
             assert_eq!((wrong.argument, cx.notes().count()), (None, 1));
             let unknown = cx.arena().list(&[cx.arena().unknown(Type::Bool)]);
-            let answer = first_that_succeeds(cx, &[place(cx), unknown, place(cx), Value::Int(2)]).unwrap();
+            let answer = first_that_succeeds(cx, &[before(cx), unknown, before(cx), Value::Int(2)]).unwrap();
             assert!(answer.as_unknown().is_some_and(|unknown| unknown.ty == Type::Dynamic && !unknown.faulty));
             assert!(first_that_succeeds(cx, &[]).is_err());
         });
     }
 
+    fn can<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+        succeeds(cx, Attempt::take(&Arguments::new(cx, args))?)
+    }
+
     #[test]
     fn can_says_whether_there_are_errors() {
         with_cx(|cx| {
-            assert!(matches!(succeeds(cx, &[place(cx), fail(cx)]), Ok(Value::Bool(false))));
-            assert!(matches!(succeeds(cx, &[place(cx), Value::Null]), Ok(Value::Bool(true))));
-            let unknown = succeeds(cx, &[place(cx), cx.arena().unknown(Type::String)]).unwrap();
+            assert!(matches!(can(cx, &[before(cx), fail(cx)]), Ok(Value::Bool(false))));
+            assert!(matches!(can(cx, &[before(cx), Value::Null]), Ok(Value::Bool(true))));
+            let unknown = can(cx, &[before(cx), cx.arena().unknown(Type::String)]).unwrap();
             assert!(!unknown.is_known());
             assert_eq!(cx.notes().count(), 0);
         });
@@ -143,9 +137,10 @@ mod tests {
         with_cx(|cx| {
             let content = CapsuleContent::Type(Type::Number);
             let number = cx.arena().extended(Extended::Capsule(Capsule { name: "type", id: 0, content }));
-            assert!(matches!(converted(cx, &[cx.arena().text("1"), number]), Ok(Value::Int(1))));
-            assert!(matches!(converted(cx, &[cx.arena().text("a"), number]), Err(Fault::Wrong(_))));
-            assert!(matches!(converted(cx, &[Value::Int(1), Value::Int(2)]), Err(Fault::Wrong(_))));
+            let convert = |value, ty| converted(cx, value, Type::take(&Arguments::new(cx, &[ty]))?);
+            assert!(matches!(convert(cx.arena().text("1"), number), Ok(Value::Int(1))));
+            assert!(matches!(convert(cx.arena().text("a"), number), Err(Fault::Wrong(_))));
+            assert!(matches!(convert(Value::Int(1), Value::Int(2)), Err(Fault::Wrong(_))));
         });
     }
 }

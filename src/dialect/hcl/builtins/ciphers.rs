@@ -1,39 +1,38 @@
-//! Functions of ciphers: hashes of passwords, and texts that were encrypted.
+//! Password hashes and decryption.
 
 use base64::Engine as _;
 use bcrypt::{BASE_64, bcrypt};
 
-use super::arguments::{answer, text, whole};
+use super::arguments::{string, whole};
 use super::encodings::from_base64;
+use super::table::functions;
 use crate::dialect::hcl::values::{Fault, Outcome};
 use crate::function::Cx;
-use crate::positional;
 use crate::stdlib::rsa::PrivateKey;
 use crate::value::Value;
 
-positional! {
-    /// Functions of ciphers, all of them OpenTofu's.
+functions! {
+    /// Cryptographic functions of OpenTofu.
     pub(super) static CIPHERS:
     "bcrypt" (str: String, ... cost: Number) -> String = hash_password, needs RANDOM,
-        "A hash of a password, made with Blowfish and a random salt. Each one more of cost, which is 10 else, doubles the work."
+        "Hashes a password with bcrypt and a random salt. The cost is 10 by default; each further step doubles the work."
         ["length(bcrypt(\"secret\", 4))" => "60", "substr(bcrypt(\"secret\", 5), 0, 7)" => "\"$2a$05$\""];
     "rsadecrypt" (ciphertext: String, privatekey: String) -> String = decrypt,
-        "The text that was encrypted for a private key in PEM (RSA, padded by PKCS #1 v1.5) and written in base64."
+        "Decrypts base64-encoded ciphertext with a private key in PEM format (RSA, PKCS #1 v1.5 padding)."
         ["can(rsadecrypt(\"aGVsbG8=\", \"no key\"))" => "false"];
 }
 
-/// What the cost is where none is given, or one that is too small.
+/// Cost used by default and in place of a cost that is too small.
 const COST: u32 = 10;
 
-/// Bytes of a password that count; a longer one is refused.
+/// Maximum length of a password in bytes.
 const PASSWORD: usize = 72;
 
-fn hash_password<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let password = text(args, 0)?;
-    let cost = match args.len() {
-        1 => i64::from(COST),
-        2 => whole(args, 1)?,
-        _ => return Err(Fault::wrong("no more than two arguments are taken")),
+fn hash_password<'v>(cx: &Cx<'v>, password: &str, cost: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let cost = match cost {
+        [] => i64::from(COST),
+        [cost] => whole(*cost, 1)?,
+        _ => return Err(Fault::wrong("expected at most two arguments")),
     };
     if cost > 31 {
         return Err(Fault::wrong(format!("the cost is {cost}, more than 31")));
@@ -42,30 +41,28 @@ fn hash_password<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     if password.len() > PASSWORD {
         return Err(Fault::wrong(format!("the password is longer than {PASSWORD} bytes")));
     }
-    // Two keys are set up for each unit of work, each with 521 blocks to encrypt.
+    // Each unit of work sets up two keys, and each key encrypts 521 blocks.
     cx.spend(1 << (cost + 10))?;
     let salt = fastrand::u128(..).to_be_bytes();
-    answer(cx, &password_hash(password, cost, salt))
+    string(cx, &password_hash(password, cost, salt))
 }
 
-/// The hash in its usual form: its kind, the cost, the salt and what came out.
+/// Returns the hash in modular crypt format: algorithm, cost, salt and digest.
 fn password_hash(password: &str, cost: u32, salt: [u8; 16]) -> String {
-    // The password ends with a zero where there is room for it.
+    // The key is the password with a final zero byte, if that fits.
     let key: Vec<u8> = password.bytes().chain([0]).take(PASSWORD).collect();
     let hash = bcrypt(cost, salt, &key);
     format!("$2a${cost:02}${}{}", BASE_64.encode(salt), BASE_64.encode(hash.get(..23).unwrap_or(&hash)))
 }
 
-fn decrypt<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let (encrypted, key) = (text(args, 0)?, text(args, 1)?);
-    let encrypted = from_base64(cx, encrypted)?.ok_or_else(|| Fault::argument(0, "the text is not base64"))?;
+fn decrypt<'v>(cx: &Cx<'v>, encrypted: &str, key: &str) -> Outcome<Value<'v>> {
+    let encrypted = from_base64(cx, encrypted).map_err(|fault| fault.of_argument(0))?;
     cx.charge(key.len() * 2)?;
     let key = PrivateKey::from_pem(key).map_err(|why| Fault::argument(1, why.to_string()))?;
     let limbs = key.bits() / 64;
     cx.spend(key.bits() * limbs * limbs / 4)?;
     let decrypted = key.decrypt(&encrypted).map_err(|why| Fault::wrong(why.to_string()))?;
-    let text = std::str::from_utf8(&decrypted).map_err(|_| Fault::wrong("what was encrypted is no text in UTF-8"))?;
-    answer(cx, text)
+    string(cx, std::str::from_utf8(&decrypted).map_err(|_| Fault::wrong("the decrypted bytes are not valid UTF-8"))?)
 }
 
 #[cfg(test)]

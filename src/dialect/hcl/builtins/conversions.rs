@@ -1,126 +1,76 @@
-//! Functions that convert to a type, and those that choose among values.
+//! Functions that convert to a type, and functions that pick one of several values.
 
-use super::parts::{Kind, named};
+use super::collections::type_name;
+use super::table::functions;
 use crate::dialect::hcl::values::convert::{conversion_exists, convert};
 use crate::dialect::hcl::values::mismatch::mismatch;
-use crate::dialect::hcl::values::types::{constraint_name, same_type, type_of, types_of};
+use crate::dialect::hcl::values::types::{constraint_name, same_type, shallow_type, type_of, types_of};
 use crate::dialect::hcl::values::unify::unified_type;
 use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::Cx;
-use crate::positional;
+use crate::function::{Cx, fitting};
 use crate::value::{Type, Value};
 
-positional! {
-    /// Functions that convert and choose, as only OpenTofu has them.
+functions! {
+    /// Conversions and `coalesce` of OpenTofu.
     pub(super) static OPENTOFU_CONVERSIONS:
-    "tostring" (v: Any [null dynamic marked]) -> {string_type} or null = to_string,
-        "A value as text." ["tostring(1.5)" => "\"1.5\"", "tostring(true)" => "\"true\""];
-    "tonumber" (v: Any [null dynamic marked]) -> {number_type} or null = to_number,
-        "A value as a number." ["tonumber(\"1.50\")" => "1.5"];
-    "tobool" (v: Any [null dynamic marked]) -> {bool_type} or null = to_bool,
-        "A value as a boolean." ["tobool(\"true\")" => "true"];
-    "tolist" (v: Any [null dynamic marked]) -> {list_type} or null = to_list,
-        "A sequence or set as a list, whose elements are of one type." ["tolist([1, \"a\"])" => "[\"1\", \"a\"]"];
-    "toset" (v: Any [null dynamic marked]) -> {set_type} or null = to_set,
-        "A sequence as a set: each value once, all of one type." ["toset([\"b\", \"a\", \"b\"])" => "[\"a\", \"b\"]"];
-    "tomap" (v: Any [null dynamic marked]) -> {map_type} or null = to_map,
-        "An object as a map, whose values are of one type." ["tomap({a = 1, b = \"c\"})" => "{a = \"1\", b = \"c\"}"];
+    "tostring" (v: Any [null dynamic marked]) -> {type_to [Type::String]} or null = value_to [Type::String],
+        "Converts a value to a string." ["tostring(1.5)" => "\"1.5\"", "tostring(true)" => "\"true\""];
+    "tonumber" (v: Any [null dynamic marked]) -> {type_to [Type::Number]} or null = value_to [Type::Number],
+        "Converts a value to a number." ["tonumber(\"1.50\")" => "1.5"];
+    "tobool" (v: Any [null dynamic marked]) -> {type_to [Type::Bool]} or null = value_to [Type::Bool],
+        "Converts a value to a boolean." ["tobool(\"true\")" => "true"];
+    "tolist" (v: Any [null dynamic marked]) -> {type_to [Type::List(&Type::Dynamic)]} or null
+        = value_to [Type::List(&Type::Dynamic)],
+        "Converts a tuple or set to a list with one element type." ["tolist([1, \"a\"])" => "[\"1\", \"a\"]"];
+    "toset" (v: Any [null dynamic marked]) -> {type_to [Type::Set(&Type::Dynamic)]} or null
+        = value_to [Type::Set(&Type::Dynamic)],
+        "Converts a tuple or list to a set, which drops duplicates." ["toset([\"b\", \"a\", \"b\"])" => "[\"a\", \"b\"]"];
+    "tomap" (v: Any [null dynamic marked]) -> {type_to [Type::Map(&Type::Dynamic)]} or null
+        = value_to [Type::Map(&Type::Dynamic)],
+        "Converts an object to a map with one element type." ["tomap({a = 1, b = \"c\"})" => "{a = \"1\", b = \"c\"}"];
     "coalesce" (... vals: Any [null unknown dynamic]) -> Any = coalesce_text,
-        "The first value that is neither null nor empty text." ["coalesce(\"\", null, \"a\")" => "\"a\""];
+        "Returns the first value that is neither null nor the empty string." ["coalesce(\"\", null, \"a\")" => "\"a\""];
 }
 
-positional! {
-    /// Functions that choose, as OpenTofu has not or has otherwise.
+functions! {
+    /// `assertnotnull` and `coalesce` of the standard library.
     pub(super) static STANDARD_CONVERSIONS:
-    "assertnotnull" (v: Any) -> {same} = itself,
-        "The value, which must not be null." ["assertnotnull(1)" => "1"];
+    "assertnotnull" (v: Any) -> {type_of} = itself,
+        "Returns the value, which must not be null." ["assertnotnull(1)" => "1"];
     "coalesce" (... vals: Any [null unknown dynamic]) -> Any = coalesce,
-        "The first value that is not null." ["coalesce(null, \"\")" => "\"\""];
+        "Returns the first value that is not null." ["coalesce(null, \"\")" => "\"\""];
 }
 
-/// The type that `wanted` is for a value, where there is a conversion to it.
-fn type_to<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Type<'v>) -> Outcome<Type<'v>> {
-    let [value] = args else { return Err(cx.arity().into()) };
-    let from = type_of(cx, *value)?;
+/// Returns `wanted` if a conversion from the type of `value` exists.
+fn type_to<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: Type<'v>) -> Outcome<Type<'v>> {
+    let from = type_of(cx, value)?;
     if same_type(cx, &from, &wanted)? || conversion_exists(cx, &from, &wanted, true)? {
         return Ok(wanted);
     }
     Err(Fault::argument(0, mismatch(cx, &from, &wanted)?))
 }
 
-fn value_to<'v>(cx: &Cx<'v>, args: &[Value<'v>], wanted: Type<'v>) -> Outcome<Value<'v>> {
-    let [value] = args else { return Err(cx.arity().into()) };
-    match convert(cx, *value, &wanted) {
-        Err(Fault::Wrong(_)) => Err(unconvertible(cx, *value, &wanted)?),
-        done => done,
-    }
+fn value_to<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: Type<'v>) -> Outcome<Value<'v>> {
+    fitting(convert(cx, value, &wanted))?.map_or_else(|| Err(unconvertible(cx, value, &wanted)?), Ok)
 }
 
-/// Why `value` does not convert. What carries marks is not told.
+/// Explains why `value` does not convert, without revealing a marked value.
 fn unconvertible<'v>(cx: &Cx<'v>, value: Value<'v>, wanted: &Type<'v>) -> Outcome<Fault> {
-    let hint = match (Kind::of(value), wanted) {
-        (Kind::String, Type::Bool) => "; only \"true\" and \"false\" are one",
-        (Kind::String, Type::Number) => "; it must be the decimal digits of a number",
+    let hint = match (shallow_type(cx, value), wanted) {
+        (Type::String, Type::Bool) => "; only \"true\" and \"false\" are allowed",
+        (Type::String, Type::Number) => "; expected the decimal digits of a number",
         _ => "",
     };
     let what = match value.as_str() {
         Some(text) if text.len() <= 64 => format!("{text:?}"),
-        _ => format!("this {}", named(cx, value)?),
+        _ => format!("this {}", type_name(cx, value)?),
     };
     Ok(Fault::argument(0, format!("cannot convert {what} to {}{hint}", constraint_name(wanted))))
 }
 
-fn string_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_to(cx, args, Type::String)
-}
-
-fn to_string<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    value_to(cx, args, Type::String)
-}
-
-fn number_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_to(cx, args, Type::Number)
-}
-
-fn to_number<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    value_to(cx, args, Type::Number)
-}
-
-fn bool_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_to(cx, args, Type::Bool)
-}
-
-fn to_bool<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    value_to(cx, args, Type::Bool)
-}
-
-fn list_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_to(cx, args, Type::List(&Type::Dynamic))
-}
-
-fn to_list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    value_to(cx, args, Type::List(&Type::Dynamic))
-}
-
-fn set_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_to(cx, args, Type::Set(&Type::Dynamic))
-}
-
-fn to_set<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    value_to(cx, args, Type::Set(&Type::Dynamic))
-}
-
-fn map_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    type_to(cx, args, Type::Map(&Type::Dynamic))
-}
-
-fn to_map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    value_to(cx, args, Type::Map(&Type::Dynamic))
-}
-
 fn coalesce_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     let common = unified_type(cx, &types_of(cx, args)?, true)?;
-    common.ok_or_else(|| Fault::wrong("there is no one type for all arguments"))
+    common.ok_or_else(|| Fault::wrong("the arguments have no common type"))
 }
 
 fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
@@ -135,11 +85,8 @@ fn coalesce<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
 fn coalesce_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     let ty = coalesce_type(cx, args)?;
     for arg in args {
-        let value = match convert(cx, *arg, &ty) {
-            // The reference passes over what does not convert, as over null.
-            Err(Fault::Wrong(_)) => continue,
-            converted => converted?,
-        };
+        // Like the reference, skips a value that does not convert.
+        let Some(value) = fitting(convert(cx, *arg, &ty))? else { continue };
         if !value.is_known() {
             return Ok(cx.arena().unknown(ty));
         }
@@ -147,15 +94,9 @@ fn coalesce_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
             return Ok(value);
         }
     }
-    Err(Fault::wrong("all arguments are null or empty text"))
+    Err(Fault::wrong("all arguments are null or empty strings"))
 }
 
-fn same<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [value] = args else { return Err(cx.arity().into()) };
-    type_of(cx, *value)
-}
-
-fn itself<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [value] = args else { return Err(cx.arity().into()) };
-    Ok(*value)
+fn itself<'v>(_: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
+    Ok(value)
 }

@@ -1,115 +1,118 @@
 //! Functions of maps and objects.
 
-use super::parts::{Kind, element_of, items, marked_as, named};
+use std::collections::BTreeMap;
+
+use super::collections::{element_of, is_sequence, items, marked_as, type_name, type_of_list};
+use super::table::functions;
 use crate::dialect::hcl::values::convert::convert;
 use crate::dialect::hcl::values::elements::{list_of, map_of};
-use crate::dialect::hcl::values::types::{same_type, type_of, types_of};
+use crate::dialect::hcl::values::types::{same_type, shallow_type, type_of, types_of};
 use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
-use crate::function::Cx;
-use crate::positional;
+use crate::function::{Cx, fitting};
 use crate::value::{Attribute, Map, Type, Value};
 
-positional! {
-    /// Functions of maps and objects.
+functions! {
+    /// Map functions of the standard library and OpenTofu.
     pub(super) static MAPS:
     "keys" (inputMap: Any [unknown marked]) -> Any = keys,
-        "The keys of a map, or the names of an object's attributes, sorted."
+        "Returns the keys of a map, or the attribute names of an object, sorted."
         ["keys({b = 1, a = 2})" => "[\"a\", \"b\"]"];
     "values" (mapping: Any [marked]) -> {values_type} = values,
-        "The values of a map or object, sorted by their keys." ["values({b = 1, a = 2})" => "[2, 1]"];
+        "Returns the values of a map or object, sorted by key." ["values({b = 1, a = 2})" => "[2, 1]"];
     "merge" (... maps: Any [null dynamic marked]) -> {merge_type} = merge,
-        "All entries of several maps or objects; of a key that comes twice the last value counts."
+        "Merges maps or objects. The last value of a key wins."
         ["merge({a = 1, b = 2}, {b = 3})" => "{a = 1, b = 3}", "merge()" => "{}"];
     "zipmap" (keys: (list String) [marked], values: Any [marked]) -> {zipmap_type} = zipmap,
-        "A map of these keys, each with the value at its place in a list; from a tuple of values an object."
+        "Makes a map of a list of keys and a list of values, or an object of a tuple of values."
         ["zipmap([\"a\", \"b\"], [1, true])" => "{a = 1, b = true}"];
 }
 
-positional! {
-    /// Functions of maps that only OpenTofu has, or has otherwise.
+functions! {
+    /// Map functions of OpenTofu.
     pub(super) static OPENTOFU_MAPS:
     "lookup" (inputMap: Any [marked], key: String [marked], ... default: Any [null unknown dynamic marked])
         -> {lookup_type} or null = lookup,
-        "The value of a key in a map or object; where there is none, the default, if one is given."
+        "Returns the value of a key in a map or object, or the default if the key is missing."
         ["lookup({a = 1}, \"a\", 0)" => "1", "lookup({a = 1}, \"b\", 0)" => "0"];
     "transpose" (values: (map (list String))) -> (map (list String)) = transpose,
-        "A map of lists turned around: each text that is in a list, with the sorted keys of the lists it is in."
+        "Swaps the keys and values of a map of lists: each string gets the sorted keys of the lists that contain it."
         ["transpose({a = [\"x\", \"y\"], b = [\"x\"]})" => "{x = [\"a\", \"b\"], y = [\"a\"]}"];
 }
 
-positional! {
-    /// Functions of maps that OpenTofu has otherwise.
+functions! {
+    /// Map functions of the standard library.
     pub(super) static STANDARD_MAPS:
     "lookup" (inputMap: Any [marked], key: String [marked], default: Any [marked])
-        -> {lookup_type} or null = lookup_or_default,
-        "The value of a key in a map or object; where there is none, the default."
+        -> {lookup_or_default_type} or null = lookup_or_default,
+        "Returns the value of a key in a map or object, or the default if the key is missing."
         ["lookup({a = 1}, \"b\", 0)" => "0"];
 }
 
-/// The entries of a map or object that is known.
+/// Returns the entries of a known map or object.
 fn entries<'v>(value: Value<'v>) -> impl Iterator<Item = (&'v str, Value<'v>)> {
     value.entries().into_iter().flat_map(Map::iter_sorted)
 }
 
-/// How many entries a map or object has that is known.
+/// Returns the number of entries of a known map or object.
 fn count(value: Value<'_>) -> usize {
-    value.entries().map_or(0, |entries| entries.values().len())
+    value.entries().map_or(0, Map::len)
 }
 
-fn keys<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [map] = args else { return Err(cx.arity().into()) };
-    let keys = match (Kind::of(*map), map.as_unknown().map(|unknown| unknown.ty)) {
-        (Kind::Object, None) => cx.list(&texts(cx, entries(*map).map(|(key, _)| key))?)?,
-        (Kind::Map, None) => list_of(cx, Type::String, &texts(cx, entries(*map).map(|(key, _)| key))?)?,
-        (_, Some(Type::Object(attributes))) => cx.list(&texts(cx, attributes.iter().map(|own| own.name))?)?,
-        (_, Some(Type::Map(_))) => cx.arena().unknown(Type::List(&Type::String)),
-        _ => return Err(Fault::argument(0, format!("a map or object is required, not {}", named(cx, *map)?))),
-    };
-    Ok(marked_as(cx, keys, args))
+fn not_a_map<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<String> {
+    Ok(format!("a map or object is required, not {}", type_name(cx, value)?))
 }
 
-fn texts<'v>(cx: &Cx<'v>, texts: impl Iterator<Item = &'v str>) -> Outcome<Vec<Value<'v>>> {
+fn strings<'v>(cx: &Cx<'v>, texts: impl Iterator<Item = &'v str>) -> Outcome<Vec<Value<'v>>> {
     texts.map(|text| Ok(cx.borrowed(text)?)).collect()
 }
 
-fn values_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [map] = args else { return Err(cx.arity().into()) };
-    match type_of(cx, *map)? {
+fn keys<'v>(cx: &Cx<'v>, map: Value<'v>) -> Outcome<Value<'v>> {
+    let keys = match (shallow_type(cx, map), map.is_known()) {
+        (Type::Object(_), true) => cx.list(&strings(cx, entries(map).map(|(key, _)| key))?)?,
+        (Type::Map(_), true) => list_of(cx, Type::String, &strings(cx, entries(map).map(|(key, _)| key))?)?,
+        (Type::Object(attributes), false) => cx.list(&strings(cx, attributes.iter().map(|own| own.name))?)?,
+        (Type::Map(_), false) => cx.arena().unknown(Type::List(&Type::String)),
+        _ => return Err(Fault::argument(0, not_a_map(cx, map)?)),
+    };
+    Ok(marked_as(cx, keys, &[map]))
+}
+
+fn values_type<'v>(cx: &Cx<'v>, map: Value<'v>) -> Outcome<Type<'v>> {
+    match type_of(cx, map)? {
         Type::Map(element) => Ok(Type::List(element)),
         Type::Object(attributes) => {
             cx.charge(attributes.len() * size_of::<Type>())?;
             Ok(cx.arena().tuple_type(&attributes.iter().map(|attribute| attribute.ty).collect::<Vec<_>>()))
         }
-        _ => Err(Fault::wrong(format!("a map or object is required, not {}", named(cx, *map)?))),
+        _ => Err(Fault::wrong(not_a_map(cx, map)?)),
     }
 }
 
-fn values<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [map] = args else { return Err(cx.arity().into()) };
-    cx.charge(count(*map) * size_of::<Value>())?;
-    let found: Vec<_> = entries(*map).map(|(_, value)| value).collect();
-    let found = match Kind::of(*map) {
-        Kind::Object => cx.list(&found)?,
-        _ => list_of(cx, element_of(&values_type(cx, args)?), &found)?,
+fn values<'v>(cx: &Cx<'v>, map: Value<'v>) -> Outcome<Value<'v>> {
+    cx.charge(count(map) * size_of::<Value>())?;
+    let found: Vec<_> = entries(map).map(|(_, value)| value).collect();
+    let found = match shallow_type(cx, map) {
+        Type::Object(_) => cx.list(&found)?,
+        _ => list_of(cx, element_of(&values_type(cx, map)?), &found)?,
     };
-    Ok(marked_as(cx, found, args))
+    Ok(marked_as(cx, found, &[map]))
 }
 
 fn merge_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     match common_map(cx, args)? {
         Some(common) => Ok(common),
-        None if args.iter().any(|arg| Kind::of(*arg) == Kind::Dynamic) => Ok(Type::Dynamic),
+        None if args.iter().any(|arg| shallow_type(cx, *arg) == Type::Dynamic) => Ok(Type::Dynamic),
         None => merged_object(cx, args, &types_of(cx, args)?),
     }
 }
 
-/// The type of all arguments, where they are maps and have one.
+/// Returns the type of all arguments, if all are maps of one type.
 fn common_map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Option<Type<'v>>> {
-    let mut kinds = args.iter().map(|arg| Kind::of(*arg)).take_while(|kind| *kind != Kind::Dynamic);
-    if !kinds.all(|kind| matches!(kind, Kind::Map | Kind::Object)) {
-        return Err(not_merged());
+    let mut types = args.iter().map(|arg| shallow_type(cx, *arg)).take_while(|ty| *ty != Type::Dynamic);
+    if !types.all(|ty| matches!(ty, Type::Map(_) | Type::Object(_))) {
+        return Err(not_mergeable());
     }
-    if !args.iter().all(|arg| Kind::of(*arg) == Kind::Map) {
+    if !args.iter().all(|arg| matches!(shallow_type(cx, *arg), Type::Map(_))) {
         return Ok(None);
     }
     let types = types_of(cx, args)?;
@@ -122,7 +125,7 @@ fn common_map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Option<Type<'v>>> 
     Ok(Some(*first))
 }
 
-/// The type of the object that maps and objects of several types are merged to, where all its names are known.
+/// Returns the type of the object that maps and objects of several types merge to, if all its attributes are known.
 fn merged_object<'v>(cx: &Cx<'v>, args: &[Value<'v>], types: &[Type<'v>]) -> Outcome<Type<'v>> {
     let mut attributes: Vec<Attribute<'v>> = Vec::new();
     for (arg, ty) in args.iter().zip(types) {
@@ -143,7 +146,7 @@ fn merged_object<'v>(cx: &Cx<'v>, args: &[Value<'v>], types: &[Type<'v>]) -> Out
     Ok(cx.arena().object_type(&attributes))
 }
 
-fn not_merged() -> Fault {
+fn not_mergeable() -> Fault {
     Fault::wrong("each argument must be a map or object")
 }
 
@@ -153,7 +156,7 @@ fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     let mut all = Vec::new();
     for arg in &given {
         if arg.entries().is_none() {
-            return Err(not_merged());
+            return Err(not_mergeable());
         }
         cx.charge(count(*arg) * size_of::<(&str, Value)>())?;
         all.extend(entries(*arg));
@@ -165,13 +168,12 @@ fn merge<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     Ok(marked_as(cx, merged, &given))
 }
 
-fn zipmap_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [keys, values] = args else { return Err(cx.arity().into()) };
-    match type_of(cx, *values)? {
+fn zipmap_type<'v>(cx: &Cx<'v>, keys: Value<'v>, values: Value<'v>) -> Outcome<Type<'v>> {
+    match type_of(cx, values)? {
         Type::List(element) => Ok(Type::Map(element)),
-        Type::Tuple(_) if !is_wholly_known(cx, *keys)? => Ok(Type::Dynamic),
+        Type::Tuple(_) if !is_wholly_known(cx, keys)? => Ok(Type::Dynamic),
         Type::Tuple(types) => {
-            let names = names(*keys, types.len())?;
+            let names = names(keys, types.len())?;
             cx.charge(names.len() * size_of::<Attribute>())?;
             let named = names.iter().zip(types);
             let attributes: Vec<_> = named.map(|(name, ty)| Attribute { name, ty: *ty, optional: false }).collect();
@@ -181,7 +183,7 @@ fn zipmap_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     }
 }
 
-/// The texts of a list of keys, which must be `count`.
+/// Returns the strings of a list of `count` keys.
 fn names<'v>(keys: Value<'v>, count: usize) -> Outcome<Vec<&'v str>> {
     let keys = items(keys);
     if keys.len() != count {
@@ -193,34 +195,27 @@ fn names<'v>(keys: Value<'v>, count: usize) -> Outcome<Vec<&'v str>> {
     keys.iter().enumerate().map(name).collect()
 }
 
-fn zipmap<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [keys, values] = args else { return Err(cx.arity().into()) };
-    if !Kind::of(*values).is_sequence() {
+fn zipmap<'v>(cx: &Cx<'v>, keys: Value<'v>, values: Value<'v>) -> Outcome<Value<'v>> {
+    if !is_sequence(cx, values) {
         return Err(Fault::wrong("the values must be a list or tuple"));
     }
-    if !is_wholly_known(cx, *keys)? {
-        return Ok(marked_as(cx, cx.arena().unknown(zipmap_type(cx, args)?), args));
+    if !is_wholly_known(cx, keys)? {
+        return Ok(marked_as(cx, cx.arena().unknown(zipmap_type(cx, keys, values)?), &[keys, values]));
     }
-    cx.charge(items(*keys).len() * size_of::<(&str, Value)>())?;
-    let names = names(*keys, items(*values).len())?;
-    let zipped: Vec<_> = names.into_iter().zip(items(*values).iter().copied()).collect();
-    let made = match type_of_elements(*values) {
+    cx.charge(items(keys).len() * size_of::<(&str, Value)>())?;
+    let names = names(keys, items(values).len())?;
+    let zipped: Vec<_> = names.into_iter().zip(items(values).iter().copied()).collect();
+    let zipped = match type_of_list(values) {
         Some(element) => map_of(cx, element, &zipped)?,
         None => cx.map(&zipped)?,
     };
-    // A key cannot carry marks: they go to the whole.
-    Ok(marked_as(cx, marked_as(cx, made, items(*keys)), args))
+    // Keys cannot carry marks, so the whole result gets them.
+    Ok(marked_as(cx, marked_as(cx, zipped, items(keys)), &[keys, values]))
 }
 
-/// The type of the elements of a list; nothing for a tuple.
-fn type_of_elements<'v>(value: Value<'v>) -> Option<Type<'v>> {
-    super::parts::type_of_list(value)
-}
-
-fn lookup_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [map, key, ..] = args else { return Err(cx.arity().into()) };
-    let default = check_lookup(cx, args)?;
-    match type_of(cx, *map)? {
+fn lookup_type<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value<'v>]) -> Outcome<Type<'v>> {
+    let default = check_default(cx, map, default)?;
+    match type_of(cx, map)? {
         ty @ Type::Object(_) => {
             let Some(key) = key.unmarked().0.as_str() else { return Ok(Type::Dynamic) };
             match (ty.attribute(key), default) {
@@ -233,91 +228,75 @@ fn lookup_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     }
 }
 
+fn lookup_or_default_type<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: Value<'v>) -> Outcome<Type<'v>> {
+    lookup_type(cx, map, key, &[default])
+}
+
 fn no_attribute() -> Fault {
     Fault::argument(0, "the object has no attribute of this name")
 }
 
-/// Whether the arguments of a look-up fit each other, and the default, if there is one.
-fn check_lookup<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Option<Value<'v>>> {
-    let [map, _, rest @ ..] = args else { return Err(cx.arity().into()) };
-    if rest.len() > 1 {
-        return Err(Fault::wrong(format!("two or three arguments are required, not {}", args.len())));
+/// Returns the default of a look-up, which must fit the elements of the map.
+fn check_default<'v>(cx: &Cx<'v>, map: Value<'v>, default: &[Value<'v>]) -> Outcome<Option<Value<'v>>> {
+    if default.len() > 1 {
+        return Err(Fault::wrong(format!("expected two or three arguments, found {}", default.len() + 2)));
     }
-    match (Kind::of(*map), rest.first()) {
-        (Kind::Map, Some(default)) => check_default(cx, *default, &element_of(&type_of(cx, *map)?))?,
-        (Kind::Map | Kind::Object, _) => {}
-        _ => return Err(Fault::argument(0, format!("a map or object is required, not {}", named(cx, *map)?))),
+    match (shallow_type(cx, map), default.first()) {
+        (Type::Map(element), Some(default)) => {
+            if fitting(convert(cx, *default, element))?.is_none() {
+                return Err(Fault::argument(2, "the default must have the type of the map's elements"));
+            }
+        }
+        (Type::Map(_) | Type::Object(_), _) => {}
+        _ => return Err(Fault::argument(0, not_a_map(cx, map)?)),
     }
-    Ok(rest.first().copied())
+    Ok(default.first().copied())
 }
 
-/// Whether the default of a look-up fits a map of `element`.
-fn check_default<'v>(cx: &Cx<'v>, default: Value<'v>, element: &Type<'v>) -> Outcome<()> {
-    match convert(cx, default, element) {
-        Err(Fault::Wrong(_)) => Err(Fault::argument(2, "the default must be of the type of the map's elements")),
-        Err(limit) => Err(limit),
-        Ok(_) => Ok(()),
-    }
+fn lookup<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value<'v>]) -> Outcome<Value<'v>> {
+    look_up(cx, map, key, default, true)
 }
 
-fn lookup<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    look_up(cx, args, true)
+fn lookup_or_default<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: Value<'v>) -> Outcome<Value<'v>> {
+    look_up(cx, map, key, &[default], is_wholly_known(cx, map)?)
 }
 
-fn lookup_or_default<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [map, ..] = args else { return Err(cx.arity().into()) };
-    look_up(cx, args, is_wholly_known(cx, *map)?)
-}
-
-/// Looks up in a map that is known; with `known` off what is found in it is not.
-fn look_up<'v>(cx: &Cx<'v>, args: &[Value<'v>], known: bool) -> Outcome<Value<'v>> {
-    let [map, key, ..] = args else { return Err(cx.arity().into()) };
-    let default = check_lookup(cx, args)?;
+/// Looks up a key in a known map. The result is unknown unless `known`.
+fn look_up<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, default: &[Value<'v>], known: bool) -> Outcome<Value<'v>> {
+    let valid = check_default(cx, map, default)?;
     let text = key.unmarked().0.as_str().unwrap_or_default();
-    let found = match (map.entries().and_then(|entries| entries.get(text)), default, Kind::of(*map)) {
-        _ if !known => cx.arena().unknown(lookup_type(cx, args)?),
+    let found = match (map.entries().and_then(|entries| entries.get(text)), valid, shallow_type(cx, map)) {
+        _ if !known => cx.arena().unknown(lookup_type(cx, map, key, default)?),
         (Some(found), ..) => found,
-        (None, Some(default), Kind::Map) => convert(cx, default, &element_of(&type_of(cx, *map)?))?,
+        (None, Some(default), Type::Map(element)) => convert(cx, default, element)?,
         (None, Some(default), _) => default,
-        (None, None, Kind::Map) => return Err(Fault::wrong(format!("there is no key {}", quoted(*key)))),
+        (None, None, Type::Map(_)) => {
+            // A marked key must not show up in a message.
+            let shown = key.as_str().map_or_else(|| "of this name".to_owned(), |key| format!("{key:?}"));
+            return Err(Fault::wrong(format!("the map has no key {shown}")));
+        }
         (None, None, _) => return Err(no_attribute()),
     };
-    Ok(marked_as(cx, found, &[*map, *key]))
+    Ok(marked_as(cx, found, &[map, key]))
 }
 
-/// A key for a message, which must not give away what is marked.
-fn quoted(key: Value<'_>) -> String {
-    match key.as_str() {
-        Some(text) => format!("{text:?}"),
-        None => "of this text".to_owned(),
-    }
-}
-
-fn transpose<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [map] = args else { return Err(cx.arity().into()) };
+fn transpose<'v>(cx: &Cx<'v>, map: Value<'v>) -> Outcome<Value<'v>> {
     let ty = Type::Map(&Type::List(&Type::String));
-    if !is_wholly_known(cx, *map)? {
+    if !is_wholly_known(cx, map)? {
         return Ok(cx.arena().unknown(ty));
     }
-    let mut turned: std::collections::BTreeMap<&'v str, Vec<Value<'v>>> = std::collections::BTreeMap::new();
-    // The keys come sorted, so each list of them is.
-    for (key, list) in entries(*map) {
+    let mut transposed: BTreeMap<&'v str, Vec<Value<'v>>> = BTreeMap::new();
+    // The keys are visited in order, so each list of keys is sorted.
+    for (key, list) in entries(map) {
+        let null_at = |what: &str, index: &str| Fault::argument(0, format!("the {what} at [{key:?}]{index} is null"));
+        let Some(texts) = list.elements() else { return Err(null_at("list", "")) };
         let key = cx.borrowed(key)?;
-        let Some(texts) = list.elements() else { return Err(null_at("list", key, None)) };
         for (at, text) in texts.iter().enumerate() {
             cx.charge(size_of::<Value>())?;
-            let text = text.as_str().ok_or_else(|| null_at("text", key, Some(at)))?;
-            turned.entry(text).or_default().push(key);
+            let text = text.as_str().ok_or_else(|| null_at("string", &format!("[{at}]")))?;
+            transposed.entry(text).or_default().push(key);
         }
     }
-    let mut made = Vec::with_capacity(turned.len());
-    for (text, keys) in turned {
-        made.push((text, list_of(cx, Type::String, &keys)?));
-    }
-    map_of(cx, Type::List(&Type::String), &made)
-}
-
-fn null_at(what: &str, key: Value<'_>, at: Option<usize>) -> Fault {
-    let index = at.map(|at| format!("[{at}]")).unwrap_or_default();
-    Fault::argument(0, format!("the {what} at [{:?}]{index} is null", key.as_str().unwrap_or_default()))
+    let lists = transposed.into_iter().map(|(text, keys)| Ok((text, list_of(cx, Type::String, &keys)?)));
+    map_of(cx, Type::List(&Type::String), &lists.collect::<Outcome<Vec<_>>>()?)
 }

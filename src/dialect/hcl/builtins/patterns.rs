@@ -1,81 +1,78 @@
-//! Functions of regular expressions, in the syntax of RE2.
+//! Functions of regular expressions in RE2 syntax.
 
 use std::sync::Arc;
 
 use regex::{Captures, Regex};
 
-use super::arguments::{answer, limited, text};
+use super::arguments::string;
 use super::strings::replaced;
+use super::table::functions;
+use crate::diagnostics::Code;
 use crate::dialect::hcl::values::{Fault, Outcome};
 use crate::function::Cx;
-use crate::positional;
-use crate::stdlib::pattern::search_steps;
 use crate::stdlib::re2::translated;
+use crate::stdlib::regex_cost::search_steps;
 use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, Type, Value};
 
-positional! {
-    /// Functions of regular expressions.
+functions! {
+    /// Regular expression functions of the standard library and OpenTofu.
     pub(super) static PATTERNS:
     "regex" (pattern: String, string: String) -> {match_type} = first_match,
-        "The first match of a regular expression: the text, or its groups as a tuple, or its named groups as an object."
+        "Returns the first match of a regular expression: a string, a tuple of its groups, or an object of its named groups."
         ["regex(\"[a-z]+\", \"53abc345\")" => "\"abc\"", "regex(\"(\\\\d)(\\\\d)\", \"a12\")" => "[\"1\", \"2\"]"];
     "regexall" (pattern: String, string: String) -> {matches_type} = all_matches,
-        "Every match of a regular expression, each as `regex` gives it."
+        "Returns all matches of a regular expression, each in the form of `regex`."
         ["regexall(\"[a-z]+\", \"1ab2c\")" => "[\"ab\", \"c\"]"];
 }
 
-positional! {
-    /// Functions of regular expressions under the names of the standard library.
+functions! {
+    /// Regular expression functions of the standard library.
     pub(super) static STANDARD_PATTERNS:
-    "regexreplace" (str: String, pattern: String, replace: String) -> String = replace_matches,
-        "Each match of a regular expression replaced by a text with `$1` or `${name}` for its groups."
+    "regexreplace" (str: String, pattern: String, replace: String) -> String = matches_replaced,
+        "Replaces all matches of a regular expression. `$1` or `${name}` in the replacement stands for a group."
         ["regexreplace(\"-ab-\", \"a(b)\", \"<$1>\")" => "\"-<b>-\""];
 }
 
-positional! {
-    /// Functions of regular expressions that OpenTofu has otherwise.
+functions! {
+    /// Regular expression functions of OpenTofu.
     pub(super) static OPENTOFU_PATTERNS:
-    "replace" (str: String, substr: String, replace: String) -> String = replace_text_or_matches,
-        "Each occurrence of a text, or between slashes of a regular expression, replaced."
+    "replace" (str: String, substr: String, replace: String) -> String = text_or_matches_replaced,
+        "Replaces all occurrences of a string, or all matches of a regular expression between slashes."
         ["replace(\"hello\", \"l\", \"L\")" => "\"heLLo\"", "replace(\"helo\", \"/(l)/\", \"$1$1\")" => "\"hello\""];
 }
 
-/// The compiled form of a pattern.
 fn compiled(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
     let translated = translated(pattern).map_err(|why| Fault::wrong(format!("`{pattern}`: {why}")))?;
-    limited(cx.regex(&translated))
-}
-
-/// The same of the first argument.
-fn first_pattern(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
-    compiled(cx, pattern).map_err(|fault| match fault {
-        Fault::Wrong(wrong) => Fault::argument(0, wrong.message),
-        limit => limit,
+    cx.regex(&translated).map_err(|error| match error.code {
+        Code::BadArgument => Fault::wrong(error.message.clone()),
+        _ => Fault::Limit(error),
     })
 }
 
-/// Pays for a search through `text`.
-fn search(cx: &Cx<'_>, pattern: &str, text: &str) -> Outcome<()> {
+/// Compiles a pattern that is the first argument.
+fn first_pattern(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
+    compiled(cx, pattern).map_err(|fault| fault.of_argument(0))
+}
+
+/// Charges for a search in `text`.
+fn charge_search(cx: &Cx<'_>, pattern: &str, text: &str) -> Outcome<()> {
     Ok(cx.spend(search_steps(pattern, text.len()) / 8)?)
 }
 
-fn match_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    match args.first().and_then(Value::as_str) {
-        Some(pattern) => type_of_match(cx, &*first_pattern(cx, pattern)?),
-        None => Ok(Type::Dynamic),
-    }
+fn match_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, _: Value<'v>) -> Outcome<Type<'v>> {
+    pattern.as_str().map_or(Ok(Type::Dynamic), |pattern| type_of_match(cx, &*first_pattern(cx, pattern)?))
 }
 
-fn matches_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    Ok(cx.arena().list_type(match_type(cx, args)?))
+fn matches_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, text: Value<'v>) -> Outcome<Type<'v>> {
+    Ok(cx.arena().list_type(match_type(cx, pattern, text)?))
 }
 
-/// The type of a match: what groups the pattern has decides.
+/// Returns the type of a match, which depends on the groups of the pattern.
 fn type_of_match<'v>(cx: &Cx<'v>, regex: &Regex) -> Outcome<Type<'v>> {
     let (groups, names) = (regex.captures_len() - 1, group_names(regex));
     if !names.is_empty() && names.len() != groups {
-        return Err(Fault::argument(0, "either all groups have names or none"));
+        return Err(Fault::argument(0, "either all groups must have names or none"));
     }
     cx.charge(groups * size_of::<Attribute>())?;
     let attribute =
@@ -91,10 +88,10 @@ fn group_names(regex: &Regex) -> Vec<&str> {
     regex.capture_names().flatten().collect()
 }
 
-/// A match as a value.
+/// Converts a match to a value.
 fn value_of<'v>(cx: &Cx<'v>, regex: &Regex, captures: &Captures<'_>) -> Outcome<Value<'v>> {
     let group = |at: usize| match captures.get(at) {
-        Some(group) => answer(cx, group.as_str()),
+        Some(group) => string(cx, group.as_str()),
         None => Ok(cx.arena().null(Type::String)),
     };
     if captures.len() == 1 {
@@ -112,31 +109,23 @@ fn value_of<'v>(cx: &Cx<'v>, regex: &Regex, captures: &Captures<'_>) -> Outcome<
     Ok(cx.map(&entries.collect::<Outcome<Vec<_>>>()?)?)
 }
 
-fn first_match<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let (pattern, text) = (text(args, 0)?, text(args, 1)?);
+fn first_match<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
     let regex = first_pattern(cx, pattern)?;
     type_of_match(cx, &regex)?;
-    search(cx, pattern, text)?;
-    let captures =
-        regex.captures(text).ok_or_else(|| Fault::wrong("the pattern does not match any part of the text"))?;
+    charge_search(cx, pattern, text)?;
+    let captures = regex.captures(text).ok_or_else(|| Fault::wrong("the pattern does not match the string"))?;
     value_of(cx, &regex, &captures)
 }
 
-fn all_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let (pattern, text) = (text(args, 0)?, text(args, 1)?);
+fn all_matches<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
     let regex = first_pattern(cx, pattern)?;
-    search(cx, pattern, text)?;
+    charge_search(cx, pattern, text)?;
     let matches = regex.captures_iter(text).map(|captures| value_of(cx, &regex, &captures));
     let list = cx.list(&matches.collect::<Outcome<Vec<_>>>()?)?;
     Ok(cx.arena().typed(cx.arena().list_type(type_of_match(cx, &regex)?), list))
 }
 
-fn replace_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    matches_replaced(cx, text(args, 0)?, text(args, 1)?, text(args, 2)?)
-}
-
-fn replace_text_or_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let (text, from, to) = (text(args, 0)?, text(args, 1)?, text(args, 2)?);
+fn text_or_matches_replaced<'v>(cx: &Cx<'v>, text: &str, from: &str, to: &str) -> Outcome<Value<'v>> {
     match from.strip_prefix('/').and_then(|from| from.strip_suffix('/')) {
         Some(pattern) => matches_replaced(cx, text, pattern, to),
         None => replaced(cx, text, from, to),
@@ -145,7 +134,7 @@ fn replace_text_or_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value
 
 fn matches_replaced<'v>(cx: &Cx<'v>, text: &str, pattern: &str, template: &str) -> Outcome<Value<'v>> {
     let regex = compiled(cx, pattern)?;
-    search(cx, pattern, text)?;
+    charge_search(cx, pattern, text)?;
     cx.charge(text.len())?;
     let (mut out, mut done) = (String::new(), 0);
     for captures in regex.captures_iter(text) {
@@ -155,11 +144,11 @@ fn matches_replaced<'v>(cx: &Cx<'v>, text: &str, pattern: &str, template: &str) 
         done = whole.end();
     }
     out.push_str(text.get(done..).unwrap_or(""));
-    answer(cx, &out)
+    string(cx, &out)
 }
 
-/// Appends `template` with a match's groups for `$name` and `${name}`, and `$` for `$$`. A group that there is not is
-/// empty; a `$` that begins none of these stands for itself.
+/// Appends `template` with the groups of a match for `$name` and `${name}`, and `$` for `$$`. A missing group is
+/// empty; any other `$` stands for itself.
 fn expand(cx: &Cx<'_>, template: &str, captures: &Captures<'_>, out: &mut String) -> Outcome<()> {
     let mut push = |piece: &str| -> Outcome<()> {
         cx.charge(piece.len())?;
@@ -167,34 +156,29 @@ fn expand(cx: &Cx<'_>, template: &str, captures: &Captures<'_>, out: &mut String
         Ok(())
     };
     let mut rest = template;
-    while let Some((before, behind)) = rest.split_once('$') {
+    while let Some((before, after)) = rest.split_once('$') {
         push(before)?;
         cx.spend(1)?;
-        rest = behind;
-        if let Some(behind) = rest.strip_prefix('$') {
-            push("$")?;
-            rest = behind;
-        } else if let Some((name, behind)) = group_reference(rest) {
+        rest = after;
+        if let Some((name, after)) = group_reference(rest) {
             let group = match name.parse() {
                 Ok(at) => captures.get(at),
                 Err(_) => captures.name(name),
             };
             push(group.map_or("", |group| group.as_str()))?;
-            rest = behind;
+            rest = after;
         } else {
             push("$")?;
+            rest = rest.strip_prefix('$').unwrap_or(rest);
         }
     }
     push(rest)
 }
 
-/// The name that a reference to a group has, and what is behind it.
+/// Splits a reference to a group into its name and the text after it.
 fn group_reference(rest: &str) -> Option<(&str, &str)> {
-    let (inside, close) = match rest.strip_prefix('{') {
-        Some(inside) => (inside, "}"),
-        None => (rest, ""),
-    };
+    let (inside, close) = rest.strip_prefix('{').map_or((rest, ""), |inside| (inside, "}"));
     let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
-    let (name, behind) = inside.split_at(end);
-    if name.is_empty() { None } else { behind.strip_prefix(close).map(|behind| (name, behind)) }
+    let (name, after) = inside.split_at(end);
+    if name.is_empty() { None } else { after.strip_prefix(close).map(|after| (name, after)) }
 }

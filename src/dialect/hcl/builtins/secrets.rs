@@ -1,67 +1,52 @@
-//! Functions of what the host says about values: which are secret, which do not last.
+//! Functions of the marks of sensitive and ephemeral values.
 
-use crate::dialect::hcl::values::elements::rebuilt;
+use super::table::functions;
+use crate::dialect::hcl::values::Outcome;
+use crate::dialect::hcl::values::elements::{any, rebuilt};
 use crate::dialect::hcl::values::marks::marked_by;
 use crate::dialect::hcl::values::types::type_of;
-use crate::dialect::hcl::values::within::any;
-use crate::dialect::hcl::values::{Fault, Outcome};
 use crate::function::Cx;
-use crate::positional;
 use crate::value::{Type, Value};
 
 /// The mark of a value that must not be shown.
 pub const SENSITIVE: &str = "sensitive";
 
-/// The mark of a value that is not kept.
+/// The mark of a value that must not be stored.
 pub const EPHEMERAL: &str = "ephemeral";
 
-positional! {
-    /// Functions of marks, all of them OpenTofu's.
+functions! {
+    /// Mark functions of OpenTofu.
     pub(super) static SECRETS:
-    "sensitive" (value: Any [null unknown dynamic marked]) -> {its_type} or null = sensitive,
-        "The value, marked as one that must not be shown." ["issensitive(sensitive(1))" => "true"];
-    "nonsensitive" (value: Any [null unknown dynamic marked]) -> {its_type} or null = nonsensitive,
-        "The value without the mark of one that must not be shown." ["nonsensitive(sensitive(1))" => "1"];
+    "sensitive" (value: Any [null unknown dynamic marked]) -> {type_of} or null = sensitive,
+        "Marks a value as sensitive." ["issensitive(sensitive(1))" => "true"];
+    "nonsensitive" (value: Any [null unknown dynamic marked]) -> {type_of} or null = unmarked [SENSITIVE],
+        "Removes the sensitive mark of a value." ["nonsensitive(sensitive(1))" => "1"];
     "issensitive" (value: Any [null unknown dynamic marked]) -> Bool = is_sensitive,
-        "Whether a value is marked as one that must not be shown." ["issensitive(1)" => "false"];
-    "ephemeralasnull" (value: Any [null unknown dynamic marked]) -> {its_type} or null = ephemeral_as_null,
-        "The value with null for everything in it that is not kept." ["ephemeralasnull(\"a\")" => "\"a\""];
+        "Returns `true` if a value is marked as sensitive." ["issensitive(1)" => "false"];
+    "ephemeralasnull" (value: Any [null unknown dynamic marked]) -> {type_of} or null = ephemeral_as_null,
+        "Replaces all ephemeral values in a value by null." ["ephemeralasnull(\"a\")" => "\"a\""];
 }
 
-fn its_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    args.first().map_or(Ok(Type::Dynamic), |value| type_of(cx, *value))
+fn sensitive<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
+    marked_by(cx, value, &[SENSITIVE])
 }
 
-fn argument<'v>(args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    args.first().copied().ok_or_else(|| Fault::wrong("one argument is required"))
-}
-
-fn sensitive<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    marked_by(cx, argument(args)?, &[SENSITIVE], &[])
-}
-
-fn nonsensitive<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    unmarked(cx, argument(args)?, SENSITIVE)
-}
-
-/// `value` without one of its own marks.
+/// Removes one of the outer marks of `value`.
 fn unmarked<'v>(cx: &Cx<'v>, value: Value<'v>, mark: &str) -> Outcome<Value<'v>> {
     let (value, marks) = value.unmarked();
     let kept: Vec<&str> = marks.iter().copied().filter(|own| *own != mark).collect();
-    marked_by(cx, value, &kept, &[])
+    marked_by(cx, value, &kept)
 }
 
 fn has(value: Value<'_>, mark: &str) -> bool {
     value.unmarked().1.contains(&mark)
 }
 
-fn is_sensitive<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let value = argument(args)?;
+fn is_sensitive<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     Ok(if value.is_known() { Value::Bool(has(value, SENSITIVE)) } else { cx.arena().unknown(Type::Bool) })
 }
 
-fn ephemeral_as_null<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let value = argument(args)?;
+fn ephemeral_as_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     if any(cx, value, &|value| has(value, EPHEMERAL))? { without_ephemeral(cx, value) } else { Ok(value) }
 }
 
@@ -69,8 +54,8 @@ fn without_ephemeral<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     cx.spend(1)?;
     let (plain, marks) = value.unmarked();
     if !has(value, EPHEMERAL) {
-        return marked_by(cx, rebuilt(cx, plain, &mut |_, item| without_ephemeral(cx, item))?, marks, &[]);
+        return marked_by(cx, rebuilt(cx, plain, &mut |_, item| without_ephemeral(cx, item))?, marks);
     }
     let nothing = if plain.is_known() { cx.arena().null(type_of(cx, plain)?) } else { plain };
-    unmarked(cx, marked_by(cx, nothing, marks, &[])?, EPHEMERAL)
+    unmarked(cx, marked_by(cx, nothing, marks)?, EPHEMERAL)
 }

@@ -1,87 +1,84 @@
-//! Functions that take elements out of lists and tuples, and put lists together.
+//! Functions that take elements out of lists and tuples, and functions that combine them.
 
-use super::parts::{
-    Kind, WHOLE, element_of, items, length_is_known, marked_as, named, of_argument, type_of_list, whole,
+use super::collections::{
+    WHOLE, element_of, has_elements, is_sequence, items, length_is_known, marked_as, to_i64, type_name, type_of_list,
 };
+use super::table::functions;
 use crate::dialect::hcl::values::convert::convert;
 use crate::dialect::hcl::values::elements::list_of;
-use crate::dialect::hcl::values::types::{type_of, types_of};
+use crate::dialect::hcl::values::types::{shallow_type, type_of, types_of};
 use crate::dialect::hcl::values::unify::unified_type;
 use crate::dialect::hcl::values::{Fault, Outcome};
 use crate::function::Cx;
-use crate::positional;
 use crate::value::{Type, Value};
 
-positional! {
-    /// Functions of sequences: lists and tuples.
+functions! {
+    /// List functions of the standard library and OpenTofu.
     pub(super) static SEQUENCES:
     "element" (list: Any [marked], index: Number) -> {element_type} or null = element,
-        "The element at an index, which goes round: behind the last comes the first, before the first the last."
+        "Returns the element at an index modulo the length."
         ["element([\"a\", \"b\", \"c\"], 4)" => "\"b\"", "element([\"a\", \"b\", \"c\"], -1)" => "\"c\""];
     "slice" (list: Any [marked], start_index: Number, end_index: Number) -> {slice_type} = slice,
-        "The elements from one index to before another."
+        "Returns the elements from a start index up to an end index, which is excluded."
         ["slice([\"a\", \"b\", \"c\"], 1, 3)" => "[\"b\", \"c\"]"];
     "concat" (... seqs: Any [marked]) -> {concat_type} = concat,
-        "The elements of several lists or tuples, one after the other."
+        "Concatenates lists or tuples."
         ["concat([1], [\"a\", true])" => "[1, \"a\", true]"];
     "coalescelist" (... vals: Any [null unknown dynamic]) -> Any = coalescelist,
-        "The first of several lists or tuples that has elements." ["coalescelist([], [1])" => "[1]"];
+        "Returns the first list or tuple that is not empty." ["coalescelist([], [1])" => "[1]"];
     "chunklist" (list: (list Any) [marked], size: Number [marked]) -> {chunklist_type} = chunklist,
-        "The elements in lists of at most so many; 0 makes one list of all."
+        "Splits a list into lists of at most this size; with a size of 0, into one list."
         ["chunklist([1, 2, 3], 2)" => "[[1, 2], [3]]"];
     "flatten" (list: Any [marked]) -> Any = flatten,
-        "The elements, where those that are lists, sets or tuples give way to what is in them, at every depth."
+        "Replaces elements that are lists, sets or tuples by their elements, at every depth."
         ["flatten([1, [2, [3]], []])" => "[1, 2, 3]"];
 }
 
-positional! {
-    /// What only OpenTofu has under this name.
+functions! {
+    /// List functions of OpenTofu.
     pub(super) static OPENTOFU_SEQUENCES:
     "reverse" (list: Any [marked]) -> {reverse_type} = reverse,
-        "The elements of a list or tuple, the last first." ["reverse([1, 2, 3])" => "[3, 2, 1]"];
+        "Reverses a list or tuple." ["reverse([1, 2, 3])" => "[3, 2, 1]"];
 }
 
-positional! {
-    /// What OpenTofu has under another name.
+functions! {
+    /// List functions of the standard library.
     pub(super) static STANDARD_SEQUENCES:
     "reverselist" (list: Any [marked]) -> {reverse_type} = reverse,
-        "The elements of a list or tuple, the last first." ["reverselist([1, 2, 3])" => "[3, 2, 1]"];
+        "Reverses a list or tuple." ["reverselist([1, 2, 3])" => "[3, 2, 1]"];
 }
 
-fn element_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [list, index] = args else { return Err(cx.arity().into()) };
-    match type_of(cx, *list)? {
+fn element_type<'v>(cx: &Cx<'v>, list: Value<'v>, index: Value<'v>) -> Outcome<Type<'v>> {
+    match type_of(cx, list)? {
         Type::List(element) => Ok(*element),
         Type::Tuple(_) if !index.is_known() => Ok(Type::Dynamic),
-        Type::Tuple(types) => Ok(*around(types, *index)?),
-        _ => Err(no_elements(cx, *list)?),
+        Type::Tuple(types) => Ok(*modulo(types, index)?),
+        _ => Err(no_elements(cx, list)?),
     }
 }
 
-fn element<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [list, index] = args else { return Err(cx.arity().into()) };
-    if !Kind::of(*list).is_sequence() {
-        return Err(no_elements(cx, *list)?);
+fn element<'v>(cx: &Cx<'v>, list: Value<'v>, index: Value<'v>) -> Outcome<Value<'v>> {
+    if !is_sequence(cx, list) {
+        return Err(no_elements(cx, list)?);
     }
-    Ok(marked_as(cx, *around(items(*list), *index)?, &[*list]))
+    Ok(marked_as(cx, *modulo(items(list), index)?, &[list]))
 }
 
 fn no_elements<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Fault> {
-    Ok(Fault::wrong(format!("elements are taken from a list or tuple, not from {}", named(cx, value)?)))
+    Ok(Fault::wrong(format!("a list or tuple is required, not {}", type_name(cx, value)?)))
 }
 
-/// The one of `all` at `index`, which goes round.
-fn around<'a, T>(all: &'a [T], index: Value<'_>) -> Outcome<&'a T> {
-    let index = whole(index).ok_or_else(|| Fault::wrong(format!("the index does not fit: {WHOLE}")))?;
+/// Returns the element of `all` at `index` modulo the length.
+fn modulo<'a, T>(all: &'a [T], index: Value<'_>) -> Outcome<&'a T> {
+    let index = to_i64(index).ok_or_else(|| Fault::wrong(format!("the index does not fit: {WHOLE}")))?;
     let at = i64::try_from(all.len()).ok().and_then(|len| index.checked_rem_euclid(len));
     let found = at.and_then(|at| all.get(usize::try_from(at).ok()?));
     found.ok_or_else(|| Fault::wrong("there are no elements"))
 }
 
-fn slice_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let bounds = bounds(cx, args)?;
-    let [list, ..] = args else { return Err(cx.arity().into()) };
-    let ty = type_of(cx, *list)?;
+fn slice_type<'v>(cx: &Cx<'v>, list: Value<'v>, start: Value<'v>, end: Value<'v>) -> Outcome<Type<'v>> {
+    let bounds = bounds(cx, list, start, end)?;
+    let ty = type_of(cx, list)?;
     let Type::Tuple(types) = ty else { return Ok(ty) };
     Ok(match bounds {
         Some((start, end)) => Type::Tuple(types.get(start..end).unwrap_or(&[])),
@@ -89,75 +86,71 @@ fn slice_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     })
 }
 
-fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [list, ..] = args else { return Err(cx.arity().into()) };
-    let (start, end) = bounds(cx, args)?.unwrap_or_default();
-    let part = items(*list).get(start..end).unwrap_or(&[]);
-    let part = match type_of_list(*list) {
+fn slice<'v>(cx: &Cx<'v>, list: Value<'v>, start: Value<'v>, end: Value<'v>) -> Outcome<Value<'v>> {
+    let (start, end) = bounds(cx, list, start, end)?.unwrap_or_default();
+    let part = items(list).get(start..end).unwrap_or(&[]);
+    let part = match type_of_list(list) {
         Some(element) => list_of(cx, element, part)?,
         None => cx.list(part)?,
     };
-    Ok(marked_as(cx, part, &[*list]))
+    Ok(marked_as(cx, part, &[list]))
 }
 
-/// The bounds that a slice has, where both are known.
-fn bounds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Option<(usize, usize)>> {
-    let [list, start, end] = args else { return Err(cx.arity().into()) };
-    match Kind::of(*list) {
-        Kind::List | Kind::Tuple => {}
-        Kind::Set => {
-            return Err(Fault::argument(0, "the elements of a set have no indexes: convert it to a list first"));
+/// Returns the bounds of a slice, if both are known.
+fn bounds<'v>(cx: &Cx<'v>, list: Value<'v>, start: Value<'v>, end: Value<'v>) -> Outcome<Option<(usize, usize)>> {
+    match shallow_type(cx, list) {
+        Type::List(_) | Type::Tuple(_) => {}
+        Type::Set(_) => {
+            return Err(Fault::argument(0, "elements of a set have no index: convert the set to a list first"));
         }
         _ => return Err(Fault::argument(0, "a list or tuple is required")),
     }
-    let length = match (list.elements(), list.as_unknown().map(|unknown| unknown.ty)) {
+    let length = match (list.elements(), shallow_type(cx, list)) {
         (Some(items), _) => Some(items.len()),
-        (None, Some(Type::Tuple(types))) => Some(types.len()),
+        (None, Type::Tuple(types)) => Some(types.len()),
         _ => None,
     };
-    let start = bound(1, *start, length)?;
-    let end = bound(2, *end, length)?;
+    let start = bound(1, start, length)?;
+    let end = bound(2, end, length)?;
     match (start, end) {
-        (Some(start), Some(end)) if start > end => Err(Fault::argument(1, "the start is behind the end")),
+        (Some(start), Some(end)) if start > end => Err(Fault::argument(1, "the start is greater than the end")),
         (Some(start), Some(end)) => Ok(Some((start, end))),
         _ => Ok(None),
     }
 }
 
-/// The bound of a slice that argument `at` is, where it is known.
+/// Returns argument `at` as a bound of a slice, if it is known.
 fn bound(at: usize, value: Value<'_>, length: Option<usize>) -> Outcome<Option<usize>> {
     if !value.is_known() {
         return Ok(None);
     }
-    let bound = whole(value).ok_or_else(|| Fault::argument(at, WHOLE))?;
+    let bound = to_i64(value).ok_or_else(|| Fault::argument(at, WHOLE))?;
     let bound = usize::try_from(bound).map_err(|_| Fault::argument(at, "the index must not be negative"))?;
     if length.is_some_and(|length| bound > length) {
-        return Err(Fault::argument(at, "the index is behind the end of the list"));
+        return Err(Fault::argument(at, "the index is greater than the length of the list"));
     }
     Ok(Some(bound))
 }
 
-fn reverse_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [list] = args else { return Err(cx.arity().into()) };
-    match type_of(cx, *list)? {
+fn reverse_type<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Type<'v>> {
+    match type_of(cx, list)? {
         Type::Tuple(types) => {
             let reversed: Vec<_> = types.iter().rev().copied().collect();
             Ok(cx.arena().tuple_type(&reversed))
         }
         Type::List(element) | Type::Set(element) => Ok(Type::List(element)),
-        _ => Err(Fault::argument(0, format!("a list or tuple is required, not {}", named(cx, *list)?))),
+        _ => Err(no_elements(cx, list)?.of_argument(0)),
     }
 }
 
-fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [list] = args else { return Err(cx.arity().into()) };
-    cx.charge(size_of_val(items(*list)))?;
-    let reversed: Vec<_> = items(*list).iter().rev().copied().collect();
-    let reversed = match Kind::of(*list) {
-        Kind::Tuple => cx.list(&reversed)?,
-        _ => list_of(cx, element_of(&reverse_type(cx, args)?), &reversed)?,
+fn reverse<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
+    cx.charge(size_of_val(items(list)))?;
+    let reversed: Vec<_> = items(list).iter().rev().copied().collect();
+    let reversed = match shallow_type(cx, list) {
+        Type::Tuple(_) => cx.list(&reversed)?,
+        _ => list_of(cx, element_of(&reverse_type(cx, list)?), &reversed)?,
     };
-    Ok(marked_as(cx, reversed, args))
+    Ok(marked_as(cx, reversed, &[list]))
 }
 
 fn concat_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
@@ -182,16 +175,17 @@ fn concat_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
     Ok(cx.arena().tuple_type(&elements))
 }
 
-/// The type of a list of the elements of all arguments, where all are lists and their elements have one type.
+/// Returns the list type of all arguments, if all are lists whose elements have a common type.
 fn common_list<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Option<Type<'v>>> {
     if args.is_empty() {
         return Err(Fault::wrong("at least one argument is required"));
     }
-    if let Some(at) = args.iter().position(|arg| !Kind::of(*arg).is_sequence()) {
-        let what = named(cx, args.get(at).copied().unwrap_or_default())?;
-        return Err(Fault::argument(at, format!("a list or tuple is required, not {what}")));
+    for (at, arg) in args.iter().enumerate() {
+        if !is_sequence(cx, *arg) {
+            return Err(no_elements(cx, *arg)?.of_argument(at));
+        }
     }
-    let lists = args.iter().all(|arg| Kind::of(*arg) == Kind::List);
+    let lists = args.iter().all(|arg| matches!(shallow_type(cx, *arg), Type::List(_)));
     if lists { unified_type(cx, &types_of(cx, args)?, true) } else { Ok(None) }
 }
 
@@ -201,12 +195,12 @@ fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     let mut all = Vec::new();
     for (at, arg) in args.iter().enumerate() {
         let arg = match &common {
-            Some(ty) => convert(cx, *arg, ty).map_err(|fault| of_argument(fault, at))?,
+            Some(ty) => convert(cx, *arg, ty).map_err(|fault| fault.of_argument(at))?,
             None => *arg,
         };
         cx.charge(size_of_val(items(arg)))?;
         all.extend_from_slice(items(arg));
-        // Lists of which not even the element type is known have no elements, or the type of the first that has some.
+        // If the common element type is dynamic, the first list that is not empty decides.
         if let (Type::Dynamic, Some(own), false) = (element, type_of_list(arg), items(arg).is_empty()) {
             element = own;
         }
@@ -215,72 +209,54 @@ fn concat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     Ok(marked_as(cx, joined, args))
 }
 
-/// Whether all arguments before the first that is not known are lists or tuples.
-fn check_coalescelist(args: &[Value<'_>]) -> Outcome<()> {
+fn coalescelist<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
     if args.is_empty() {
         return Err(Fault::wrong("at least one argument is required"));
     }
     let mut known = args.iter().take_while(|arg| arg.is_known());
-    if known.all(|arg| Kind::of(*arg).is_sequence()) {
-        return Ok(());
+    if !known.all(|arg| is_sequence(cx, *arg)) {
+        return Err(Fault::wrong("each argument must be a list or tuple"));
     }
-    Err(Fault::wrong("each argument must be a list or tuple"))
-}
-
-fn coalescelist<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    check_coalescelist(args)?;
-    for arg in args {
-        if !arg.is_known() {
-            return Ok(cx.arena().unknown(Type::Dynamic));
-        }
-        if !items(*arg).is_empty() {
-            return Ok(*arg);
-        }
+    match args.iter().find(|arg| !arg.is_known() || !items(**arg).is_empty()) {
+        Some(arg) if arg.is_known() => Ok(*arg),
+        Some(_) => Ok(cx.arena().unknown(Type::Dynamic)),
+        None => Err(Fault::wrong("all arguments are empty")),
     }
-    Err(Fault::wrong("no argument has elements"))
 }
 
-fn chunklist_type<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Type<'v>> {
-    let [list, _] = args else { return Err(cx.arity().into()) };
-    Ok(cx.arena().list_type(type_of(cx, *list)?))
+fn chunklist_type<'v>(cx: &Cx<'v>, list: Value<'v>, _: Value<'v>) -> Outcome<Type<'v>> {
+    Ok(cx.arena().list_type(type_of(cx, list)?))
 }
 
-fn chunklist<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [list, size] = args else { return Err(cx.arity().into()) };
-    let size = whole(size.unmarked().0).ok_or_else(|| Fault::wrong(format!("the size does not fit: {WHOLE}")))?;
-    let size = usize::try_from(size).map_err(|_| Fault::wrong("the size must not be negative"))?;
-    let ty = type_of(cx, *list)?;
-    let all = items(*list);
-    let chunks = if size == 0 { all.len().min(1) } else { all.len().div_ceil(size) };
-    cx.charge(chunks * size_of::<Value>())?;
-    let mut made = Vec::with_capacity(chunks);
-    for chunk in all.chunks(if size == 0 { all.len().max(1) } else { size }) {
-        made.push(cx.arena().typed(ty, cx.list(chunk)?));
-    }
-    Ok(marked_as(cx, list_of(cx, ty, &made)?, args))
+fn chunklist<'v>(cx: &Cx<'v>, list: Value<'v>, size: Value<'v>) -> Outcome<Value<'v>> {
+    let chunk = to_i64(size.unmarked().0).ok_or_else(|| Fault::wrong(format!("the size does not fit: {WHOLE}")))?;
+    let chunk = usize::try_from(chunk).map_err(|_| Fault::wrong("the size must not be negative"))?;
+    let (ty, all) = (type_of(cx, list)?, items(list));
+    let chunk = if chunk == 0 { all.len().max(1) } else { chunk };
+    cx.charge(all.len().div_ceil(chunk) * size_of::<Value>())?;
+    let chunks = all.chunks(chunk).map(|chunk| Ok(cx.arena().typed(ty, cx.list(chunk)?)));
+    Ok(marked_as(cx, list_of(cx, ty, &chunks.collect::<Outcome<Vec<_>>>()?)?, &[list, size]))
 }
 
-fn flatten<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let [list] = args else { return Err(cx.arity().into()) };
-    if !Kind::of(*list).has_elements() {
+fn flatten<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
+    if !has_elements(cx, list) {
         return Err(Fault::wrong("a list, set or tuple is required"));
     }
     let mut flat = Flat { items: Vec::new(), marks: Vec::new(), known: true };
-    flat.add(cx, *list)?;
-    let made = if flat.known { cx.list(&flat.items)? } else { cx.arena().unknown(Type::Dynamic) };
-    Ok(cx.arena().marked(made, &flat.marks))
+    flat.add(cx, list)?;
+    let result = if flat.known { cx.list(&flat.items)? } else { cx.arena().unknown(Type::Dynamic) };
+    Ok(cx.arena().marked(result, &flat.marks))
 }
 
-/// What was flattened so far.
+/// The flattened elements so far.
 struct Flat<'v> {
     items: Vec<Value<'v>>,
     marks: Vec<&'v str>,
-    /// Whether it is known how many elements there are.
+    /// `true` if the number of elements is known.
     known: bool,
 }
 
 impl<'v> Flat<'v> {
-    /// Adds what is in `list`.
     fn add(&mut self, cx: &Cx<'v>, list: Value<'v>) -> Outcome<()> {
         self.marks.extend_from_slice(list.unmarked().1);
         if !length_is_known(cx, list)? {
@@ -290,11 +266,11 @@ impl<'v> Flat<'v> {
         cx.charge(size_of_val(items(list)))?;
         for item in items(list) {
             cx.spend(1)?;
-            if !item.is_null() && Kind::of(*item).has_elements() {
+            if !item.is_null() && has_elements(cx, *item) {
                 self.add(cx, *item)?;
             } else {
-                // What it is may itself be a list.
-                self.known &= item.is_marked() || item.is_known() || Kind::of(*item) != Kind::Dynamic;
+                // An unknown value of unknown type may turn out to be a list.
+                self.known &= item.is_marked() || item.is_known() || shallow_type(cx, *item) != Type::Dynamic;
                 self.items.push(*item);
             }
         }

@@ -1,15 +1,15 @@
-//! What holds for every function, and hostile arguments.
+//! Properties of all functions, and hostile arguments.
 
 use super::*;
 use crate::bytecode::ImportKind;
-use crate::dialect::hcl::call::invoke;
-use crate::dialect::hcl::testing::{with_cx, with_limits};
+use crate::dialect::hcl::argument_gate::invoke;
+use crate::dialect::hcl::test_support::{with_cx, with_limits};
 use crate::dialect::hcl::values::types::{conforms, type_of};
-use crate::function::{Answer, Cx, Fault, Outcome, Params, Positional};
+use crate::function::{Builtin, Cx, Fault, Outcome, Params, Positional, Registry, ResultType};
 use crate::limits::Limits;
 use crate::value::{Type, Value};
 
-/// The functions with parameters by place, but those that look at what was noted.
+/// All functions of both libraries, except those that inspect notes.
 fn functions() -> Vec<(Builtin, Positional)> {
     let by_place = |builtin: &std::sync::Arc<Builtin>| match &builtin.params {
         Params::Positional(params) => Some((Builtin::clone(builtin), params.clone())),
@@ -22,7 +22,7 @@ fn functions() -> Vec<(Builtin, Positional)> {
 
 #[test]
 fn every_function_is_documented_and_shown() {
-    // These two are there to say what has replaced them.
+    // These two only name their replacements.
     let refuses = ["list", "map"];
     for (function, _) in functions().into_iter().filter(|(f, _)| !refuses.contains(&&*f.name)) {
         assert!(function.doc.ends_with(['.', '`']), "{}: {}", function.name, function.doc);
@@ -32,7 +32,7 @@ fn every_function_is_documented_and_shown() {
     assert!(bare().get(ImportKind::Function, "upper").is_none());
 }
 
-/// Values of every kind, known and not.
+/// Values of every kind, known and unknown.
 fn values<'v>(cx: &Cx<'v>) -> Vec<Value<'v>> {
     let arena = cx.arena();
     let list = |ty: &'static Type<'static>, items: &[Value<'v>]| arena.typed(Type::List(ty), arena.list(items));
@@ -58,13 +58,13 @@ fn values<'v>(cx: &Cx<'v>) -> Vec<Value<'v>> {
     ]
 }
 
-/// Calls a function and holds the answer's type against what the function says of it.
+/// Calls a function and compares the type of the result with the declared type.
 fn check<'v>(cx: &Cx<'v>, function: &Builtin, params: &Positional, args: &[Value<'v>]) {
     let Ok(answer) = invoke(cx, function, args) else { return };
-    let said = match params.answer {
-        Answer::Is(ty) => Ok(ty),
-        Answer::OfBody => return,
-        Answer::Of(of) => of(cx, &args.iter().map(|arg| arg.unmarked().0).collect::<Vec<_>>()),
+    let said = match params.result {
+        ResultType::Is(ty) => Ok(ty),
+        ResultType::OfBody => return,
+        ResultType::Of(of) => of(cx, &args.iter().map(|arg| arg.unmarked().0).collect::<Vec<_>>()),
     };
     let (Ok(said), Ok(got)) = (said, type_of(cx, answer)) else { return };
     let untyped = got == Type::Dynamic && (!answer.is_known() || answer.is_null());

@@ -1,38 +1,34 @@
-//! Values as YAML, and YAML as values, as the reference's functions have them: words such as `yes` are booleans,
-//! texts always stand in quotation marks or in blocks.
+//! YAML as the reference's functions read and write it: words such as `yes` are booleans, and strings are always
+//! written in quotes or as blocks.
 
-use super::arguments::{answer, text};
+use super::arguments::string;
+use super::table::functions;
+use crate::dialect::hcl::values::numbers::number_value;
+use crate::dialect::hcl::values::quote::push_quoted;
 use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, number_of};
 use crate::function::Cx;
-use crate::positional;
 use crate::stdlib::strings::nfc;
 use crate::text::Source;
-use crate::value::yaml::{Kind, Node, Style, read_one};
-use crate::value::{BigNum, Type, Value};
+use crate::value::yaml::{Entry, Kind, Node, Style, read_one};
+use crate::value::{BigNum, Map, Type, Value};
 
-positional! {
-    /// Functions of YAML, all of them OpenTofu's.
+functions! {
+    /// YAML functions of OpenTofu.
     pub(super) static YAML:
-    "yamldecode" (src: String) -> {type_of_yaml} or null = decode, "The value that a YAML document says."
+    "yamldecode" (src: String) -> Any or null = decode, "Decodes a YAML document."
         ["yamldecode(\"a: [1, x]\")" => "{a = [1, \"x\"]}"];
-    "yamlencode" (value: Any [null unknown dynamic]) -> String = encode, "The value as a YAML document."
+    "yamlencode" (value: Any [null unknown dynamic]) -> String = encode, "Encodes a value as a YAML document."
         ["yamlencode({a = [1]})" => "\"\\\"a\\\":\\n- 1\\n\""];
 }
 
-/// Bytes that a byte of YAML becomes at most while it is read.
+/// Maximum number of bytes that reading one byte of YAML takes.
 const GROWTH: usize = 64;
 
-/// What a document is says itself.
-fn type_of_yaml<'v>(_: &Cx<'v>, _: &[Value<'v>]) -> Outcome<Type<'v>> {
-    Ok(Type::Dynamic)
-}
-
-fn decode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let text = text(args, 0)?;
+fn decode<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(text.len().saturating_mul(GROWTH))?;
     let node = read_one(&Source::new("yaml", text), cx.limits()).map_err(|errors| {
-        let first = errors.first().map_or("it cannot be read", |error| error.message.as_str());
-        Fault::argument(0, format!("this is no YAML: {first}"))
+        let first = errors.first().map_or("cannot read the document", |error| error.message.as_str());
+        Fault::argument(0, format!("not valid YAML: {first}"))
     })?;
     value_of(cx, &node)
 }
@@ -45,7 +41,7 @@ fn value_of<'v>(cx: &Cx<'v>, node: &Node) -> Outcome<Value<'v>> {
             Ok(cx.list(&items)?)
         }
         Kind::Map(entries) => {
-            let entry = |entry: &crate::value::yaml::Entry| {
+            let entry = |entry: &Entry| {
                 cx.charge(entry.name.len())?;
                 Ok((cx.arena().copy_str(&nfc(&entry.name)), value_of(cx, &entry.value)?))
             };
@@ -55,29 +51,26 @@ fn value_of<'v>(cx: &Cx<'v>, node: &Node) -> Outcome<Value<'v>> {
         Kind::Null => Ok(Value::Null),
         Kind::Bool(truth) => Ok(Value::Bool(*truth)),
         Kind::Int(_) | Kind::Uint(_) | Kind::Float(_) => number(cx, &node.text),
-        Kind::Str if node.style == Style::Plain => word(cx, &node.text),
-        Kind::Str => answer(cx, &node.text),
+        Kind::Str if node.style == Style::Plain => plain(cx, &node.text),
+        Kind::Str => string(cx, &node.text),
     }
 }
 
-/// A number; in a spelling that the reference does not know, a text.
+/// Reads a number. Spellings that the reference does not know are strings.
 fn number<'v>(cx: &Cx<'v>, spelling: &str) -> Outcome<Value<'v>> {
+    if spelling.eq_ignore_ascii_case(".nan") {
+        return Err(Fault::argument(0, "NaN is not supported"));
+    }
     let infinite = spelling.trim_start_matches(['-', '+']).eq_ignore_ascii_case(".inf");
-    let number = if infinite {
-        Some(BigNum::infinity(spelling.starts_with('-'), crate::stdlib::bignum::FULL))
-    } else if spelling.eq_ignore_ascii_case(".nan") {
-        return Err(Fault::argument(0, "there is no number that is none"));
-    } else {
-        BigNum::parse(spelling)
-    };
-    match number {
-        Some(number) => super::arguments::answer_number(cx, number),
-        None => answer(cx, spelling),
+    let infinity = || BigNum::infinity(spelling.starts_with('-'), crate::stdlib::bignum::FULL);
+    match infinite.then(infinity).or_else(|| BigNum::parse(spelling)) {
+        Some(number) => number_value(cx, number),
+        None => string(cx, spelling),
     }
 }
 
-/// A text without quotation marks: the reference takes some for booleans, and some with underscores for numbers.
-fn word<'v>(cx: &Cx<'v>, word: &str) -> Outcome<Value<'v>> {
+/// Reads a plain scalar: the reference takes some words for booleans, and digits with underscores for numbers.
+fn plain<'v>(cx: &Cx<'v>, word: &str) -> Outcome<Value<'v>> {
     match word {
         "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Ok(Value::Bool(true)),
         "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Ok(Value::Bool(false)),
@@ -85,73 +78,71 @@ fn word<'v>(cx: &Cx<'v>, word: &str) -> Outcome<Value<'v>> {
     }
     let numeric = word.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') && word.contains('_');
     match BigNum::parse(&word.replace('_', "")).filter(|_| numeric) {
-        Some(number) => super::arguments::answer_number(cx, number),
-        None => answer(cx, word),
+        Some(number) => number_value(cx, number),
+        None => string(cx, word),
     }
 }
 
-fn encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
-    let value = args.first().copied().unwrap_or(Value::Null);
+fn encode<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     if !is_wholly_known(cx, value)? {
         return Ok(cx.arena().unknown(Type::String));
     }
     let mut writer = Writer { cx, out: String::new(), paid: 0 };
-    writer.node(value, 0, Place::Document)?;
+    writer.node(value, 0, Parent::Document)?;
     if !writer.out.ends_with('\n') {
         let is_plain = value.as_str().is_none() && value.elements().is_none() && value.entries().is_none();
         writer.out.push_str(if is_plain { "\n...\n" } else { "\n" });
     }
-    answer(cx, &writer.out)
+    string(cx, &writer.out)
 }
 
-/// Where a value stands.
+/// The construct that contains a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Parent {
     Document,
-    /// Behind `- `: the first line goes on.
+    /// A list item: the first line continues the line of the `- `.
     Item,
-    /// Behind `key:`.
+    /// A map key: a collection starts on a new line.
     Key,
 }
 
 struct Writer<'c, 'v> {
     cx: &'c Cx<'v>,
     out: String,
+    /// Number of bytes of `out` that are charged.
     paid: usize,
 }
 
 impl<'v> Writer<'_, 'v> {
-    /// Pays for what was written since.
+    /// Charges for the text written since the last call.
     fn pay(&mut self) -> Outcome<()> {
         self.cx.charge(self.out.len() - self.paid)?;
         self.paid = self.out.len();
         Ok(())
     }
 
-    /// A value whose lines begin behind `indent` spaces.
-    fn node(&mut self, value: Value<'v>, indent: usize, place: Place) -> Outcome<()> {
+    /// Writes a value whose lines are indented by `indent` spaces.
+    fn node(&mut self, value: Value<'v>, indent: usize, parent: Parent) -> Outcome<()> {
         self.cx.spend(1)?;
         if let Some(items) = value.elements().filter(|items| !items.is_empty()) {
-            // The items of a list that is the value of a key stand as far left as the key.
-            let indent = if place == Place::Key { indent - 2 } else { indent };
+            // The items of a list under a key are not indented further than the key.
+            let indent = if parent == Parent::Key { indent - 2 } else { indent };
             for (at, item) in items.iter().enumerate() {
-                self.line(at, indent, place);
+                self.line(at, indent, parent);
                 self.out.push_str("- ");
-                self.node(*item, indent + 2, Place::Item)?;
+                self.node(*item, indent + 2, Parent::Item)?;
             }
             return self.pay();
         }
         if let Some(map) = value.entries().filter(|map| !map.is_empty()) {
             for (at, (key, item)) in map.iter_sorted().enumerate() {
-                self.line(at, indent, place);
+                self.line(at, indent, parent);
                 self.quoted(key);
                 self.out.push(':');
-                let nested = item.elements().is_some_and(|items| !items.is_empty())
-                    || item.entries().is_some_and(|map| !map.is_empty());
-                if !nested {
+                if item.elements().is_none_or(<[_]>::is_empty) && item.entries().is_none_or(Map::is_empty) {
                     self.out.push(' ');
                 }
-                self.node(item, indent + 2, Place::Key)?;
+                self.node(item, indent + 2, Parent::Key)?;
             }
             return self.pay();
         }
@@ -159,9 +150,9 @@ impl<'v> Writer<'_, 'v> {
         self.pay()
     }
 
-    /// Begins the line of entry `at`, unless it goes on behind what the entry is in.
-    fn line(&mut self, at: usize, indent: usize, place: Place) {
-        if at == 0 && place != Place::Key {
+    /// Starts the line of entry `at`, unless the first entry continues the line of its parent.
+    fn line(&mut self, at: usize, indent: usize, parent: Parent) {
+        if at == 0 && parent != Parent::Key {
             return;
         }
         if !self.out.ends_with('\n') {
@@ -187,12 +178,12 @@ impl<'v> Writer<'_, 'v> {
         } else if value.entries().is_some() {
             self.out.push_str("{}");
         } else {
-            return Err(Fault::argument(0, "the value has no form in YAML"));
+            return Err(Fault::argument(0, "the value cannot be written as YAML"));
         }
         Ok(())
     }
 
-    /// A text of several lines, as it is.
+    /// Writes a string of several lines as a block scalar.
     fn block(&mut self, text: &str, indent: usize) {
         let content = text.trim_end_matches('\n');
         self.out.push('|');
@@ -214,36 +205,17 @@ impl<'v> Writer<'_, 'v> {
         self.out.push('\n');
     }
 
-    /// A text in quotation marks.
+    /// Writes a string in double quotes.
     fn quoted(&mut self, text: &str) {
-        self.out.push('"');
-        for c in text.chars() {
-            match c {
-                '"' => self.out.push_str("\\\""),
-                '\\' => self.out.push_str("\\\\"),
-                '\0' => self.out.push_str("\\0"),
-                '\u{7}' => self.out.push_str("\\a"),
-                '\u{8}' => self.out.push_str("\\b"),
-                '\t' => self.out.push_str("\\t"),
-                '\n' => self.out.push_str("\\n"),
-                '\u{b}' => self.out.push_str("\\v"),
-                '\u{c}' => self.out.push_str("\\f"),
-                '\r' => self.out.push_str("\\r"),
-                '\u{1b}' => self.out.push_str("\\e"),
-                '\u{85}' => self.out.push_str("\\N"),
-                '\u{a0}' => self.out.push_str("\\_"),
-                '\u{2028}' => self.out.push_str("\\L"),
-                '\u{2029}' => self.out.push_str("\\P"),
-                c if c.is_control() => self.out.push_str(&format!("\\x{:02X}", u32::from(c))),
-                '\u{feff}' => self.out.push_str("\\uFEFF"),
-                c => self.out.push(c),
-            }
-        }
-        self.out.push('"');
+        let special = "\"\\\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{a0}\u{2028}\u{2029}";
+        push_quoted(&mut self.out, text, (special, "\"\\0abtnvfreN_LP"), |c| match c {
+            '\u{feff}' => Some("\\uFEFF".to_owned()),
+            c => c.is_control().then(|| format!("\\x{:02X}", u32::from(c))),
+        });
     }
 }
 
-/// Whether a text has several lines that a block can hold as they are.
+/// Returns `true` if a string has several lines and a block scalar can hold it.
 fn is_block(text: &str) -> bool {
     let special = |c: char| c != '\n' && c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}');
     text.contains('\n') && !text.contains(special) && !text.contains(" \n") && !text.ends_with(' ')
@@ -252,7 +224,7 @@ fn is_block(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::hcl::testing::with_cx;
+    use crate::dialect::hcl::test_support::with_cx;
 
     #[test]
     fn documents_come_back() {
@@ -265,11 +237,10 @@ mod tests {
                 ("a: {b: {c: [x]}, d: ~}", "\"a\":\n  \"b\":\n    \"c\":\n    - \"x\"\n  \"d\": null\n"),
                 ("{a: \"x\\ny\\n\", b: [\"p\\nq\"]}", "\"a\": |\n  x\n  y\n\"b\":\n- |-\n  p\n  q\n"),
             ] {
-                let value = decode(cx, &[cx.arena().text(yaml)]).unwrap();
-                let again = encode(cx, &[value]).unwrap();
-                assert_eq!(again.as_str(), Some(wanted), "{yaml}");
-                let back = decode(cx, &[again]).unwrap();
-                assert_eq!(encode(cx, &[back]).unwrap().as_str(), Some(wanted), "{yaml}");
+                let again = encode(cx, decode(cx, yaml).unwrap()).unwrap().as_str().unwrap();
+                assert_eq!(again, wanted, "{yaml}");
+                let back = decode(cx, again).unwrap();
+                assert_eq!(encode(cx, back).unwrap().as_str(), Some(wanted), "{yaml}");
             }
         });
     }
@@ -277,7 +248,7 @@ mod tests {
     #[test]
     fn words_are_what_the_reference_takes_them_for() {
         with_cx(|cx| {
-            let read = |text: &str| encode(cx, &[decode(cx, &[cx.arena().text(text)]).unwrap()]).unwrap();
+            let read = |text: &str| encode(cx, decode(cx, text).unwrap()).unwrap();
             for (yaml, wanted) in [
                 ("yes", "true\n...\n"),
                 ("'yes'", "\"yes\"\n"),
@@ -290,7 +261,7 @@ mod tests {
                 assert_eq!(read(yaml).as_str(), Some(wanted), "{yaml}");
             }
             for bad in ["[", "a: 1\na: 2", "--- 1\n--- 2\n", ".nan"] {
-                assert!(decode(cx, &[cx.arena().text(bad)]).is_err(), "{bad}");
+                assert!(decode(cx, bad).is_err(), "{bad}");
             }
         });
     }

@@ -1,65 +1,92 @@
-//! The functions that a configuration defines, as far as a check knows them.
+//! The functions of a check.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::parse;
-use crate::dialect::hcl::body::{self, Body, Expression, Faults, Schema, user_functions};
-use crate::function::{Body as FunctionBody, Builtin, Registry};
+use crate::dialect::hcl::body::{Block, Body, BodySchema, DiagnosticList, Expression, File, user_functions};
+use crate::function::{
+    Admits, Body as FunctionBody, Builtin, Params, Positional, PositionalParam, Registry, ResultType,
+};
 use crate::limits::Limits;
 use crate::text::Source;
 use crate::value::Type;
 
-/// The functions with those that the file defines, and what is wrong with these. Of a function that names variables,
-/// and of what functions call of one another, the answers are not known: whether it sees them is the program's
-/// business, and functions may call one another in a circle.
-pub(super) fn with_own_functions(source: &Arc<Source>, registry: Registry, limits: &Limits) -> (Arc<Registry>, Faults) {
-    let registry = Arc::new(registry);
-    let defined = |registry: &Arc<Registry>| {
-        let (mut faults, file) = (Vec::new(), parse(source, registry, limits));
-        let (functions, _) = user_functions(&file.body(), "function", &mut faults);
-        let open = definitions(&file.body()).into_iter().filter(Definition::names_variables).map(|of| of.name);
-        (functions, open.collect::<BTreeSet<_>>(), faults)
-    };
-    let (functions, _, faults) = defined(&registry);
-    if functions.is_empty() {
-        return (registry, faults);
+/// Returns the functions with unknown results for those that need a capability, and for those of a host with open
+/// parameters.
+pub(super) fn without_capabilities(registry: &Registry) -> Registry {
+    let mut all = registry.clone();
+    for function in registry.iter() {
+        let takes = match &function.params {
+            Params::Positional(takes) if !function.needs.is_none() => takes.clone(),
+            Params::Open => {
+                let admits = Admits::NULL.and(Admits::UNKNOWN).and(Admits::DYNAMIC).and(Admits::MARKED);
+                let rest = Some(PositionalParam { name: "argument".into(), ty: Type::Dynamic, admits });
+                Positional { params: [].as_slice().into(), rest, result: ResultType::OfBody, not_null: false }
+            }
+            _ => continue,
+        };
+        let ty = match takes.result {
+            ResultType::Is(ty) => ty,
+            _ => Type::Dynamic,
+        };
+        all.insert_closure(function.name.as_ref(), takes, move |cx, _| Ok(cx.arena().unknown(ty)));
     }
-    let (functions, open, faults) = defined(&with(&registry, functions.into_iter().map(opaque)));
-    let known = |of: Builtin| if open.contains(of.name.as_ref()) { opaque(of) } else { of };
-    (with(&registry, functions.into_iter().map(known)), faults)
+    all
 }
 
-/// The function, of whose answer nothing is known.
+/// Adds the functions that the file defines, and returns their errors. The results of functions that name variables,
+/// and of calls between them, are unknown: the program may let them see variables, and they may call each other in a
+/// cycle.
+pub(super) fn with_own_functions(
+    source: &Arc<Source>,
+    registry: Registry,
+    limits: &Limits,
+) -> (Registry, DiagnosticList) {
+    let defined = |registry: &Registry| {
+        let (mut diagnostics, file) = (Vec::new(), File::parse(source, registry, limits));
+        let (functions, _) = user_functions(&file.body(), "function", &mut diagnostics);
+        let open = definitions(&file.body()).into_iter().filter(Definition::names_variables).map(|of| of.name);
+        (functions, open.collect::<BTreeSet<_>>(), diagnostics)
+    };
+    let (functions, _, diagnostics) = defined(&registry);
+    if functions.is_empty() {
+        return (registry, diagnostics);
+    }
+    let (functions, open, diagnostics) = defined(&with(&registry, functions.into_iter().map(opaque)));
+    let functions = functions.into_iter().map(|of| if open.contains(of.name.as_ref()) { opaque(of) } else { of });
+    (with(&registry, functions), diagnostics)
+}
+
+/// Returns the function with an unknown result.
 fn opaque(function: Builtin) -> Builtin {
     let body = FunctionBody::Closure(Arc::new(|cx, _| Ok(cx.arena().unknown(Type::Dynamic))));
     Builtin { body, ..function }
 }
 
-/// A function as the file says it.
+/// A function definition of a file.
 pub(super) struct Definition<'r> {
     name: String,
-    /// What its parameters are called, the last one of any number among them.
+    /// The names of the parameters, including the variadic one.
     pub params: Vec<String>,
-    /// What it answers with.
+    /// The result.
     pub result: Option<Expression<'r>>,
 }
 
 impl Definition<'_> {
-    /// Whether its result names more than its parameters.
+    /// Returns `true` if the result names anything but its parameters.
     fn names_variables(&self) -> bool {
-        let known = |name: &str| self.params.iter().any(|param| param == name);
-        self.result.iter().any(|result| result.variables().iter().any(|of| !known(of.root())))
+        let is_param = |name: &str| self.params.iter().any(|param| param == name);
+        self.result.iter().any(|result| result.variables().iter().any(|of| !is_param(of.root())))
     }
 }
 
-/// The functions that a file defines. What is wrong with them is told where they are made.
+/// Returns the function definitions of a file. Their errors are reported when the functions are made.
 pub(super) fn definitions<'r>(body: &Body<'r>) -> Vec<Definition<'r>> {
-    let (content, _) = body.partial_content(&Schema::new().block("function", &["name"]), &mut Vec::new());
-    let definition = |block: &body::Block<'r>| {
-        let schema = Schema::new().optional("params").optional("variadic_param").optional("result");
-        let (mut said, _) = block.body.partial_content(&schema, &mut Vec::new());
-        let mut take = |name| said.attributes.shift_remove(name).map(|attribute| attribute.expr);
+    let (content, _) = body.partial_content(&BodySchema::new().block("function", &["name"]), &mut Vec::new());
+    let definition = |block: &Block<'r>| {
+        let schema = BodySchema::new().optional("params").optional("variadic_param").optional("result");
+        let (mut content, _) = block.body.partial_content(&schema, &mut Vec::new());
+        let mut take = |name| content.attributes.shift_remove(name).map(|attribute| attribute.expr);
         let params = take("params").and_then(|params| params.static_list()).unwrap_or_default();
         let params = params.into_iter().chain(take("variadic_param")).filter_map(|param| param.keyword());
         let name = block.labels.first().map(|label| label.text.clone()).unwrap_or_default();
@@ -68,8 +95,8 @@ pub(super) fn definitions<'r>(body: &Body<'r>) -> Vec<Definition<'r>> {
     content.blocks.iter().map(definition).collect()
 }
 
-fn with(registry: &Registry, more: impl IntoIterator<Item = Builtin>) -> Arc<Registry> {
+fn with(registry: &Registry, more: impl IntoIterator<Item = Builtin>) -> Registry {
     let mut all = registry.clone();
     more.into_iter().for_each(|function| all.insert(function));
-    Arc::new(all)
+    all
 }

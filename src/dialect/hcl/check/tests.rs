@@ -1,7 +1,10 @@
-//! What a check finds, and what it leaves alone.
+//! The findings of checks.
 
 use super::super::builtins;
 use super::*;
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::vm::Space;
 
 const TYPES: &str = "
     name = string
@@ -18,7 +21,7 @@ const TYPES: &str = "
     output \"x\" {}
 ";
 
-/// The places and messages of what is wrong with a template.
+/// The text at the errors of a template.
 fn found(template: &str, types: Option<&str>) -> Vec<String> {
     let limits = Limits::default();
     let types = types.map(|text| VariableTypes::read(&Source::new("types.hcl", text), &limits).unwrap());
@@ -27,7 +30,7 @@ fn found(template: &str, types: Option<&str>) -> Vec<String> {
     found.iter().map(|error| source.slice(error.primary().unwrap().span).to_owned()).collect()
 }
 
-/// The places of what is wrong with a configuration of this name.
+/// The text at the errors of a configuration of this name.
 fn found_in(name: &str, text: &str, types: Option<&str>) -> Vec<String> {
     let limits = Limits::default();
     let types = types.map(|text| VariableTypes::read(&Source::new("types.hcl", text), &limits).unwrap());
@@ -56,7 +59,7 @@ fn what_is_wrong_whatever_the_values_are() {
         ("${vpc.no && on} ${on && (port == 1 || vpc.no)}", &[".no", ".no"]),
         ("${false && vpc.no} ${vpc.no && false} ${on || vpc.no || true} ${can(vpc.no) && vpc.no}", &[]),
         ("${[for h in hosts : h if on && h.no]}", &[".no"]),
-        // What is asked for errors.
+        // Functions that handle errors.
         ("${try(vpc.no, 1)} ${can(vpc.no) ? vpc.no : 2} ${try(on ? vpc.no : 1, 1)}", &[]),
     ];
     for (template, wanted) in cases {

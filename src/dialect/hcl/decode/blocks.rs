@@ -1,228 +1,242 @@
-//! Values that are made of blocks.
+//! Decoding of blocks.
 
 use indexmap::IndexMap;
 
-use super::value::{bounded, converted, said};
+use super::decoder::Decoder;
 use super::{Collection, Keyed, Spec};
 use crate::diagnostics::Diagnostic;
-use crate::dialect::hcl::body::{Block, Content, Context, Faults, Place, mistyped, put, structure};
+use crate::dialect::hcl::argument_gate::reason;
+use crate::dialect::hcl::body::{Block, Content, Location, locate, mistyped, structure};
 use crate::dialect::hcl::values::convert::convert;
 use crate::dialect::hcl::values::elements::{list_of, map_of};
 use crate::dialect::hcl::values::sets::set_of;
 use crate::dialect::hcl::values::types::{type_of, types_of, without_optional};
 use crate::dialect::hcl::values::unify::unify;
-use crate::function::{Cx, Wrong};
+use crate::function::Wrong;
 use crate::value::{Type, Value};
 
-/// Blocks by their labels, level by level.
+/// Values by label, with a level for each label.
 enum Level<'r> {
     Inner(IndexMap<String, Level<'r>>),
     Value(Value<'r>),
 }
 
-impl<'r> Spec<'r> {
-    /// What the blocks of a type are made into.
-    pub(super) fn block_value(&self, content: &Content<'r>, context: &Context<'r>, faults: &mut Faults) -> Value<'r> {
-        match self {
-            Spec::Block { name, nested, required } => match only_block(content, name, *required, faults) {
-                Some(block) => nested.decode_block(&block.body, &block.labels, context, faults),
-                None => context.arena().null(nested.value_type(context, faults)),
+impl<'r> Decoder<'_, 'r> {
+    /// Decodes the blocks of a specification of blocks.
+    pub(super) fn blocks(&mut self, spec: &Spec<'r>, content: &Content<'r>) -> Value<'r> {
+        match spec {
+            Spec::Block { name, nested, required } => match self.only_block(content, name, *required) {
+                Some(block) => self.body(nested, &block.body, &block.labels),
+                None => self.context.arena().null(self.value_type(nested)),
             },
-            Spec::BlockAttrs { name, element, required } => match only_block(content, name, *required, faults) {
-                Some(block) => block_attributes(block, element, context, faults),
-                None => context.arena().null(self.value_type(context, faults)),
+            Spec::BlockAttrs { name, element, required } => match self.only_block(content, name, *required) {
+                Some(block) => self.block_attributes(block, element),
+                None => self.context.arena().null(self.value_type(spec)),
             },
             Spec::KeyedBlocks { name, labels, nested, into } => {
-                self.keyed(content, (name, labels), nested, *into, context, faults)
+                match self.levels(content, name, labels.len(), nested) {
+                    Some(levels) => self.keyed_value(&levels, nested, *into),
+                    None => self.context.arena().unknown(self.value_type(spec)),
+                }
             }
-            Spec::Blocks { name, nested, into, .. } => {
-                let Some(items) = self.items(content, name, nested, context, faults) else {
-                    return context.arena().unknown(self.value_type(context, faults));
-                };
-                collected(content, name, nested, &items, *into, context, faults)
-            }
-            _ => context.arena().faulty(Type::Dynamic),
+            Spec::Blocks { name, nested, into, least, most } => match self.items(content, name, nested) {
+                Some(items) => {
+                    self.check_number(content, name, nested, items.len(), (*least, *most));
+                    self.collection(content, name, nested, &items, *into)
+                }
+                None => self.context.arena().unknown(self.value_type(spec)),
+            },
+            _ => self.context.arena().faulty(Type::Dynamic),
         }
     }
 
-    /// What each block of a type is made into; nothing where it is not known how many there are.
-    fn items(
-        &self,
+    /// Returns the only block of a type.
+    fn only_block<'c>(&mut self, content: &'c Content<'r>, name: &str, required: bool) -> Option<&'c Block<'r>> {
+        let mut blocks = content.blocks_of(name);
+        let first = blocks.next();
+        match (first, blocks.next()) {
+            (Some(first), Some(other)) => {
+                let before = first.location().position();
+                let detail = format!("Only one block of type `{name}` is allowed. Another one is at {before}.");
+                self.diagnostics.push(other.location().label(structure(format!("Duplicate {name} block"), detail)));
+            }
+            (None, _) if required => {
+                let detail = format!("A block of type `{name}` is required here.");
+                let error = structure(format!("Missing {name} block"), detail);
+                self.diagnostics.push(locate(content.missing_item, error));
+            }
+            _ => {}
+        }
+        first
+    }
+
+    /// Decodes a block to a map of its attributes.
+    fn block_attributes(&mut self, block: &Block<'r>, element: &Type<'r>) -> Value<'r> {
+        const SUMMARY: &str = "Invalid attribute value";
+        let (arena, location) = (self.context.arena(), block.location());
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for (name, attribute) in &block.body.just_attributes(self.diagnostics) {
+            names.push(*name);
+            values.push(self.attribute(attribute, element, SUMMARY));
+        }
+        let Some((element, values)) = self.unified(&values, element, |_| Some(location), &block.name) else {
+            return arena.faulty(Type::Dynamic);
+        };
+        let entries: Vec<_> = names.into_iter().zip(values).collect();
+        let error = |wrong: &Wrong| location.label(mistyped(SUMMARY, reason(wrong)));
+        match self.attempt(|cx| map_of(cx, without_optional(arena, element), &entries), error) {
+            Some(map) => arena.marked(map, block.body.marks()),
+            None => arena.faulty(Type::Dynamic),
+        }
+    }
+
+    /// Decodes the blocks of a type. Returns `None` if their number is unknown.
+    fn items(&mut self, content: &Content<'r>, name: &str, nested: &Spec<'r>) -> Option<Vec<Value<'r>>> {
+        let item = |block: &Block<'r>| {
+            let value = self.body(nested, &block.body, &block.labels);
+            (!block.body.is_unknown()).then_some(value)
+        };
+        content.blocks_of(name).map(item).collect()
+    }
+
+    fn check_number(
+        &mut self,
         content: &Content<'r>,
         name: &str,
         nested: &Spec<'r>,
-        context: &Context<'r>,
-        faults: &mut Faults,
-    ) -> Option<Vec<Value<'r>>> {
-        let mut items = Vec::new();
-        for block in content.blocks_of(name) {
-            let value = nested.decode_block(&block.body, &block.labels, context, faults);
-            if block.body.is_unknown() {
-                return None;
-            }
-            items.push(value);
-        }
-        self.check_number(content, name, nested, items.len(), faults);
-        Some(items)
-    }
-
-    fn check_number(&self, content: &Content<'r>, name: &str, nested: &Spec<'r>, given: usize, faults: &mut Faults) {
-        let Spec::Blocks { least, most, .. } = self else { return };
-        if given < *least {
-            let detail = format!("At least {least} blocks of type `{name}` are required.");
-            faults.push(put(content.missing_item, structure(format!("Insufficient {name} blocks"), detail)));
+        given: usize,
+        (least, most): (usize, Option<usize>),
+    ) {
+        if given < least {
+            let detail = format!("The number of blocks of type `{name}` must be at least {least}.");
+            let error = structure(format!("Insufficient {name} blocks"), detail);
+            self.diagnostics.push(locate(content.missing_item, error));
         } else if let Some(most) = most.filter(|most| given > *most) {
-            let detail = format!("No more than {most} blocks of type `{name}` are allowed.");
-            let place = content.blocks_of(name).nth(most).and_then(|block| nested.place_in_block(block));
-            faults.push(put(place, structure(format!("Too many {name} blocks"), detail)));
+            let detail = format!("The number of blocks of type `{name}` must be at most {most}.");
+            let location = content.blocks_of(name).nth(most).and_then(|block| nested.location_in_block(block));
+            self.diagnostics.push(locate(location, structure(format!("Too many {name} blocks"), detail)));
         }
     }
 
-    fn keyed(
-        &self,
+    /// Collects values in a list, a set or a tuple.
+    fn collection(
+        &mut self,
         content: &Content<'r>,
-        (name, labels): (&str, &[String]),
+        name: &str,
         nested: &Spec<'r>,
-        into: Keyed,
-        context: &Context<'r>,
-        faults: &mut Faults,
+        items: &[Value<'r>],
+        into: Collection,
     ) -> Value<'r> {
+        if into == Collection::Tuple {
+            return self.build(|cx| cx.list(items));
+        }
+        let location = |at| content.blocks_of(name).nth(at).and_then(|block| nested.location_in_block(block));
+        let (element, nothing) = (self.value_type(nested), self.context.arena().faulty(Type::Dynamic));
+        let Some((element, items)) = self.unified(items, &element, location, name) else { return nothing };
+        let error =
+            |wrong: &Wrong| locate(content.missing_item, mistyped(format!("Invalid {name} blocks"), reason(wrong)));
+        let collected = match into {
+            Collection::List => self.attempt(|cx| list_of(cx, element, &items), error),
+            _ => self.attempt(|cx| set_of(cx, element, &items), error),
+        };
+        collected.unwrap_or(nothing)
+    }
+
+    /// Converts values to one type, and returns that type. Without values, it is `empty`.
+    fn unified(
+        &mut self,
+        items: &[Value<'r>],
+        empty: &Type<'r>,
+        location: impl Fn(usize) -> Option<Location<'r>>,
+        name: &str,
+    ) -> Option<(Type<'r>, Vec<Value<'r>>)> {
+        if items.is_empty() {
+            return Some((*empty, Vec::new()));
+        }
+        let inconsistent = |at: usize, detail: String| -> Box<Diagnostic> {
+            locate(location(at), mistyped(format!("Inconsistent argument types in {name} blocks"), detail))
+        };
+        let unified =
+            self.attempt(|cx| unify(cx, &types_of(cx, items)?, true), |wrong| inconsistent(0, reason(wrong)))?;
+        let Some(unified) = unified else {
+            let detail = "An argument must have the same type in all blocks.".into();
+            self.diagnostics.push(inconsistent(0, detail));
+            return None;
+        };
+        let converted = |(at, item): (usize, &Value<'r>)| {
+            let error = |wrong: &Wrong| inconsistent(at, format!("Block {at} has other types: {}.", reason(wrong)));
+            self.attempt(|cx| convert(cx, *item, &unified.ty), error)
+        };
+        Some((unified.ty, items.iter().enumerate().map(converted).collect::<Option<_>>()?))
+    }
+
+    /// Decodes blocks by their first `keys` labels. Returns `None` if their number is unknown.
+    fn levels(
+        &mut self,
+        content: &Content<'r>,
+        name: &str,
+        keys: usize,
+        nested: &Spec<'r>,
+    ) -> Option<IndexMap<String, Level<'r>>> {
         let mut root = IndexMap::new();
         for block in content.blocks_of(name) {
             if block.body.is_unknown() {
-                return context.arena().unknown(self.value_type(context, faults));
+                return None;
             }
-            let (keys, rest) = block.labels.split_at_checked(labels.len()).unwrap_or((&block.labels, &[]));
-            let value = nested.decode_block(&block.body, rest, context, faults);
+            let (keys, rest) = block.labels.split_at_checked(keys).unwrap_or((&block.labels, &[]));
+            let value = self.body(nested, &block.body, rest);
             let keys: Vec<_> = keys.iter().map(|label| label.text.as_str()).collect();
             if !insert(&mut root, &keys, value) {
-                faults.push(duplicate_key(name, &keys, block));
+                let keys = keys.join("\" \"");
+                let detail = format!("There is already a block `{name} \"{keys}\"`. The labels must be unique.");
+                self.diagnostics.push(block.location().label(structure(format!("Duplicate {name} block"), detail)));
             }
         }
-        if root.is_empty() {
-            // The reference's empty map is one level deep, however many labels there are.
-            return match into {
-                Keyed::Map => {
-                    let element = nested.value_type(context, faults);
-                    let empty = |cx: &_| map_of(cx, element, &[]);
-                    context.attempt(faults, empty, |what| mistyped("Invalid blocks", said(what))).unwrap_or_default()
-                }
-                Keyed::Object => context.arena().map(&[]),
+        Some(root)
+    }
+
+    /// Collects the values of all levels in maps or objects.
+    fn keyed_value(&mut self, levels: &IndexMap<String, Level<'r>>, nested: &Spec<'r>, into: Keyed) -> Value<'r> {
+        if levels.is_empty() && into == Keyed::Object {
+            return self.context.arena().map(&[]);
+        }
+        let element = self.value_type(nested);
+        // The reference's empty map has one level, whatever the number of labels.
+        self.level_value(levels, &element, into)
+    }
+
+    fn level_value(&mut self, level: &IndexMap<String, Level<'r>>, element: &Type<'r>, into: Keyed) -> Value<'r> {
+        let arena = self.context.arena();
+        let value = |(key, below): (&String, &Level<'r>)| {
+            let value = match below {
+                Level::Value(value) => *value,
+                Level::Inner(inner) => self.level_value(inner, element, into),
             };
+            (arena.copy_str(key), value)
+        };
+        let entries: Vec<_> = level.iter().map(value).collect();
+        if into == Keyed::Object {
+            return self.build(|cx| cx.map(&entries));
         }
-        let element = nested.value_type(context, faults);
-        leveled(&root, into, &element, context, faults)
+        let is_last = level.values().all(|below| matches!(below, Level::Value(_)));
+        let first = entries.first().filter(|_| !is_last || element.has_dynamic());
+        let error = |wrong: &Wrong| mistyped("Invalid blocks", reason(wrong));
+        let map = self.attempt(
+            |cx| {
+                let element = first.map_or(Ok(*element), |(_, value)| type_of(cx, *value))?;
+                map_of(cx, element, &entries)
+            },
+            error,
+        );
+        map.unwrap_or_default()
     }
 }
 
-/// The only block of a type.
-fn only_block<'c, 'r>(
-    content: &'c Content<'r>,
-    name: &str,
-    required: bool,
-    faults: &mut Faults,
-) -> Option<&'c Block<'r>> {
-    let mut blocks = content.blocks_of(name);
-    let first = blocks.next();
-    match (first, blocks.next()) {
-        (Some(first), Some(other)) => {
-            let detail =
-                format!("Only one block of type `{name}` is allowed, and {} is one.", first.place().position());
-            faults.push(other.place().put(structure(format!("Duplicate {name} block"), detail)));
-        }
-        (None, _) if required => {
-            let detail = format!("A block of type `{name}` is required here.");
-            faults.push(put(content.missing_item, structure(format!("Missing {name} block"), detail)));
-        }
-        _ => {}
-    }
-    first
-}
-
-/// A map of the attributes of a block.
-fn block_attributes<'r>(
-    block: &Block<'r>,
-    element: &Type<'r>,
-    context: &Context<'r>,
-    faults: &mut Faults,
-) -> Value<'r> {
-    let attributes = block.body.just_attributes(faults);
-    let (names, values): (Vec<_>, Vec<_>) = attributes
-        .iter()
-        .map(|(name, attribute)| (*name, converted(attribute, element, context, "Invalid attribute value", faults)))
-        .unzip();
-    let place = block.place();
-    let Some((element, values)) = unified(&values, element, context, faults, |_| Some(place), &block.name) else {
-        return context.arena().faulty(Type::Dynamic);
-    };
-    let entries: Vec<_> = names.into_iter().zip(values).collect();
-    let made = context.attempt(
-        faults,
-        |cx| map_of(cx, without_optional(cx.arena(), element), &entries),
-        |what| place.put(mistyped("Invalid attribute value", said(what))),
-    );
-    made.map_or(context.arena().faulty(Type::Dynamic), |made| context.arena().marked(made, block.body.marks()))
-}
-
-/// The items as values of one type, and that type; `empty` where there is none.
-fn unified<'r>(
-    items: &[Value<'r>],
-    empty: &Type<'r>,
-    context: &Context<'r>,
-    faults: &mut Faults,
-    place: impl Fn(usize) -> Option<Place<'r>>,
-    name: &str,
-) -> Option<(Type<'r>, Vec<Value<'r>>)> {
-    if items.is_empty() {
-        return Some((*empty, Vec::new()));
-    }
-    let inconsistent = |at: usize, detail: String| -> Box<Diagnostic> {
-        put(place(at), mistyped(format!("Inconsistent argument types in {name} blocks"), detail))
-    };
-    let found =
-        context.attempt(faults, |cx| unify(cx, &types_of(cx, items)?, true), |what| inconsistent(0, said(what)))?;
-    let Some(unified) = found else {
-        faults.push(inconsistent(0, "The same argument must have one type in all blocks.".into()));
-        return None;
-    };
-    let mut converted = Vec::with_capacity(items.len());
-    for (at, item) in items.iter().enumerate() {
-        let wrong = |what: &Wrong| inconsistent(at, format!("Block {at} has other types: {}.", said(what)));
-        converted.push(context.attempt(faults, |cx| convert(cx, *item, &unified.ty), wrong)?);
-    }
-    Some((unified.ty, converted))
-}
-
-fn collected<'r>(
-    content: &Content<'r>,
-    name: &str,
-    nested: &Spec<'r>,
-    items: &[Value<'r>],
-    into: Collection,
-    context: &Context<'r>,
-    faults: &mut Faults,
-) -> Value<'r> {
-    if into == Collection::Tuple {
-        return bounded(context, faults, |cx| cx.list(items));
-    }
-    let place = |at| content.blocks_of(name).nth(at).and_then(|block| nested.place_in_block(block));
-    let element = nested.value_type(context, faults);
-    let Some((element, items)) = unified(items, &element, context, faults, place, name) else {
-        return context.arena().faulty(Type::Dynamic);
-    };
-    let made = context.attempt(
-        faults,
-        |cx| if into == Collection::List { list_of(cx, element, &items) } else { set_of(cx, element, &items) },
-        |what| put(content.missing_item, mistyped(format!("Invalid {name} blocks"), said(what))),
-    );
-    made.unwrap_or_else(|| context.arena().faulty(Type::Dynamic))
-}
-
-/// Puts a value at its keys; false where there is one.
+/// Inserts a value at its keys. Returns `false` if there is one already.
 fn insert<'r>(level: &mut IndexMap<String, Level<'r>>, keys: &[&str], value: Value<'r>) -> bool {
-    let Some((last, before)) = keys.split_last() else { return false };
+    let Some((last, outer)) = keys.split_last() else { return false };
     let mut level = level;
-    for key in before {
+    for key in outer {
         let inner = level.entry((*key).to_owned()).or_insert_with(|| Level::Inner(IndexMap::new()));
         let Level::Inner(inner) = inner else { return false };
         level = inner;
@@ -232,41 +246,4 @@ fn insert<'r>(level: &mut IndexMap<String, Level<'r>>, keys: &[&str], value: Val
         level.insert((*last).to_owned(), Level::Value(value));
     }
     vacant
-}
-
-fn duplicate_key(name: &str, keys: &[&str], block: &Block<'_>) -> Box<Diagnostic> {
-    let detail = format!("There is a block `{name} \"{}\"` already; the labels must be unique.", keys.join("\" \""));
-    block.place().put(structure(format!("Duplicate {name} block"), detail))
-}
-
-/// A level and all below it as a value.
-fn leveled<'r>(
-    level: &IndexMap<String, Level<'r>>,
-    into: Keyed,
-    element: &Type<'r>,
-    context: &Context<'r>,
-    faults: &mut Faults,
-) -> Value<'r> {
-    let arena = context.arena();
-    let entries: Vec<_> = level
-        .iter()
-        .map(|(key, below)| {
-            let value = match below {
-                Level::Value(value) => *value,
-                Level::Inner(inner) => leveled(inner, into, element, context, faults),
-            };
-            (arena.copy_str(key), value)
-        })
-        .collect();
-    if into == Keyed::Object {
-        return bounded(context, faults, |cx| cx.map(&entries));
-    }
-    let is_last = level.values().all(|below| matches!(below, Level::Value(_)));
-    let first = entries.first().filter(|_| !is_last || element.has_dynamic());
-    let wrong = |what: &Wrong| mistyped("Invalid blocks", said(what));
-    let make = |cx: &Cx<'r>| {
-        let element = first.map_or(Ok(*element), |(_, value)| type_of(cx, *value))?;
-        map_of(cx, element, &entries)
-    };
-    context.attempt(faults, make, wrong).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Bodies, attributes and blocks as they are written.
+//! Bodies, attributes and blocks with their text.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use super::expression::{Expression, identifier};
 use super::literal::quoted;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// What stands between the braces of a block, or in a file: items, and the text between them.
+/// The content of a block or a file: items, and the text between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {
-    /// What is behind the opening brace on its line; of a file, a byte order mark.
+    /// The text behind the opening brace on its line, or the byte order mark of a file.
     pub(super) open: String,
     pub(super) items: Vec<Item>,
-    /// Blanks before the closing brace.
+    /// The blanks before the closing brace.
     pub(super) close: String,
     pub(super) style: Style,
 }
 
-/// How new lines of a body are written.
+/// The style of new lines in a body.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Style {
     /// The blanks before an item.
     pub(super) indent: String,
-    /// The blanks before the block itself; none for a file.
+    /// The blanks before the block. A file has none.
     pub(super) outer: Option<String>,
-    /// Whether lines end in `\r\n`.
+    /// `true` if lines end with `\r\n`.
     pub(super) crlf: bool,
 }
 
@@ -33,7 +33,7 @@ impl Style {
         if self.crlf { "\r\n" } else { "\n" }
     }
 
-    /// The style of a block in a body of this one.
+    /// The style of a block in the body.
     pub(super) fn inner(&self) -> Self {
         let outer = Some(self.indent.clone());
         Self { indent: format!("{}  ", self.indent), outer, crlf: self.crlf }
@@ -45,11 +45,11 @@ impl Style {
 pub(super) enum Item {
     Attribute(Attribute),
     Block(Box<Block>),
-    /// Blank lines, and comments that belong to no item.
+    /// Blank lines and comments that belong to no item.
     Other(String),
 }
 
-/// An attribute, with the comments right above it and the one behind it.
+/// An attribute with the comments directly above and behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     pub(super) lead: String,
@@ -60,69 +60,69 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Its name.
+    /// The name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its value as it is written.
+    /// The value.
     pub fn value(&self) -> &Expression {
         &self.value
     }
 }
 
 impl fmt::Display for Attribute {
-    /// All of its lines.
+    /// Writes all of its lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}{}{}", self.lead, self.name, self.equals, self.value, self.tail)
     }
 }
 
-/// A block, with the comments right above it.
+/// A block with the comments directly above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
     pub(super) lead: String,
     pub(super) name: String,
     pub(super) labels: Vec<String>,
-    /// From the type up to the opening brace.
+    /// The text from the type to the opening brace.
     pub(super) header: String,
     pub(super) body: Body,
-    /// What is behind the closing brace on its line.
+    /// The text behind the closing brace on its line.
     pub(super) tail: String,
 }
 
 impl Block {
-    /// Its type.
+    /// The type.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Gives it another type.
+    /// Sets the type.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where that is no name.
+    /// `syntax.unexpected_token` if it is not an identifier.
     pub fn set_name(&mut self, name: &str) -> Result<()> {
         self.name = identifier(name)?.to_owned();
         Ok(())
     }
 
-    /// Its labels, decoded.
+    /// The decoded labels.
     pub fn labels(&self) -> &[String] {
         &self.labels
     }
 
-    /// Gives it other labels, in quotes. Comments between the old ones go with them.
+    /// Sets the labels, in quotes. Comments between the old labels are removed.
     pub fn set_labels<S: AsRef<str>>(&mut self, labels: &[S]) {
         self.labels = labels.iter().map(|label| label.as_ref().to_owned()).collect();
         self.header = header(&self.labels);
     }
 
-    /// What is in it.
+    /// The body.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// What is in it, to be changed.
+    /// The body, to edit.
     pub fn body_mut(&mut self) -> &mut Body {
         &mut self.body
     }
@@ -138,7 +138,7 @@ fn header(labels: &[String]) -> String {
 }
 
 impl fmt::Display for Block {
-    /// All of its lines.
+    /// Writes all of its lines.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}{}{{{}}}{}", self.lead, self.name, self.header, self.body, self.tail)
     }
@@ -155,7 +155,7 @@ impl fmt::Display for Item {
 }
 
 impl fmt::Display for Body {
-    /// All of it without braces.
+    /// Writes the body without braces.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.open)?;
         self.items.iter().try_for_each(|item| item.fmt(f))?;
@@ -164,51 +164,47 @@ impl fmt::Display for Body {
 }
 
 impl Body {
-    /// The attributes, in order.
+    /// The attributes, in source order.
     pub fn attributes(&self) -> impl Iterator<Item = &Attribute> {
         self.items.iter().filter_map(|item| if let Item::Attribute(attribute) = item { Some(attribute) } else { None })
     }
 
-    /// The attribute called `name`.
+    /// Returns the attribute `name`.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attributes().find(|attribute| attribute.name == name)
     }
 
-    /// The blocks, in order.
+    /// The blocks, in source order.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.items.iter().filter_map(|item| if let Item::Block(block) = item { Some(&**block) } else { None })
     }
 
-    /// The blocks, in order, to be changed.
+    /// The blocks, in source order, to edit.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> {
         self.items.iter_mut().filter_map(|item| if let Item::Block(block) = item { Some(&mut **block) } else { None })
     }
 
-    /// The first block of a type with just these labels.
+    /// Returns the first block of a type with exactly these labels.
     pub fn block<S: AsRef<str>>(&self, name: &str, labels: &[S]) -> Option<&Block> {
         self.blocks().find(|block| is_block(block, name, labels))
     }
 
-    /// The first block of a type with just these labels, to be changed.
+    /// Returns the first block of a type with exactly these labels, to edit.
     pub fn block_mut<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<&mut Block> {
         self.blocks_mut().find(|block| is_block(block, name, labels))
     }
 
-    /// Gives the attribute `name` a value; where there is none, a new one at the end.
+    /// Sets the value of the attribute `name`, or appends a new attribute.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where the name is none.
+    /// `syntax.unexpected_token` if the name is not an identifier.
     pub fn set(&mut self, name: &str, value: Expression) -> Result<()> {
         identifier(name)?;
         if value.has_lines() {
             self.use_lines();
         }
         let value = Expression::of_source(&value.indented(&self.style.indent));
-        let old = self.items.iter_mut().find_map(|item| match item {
-            Item::Attribute(attribute) if attribute.name == name => Some(attribute),
-            _ => None,
-        });
-        match old {
+        match self.attribute_mut(name) {
             Some(attribute) => attribute.value = value,
             None => {
                 let (lead, tail) = self.new_line();
@@ -219,36 +215,38 @@ impl Body {
         Ok(())
     }
 
-    /// Removes an attribute with its comments, and gives it back.
+    /// Removes an attribute with its comments, and returns it.
     pub fn remove(&mut self, name: &str) -> Option<Attribute> {
-        let is_it = |item: &Item| matches!(item, Item::Attribute(attribute) if attribute.name == name);
-        let at = self.items.iter().position(is_it)?;
-        match self.items.remove(at) {
+        let is_it = |item: &mut Item| matches!(item, Item::Attribute(attribute) if attribute.name == name);
+        match self.items.extract_if(.., is_it).next()? {
             Item::Attribute(attribute) => Some(attribute),
             _ => None,
         }
     }
 
-    /// Gives an attribute another name: whether there is one, and none of the new name.
+    /// Renames an attribute. Returns `false` if there is none, or one of the new name.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where the new name is none.
+    /// `syntax.unexpected_token` if the new name is not an identifier.
     pub fn rename(&mut self, name: &str, new: &str) -> Result<bool> {
         identifier(new)?;
         if self.attribute(new).is_some() {
             return Ok(false);
         }
-        let found = self.items.iter_mut().find_map(|item| match item {
+        Ok(self.attribute_mut(name).map(|attribute| attribute.name = new.to_owned()).is_some())
+    }
+
+    fn attribute_mut(&mut self, name: &str) -> Option<&mut Attribute> {
+        self.items.iter_mut().find_map(|item| match item {
             Item::Attribute(attribute) if attribute.name == name => Some(attribute),
             _ => None,
-        });
-        Ok(found.map(|attribute| attribute.name = new.to_owned()).is_some())
+        })
     }
 
     /// Appends an empty block.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where the type is no name.
+    /// `syntax.unexpected_token` if the type is not an identifier.
     pub fn append_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Result<&mut Block> {
         let name = identifier(name)?.to_owned();
         let (lead, tail) = self.new_line();
@@ -258,15 +256,14 @@ impl Body {
         self.items.push(Item::Block(Box::new(Block { lead, name, header: header(&labels), labels, body, tail })));
         match self.items.last_mut() {
             Some(Item::Block(block)) => Ok(block),
-            _ => Err(Diagnostic::new(Code::Internal, "a block that was appended is not there")),
+            _ => Err(Diagnostic::new(Code::Internal, "an appended block is missing")),
         }
     }
 
-    /// Removes the first block of a type with just these labels, with the comments above it, and gives it back.
+    /// Removes the first block of a type with exactly these labels and the comments above it, and returns it.
     pub fn remove_block<S: AsRef<str>>(&mut self, name: &str, labels: &[S]) -> Option<Block> {
-        let is_it = |item: &Item| matches!(item, Item::Block(block) if is_block(block, name, labels));
-        let at = self.items.iter().position(is_it)?;
-        match self.items.remove(at) {
+        let is_it = |item: &mut Item| matches!(item, Item::Block(block) if is_block(block, name, labels));
+        match self.items.extract_if(.., is_it).next()? {
             Item::Block(block) => Some(*block),
             _ => None,
         }
@@ -278,12 +275,12 @@ impl Body {
         self.items.push(Item::Other(line_end));
     }
 
-    /// Removes everything that is in it.
+    /// Removes all content.
     pub fn clear(&mut self) {
         self.items.clear();
     }
 
-    /// What is before and behind a new item, on a line of its own at the end.
+    /// Starts a line at the end, and returns the text before and behind its new item.
     fn new_line(&mut self) -> (String, String) {
         self.use_lines();
         if self.style.outer.is_none() && !self.close.is_empty() {
@@ -298,7 +295,7 @@ impl Body {
         (self.style.indent.clone(), line_end.to_owned())
     }
 
-    /// Puts the items of a block that stands on one line on lines of their own.
+    /// Splits a block on one line into a line for each item.
     fn use_lines(&mut self) {
         let Some(outer) = &self.style.outer else { return };
         if self.open.ends_with('\n') {
@@ -319,7 +316,7 @@ impl Body {
 }
 
 impl Item {
-    /// The blanks before it on its line.
+    /// The blanks before the item on its line.
     pub(super) fn indent(&self) -> Option<&str> {
         let lead = match self {
             Item::Attribute(attribute) => &attribute.lead,
@@ -329,7 +326,7 @@ impl Item {
         lead.rsplit('\n').next()
     }
 
-    /// The text that it begins with.
+    /// The text that the item starts with.
     fn begin_mut(&mut self) -> Option<&mut String> {
         Some(match self {
             Item::Attribute(attribute) => &mut attribute.lead,
@@ -339,7 +336,7 @@ impl Item {
         })
     }
 
-    /// The text that it ends with.
+    /// The text that the item ends with.
     fn end_mut(&mut self) -> Option<&mut String> {
         Some(match self {
             Item::Attribute(attribute) => &mut attribute.tail,

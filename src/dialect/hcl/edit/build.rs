@@ -1,4 +1,4 @@
-//! From a parsed source to bodies that hold every byte of it.
+//! Construction of bodies from a parsed source. They have every byte of it.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::dialect::hcl::syntax::token::{Token, TokenKind};
 use crate::dialect::hcl::syntax::tree::{self, BodyId, Tree};
 use crate::text::Span;
 
-/// Cuts a source that has no errors.
+/// A builder of bodies from a source without errors.
 pub(super) struct Builder<'t> {
     pub(super) tree: &'t Tree,
     pub(super) text: &'t str,
@@ -16,7 +16,7 @@ pub(super) struct Builder<'t> {
     pub(super) crlf: bool,
 }
 
-/// An item of the tree: where it stands, and what it is.
+/// An item of the tree.
 #[derive(Clone, Copy)]
 enum Node<'t> {
     Attribute(&'t tree::Attribute),
@@ -33,7 +33,7 @@ impl Node<'_> {
 }
 
 impl Builder<'_> {
-    /// The body of the whole file. A byte order mark, and what is no token, stays in front of it.
+    /// Builds the body of the file. A byte order mark precedes it.
     pub(super) fn file(&self, root: BodyId) -> Body {
         let start = if self.text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         let style = Style { crlf: self.crlf, ..Style::default() };
@@ -42,7 +42,7 @@ impl Builder<'_> {
         body
     }
 
-    /// Fills a body that stands at `range`. Recursion is bounded: the parser lets blocks nest no deeper than it may.
+    /// Adds the items in `range` to a body. The parser limits the nesting of blocks, which bounds the recursion.
     fn fill(&self, body: &mut Body, id: BodyId, range: Range<usize>) {
         let mut at = range.start;
         for node in self.nodes(id) {
@@ -77,7 +77,7 @@ impl Builder<'_> {
         self.text.get(range).unwrap_or("").to_owned()
     }
 
-    /// The index of the first token at or behind a byte.
+    /// Returns the index of the first token at or behind a byte.
     fn token_at(&self, byte: usize) -> usize {
         self.tokens.partition_point(|token| (token.span.start as usize) < byte)
     }
@@ -86,7 +86,7 @@ impl Builder<'_> {
         self.tokens.get(index).copied()
     }
 
-    /// Where an item begins: with the blanks and the lines of comments right before it, no further than `from`.
+    /// Returns the start of an item, including the blanks and the lines of comments before it, but not before `from`.
     fn start_of(&self, node: Node<'_>, from: usize) -> usize {
         let mut index = self.token_at(node.span().start as usize);
         while let Some(before) = index.checked_sub(1).and_then(|index| self.token(index)) {
@@ -109,14 +109,13 @@ impl Builder<'_> {
         }
     }
 
-    /// Where an item ends: with the comments behind it and the end of its line, no further than `to`.
+    /// Returns the end of an item, including the comments behind it and the end of its line, but not behind `to`.
     fn end_of(&self, node: Node<'_>, to: usize) -> usize {
         let end = node.span().end as usize;
         self.line_end(end, to).unwrap_or(end)
     }
 
-    /// Where the line ends on which there is nothing but comments behind byte `at`; or where the comments end, where
-    /// something else follows them.
+    /// Returns the end of the line if only comments follow byte `at`, or else the end of the comments.
     fn line_end(&self, at: usize, to: usize) -> Option<usize> {
         let mut end = None;
         let behind = self.tokens.get(self.token_at(at)..).unwrap_or(&[]);

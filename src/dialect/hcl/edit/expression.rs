@@ -1,17 +1,18 @@
-//! The text of an expression: of a value, of a name with steps, or as somebody wrote it.
+//! The text of expressions: of a value, of a name with steps, or as written.
 
 use std::fmt;
 use std::sync::Arc;
 
-use super::super::syntax::lexer::is_identifier;
-use super::super::syntax::parser::parse_config;
 use super::literal;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use crate::dialect::hcl::format::format;
+use crate::dialect::hcl::syntax::lexer::is_identifier;
+use crate::dialect::hcl::syntax::parser::parse_config;
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 use crate::value::Value;
 
-/// What stands behind `=`: a sound expression.
+/// The text of a valid expression.
 ///
 /// ```
 /// use dropforge::dialect::hcl::edit::Expression;
@@ -24,44 +25,43 @@ use crate::value::Value;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression {
     text: String,
-    /// Whether a line of it may begin with anything but blanks that mean nothing: text of a heredoc is not indented.
+    /// `true` if the text may have a heredoc, whose lines are not indented.
     verbatim: bool,
 }
 
 impl Expression {
-    /// A literal for a value.
+    /// Creates the literal of a value.
     ///
     /// # Errors
-    /// `value.type_mismatch` where the value, or one in it, has no literal: it is not known, marked, infinite, or the
-    /// host's.
+    /// `value.type_mismatch` if the value or one in it has no literal: it is unknown, marked, infinite or a host value.
     pub fn value(value: Value<'_>) -> Result<Self> {
         let mut text = String::new();
         literal::write(value, &mut text)?;
         Ok(Self::laid_out(&text, false))
     }
 
-    /// A name.
+    /// Creates the expression of a variable.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where it is none.
+    /// `syntax.unexpected_token` if the name is not an identifier.
     pub fn variable(name: &str) -> Result<Self> {
         Ok(Self { text: identifier(name)?.to_owned(), verbatim: false })
     }
 
-    /// The attribute `name` of this.
+    /// Appends the access to an attribute.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where the name is none.
+    /// `syntax.unexpected_token` if the name is not an identifier.
     pub fn attribute(mut self, name: &str) -> Result<Self> {
         self.text.push('.');
         self.text.push_str(identifier(name)?);
         Ok(self)
     }
 
-    /// The element `key` of this.
+    /// Appends the access to an element.
     ///
     /// # Errors
-    /// As [`Expression::value`].
+    /// See [`Expression::value`].
     pub fn index(mut self, key: Value<'_>) -> Result<Self> {
         self.text.push('[');
         literal::write(key, &mut self.text)?;
@@ -69,12 +69,12 @@ impl Expression {
         Ok(self)
     }
 
-    /// A tuple.
+    /// Creates a tuple constructor.
     pub fn tuple(elements: &[Expression]) -> Self {
         Self::list("[", elements, "]")
     }
 
-    /// An object. A key that is a bare name stands for its own text.
+    /// Creates an object constructor. A key that is a bare name is a string.
     pub fn object(entries: &[(Expression, Expression)]) -> Self {
         let mut text = String::from(if entries.is_empty() { "{" } else { "{\n" });
         for (key, value) in entries {
@@ -84,10 +84,10 @@ impl Expression {
         Self::laid_out(&text, entries.iter().any(|(key, value)| key.verbatim || value.verbatim))
     }
 
-    /// A call.
+    /// Creates a call.
     ///
     /// # Errors
-    /// `syntax.unexpected_token` where the function's name is none.
+    /// `syntax.unexpected_token` if the name of the function is not an identifier.
     pub fn call(function: &str, arguments: &[Expression]) -> Result<Self> {
         function.split("::").try_for_each(|name| identifier(name).map(|_| ()))?;
         Ok(Self::list(&format!("{function}("), arguments, ")"))
@@ -95,7 +95,7 @@ impl Expression {
 
     fn list(open: &str, elements: &[Expression], close: &str) -> Self {
         let inside: Vec<&str> = elements.iter().map(|element| element.text.as_str()).collect();
-        // A heredoc needs its line to end.
+        // A heredoc ends with its line.
         let separator = if elements.iter().any(Self::ends_in_heredoc) { "\n, " } else { ", " };
         let behind = if elements.last().is_some_and(Self::ends_in_heredoc) { "\n" } else { "" };
         let text = [open, &inside.join(separator), behind, close].concat();
@@ -107,13 +107,13 @@ impl Expression {
     }
 
     fn laid_out(text: &str, verbatim: bool) -> Self {
-        Self { text: super::super::format::format(text), verbatim }
+        Self { text: format(text), verbatim }
     }
 
-    /// The expression that `text` is, as it stands.
+    /// Parses an expression, whose text stays as it is.
     ///
     /// # Errors
-    /// What is wrong with it as the value of an attribute.
+    /// All syntax errors of an attribute with this value.
     pub fn raw(text: &str) -> std::result::Result<Self, Diagnostics> {
         const BEFORE: &str = "x = ";
         let text = text.trim_matches([' ', '\t', '\r', '\n']);
@@ -134,17 +134,17 @@ impl Expression {
         }
     }
 
-    /// Its text with each line but the first behind `indent`.
+    /// Returns the text with all lines but the first indented.
     pub(super) fn indented(&self, indent: &str) -> String {
         if self.verbatim { self.text.clone() } else { self.text.replace('\n', &format!("\n{indent}")) }
     }
 
-    /// The text of a value that a source has.
+    /// Creates an expression from the text of a source.
     pub(super) fn of_source(text: &str) -> Self {
         Self { text: text.to_owned(), verbatim: true }
     }
 
-    /// Whether it takes more than one line.
+    /// Returns `true` if the text has several lines.
     pub(super) fn has_lines(&self) -> bool {
         self.text.contains('\n')
     }
@@ -157,15 +157,15 @@ impl fmt::Display for Expression {
 }
 
 fn not_alone(source: &Arc<Source>, whole: Span) -> Box<Diagnostic> {
-    let message = "this is an expression and something else";
+    let message = "unexpected text behind the expression";
     Diagnostic::new(Code::UnexpectedToken, message).at(source, whole, "")
 }
 
-/// `name`, where it is an identifier.
+/// Returns the name if it is an identifier.
 pub(super) fn identifier(name: &str) -> Result<&str> {
     if is_identifier(name) {
         return Ok(name);
     }
-    let message = format!("`{}` is no name", name.escape_debug());
-    Err(Diagnostic::new(Code::UnexpectedToken, message).with_help("a name has letters, digits, `_` and `-`"))
+    let message = format!("`{}` is not an identifier", name.escape_debug());
+    Err(Diagnostic::new(Code::UnexpectedToken, message).with_help("an identifier has letters, digits, `_` and `-`"))
 }

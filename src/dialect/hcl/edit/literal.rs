@@ -1,18 +1,19 @@
-//! Values as literals.
+//! Literals of values.
 
 use std::fmt::Write as _;
 
-use super::super::syntax::lexer::is_identifier;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::dialect::hcl::syntax::lexer::is_identifier;
+use crate::dialect::hcl::values::quote::push_quoted;
 use crate::stdlib::bignum::BigNum;
 use crate::value::{Extended, Value};
 
-/// How long the digits of a number may be.
+/// The maximum number of digits of a number.
 const LONGEST_NUMBER: usize = 1 << 20;
 
-/// Appends the literal of a value; the entries of an object in the order of their keys, a line each.
+/// Appends the literal of a value. The entries of an object are sorted by key, on a line each.
 ///
-/// Recursion is bounded: values nest no deeper than they may.
+/// The nesting of values is limited, which bounds the recursion.
 pub(super) fn write(value: Value<'_>, text: &mut String) -> Result<()> {
     match value {
         Value::Null | Value::Undefined => text.push_str("null"),
@@ -23,7 +24,7 @@ pub(super) fn write(value: Value<'_>, text: &mut String) -> Result<()> {
             // Writing to a String cannot fail.
             let _ = write!(text, "{n}");
         }
-        Value::Float(_) => return Err(no_literal("a number that is not finite")),
+        Value::Float(_) => return Err(no_literal("an infinite number")),
         Value::Str(content) => quoted(content.as_str(), text),
         Value::List(elements) => {
             text.push('[');
@@ -47,9 +48,9 @@ pub(super) fn write(value: Value<'_>, text: &mut String) -> Result<()> {
             Extended::Number(number) => digits(number, text)?,
             Extended::Null(_) => text.push_str("null"),
             Extended::Typed(_, elements) => write(*elements, text)?,
-            Extended::Unknown(_) => return Err(no_literal("a value that is not known yet")),
+            Extended::Unknown(_) => return Err(no_literal("an unknown value")),
             Extended::Marked(..) => return Err(no_literal("a marked value")),
-            Extended::Capsule(_) => return Err(no_literal("a value of the host's")),
+            Extended::Capsule(_) => return Err(no_literal("a host value")),
             other => return Err(no_literal(&format!("a value of the kind {}", other.name()))),
         },
     }
@@ -58,14 +59,14 @@ pub(super) fn write(value: Value<'_>, text: &mut String) -> Result<()> {
 
 fn digits(number: &BigNum, text: &mut String) -> Result<()> {
     if !number.is_finite() || number.text_len() > LONGEST_NUMBER {
-        return Err(no_literal("a number that is not finite, or has a million digits"));
+        return Err(no_literal("an infinite number, or one of more than a million digits,"));
     }
     text.push_str(&number.to_text());
     Ok(())
 }
 
 fn no_literal(what: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::TypeMismatch, format!("{what} cannot be written down"))
+    Diagnostic::new(Code::TypeMismatch, format!("{what} has no literal"))
 }
 
 fn name_of_entry(key: &str, text: &mut String) {
@@ -75,33 +76,21 @@ fn name_of_entry(key: &str, text: &mut String) {
     }
 }
 
-/// Appends text in quotes. What does not print is escaped, as is what would begin an interpolation.
+/// Appends a quoted string. Characters that do not print and template sequences are escaped.
 pub(super) fn quoted(content: &str, text: &mut String) {
-    text.push('"');
-    let mut characters = content.chars().peekable();
-    while let Some(character) = characters.next() {
-        match character {
-            '\n' => text.push_str("\\n"),
-            '\r' => text.push_str("\\r"),
-            '\t' => text.push_str("\\t"),
-            '"' | '\\' => text.extend(['\\', character]),
-            '$' | '%' if characters.peek() == Some(&'{') => text.extend([character, character]),
-            _ if prints(character) => text.push(character),
-            _ => {
-                let code = u32::from(character);
-                let _ = if code < 0x1_0000 { write!(text, "\\u{code:04x}") } else { write!(text, "\\U{code:08x}") };
-            }
-        }
-    }
-    text.push('"');
+    let content = content.replace("${", "$${").replace("%{", "%%{");
+    push_quoted(text, &content, ("\"\\\n\r\t", "\"\\nrt"), |character| match u32::from(character) {
+        _ if prints(character) => None,
+        code @ ..0x1_0000 => Some(format!("\\u{code:04x}")),
+        code => Some(format!("\\U{code:08x}")),
+    });
 }
 
-/// Whether a character has a shape of its own: any but blanks (other than the space), controls, and what is not
-/// assigned.
+/// Returns `true` if a character is visible or a space: not another blank, a control character or unassigned.
 fn prints(character: char) -> bool {
     match character.is_ascii() {
         true => !character.is_ascii_control(),
-        // The library's own escaping knows which ones; behind a letter, it leaves combining marks as they are.
+        // The standard library escapes the others. Behind a letter, it does not escape combining marks.
         false => ['x', character].iter().collect::<String>().escape_debug().nth(1) == Some(character),
     }
 }

@@ -1,7 +1,7 @@
-//! Changing a configuration where it is to change, and nowhere else: every byte that is not touched stays.
+//! Editing of configurations. All bytes that are not edited stay.
 //!
-//! A [`Document`] is its source cut into items with the text between them, so that writing it is putting the pieces
-//! together. New items are written in the canonical layout, at the indentation of their body and with its line ends.
+//! A [`Document`] is its source cut into items and the text between them, so writing it joins the pieces. New items get
+//! the canonical layout, with the indentation and the line ends of their body.
 
 mod body;
 mod build;
@@ -23,7 +23,7 @@ use crate::limits::Limits;
 use crate::text::Source;
 use build::Builder;
 
-/// A configuration that is being changed.
+/// A configuration to edit.
 ///
 /// ```
 /// use dropforge::dialect::hcl::edit::{Document, Expression};
@@ -44,15 +44,15 @@ pub struct Document {
 }
 
 impl Document {
-    /// An empty one.
+    /// Creates an empty document.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The document of a source.
+    /// Parses a document.
     ///
     /// # Errors
-    /// What is wrong with the source: only a sound one can be changed.
+    /// All syntax errors. A source with errors cannot be edited.
     pub fn parse(source: &Arc<Source>, limits: &Limits) -> Result<Self, Diagnostics> {
         let parsed = parse_config(source, limits);
         if !parsed.diagnostics.is_empty() {
@@ -64,19 +64,19 @@ impl Document {
         Ok(Self { body })
     }
 
-    /// What is in it.
+    /// The root body.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// What is in it, to be changed.
+    /// The root body, to edit.
     pub fn body_mut(&mut self) -> &mut Body {
         &mut self.body
     }
 }
 
 impl fmt::Display for Document {
-    /// The text of the file.
+    /// Writes the text of the file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.body.fmt(f)
     }

@@ -1,4 +1,4 @@
-//! What changes and what stays; literals; where new items go.
+//! Edited and unedited text, literals, and the positions of new items.
 
 use super::{Document, Expression};
 use crate::limits::Limits;

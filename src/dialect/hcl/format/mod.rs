@@ -1,20 +1,20 @@
-//! The canonical layout of the native syntax: the same bytes as the reference's formatter gives.
+//! The canonical layout of the native syntax, byte for byte that of the reference's formatter.
 //!
-//! Only the blanks between tokens change. Three passes over the lines, each a fact the next one needs: how far a
-//! line is indented, what stands between the tokens of a cell, and how far the cells behind `=` and comments are
-//! pushed so that they stand below each other. Text of heredocs and quotes is a token and stays as it is.
+//! Only the blanks between tokens change. Three passes over the lines indent them, separate the tokens of a cell, and
+//! align the cells behind `=` and the comments of consecutive lines. The text of heredocs and quotes is a token, and
+//! stays as it is.
 
-mod lines;
+mod cells;
 mod spacing;
 #[cfg(test)]
 mod tests;
 
 use super::syntax::lexer::lex_config;
 use super::syntax::token::{Token, TokenKind};
-use lines::Line;
+use cells::Line;
 use spacing::Blanks;
 
-/// A token and how many blanks stand before it.
+/// A token and the number of blanks before it.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     token: Token,
@@ -27,7 +27,7 @@ impl Placed {
     }
 }
 
-/// Lays a configuration out. Whatever is no blank stays, also where it is no sound syntax.
+/// Formats a configuration. Only blanks change, even if the syntax is invalid.
 ///
 /// ```
 /// use dropforge::dialect::hcl::format::format;
@@ -35,7 +35,7 @@ impl Placed {
 /// ```
 pub fn format(source: &str) -> String {
     let mut tokens = placed(&lex_config(source.as_bytes()));
-    let lines = lines::split(source, &tokens);
+    let lines = cells::split(source, &tokens);
     let mut blanks = Blanks::new();
     spacing::indent(&lines, &mut tokens, &mut blanks);
     spacing::separate(source, &lines, &mut tokens);
@@ -43,7 +43,7 @@ pub fn format(source: &str) -> String {
     write(source, &tokens)
 }
 
-/// The tokens with the blanks that the source has; a byte order mark counts as blanks.
+/// Returns the tokens with the blanks of the source. A byte order mark counts as blanks.
 fn placed(tokens: &[Token]) -> Vec<Placed> {
     let mut end = 0;
     let place = |token: &Token| {
@@ -64,7 +64,7 @@ fn write(source: &str, tokens: &[Placed]) -> String {
     text
 }
 
-/// By how many brackets a token nests deeper.
+/// Returns by how many levels a token changes the nesting.
 fn nesting(kind: TokenKind) -> isize {
     match kind {
         TokenKind::OpenBrace | TokenKind::OpenBracket | TokenKind::OpenParen => 1,

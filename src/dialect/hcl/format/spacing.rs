@@ -1,18 +1,18 @@
-//! How many blanks stand before each token.
+//! The number of blanks before each token.
 
 use std::ops::Range;
 
 use super::{Line, Placed, TokenKind, nesting};
-use crate::stdlib::clusters;
+use crate::stdlib::graphemes;
 
-/// Blanks before one level.
+/// The blanks of a level.
 const INDENT: usize = 2;
 
-/// How many blanks indentation and alignment may add to a file.
+/// The maximum number of blanks that indentation and alignment add to a file.
 const MOST_BLANKS: usize = 64 << 20;
 
-/// What is left of [`MOST_BLANKS`]: a file that nests a hundred thousand levels, or aligns as many lines with one
-/// that is as long, would else grow beyond all memory.
+/// The remainder of [`MOST_BLANKS`]. Without it, a file of a hundred thousand levels, or of as many lines aligned with
+/// one as long, would exhaust the memory.
 pub(super) struct Blanks(usize);
 
 impl Blanks {
@@ -20,7 +20,7 @@ impl Blanks {
         Self(MOST_BLANKS)
     }
 
-    /// Whether there are `count` more; they are gone then.
+    /// Takes `count` blanks. Returns `false` if there are too few.
     fn take(&mut self, count: usize) -> bool {
         let left = self.0.checked_sub(count);
         self.0 = left.unwrap_or(self.0);
@@ -28,13 +28,13 @@ impl Blanks {
     }
 }
 
-/// The brackets that lines have opened and not closed: one entry for each line that did, so that several brackets of
-/// one line indent once.
+/// The open brackets of lines, with an entry for each line: several brackets of one line indent once.
 #[derive(Default)]
 struct Levels(Vec<usize>);
 
 impl Levels {
-    /// The level of a line that opens `net` more brackets than it closes. Levels that it closes are its end already.
+    /// Returns the level of a line that opens `net` more brackets than it closes. The levels that it closes end before
+    /// it.
     fn of_line(&mut self, net: isize) -> usize {
         if net > 0 {
             self.0.push(net.unsigned_abs());
@@ -53,7 +53,7 @@ impl Levels {
     }
 }
 
-/// Indents each line by the brackets that are open before it.
+/// Indents each line by the open brackets before it.
 pub(super) fn indent(lines: &[Line], tokens: &mut [Placed], blanks: &mut Blanks) {
     let mut levels = Levels::default();
     for line in lines {
@@ -69,15 +69,15 @@ pub(super) fn indent(lines: &[Line], tokens: &mut [Placed], blanks: &mut Blanks)
     }
 }
 
-/// How many more brackets a line opens than it closes; what is behind the beginning of a heredoc in its first cell
-/// does not count.
+/// Returns how many more brackets a line opens than it closes. Tokens behind the start of a heredoc in the first cell
+/// do not count.
 fn opened(tokens: &[Placed], line: &Line) -> isize {
     let of = |range: &Range<usize>| tokens.get(range.clone()).unwrap_or(&[]);
     let lead = of(&line.lead).iter().take_while(|placed| placed.kind() != TokenKind::OpenHeredoc);
     lead.chain(of(&line.value)).map(|placed| nesting(placed.kind())).sum()
 }
 
-/// Sets what stands between the tokens of each cell. The first token of a cell is not touched.
+/// Sets the blanks between the tokens of each cell.
 pub(super) fn separate(source: &str, lines: &[Line], tokens: &mut [Placed]) {
     for cell in lines.iter().flat_map(|line| [&line.lead, &line.value]) {
         let mut before = None;
@@ -87,15 +87,15 @@ pub(super) fn separate(source: &str, lines: &[Line], tokens: &mut [Placed]) {
             let is_in = before == Some(TokenKind::Identifier)
                 && kind == TokenKind::Identifier
                 && source.get(placed.token.span.range()) == Some("in");
-            after.blanks = usize::from(apart(before, kind, after.kind(), is_in));
+            after.blanks = usize::from(is_separated(before, kind, after.kind(), is_in));
             before = Some(kind);
         }
     }
 }
 
-/// Whether there is a blank between `token` and `after`, where `before` is before `token` in the cell. The first rule
-/// that fits counts. Behind the `in` of a `for` (`is_in`), a tuple is not to be taken for an index.
-fn apart(before: Option<TokenKind>, token: TokenKind, after: TokenKind, is_in: bool) -> bool {
+/// Returns `true` if a blank separates `token` and `after`. `before` precedes `token` in the cell. Behind the `in` of a
+/// `for` (`is_in`), a bracket starts a tuple, not an index.
+fn is_separated(before: Option<TokenKind>, token: TokenKind, after: TokenKind, is_in: bool) -> bool {
     use TokenKind::*;
     match (token, after) {
         (_, Newline) => false,
@@ -115,7 +115,7 @@ fn apart(before: Option<TokenKind>, token: TokenKind, after: TokenKind, is_in: b
     }
 }
 
-/// Whether a `-` behind `kind` must be a sign.
+/// Returns `true` if a `-` behind `kind` is a sign.
 fn asks_for_operand(kind: TokenKind) -> bool {
     use TokenKind::*;
     matches!(
@@ -144,13 +144,13 @@ fn asks_for_operand(kind: TokenKind) -> bool {
     )
 }
 
-/// Pushes values, then comments, of lines that follow each other below each other.
+/// Aligns the values, then the comments, of consecutive lines.
 pub(super) fn align(source: &str, lines: &[Line], tokens: &mut [Placed], blanks: &mut Blanks) {
     align_cells(source, lines, tokens, blanks, |line| (line.lead.clone(), line.value.clone()));
     align_cells(source, lines, tokens, blanks, |line| (line.lead.start..line.value.end, line.comment.clone()));
 }
 
-/// Aligns the cells that `cells` gives, each with what is before it on its line.
+/// Aligns the second of two cells of each line.
 fn align_cells(
     source: &str,
     lines: &[Line],
@@ -170,9 +170,9 @@ fn align_cells(
     }
 }
 
-/// How many columns tokens and the blanks before them take.
+/// Returns the columns that tokens and the blanks before them take.
 fn columns(source: &str, tokens: &[Placed], range: Range<usize>) -> usize {
-    let one = |placed: &Placed| placed.blanks + clusters::count(source.get(placed.token.span.range()).unwrap_or(""));
+    let one = |placed: &Placed| placed.blanks + graphemes::count(source.get(placed.token.span.range()).unwrap_or(""));
     tokens.get(range).unwrap_or(&[]).iter().map(one).sum()
 }
 

@@ -1,4 +1,4 @@
-//! The layout rule by rule, and that nothing but blanks changes.
+//! The rules of the layout, and that only blanks change.
 
 use super::super::syntax::lexer::lex_config;
 use super::format;
@@ -62,7 +62,7 @@ fn only_blanks_change() {
         let tokens = lex_config(text.as_bytes());
         tokens.iter().map(|token| text[token.span.range()].to_owned()).collect::<Vec<_>>()
     };
-    // Where a template is cut off inside an escape or a line's end, the reference puts a blank before what is left.
+    // If a template ends within an escape or a line end, the reference puts a blank before the rest.
     let cut_off = |end: &usize| !text.is_char_boundary(*end) || text[..*end].ends_with(['\\', '\r']);
     for end in (0..=text.len()).filter(|end| !cut_off(end)) {
         let part = &text[..end];

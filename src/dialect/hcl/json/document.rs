@@ -1,45 +1,44 @@
-//! A JSON document with the places of everything in it.
+//! JSON documents with the span of every value.
 
 use std::sync::Arc;
 
-use super::parser::Found;
 use crate::dialect::hcl::syntax::tree::{Run, Str};
 use crate::text::{Source, Span};
 
-/// Names a [`Node`] of a [`Document`].
+/// The id of a [`Node`] in its [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JsonId(pub(in crate::dialect::hcl) u32);
 
-/// What a value is.
+/// A value. Text and parts are ranges of the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Json {
-    /// Nothing that could be read; an error was reported there.
+    /// A syntax error, which was reported.
     Invalid,
     /// `null`
     Null,
     /// `true` or `false`
     Bool(bool),
-    /// A number, by its digits.
+    /// A number, as its digits.
     Number(Str),
-    /// A string, with its escapes read; not normalised.
+    /// A string with decoded escapes, not normalised.
     String(Str),
-    /// An array: entries of [`Document::items`].
+    /// An array: a run of [`Document::items`].
     Array(Run),
-    /// An object: entries of [`Document::properties`].
+    /// An object: a run of [`Document::properties`].
     Object(Run),
 }
 
-/// A value and its place.
+/// A value and its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// The value.
     pub json: Json,
-    /// Its place, with its quotes or brackets. For an invalid value the token it begins with.
+    /// The span including quotes or brackets. For a syntax error, its first token.
     pub span: Span,
 }
 
 impl Node {
-    /// Where it begins: the opening bracket of an array or object, the whole of any other value.
+    /// The opening bracket of an array or object, or the whole of any other value.
     pub fn start(self) -> Span {
         match self.json {
             Json::Array(_) | Json::Object(_) => self.open(),
@@ -61,61 +60,84 @@ impl Node {
 /// A property of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Property {
-    /// Its name, with its escapes read; not normalised.
+    /// The name with decoded escapes, not normalised.
     pub name: Str,
-    /// Where the name stands, with its quotes.
+    /// The span of the name including its quotes.
     pub name_span: Span,
-    /// The string that it is, as a value: where the property is one of an object constructor, a template.
+    /// The name as a value. In an object constructor, it can be a template.
     pub key: JsonId,
-    /// Its value.
+    /// The value.
     pub value: JsonId,
 }
 
-/// A parsed document. It owns everything it holds, and drops without recursion.
+/// The flat tables of a document.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tables {
+    pub nodes: Vec<Node>,
+    pub items: Vec<JsonId>,
+    pub properties: Vec<Property>,
+    /// Decoded strings.
+    pub pool: String,
+}
+
+impl Tables {
+    pub fn add(&mut self, json: Json, span: Span) -> JsonId {
+        let id = JsonId(Span::of(0..self.nodes.len()).end);
+        self.nodes.push(Node { json, span });
+        id
+    }
+
+    pub fn node(&self, id: JsonId) -> Node {
+        let invalid = Node { json: Json::Invalid, span: Span::default() };
+        self.nodes.get(id.0 as usize).copied().unwrap_or(invalid)
+    }
+}
+
+/// A parsed document. Its nodes are in flat tables, so dropping it does not recurse.
 #[derive(Debug, Clone)]
 pub struct Document {
     source: Arc<Source>,
-    found: Found,
+    tables: Tables,
     root: JsonId,
 }
 
 impl Document {
-    pub(super) fn new(source: &Arc<Source>, found: Found, root: JsonId) -> Self {
-        Self { source: source.clone(), found, root }
+    pub(super) fn new(source: &Arc<Source>, tables: Tables, root: JsonId) -> Self {
+        Self { source: source.clone(), tables, root }
     }
 
-    /// The source it was read from.
+    /// The source.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// The value that the document is.
+    /// The root value.
     pub fn root(&self) -> JsonId {
         self.root
     }
 
-    /// A text of the document.
+    /// Returns a text of the document.
     pub fn str(&self, text: Str) -> &str {
-        let within = if text.pooled { self.found.pool.as_str() } else { self.source.text() };
+        let within = if text.pooled { self.tables.pool.as_str() } else { self.source.text() };
         within.get(text.start as usize..text.end as usize).unwrap_or("")
     }
 
-    /// A value.
+    /// Returns a value.
     pub fn node(&self, id: JsonId) -> Node {
-        self.found.node(id)
+        self.tables.node(id)
     }
 
-    /// All values, names among them, each behind what it holds.
-    pub(super) fn nodes(&self) -> impl Iterator<Item = (JsonId, Node)> + '_ {
-        (0..).map(JsonId).zip(self.found.nodes.iter().copied())
+    /// All values and names. Parts precede the value that contains them.
+    pub(in crate::dialect::hcl) fn nodes(&self) -> impl Iterator<Item = (JsonId, Node)> + '_ {
+        (0..).map(JsonId).zip(self.tables.nodes.iter().copied())
     }
 
     /// The properties of all objects.
-    pub(super) fn all_properties(&self) -> &[Property] {
-        &self.found.properties
+    pub(in crate::dialect::hcl) fn all_properties(&self) -> &[Property] {
+        &self.tables.properties
     }
 
-    /// A string, and where it stands; nothing where the value is none.
+    /// Returns the text and the span of a string value.
     pub fn string(&self, id: JsonId) -> Option<(&str, Span)> {
         match self.node(id) {
             Node { json: Json::String(text), span } => Some((self.str(text), span)),
@@ -123,13 +145,13 @@ impl Document {
         }
     }
 
-    /// The values of an array.
+    /// Returns the items of an array.
     pub fn items(&self, run: Run) -> &[JsonId] {
-        self.found.items.get(run.range()).unwrap_or(&[])
+        self.tables.items.get(run.range()).unwrap_or(&[])
     }
 
-    /// The properties of an object.
+    /// Returns the properties of an object.
     pub fn properties(&self, run: Run) -> &[Property] {
-        self.found.properties.get(run.range()).unwrap_or(&[])
+        self.tables.properties.get(run.range()).unwrap_or(&[])
     }
 }

@@ -1,13 +1,13 @@
-//! From text to tokens, as the reference's scanner cuts them: it takes more than JSON allows where a person could
-//! have meant a number, a keyword or a string, so that the parser can say what is wrong with it.
+//! The scanner, which cuts tokens as the reference does. It accepts malformed numbers, keywords and strings, so that
+//! the parser can report them.
 
 use logos::{Lexer, Logos};
 
-use crate::dialect::hcl::syntax::position::Places;
-use crate::stdlib::clusters::clusters;
+use crate::dialect::hcl::syntax::position::PositionIndex;
+use crate::stdlib::graphemes::clusters;
 use crate::text::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Logos)]
 #[logos(skip r"[ \t\r\n]+")]
 pub enum TokenKind {
@@ -29,34 +29,34 @@ pub enum TokenKind {
     /// `:`
     #[token(":")]
     Colon,
-    /// `=`, which is no JSON, but what a person may write who knows the native syntax.
+    /// `=`, which JSON does not have. Authors of the native syntax may write it.
     #[token("=")]
     Equals,
-    /// Letters: a keyword, if it is one.
+    /// A word, valid or not.
     #[regex("[A-Za-z][A-Za-z_]*")]
     Keyword,
-    /// Digits, signs, stops and exponents in whatever order.
+    /// Digits, signs, dots and exponents in any order.
     #[regex(r"[-+.0-9][-+.0-9eE]*")]
     Number,
-    /// A string with its quotes; without the second one where it is not closed on its line.
+    /// A string with its quotes. The closing quote may be missing at the end of its line.
     #[token("\"", string)]
     String,
-    /// No token begins with this byte; nothing behind it is read.
+    /// A byte that starts no token. The scan ends here.
     Invalid,
-    /// The end of the text, or of what is read of it.
+    /// The end of the scanned text.
     End,
 }
 
-/// A token and its place.
+/// A token and its span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// Where it stands.
+    /// The span.
     pub span: Span,
 }
 
-/// The tokens of a text; the last one is [`TokenKind::End`].
+/// Scans a text. The last token is [`TokenKind::End`].
 ///
 /// ```
 /// use dropforge::dialect::hcl::json::scan::{TokenKind::{self, *}, scan};
@@ -79,18 +79,18 @@ pub fn scan(text: &str) -> Vec<Token> {
     tokens
 }
 
-/// The places of a text as the reference counts them in JSON: a tab is two columns, a carriage return none.
+/// Counts the positions of a text as the reference does for JSON: a tab takes two columns, a carriage return none.
 ///
 /// ```
 /// let places = dropforge::dialect::hcl::json::scan::places("{\r\n\t\"a\": 1}");
 /// assert_eq!((places.at(4).line, places.at(4).column), (2, 3));
 /// ```
-pub fn places(text: &str) -> Places {
-    let mut places = Places::of_lines(text.as_bytes());
+pub fn places(text: &str) -> PositionIndex {
+    let mut places = PositionIndex::of_lines(text.as_bytes());
     let mut at = 0;
     for token in scan(text) {
         places.count_blanks(text.as_bytes(), Span::new(at, token.span.start));
-        // A mark behind the opening quote is a column of its own.
+        // A combining character behind the opening quote takes its own column.
         let quote = u32::from(token.kind == TokenKind::String);
         places.count(text.as_bytes(), Span::new(token.span.start + quote, token.span.end));
         at = token.span.end;
@@ -98,8 +98,8 @@ pub fn places(text: &str) -> Places {
     places
 }
 
-/// Takes what is behind an opening quote up to the closing one or to a control character. Whether the escapes mean
-/// something is found out later; the reference goes by grapheme clusters, so that a quote can be a part of one.
+/// Takes the text behind an opening quote up to the closing quote or a control character. The parser decodes the
+/// escapes. The reference steps by grapheme clusters, so a quote can be a part of one.
 fn string(lexer: &mut Lexer<'_, TokenKind>) {
     let rest = lexer.remainder();
     let (mut at, mut escaping) = (0, false);
@@ -118,7 +118,7 @@ fn string(lexer: &mut Lexer<'_, TokenKind>) {
     lexer.bump(at);
 }
 
-/// The length of the grapheme cluster at `at`.
+/// Returns the length of the grapheme cluster at `at`.
 fn cluster(text: &str, at: usize) -> usize {
     match text.as_bytes().get(at..at + 2) {
         Some(pair) if pair.is_ascii() => 1,
@@ -162,7 +162,7 @@ mod tests {
             ("\"a\\", "String 0-3, End 3-3"),
             ("\"\\\u{1}\"", "String 0-2, Invalid 2-3, End 3-3"),
             ("\"e\u{301}\"", "String 0-5, End 5-5"),
-            // U+0600 stands before what it belongs to, and takes the quote for that.
+            // U+0600 precedes the character it belongs to, here the quote.
             ("\"\u{600}\",1", "String 0-6, End 6-6"),
         ];
         for (text, wanted) in cases {

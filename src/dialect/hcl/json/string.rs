@@ -1,13 +1,13 @@
-//! What a string token says.
+//! Decoding of string tokens.
 
 use std::borrow::Cow;
 
 use crate::dialect::hcl::values::json::unescape;
 
-/// The text of a string token.
+/// Decodes a string token.
 ///
 /// # Errors
-/// The offset behind the byte that is wrong; the token's length where the closing quote is missing.
+/// The offset behind the invalid byte, or the length of the token if it has no closing quote.
 pub(super) fn decode(token: &str) -> Result<Cow<'_, str>, usize> {
     let (mut text, mut at) = (Cow::Borrowed(""), 1);
     loop {
@@ -21,7 +21,7 @@ pub(super) fn decode(token: &str) -> Result<Cow<'_, str>, usize> {
         }
         at += run.len();
         if behind.starts_with('"') {
-            // More can stand behind the quote, because the scanner goes by grapheme clusters.
+            // The scanner cuts grapheme clusters, so combining characters can follow the quote.
             return if behind.len() == 1 { Ok(text) } else { Err(at + 2) };
         }
         let (escaped, len) = unescape(behind).map_err(|bad| (at + bad + 1).min(token.len()))?;

@@ -7,59 +7,60 @@ use crate::dialect::hcl::syntax::tree::{ExprId, Str, Tree};
 use crate::limits::Limits;
 use crate::text::Span;
 
-/// What is wrong with a template, or where it begins in the tree.
-type Read = std::result::Result<ExprId, Vec<Box<Diagnostic>>>;
+/// The root of a template in the tree, or its syntax errors.
+type Parsed = Result<ExprId, Vec<Box<Diagnostic>>>;
 
-/// The strings of a document that are more than text, read as templates.
+/// The parsed templates of a document: all strings with template sequences.
 #[derive(Debug)]
 pub(in crate::dialect::hcl) struct Templates {
     tree: Tree,
-    /// Where each of the strings begins, and what became of it, in the order of the source.
-    strings: Vec<(u32, Read)>,
+    /// The start of each string and its template, in source order.
+    strings: Vec<(u32, Parsed)>,
 }
 
 impl Templates {
-    /// Reads the strings of `document`. A template stands behind the opening quote of its string.
+    /// Parses the templates of a document.
     pub fn new(document: &Document, limits: &Limits) -> Self {
         let strings = document.nodes().filter_map(|(_, node)| match node.json {
             Json::String(text) => is_template(document.str(text)).then_some((node.span, text)),
             _ => None,
         });
         let mut tree = Tree::new(document.source());
-        let read = |(span, text): (Span, Str)| {
-            let (id, wrong) = parse_template_at(&mut tree, document.str(text), span.start.saturating_add(1), limits);
-            (span.start, if wrong.is_empty() { Ok(id) } else { Err(wrong) })
+        let parse = |(span, text): (Span, Str)| {
+            // The template starts behind the opening quote.
+            let (id, errors) = parse_template_at(&mut tree, document.str(text), span.start.saturating_add(1), limits);
+            (span.start, if errors.is_empty() { Ok(id) } else { Err(errors) })
         };
-        let strings = strings.map(read).collect();
+        let strings = strings.map(parse).collect();
         Self { tree, strings }
     }
 
-    /// The tree that the templates are in.
+    /// The tree of all templates.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The template in the string at `span`; none where the string is nothing but text.
-    pub fn at(&self, span: Span) -> Option<&Read> {
+    /// The template in the string at `span`, if the string is one.
+    pub fn at(&self, span: Span) -> Option<&Parsed> {
         let at = self.strings.binary_search_by_key(&span.start, |(start, _)| *start).ok()?;
-        self.strings.get(at).map(|(_, read)| read)
+        self.strings.get(at).map(|(_, parsed)| parsed)
     }
 
-    /// What is wrong with the template in the string at `span`.
-    pub fn wrong_at(&self, span: Span) -> Option<&[Box<Diagnostic>]> {
+    /// The syntax errors of the template in the string at `span`.
+    pub fn errors_at(&self, span: Span) -> Option<&[Box<Diagnostic>]> {
         self.at(span)?.as_ref().err().map(Vec::as_slice)
     }
 
-    /// The first thing that is wrong with a template within `span`.
-    pub fn first_wrong(&self, span: Span) -> Option<&Diagnostic> {
+    /// The first syntax error of the templates within `span`.
+    pub fn first_error(&self, span: Span) -> Option<&Diagnostic> {
         let first = self.strings.partition_point(|(start, _)| *start < span.start);
         let within = self.strings.iter().skip(first).take_while(|(start, _)| *start < span.end);
-        let mut wrong = within.filter_map(|(_, read)| read.as_ref().err()?.first());
-        wrong.next().map(|wrong| &**wrong)
+        let mut errors = within.filter_map(|(_, parsed)| parsed.as_ref().err()?.first());
+        errors.next().map(|error| &**error)
     }
 }
 
-/// Whether a template of this text is more than the text.
+/// Returns `true` if a text contains template sequences.
 fn is_template(text: &str) -> bool {
     memchr::memchr2_iter(b'$', b'%', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) == Some(&b'{'))
 }

@@ -1,12 +1,12 @@
-//! Values of the JSON syntax: the same tuples, objects and templates, written otherwise.
+//! Values of the JSON syntax: the same tuples, objects and templates in another notation.
 
 use std::borrow::Cow;
 
-use super::Lower;
-use super::values::distinct;
+use super::expressions::are_distinct;
+use super::lowering::Lowering;
 use crate::bytecode::{Failure, Op, Program};
 use crate::compiler::{Constant, Emitter};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::Result;
 use crate::dialect::hcl::json::{Document, Json, JsonId, Property, Templates};
 use crate::dialect::hcl::syntax::tree::{Run, Tree};
 use crate::function::Registry;
@@ -14,144 +14,132 @@ use crate::limits::Limits;
 use crate::stdlib::strings::nfc;
 use crate::text::Span;
 
-/// The program of values of a document: for each a chunk, in their order, that answers with it. Without `templates`
-/// strings are taken as they are written.
+/// Lowers values of a document to a program with a chunk for each, in their order. Without `templates`, strings are
+/// literal.
 ///
 /// # Errors
-/// Limits of the code's size.
-pub fn compile_json(
+/// A limit of the code.
+pub fn lower_json(
     document: &Document,
     templates: Option<&Templates>,
-    roots: &[u32],
+    roots: &[JsonId],
     registry: &Registry,
     limits: &Limits,
 ) -> Result<Program> {
     let none = Tree::new(document.source());
-    let lower = Lower::new(templates.map_or(&none, Templates::tree), registry, limits);
-    lower.answers(roots, |lower, &root| JsonValue { lower, document, templates }.value(JsonId(root)))
+    let lowering = Lowering::new(templates.map_or(&none, Templates::tree), registry, limits);
+    lowering.values(roots, |lowering, &root| JsonLowering { lowering, document, templates }.value(root))
 }
 
-/// What is left to be done for a value.
-enum Left<'t> {
-    /// All of it.
+/// A step of lowering a value.
+enum Work<'t> {
+    /// Lower the value.
     Begin(JsonId),
-    /// What makes a tuple or an object of what it holds.
+    /// Make a tuple or an object of the lowered parts.
     End(JsonId),
-    /// What makes an object with these keys of its values.
+    /// Make an object with these keys of the lowered values.
     Keyed(JsonId, Vec<Cow<'t, str>>),
 }
 
-/// A value of a document that is being lowered.
-struct JsonValue<'l, 't> {
-    lower: &'l mut Lower<'t>,
+/// The lowering of a value of a document.
+struct JsonLowering<'l, 't> {
+    lowering: &'l mut Lowering<'t>,
     document: &'t Document,
     templates: Option<&'t Templates>,
 }
 
-impl<'t> JsonValue<'_, 't> {
-    /// Pushes the value. What is open is on a stack of its own: JSON may nest deeper than calls may.
+impl<'t> JsonLowering<'_, 't> {
+    /// Pushes the value. JSON may nest deeper than the host's stack, so pending work has a stack of its own.
     fn value(&mut self, root: JsonId) -> Result<()> {
-        let mut left = vec![Left::Begin(root)];
-        while let Some(next) = left.pop() {
-            match next {
-                Left::Begin(id) => self.begin(id, &mut left)?,
-                Left::End(id) => self.end(id),
-                Left::Keyed(id, keys) => {
-                    self.lower.at(self.document.node(id).span);
-                    self.lower.emitter.map(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
+        let mut pending = vec![Work::Begin(root)];
+        while let Some(work) = pending.pop() {
+            match work {
+                Work::Begin(id) => self.begin(id, &mut pending)?,
+                Work::End(id) => self.end(id),
+                Work::Keyed(id, keys) => {
+                    self.lowering.at(self.document.node(id).span);
+                    self.lowering.emitter.map(&keys.iter().map(|key| &**key).collect::<Vec<_>>());
                 }
             }
-            self.lower.emitter.check_size()?;
+            self.lowering.emitter.check_size()?;
         }
         Ok(())
     }
 
-    fn begin(&mut self, id: JsonId, left: &mut Vec<Left<'t>>) -> Result<()> {
+    fn begin(&mut self, id: JsonId, pending: &mut Vec<Work<'t>>) -> Result<()> {
         let node = self.document.node(id);
         match node.json {
             Json::Invalid => {
-                self.lower.at(node.span);
-                self.lower.core("dynamic", 0, &[]);
+                self.lowering.at(node.span);
+                self.lowering.intrinsic("dynamic", 0, &[]);
             }
-            Json::Null => self.lower.emitter.constant(Constant::Null),
-            Json::Bool(truth) => self.lower.emitter.constant(Constant::Bool(truth)),
-            Json::Number(digits) => {
-                let digits: &'t str = self.document.str(digits);
-                self.lower.number_of(digits);
-            }
-            Json::String(text) => {
-                let text: &'t str = self.document.str(text);
-                self.string(text, node.span)?;
-            }
+            Json::Null => self.lowering.emitter.constant(Constant::Null),
+            Json::Bool(truth) => self.lowering.emitter.constant(Constant::Bool(truth)),
+            Json::Number(digits) => self.lowering.number(self.document.str(digits)),
+            Json::String(text) => self.string(self.document.str(text), node.span)?,
             Json::Array(items) => {
-                left.push(Left::End(id));
-                left.extend(self.document.items(items).iter().rev().map(|&item| Left::Begin(item)));
+                pending.push(Work::End(id));
+                pending.extend(self.document.items(items).iter().rev().map(|&item| Work::Begin(item)));
             }
             Json::Object(run) => {
                 let properties = self.document.properties(run);
                 if let Some(keys) = self.constant_keys(properties) {
-                    left.push(Left::Keyed(id, keys));
-                    left.extend(properties.iter().rev().map(|property| Left::Begin(property.value)));
+                    pending.push(Work::Keyed(id, keys));
+                    pending.extend(properties.iter().rev().map(|property| Work::Begin(property.value)));
                 } else {
-                    left.push(Left::End(id));
+                    pending.push(Work::End(id));
                     let parts = properties.iter().rev().flat_map(|property| [property.value, property.key]);
-                    left.extend(parts.map(Left::Begin));
+                    pending.extend(parts.map(Work::Begin));
                 }
             }
         }
         Ok(())
     }
 
-    /// The names of properties, where each is a constant text that no other is and they fit one instruction.
+    /// Returns the names of properties if all are constant and distinct and one instruction can hold them.
     fn constant_keys(&self, properties: &'t [Property]) -> Option<Vec<Cow<'t, str>>> {
-        let constant = |of: &Property| self.templates.is_none_or(|templates| templates.at(of.name_span).is_none());
-        if properties.len() > Emitter::KEYS || !properties.iter().all(constant) {
+        let is_constant = |of: &Property| self.templates.is_none_or(|templates| templates.at(of.name_span).is_none());
+        if properties.len() > Emitter::KEYS || !properties.iter().all(is_constant) {
             return None;
         }
         let keys: Vec<_> = properties.iter().map(|property| nfc(self.document.str(property.name))).collect();
-        distinct(keys.iter().map(|key| &**key)).then_some(keys)
+        are_distinct(keys.iter().map(|key| &**key)).then_some(keys)
     }
 
     fn string(&mut self, text: &'t str, span: Span) -> Result<()> {
         match self.templates.and_then(|templates| templates.at(span)) {
-            Some(Ok(id)) => self.lower.value(*id),
-            Some(Err(wrong)) => {
-                self.wrong(wrong, span);
-                Ok(())
+            Some(Ok(id)) => self.lowering.value(*id)?,
+            Some(Err(errors)) => {
+                // Evaluation reports the syntax error of a template.
+                if let Some(first) = errors.first() {
+                    let (message, help) = (first.message.clone(), first.help.clone());
+                    self.lowering.at(span);
+                    self.lowering.emitter.fault(&Failure { code: first.code, message, available: None, help });
+                }
             }
-            None => {
-                self.lower.emitter.constant(Constant::Str(nfc(text)));
-                Ok(())
-            }
+            None => self.lowering.emitter.constant(Constant::Str(nfc(text))),
         }
-    }
-
-    /// A template that is none: what is wrong with it is reported where it is evaluated.
-    fn wrong(&mut self, wrong: &[Box<Diagnostic>], span: Span) {
-        let Some(first) = wrong.first() else { return };
-        let (message, help) = (first.message.clone(), first.help.clone());
-        self.lower.at(span);
-        self.lower.emitter.fault(&Failure { code: first.code, message, available: None, help });
+        Ok(())
     }
 
     fn end(&mut self, id: JsonId) {
         let node = self.document.node(id);
-        self.lower.at(node.span);
+        self.lowering.at(node.span);
         match node.json {
             Json::Array(items) => self.list(items, 1),
             Json::Object(run) => {
                 self.list(run, 2);
                 let names = self.document.properties(run).iter().map(|property| property.name_span);
-                self.lower.core("json object", 1, &names.collect::<Vec<_>>());
+                self.lowering.intrinsic("json object", 1, &names.collect::<Vec<_>>());
             }
             _ => {}
         }
     }
 
-    /// Makes a list of the topmost values: so many for each entry of `run`.
+    /// Makes a list of the top values, `each` for each entry of `run`.
     fn list(&mut self, run: Run, each: usize) {
         let count = u32::try_from(run.range().len() * each).unwrap_or(u32::MAX);
-        self.lower.emitter.op(Op::List, &[count]);
+        self.lowering.emitter.op(Op::List, &[count]);
     }
 }
 
@@ -159,7 +147,7 @@ impl<'t> JsonValue<'_, 't> {
 mod tests {
     use super::*;
     use crate::dialect::hcl::json::parse_expression;
-    use crate::dialect::hcl::lower::compile_expressions;
+    use crate::dialect::hcl::lower::lower_expressions;
     use crate::dialect::hcl::registry;
     use crate::dialect::hcl::syntax::parser::parse_expression_at;
     use crate::text::Source;
@@ -169,11 +157,11 @@ mod tests {
         let (registry, limits) = (registry(), Limits::default());
         let document = parse_expression(&Source::new("t", json), &limits).document;
         let templates = Templates::new(&document, &limits);
-        let json = compile_json(&document, Some(&templates), &[document.root().0], &registry, &limits);
+        let json = lower_json(&document, Some(&templates), &[document.root()], &registry, &limits);
         let mut tree = Tree::new(&Source::new("t", native));
         let (root, wrong) = parse_expression_at(&mut tree, native, 0, &limits);
         assert!(wrong.is_empty(), "{native}");
-        let native = compile_expressions(&tree, &[root], &registry, &limits);
+        let native = lower_expressions(&tree, &[root], &registry, &limits);
         [json, native].map(|program| program.unwrap().words().to_vec())
     }
 

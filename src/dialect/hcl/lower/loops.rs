@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::Lower;
+use super::lowering::Lowering;
 use crate::bytecode::Op;
 use crate::diagnostics::Result;
 use crate::dialect::hcl::syntax::tree::{ExprId, For, ForId};
 use crate::text::Span;
 
-impl<'t> Lower<'t> {
-    /// Pushes the tuple or object that a `for` expression makes.
+impl<'t> Lowering<'t> {
+    /// Pushes the tuple or object of a `for` expression.
     ///
-    /// What its condition does not answer, and the marks of its answers, are noted; the function that ends the loop
-    /// looks for that from the mark on.
+    /// Unknown conditions, and the marks of conditions, are noted. The intrinsic at the end of the loop reads the notes
+    /// since the mark.
     pub(super) fn for_value(&mut self, span: Span, id: ForId) -> Result<()> {
         let Some(of) = self.tree.for_expr(id) else { return Ok(()) };
         let mark = self.emitter.mark();
@@ -20,11 +20,11 @@ impl<'t> Lower<'t> {
         let collection = self.emitter.store();
         self.at(span);
         self.emitter.begin_gather();
-        self.turns(span, of, collection, |lower| match of.key {
-            Some(key) => lower.entry(key, of.value),
+        self.iterations(span, of, collection, |lowering| match of.key {
+            Some(key) => lowering.entry(key, of.value),
             None => {
-                lower.value(of.value)?;
-                lower.emitter.op(Op::Keep, &[]);
+                lowering.value(of.value)?;
+                lowering.emitter.op(Op::Keep, &[]);
                 Ok(())
             }
         })?;
@@ -38,14 +38,14 @@ impl<'t> Lower<'t> {
             (Some(_), true) => "for groups",
         };
         let key = of.key.map_or(span, |key| self.span(key));
-        self.core(end, 3, &[self.span(of.collection), key]);
+        self.intrinsic(end, 3, &[self.span(of.collection), key]);
         self.emitter.free(mark);
         self.emitter.free(collection);
         Ok(())
     }
 
-    /// The turns of a loop over what is in the slot `collection`.
-    pub(super) fn turns(
+    /// Emits a loop over the collection in a slot.
+    pub(super) fn iterations(
         &mut self,
         span: Span,
         of: &'t For,
@@ -61,32 +61,32 @@ impl<'t> Lower<'t> {
         if let Some(condition) = of.condition {
             self.emitter.load_slot(collection);
             self.at(span);
-            self.core("for ready", 1, &[self.span(of.collection)]);
+            self.intrinsic("for ready", 1, &[self.span(of.collection)]);
             self.emitter.jump(Op::JumpUnless, end);
-            self.rehearse(span, condition, slots..slots + names)?;
+            self.rehearsal(span, condition, slots..slots + names)?;
             self.emitter.jump(Op::JumpUnless, end);
         }
         self.emitter.load_slot(collection);
         self.at(span);
-        let turns = self.emitter.begin_loop(names, slots, end);
+        let start = self.emitter.begin_loop(names, slots, end);
         self.emitter.details([self.span(of.collection)]);
         if let Some(condition) = of.condition {
             self.value(condition)?;
             self.at(self.span(condition));
-            self.emitter.continue_unless(turns);
+            self.emitter.continue_unless(start);
         }
         body(self)?;
-        self.emitter.end_loop(turns);
+        self.emitter.end_loop(start);
         self.emitter.bind(end);
         self.locals.truncate(outer);
         Ok(())
     }
 
-    /// Evaluates a condition once with names of which nothing is known: what is wrong whatever they are is reported
-    /// once, and there are no turns. Pushes whether all is well.
-    fn rehearse(&mut self, span: Span, condition: ExprId, slots: Range<u32>) -> Result<()> {
+    /// Evaluates a condition once with unknown loop variables and pushes whether it succeeded. Errors that do not
+    /// depend on the variables are reported once, and the loop has no iterations.
+    fn rehearsal(&mut self, span: Span, condition: ExprId, slots: Range<u32>) -> Result<()> {
         for slot in slots {
-            self.core("dynamic", 0, &[]);
+            self.intrinsic("dynamic", 0, &[]);
             self.emitter.op(Op::StoreSlot, &[slot]);
         }
         let mark = self.emitter.mark();
@@ -94,15 +94,15 @@ impl<'t> Lower<'t> {
         self.emitter.load_slot(mark);
         self.emitter.free(mark);
         self.at(span);
-        self.core("for rehearsal", 2, &[self.span(condition)]);
+        self.intrinsic("for rehearsal", 2, &[self.span(condition)]);
         Ok(())
     }
 
-    /// Keeps key and value of an entry, unless the key is none.
+    /// Keeps the key and the value of an entry, unless the entry has no key.
     fn entry(&mut self, key: ExprId, value: ExprId) -> Result<()> {
         let (keep, next) = (self.emitter.new_label(), self.emitter.new_label());
         self.value(key)?;
-        self.core("for key", 1, &[self.span(key)]);
+        self.intrinsic("for key", 1, &[self.span(key)]);
         self.emitter.jump(Op::JumpPresent, keep);
         let height = self.emitter.height();
         self.emitter.jump(Op::Jump, next);
@@ -115,32 +115,32 @@ impl<'t> Lower<'t> {
         Ok(())
     }
 
-    /// Replaces the source on the stack by what a splat makes of it; `mark` is the slot of how many notes there were
-    /// before the source was evaluated.
+    /// Replaces the source on the stack by the result of a splat. `mark` is the slot of the number of notes before the
+    /// source was evaluated.
     pub(super) fn splat(&mut self, [source, marker, span]: [Span; 3], each: ExprId, mark: u32) -> Result<()> {
         let slot = self.emitter.store();
         self.emitter.load_slot(slot);
         self.emitter.load_slot(mark);
         self.at(span);
-        self.core("splat source", 2, &[source, marker]);
+        self.intrinsic("splat source", 2, &[source, marker]);
         let items = self.emitter.mark();
         let (end, item) = (self.emitter.new_label(), self.emitter.new_slot());
         let list = self.emitter.store();
         self.emitter.begin_gather();
         self.emitter.load_slot(list);
-        let turns = self.emitter.begin_loop(1, item, end);
+        let start = self.emitter.begin_loop(1, item, end);
         self.items.push(item);
         self.value(each)?;
         self.items.pop();
         self.emitter.op(Op::Keep, &[]);
-        self.emitter.end_loop(turns);
+        self.emitter.end_loop(start);
         self.emitter.bind(end);
         self.at(span);
         self.emitter.end_gather();
         for slot in [slot, mark, items] {
             self.emitter.load_slot(slot);
         }
-        self.core("splat", 4, &[Span::new(marker.start, span.end)]);
+        self.intrinsic("splat", 4, &[Span::new(marker.start, span.end)]);
         [slot, items, list].into_iter().for_each(|slot| self.emitter.free(slot));
         Ok(())
     }

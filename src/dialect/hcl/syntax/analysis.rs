@@ -1,8 +1,7 @@
-//! What an expression says without being evaluated: which variables it refers to, and whether it is a traversal, a
-//! keyword, a list, a map or a call as it stands.
+//! Static analysis of expressions: the variables that one refers to, and its form as a traversal, a keyword, a list, a
+//! map or a call.
 
-use super::parser::{Traversal, TraversalStep};
-use super::tree::{Call, Entry, Expr, ExprId, ForId, Step, StepKind, Str, Tree};
+use super::tree::{Call, Entry, Expr, ExprId, ForId, Node, Step, StepKind, Str, Traversal, TraversalStep, Tree};
 
 /// A step of a walk.
 enum Visit {
@@ -51,7 +50,7 @@ pub fn variables(tree: &Tree, root: ExprId) -> Vec<ExprId> {
     found
 }
 
-/// Whether a `for` gives this name.
+/// Returns `true` if a `for` defines this name.
 fn names(tree: &Tree, of: ForId, name: &str) -> bool {
     let given = |of: &super::tree::For| {
         tree.str(of.value_var) == name || of.key_var.is_some_and(|key: Str| tree.str(key) == name)
@@ -98,17 +97,23 @@ pub(crate) fn children(tree: &Tree, expr: Expr, mut visit: impl FnMut(ExprId)) {
     }
 }
 
-/// The expression as a name with constant steps. Keywords are names, too, and the key of an entry is what is in it.
+/// The expression of an object key, otherwise the expression itself.
+fn unwrapped(tree: &Tree, id: ExprId) -> Node {
+    match tree.node(id) {
+        Node { expr: Expr::Key { inner, .. }, .. } => tree.node(inner),
+        node => node,
+    }
+}
+
+/// The expression as a name with constant steps. Keywords are names, too, and an object key is its expression.
 pub fn absolute_traversal(tree: &Tree, id: ExprId) -> Option<Traversal> {
-    let node = tree.node(id);
-    let alone = || Traversal { root: Tree::slice(node.span), root_span: node.span, steps: Vec::new() };
-    match node.expr {
+    let Node { expr, span } = unwrapped(tree, id);
+    match expr {
         Expr::Traversal { root, root_span, steps } => {
             let step = |step: &Step| TraversalStep { kind: Some(step.kind), span: step.span };
             Some(Traversal { root, root_span, steps: tree.steps(steps).iter().map(step).collect() })
         }
-        Expr::Null | Expr::Bool(_) => Some(alone()),
-        Expr::Key { inner, .. } => absolute_traversal(tree, inner),
+        Expr::Null | Expr::Bool(_) => Some(Traversal { root: Str::of(span), root_span: span, steps: Vec::new() }),
         _ => None,
     }
 }
@@ -120,43 +125,33 @@ pub fn relative_traversal(tree: &Tree, id: ExprId) -> Option<Vec<TraversalStep>>
     Some(std::iter::once(first).chain(steps).collect())
 }
 
-/// The name that an expression is, if it is nothing more.
+/// The name that an expression consists of.
 pub fn keyword(tree: &Tree, id: ExprId) -> Option<&str> {
-    match tree.expr(id) {
+    match unwrapped(tree, id).expr {
         Expr::Traversal { root, steps, .. } if steps.is_empty() => Some(tree.str(root)),
         Expr::Null => Some("null"),
         Expr::Bool(true) => Some("true"),
         Expr::Bool(false) => Some("false"),
-        Expr::Key { inner, .. } => keyword(tree, inner),
         _ => None,
     }
 }
 
 /// The elements of `[ … ]`.
 pub fn static_list(tree: &Tree, id: ExprId) -> Option<&[ExprId]> {
-    match tree.expr(id) {
-        Expr::Tuple(elements) => Some(tree.ids(elements)),
-        Expr::Key { inner, .. } => static_list(tree, inner),
-        _ => None,
-    }
+    let Expr::Tuple(elements) = unwrapped(tree, id).expr else { return None };
+    Some(tree.ids(elements))
 }
 
 /// The entries of `{ … }`.
 pub fn static_map(tree: &Tree, id: ExprId) -> Option<&[Entry]> {
-    match tree.expr(id) {
-        Expr::Object(entries) => Some(tree.entries(entries)),
-        Expr::Key { inner, .. } => static_map(tree, inner),
-        _ => None,
-    }
+    let Expr::Object(entries) = unwrapped(tree, id).expr else { return None };
+    Some(tree.entries(entries))
 }
 
-/// The call that an expression is.
+/// The call that an expression consists of.
 pub fn static_call(tree: &Tree, id: ExprId) -> Option<Call> {
-    match tree.expr(id) {
-        Expr::Call(call) => Some(call),
-        Expr::Key { inner, .. } => static_call(tree, inner),
-        _ => None,
-    }
+    let Expr::Call(call) = unwrapped(tree, id).expr else { return None };
+    Some(call)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Escapes of literal text: `\n` and its like inside quotes, `$${` and `%%{` everywhere.
 
-/// What a piece of literal text stands for.
+/// The meaning of a piece of literal text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Piece {
     /// Itself.
@@ -9,26 +9,26 @@ pub(super) enum Piece {
     Char(char),
     /// This character and a brace.
     Template(char),
-    /// Nothing: it is an escape that there is not.
+    /// Nothing: the escape is not valid.
     Wrong(Wrong),
 }
 
-/// What is wrong with an escape.
+/// The fault of an escape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wrong {
-    /// Nothing stands behind the backslash.
+    /// The text ends behind the backslash.
     Cut,
     /// `\u` without four hexadecimal digits.
     Short,
     /// `\U` without eight.
     Long,
-    /// A number that is no character.
+    /// An invalid code point.
     NoCharacter,
-    /// A letter that means nothing.
+    /// An unknown character behind the backslash.
     Unknown,
 }
 
-/// What a piece of literal text, as the lexer cuts it, stands for.
+/// The meaning of a piece of literal text from the lexer.
 pub(super) fn piece(text: &str, quoted: bool) -> Piece {
     match text.as_bytes() {
         b"$${" => Piece::Template('$'),

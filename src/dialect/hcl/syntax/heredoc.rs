@@ -1,12 +1,12 @@
-//! The indentation that `<<-` takes off the lines of a heredoc.
+//! The indentation that `<<-` removes from the lines of a heredoc.
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::Span;
 
-/// Which of the parts lose how many bytes at their beginning. A part that is not literal text is `None`; texts end
-/// with every line. The smallest indentation of all lines goes, in characters as they are seen; a line that begins with a
-/// sequence has none, and lines of blanks alone neither count nor lose any.
+/// The bytes to remove from the start of each part, by the part's index. A part that is not literal text is `None`;
+/// texts end with every line. The smallest indentation of all lines is removed, in grapheme clusters. A line that begins
+/// with a sequence has none. Blank lines neither count nor lose any.
 pub(super) fn indents<'t>(parts: impl Iterator<Item = Option<&'t str>>) -> Vec<(usize, u32)> {
     let (mut lines, mut least, mut begins) = (Vec::new(), usize::MAX, true);
     for (at, part) in parts.enumerate() {

@@ -1,4 +1,4 @@
-//! The native syntax: tokens, trees, and what is read off a tree without evaluating it.
+//! The native syntax: lexer, parser, tree, and static analysis of trees.
 
 pub mod analysis;
 mod build;
@@ -7,5 +7,6 @@ mod heredoc;
 pub mod lexer;
 pub mod parser;
 pub mod position;
+mod reports;
 pub mod token;
 pub mod tree;

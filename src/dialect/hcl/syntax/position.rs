@@ -1,14 +1,14 @@
-//! Places as the reference counts them: line, column in grapheme clusters, byte.
+//! Positions with the reference's counts: line, column in grapheme clusters, byte.
 
 use std::ops::Range;
 
 use super::token::Token;
-use crate::stdlib::clusters::clusters;
+use crate::stdlib::graphemes::clusters;
 use crate::text::Span;
 
-/// A place of a source.
+/// A position in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct Position {
     /// Line, from 1.
     pub line: u32,
     /// Column in grapheme clusters, from 1.
@@ -17,33 +17,33 @@ pub struct Place {
     pub byte: u32,
 }
 
-/// The lines of a source and its clusters of several bytes, so that a place is found by binary search.
+/// An index of the lines and the wide clusters of a source, to find positions by binary search.
 ///
 /// Clusters are counted in each token for itself, as the reference does: a combining mark that begins a token is a
 /// column of its own.
 ///
 /// ```
-/// use dropforge::dialect::hcl::syntax::{lexer::lex_config, position::Places};
+/// use dropforge::dialect::hcl::syntax::{lexer::lex_config, position::PositionIndex};
 /// let text = "a = \"é\"\nb = 1";
-/// let places = Places::new(text.as_bytes(), &lex_config(text.as_bytes()));
+/// let places = PositionIndex::new(text.as_bytes(), &lex_config(text.as_bytes()));
 /// let place = places.at(7);
 /// assert_eq!((place.line, place.column), (1, 7));
 /// assert_eq!(places.at(13).line, 2);
 /// ```
 #[derive(Debug, Clone)]
-pub struct Places {
-    /// Where each line begins.
+pub struct PositionIndex {
+    /// The start of each line.
     lines: Vec<u32>,
-    /// Each cluster whose bytes are not as many as its columns: its end, and how many bytes more than columns there
-    /// are up to there.
+    /// Each cluster with more or fewer bytes than columns: its end, and the difference between bytes and columns up to
+    /// there.
     wide: Vec<(u32, i64)>,
 }
 
-impl Places {
-    /// The places of a source that was cut into `tokens`.
+impl PositionIndex {
+    /// The positions of a source with these tokens.
     pub fn new(text: &[u8], tokens: &[Token]) -> Self {
         let mut places = Self::of_lines(text);
-        // What stands before the first token and is no blank is a byte order mark, which has no column.
+        // A byte order mark before the first token has no column.
         if text.starts_with(b"\xEF\xBB\xBF") && tokens.first().is_some_and(|token| token.span.start >= 3) {
             places.wide.push((3, 3));
         }
@@ -53,7 +53,7 @@ impl Places {
         places
     }
 
-    /// The places of a text that is not cut into tokens.
+    /// The positions of a text without tokens.
     pub fn of_text(text: &str) -> Self {
         let mut places = Self::of_lines(text.as_bytes());
         places.count(text.as_bytes(), Span::of(0..text.len()));
@@ -85,7 +85,7 @@ impl Places {
         }
     }
 
-    /// Counts the tabs at `span`, which are two columns, and the carriage returns, which are none.
+    /// Counts the tabs at `span` as two columns, and the carriage returns as none.
     pub(in crate::dialect::hcl) fn count_blanks(&mut self, text: &[u8], span: Span) {
         let blanks = text.get(span.range()).unwrap_or(&[]);
         for at in memchr::memchr2_iter(b'\t', b'\r', blanks) {
@@ -94,26 +94,26 @@ impl Places {
         }
     }
 
-    /// Up to `end` there are `more` further bytes that are no columns.
+    /// Adds `more` bytes without a column up to `end`.
     fn widen(&mut self, end: u32, more: i64) {
         let before = self.wide.last().map_or(0, |wide| wide.1);
         self.wide.push((end, before + more));
     }
 
-    /// The place of a byte.
-    pub fn at(&self, byte: u32) -> Place {
+    /// The position of a byte.
+    pub fn at(&self, byte: u32) -> Position {
         let line = self.lines.partition_point(|&start| start <= byte);
         let start = self.lines.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let columns = i64::from(byte - start) - self.more_bytes(byte) + self.more_bytes(start);
-        Place { line: Span::of(0..line).end, column: u32::try_from(columns).unwrap_or(0).saturating_add(1), byte }
+        Position { line: Span::of(0..line).end, column: u32::try_from(columns).unwrap_or(0).saturating_add(1), byte }
     }
 
-    /// The places of a span's two ends.
-    pub fn of(&self, span: Span) -> Range<Place> {
+    /// The positions of the start and the end of a span.
+    pub fn of(&self, span: Span) -> Range<Position> {
         self.at(span.start)..self.at(span.end)
     }
 
-    /// How many bytes more than columns there are before `byte`.
+    /// The difference between bytes and columns before `byte`.
     fn more_bytes(&self, byte: u32) -> i64 {
         let behind = self.wide.partition_point(|wide| wide.0 <= byte);
         behind.checked_sub(1).and_then(|at| self.wide.get(at)).map_or(0, |wide| wide.1)
@@ -121,12 +121,12 @@ impl Places {
 }
 
 impl Span {
-    /// Whether there is nothing between its ends.
+    /// Returns `true` if the span is empty.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
 
-    /// The smallest span that covers both; an empty one counts for nothing.
+    /// The smallest span that covers both. An empty one is ignored.
     pub fn over(self, other: Span) -> Span {
         match (self.is_empty(), other.is_empty()) {
             (true, _) => other,
@@ -135,14 +135,14 @@ impl Span {
         }
     }
 
-    /// What both have in common; where that is nothing, the empty span at this one's beginning.
+    /// The overlap of both. Without any, it is the empty span at the start of this one.
     pub fn overlap(self, other: Span) -> Span {
         let common = Span::new(self.start.max(other.start), self.end.min(other.end));
         if common.start < common.end { common } else { Span::new(self.start, self.start) }
     }
 
-    /// This span in three: before what it has in common with `other`, that, and behind it. Where they have nothing
-    /// in common, three times the empty span at this one's beginning.
+    /// The parts of this span before, inside and behind its overlap with `other`. Without an overlap, all three are the
+    /// empty span at the start of this one.
     pub fn partition_around(self, other: Span) -> [Span; 3] {
         let common = self.overlap(other);
         if common.is_empty() {

@@ -1,9 +1,9 @@
-//! Tokens of the native syntax: one for every byte of a file, so that a file is the texts of its tokens in order.
+//! Tokens of the native syntax.
 
 use crate::text::Span;
 
-/// What a token is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The kind of a token.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// `{`
     OpenBrace,
@@ -88,6 +88,7 @@ pub enum TokenKind {
     /// The end of a line.
     Newline,
     /// The end of the file; empty.
+    #[default]
     End,
     /// `&` alone.
     BitAnd,
@@ -105,8 +106,6 @@ pub enum TokenKind {
     Backtick,
     /// `;`
     Semicolon,
-    /// A run of tabs (white space that the reference tells from spaces).
-    Tabs,
     /// A character that begins no token.
     Invalid,
     /// A byte that is not UTF-8.
@@ -115,11 +114,11 @@ pub enum TokenKind {
     QuotedNewline,
 }
 
-/// A token and its place.
+/// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// Where it stands, in bytes.
+    /// The place in bytes.
     pub span: Span,
 }

@@ -44,12 +44,12 @@ impl Run {
         self.start as usize..self.end as usize
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(self) -> usize {
         self.range().len()
     }
 
-    /// Whether there is none.
+    /// Returns `true` if there are no entries.
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -86,13 +86,13 @@ pub enum Operator {
 /// A step of a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// What it does.
+    /// The kind.
     pub kind: StepKind,
     /// `.name` with its dot, `[key]` with its brackets, `.0` with its dot.
     pub span: Span,
 }
 
-/// What a step of a traversal does.
+/// The kind of a step of a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepKind {
     /// `.name`
@@ -101,6 +101,26 @@ pub enum StepKind {
     Key(Str),
     /// `[0]` or the legacy `.0`: the digits of the number.
     Number(Str),
+}
+
+/// A name with steps behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Traversal {
+    /// The name.
+    pub root: Str,
+    /// The place of the name.
+    pub root_span: Span,
+    /// The steps.
+    pub steps: Vec<TraversalStep>,
+}
+
+/// A step and its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TraversalStep {
+    /// The kind. `None` for `[*]`, which stands for any number of elements.
+    pub kind: Option<StepKind>,
+    /// `.name` with its dot, `[key]` with its brackets.
+    pub span: Span,
 }
 
 /// An entry of an object constructor.
@@ -119,15 +139,15 @@ pub struct For {
     pub key_var: Option<Str>,
     /// The only name, or the second one.
     pub value_var: Str,
-    /// What it goes over.
+    /// The collection.
     pub collection: ExprId,
     /// The key of each entry, where the result is an object.
     pub key: Option<ExprId>,
     /// The value of each element or entry.
     pub value: ExprId,
-    /// What is behind `if`.
+    /// The expression behind `if`.
     pub condition: Option<ExprId>,
-    /// Whether values with the same key become a tuple: `...`.
+    /// Whether `...` groups values with the same key.
     pub group: bool,
     /// `for` with the names up to `:`.
     pub intro: Span,
@@ -142,11 +162,11 @@ pub struct For {
 pub struct Call {
     /// The name with its namespaces: `a::b`.
     pub name: Str,
-    /// Where the name stands.
+    /// The place of the name.
     pub name_span: Span,
     /// The arguments: entries of [`Tree::ids`].
     pub args: Run,
-    /// Whether the last argument is expanded: `...`.
+    /// Whether `...` expands the last argument.
     pub expand: bool,
     /// `(`
     pub open: Span,
@@ -157,8 +177,7 @@ pub struct Call {
 /// An expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expr {
-    /// A place where the source had no expression that could be read; an error was reported there. What an evaluation
-    /// says of it, if anything, is in the tree beside it.
+    /// An expression that could not be read. Its error was reported. An evaluation may report it again.
     Invalid,
     /// `null`
     Null,
@@ -180,21 +199,21 @@ pub enum Expr {
     Traversal {
         /// The name.
         root: Str,
-        /// Where it stands.
+        /// The place of the name.
         root_span: Span,
         /// The steps.
         steps: Run,
     },
     /// Constant steps on any other expression.
     Relative {
-        /// What they begin at.
+        /// The operand.
         source: ExprId,
         /// The steps.
         steps: Run,
     },
     /// `collection[key]`
     Index {
-        /// What is indexed.
+        /// The collection.
         collection: ExprId,
         /// The index.
         key: ExprId,
@@ -203,9 +222,9 @@ pub enum Expr {
     },
     /// `source.*…` or `source[*]…`
     Splat {
-        /// What is gone over.
+        /// The collection.
         source: ExprId,
-        /// What is made of each element, where [`Expr::Item`] is the element.
+        /// The result for each element, which is [`Expr::Item`].
         each: ExprId,
         /// `.*` or `[*]`
         marker: Span,
@@ -249,7 +268,7 @@ pub enum Expr {
     Key {
         /// The expression as written.
         inner: ExprId,
-        /// Whether it stood in parentheses, so that a bare name is not taken as text.
+        /// Whether it begins with a parenthesis: a name inside is not text.
         forced: bool,
     },
     /// A `for` expression.
@@ -274,7 +293,7 @@ pub struct Node {
 pub struct Attribute {
     /// Its name.
     pub name: Str,
-    /// Where the name stands.
+    /// The place of the name.
     pub name_span: Span,
     /// `=`
     pub equals: Span,
@@ -289,7 +308,7 @@ pub struct Attribute {
 pub struct Label {
     /// The label, decoded.
     pub text: Str,
-    /// Where it stands, with its quotes.
+    /// The place, with its quotes.
     pub span: Span,
 }
 
@@ -298,7 +317,7 @@ pub struct Label {
 pub struct Block {
     /// Its type.
     pub name: Str,
-    /// Where the type stands.
+    /// The place of the type.
     pub name_span: Span,
     /// Its labels.
     pub labels: Vec<Label>,
@@ -310,7 +329,7 @@ pub struct Block {
     pub close: Span,
 }
 
-/// What stands between the braces of a block, or in a file.
+/// The body of a block or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Body {
     /// Its attributes, each name once, in the order of the source.
@@ -319,7 +338,7 @@ pub struct Body {
     pub blocks: Vec<Block>,
     /// Its place: for a block from `{` to `}`, for a file the whole of it.
     pub span: Span,
-    /// Where an item that is missing would be reported: the closing brace, or the end of the file.
+    /// The place to report a missing item: the closing brace, or the end of the file.
     pub end: Span,
 }
 
@@ -334,17 +353,17 @@ pub struct Tree {
     pub(super) entries: Vec<Entry>,
     pub(super) fors: Vec<For>,
     pub(super) bodies: Vec<Body>,
-    /// The invalid expressions whose evaluation reports again what is wrong with them, in the order of their ids.
+    /// The invalid expressions whose evaluation reports their errors again, in the order of their ids.
     broken: Vec<Broken>,
 }
 
-/// What is wrong with an expression that could not be read.
+/// The error in an expression that could not be read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Broken {
     id: ExprId,
-    /// Where.
+    /// The place.
     pub(crate) place: Span,
-    /// What.
+    /// The summary.
     pub(crate) summary: &'static str,
 }
 
@@ -375,11 +394,6 @@ impl Tree {
         within.get(text.start as usize..text.end as usize).unwrap_or("")
     }
 
-    /// The text at `span` of the source.
-    pub(crate) fn slice(span: Span) -> Str {
-        Str::of(span)
-    }
-
     /// `text` in the pool.
     pub(crate) fn pooled(&mut self, text: &str) -> Str {
         let start = self.pool.len();
@@ -393,17 +407,17 @@ impl Tree {
         self.nodes.get(id.0 as usize).copied().unwrap_or(Node { expr: Expr::Invalid, span: Span::default() })
     }
 
-    /// Has the evaluation of an invalid expression, the last that was added, report again what is wrong with it.
+    /// Has the evaluation of an invalid expression, the last one in the tree, report its error again.
     pub(super) fn add_broken(&mut self, id: ExprId, place: Span, summary: &'static str) {
         self.broken.push(Broken { id, place, summary });
     }
 
-    /// What the evaluation of an invalid expression reports.
+    /// The error that the evaluation of an invalid expression reports.
     pub(crate) fn broken(&self, id: ExprId) -> Option<&Broken> {
         self.broken.get(self.broken.binary_search_by_key(&id, |broken| broken.id).ok()?)
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(crate) fn len(&self) -> u32 {
         u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)
     }
@@ -413,7 +427,7 @@ impl Tree {
         self.node(id).expr
     }
 
-    /// Where an expression stands.
+    /// The place of an expression.
     pub fn span(&self, id: ExprId) -> Span {
         self.node(id).span
     }
@@ -445,7 +459,7 @@ impl Tree {
 }
 
 impl Tree {
-    /// Where an expression begins to be what it is: the place that errors about a whole call or argument name.
+    /// The place that errors about a whole expression name: its operator, its bracket or its callee.
     pub fn start_span(&self, id: ExprId) -> Span {
         let (mut at, first) = (id, |span: Span| Span::new(span.start, span.start.saturating_add(1)));
         loop {

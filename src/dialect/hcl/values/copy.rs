@@ -1,12 +1,12 @@
-//! Values that leave the arena they were made in.
+//! Copies of values into another arena.
 
 use crate::function::{Cx, Outcome};
-use crate::value::{Arena, Capsule, CapsuleContent, Extended, Refinement, Unknown, Value};
+use crate::value::{Arena, BigNum, Capsule, CapsuleContent, Extended, Refinement, Unknown, Value};
 
-/// A charged copy of a value that lives elsewhere. Nothing in it borrows from where it came from.
+/// Copies a value, charged by its size. The copy borrows nothing from the original.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent, or the value nests too deep.
+/// The memory or step limit was reached, or the value nests too deep.
 pub fn copied<'v>(cx: &Cx<'v>, value: Value<'_>) -> Outcome<Value<'v>> {
     cx.spend(1)?;
     Ok(match value {
@@ -30,12 +30,12 @@ pub fn copied<'v>(cx: &Cx<'v>, value: Value<'_>) -> Outcome<Value<'v>> {
         }
         Value::Extended(extension) => {
             cx.charge(size_of::<Extended<'_>>())?;
-            extended(cx, extension.kind())?
+            copied_extended(cx, extension.kind())?
         }
     })
 }
 
-fn extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v>> {
+fn copied_extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v>> {
     let arena = cx.arena();
     Ok(match extended {
         Extended::Number(number) => arena.number(*number),
@@ -59,7 +59,7 @@ fn extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v>> {
                 CapsuleContent::Text(text) => CapsuleContent::Text(arena.copy_str(text)),
             },
         })),
-        // How a document writes it is not its business here.
+        // The spelling in a document does not matter here.
         Extended::Written(value, _) => copied(cx, *value)?,
         Extended::Bytes(bytes) => cx.bytes(bytes)?,
         Extended::Named(name) => arena.extended(Extended::Named(arena.copy_str(name))),
@@ -73,7 +73,7 @@ fn extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v>> {
                 |values: &[Value<'_>]| values.iter().map(|value| copied(cx, *value)).collect::<Outcome<Vec<_>>>();
             match cx.entries(&each(entries.keys())?, &each(entries.values())?)? {
                 Ok(entries) => entries,
-                // They were keys of a map before.
+                // Cannot happen: these are keys of a map.
                 Err(_) => Value::Null,
             }
         }
@@ -81,7 +81,7 @@ fn extended<'v>(cx: &Cx<'v>, extended: &Extended<'_>) -> Outcome<Value<'v>> {
 }
 
 fn refinement<'v>(arena: &'v Arena, known: &Refinement<'_>) -> Refinement<'v> {
-    let bound = |bound: Option<&(crate::value::BigNum, bool)>| bound.map(|(number, own)| arena.bound(*number, *own));
+    let bound = |bound: Option<&(BigNum, bool)>| bound.map(|(number, own)| arena.bound(*number, *own));
     Refinement {
         not_null: known.not_null,
         prefix: arena.copy_str(known.prefix),

@@ -1,20 +1,23 @@
-//! What values consist of: walking collections, making them, and asking what is known in them.
+//! Walking collections, making them, and properties of everything in a value.
 
-use super::Outcome;
+use super::marks::{marked_by, propagate};
 use super::numbers::machine_int;
 use super::path::Step;
+use super::ranges::length_range;
+use super::refine::settled;
 use super::sets::{is_set, set_of};
 use super::types::{same_type, type_of};
-use super::within::any;
+use super::{Fault, Outcome};
 use crate::function::Cx;
-use crate::value::{Extended, Refinement, Type, Value};
+use crate::stdlib::bignum::MACHINE;
+use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
 
-/// The keys and elements of a list, set, map, tuple or object, in the order that the language walks them: maps and
-/// objects by their keys' bytes, sets by their elements' order. The elements of a set are their own keys. Nothing
-/// where the value is null, unknown or has no elements. Marks of the value itself are not on its elements.
+/// Returns the keys and elements of a list, set, map, tuple or object in the order of the language: maps and objects by
+/// the bytes of their keys, sets in the order of sets. An element of a set is its own key. The result is empty if the
+/// value is null, unknown or has no elements. Outer marks of the value are not on its elements.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn elements<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Vec<(Value<'v>, Value<'v>)>> {
     if let Some(items) = value.elements() {
         cx.charge(items.len() * 2 * size_of::<Value>())?;
@@ -27,28 +30,58 @@ pub fn elements<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Vec<(Value<'v>, Va
     map.iter_sorted().map(|(key, item)| Ok((cx.borrowed(key)?, item))).collect()
 }
 
-/// Whether nothing in the value is unknown.
+/// Returns `true` if `value` or anything in it satisfies `holds`, which may only hold for marked or unknown values:
+/// parts without these are skipped. `holds` sees each value with its marks, outer values first.
 ///
 /// # Errors
-/// The steps of the render are spent: one for each value looked at.
+/// The step limit was reached. Each visited value costs a step.
+pub fn any<'v>(cx: &Cx<'_>, value: Value<'v>, holds: &impl Fn(Value<'v>) -> bool) -> Outcome<bool> {
+    if !value.is_qualified() {
+        return Ok(false);
+    }
+    if holds(value) {
+        return Ok(true);
+    }
+    let items = value.elements().or_else(|| value.entries().map(Map::values)).unwrap_or(&[]);
+    cx.spend(items.len() as u64)?;
+    for item in items {
+        if any(cx, *item, holds)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns `true` if nothing in the value is unknown.
+///
+/// # Errors
+/// The step limit was reached. Each visited value costs a step.
 pub fn is_wholly_known(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
     any(cx, value, &|value| !value.is_known()).map(|unknown| !unknown)
 }
 
-/// The value with each element replaced by what `made` makes of it; one without elements as it is. Marks that the
-/// elements of a set have come to be on the set.
+/// Returns `true` if `value` or anything in it stands for a value that could not be computed.
 ///
 /// # Errors
-/// Those of `made`; the memory or the steps of the render are spent.
+/// The step limit was reached.
+pub fn contains_faulty<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<bool> {
+    any(cx, value, &|value| value.as_unknown().is_some_and(|unknown| unknown.faulty))
+}
+
+/// Replaces each element of a value by the result of `replace`. A value without elements is returned as it is. Marks on
+/// new elements of a set move to the set.
+///
+/// # Errors
+/// Those of `replace`; the memory or step limit was reached.
 pub fn rebuilt<'v>(
     cx: &Cx<'v>,
     value: Value<'v>,
-    made: &mut dyn FnMut(Step<'v>, Value<'v>) -> Outcome<Value<'v>>,
+    replace: &mut dyn FnMut(Step<'v>, Value<'v>) -> Outcome<Value<'v>>,
 ) -> Outcome<Value<'v>> {
     let own_key = is_set(value);
     let elements = if let Some(items) = value.elements() {
         let step = |at, item| if own_key { item } else { Value::Int(at as i64) };
-        let items = items.iter().enumerate().map(|(at, item)| made(Step::Index(step(at, *item)), *item));
+        let items = items.iter().enumerate().map(|(at, item)| replace(Step::Index(step(at, *item)), *item));
         let items = items.collect::<Outcome<Vec<_>>>()?;
         match value.extended() {
             Some(Extended::Typed(Type::Set(element), _)) => return set_of(cx, **element, &items),
@@ -58,7 +91,7 @@ pub fn rebuilt<'v>(
         let is_object = matches!(value, Value::Map(_));
         let entry = |(key, item)| {
             let step = if is_object { Step::Attr(key) } else { Step::Index(cx.borrowed(key)?) };
-            Ok((key, made(step, item)?))
+            Ok((key, replace(step, item)?))
         };
         cx.map(&map.iter_sorted().map(entry).collect::<Outcome<Vec<_>>>()?)?
     } else {
@@ -70,11 +103,11 @@ pub fn rebuilt<'v>(
     })
 }
 
-/// The one type that all of `items` have, the dynamic type aside, so that they can be the elements of one list, set
-/// or map; the dynamic type where none has another; nothing where two differ.
+/// Returns the type that all of `items` have, apart from those of dynamic type, so that they can be elements of one
+/// collection. The result is `None` if two types differ, and the dynamic type if all items have it.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn common_type<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Outcome<Option<Type<'v>>> {
     let mut common = Type::Dynamic;
     for item in items {
@@ -88,21 +121,26 @@ pub fn common_type<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Outcome<Option<Type<
     Ok(Some(common))
 }
 
-/// An element as a list, set or map of `element` holds it: null and unknown values have that type.
+/// Returns the type of a known list, set or map, and `None` for any other value.
+pub(super) fn collection_type<'v>(value: Value<'v>) -> Option<&'v Type<'v>> {
+    if let Some(Extended::Typed(ty, _)) = value.extended() { Some(ty) } else { None }
+}
+
+/// Gives an element that is null or unknown the element type of its collection.
 pub(super) fn element_of<'v>(cx: &Cx<'v>, element: Type<'v>, item: Value<'v>) -> Value<'v> {
     let (inner, marks) = item.unmarked();
-    let made = match (inner, inner.as_unknown()) {
+    let typed = match (inner, inner.as_unknown()) {
         (Value::Null | Value::Undefined, _) => cx.arena().null(element),
         (_, Some(unknown)) if unknown.ty == Type::Dynamic && element != Type::Dynamic => cx.arena().unknown(element),
         _ => return item,
     };
-    cx.arena().marked(made, marks)
+    cx.arena().marked(typed, marks)
 }
 
-/// A list of the type `element`, which all of `items` have (see [`common_type`]).
+/// Makes a list of items of the type `element` (see [`common_type`]).
 ///
 /// # Errors
-/// The memory of the render is spent, or values nest too deep.
+/// The memory limit was reached, or values nest too deep.
 pub fn list_of<'v>(cx: &Cx<'v>, element: Type<'v>, items: &[Value<'v>]) -> Outcome<Value<'v>> {
     let list = if items.iter().any(|item| matches!(item, Value::Undefined | Value::Null | Value::Extended(_))) {
         cx.charge(size_of_val(items))?;
@@ -113,72 +151,61 @@ pub fn list_of<'v>(cx: &Cx<'v>, element: Type<'v>, items: &[Value<'v>]) -> Outco
     Ok(cx.arena().typed(cx.arena().list_type(element), list))
 }
 
-/// A map whose values are of the type `element`.
+/// Makes a map of values of the type `element`.
 ///
 /// # Errors
-/// The memory of the render is spent, or values nest too deep.
+/// The memory limit was reached, or values nest too deep.
 pub fn map_of<'v>(cx: &Cx<'v>, element: Type<'v>, entries: &[(&'v str, Value<'v>)]) -> Outcome<Value<'v>> {
     let entries: Vec<_> = entries.iter().map(|(key, item)| (*key, element_of(cx, element, *item))).collect();
     Ok(cx.arena().typed(cx.arena().map_type(element), cx.map(&entries)?))
 }
 
-/// The value with null, of its type, in place of everything that is unknown.
+/// Replaces everything unknown in a value by null of the same type.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn unknown_as_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     if is_wholly_known(cx, value)? {
         return Ok(value);
     }
-    let (inner, marks) = value.unmarked();
-    let made = match inner.as_unknown() {
-        Some(unknown) => cx.arena().null(unknown.ty),
-        None => rebuilt(cx, inner, &mut |_, item| unknown_as_null(cx, item))?,
-    };
-    super::marks::marked_by(cx, made, marks, &[])
+    propagate(cx, [value], |[inner]| match inner.as_unknown() {
+        Some(unknown) => Ok(cx.arena().null(unknown.ty)),
+        None => rebuilt(cx, inner, &mut |_, item| unknown_as_null(cx, item)),
+    })
 }
 
-/// How many elements a value has: a number of the precision of a machine's integers. That of an unknown collection is
-/// unknown, and in the range that is known of it.
+/// Returns the number of elements of a value, with the precision of a machine integer. The length of an unknown
+/// collection is unknown, within the range that its refinement gives.
 ///
 /// # Errors
 /// The value is null or has no elements.
 pub fn length<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Err(super::Fault::argument(0, "argument must not be null"));
+        return Err(Fault::argument(0, "argument must not be null"));
     }
-    let made = match inner.as_unknown() {
+    let (least, most) = match inner.as_unknown() {
         Some(unknown) => match unknown.ty {
-            Type::Tuple(types) => machine_int(cx, types.len())?,
-            Type::Object(attributes) => machine_int(cx, attributes.len())?,
+            Type::Tuple(types) => (types.len() as u64, types.len() as u64),
+            Type::Object(attributes) => (attributes.len() as u64, attributes.len() as u64),
             Type::Bool | Type::Number | Type::String | Type::Capsule(_) => return Err(no_elements()),
-            _ => length_between(cx, &unknown.refinement)?,
+            _ => (unknown.refinement.len_least, unknown.refinement.len_most),
         },
-        None if inner.elements().is_some() || inner.entries().is_some() => {
-            let (len_least, len_most) = super::ranges::length_range(cx, inner)?;
-            if len_least == len_most {
-                machine_int(cx, usize::try_from(len_most).unwrap_or(usize::MAX))?
-            } else {
-                length_between(cx, &Refinement { len_least, len_most, ..Refinement::NONE })?
-            }
-        }
+        None if inner.elements().is_some() || inner.entries().is_some() => length_range(cx, inner)?,
         None => return Err(no_elements()),
     };
-    super::marks::marked_by(cx, made, marks, &[])
-}
-
-fn no_elements() -> super::Fault {
-    super::Fault::argument(0, "a collection is required")
-}
-
-fn length_between<'v>(cx: &Cx<'v>, known: &Refinement<'v>) -> Outcome<Value<'v>> {
-    use crate::stdlib::bignum::MACHINE;
-    use crate::value::BigNum;
     let bound = |n: u64| {
         let n = i64::try_from(n).unwrap_or(i64::MAX);
         Some(cx.arena().bound(BigNum::of_int(n, MACHINE), true))
     };
-    let refinement = Refinement { least: bound(known.len_least), most: bound(known.len_most), ..Refinement::NOT_NULL };
-    super::refine::settled(cx, Type::Number, refinement)
+    let length = if least == most {
+        machine_int(cx, least)?
+    } else {
+        settled(cx, Type::Number, Refinement { least: bound(least), most: bound(most), ..Refinement::NOT_NULL })?
+    };
+    marked_by(cx, length, marks)
+}
+
+fn no_elements() -> Fault {
+    Fault::argument(0, "a collection is required")
 }

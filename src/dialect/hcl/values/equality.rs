@@ -1,22 +1,21 @@
-//! Equality, as the language has it and as a test has it.
+//! Equality as the language defines it, and identity for tests.
 
 use super::Outcome;
-use super::logic::not;
-use super::marks::{contains_marked, marked_by, unmark_deep};
+use super::marks::{contains_marked, marked_by, propagate, unmark_deep};
 use super::numbers::number_of;
 use super::ranges::{excludes, is_definitely_not_null};
-use super::refine::unknown_bool;
+use super::refine::bool_or_unknown;
 use super::sets::{Index, is_set};
 use super::types::{conforms, has_known_type, same_type, type_of};
 use crate::function::Cx;
-use crate::value::{BigNum, Extended, Refinement, Type, Value};
+use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
 
-/// Whether both are of one type and equal. Nulls are equal whatever their types. Unknown where that hangs on what is
-/// unknown: a range that excludes the other value, or another type, does tell. The result has all marks on and in
-/// both.
+/// Returns `true` if both values have the same type and are equal. All nulls are equal. The result is unknown if it
+/// depends on an unknown value; a refinement that excludes the other value, or another type, decides it. The result has
+/// all marks on and in both values.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 #[inline]
 pub fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
     match (a, b) {
@@ -27,33 +26,20 @@ pub fn equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>>
     }
 }
 
-/// The opposite of [`equals`].
-///
-/// # Errors
-/// The memory or the steps of the render are spent.
-#[inline]
-pub fn not_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    not(cx, equals(cx, a, b)?)
-}
-
 #[cold]
 fn equals_marked<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    let ((left, own), (right, others)) = (a.unmarked(), b.unmarked());
-    if let Some(equal) = null_equality(left, right) {
-        return marked_by(cx, Value::Bool(equal), own, others);
+    if let Some(equal) = null_equality(a, b) {
+        return propagate(cx, [a, b], |_| Ok(Value::Bool(equal)));
     }
-    let (mut left, mut right, mut marks) = (a, b, Vec::new());
-    if contains_marked(cx, a)? || contains_marked(cx, b)? {
-        let (one, own) = unmark_deep(cx, a)?;
-        let (other, others) = unmark_deep(cx, b)?;
-        (left, right) = (one, other);
-        marks.extend(own.into_iter().chain(others));
+    if !contains_marked(cx, a)? && !contains_marked(cx, b)? {
+        return Ok(bool_or_unknown(cx, known_equality(cx, a, b)?));
     }
-    let result = known_equality(cx, left, right)?.map_or_else(|| unknown_bool(cx), Value::Bool);
-    marked_by(cx, result, &marks, &[])
+    let ((a, own), (b, others)) = (unmark_deep(cx, a)?, unmark_deep(cx, b)?);
+    let equal = bool_or_unknown(cx, known_equality(cx, a, b)?);
+    marked_by(cx, marked_by(cx, equal, &own)?, &others)
 }
 
-/// Whether two values are equal, where that null is one of them tells.
+/// Compares two values if at least one is null and that decides.
 fn null_equality(a: Value<'_>, b: Value<'_>) -> Option<bool> {
     match (a.is_null(), b.is_null()) {
         (true, true) => Some(true),
@@ -63,7 +49,7 @@ fn null_equality(a: Value<'_>, b: Value<'_>) -> Option<bool> {
     }
 }
 
-/// Whether two values without marks are equal; nothing where that is not known.
+/// Compares two values without marks. The result is `None` if it is unknown.
 fn known_equality<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
     if let Some(equal) = null_equality(a, b) {
         return Ok(Some(equal));
@@ -84,7 +70,7 @@ fn known_equality<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option
     equal_parts(cx, a, b)
 }
 
-/// Whether two known values of one type are equal.
+/// Compares two known values of one type.
 fn equal_parts<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
     cx.spend(1)?;
     match (a, b) {
@@ -98,17 +84,14 @@ fn equal_parts<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bo
     if let (Some(Extended::Capsule(a)), Some(Extended::Capsule(b))) = (a.extended(), b.extended()) {
         return Ok(Some(a == b));
     }
-    if is_set(a) {
-        return equal_sets(cx, a.elements().unwrap_or(&[]), b.elements().unwrap_or(&[]));
-    }
     if let (Some(items), Some(others)) = (a.elements(), b.elements()) {
-        return if items.len() == others.len() { equal_lists(cx, items, others) } else { Ok(Some(false)) };
+        return if is_set(a) { equal_sets(cx, items, others) } else { equal_lists(cx, items, others) };
     }
     let (Some(map), Some(other)) = (a.entries(), b.entries()) else { return Ok(Some(false)) };
     let mut certain = Some(map.len() == other.len());
     for (key, item) in map.iter_sorted() {
-        // The entries have no order: one that differs tells, whatever the others are.
-        match other.get(key).map(|other| part(cx, item, other)).transpose()? {
+        // Entries have no order: one that differs decides, whatever the others are.
+        match other.get(key).map(|other| equal_items(cx, item, other)).transpose()? {
             None | Some(Some(false)) => return Ok(Some(false)),
             Some(None) => certain = certain.filter(|same| !same),
             Some(Some(true)) => {}
@@ -117,8 +100,8 @@ fn equal_parts<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bo
     Ok(certain)
 }
 
-/// Whether two parts of values of one type are equal.
-fn part<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
+/// Compares two items of values of one type.
+fn equal_items<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => Ok(Some(a == b)),
         (Value::Str(a), Value::Str(b)) => Ok(Some(a.as_str() == b.as_str())),
@@ -127,10 +110,13 @@ fn part<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Option<bool>> {
     }
 }
 
-/// Elements are compared in their order, up to the first that differs or is not known.
+/// Compares items in order, up to the first pair that differs or is unknown.
 fn equal_lists<'v>(cx: &Cx<'v>, items: &[Value<'v>], others: &[Value<'v>]) -> Outcome<Option<bool>> {
+    if items.len() != others.len() {
+        return Ok(Some(false));
+    }
     for (item, other) in items.iter().zip(others) {
-        let same = part(cx, *item, *other)?;
+        let same = equal_items(cx, *item, *other)?;
         if same != Some(true) {
             return Ok(same);
         }
@@ -138,7 +124,7 @@ fn equal_lists<'v>(cx: &Cx<'v>, items: &[Value<'v>], others: &[Value<'v>]) -> Ou
     Ok(Some(true))
 }
 
-/// Sets are equal where each has the other's elements; an unknown element may be any.
+/// Compares two sets. An unknown element could be any.
 fn equal_sets<'v>(cx: &Cx<'v>, items: &[Value<'v>], others: &[Value<'v>]) -> Outcome<Option<bool>> {
     if items.iter().chain(others).any(|item| !item.is_known()) {
         return Ok(None);
@@ -155,16 +141,16 @@ fn equal_sets<'v>(cx: &Cx<'v>, items: &[Value<'v>], others: &[Value<'v>]) -> Out
     Ok(Some(true))
 }
 
-/// Whether both are the same value: of one type, with the same marks, and, where they are unknown, with the same
-/// known of them.
+/// Returns `true` if both values are identical: they have the same type, marks and content, and unknown values have the
+/// same refinements.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn raw_equals<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool> {
     Ok(same_type(cx, &type_of(cx, a)?, &type_of(cx, b)?)? && same_value(cx, a, b)?)
 }
 
-/// [`raw_equals`] of two values of one type.
+/// Implements [`raw_equals`] for values of one type.
 fn same_value<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool> {
     cx.spend(1)?;
     let ((a, marks), (b, others)) = (a.unmarked(), b.unmarked());
@@ -183,7 +169,7 @@ fn same_value<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool> {
     match (a.entries(), b.entries()) {
         (Some(map), Some(other)) => {
             let same_keys = map.iter_sorted().map(|(key, _)| key).eq(other.iter_sorted().map(|(key, _)| key));
-            let values = |map: &crate::value::Map<'v>| map.iter_sorted().map(|(_, item)| item);
+            let values = |map: &Map<'v>| map.iter_sorted().map(|(_, item)| item);
             Ok(same_keys && same_items(cx, values(map), values(other))?)
         }
         _ => Ok(equal_parts(cx, a, b)? == Some(true)),
@@ -206,9 +192,8 @@ fn same_items<'v>(
 
 fn same_refinement(a: &Refinement<'_>, b: &Refinement<'_>) -> bool {
     let same_bound = |a: Option<&(BigNum, bool)>, b: Option<&(BigNum, bool)>| match (a, b) {
-        (None, None) => true,
         (Some((a, inclusive)), Some((b, other))) => inclusive == other && a.reads_as(b),
-        _ => false,
+        _ => a.is_none() && b.is_none(),
     };
     a.not_null == b.not_null
         && a.prefix == b.prefix
@@ -217,7 +202,7 @@ fn same_refinement(a: &Refinement<'_>, b: &Refinement<'_>) -> bool {
         && same_bound(a.most, b.most)
 }
 
-/// Whether the type of a value is still open: unknown, and of the dynamic type.
-pub(super) fn is_dynamic(value: Value<'_>) -> bool {
+/// Returns `true` if not even the type of a value is known.
+pub(crate) fn is_dynamic(value: Value<'_>) -> bool {
     value.as_unknown().is_some_and(|unknown| unknown.ty == Type::Dynamic)
 }

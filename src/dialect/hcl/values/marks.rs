@@ -1,35 +1,44 @@
-//! Marks: what the host says about a value, and every result that depends on the value says too.
+//! Marks: notes of the host on a value, which spread to every result that depends on the value.
 
 use super::Outcome;
-use super::elements::rebuilt;
-use super::path::Step;
-use super::within;
+use super::elements::{any, rebuilt};
+use super::path::{Step, has_prefix};
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
-/// `value` with two lists of marks beside its own.
+/// Adds marks to `value`.
 #[inline]
-pub fn marked_by<'v>(cx: &Cx<'v>, value: Value<'v>, marks: &[&'v str], others: &[&'v str]) -> Outcome<Value<'v>> {
-    if marks.is_empty() && others.is_empty() {
+pub fn marked_by<'v>(cx: &Cx<'v>, value: Value<'v>, marks: &[&'v str]) -> Outcome<Value<'v>> {
+    if marks.is_empty() {
         return Ok(value);
     }
-    let own = value.unmarked().1.len();
-    cx.charge((own + marks.len() + others.len() + 4) * size_of::<&str>())?;
-    Ok(cx.arena().marked(cx.arena().marked(value, marks), others))
+    cx.charge((value.unmarked().1.len() + marks.len() + 4) * size_of::<&str>())?;
+    Ok(cx.arena().marked(value, marks))
 }
 
-/// Whether the value or anything in it carries marks.
+/// Applies an operation to values without their outer marks, and puts these on the result.
+#[inline]
+pub fn propagate<'v, const N: usize>(
+    cx: &Cx<'v>,
+    values: [Value<'v>; N],
+    operation: impl FnOnce([Value<'v>; N]) -> Outcome<Value<'v>>,
+) -> Outcome<Value<'v>> {
+    let result = operation(values.map(|value| value.unmarked().0))?;
+    values.iter().try_fold(result, |result, value| marked_by(cx, result, value.unmarked().1))
+}
+
+/// Returns `true` if the value or anything in it has marks.
 ///
 /// # Errors
-/// The steps of the render are spent: one for each value looked at.
+/// The step limit was reached. Each visited value costs a step.
 pub fn contains_marked(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
-    within::any(cx, value, &|value| value.is_marked())
+    any(cx, value, &|value| value.is_marked())
 }
 
-/// The value without any marks, and all marks that were on it and in it, sorted.
+/// Removes all marks on and in the value. Also returns these marks, sorted.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn unmark_deep<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<(Value<'v>, Vec<&'v str>)> {
     let mut all = Vec::new();
     let value = unmark(cx, value, &mut Vec::new(), &mut |_, marks| all.extend_from_slice(marks))?;
@@ -38,13 +47,13 @@ pub fn unmark_deep<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<(Value<'v>, Vec
     Ok((value, all))
 }
 
-/// The way to a value, and the marks that it carries itself.
+/// The path to a value and the outer marks of that value.
 pub type MarkedPath<'v> = (Vec<Step<'v>>, &'v [&'v str]);
 
-/// The value without any marks, and where which marks were: the outer ones before those within.
+/// Removes all marks on and in the value. Also returns the marks and their paths, outer ones first.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn unmark_deep_with_paths<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<(Value<'v>, Vec<MarkedPath<'v>>)> {
     let mut found = Vec::new();
     let value = unmark(cx, value, &mut Vec::new(), &mut |path, marks| found.push((path.to_vec(), marks)))?;
@@ -73,10 +82,10 @@ fn unmark<'v>(
     })
 }
 
-/// The value with marks at the places that the paths name; paths that lead nowhere are passed over.
+/// Adds marks at the given paths. Paths that lead nowhere are ignored.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn mark_with_paths<'v>(cx: &Cx<'v>, value: Value<'v>, paths: &[MarkedPath<'v>]) -> Outcome<Value<'v>> {
     mark_at(cx, value, &mut Vec::new(), paths)
 }
@@ -87,22 +96,22 @@ fn mark_at<'v>(
     path: &mut Vec<Step<'v>>,
     paths: &[MarkedPath<'v>],
 ) -> Outcome<Value<'v>> {
-    let below = paths.iter().any(|(other, _)| other.len() > path.len() && super::path::has_prefix(cx, other, path));
+    let below = paths.iter().any(|(other, _)| other.len() > path.len() && has_prefix(cx, other, path));
     let (inner, own) = value.unmarked();
-    let mut made = inner;
+    let mut result = inner;
     if below && !matches!(inner.extended(), Some(Extended::Unknown(_) | Extended::Null(_))) {
-        made = rebuilt(cx, inner, &mut |step, item| {
+        result = rebuilt(cx, inner, &mut |step, item| {
             path.push(step);
             let item = mark_at(cx, item, path, paths);
             path.pop();
             item
         })?;
     }
-    made = marked_by(cx, made, own, &[])?;
+    result = marked_by(cx, result, own)?;
     for (other, marks) in paths {
-        if other.len() == path.len() && super::path::has_prefix(cx, other, path) {
-            made = marked_by(cx, made, marks, &[])?;
+        if other.len() == path.len() && has_prefix(cx, other, path) {
+            result = marked_by(cx, result, marks)?;
         }
     }
-    Ok(made)
+    Ok(result)
 }

@@ -1,4 +1,4 @@
-//! Why a value of one type does not convert to another type.
+//! Explanations of failed conversions.
 
 use super::Outcome;
 use super::convert::conversion_exists;
@@ -6,7 +6,7 @@ use super::types::{constraint_name, name, same_type};
 use crate::function::Cx;
 use crate::value::{Attribute, Type};
 
-/// Why no value of type `got` converts to type `want`: one sentence without capital letter and final stop.
+/// Explains why no value of type `got` converts to type `want`, as a sentence without capital letter and full stop.
 pub fn mismatch<'v>(cx: &Cx<'v>, got: &Type<'v>, want: &Type<'v>) -> Outcome<String> {
     cx.spend(1)?;
     Ok(match (got, want) {
@@ -24,7 +24,7 @@ pub fn mismatch<'v>(cx: &Cx<'v>, got: &Type<'v>, want: &Type<'v>) -> Outcome<Str
         (Type::List(got) | Type::Set(got), Type::Set(want)) => element(cx, "set", got, want)?,
         (Type::Map(got), Type::Map(want)) => element(cx, "map", got, want)?,
         _ if is_compound(got) && want.element().is_some() => format!("{} required", constraint_name(want)),
-        _ if is_telling(got, want) => format!("{} required, but have {}", name(want), name(got)),
+        _ if names_both(got, want) => format!("{} required, but have {}", name(want), name(got)),
         _ => format!("{} required", constraint_name(want)),
     })
 }
@@ -33,9 +33,8 @@ fn is_compound(ty: &Type<'_>) -> bool {
     !ty.is_primitive() && !matches!(ty, Type::Dynamic | Type::Capsule(_))
 }
 
-/// Whether to say what there is beside what is wanted: not where a reader would take the type for wrong although it
-/// is the value that is.
-fn is_telling(got: &Type<'_>, want: &Type<'_>) -> bool {
+/// Returns `true` if the message should name both types. It should not where the value is wrong rather than its type.
+fn names_both(got: &Type<'_>, want: &Type<'_>) -> bool {
     got.is_primitive() != want.is_primitive()
         || matches!(
             (got, want),
@@ -46,7 +45,7 @@ fn is_telling(got: &Type<'_>, want: &Type<'_>) -> bool {
         )
 }
 
-/// Every attribute that is missing, or else the first one that does not convert.
+/// Lists all missing attributes, or explains the first one that does not convert.
 fn objects<'v>(cx: &Cx<'v>, got: &'v [Attribute<'v>], want: &'v [Attribute<'v>]) -> Outcome<String> {
     let mut missing = Vec::new();
     let mut wrong = None;
@@ -68,7 +67,7 @@ fn objects<'v>(cx: &Cx<'v>, got: &'v [Attribute<'v>], want: &'v [Attribute<'v>])
     })
 }
 
-/// The first element that does not convert.
+/// Explains the first element that does not convert.
 fn elements<'a, 'v: 'a, N: std::fmt::Display>(
     cx: &Cx<'v>,
     got: impl Iterator<Item = (N, &'a Type<'v>)>,

@@ -1,13 +1,14 @@
-//! The information model: what operators, conversions and comparisons do with values and types.
+//! The information model: types, values, and the operations on them.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! |---|---|
-//! | [`types`], [`convert`], [`unify`], [`mismatch`], [`order`] | types, and values that become of another type |
-//! | [`numbers`], [`logic`], [`equality`] | the operators |
-//! | [`traverse`] | `value[key]` and `value.name`; [`access`] and [`path`] the same, strictly |
-//! | [`elements`], [`sets`] | what collections consist of, and making them |
-//! | [`refine`] | what is known of unknown values |
-//! | [`marks`] | what the host says about values |
+//! | [`types`], [`convert`], [`unify`], [`mismatch`], [`generality`] | types, conversion, and common types |
+//! | [`operators`], [`numbers`], [`logic`], [`equality`] | the operators |
+//! | [`traverse`] | `value[key]` and `value.name`; [`access`] and [`path`] do not convert keys |
+//! | [`elements`], [`sets`] | making and walking collections |
+//! | [`refine`] | refinements of unknown values |
+//! | [`marks`] | marks that a host puts on values |
+//! | [`defaults`] | defaults of optional attributes |
 //! | [`json`] | values as JSON |
 
 pub mod access;
@@ -16,13 +17,15 @@ pub mod copy;
 pub mod defaults;
 pub mod elements;
 pub mod equality;
+pub mod generality;
 pub mod json;
 pub mod logic;
 pub mod marks;
 pub mod mismatch;
 pub mod numbers;
-pub mod order;
+pub mod operators;
 pub mod path;
+pub(super) mod quote;
 mod ranges;
 pub mod refine;
 pub mod sets;
@@ -31,7 +34,6 @@ mod tests;
 pub mod traverse;
 pub mod types;
 pub mod unify;
-pub mod within;
 
 pub use crate::function::{Fault, Outcome, PathStep, Wrong};
 pub(crate) use elements::is_wholly_known;

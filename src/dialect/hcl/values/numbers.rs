@@ -1,21 +1,20 @@
-//! Arithmetic and order of numbers.
+//! Arithmetic and comparison of numbers.
 //!
-//! Two plain whole numbers take the first lines of an operation. Everything else is cold: numbers of more digits or
-//! another precision, what is unknown (the result has the range that the operands' ranges give), marks (the result
-//! has those of both), and what is no number.
+//! Plain whole numbers have a fast path. Other operands are numbers of more digits or another precision, unknown
+//! numbers (the result has the range that follows from theirs), and marked numbers (the result gets their marks).
 
 use std::cmp::Ordering;
 
-use super::marks::marked_by;
+use super::marks::propagate;
 use super::ranges::{self, Bounds};
-use super::refine::{settled, unknown_bool};
+use super::refine::{bool_or_unknown, settled};
 use super::{Fault, Outcome};
+use crate::bytecode::BinaryOp;
 use crate::function::Cx;
-use crate::stdlib::bignum::FULL;
+use crate::stdlib::bignum::{FULL, MACHINE};
 use crate::value::{BigNum, Extended, Extension, Refinement, Type, Value};
 
-/// The number that a value is, where it is a known number without marks. One that comes from the inputs as a float is
-/// the number that its shortest text says.
+/// Returns the number of a known number without marks. A float of the inputs stands for its shortest decimal text.
 pub fn number_of(value: Value<'_>) -> Option<BigNum> {
     match value {
         Value::Int(n) => Some(BigNum::of_int(n, FULL)),
@@ -29,117 +28,44 @@ pub fn number_of(value: Value<'_>) -> Option<BigNum> {
     }
 }
 
-/// A number that is paid for.
-pub fn number<'v>(cx: &Cx<'v>, number: BigNum) -> Outcome<Value<'v>> {
+/// Makes a number value.
+pub fn number_value<'v>(cx: &Cx<'v>, number: BigNum) -> Outcome<Value<'v>> {
     if number.as_plain_int().is_none() {
         cx.charge(size_of::<Extension>())?;
     }
     Ok(cx.arena().number(number))
 }
 
-/// The text of a number, which may be very long and is paid for before it is made.
+/// Converts a number to a string, which may be very long.
 pub fn text<'v>(cx: &Cx<'v>, number: &BigNum) -> Outcome<Value<'v>> {
     cx.charge(number.text_len())?;
     Ok(cx.arena().text(&number.to_text()))
 }
 
-/// A whole number of the precision of a machine's integers, as a length or the index of an element is.
-pub fn machine_int<'v>(cx: &Cx<'v>, n: usize) -> Outcome<Value<'v>> {
-    number(cx, BigNum::of_uint(n as u64, crate::stdlib::bignum::MACHINE))
+/// Makes a whole number with the precision of a machine integer, such as a length or an index.
+pub fn machine_int<'v>(cx: &Cx<'v>, n: impl TryInto<i64>) -> Outcome<Value<'v>> {
+    number_value(cx, BigNum::of_int(n.try_into().unwrap_or(i64::MAX), MACHINE))
 }
 
-/// The sum.
+/// Negates a number.
 ///
 /// # Errors
-/// An operand is null or no number; the operands are infinities of two signs.
-#[inline]
-pub fn add<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    if let (Value::Int(x), Value::Int(y)) = (a, b)
-        && let Some(sum) = x.checked_add(y)
-    {
-        return Ok(Value::Int(sum));
-    }
-    arithmetic(cx, Operation::Add, a, b)
-}
-
-/// The difference.
-///
-/// # Errors
-/// As [`add`], for infinities of one sign.
-#[inline]
-pub fn sub<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    if let (Value::Int(x), Value::Int(y)) = (a, b)
-        && let Some(difference) = x.checked_sub(y)
-    {
-        return Ok(Value::Int(difference));
-    }
-    arithmetic(cx, Operation::Sub, a, b)
-}
-
-/// The product.
-///
-/// # Errors
-/// An operand is null or no number; zero times an infinity.
-#[inline]
-pub fn mul<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    // Zero has a sign where one of the factors is negative.
-    if let (Value::Int(x), Value::Int(y)) = (a, b)
-        && let Some(product @ (1.. | ..=-1)) = x.checked_mul(y)
-    {
-        return Ok(Value::Int(product));
-    }
-    arithmetic(cx, Operation::Mul, a, b)
-}
-
-/// The quotient; of a number that is not zero and zero, an infinity.
-///
-/// # Errors
-/// An operand is null or no number; zero by zero, an infinity by an infinity.
-#[inline]
-pub fn div<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    match (a, b) {
-        (Value::Int(x), Value::Int(y)) if x != 0 && x.checked_rem(y) == Some(0) => Ok(Value::Int(x / y)),
-        _ => arithmetic(cx, Operation::Div, a, b),
-    }
-}
-
-/// The remainder of a division toward zero, with the sign of the dividend; by zero, the dividend.
-///
-/// # Errors
-/// An operand is null or no number; zero and an infinity.
-#[inline]
-pub fn rem<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    match (a, b) {
-        (Value::Int(x), Value::Int(0)) => Ok(Value::Int(x)),
-        (Value::Int(x), Value::Int(y)) => Ok(Value::Int(x.wrapping_rem(y))),
-        _ => arithmetic(cx, Operation::Rem, a, b),
-    }
-}
-
-/// The number with the other sign.
-///
-/// # Errors
-/// The operand is null or no number.
+/// The operand is null or not a number.
 #[inline]
 pub fn neg<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
-    if let Value::Int(n @ (1.. | ..=-1)) = a
-        && let Some(negated) = n.checked_neg()
-    {
-        return Ok(Value::Int(negated));
-    }
-    with_operand(cx, a, |operand| match operand {
-        Operand::Known(n) => number(cx, -n),
+    propagate(cx, [a], |[a]| match Operand::of(a, 0)? {
+        Operand::Known(n) => number_value(cx, -n),
         Operand::Unknown(_) => settled(cx, Type::Number, Refinement::NOT_NULL),
     })
 }
 
-/// The number without its sign.
+/// Returns the absolute value of a number.
 ///
 /// # Errors
-/// The operand is null or no number.
+/// The operand is null or not a number.
 pub fn abs<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
-    with_operand(cx, a, |operand| match operand {
-        Operand::Known(n) => number(cx, n.abs()),
+    propagate(cx, [a], |[a]| match Operand::of(a, 0)? {
+        Operand::Known(n) => number_value(cx, n.abs()),
         Operand::Unknown(_) => {
             let least = Some(cx.arena().bound(BigNum::of_int(0, FULL), true));
             settled(cx, Type::Number, Refinement { least, ..Refinement::NOT_NULL })
@@ -147,62 +73,15 @@ pub fn abs<'v>(cx: &Cx<'v>, a: Value<'v>) -> Outcome<Value<'v>> {
     })
 }
 
-/// `a < b`
-///
-/// # Errors
-/// An operand is null or no number.
-#[inline]
-pub fn less<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    match (a, b) {
-        (Value::Int(x), Value::Int(y)) => Ok(Value::Bool(x < y)),
-        _ => ordered(cx, a, b, Ordering::Less, false),
-    }
-}
-
-/// `a <= b`
-///
-/// # Errors
-/// An operand is null or no number.
-#[inline]
-pub fn less_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    match (a, b) {
-        (Value::Int(x), Value::Int(y)) => Ok(Value::Bool(x <= y)),
-        _ => ordered(cx, a, b, Ordering::Less, true),
-    }
-}
-
-/// `a > b`
-///
-/// # Errors
-/// An operand is null or no number.
-#[inline]
-pub fn greater<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    match (a, b) {
-        (Value::Int(x), Value::Int(y)) => Ok(Value::Bool(x > y)),
-        _ => ordered(cx, a, b, Ordering::Greater, false),
-    }
-}
-
-/// `a >= b`
-///
-/// # Errors
-/// An operand is null or no number.
-#[inline]
-pub fn greater_equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    match (a, b) {
-        (Value::Int(x), Value::Int(y)) => Ok(Value::Bool(x >= y)),
-        _ => ordered(cx, a, b, Ordering::Greater, true),
-    }
-}
-
 /// An operand of arithmetic.
 enum Operand {
     Known(BigNum),
+    /// A number in a range, or a value of unknown type.
     Unknown(Option<Bounds>),
 }
 
 impl Operand {
-    /// The operand `value`, which is not marked and comes at `at`.
+    /// Returns operand `at` for a value without marks.
     fn of(value: Value<'_>, at: usize) -> Outcome<Self> {
         if value.is_null() {
             return Err(Fault::argument(at, "argument must not be null"));
@@ -217,7 +96,6 @@ impl Operand {
         }
     }
 
-    /// The range; none where not even the type is known.
     fn bounds(&self) -> Option<Bounds> {
         match self {
             Self::Known(number) => Some(Bounds { least: *number, most: *number }),
@@ -230,108 +108,103 @@ impl Operand {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-}
-
-impl Operation {
-    fn apply(self, a: &BigNum, b: &BigNum) -> Option<BigNum> {
-        match self {
-            Self::Add => a.add(b),
-            Self::Sub => a.sub(b),
-            Self::Mul => a.mul(b),
-            Self::Div => a.div(b),
-            Self::Rem => a.rem(b),
-        }
-    }
-
-    /// Why there is no result.
-    fn fault(self) -> Fault {
-        Fault::wrong(match self {
-            Self::Add => "infinities of opposite signs have no sum",
-            Self::Sub => "an infinity subtracted from itself has no value",
-            Self::Mul => "zero times infinity has no value",
-            Self::Div => "zero divided by zero, or infinity by infinity, has no value",
-            Self::Rem => "zero and infinity have no remainder",
-        })
-    }
-
-    /// Whether the result's range is that of the operands' ends.
-    fn is_monotone(self) -> bool {
-        matches!(self, Self::Add | Self::Sub | Self::Mul)
+/// Applies an operator to plain whole numbers, if the result is one. A division must be exact.
+#[inline]
+pub fn whole(op: BinaryOp, a: i64, b: i64) -> Option<Value<'static>> {
+    match op {
+        BinaryOp::Div if b != 0 && a.checked_rem(b) == Some(0) => a.checked_div(b).map(Value::Int),
+        BinaryOp::Rem if b != 0 => Some(Value::Int(a.wrapping_rem(b))),
+        op => op.of_integers(a, b),
     }
 }
 
-#[cold]
-fn arithmetic<'v>(cx: &Cx<'v>, operation: Operation, a: Value<'v>, b: Value<'v>) -> Outcome<Value<'v>> {
-    let ((a, marks), (b, others)) = (a.unmarked(), b.unmarked());
-    let result = match (Operand::of(a, 0)?, Operand::of(b, 1)?) {
-        (Operand::Known(a), Operand::Known(b)) => {
-            number(cx, operation.apply(&a, &b).ok_or_else(|| operation.fault())?)?
-        }
-        (a, b) if operation == Operation::Mul && (a.is_zero() || b.is_zero()) => Value::Int(0),
-        (a, b) => unknown_result(cx, operation, &a, &b)?,
-    };
-    marked_by(cx, result, marks, others)
-}
-
-fn unknown_result<'v>(cx: &Cx<'v>, operation: Operation, a: &Operand, b: &Operand) -> Outcome<Value<'v>> {
-    let mut refinement = Refinement::NOT_NULL;
-    if operation.is_monotone()
-        && let (Some(a), Some(b)) = (a.bounds(), b.bounds())
+/// Applies an arithmetic operator. The remainder has the sign of the dividend; the remainder of a division by zero is
+/// the dividend.
+///
+/// # Errors
+/// An operand is null or not a number, or there is no result.
+pub fn arithmetic<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, op: BinaryOp) -> Outcome<Value<'v>> {
+    if let (Value::Int(x), Value::Int(y)) = (a, b)
+        && let Some(Value::Int(n)) = whole(op, x, y)
+        // Zero has a sign if one of the factors is negative.
+        && (n != 0 || op != BinaryOp::Mul)
     {
+        return Ok(Value::Int(n));
+    }
+    propagate(cx, [a, b], |[a, b]| match (Operand::of(a, 0)?, Operand::of(b, 1)?) {
+        (Operand::Known(a), Operand::Known(b)) => {
+            number_value(cx, calculate(op, &a, &b).ok_or_else(|| Fault::wrong(no_result(op)))?)
+        }
+        (a, b) if op == BinaryOp::Mul && (a.is_zero() || b.is_zero()) => Ok(Value::Int(0)),
+        (a, b) => unknown_result(cx, op, &a, &b),
+    })
+}
+
+fn calculate(op: BinaryOp, a: &BigNum, b: &BigNum) -> Option<BigNum> {
+    match op {
+        BinaryOp::Add => a.add(b),
+        BinaryOp::Sub => a.sub(b),
+        BinaryOp::Mul => a.mul(b),
+        BinaryOp::Div => a.div(b),
+        _ => a.rem(b),
+    }
+}
+
+/// Explains why an operation has no result.
+fn no_result(op: BinaryOp) -> &'static str {
+    match op {
+        BinaryOp::Add => "infinities of opposite signs have no sum",
+        BinaryOp::Sub => "an infinity subtracted from itself has no value",
+        BinaryOp::Mul => "zero times infinity has no value",
+        BinaryOp::Div => "zero divided by zero, or infinity by infinity, has no value",
+        _ => "zero and infinity have no remainder",
+    }
+}
+
+fn unknown_result<'v>(cx: &Cx<'v>, op: BinaryOp, a: &Operand, b: &Operand) -> Outcome<Value<'v>> {
+    let mut refinement = Refinement::NOT_NULL;
+    if let (BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, Some(a), Some(b)) = (op, a.bounds(), b.bounds()) {
         cx.charge(2 * size_of::<(BigNum, bool)>())?;
-        let bounds = ranges::arithmetic(&a, &b, |a, b| operation.apply(a, b));
+        let bounds = ranges::arithmetic(&a, &b, |a, b| calculate(op, a, b));
         refinement = bounds.map_or(refinement, |bounds| bounds.refinement(cx.arena()));
     }
     settled(cx, Type::Number, refinement)
 }
 
-#[cold]
-fn with_operand<'v>(
-    cx: &Cx<'v>,
-    a: Value<'v>,
-    result: impl FnOnce(Operand) -> Outcome<Value<'v>>,
-) -> Outcome<Value<'v>> {
-    let (a, marks) = a.unmarked();
-    marked_by(cx, result(Operand::of(a, 0)?)?, marks, &[])
+/// Compares two numbers by `<`, `<=`, `>` or `>=`.
+///
+/// # Errors
+/// An operand is null or not a number.
+pub fn compare<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, op: BinaryOp) -> Outcome<Value<'v>> {
+    if let (Value::Int(x), Value::Int(y)) = (a, b)
+        && let Some(holds) = op.of_integers(x, y)
+    {
+        return Ok(holds);
+    }
+    let wanted = if matches!(op, BinaryOp::Lt | BinaryOp::Le) { Ordering::Less } else { Ordering::Greater };
+    let or_equal = matches!(op, BinaryOp::Le | BinaryOp::Ge);
+    propagate(cx, [a, b], |[a, b]| {
+        let holds = match (Operand::of(a, 0)?, Operand::of(b, 1)?) {
+            (Operand::Known(a), Operand::Known(b)) => Some(a.compare(&b) == wanted || or_equal && a.reads_as(&b)),
+            (a, b) => {
+                let holds = compare_ranges(a.bounds(), b.bounds(), wanted);
+                // Numbers on the other side are not equal either. Like the reference, concludes that only if one
+                // operand is known.
+                let one_known = matches!(a, Operand::Known(_)) || matches!(b, Operand::Known(_));
+                holds.filter(|holds| *holds || !or_equal || one_known)
+            }
+        };
+        Ok(bool_or_unknown(cx, holds))
+    })
 }
 
-/// Whether `a` is on the `wanted` side of `b`, or, where `or_equal`, reads as it.
-#[cold]
-fn ordered<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, wanted: Ordering, or_equal: bool) -> Outcome<Value<'v>> {
-    let ((a, marks), (b, others)) = (a.unmarked(), b.unmarked());
-    let known = match (Operand::of(a, 0)?, Operand::of(b, 1)?) {
-        (Operand::Known(a), Operand::Known(b)) => Some(a.compare(&b) == wanted || or_equal && a.reads_as(&b)),
-        (a, b) => {
-            let certain = side(a.bounds(), b.bounds(), wanted);
-            // What is certainly on the other side is not equal either, but only one known number tells that.
-            if or_equal && certain == Some(false) && !apart(&a, &b) { None } else { certain }
-        }
-    };
-    marked_by(cx, known.map_or_else(|| unknown_bool(cx), Value::Bool), marks, others)
-}
-
-/// Whether every number of one range is on the wanted side of every number of the other, or every one is on the
-/// opposite side.
-fn side(a: Option<Bounds>, b: Option<Bounds>, wanted: Ordering) -> Option<bool> {
+/// Returns `true` if all numbers of one range are on the wanted side of all numbers of the other, and `false` if all
+/// are on the opposite side.
+fn compare_ranges(a: Option<Bounds>, b: Option<Bounds>, wanted: Ordering) -> Option<bool> {
     let (a, b) = (a?, b?);
-    let certain = if a.most.compare(&b.least).is_lt() {
-        Ordering::Less
-    } else if a.least.compare(&b.most).is_gt() {
-        Ordering::Greater
-    } else {
-        return None;
-    };
-    Some(certain == wanted)
-}
-
-/// Whether one operand is known, and the other, which is not, cannot be it.
-fn apart(a: &Operand, b: &Operand) -> bool {
-    matches!((a, b), (Operand::Known(_), Operand::Unknown(_)) | (Operand::Unknown(_), Operand::Known(_)))
+    match () {
+        () if a.most.compare(&b.least).is_lt() => Some(wanted == Ordering::Less),
+        () if a.least.compare(&b.most).is_gt() => Some(wanted == Ordering::Greater),
+        () => None,
+    }
 }

@@ -1,12 +1,16 @@
-//! What is known of unknown values, and what follows from it.
+//! Ranges of unknown numbers and lengths, and what they exclude.
 
-use super::Outcome;
+use std::cmp::Ordering;
+
+use super::numbers::number_of;
+use super::sets::is_set;
 use super::types::{conforms, type_of};
+use super::{Outcome, is_wholly_known};
 use crate::function::Cx;
 use crate::stdlib::bignum::FULL;
 use crate::value::{Arena, BigNum, Map, Refinement, Type, Unknown, Value};
 
-/// The range of a number: infinite where nothing is known.
+/// The range of a number. An unknown end is infinite.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     pub(super) least: BigNum,
@@ -21,7 +25,7 @@ impl Bounds {
         Self { least: bound(refinement.least, true), most: bound(refinement.most, false) }
     }
 
-    /// What is known of a number in this range, ends included, that is not null.
+    /// Returns the refinement of a number in this range, ends included, that is not null.
     pub(super) fn refinement<'v>(&self, arena: &'v Arena) -> Refinement<'v> {
         let open = |bound: &BigNum, negative| !bound.is_finite() && bound.is_negative() == negative;
         Refinement {
@@ -32,8 +36,8 @@ impl Bounds {
     }
 }
 
-/// The range of a monotone operation on two ranges: from the least to the most of what it gives for their ends; none
-/// where it gives nothing for some.
+/// Returns the range of the results of a monotone operation on two ranges, or `None` if the operation has no result for
+/// some of their ends.
 pub(super) fn arithmetic(a: &Bounds, b: &Bounds, apply: impl Fn(&BigNum, &BigNum) -> Option<BigNum>) -> Option<Bounds> {
     let first = apply(&a.least, &b.least)?;
     let mut bounds = Bounds { least: first, most: first };
@@ -49,12 +53,12 @@ pub(super) fn arithmetic(a: &Bounds, b: &Bounds, apply: impl Fn(&BigNum, &BigNum
     Some(bounds)
 }
 
-/// Whether the value cannot be null.
+/// Returns `true` if the value cannot be null.
 pub(super) fn is_definitely_not_null(value: Value<'_>) -> bool {
     value.as_unknown().map_or_else(|| !value.is_null(), |unknown| unknown.refinement.not_null)
 }
 
-/// Whether an unknown value can certainly not become the known value `value`, which has no marks.
+/// Returns `true` if an unknown value cannot turn out to be the known value `value`, which has no marks.
 pub(super) fn excludes<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, value: Value<'v>) -> Outcome<bool> {
     let refinement = &unknown.refinement;
     if value.is_null() {
@@ -65,7 +69,7 @@ pub(super) fn excludes<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, value: Value<'v>)
     }
     Ok(match unknown.ty {
         Type::String => value.as_str().is_some_and(|text| !text.starts_with(refinement.prefix)),
-        Type::Number => super::numbers::number_of(value).is_some_and(|number| excludes_number(refinement, &number)),
+        Type::Number => number_of(value).is_some_and(|number| excludes_number(refinement, &number)),
         Type::List(_) | Type::Set(_) | Type::Map(_) => {
             let (least, most) = length_range(cx, value)?;
             most < refinement.len_least || least > refinement.len_most
@@ -74,23 +78,20 @@ pub(super) fn excludes<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, value: Value<'v>)
     })
 }
 
-/// Whether a number is beyond the bounds.
+/// Returns `true` if a number is out of bounds.
 fn excludes_number(refinement: &Refinement<'_>, number: &BigNum) -> bool {
-    let fits = |bound: &(BigNum, bool), inside: std::cmp::Ordering| {
+    let fits = |bound: &(BigNum, bool), inside: Ordering| {
         let (bound, inclusive) = bound;
         number.compare(bound) == inside || *inclusive && number.reads_as(bound)
     };
-    refinement.least.is_some_and(|bound| !fits(bound, std::cmp::Ordering::Greater))
-        || refinement.most.is_some_and(|bound| !fits(bound, std::cmp::Ordering::Less))
+    refinement.least.is_some_and(|bound| !fits(bound, Ordering::Greater))
+        || refinement.most.is_some_and(|bound| !fits(bound, Ordering::Less))
 }
 
-/// How many elements a known collection has at least and at most: those of a set that are not known may turn out to
-/// be one.
+/// Returns the minimum and maximum length of a known collection. Unknown elements of a set may turn out to be equal.
 pub(super) fn length_range(cx: &Cx<'_>, collection: Value<'_>) -> Outcome<(u64, u64)> {
     let elements = collection.elements().map(<[_]>::len);
-    let length = elements.or_else(|| collection.entries().map(Map::len));
-    let length = length.unwrap_or(0) as u64;
-    let is_set = super::sets::is_set(collection);
-    let certain = !is_set || length <= 1 || super::elements::is_wholly_known(cx, collection)?;
+    let length = elements.or_else(|| collection.entries().map(Map::len)).unwrap_or(0) as u64;
+    let certain = !is_set(collection) || length <= 1 || is_wholly_known(cx, collection)?;
     Ok((if certain { length } else { 1 }, length))
 }

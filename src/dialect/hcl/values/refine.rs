@@ -1,48 +1,52 @@
-//! What is known of unknown values: narrowing it, until only one value is left.
+//! Refinements of unknown values: narrowing them until only one value is left.
+
+use std::cmp::Ordering;
 
 use super::Outcome;
+use super::marks::marked_by;
+use super::numbers::number_value;
 use crate::function::Cx;
-use crate::stdlib::clusters::indices;
+use crate::stdlib::graphemes::indices;
 use crate::stdlib::strings::nfc;
 use crate::value::{BigNum, Refinement, Type, Value};
 
-/// An unknown boolean that is not null: what an operation gives whose result hangs on what is unknown.
-pub(super) fn unknown_bool<'v>(cx: &Cx<'v>) -> Value<'v> {
-    cx.arena().refined(Type::Bool, Refinement::NOT_NULL)
+/// Makes a boolean. `None` becomes an unknown boolean that is not null.
+pub(super) fn bool_or_unknown<'v>(cx: &Cx<'v>, truth: Option<bool>) -> Value<'v> {
+    truth.map_or_else(|| cx.arena().refined(Type::Bool, Refinement::NOT_NULL), Value::Bool)
 }
 
-/// The unknown value of type `ty` of which `refinement` is known; where only one value meets that, or a list of so
-/// many unknown elements, that value.
+/// Makes an unknown value of type `ty` with a refinement. If only one value satisfies it, makes that value; if the
+/// length of a list is known, makes a list of unknown elements.
 ///
 /// # Errors
-/// The memory of the render is spent.
+/// The memory limit was reached.
 pub fn settled<'v>(cx: &Cx<'v>, ty: Type<'v>, refinement: Refinement<'v>) -> Outcome<Value<'v>> {
     let arena = cx.arena();
     if refinement.not_null
         && let (Some((least, true)), Some((most, true))) = (refinement.least, refinement.most)
         && least.reads_as(most)
     {
-        return super::numbers::number(cx, *least);
+        return number_value(cx, *least);
     }
     if !refinement.not_null || refinement.len_least != refinement.len_most {
         return Ok(arena.refined(ty, refinement));
     }
-    let made = match (ty, refinement.len_least) {
+    let elements = match (ty, refinement.len_least) {
         (Type::Map(_), 0) => cx.map(&[])?,
-        (Type::List(_) | Type::Set(_), 0) => cx.list(&[])?,
         (Type::List(element), length) => {
             let length = usize::try_from(length).unwrap_or(usize::MAX);
             cx.charge(length.saturating_mul(size_of::<Value>()))?;
             cx.list(&vec![arena.unknown(*element); length])?
         }
+        (Type::Set(_), 0) => cx.list(&[])?,
         (Type::Set(element), 1) => cx.list(&[arena.unknown(*element)])?,
         _ => return Ok(arena.refined(ty, refinement)),
     };
-    Ok(arena.typed(ty, made))
+    Ok(arena.typed(ty, elements))
 }
 
-/// Narrows what is known of a value. A known value stays as it is, and so does an unknown one of the dynamic type;
-/// what contradicts what is known already, or fits no value of the type, is passed over.
+/// Builder that narrows the refinement of a value. Known values and unknown ones of dynamic type stay as they are. A
+/// refinement that contradicts an earlier one, or that no value of the type satisfies, is ignored.
 ///
 /// ```text
 /// Refine::of(value).not_null().prefix(cx, "vpc-")?.done(cx)?
@@ -50,12 +54,12 @@ pub fn settled<'v>(cx: &Cx<'v>, ty: Type<'v>, refinement: Refinement<'v>) -> Out
 #[derive(Debug, Clone, Copy)]
 pub struct Refine<'v> {
     value: Value<'v>,
-    /// The type and what is known, where the value is unknown and of a known type.
+    /// The type and refinement of an unknown value of known type.
     known: Option<(Type<'v>, Refinement<'v>)>,
 }
 
 impl<'v> Refine<'v> {
-    /// Begins with what is known of the value.
+    /// Starts with the refinement of a value.
     pub fn of(value: Value<'v>) -> Self {
         let known = value.as_unknown().filter(|unknown| unknown.ty != Type::Dynamic);
         Self { value, known: known.map(|unknown| (unknown.ty, unknown.refinement)) }
@@ -68,38 +72,30 @@ impl<'v> Refine<'v> {
         self
     }
 
-    /// It is not null.
+    /// Excludes null.
     pub fn not_null(self) -> Self {
         self.narrow(|_, known| known.not_null = true)
     }
 
-    /// It is at least this number, or, where not `inclusive`, above it.
+    /// Sets the minimum of a number, which is excluded unless `inclusive`.
     pub fn at_least(self, cx: &Cx<'v>, number: BigNum, inclusive: bool) -> Self {
-        let tighter = |(bound, own): &(BigNum, bool)| {
-            number.compare(bound).is_gt() || number.compare(bound).is_eq() && *own && !inclusive
-        };
-        let fits = |most: Option<&(BigNum, bool)>| most.is_none_or(|(most, _)| number.compare(most).is_le());
         self.narrow(|ty, known| {
-            if *ty == Type::Number && known.least.is_none_or(tighter) && fits(known.most) {
+            if *ty == Type::Number && is_tighter(&number, inclusive, known.least, known.most, Ordering::Greater) {
                 known.least = Some(cx.arena().bound(number, inclusive));
             }
         })
     }
 
-    /// It is at most this number, or, where not `inclusive`, below it.
+    /// Sets the maximum of a number, which is excluded unless `inclusive`.
     pub fn at_most(self, cx: &Cx<'v>, number: BigNum, inclusive: bool) -> Self {
-        let tighter = |(bound, own): &(BigNum, bool)| {
-            number.compare(bound).is_lt() || number.compare(bound).is_eq() && *own && !inclusive
-        };
-        let fits = |least: Option<&(BigNum, bool)>| least.is_none_or(|(least, _)| number.compare(least).is_ge());
         self.narrow(|ty, known| {
-            if *ty == Type::Number && known.most.is_none_or(tighter) && fits(known.least) {
+            if *ty == Type::Number && is_tighter(&number, inclusive, known.most, known.least, Ordering::Less) {
                 known.most = Some(cx.arena().bound(number, inclusive));
             }
         })
     }
 
-    /// It has at least this many elements.
+    /// Sets the minimum length of a collection.
     pub fn length_at_least(self, length: u64) -> Self {
         self.narrow(|ty, known| {
             if ty.element().is_some() && length <= known.len_most {
@@ -108,7 +104,7 @@ impl<'v> Refine<'v> {
         })
     }
 
-    /// It has at most this many elements.
+    /// Sets the maximum length of a collection.
     pub fn length_at_most(self, length: u64) -> Self {
         self.narrow(|ty, known| {
             if ty.element().is_some() && length >= known.len_least {
@@ -117,11 +113,11 @@ impl<'v> Refine<'v> {
         })
     }
 
-    /// Its text begins with this. Where what follows is not known, the prefix must end where nothing can combine with
+    /// Sets the prefix of a string. If the text after it is unknown, the prefix must end where nothing can combine with
     /// it: see [`safe_prefix`].
     ///
     /// # Errors
-    /// The memory of the render is spent.
+    /// The memory limit was reached.
     pub fn prefix(self, cx: &Cx<'v>, prefix: &str) -> Outcome<Self> {
         let prefix = nfc(prefix);
         let longer = |known: &Refinement<'_>| prefix.len() > known.prefix.len() && prefix.starts_with(known.prefix);
@@ -133,36 +129,40 @@ impl<'v> Refine<'v> {
         Ok(self.narrow(|_, known| known.prefix = prefix))
     }
 
-    /// The value of which this is known.
+    /// Makes the refined value.
     ///
     /// # Errors
-    /// The memory of the render is spent.
+    /// The memory limit was reached.
     pub fn done(self, cx: &Cx<'v>) -> Outcome<Value<'v>> {
         let Some((ty, refinement)) = self.known else { return Ok(self.value) };
-        super::marks::marked_by(cx, settled(cx, ty, refinement)?, self.value.unmarked().1, &[])
+        marked_by(cx, settled(cx, ty, refinement)?, self.value.unmarked().1)
     }
 }
 
-/// As much of `text`, normalised, as stays as it is whatever text follows: without the last cluster of characters,
-/// unless that is a delimiter, which nothing combines with.
+/// Returns `true` if a new bound is tighter than the `own` bound, which means `inward` of it, and does not exceed the
+/// `opposite` bound.
+fn is_tighter(
+    number: &BigNum,
+    inclusive: bool,
+    own: Option<&(BigNum, bool)>,
+    opposite: Option<&(BigNum, bool)>,
+    inward: Ordering,
+) -> bool {
+    let tighter = own.is_none_or(|(own, own_inclusive)| match number.compare(own) {
+        Ordering::Equal => *own_inclusive && !inclusive,
+        ordering => ordering == inward,
+    });
+    tighter && opposite.is_none_or(|(opposite, _)| number.compare(opposite) != inward)
+}
+
+/// Returns the part of the normalized `text` that no following text can change: everything but the last grapheme
+/// cluster, unless that is a delimiter, with which nothing combines.
 pub fn safe_prefix(text: &str) -> String {
     let text = nfc(text);
     let delimiter = |cluster: &str| cluster.len() == 1 && r#"-_:;/\,.(){}[]|?!~ @#$%^&*+"'"#.contains(cluster);
     let last = indices(&text).next_back().filter(|(_, last)| !delimiter(last) && *last != "\t");
-    let kept = last.map_or(text.len(), |(at, _)| at);
-    text.get(..kept).unwrap_or("").to_owned()
-}
-
-/// `value`, known not to be null; of a value whose type is not known either nothing can be said.
-pub fn not_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
-    let (plain, marks) = value.unmarked();
-    match plain.as_unknown() {
-        Some(unknown) if !unknown.refinement.not_null && !matches!(unknown.ty, Type::Dynamic) => {
-            let refinement = Refinement { not_null: true, ..unknown.refinement };
-            Ok(cx.arena().marked(settled(cx, unknown.ty, refinement)?, marks))
-        }
-        _ => Ok(value),
-    }
+    let end = last.map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or("").to_owned()
 }
 
 #[cfg(test)]

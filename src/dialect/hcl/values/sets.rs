@@ -1,7 +1,7 @@
-//! Sets: which values are one element, and the order of the elements.
+//! Sets: removal of duplicates, and the order of elements.
 //!
-//! Strings, numbers and booleans are in their own order, null and unknown elements behind them. Elements of other
-//! types are in the order of their keys, texts that equal values share and others mostly do not.
+//! Strings, numbers and booleans are sorted, followed by null and unknown elements. Elements of other types are sorted
+//! by key: a text that equal values share and different values mostly do not.
 
 use std::cmp::Ordering;
 
@@ -12,10 +12,11 @@ use super::elements::element_of;
 use super::equality::equals;
 use super::marks::{contains_marked, marked_by, unmark_deep};
 use super::numbers::number_of;
+use super::quote::push_quoted;
 use crate::function::Cx;
 use crate::value::{Extended, Layout, Type, Value};
 
-/// Whether the value, whatever its marks, is a set, known or not.
+/// Returns `true` if the value, which may be unknown or marked, is a set.
 pub fn is_set(value: Value<'_>) -> bool {
     match value.unmarked().0.extended() {
         Some(Extended::Typed(ty, _) | Extended::Null(ty)) => matches!(ty, Type::Set(_)),
@@ -24,32 +25,30 @@ pub fn is_set(value: Value<'_>) -> bool {
     }
 }
 
-/// A set of the type `element`, which all of `items` have: each value once, in the order of the set. What is unknown
-/// is no other's equal. Marks of the elements, and of what is in them, are on the set.
+/// Makes a set of items of the type `element`. Unknown items equal no other item. All marks on and in the items move to
+/// the set.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent, or values nest too deep.
+/// The memory or step limit was reached, or values nest too deep.
 pub fn set_of<'v>(cx: &Cx<'v>, element: Type<'v>, items: &[Value<'v>]) -> Outcome<Value<'v>> {
     cx.charge(items.len() * 2 * size_of::<Value>())?;
     cx.spend(items.len() as u64)?;
-    let mut marks = Vec::new();
-    let mut plain = Vec::with_capacity(items.len());
+    let (mut marks, mut plain) = (Vec::new(), Vec::with_capacity(items.len()));
     for item in items {
-        let item = if contains_marked(cx, *item)? {
-            let (item, own) = unmark_deep(cx, *item)?;
+        let mut item = *item;
+        if contains_marked(cx, item)? {
+            let own;
+            (item, own) = unmark_deep(cx, item)?;
             marks.extend(own);
-            item
-        } else {
-            *item
-        };
+        }
         plain.push(element_of(cx, element, item));
     }
     let distinct = if sorted_texts(&mut plain) { plain } else { distinct(cx, &plain)? };
     let set = cx.arena().typed(cx.arena().set_type(element), cx.list(&distinct)?);
-    marked_by(cx, set, &marks, &[])
+    marked_by(cx, set, &marks)
 }
 
-/// Sorts a list of texts and leaves each once; says whether it is one.
+/// Sorts `items` and removes duplicates if all are strings. Returns `false` otherwise.
 fn sorted_texts(items: &mut Vec<Value<'_>>) -> bool {
     if !items.iter().all(|item| matches!(item, Value::Str(_))) {
         return false;
@@ -59,14 +58,17 @@ fn sorted_texts(items: &mut Vec<Value<'_>>) -> bool {
     true
 }
 
-/// Each value once, in the order of a set.
+/// Removes duplicates and sorts in the order of a set.
 fn distinct<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Outcome<Vec<Value<'v>>> {
-    let mut kept = Index::of(cx, items)?.elements;
-    kept.sort_by(|(a, key), (b, other)| order(*a, *b).then_with(|| scalar_order(*a, *b).unwrap_or(key.cmp(other))));
-    Ok(kept.into_iter().map(|(item, _)| item).collect())
+    let mut index = Index::of(cx, items)?;
+    let order = |(a, key): &(Value<'v>, String), (b, other): &(Value<'v>, String)| {
+        order(*a, *b).then_with(|| scalar_order(*a, *b).unwrap_or(key.cmp(other)))
+    };
+    index.elements.sort_by(order);
+    Ok(index.into_elements())
 }
 
-/// Values of one type, each once, found by their keys: among many, no time square goes into finding them.
+/// Distinct values of one type, indexed by key, which avoids a quadratic number of comparisons.
 #[derive(Default)]
 pub(crate) struct Index<'v> {
     elements: Vec<(Value<'v>, String)>,
@@ -74,7 +76,7 @@ pub(crate) struct Index<'v> {
 }
 
 impl<'v> Index<'v> {
-    /// All of `items`.
+    /// Indexes `items`.
     pub(crate) fn of(cx: &Cx<'v>, items: &[Value<'v>]) -> Outcome<Self> {
         let mut index = Self::default();
         for item in items {
@@ -83,18 +85,22 @@ impl<'v> Index<'v> {
         Ok(index)
     }
 
-    /// Adds an element that is not here yet; false for one that is.
-    pub(crate) fn add(&mut self, cx: &Cx<'v>, item: Value<'v>) -> Outcome<bool> {
+    /// Adds an element unless it is present.
+    fn add(&mut self, cx: &Cx<'v>, item: Value<'v>) -> Outcome<()> {
         let key = key(cx, item)?;
-        let new = !self.holds(cx, item, &key)?;
-        if new {
+        if !self.holds(cx, item, &key)? {
             self.by_key.entry(key.clone()).or_default().push(self.elements.len());
             self.elements.push((item, key));
         }
-        Ok(new)
+        Ok(())
     }
 
-    /// Whether an element certainly equals `item`.
+    /// Returns the elements in the order in which they were added.
+    pub(crate) fn into_elements(self) -> Vec<Value<'v>> {
+        self.elements.into_iter().map(|(item, _)| item).collect()
+    }
+
+    /// Returns `true` if an element is known to equal `item`.
     pub(crate) fn has(&self, cx: &Cx<'v>, item: Value<'v>) -> Outcome<bool> {
         self.holds(cx, item, &key(cx, item)?)
     }
@@ -111,13 +117,13 @@ impl<'v> Index<'v> {
     }
 }
 
-/// Known elements before unknown ones, and those before null.
+/// Orders known elements before unknown ones, and these before null.
 fn order(a: Value<'_>, b: Value<'_>) -> Ordering {
     let rank = |value: Value<'_>| u8::from(!value.is_known()) + 2 * u8::from(value.is_null());
     rank(a).cmp(&rank(b))
 }
 
-/// The order of two known values of a primitive type; two that are both null or both unknown are as they came.
+/// Orders two known values of a primitive type. Two nulls or two unknown values are equal.
 fn scalar_order(a: Value<'_>, b: Value<'_>) -> Option<Ordering> {
     match (a, b) {
         (Value::Str(a), Value::Str(b)) => Some(a.as_str().cmp(b.as_str())),
@@ -127,10 +133,10 @@ fn scalar_order(a: Value<'_>, b: Value<'_>) -> Option<Ordering> {
     }
 }
 
-/// Whether `a` comes before `b` in a set: both are of its element type.
+/// Returns `true` if `a` comes before `b` in a set of their type.
 ///
 /// # Errors
-/// The memory or the steps of the render are spent.
+/// The memory or step limit was reached.
 pub fn comes_before<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool> {
     let ordering = order(a, b);
     let ordering = match scalar_order(a, b) {
@@ -140,11 +146,11 @@ pub fn comes_before<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Outcome<bool
     Ok(ordering.is_lt())
 }
 
-/// A text that orders values of one type, and that equal values share.
+/// Returns a text that orders values of one type, and that equal values share.
 fn key<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<String> {
     let mut key = String::new();
     match number_of(value).and_then(|number| number.to_i64()) {
-        // More than the digits that a key of other values has, so that few large whole numbers share one.
+        // All digits, unlike the keys of other numbers, so that few large whole numbers share a key.
         Some(n) => key.push_str(&n.to_string()),
         None => push_key(cx, &mut key, value)?,
     }
@@ -159,7 +165,7 @@ fn push_key<'v>(cx: &Cx<'v>, key: &mut String, value: Value<'v>) -> Outcome<()> 
         _ if !value.is_known() => key.push('?'),
         _ if value.is_null() => key.push('~'),
         Value::Bool(b) => key.push(if b { 'T' } else { 'F' }),
-        Value::Str(text) => push_quoted(key, text.as_str()),
+        Value::Str(text) => push_text(key, text.as_str()),
         Value::Extended(_) if matches!(value.extended(), Some(Extended::Capsule(_))) => key.push_str("«?»"),
         _ => match number_of(value) {
             Some(number) => key.push_str(&number.format(Layout::General, Some(10))),
@@ -184,7 +190,7 @@ fn push_elements<'v>(cx: &Cx<'v>, key: &mut String, value: Value<'v>) -> Outcome
     }
     for (name, item) in value.entries().into_iter().flat_map(|map| map.iter_sorted()) {
         if is_map {
-            push_quoted(key, name);
+            push_text(key, name);
             key.push(':');
         }
         push_key(cx, key, item)?;
@@ -194,22 +200,8 @@ fn push_elements<'v>(cx: &Cx<'v>, key: &mut String, value: Value<'v>) -> Outcome
     Ok(())
 }
 
-/// A text in quotes, with escapes for what is not printed.
-fn push_quoted(key: &mut String, text: &str) {
-    key.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => key.extend(['\\', c]),
-            '\u{7}' => key.push_str("\\a"),
-            '\u{8}' => key.push_str("\\b"),
-            '\u{c}' => key.push_str("\\f"),
-            '\n' => key.push_str("\\n"),
-            '\r' => key.push_str("\\r"),
-            '\t' => key.push_str("\\t"),
-            '\u{b}' => key.push_str("\\v"),
-            ..' ' | '\u{7f}' => key.push_str(&format!("\\x{:02x}", u32::from(c))),
-            _ => key.push(c),
-        }
-    }
-    key.push('"');
+fn push_text(key: &mut String, text: &str) {
+    push_quoted(key, text, ("\"\\\u{7}\u{8}\u{c}\n\r\t\u{b}", "\"\\abfnrtv"), |c| {
+        matches!(c, ..' ' | '\u{7f}').then(|| format!("\\x{:02x}", u32::from(c)))
+    });
 }

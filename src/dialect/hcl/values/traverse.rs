@@ -1,7 +1,7 @@
-//! The language's own ways into values: `value[key]` and `value.name`. Keys are converted, attributes of maps are
-//! their elements, marks of a value are on what is in it, and what leads nowhere has a sentence for the user.
+//! Element and attribute access of the language: `value[key]` and `value.name`. Keys are converted, attributes of maps
+//! are their elements, results get the marks of the value, and a failure has a message for the user.
 
-use super::access::{self, Keys, has_index};
+use super::access::{self, has_index};
 use super::convert::convert;
 use super::elements::length;
 use super::equality::is_dynamic;
@@ -9,38 +9,38 @@ use super::marks::marked_by;
 use super::numbers::number_of;
 use super::path::Step;
 use super::sets::is_set;
-use super::types::name as type_name;
-use super::types::type_of;
+use super::types::{name as type_name, shallow_type, type_of};
 use super::{Fault, Outcome};
 use crate::function::Cx;
+use crate::stdlib::strings::nfc;
 use crate::value::{Extended, Type, Value};
 
-/// Why a step leads nowhere.
+/// A step that leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAccess {
-    /// What is wrong, in a few words.
-    pub kind: Misstep,
+    /// What failed.
+    pub kind: NoAccessKind,
     /// One sentence about these values.
     pub detail: String,
 }
 
-/// What is wrong with a step.
+/// The kind of a step that leads nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Misstep {
-    /// An index of null.
+pub enum NoAccessKind {
+    /// The value to index is null.
     IndexOfNull,
-    /// An attribute of null.
+    /// The value is null and has no attributes.
     AttributeOfNull,
-    /// The key is no key of this value.
+    /// The key does not identify an element of the value.
     Index,
-    /// The value has no such attribute.
+    /// The value does not have the attribute.
     Attribute,
-    /// The map has no such element.
+    /// The map does not have the element.
     Element,
 }
 
-impl Misstep {
-    /// The words of a diagnostic's message.
+impl NoAccessKind {
+    /// The message of the diagnostic.
     pub const fn summary(self) -> &'static str {
         match self {
             Self::IndexOfNull => "Index of a null value",
@@ -52,17 +52,17 @@ impl Misstep {
     }
 }
 
-/// A value, or why there is none: then the language goes on with an unknown value of the dynamic type.
+/// The accessed value, or why there is none. After a failure, the language continues with an unknown value.
 pub type Accessed<'v> = Result<Value<'v>, Box<NoAccess>>;
 
-fn no_access<'v>(kind: Misstep, detail: impl Into<String>) -> Accessed<'v> {
+fn no_access<'v>(kind: NoAccessKind, detail: impl Into<String>) -> Accessed<'v> {
     Err(Box::new(NoAccess { kind, detail: detail.into() }))
 }
 
 /// `value[key]`
 ///
 /// # Errors
-/// Only limits are faults; a key that leads nowhere is the inner error.
+/// A limit was reached. A key that leads nowhere is the inner error.
 #[inline]
 pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
     match element_of(value, key) {
@@ -71,7 +71,7 @@ pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Acces
     }
 }
 
-/// The elements of a list, map, tuple or object without marks, as they are.
+/// Returns the elements of a list or map without marks, and other values as they are.
 #[inline]
 fn plain(value: Value<'_>) -> Value<'_> {
     match value.extended() {
@@ -80,7 +80,7 @@ fn plain(value: Value<'_>) -> Value<'_> {
     }
 }
 
-/// The element at a key of the right type, where nothing is marked.
+/// Returns the element at a key of the right type, if nothing is marked.
 #[inline]
 fn element_of<'v>(value: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
     match (plain(value), key) {
@@ -94,18 +94,19 @@ fn element_of<'v>(value: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
 fn index_any<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Ok(no_access(Misstep::IndexOfNull, "This value is null, so it has no indices."));
+        return Ok(no_access(NoAccessKind::IndexOfNull, "This value is null, so it has no indices."));
     }
     if key.is_null() {
-        return Ok(no_access(Misstep::Index, "A null value is no key of a collection."));
+        return Ok(no_access(NoAccessKind::Index, "A null value cannot be a key of a collection."));
     }
     if is_dynamic(inner) || is_dynamic(key) {
-        return dynamic(cx, marks);
+        return unknown(cx, Type::Dynamic, marks);
     }
-    let wanted = match Keys::of(inner) {
-        Keys::List(_) | Keys::Tuple(_) => Type::Number,
-        Keys::Map(_) => Type::String,
-        Keys::None => return index_object(cx, value, key),
+    let ty = shallow_type(cx, inner);
+    let wanted = match ty {
+        Type::List(_) | Type::Tuple(_) => Type::Number,
+        Type::Map(_) => Type::String,
+        _ => return index_object(cx, value, key),
     };
     let key = match convert(cx, key, &wanted) {
         Ok(key) => key,
@@ -113,30 +114,28 @@ fn index_any<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Acces
     };
     match has_index(cx, value, key)?.unmarked().0 {
         Value::Bool(true) => Ok(Ok(access::index(cx, value, key)?)),
-        Value::Bool(false) => Ok(no_access(Misstep::Index, missing_key(cx, value, key)?)),
-        _ => match Keys::of(inner) {
-            Keys::List(element) | Keys::Map(element) => Ok(Ok(marked_by(cx, cx.arena().unknown(element), marks, &[])?)),
-            _ => dynamic(cx, marks),
-        },
+        Value::Bool(false) => Ok(no_access(NoAccessKind::Index, missing_key(cx, value, key)?)),
+        _ => unknown(cx, ty.element().copied().unwrap_or(Type::Dynamic), marks),
     }
 }
 
-/// An unknown value of the dynamic type, with marks.
-fn dynamic<'v>(cx: &Cx<'v>, marks: &[&'v str]) -> Outcome<Accessed<'v>> {
-    Ok(Ok(marked_by(cx, cx.arena().unknown(Type::Dynamic), marks, &[])?))
+/// Makes an unknown value with marks.
+fn unknown<'v>(cx: &Cx<'v>, ty: Type<'v>, marks: &[&'v str]) -> Outcome<Accessed<'v>> {
+    Ok(Ok(marked_by(cx, cx.arena().unknown(ty), marks)?))
 }
 
-/// What a key is that does not convert.
+/// Returns the failure of a key that does not convert.
 fn wrong_key<'v>(fault: Fault) -> Outcome<Accessed<'v>> {
     match fault {
-        Fault::Wrong(wrong) => {
-            Ok(no_access(Misstep::Index, format!("The given key does not identify an element: {}.", wrong.message)))
-        }
+        Fault::Wrong(wrong) => Ok(no_access(
+            NoAccessKind::Index,
+            format!("The given key does not identify an element: {}.", wrong.message),
+        )),
         limit => Err(limit),
     }
 }
 
-/// Why a sequence or map has no element at a key. What a mark may keep secret is not told.
+/// Explains why a sequence or map has no element at a key, without revealing the length of a marked value.
 fn missing_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<String> {
     let plain = "The given key does not identify an element in this collection value";
     let why = match number_of(key.unmarked().0) {
@@ -153,36 +152,36 @@ fn missing_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Str
     Ok(why.map_or_else(|| format!("{plain}."), |why| format!("{plain}: {why}.")))
 }
 
-/// `value[key]` where the value is no list, tuple or map.
+/// `value[key]` for values that are not a list, tuple or map.
 fn index_object<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     let ty = type_of(cx, inner)?;
     if is_set(inner) {
         let detail =
             "Elements of a set are identified only by their value: there is no index or key to select one with.";
-        return Ok(no_access(Misstep::Index, detail));
+        return Ok(no_access(NoAccessKind::Index, detail));
     }
     let Type::Object(_) = ty else {
-        return Ok(no_access(Misstep::Index, "This value does not have any indices."));
+        return Ok(no_access(NoAccessKind::Index, "This value does not have any indices."));
     };
     let was_number = number_of(key.unmarked().0).is_some();
     let key = match convert(cx, key, &Type::String) {
         Ok(key) => key.unmarked().0,
         Err(fault) => return wrong_key(fault),
     };
-    let Some(name) = key.as_str() else { return dynamic(cx, marks) };
+    let Some(name) = key.as_str() else { return unknown(cx, Type::Dynamic, marks) };
     if ty.attribute(name).is_some() {
         return Ok(Ok(access::get_attr(cx, value, name)?));
     }
     let hint = if was_number { " Attributes of an object have names, not numbers." } else { "" };
     let detail = format!("The given key does not identify an element in this collection value.{hint}");
-    Ok(no_access(Misstep::Index, detail))
+    Ok(no_access(NoAccessKind::Index, detail))
 }
 
 /// `value.name`: the attribute of an object, the element of a map.
 ///
 /// # Errors
-/// Only limits are faults; a name that leads nowhere is the inner error.
+/// A limit was reached. A name that leads nowhere is the inner error.
 #[inline]
 pub fn attribute<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Accessed<'v>> {
     if let Value::Map(map) = plain(value)
@@ -197,22 +196,22 @@ pub fn attribute<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Acces
 fn attribute_any<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Ok(no_access(Misstep::AttributeOfNull, "This value is null, so it has no attributes."));
+        return Ok(no_access(NoAccessKind::AttributeOfNull, "This value is null, so it has no attributes."));
     }
-    let normal = crate::stdlib::strings::nfc(name);
+    let normal = nfc(name);
     let ty = type_of(cx, inner)?;
     match ty {
-        Type::Dynamic => dynamic(cx, marks),
+        Type::Dynamic => unknown(cx, Type::Dynamic, marks),
         Type::Object(_) if ty.attribute(&normal).is_some() => Ok(Ok(access::get_attr(cx, value, &normal)?)),
         Type::Map(element) => match inner.entries().map(|map| map.get(&normal)) {
-            None => Ok(Ok(marked_by(cx, cx.arena().unknown(*element), marks, &[])?)),
-            Some(Some(item)) => Ok(Ok(marked_by(cx, item, marks, &[])?)),
+            None => unknown(cx, *element, marks),
+            Some(Some(item)) => Ok(Ok(marked_by(cx, item, marks)?)),
             Some(None) => {
                 let detail = format!("This map does not have an element with the key {name:?}.");
-                Ok(no_access(Misstep::Element, detail))
+                Ok(no_access(NoAccessKind::Element, detail))
             }
         },
-        _ => Ok(no_access(Misstep::Attribute, missing_attribute(&ty, name))),
+        _ => Ok(no_access(NoAccessKind::Attribute, missing_attribute(&ty, name))),
     }
 }
 
@@ -234,10 +233,10 @@ fn missing_attribute(ty: &Type<'_>, name: &str) -> String {
     }
 }
 
-/// The value at the end of a path, step by step as the language takes them.
+/// Returns the value at the end of a path, following each step as the language does.
 ///
 /// # Errors
-/// Only limits are faults; the first step that leads nowhere is the inner error.
+/// A limit was reached. The first step that leads nowhere is the inner error.
 pub fn apply_path<'v>(cx: &Cx<'v>, mut value: Value<'v>, path: &[Step<'v>]) -> Outcome<Accessed<'v>> {
     for step in path {
         let next = match step {

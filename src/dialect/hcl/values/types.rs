@@ -1,11 +1,11 @@
-//! What is asked about types: of which type a value is, whether two are the same, how they are named.
+//! Types of values, comparison of types, and their names.
 
 use super::Outcome;
+use super::elements::any;
 use crate::function::Cx;
-use crate::value::{Arena, Attribute, Extended, Type, Value};
+use crate::value::{Arena, Attribute, Type, Value};
 
-/// The type of `value`, made in the arena of `cx` and paid for by its size: parts that a value shares count as often
-/// as they come.
+/// Returns the type of `value`, charged by its size. Shared parts of a value count every time.
 pub fn type_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Type<'v>> {
     cx.spend(1)?;
     match value {
@@ -18,39 +18,43 @@ pub fn type_of<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Type<'v>> {
             let attribute = |(name, value)| Ok(Attribute { name, ty: type_of(cx, value)?, optional: false });
             Ok(cx.arena().object_type(&map.iter_sorted().map(attribute).collect::<Outcome<Vec<_>>>()?))
         }
-        Value::Extended(extension) => match extension.kind() {
-            Extended::Marked(inner, _) => type_of(cx, *inner),
-            _ => Ok(value.type_in(cx.arena())),
-        },
+        _ if value.is_marked() => type_of(cx, value.unmarked().0),
         _ => Ok(value.type_in(cx.arena())),
     }
 }
 
-/// The type of each of `values`.
+/// Returns the type of `value`, which may be unknown or marked, with nothing in the types of tuples and objects. Costs
+/// nothing.
+pub(crate) fn shallow_type<'v>(cx: &Cx<'v>, value: Value<'v>) -> Type<'v> {
+    match value.unmarked().0 {
+        Value::List(_) => Type::Tuple(&[]),
+        Value::Map(_) => Type::Object(&[]),
+        value => value.type_in(cx.arena()),
+    }
+}
+
+/// Returns the type of each of `values`.
 pub fn types_of<'v>(cx: &Cx<'v>, values: &[Value<'v>]) -> Outcome<Vec<Type<'v>>> {
     values.iter().map(|value| type_of(cx, *value)).collect()
 }
 
-/// Whether both are the same type, optional attributes included: `==`, paid for by what is compared.
+/// Compares two types like `==`, charged by the compared parts.
 pub fn same_type(cx: &Cx<'_>, a: &Type<'_>, b: &Type<'_>) -> Outcome<bool> {
     cx.spend(1)?;
     match (a, b) {
         (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
             same_type(cx, a, b)
         }
-        (Type::Tuple(a), Type::Tuple(b)) => all(a.len() == b.len(), a.iter().zip(*b), |(a, b)| same_type(cx, a, b)),
-        (Type::Object(a), Type::Object(b)) => all(a.len() == b.len(), a.iter().zip(*b), |(a, b)| {
+        (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => all(a.iter().zip(*b), |(a, b)| same_type(cx, a, b)),
+        (Type::Object(a), Type::Object(b)) if a.len() == b.len() => all(a.iter().zip(*b), |(a, b)| {
             Ok(a.name == b.name && a.optional == b.optional && same_type(cx, &a.ty, &b.ty)?)
         }),
         _ => Ok(a == b),
     }
 }
 
-/// Whether `first` holds, and `holds` for each of `items`.
-fn all<T>(first: bool, items: impl Iterator<Item = T>, holds: impl Fn(T) -> Outcome<bool>) -> Outcome<bool> {
-    if !first {
-        return Ok(false);
-    }
+/// Returns `true` if `holds` is true for all of `items`.
+pub(super) fn all<T>(items: impl IntoIterator<Item = T>, holds: impl Fn(T) -> Outcome<bool>) -> Outcome<bool> {
     for item in items {
         if !holds(item)? {
             return Ok(false);
@@ -59,8 +63,8 @@ fn all<T>(first: bool, items: impl Iterator<Item = T>, holds: impl Fn(T) -> Outc
     Ok(true)
 }
 
-/// Whether a value of type `ty` meets `constraint` as it is, where the dynamic type in the constraint stands for any
-/// type. Whether attributes are optional does not matter.
+/// Returns `true` if values of type `ty` satisfy `constraint` without conversion. The dynamic type in the constraint
+/// stands for any type. Optional attributes are treated as required ones.
 pub fn conforms(ty: &Type<'_>, constraint: &Type<'_>) -> bool {
     match (ty, constraint) {
         (_, Type::Dynamic) => true,
@@ -73,7 +77,7 @@ pub fn conforms(ty: &Type<'_>, constraint: &Type<'_>) -> bool {
     }
 }
 
-/// Whether some attribute anywhere in `ty` is optional.
+/// Returns `true` if `ty` has an optional attribute at any depth.
 pub fn has_optional(ty: &Type<'_>) -> bool {
     match ty {
         Type::List(element) | Type::Set(element) | Type::Map(element) => has_optional(element),
@@ -85,7 +89,7 @@ pub fn has_optional(ty: &Type<'_>) -> bool {
     }
 }
 
-/// `ty` with every attribute required, at every depth: the type of a value that was converted to it.
+/// Makes all attributes of `ty` required, at every depth: the type of a value that was converted to `ty`.
 pub fn without_optional<'v>(arena: &'v Arena, ty: Type<'v>) -> Type<'v> {
     if !has_optional(&ty) {
         return ty;
@@ -109,31 +113,17 @@ pub fn without_optional<'v>(arena: &'v Arena, ty: Type<'v>) -> Type<'v> {
     }
 }
 
-/// Whether nothing in `value` is unknown of the dynamic type: its type will not change when what is unknown becomes
-/// known.
+/// Returns `true` if the type of `value` cannot change once its unknown parts are known.
 pub fn has_known_type(cx: &Cx<'_>, value: Value<'_>) -> Outcome<bool> {
-    if !value.is_qualified() {
-        return Ok(true);
-    }
-    cx.spend(1)?;
-    if let Some(unknown) = value.as_unknown() {
-        return Ok(!unknown.ty.has_dynamic());
-    }
-    if let Some(items) = value.elements() {
-        return all(true, items.iter(), |item| has_known_type(cx, *item));
-    }
-    match value.entries() {
-        Some(map) => all(true, map.values().iter(), |item| has_known_type(cx, *item)),
-        None => Ok(true),
-    }
+    any(cx, value, &|value| value.as_unknown().is_some_and(|unknown| unknown.ty.has_dynamic())).map(|found| !found)
 }
 
-/// The name of a type in a sentence about a value: `list of string`.
+/// Returns the name of a type for messages about a value: `list of string`.
 pub fn name(ty: &Type<'_>) -> String {
     named(ty, "dynamic", "dynamic")
 }
 
-/// The name of a type in a sentence about what is wanted: `list of any single type`.
+/// Returns the name of a type for messages about a constraint: `list of any single type`.
 pub fn constraint_name(ty: &Type<'_>) -> String {
     named(ty, "any type", "any single type")
 }

@@ -1,20 +1,20 @@
-//! What bodies share: reading arguments, saying what is wrong with one, and making text.
+//! Helpers of bodies: arguments, their errors, and text.
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, excerpt};
 use crate::value::Value;
 
-/// The first argument, which the gate has found to be text.
+/// Returns the first argument, which the gate has checked to be text.
 pub(super) fn subject<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v str> {
     args.first().and_then(Value::as_str).ok_or_else(|| cx.arity())
 }
 
-/// The items of the first argument, which the gate has found to be a list.
+/// Returns the items of the first argument, which the gate has checked to be a list.
 pub(super) fn items<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [Value<'v>]> {
     args.first().and_then(Value::as_list).ok_or_else(|| cx.arity())
 }
 
-/// An argument that is text; `None` where it is not given. `of` is the function: ``filter `sort` ``.
+/// Returns an optional text argument. `of` is the function: ``filter `sort` ``.
 pub(super) fn optional_text<'v>(of: &str, param: &str, value: Value<'v>) -> Result<Option<&'v str>> {
     match value {
         Value::Undefined => Ok(None),
@@ -23,31 +23,31 @@ pub(super) fn optional_text<'v>(of: &str, param: &str, value: Value<'v>) -> Resu
     }
 }
 
-/// An argument that must be given and be text.
+/// Returns a required text argument.
 pub(super) fn required_text<'v>(of: &str, param: &str, value: Value<'v>) -> Result<&'v str> {
     optional_text(of, param, value)?.ok_or_else(|| missing(of, param, "a string"))
 }
 
-/// The error of an argument that has the wrong type or value.
+/// Returns the error of an argument of the wrong type or value.
 pub(super) fn wrong(of: &str, param: &str, wanted: &str, got: Value<'_>) -> Box<Diagnostic> {
     let message = format!("{of}: `{param}` should be {wanted}, but it is {} ({})", excerpt(got), got.kind());
     Diagnostic::new(Code::BadArgument, message)
 }
 
-/// The error of an argument that is not there.
+/// Returns the error of a missing argument.
 pub(super) fn missing(of: &str, param: &str, wanted: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::MissingArgument, format!("{of} needs the argument `{param}`, {wanted}"))
         .with_help(format!("add `{param}=…`"))
 }
 
-/// The text that `make` makes, of at most `len` bytes; charged before it is made. A length that does not
-/// fit a `usize` is more than any limit allows.
+/// Returns the text that `make` makes, of at most `len` bytes, which are charged first. A length that does not fit a
+/// `usize` exceeds any limit.
 pub(super) fn made<'v>(cx: &Cx<'v>, len: Option<usize>, make: impl FnOnce() -> String) -> Result<Value<'v>> {
     cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
     Ok(cx.arena().text(&make()))
 }
 
-/// A number; null where it is not finite, as in JSON.
+/// Returns a number, or null if it is not finite, as in JSON.
 pub(super) fn number<'v>(number: f64) -> Value<'v> {
     if number.is_finite() { Value::Float(number) } else { Value::Null }
 }

@@ -1,4 +1,4 @@
-//! Filters of lists that look at an attribute of each item, named by a dotted path.
+//! Filters of lists by an attribute of each item, which a dotted path names.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ use super::text::json;
 use crate::builtins;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, excerpt};
-use crate::stdlib::path::{BadPath, step_index, steps};
+use crate::stdlib::attribute_path::{BadPath, step_index, steps};
 use crate::value::{JsonStyle, Value};
 
 builtins! {
@@ -46,12 +46,12 @@ struct Attribute<'v> {
 }
 
 impl<'v> Attribute<'v> {
-    /// No value has more levels than the limit, so no more steps than that can lead anywhere.
+    /// Cuts a path. No value has more levels than the limit, so further steps lead nowhere.
     fn new(cx: &Cx<'v>, path: &'v str) -> Self {
         Self { path, steps: steps(path).take(cx.limits().value_depth + 1).collect() }
     }
 
-    /// The attribute of `value`; `None` where it has none.
+    /// Returns the attribute of `value`, if it has one.
     fn of(&self, value: Value<'v>) -> Result<Option<Value<'v>>> {
         let mut value = value;
         for step in &self.steps {
@@ -61,10 +61,8 @@ impl<'v> Attribute<'v> {
                 Value::List(list) => step_index(step).and_then(|at| list.items().get(at).copied()),
                 _ => None,
             };
-            match found {
-                Some(found) => value = found,
-                None => return Ok(None),
-            }
+            let Some(found) = found else { return Ok(None) };
+            value = found;
         }
         Ok(Some(value))
     }
@@ -90,7 +88,10 @@ fn sort<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let attribute = Attribute::new(cx, optional_text(SORT, "attribute", *attribute)?.unwrap_or(""));
     let key = attribute.of(*first)?.ok_or_else(|| attribute.absent(SORT, *first))?;
     match key {
-        Value::Bool(_) => sort_as(cx, items, &attribute, "a boolean", as_bool, bool::cmp),
+        Value::Bool(_) => {
+            let as_bool = |key| if let Value::Bool(truth) = key { Some(truth) } else { None };
+            sort_as(cx, items, &attribute, "a boolean", as_bool, bool::cmp)
+        }
         Value::Int(_) | Value::Uint(_) | Value::Float(_) => {
             sort_as(cx, items, &attribute, "a number", |key| key.as_f64(), f64::total_cmp)
         }
@@ -105,19 +106,12 @@ fn sort<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-fn as_bool(value: Value<'_>) -> Option<bool> {
-    match value {
-        Value::Bool(b) => Some(b),
-        _ => None,
-    }
-}
-
-/// How many comparisons sorting makes for each item, about.
+/// Estimates the number of comparisons for each item that is sorted.
 fn comparisons(len: usize) -> u64 {
     u64::from(len.checked_ilog2().unwrap_or(0)) + 1
 }
 
-/// Comparing texts may look at every byte of the shorter one, each time.
+/// Charges for comparing texts, which may read every byte of the shorter one each time.
 fn spend_on_comparing_texts<'v>(cx: &Cx<'v>, items: &[Value<'v>], attribute: &Attribute<'v>) -> Result<()> {
     for item in items {
         let len = attribute.of(*item)?.as_ref().and_then(Value::as_str).map_or(0, str::len);
@@ -126,7 +120,7 @@ fn spend_on_comparing_texts<'v>(cx: &Cx<'v>, items: &[Value<'v>], attribute: &At
     Ok(())
 }
 
-/// The items in the order of what `key` reads from their attributes, which must be `wanted` for each.
+/// Sorts the items by the `key` of their attribute, which must be `wanted` for each.
 fn sort_as<'v, K>(
     cx: &Cx<'v>,
     items: &[Value<'v>],
@@ -140,10 +134,8 @@ fn sort_as<'v, K>(
     let mut keyed = Vec::with_capacity(items.len());
     for item in items {
         let found = attribute.of(*item)?.ok_or_else(|| attribute.absent(SORT, *item))?;
-        keyed.push((
-            key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?,
-            *item,
-        ));
+        let key = key(found).ok_or_else(|| wrong(SORT, "value", &format!("{wanted} as the first one is"), found))?;
+        keyed.push((key, *item));
     }
     keyed.sort_by(|a, b| order(&a.0, &b.0));
     let sorted: Vec<_> = keyed.into_iter().map(|(_, item)| item).collect();
@@ -152,45 +144,37 @@ fn sort_as<'v, K>(
 
 const UNIQUE: &str = "filter `unique`";
 
-/// What has been seen: keys of one type only.
-enum Seen<'v> {
-    Bools(HashSet<bool>),
-    Ints(HashSet<i64>),
-    Texts { seen: HashSet<Cow<'v, str>>, case_sensitive: bool },
+/// A key that was seen.
+#[derive(PartialEq, Eq, Hash)]
+enum Key<'v> {
+    Bool(bool),
+    Int(i64),
+    Text(Cow<'v, str>),
 }
 
-impl<'v> Seen<'v> {
-    fn of_the_kind_of(first: Value<'v>, case_sensitive: bool) -> Result<Self> {
-        match first {
-            Value::Bool(_) => Ok(Seen::Bools(HashSet::new())),
-            Value::Int(_) | Value::Uint(_) => Ok(Seen::Ints(HashSet::new())),
-            Value::Str(_) => Ok(Seen::Texts { seen: HashSet::new(), case_sensitive }),
-            other => Err(wrong(UNIQUE, "value", "a list of booleans, integers or strings", other)),
-        }
-    }
-
-    /// Whether `key` is new.
-    fn insert(&mut self, cx: &Cx<'v>, key: Value<'v>) -> Result<bool> {
-        match (self, key) {
-            (Seen::Bools(seen), Value::Bool(b)) => Ok(seen.insert(b)),
-            (Seen::Ints(seen), Value::Int(n)) => Ok(seen.insert(n)),
-            (Seen::Texts { seen, case_sensitive }, Value::Str(text)) => {
+impl<'v> Key<'v> {
+    /// Returns the key of a value, which must have the type of the first one.
+    fn new(cx: &Cx<'v>, first: Value<'v>, value: Value<'v>, case_sensitive: bool) -> Result<Self> {
+        Ok(match (first, value) {
+            (Value::Bool(_), Value::Bool(b)) => Key::Bool(b),
+            (Value::Int(_) | Value::Uint(_), Value::Int(n)) => Key::Int(n),
+            (Value::Str(_), Value::Str(text)) => {
                 let text = text.as_str();
                 cx.spend(text.len() as u64 / 64)?;
-                let small = !text.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii());
-                if *case_sensitive || small {
-                    return Ok(seen.insert(Cow::Borrowed(text)));
+                if case_sensitive || !text.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
+                    return Ok(Key::Text(Cow::Borrowed(text)));
                 }
                 cx.charge(crate::stdlib::strings::lowercase_len(text))?;
-                Ok(seen.insert(Cow::Owned(text.to_lowercase())))
+                Key::Text(Cow::Owned(text.to_lowercase()))
             }
-            (Seen::Ints(_), other @ (Value::Uint(_) | Value::Float(_))) => {
-                Err(wrong(UNIQUE, "value", "an integer of 64 bits with sign, as the first one is", other))
+            (Value::Int(_) | Value::Uint(_), Value::Uint(_) | Value::Float(_)) => {
+                return Err(wrong(UNIQUE, "value", "an integer of 64 bits with sign, as the first one is", value));
             }
-            (Seen::Bools(_), other) => Err(mixed("a boolean", other)),
-            (Seen::Ints(_), other) => Err(mixed("an integer", other)),
-            (Seen::Texts { .. }, other) => Err(mixed("a string", other)),
-        }
+            (Value::Bool(_), _) => return Err(mixed("a boolean", value)),
+            (Value::Int(_) | Value::Uint(_), _) => return Err(mixed("an integer", value)),
+            (Value::Str(_), _) => return Err(mixed("a string", value)),
+            _ => return Err(wrong(UNIQUE, "value", "a list of booleans, integers or strings", first)),
+        })
     }
 }
 
@@ -211,14 +195,13 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
         other => return Err(wrong(UNIQUE, "case_sensitive", "a boolean", other)),
     };
     let attribute = Attribute::new(cx, optional_text(UNIQUE, "attribute", *attribute)?.unwrap_or(""));
-    let key = attribute.of(*first)?.ok_or_else(|| attribute.absent(UNIQUE, *first))?;
-    let mut seen = Seen::of_the_kind_of(key, case_sensitive)?;
+    let first = attribute.of(*first)?.ok_or_else(|| attribute.absent(UNIQUE, *first))?;
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(2 * size_of::<Value>()))?;
-    let mut kept = Vec::new();
+    let (mut seen, mut kept) = (HashSet::new(), Vec::new());
     for item in items {
-        if let Some(key) = attribute.of(*item)?
-            && seen.insert(cx, key)?
+        if let Some(value) = attribute.of(*item)?
+            && seen.insert(Key::new(cx, first, value, case_sensitive)?)
         {
             kept.push(*item);
         }
@@ -227,14 +210,7 @@ fn unique<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 }
 
 fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [_, attribute] = args else { return Err(cx.arity()) };
-    let items = items(cx, args)?;
-    if items.is_empty() {
-        return cx.map(&[]);
-    }
-    let attribute = Attribute::new(cx, required_text("filter `group_by`", "attribute", *attribute)?);
-    cx.spend(items.len() as u64)?;
-    cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
+    let Some((items, attribute)) = by_attribute(cx, "filter `group_by`", args)? else { return cx.map(&[]) };
     let mut groups: IndexMap<&'v str, Vec<Value<'v>>> = IndexMap::new();
     for item in items {
         let key = match attribute.of(*item)? {
@@ -250,15 +226,23 @@ fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.map(&entries?)
 }
 
-fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [list, attribute, wanted] = args else { return Err(cx.arity()) };
+/// Returns the items and the attribute of a filter that needs one, and charges for a list of the items. The reference
+/// does not read the arguments of an empty list.
+fn by_attribute<'v>(cx: &Cx<'v>, of: &str, args: &[Value<'v>]) -> Result<Option<(&'v [Value<'v>], Attribute<'v>)>> {
     let items = items(cx, args)?;
     if items.is_empty() {
-        return Ok(*list);
+        return Ok(None);
     }
-    let attribute = Attribute::new(cx, required_text("filter `filter`", "attribute", *attribute)?);
+    let name = args.get(1).copied().unwrap_or_default();
+    let attribute = Attribute::new(cx, required_text(of, "attribute", name)?);
     cx.spend(items.len() as u64)?;
     cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
+    Ok(Some((items, attribute)))
+}
+
+fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [list, _, wanted] = args else { return Err(cx.arity()) };
+    let Some((items, attribute)) = by_attribute(cx, "filter `filter`", args)? else { return Ok(*list) };
     let mut kept = Vec::new();
     for item in items {
         let found = attribute.of(*item)?.unwrap_or(Value::Null);
@@ -266,27 +250,17 @@ fn filter<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
             Value::Undefined | Value::Null => !matches!(found, Value::Null),
             wanted => cx.equal(found, *wanted)?,
         };
-        if keep {
-            kept.push(*item);
-        }
+        kept.extend(keep.then_some(*item));
     }
     cx.list(&kept)
 }
 
 fn map<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, attribute] = args else { return Err(cx.arity()) };
-    let items = items(cx, args)?;
-    if items.is_empty() {
-        return Ok(*value);
-    }
-    let attribute = Attribute::new(cx, required_text("filter `map`", "attribute", *attribute)?);
-    cx.spend(items.len() as u64)?;
-    cx.charge(items.len().saturating_mul(size_of::<Value>()))?;
+    let [list, _] = args else { return Err(cx.arity()) };
+    let Some((items, attribute)) = by_attribute(cx, "filter `map`", args)? else { return Ok(*list) };
     let mut found = Vec::new();
     for item in items {
-        if let Some(value) = attribute.of(*item)?.filter(|value| !matches!(value, Value::Null)) {
-            found.push(value);
-        }
+        found.extend(attribute.of(*item)?.filter(|value| !matches!(value, Value::Null)));
     }
     cx.list(&found)
 }

@@ -1,8 +1,6 @@
 //! The functions. Those that reach outside the inputs need a capability, which the machine looks for before
 //! it calls them.
 
-use chrono::{DateTime, Local, SecondsFormat, Utc};
-
 use super::arguments::wrong;
 use crate::builtins;
 use crate::diagnostics::{Code, Result};
@@ -24,12 +22,6 @@ builtins! {
     function "throw" (message: Str) = throw,
         "Stops the render with the error `message`."
         [r"{{ throw(message='no owner') }}" => "E0404", r"{{ throw() }}" => "E0402"];
-    function "now" (timestamp: Bool = false, utc: Bool = false) = now, needs CLOCK,
-        "The time as RFC 3339 text, or as seconds since 1970 if `timestamp`; `utc` or else local."
-        [r"{{ now() }}" => "E0405"];
-    function "get_random" (start: Int = int 0, end: Int) = get_random, needs RANDOM,
-        "A random whole number from `start` up to but not including `end`."
-        [r"{{ get_random(end=6) }}" => "E0405"];
     function "get_env" (name: Str, default: Any = absent) = get_env, needs ENVIRONMENT,
         "The environment variable `name`, else `default`, else an error."
         [r"{{ get_env(name='HOME') }}" => "E0405"];
@@ -64,35 +56,6 @@ fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn throw<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [Value::Str(message)] = args else { return Err(cx.arity()) };
     Err(cx.fault(Code::FunctionFailed, message.as_str()))
-}
-
-/// The time; a build that sets `SOURCE_DATE_EPOCH` to be reproducible gets that moment.
-fn moment() -> DateTime<Utc> {
-    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
-    fixed.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_else(Utc::now)
-}
-
-fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
-    let moment = moment();
-    match (timestamp, utc) {
-        (true, _) => Ok(Value::Int(moment.timestamp())),
-        (false, true) => cx.text(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, false)),
-        (false, false) => cx.text(&moment.with_timezone(&Local).to_rfc3339_opts(SecondsFormat::AutoSi, false)),
-    }
-}
-
-fn get_random<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [start, end] = args else { return Err(cx.arity()) };
-    let bound = |param, value| match value {
-        Value::Int(n) => Ok(n),
-        other => Err(wrong("function `get_random`", param, "an integer of 64 bits", other)),
-    };
-    let (from, to) = (bound("start", *start)?, bound("end", *end)?);
-    if from >= to {
-        return Err(wrong("function `get_random`", "end", &format!("more than `start`, which is {from}"), *end));
-    }
-    Ok(Value::Int(fastrand::i64(from..to)))
 }
 
 fn get_env<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

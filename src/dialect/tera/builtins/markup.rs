@@ -1,16 +1,14 @@
-//! Filters that make text fit for HTML, XML, URLs and names.
+//! Filters that escape text for HTML and XML.
 
 use super::arguments::{made, subject};
 use crate::builtins;
 use crate::diagnostics::Result;
 use crate::function::Cx;
-use crate::stdlib::encoding::{self, STRICT, URL_PATH};
 use crate::stdlib::markup::{self, Entities, HTML, SLASHES, XML};
-use crate::stdlib::strings;
 use crate::value::Value;
 
 builtins! {
-    /// Filters that make text fit for HTML, XML, URLs and names.
+    /// Filters that escape text for HTML and XML.
     pub(super) static MARKUP:
     filter "escape" (value: Str) = escape,
         "For HTML: `& < > \" ' /` as entities."
@@ -27,15 +25,6 @@ builtins! {
     filter "spaceless" (value: Str) = spaceless,
         "Without white space between tags."
         [r"{{ '<p> <b>a b</b> </p>' | spaceless }}" => "<p><b>a b</b></p>"];
-    filter "urlencode" (value: Str) = url_encode,
-        "For the path of a URL: all but letters, digits and `- . _ ~ / %` percent-encoded."
-        [r"{{ '/a b?c=d' | urlencode }}" => "/a%20b%3Fc%3Dd"];
-    filter "urlencode_strict" (value: Str) = url_encode_strict,
-        "All but letters and digits percent-encoded."
-        [r"{{ '/a-b' | urlencode_strict }}" => "%2Fa%2Db"];
-    filter "slugify" (value: Str) = slugify,
-        "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
-        [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
 }
 
 fn escape<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -67,19 +56,4 @@ fn strip_tags<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn spaceless<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = subject(cx, args)?;
     made(cx, Some(text.len()), || markup::spaceless(text))
-}
-
-fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
-    made(cx, Some(encoding::percent_len(text, URL_PATH)), || encoding::percent(text, URL_PATH))
-}
-
-fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
-    made(cx, Some(encoding::percent_len(text, STRICT)), || encoding::percent(text, STRICT))
-}
-
-fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
-    made(cx, strings::slug_len(text), || strings::slug(text))
 }

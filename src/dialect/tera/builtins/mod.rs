@@ -1,23 +1,25 @@
-//! The filters, tests and functions of the language: a table of rows in each file, the bodies below it.
+//! The filters, tests and functions of the language. Each file has a table of rows and their bodies.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
 //! | `strings` | letter case, trimming, replacing, splitting |
-//! | `markup` | escapes, tags, URLs, slugs |
-//! | `numbers` | conversion, rounding, sizes, plurals |
+//! | `markup` | escapes, tags |
+//! | `numbers` | conversion, rounding, plurals |
 //! | `lists` | items, joining, slicing |
 //! | `attributes` | lists of maps by a dotted path: sort, unique, group, filter, map |
-//! | `values` | what takes values of several types: length, reverse, JSON, text |
-//! | `time` | dates |
-//! | `testers` | the tests, which `is` asks |
+//! | `values` | values of several types: length, reverse, JSON, text |
+//! | `time`, `external` | what needs other crates (feature `tera-builtins`): dates, random numbers, slugs, URLs, sizes, patterns |
+//! | `testers` | the tests of `is` |
 //! | `functions` | the functions |
 //!
-//! Invariants: a body gives what Tera 1.20 gives, and an error where Tera gives an error, panics or never
-//! ends. Where Tera looks at an argument late (an empty list is returned before any argument is read), the row
-//! says `Any` and the body looks at the same moment. Growth is charged before it is made, elements are spent.
+//! Invariants: a body returns the result of Tera 1.20, and an error where Tera fails, panics or never ends. Where Tera
+//! checks an argument late (an empty list is returned before any argument is read), the row says `Any` and the body checks
+//! it at the same moment. Growth is charged before it is allocated, and visited elements are spent.
 
 mod arguments;
 mod attributes;
+#[cfg(feature = "tera-builtins")]
+mod external;
 mod functions;
 mod lists;
 mod markup;
@@ -27,29 +29,34 @@ mod testers;
 #[cfg(test)]
 mod testing;
 mod text;
+#[cfg(feature = "tera-builtins")]
 mod time;
 mod values;
 
-pub use text::write_text;
+pub(super) use testers::has_item;
+pub(super) use text::write_text;
 
 use crate::function::{Builtin, Registry};
 
-/// Every table of builtins.
-pub fn tables() -> [&'static [Builtin]; 9] {
-    [
+/// Returns every table of builtins.
+pub fn tables() -> Vec<&'static [Builtin]> {
+    vec![
         strings::STRINGS,
         markup::MARKUP,
         numbers::NUMBERS,
         lists::LISTS,
         attributes::ATTRIBUTES,
         values::VALUES,
-        time::TIME,
         testers::TESTERS,
         functions::FUNCTIONS,
+        #[cfg(feature = "tera-builtins")]
+        time::TIME,
+        #[cfg(feature = "tera-builtins")]
+        external::EXTERNAL,
     ]
 }
 
-/// A registry of all builtins.
+/// Returns a registry of all builtins.
 ///
 /// ```
 /// use dropforge::bytecode::ImportKind;

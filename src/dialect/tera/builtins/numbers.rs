@@ -38,9 +38,6 @@ builtins! {
             r"replica{{ 1 | pluralize }}, replica{{ 3 | pluralize }}" => "replica, replicas",
             r"{{ 1 | pluralize(singular='y', plural='ies') }}" => "y",
         ];
-    filter "filesizeformat" (value: Size, binary: Bool = false) = file_size,
-        "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
-        [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
 }
 
 fn int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -115,14 +112,4 @@ fn pluralize<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value, singular, plural] = args else { return Err(cx.arity()) };
     let value = value.as_f64().ok_or_else(|| cx.arity())?;
     Ok(if (value.abs() - 1.0).abs() > f64::EPSILON { *plural } else { *singular })
-}
-
-fn file_size<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
-    let bytes = match *value {
-        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
-        Value::Uint(n) => n,
-        _ => return Err(cx.arity()),
-    };
-    cx.text(&numbers::file_size(bytes, *binary))
 }

@@ -21,9 +21,6 @@ builtins! {
     filter "capitalize" (value: Str) = capitalize,
         "The first letter as a capital, all others as small letters."
         [r"{{ 'hELLO World' | capitalize }}" => "Hello world"];
-    filter "title" (value: Str) = title,
-        "The first letter of each word as a capital, all others as small letters."
-        [r#"{{ "it's MY dog" | title }}"# => "It's My Dog"];
     filter "trim" (value: Str) = trim,
         "Without white space at both ends."
         [r"[{{ '  a b ' | trim }}]" => "[a b]"];
@@ -86,11 +83,6 @@ fn lower<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn capitalize<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let text = subject(cx, args)?;
     made(cx, Some(strings::any_case_len(text)), || strings::capitalize(text))
-}
-
-fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let text = subject(cx, args)?;
-    made(cx, Some(strings::any_case_len(text)), || strings::title(text))
 }
 
 fn trim<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

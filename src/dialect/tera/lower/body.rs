@@ -1,11 +1,11 @@
 //! Bodies: text, output, variables, conditions, loops, filter sections.
 
-use super::Lower;
-use super::frames::{Frame, Turn};
+use super::frame::{Frame, Turn};
+use super::program::Lower;
 use crate::bytecode::{EscapeMode, Op};
-use crate::compiler::LoopMark;
+use crate::compiler::{Emitter, LoopMark};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::tera::ast::{Branch, Call, Expr, ExprKind, For, Name, Node};
+use crate::dialect::tera::syntax::tree::{Branch, Call, Expr, ExprKind, For, Name, Node};
 
 impl<'a> Lower<'_, 'a> {
     pub(super) fn body(&mut self, body: &'a [Node<'a>]) -> Result<()> {
@@ -33,29 +33,29 @@ impl<'a> Lower<'_, 'a> {
             }
             Node::Super(span) => self.deeper(*span, |lower| lower.super_block(*span)),
             Node::Break => {
-                self.leave_turn("break", |lower, mark| lower.emitter.break_loop(mark));
+                self.leave_turn("break", Emitter::break_loop);
                 Ok(())
             }
             Node::Continue => {
-                self.leave_turn("continue", |lower, mark| lower.emitter.continue_loop(mark));
+                self.leave_turn("continue", Emitter::continue_loop);
                 Ok(())
             }
         }
     }
 
-    /// `break` and `continue` mean the loop that is the innermost frame; behind the `else` of an outermost loop
-    /// there is none.
-    fn leave_turn(&mut self, tag: &str, leave: impl FnOnce(&mut Self, LoopMark)) {
+    /// Lowers `break` or `continue`, which apply to the loop that is the innermost frame. Behind the `else` of an
+    /// outermost loop there is none.
+    fn leave_turn(&mut self, tag: &str, leave: impl FnOnce(&mut Emitter<'a>, LoopMark)) {
         match self.frames.last().and_then(|frame| frame.turn) {
-            Some(turn) => leave(self, turn.mark),
+            Some(turn) => leave(self.emitter, turn.mark),
             None => {
-                let error = Diagnostic::new(Code::MisplacedTag, format!("`{tag}` stands where no loop is running"));
-                self.fail_quietly(&error);
+                let message = format!("`{tag}` stands where no loop is running");
+                self.fail_quietly(&Diagnostic::new(Code::MisplacedTag, message));
             }
         }
     }
 
-    /// `{{ value }}`
+    /// Lowers `{{ value }}`.
     fn emit(&mut self, expr: &'a Expr<'a>) -> Result<()> {
         let mode = if self.escapes(expr) { EscapeMode::Html } else { EscapeMode::Plain };
         let bare = !expr.negated && expr.filters.iter().all(|filter| filter.name.text == "safe");

@@ -2,53 +2,52 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::values::parameter;
-use super::{Lower, MacroKey, Pending};
+use super::frame::{Frame, Outside};
+use super::program::{Lower, MacroKey, Pending};
 use crate::bytecode::{ImportKind, Op};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::tera::ast::{Call, Expr, Macro, Name, Path};
-use crate::dialect::tera::lower::frames::{Frame, Outside};
-use crate::dialect::tera::templates::Id;
+use crate::dialect::tera::load::Id;
+use crate::dialect::tera::syntax::tree::{Call, Expr, Macro, Name, Path};
 use crate::function::{Builtin, Default, Params};
 use crate::text::Span;
 
-/// For each value that a function is given, the parameter it is for.
-type Places = SmallVec<[u32; 8]>;
+/// The parameter of each argument.
+type Targets = SmallVec<[u32; 8]>;
 
 impl<'a> Lower<'_, 'a> {
     /// Applies a filter to the top of the stack.
     pub(super) fn apply_filter(&mut self, call: &'a Call<'a>) -> Result<()> {
-        match self.known(ImportKind::Filter, call.name) {
+        match self.function(ImportKind::Filter, call.name) {
             Some(filter) => self.call(filter, call, smallvec![0]),
             None => Ok(()),
         }
     }
 
-    /// Pushes a function's answer.
+    /// Pushes the result of a function.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
-        let Some(function) = self.known(ImportKind::Function, call.name) else {
+        let Some(function) = self.function(ImportKind::Function, call.name) else {
             self.emitter.undefined();
             return Ok(());
         };
-        self.call(function, call, Places::new())
+        self.call(function, call, Targets::new())
     }
 
-    /// Pushes the named arguments behind what is given already, and calls.
-    fn call(&mut self, builtin: &Builtin, call: &'a Call<'a>, mut places: Places) -> Result<()> {
+    /// Pushes the named arguments behind those that `targets` has already, and calls.
+    fn call(&mut self, builtin: &Builtin, call: &'a Call<'a>, mut targets: Targets) -> Result<()> {
         for arg in call.args {
             self.unescaped(|lower| lower.value(&arg.value))?;
             match (&builtin.params, parameter(builtin, arg.name.text)) {
                 (Params::Open | Params::Positional(_) | Params::Overloaded(_), _) => {
-                    places.push(self.emitter.string(arg.name.text))
+                    targets.push(self.emitter.string(arg.name.text))
                 }
-                (_, Some(place)) => places.push(place),
-                // The reference evaluates what no parameter takes, and ignores it.
+                (_, Some(target)) => targets.push(target),
+                // The reference evaluates an argument without a parameter, and ignores it.
                 (_, None) => self.emitter.op(Op::Pop, &[]),
             }
         }
         self.lint_arguments(builtin, call);
         self.at(call.span);
-        self.emitter.call(builtin.kind, call.name.text, builtin.signature(), &places, builtin.pure);
+        self.emitter.call(builtin.kind, call.name.text, builtin.signature(), &targets, builtin.pure);
         Ok(())
     }
 
@@ -65,7 +64,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Pushes the answer of a test of a variable, which may be missing.
+    /// Pushes the result of a test of a variable, which may be missing.
     pub(super) fn test(
         &mut self,
         path: &'a Path<'a>,
@@ -74,16 +73,16 @@ impl<'a> Lower<'_, 'a> {
         negated: bool,
         span: Span,
     ) -> Result<()> {
-        let Some(builtin) = self.known(ImportKind::Test, name) else {
+        let Some(builtin) = self.function(ImportKind::Test, name) else {
             self.emitter.undefined();
             return Ok(());
         };
         self.at(path.span);
         self.peek_path(path)?;
-        let mut places: Places = smallvec![0];
+        let mut targets: Targets = smallvec![0];
         for (at, arg) in (1..).zip(args) {
             self.unescaped(|lower| lower.value(arg))?;
-            places.push(match builtin.params {
+            targets.push(match builtin.params {
                 Params::Open | Params::Positional(_) | Params::Overloaded(_) => {
                     self.emitter.string(&format!("{}", at - 1))
                 }
@@ -99,14 +98,14 @@ impl<'a> Lower<'_, 'a> {
             self.fail(span, Diagnostic::new(Code::BadArgument, message));
         }
         self.at(span);
-        self.emitter.call(ImportKind::Test, name.text, builtin.signature(), &places, builtin.pure);
+        self.emitter.call(ImportKind::Test, name.text, builtin.signature(), &targets, builtin.pure);
         if negated {
             self.emitter.op(Op::Not, &[]);
         }
         Ok(())
     }
 
-    /// Pushes what a macro writes.
+    /// Pushes the output of a macro.
     pub(super) fn capture_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
         self.at(call.span);
         self.emitter.begin_capture();
@@ -115,7 +114,7 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Runs a macro; what it writes is written.
+    /// Writes the output of a macro.
     pub(super) fn call_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Result<()> {
         let Some((file, one)) = self.find_macro(namespace, call) else { return Ok(()) };
         for param in one.params {
@@ -153,11 +152,10 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// The template in which macro calls are resolved, where it is not the active one: that of the last block
-    /// entered, else the root of an inheritance.
+    /// Returns the template in which macro calls are resolved, if it is not the active one: that of the last block
+    /// entered, else the root of an inheritance chain.
     pub(super) fn resolver(&self) -> Option<Id> {
-        let root = self.templates.list[0].parents.last().copied();
-        self.entered.last().map(|entered| entered.file).or(root)
+        self.entered.last().map(|entered| entered.file).or(self.templates.root())
     }
 
     fn find_macro(&mut self, namespace: Name<'a>, call: &'a Call<'a>) -> Option<(Id, &'a Macro<'a>)> {
@@ -175,7 +173,7 @@ impl<'a> Lower<'_, 'a> {
         };
         let found = self.templates.list[file].macro_named(call.name.text);
         if found.is_none() {
-            let macros = self.templates.list[file].ast.macros;
+            let macros = self.templates.list[file].tree.macros;
             let names = || macros.iter().map(|one| one.name.text);
             let message = format!("there is no macro `{}::{}`", namespace.text, call.name.text);
             let error = Diagnostic::new(Code::UnknownMacro, message);
@@ -185,9 +183,9 @@ impl<'a> Lower<'_, 'a> {
         found.map(|one| (file, one))
     }
 
-    /// Emits a macro's own chunk.
+    /// Emits the chunk of a macro.
     pub(super) fn macro_chunk(&mut self, chunk: u32, key: MacroKey) -> Result<()> {
-        let macros = self.templates.list[key.file].ast.macros;
+        let macros = self.templates.list[key.file].tree.macros;
         let Some(one) = macros.iter().find(|one| one.name.span == key.name) else { return Ok(()) };
         self.emitter.begin_chunk(chunk);
         self.enter_chunk(key.file, key.escape, Outside::Macro, key.resolver);
@@ -199,4 +197,12 @@ impl<'a> Lower<'_, 'a> {
         self.emitter.end_chunk();
         Ok(())
     }
+}
+
+/// Returns the index of a function's parameter `name`, which is never the value that a filter or test is applied to.
+pub(super) fn parameter(builtin: &Builtin, name: &str) -> Option<u32> {
+    let Params::Named(params) = builtin.params else { return None };
+    let first = usize::from(builtin.kind != ImportKind::Function);
+    let at = params.iter().skip(first).position(|param| param.name == name)?;
+    u32::try_from(at + first).ok()
 }

@@ -1,18 +1,18 @@
 //! Expressions as conditions.
 //!
-//! The reference evaluates a condition by other rules than a value. A variable swallows every error: what is
-//! undefined, or fails in a filter, is false. Numbers, text, tests and calls ignore their filters. A function has
-//! to give a boolean, a filtered concatenation text.
+//! The reference evaluates a condition by other rules than a value. A variable swallows every error: it is false if it is
+//! undefined or a filter fails. Numbers, text, tests and calls ignore their filters. A function must return a boolean,
+//! and a filtered concatenation text.
 
-use super::Lower;
+use super::program::Lower;
 use crate::bytecode::{BinaryOp, Op, Role};
 use crate::compiler::{Constant, Label};
 use crate::diagnostics::{Code, Result};
-use crate::dialect::tera::ast::{CompareOp, Expr, ExprKind};
+use crate::dialect::tera::syntax::tree::{CompareOp, Expr, ExprKind};
 use crate::text::Span;
 
 impl<'a> Lower<'_, 'a> {
-    /// Jumps to `label` where the condition's answer is `when`.
+    /// Jumps to `label` if the condition is `when`.
     pub(super) fn branch(&mut self, expr: &'a Expr<'a>, when: bool, label: Label) -> Result<()> {
         self.deeper(expr.span, |lower| lower.branch_here(expr, when, label))
     }
@@ -22,7 +22,7 @@ impl<'a> Lower<'_, 'a> {
             ExprKind::And(parts) => (parts, false),
             ExprKind::Or(parts) => (parts, true),
             _ => {
-                let opposite = self.bare_answer(expr)?;
+                let opposite = self.bare_condition(expr)?;
                 let op = if when != opposite { Op::JumpIf } else { Op::JumpUnless };
                 self.emitter.jump(op, label);
                 return Ok(());
@@ -41,7 +41,7 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes the answer of `and` and `or` as a boolean.
+    /// Pushes the result of `and` and `or` as a boolean.
     pub(super) fn decided(&mut self, expr: &'a Expr<'a>) -> Result<()> {
         let height = self.emitter.height();
         let (no, end) = (self.emitter.new_label(), self.emitter.new_label());
@@ -55,8 +55,8 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes a value whose truth is the condition's answer, or, where the result is true, its opposite.
-    fn bare_answer(&mut self, expr: &'a Expr<'a>) -> Result<bool> {
+    /// Pushes a value whose truth decides the condition. Returns `true` if the condition is its opposite.
+    fn bare_condition(&mut self, expr: &'a Expr<'a>) -> Result<bool> {
         self.at(expr.span);
         match expr.kind {
             ExprKind::Path(path) if expr.filters.is_empty() => self.peek_path(path)?,
@@ -94,8 +94,8 @@ impl<'a> Lower<'_, 'a> {
         Ok(expr.negated)
     }
 
-    /// Pushes the answer of a comparison, or of `not` before it. A number and something else are neither equal
-    /// nor unequal, and `not` does not change that.
+    /// Pushes the result of a comparison, or of `not` before it. A number and a value of another type are neither equal nor
+    /// unequal, and `not` does not change that.
     pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], negated: bool, span: Span) -> Result<()> {
         let [left, right] = sides;
         let (op, negated) = match (op, negated) {
@@ -104,7 +104,7 @@ impl<'a> Lower<'_, 'a> {
             other => other,
         };
         match op {
-            // Both sides are escaped before they are compared; where both are, that decides nothing.
+            // Both sides are escaped before they are compared. If both would be, the result is the same without.
             CompareOp::Eq | CompareOp::Ne if self.escapes(left) && self.escapes(right) => {
                 self.unfinished(left)?;
                 self.unfinished(right)?;
@@ -133,7 +133,7 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes the answer of `in` or `not in`.
+    /// Pushes the result of `in` or `not in`.
     pub(super) fn contains(&mut self, sides: &'a [Expr<'a>; 2], negated: bool, span: Span) -> Result<()> {
         let [needle, haystack] = sides;
         self.unescaped(|lower| {

@@ -1,20 +1,20 @@
 //! Blocks, `super()` and includes.
 
-use super::frames::{Frame, Outside};
-use super::{Entered, IncludeKey, Lower, Pending};
+use super::frame::{Frame, Outside};
+use super::program::{Entered, IncludeKey, Lower, Pending};
 use crate::bytecode::Op;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::tera::ast::{Block, Name, Node};
-use crate::dialect::tera::templates::{Id, unknown_template};
+use crate::dialect::tera::load::{Id, unknown_template};
+use crate::dialect::tera::syntax::tree::{Block, Name};
 use crate::text::Span;
 
-/// Includes are put in place up to this many words of code, this deep in each other, and this deep in all.
+/// Limits of inlining includes: words of code, nesting of includes, nesting of everything.
 const INLINE_WORDS: usize = 1 << 15;
 const INLINE_INCLUDES: usize = 16;
 const INLINE_DEPTH: usize = 150;
 
 impl<'a> Lower<'_, 'a> {
-    /// The template `level` steps up from `id`.
+    /// Returns the template `level` steps up from `id`.
     fn ancestor(&self, id: Id, level: usize) -> Option<Id> {
         match level.checked_sub(1) {
             None => Some(id),
@@ -22,8 +22,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// A block: the nearest definition that the active template and its parents have, else the one that stands
-    /// here.
+    /// Lowers a block: the nearest definition in the active template and its parents, else the one here.
     pub(super) fn block(&mut self, here: &'a Block<'a>) -> Result<()> {
         let levels = self.templates.list[self.active].parents.len();
         for level in 0..=levels {
@@ -50,7 +49,7 @@ impl<'a> Lower<'_, 'a> {
         result
     }
 
-    /// `{{ super() }}`: the next definition up from the last block entered. At the top of the chain the reference
+    /// Lowers `{{ super() }}`: the next definition up from the last block entered. At the top of the chain the reference
     /// leaves that block, so a second `super()` finds none.
     pub(super) fn super_block(&mut self, span: Span) -> Result<()> {
         let Some(&Entered { name, level, .. }) = self.entered.last() else {
@@ -78,7 +77,7 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// `{% include … %}`
+    /// Lowers `{% include … %}`.
     pub(super) fn include(&mut self, names: &'a [Name<'a>], ignore_missing: bool, span: Span) -> Result<()> {
         let Some(file) = names.iter().find_map(|name| self.templates.id(name.text)) else {
             if !ignore_missing {
@@ -89,36 +88,32 @@ impl<'a> Lower<'_, 'a> {
             return Ok(());
         };
         self.at(span);
-        if let Some(parent) = self.templates.list[file].ast.extends {
+        if let Some(parent) = self.templates.list[file].tree.extends {
             let name = self.templates.list[file].source.name();
             let message = format!("`{name}` extends `{}`; what is included cannot inherit", parent.text);
             self.fail(span, Diagnostic::new(Code::BadInheritance, message));
             return Ok(());
         }
-        if self.fits_in_place(file) { self.include_in_place(file) } else { self.include_by_name(file) }
+        if self.can_inline(file) { self.include_inline(file) } else { self.include_by_name(file) }
     }
 
-    fn fits_in_place(&self, file: Id) -> bool {
+    fn can_inline(&self, file: Id) -> bool {
         self.emitter.len() < INLINE_WORDS
             && self.depth < INLINE_DEPTH
             && self.open_includes.len() < INLINE_INCLUDES
             && !self.open_includes.contains(&file)
     }
 
-    fn include_in_place(&mut self, file: Id) -> Result<()> {
+    fn include_inline(&mut self, file: Id) -> Result<()> {
         let (of_file, of_active) = (self.file, self.active);
         let inline = self.emitter.begin_inline();
         (self.file, self.active) = (file, file);
         self.open_includes.push(file);
-        let result = self.frame_around(Frame::default(), self.include_body(file));
+        let result = self.frame_around(Frame::default(), self.templates.list[file].tree.body);
         self.open_includes.pop();
         (self.file, self.active) = (of_file, of_active);
         self.emitter.end_inline(inline);
         result
-    }
-
-    fn include_body(&self, file: Id) -> &'a [Node<'a>] {
-        self.templates.list[file].ast.body
     }
 
     fn include_by_name(&mut self, file: Id) -> Result<()> {
@@ -137,24 +132,20 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Emits an included template's own chunk.
+    /// Emits the chunk of an included template.
     pub(super) fn include_chunk(&mut self, chunk: u32, key: IncludeKey) -> Result<()> {
         self.emitter.begin_chunk(chunk);
         self.enter_chunk(key.file, key.escape, Outside::Callers, key.resolver);
-        self.frame_around(Frame::default(), self.include_body(key.file))?;
+        self.frame_around(Frame::default(), self.templates.list[key.file].tree.body)?;
         self.emitter.end_chunk();
         Ok(())
     }
 
-    /// The state at the start of a chunk of its own.
+    /// Sets the state at the start of a macro's or an include's chunk.
     pub(super) fn enter_chunk(&mut self, file: Id, escape: bool, outside: Outside, resolver: Option<Id>) {
         (self.file, self.active, self.escape, self.outside) = (file, file, escape, outside);
         self.open_includes = vec![file];
-        let root = self.templates.list[0].parents.last().copied();
-        self.entered.extend(resolver.filter(|file| Some(*file) != root).map(|file| Entered {
-            name: "",
-            file,
-            level: 0,
-        }));
+        let resolver = resolver.filter(|file| Some(*file) != self.templates.root());
+        self.entered.extend(resolver.map(|file| Entered { name: "", file, level: 0 }));
     }
 }

@@ -1,26 +1,23 @@
 //! Expressions as values.
 //!
-//! `value` is what the reference calls evaluating an expression: filters and `not` apply, and where escaping is
-//! on, text that came from a literal, a variable, a function or a filter is escaped, unless `safe` comes last.
+//! Filters and `not` apply. Where escaping is on, text from a literal, a variable, a function or a filter is escaped, unless
+//! `safe` comes last.
 
-use super::Lower;
-use crate::bytecode::{BinaryOp, EscapeMode, Op, Role};
-use crate::compiler::{Constant, Emitter, PathSpec};
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::tera::ast::{Expr, ExprKind, MathOp, Path, Segment, Step};
-use crate::limits::Limit;
+use super::paths::DUMP;
+use super::program::Lower;
+use crate::bytecode::{BinaryOp, Op, Role};
+use crate::compiler::Constant;
+use crate::diagnostics::{Code, Result};
+use crate::dialect::tera::syntax::tree::{Expr, ExprKind, MathOp, Path, Step};
 use crate::text::Span;
 
-/// The variable that holds all variables.
-const DUMP: &str = "__tera_context";
-
-/// Whether a filter is only a mark.
-pub(super) fn is_mark(filter: &str) -> bool {
+/// Returns `true` if a filter is only a mark, not a function.
+fn is_mark(filter: &str) -> bool {
     matches!(filter, "safe" | "default")
 }
 
 impl<'a> Lower<'_, 'a> {
-    /// Whether the text an expression gives is escaped here.
+    /// Returns `true` if the text of an expression is escaped here.
     pub(super) fn escapes(&self, expr: &Expr<'_>) -> bool {
         if !self.escape || expr.negated || expr.filters.last().is_some_and(|last| last.name.text == "safe") {
             return false;
@@ -125,7 +122,7 @@ impl<'a> Lower<'_, 'a> {
 
     // Arithmetic
 
-    /// Pushes a calculation's result; NaN where it has none that is a number.
+    /// Pushes the result of a calculation: NaN if it has no finite result.
     pub(super) fn math(&mut self, steps: &'a [Step<'a>], span: Span) -> Result<()> {
         for step in steps {
             match step {
@@ -140,26 +137,20 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes an operand of a calculation or of `<` and its like.
+    /// Pushes an operand of a calculation or of an ordering such as `<`.
     pub(super) fn operand(&mut self, expr: &'a Expr<'a>) -> Result<()> {
         if expr.filters.is_empty() { self.number(expr) } else { self.value(expr) }
     }
 
-    /// Pushes what an expression is as a number, whatever its filters and `not`.
+    /// Pushes an expression as a number, without its filters and `not`.
     pub(super) fn number(&mut self, expr: &'a Expr<'a>) -> Result<()> {
         self.at(expr.span);
         let what = match expr.kind {
             ExprKind::Path(path) => return self.load_path(path),
             ExprKind::Math(steps) => return self.math(steps, expr.span),
             ExprKind::Call(call) => return self.call_function(call),
-            ExprKind::Int(n) => {
-                self.emitter.constant(Constant::Int(n));
-                return Ok(());
-            }
-            ExprKind::Float(n) => {
-                self.emitter.constant(Constant::Float(n));
-                return Ok(());
-            }
+            ExprKind::Int(n) => return self.constant(Constant::Int(n)),
+            ExprKind::Float(n) => return self.constant(Constant::Float(n)),
             ExprKind::Str(text) => format!("the text `{text}`"),
             ExprKind::Bool(b) => format!("the boolean `{b}`"),
             ExprKind::Concat(_) => format!("the concatenation `{}`", self.source().slice(expr.span)),
@@ -168,6 +159,11 @@ impl<'a> Lower<'_, 'a> {
             _ => "a condition or list".to_owned(),
         };
         self.fail_value(expr.span, Code::TypeMismatch, format!("{what} cannot be calculated with: it is not a number"));
+        Ok(())
+    }
+
+    fn constant(&mut self, constant: Constant<'a>) -> Result<()> {
+        self.emitter.constant(constant);
         Ok(())
     }
 
@@ -205,7 +201,7 @@ impl<'a> Lower<'_, 'a> {
         self.negated_and_filtered(expr, path)
     }
 
-    /// `not path | filter`: what is not there is not filtered, and its negation is true.
+    /// Pushes `not path | filter`. A missing value is not filtered, and its negation is true.
     fn negated_and_filtered(&mut self, expr: &'a Expr<'a>, path: &'a Path<'a>) -> Result<()> {
         let height = self.emitter.height();
         let (missing, end) = (self.emitter.new_label(), self.emitter.new_label());
@@ -222,137 +218,6 @@ impl<'a> Lower<'_, 'a> {
         self.emitter.bind(end);
         Ok(())
     }
-
-    /// Pushes all visible variables as JSON text.
-    fn dump(&mut self) {
-        let scope = self.scope_for_dump();
-        self.emitter.op(Op::Scope, &[scope]);
-        let kind = crate::bytecode::ImportKind::Filter;
-        let found = self.unit.registry.get(kind, "json_encode");
-        match found.and_then(|found| Some((found.signature(), parameter(found, "pretty")?))) {
-            Some((signature, pretty)) => {
-                self.emitter.constant(Constant::Bool(true));
-                self.emitter.call(kind, "json_encode", signature, &[0, pretty], true);
-            }
-            None => {
-                self.emitter.op(Op::Pop, &[]);
-                self.fail_quietly(&self.unit.registry.unknown(kind, "json_encode"));
-                self.emitter.undefined();
-            }
-        }
-    }
-
-    /// Pushes a variable's value; an error where it is not there.
-    pub(super) fn load_path(&mut self, path: &'a Path<'a>) -> Result<()> {
-        if path.text == DUMP {
-            self.dump();
-            return Ok(());
-        }
-        self.prepare(path)?;
-        self.first_there(path, |emitter, spec, _| emitter.load(spec));
-        Ok(())
-    }
-
-    /// Pushes a variable's value, or undefined where it is not there for any reason.
-    pub(super) fn peek_path(&mut self, path: &'a Path<'a>) -> Result<()> {
-        if path.segments.iter().any(|step| !matches!(step, Segment::Key(key) if key.text.is_ascii())) {
-            let protect = self.emitter.begin_protect();
-            self.load_path(path)?;
-            self.emitter.end_protect(protect);
-            return Ok(());
-        }
-        if path.text == DUMP {
-            self.dump();
-            return Ok(());
-        }
-        self.prepare(path)?;
-        self.first_there(path, |emitter, spec, _| emitter.peek(spec));
-        Ok(())
-    }
-
-    /// Writes a variable; `false` where that takes more than one instruction.
-    pub(super) fn write_path(&mut self, path: &'a Path<'a>, mode: EscapeMode) -> Result<bool> {
-        if path.text == DUMP {
-            return Ok(false);
-        }
-        self.at(path.span);
-        self.prepare(path)?;
-        let alone = self.first_there(path, |emitter, spec, alone| match alone {
-            true => emitter.write_path(spec, mode),
-            false => emitter.load(spec),
-        });
-        if !alone {
-            self.emitter.write(mode);
-        }
-        Ok(true)
-    }
-
-    /// Pushes the computed indexes of a path.
-    fn prepare(&mut self, path: &'a Path<'a>) -> Result<()> {
-        if Self::too_long(path) {
-            return Err(Limit::CodeWords.error(self.unit.limits.code_words as u64).at(
-                self.source(),
-                path.span,
-                "this path",
-            ));
-        }
-        for step in path.segments {
-            match step {
-                // The reference cannot read such a key: it takes characters for bytes.
-                Segment::Key(key) if !key.text.is_ascii() => {
-                    let message = format!("`{}`: a key in brackets is ASCII in this language", path.text);
-                    let help = format!("use `get(key='{}')`", key.text);
-                    self.at(key.span);
-                    self.fail_quietly(&Diagnostic::new(Code::BadIndex, message).with_help(help));
-                }
-                Segment::Key(_) => {}
-                Segment::Lookup(inner) => self.deeper(inner.span, |lower| {
-                    lower.at(inner.span);
-                    lower.load_path(inner)
-                })?,
-                Segment::Negative(index) => {
-                    let message = format!("`{}` is not defined: no list has an item `{}`", path.text, index.text);
-                    self.at(index.span);
-                    self.fail_quietly(&Diagnostic::new(Code::UndefinedVariable, message));
-                }
-            }
-        }
-        self.at(path.span);
-        Ok(())
-    }
-
-    /// Pushes what the first place holds that `path` leads to; of the last place, what `read` makes of it, which
-    /// gets to know whether it is the only one. Whether there is only one.
-    fn first_there(&mut self, path: &'a Path<'a>, read: impl FnOnce(&mut Emitter<'a>, &PathSpec<'_>, bool)) -> bool {
-        let steps = Self::steps(path);
-        if path.root.text != "loop" {
-            let roots = self.roots(path);
-            read(self.emitter, &PathSpec { name: path.text, roots: &roots, segments: &steps }, true);
-            return true;
-        }
-        let places = self.places(path);
-        let Some((last, others)) = places.split_last() else { return false };
-        let emitter = &mut self.emitter;
-        if others.is_empty() {
-            read(emitter, &last.spec(path.text, &steps), true);
-            return true;
-        }
-        let (end, height) = (emitter.new_label(), emitter.height());
-        for place in others {
-            let (next, spec) = (emitter.new_label(), place.spec(path.text, &steps));
-            emitter.peek(&spec);
-            emitter.undefined();
-            emitter.binary(BinaryOp::Eq);
-            emitter.jump(Op::JumpIf, next);
-            emitter.peek(&spec);
-            emitter.jump(Op::Jump, end);
-            emitter.bind(next);
-            emitter.set_height(height);
-        }
-        read(emitter, &last.spec(path.text, &steps), false);
-        emitter.bind(end);
-        false
-    }
 }
 
 fn operator(op: MathOp) -> BinaryOp {
@@ -363,12 +228,4 @@ fn operator(op: MathOp) -> BinaryOp {
         MathOp::Div => BinaryOp::Div,
         MathOp::Rem => BinaryOp::Rem,
     }
-}
-
-/// The index of a function's parameter `name`; never of the value a filter or test is applied to.
-pub(super) fn parameter(builtin: &crate::function::Builtin, name: &str) -> Option<u32> {
-    let crate::function::Params::Named(params) = builtin.params else { return None };
-    let first = usize::from(builtin.kind != crate::bytecode::ImportKind::Function);
-    let at = params.iter().skip(first).position(|param| param.name == name)?;
-    u32::try_from(at + first).ok()
 }

@@ -1,6 +1,6 @@
-//! Audit events: one `template_error` for each template error, with everything but values.
+//! Audit events: one `template_error` for each template error, without values.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::tower::error;
@@ -8,18 +8,18 @@ use crate::dialect::tower::error;
 /// A `template_error` event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// The fact `execution_id`, where it is known.
+    /// The fact `execution_id`, if it is known.
     pub execution_id: Option<String>,
     /// The field, such as `spec.controls.lock`.
     pub field: Option<String>,
     /// The error object ([`error::to_json`]).
     pub error: Value,
-    /// What had failed before, where the field belongs to the handling of a failure.
+    /// The earlier failure, if the field belongs to its handling.
     pub cause: Option<String>,
 }
 
 impl AuditEvent {
-    /// The event of `error`, if it is a template error; parameter errors are not.
+    /// Returns the event of `error` if it is a template error; parameter errors are not.
     pub(super) fn of(error: &Diagnostic, execution_id: Option<&str>, failed_step: Option<&str>) -> Option<Self> {
         let is_template_error = matches!(
             error.code,
@@ -38,19 +38,16 @@ impl AuditEvent {
         })
     }
 
-    /// The event as one JSON object.
+    /// Returns the event as one JSON object.
     pub fn to_json(&self) -> Value {
-        let mut object = Map::new();
-        object.insert("event".to_owned(), json!("template_error"));
-        object.insert("execution_id".to_owned(), json!(self.execution_id));
-        object.insert("field".to_owned(), json!(self.field));
-        object.insert("error".to_owned(), self.error.clone());
+        let (id, field, error) = (&self.execution_id, &self.field, &self.error);
+        let mut object = json!({ "event": "template_error", "execution_id": id, "field": field, "error": error });
         if let Some(cause) = &self.cause {
-            object.insert("cause".to_owned(), json!(cause));
+            object["cause"] = json!(cause);
         }
-        Value::Object(object)
+        object
     }
 }
 
-/// Where audit events go.
+/// The receiver of audit events.
 pub type AuditSink<'s> = &'s mut dyn FnMut(&AuditEvent);

@@ -1,7 +1,7 @@
-//! Which places of an intent may hold expressions, and how their values are inserted.
+//! The fields of an intent that may hold expressions, and their modes.
 //!
-//! The document is walked once, in order. Every text at an allowed place becomes a [`Field`]; every other
-//! text or key with `${` in it is forbidden, whatever else is wrong with it.
+//! The document is walked once, in order. Every text at an allowed path becomes a [`Field`]. Every other text or key with
+//! `${` in it is forbidden, whatever else is wrong with it.
 
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
@@ -11,7 +11,7 @@ use crate::diagnostics::Result;
 use crate::dialect::tower::RenderMode;
 use crate::value::yaml::{Kind, Node};
 
-/// What a field is for; this decides which steps it can see.
+/// The purpose of a field, which decides the steps that it can see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
     /// `spec.controls.lock`
@@ -33,7 +33,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The number of steps, from the first, whose outputs this field can see in a runbook of `steps` steps.
+    /// Returns the number of steps, from the first, whose outputs this field can see in a runbook of `steps` steps.
     pub fn visible_steps(&self, steps: usize) -> usize {
         match self {
             Role::Lock | Role::Resource | Role::Prerequisite => 0,
@@ -44,31 +44,31 @@ impl Role {
     }
 }
 
-/// A text at a place that may hold expressions.
+/// A text that may hold expressions.
 #[derive(Debug, Clone)]
 pub struct Field {
-    /// Where: `spec.runbook[0].exec.command`.
+    /// The path: `spec.runbook[0].exec.command`.
     pub path: String,
-    /// What it is for.
+    /// The purpose.
     pub role: Role,
-    /// How values are inserted.
+    /// The way in which values are inserted.
     pub mode: RenderMode,
-    /// Whether it runs as a command.
+    /// `true` if it runs as a command.
     pub is_command: bool,
-    /// The text and its place.
+    /// The text and its span.
     pub node: Node,
-    /// Its program, once it was needed.
+    /// The program, compiled on first use.
     pub(super) program: OnceLock<Result<Arc<Program>>>,
 }
 
-/// One thing of interest, in document order.
+/// A finding of the walk.
 #[derive(Debug, Clone)]
 pub enum Item {
     /// A field.
     Field(Field),
-    /// A text or key with `${` where none may be: its path, the text and its place.
+    /// A text or key with a forbidden `${`: its path, the text and its span.
     Forbidden(String, Node),
-    /// A `render_mode` that is none: its path, the value.
+    /// An unknown `render_mode`: its path and the value.
     BadMode(String, Node),
 }
 
@@ -78,7 +78,7 @@ enum Step<'n> {
     Index(usize),
 }
 
-/// Walks the document.
+/// Returns the findings in document order.
 pub fn walk(root: &Node) -> Vec<Item> {
     let mut walker = Walker { path: Vec::new(), items: Vec::new() };
     walker.node(root, None);
@@ -91,7 +91,7 @@ struct Walker<'n> {
 }
 
 impl<'n> Walker<'n> {
-    /// Depth is bounded where the document was read.
+    /// Walks a node. The reader of the document has bounded its depth.
     fn node(&mut self, node: &'n Node, explicit: Option<RenderMode>) {
         match &node.kind {
             Kind::Map(entries) => {
@@ -135,7 +135,7 @@ impl<'n> Walker<'n> {
         }
     }
 
-    /// The role and default mode of a text at this path.
+    /// Returns the role and the default mode of a text at this path.
     fn role(&self) -> Option<(Role, RenderMode)> {
         use RenderMode::{Literal, Shell};
         use Step::{Index, Key};
@@ -159,7 +159,7 @@ impl<'n> Walker<'n> {
         })
     }
 
-    /// Whether this is the path of a `render_mode` beside a field.
+    /// Returns `true` if this is the path of a `render_mode` beside a field.
     fn is_mode(&self) -> bool {
         use Step::{Index, Key};
         let [Key("spec"), path @ .., Key("render_mode")] = &*self.path else { return false };

@@ -1,8 +1,8 @@
-//! What an intent is resolved with.
+//! The inputs of an intent.
 
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::Limits;
 use crate::text::Source;
 use crate::value::yaml;
@@ -11,14 +11,13 @@ use crate::value::{Data, DataMap};
 /// The four scopes as a host gives them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Inputs {
-    /// Parameters as given; defaults and types are the intent's business.
+    /// Parameters as given, before defaults and type checks.
     pub params: DataMap,
     /// The captured context.
     pub context: DataMap,
     /// Facts.
     pub facts: DataMap,
-    /// Steps by id, each `{status?, outputs}`. `None`: every step is taken as completed with its declared
-    /// outputs, resolved.
+    /// Steps by id, each `{status?, outputs}`. `None` takes every step as completed with its declared outputs, resolved.
     pub steps: Option<DataMap>,
 }
 
@@ -42,7 +41,7 @@ impl Inputs {
         Self::from_data(data).map_err(|error| vec![error.at_if_nowhere(source, <_>::default())])
     }
 
-    /// The scopes of a map with the keys `params`, `context`, `facts` and `steps`, none of them required.
+    /// Takes the scopes from a map with the keys `params`, `context`, `facts` and `steps`, none of them required.
     ///
     /// # Errors
     /// A key is unknown, or a scope is not a map.
@@ -56,19 +55,17 @@ impl Inputs {
                 "facts" => inputs.facts = scope(value, "`facts` is")?,
                 "steps" => inputs.steps = Some(scope(value, "`steps` is")?),
                 other => {
-                    let error = Diagnostic::new(Code::InputSyntax, format!("the inputs have no scope '{other}'"));
-                    let help = match nearest(other, KEYS) {
-                        Some(near) => format!("did you mean `{near}`?"),
-                        None => "put parameters below `params`".to_owned(),
-                    };
-                    return Err(error.with_available(KEYS).with_help(help));
+                    return Err(Diagnostic::new(Code::InputSyntax, format!("the inputs have no scope '{other}'"))
+                        .with_available(KEYS)
+                        .with_help("put parameters below `params`")
+                        .with_suggestion(other, KEYS));
                 }
             }
         }
         Ok(inputs)
     }
 
-    /// The fact `name` as text, where it is a scalar.
+    /// Returns the fact `name` as text if it is a scalar.
     pub(super) fn fact(&self, name: &str) -> Option<String> {
         match self.facts.get(name)? {
             Data::Str(text) => Some(text.clone()),
@@ -78,7 +75,7 @@ impl Inputs {
     }
 }
 
-/// A map; nothing is an empty one.
+/// Returns a map; null is an empty one.
 fn scope(data: Data, what: &str) -> Result<DataMap> {
     match data {
         Data::Map(map) => Ok(map),

@@ -1,10 +1,11 @@
 //! Whole intent definitions.
 //!
-//! [`Intent::parse`] reads one, [`Intent::validate`] says what is wrong with it before it runs,
-//! [`Intent::resolve`] renders every field, and [`Intent::resolve_step`] with [`Intent::step_completed`]
-//! renders it step by step as an executor goes. Template errors are told to an audit sink, never with values.
+//! [`Intent::parse`] reads one, [`Intent::validate`] checks it before it runs, [`Intent::resolve`] renders every field,
+//! and [`Intent::resolve_step`] with [`Intent::step_completed`] renders it step by step as an executor goes. Template
+//! errors are sent to an audit sink, never with values.
 
 mod audit;
+mod errors;
 mod fields;
 mod inputs;
 mod model;

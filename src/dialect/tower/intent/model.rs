@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::errors::Errors;
 use super::fields::{Item, walk};
 use super::params::Declarations;
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -11,22 +12,22 @@ use crate::text::{Source, Span};
 use crate::value::yaml::{self, Kind, Node};
 use crate::value::{Data, DataMap};
 
-/// The longest field and the longest result of one, in bytes.
+/// Maximum length in bytes of a field and of its result.
 pub const LONGEST_FIELD: usize = 1 << 20;
 
 /// A step of the runbook.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// The name by which expressions refer to it.
+    /// The name in expressions.
     pub name: Option<String>,
-    /// Where the name, or else the step, stands.
+    /// The span of the name, or else of the step.
     pub span: Span,
-    /// The declared outputs: name and value.
+    /// The declared outputs.
     pub outputs: Vec<StepOutput>,
 }
 
 impl Step {
-    /// The declared outputs as expressions name them: `<id>.outputs.<name>`.
+    /// Returns the declared outputs as expressions name them: `<id>.outputs.<name>`.
     fn output_names(&self) -> impl Iterator<Item = String> {
         let names = self.outputs.iter().filter_map(|output| output.name.as_deref());
         self.name.iter().flat_map(move |step| names.clone().map(move |name| format!("{step}.outputs.{name}")))
@@ -38,7 +39,7 @@ impl Step {
 pub struct StepOutput {
     /// The name.
     pub name: Option<String>,
-    /// The value as it is written.
+    /// The value in the source.
     pub value: Node,
 }
 
@@ -62,9 +63,9 @@ pub struct Intent {
     pub(super) steps: Vec<Step>,
     /// `<id>.outputs.<name>` to the first step that declares it.
     pub(super) outputs: HashMap<String, usize>,
-    /// What is wrong with the declarations.
-    pub(super) faults: Vec<Box<Diagnostic>>,
-    /// Completed steps, as told by [`Intent::step_completed`]: name to outputs.
+    /// Errors of the declarations.
+    pub(super) errors: Vec<Box<Diagnostic>>,
+    /// The completed steps ([`Intent::step_completed`]): name to outputs.
     pub(super) completed: DataMap,
 }
 
@@ -72,7 +73,7 @@ impl Intent {
     /// Reads an intent definition.
     ///
     /// # Errors
-    /// What makes the text no YAML map; everything else is found by [`Intent::validate`].
+    /// The text is not a YAML map. [`Intent::validate`] finds everything else.
     pub fn parse(source: &Arc<Source>) -> std::result::Result<Intent, Vec<Box<Diagnostic>>> {
         Self::parse_within(source, &Limits::default())
     }
@@ -83,17 +84,18 @@ impl Intent {
     /// As [`Intent::parse`].
     pub fn parse_within(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Intent, Vec<Box<Diagnostic>>> {
         let root = yaml::read_one(source, limits)?;
-        let mut faults = Vec::new();
+        let mut errors = Errors::of(source);
+        let structure = |span, message| vec![errors.error(Code::IntentStructure, span, message)];
         if root.as_map().is_none() {
-            return Err(vec![structure(source, root.span, format!("an intent is a map, not a {}", root.kind_name()))]);
+            return Err(structure(root.span, format!("an intent is a map, not a {}", root.kind_name())));
         }
         let spec = root.get("spec");
         if let Some(spec) = spec.filter(|spec| spec.as_map().is_none()) {
-            return Err(vec![structure(source, spec.span, format!("`spec` is a {}, not a map", spec.kind_name()))]);
+            return Err(structure(spec.span, format!("`spec` is a {}, not a map", spec.kind_name())));
         }
         let get = |key: &str| spec.and_then(|spec| spec.get(key));
-        let declarations = Declarations::read(get("parameters"), source, &mut faults);
-        let steps = read_steps(get("runbook"), source, &mut faults);
+        let declarations = Declarations::read(get("parameters"), &mut errors);
+        let steps = read_steps(get("runbook"), &mut errors);
         let mut outputs = HashMap::new();
         for (at, step) in steps.iter().enumerate() {
             step.output_names().for_each(|name| {
@@ -106,22 +108,22 @@ impl Intent {
             declarations,
             steps,
             outputs,
-            faults,
+            errors: errors.list,
             completed: DataMap::new(),
         })
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
     }
 
-    /// The steps of the runbook in order.
+    /// Returns the steps of the runbook in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// Tells that the step `id` has completed with `outputs`; from then on expressions can refer to them.
+    /// Records that the step `id` has completed with `outputs`, which expressions can refer to from then on.
     ///
     /// # Errors
     /// The runbook has no step of this name.
@@ -140,28 +142,24 @@ impl Intent {
             .with_suggestion(id, names())
     }
 
-    /// Names that expressions may use of the first `visible` steps: `<id>.outputs.<name>`.
+    /// Returns the outputs of the first `visible` steps as expressions name them: `<id>.outputs.<name>`.
     pub(super) fn declared_outputs(&self, visible: usize) -> Vec<String> {
         self.steps.iter().take(visible).flat_map(Step::output_names).collect()
     }
 }
 
-pub(super) fn structure(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
-    Diagnostic::new(Code::IntentStructure, message).at(source, span, "")
-}
-
-fn read_steps(node: Option<&Node>, source: &Arc<Source>, faults: &mut Vec<Box<Diagnostic>>) -> Vec<Step> {
+fn read_steps(node: Option<&Node>, errors: &mut Errors<'_>) -> Vec<Step> {
     let Some(node) = node.filter(|node| node.kind != Kind::Null) else { return Vec::new() };
     let Some(items) = node.as_list() else {
-        faults.push(structure(source, node.span, format!("spec.runbook is a {}, not a list", node.kind_name())));
+        errors.structure(node.span, format!("spec.runbook is a {}, not a list", node.kind_name()));
         return Vec::new();
     };
-    items.iter().map(|item| read_step(item, source, faults)).collect()
+    items.iter().map(|item| read_step(item, errors)).collect()
 }
 
-fn read_step(item: &Node, source: &Arc<Source>, faults: &mut Vec<Box<Diagnostic>>) -> Step {
+fn read_step(item: &Node, errors: &mut Errors<'_>) -> Step {
     if item.as_map().is_none() {
-        faults.push(structure(source, item.span, format!("a step is a map, not a {}", item.kind_name())));
+        errors.structure(item.span, format!("a step is a map, not a {}", item.kind_name()));
     }
     let name = item.get("name");
     let outputs = item.get("outputs").and_then(Node::as_list).unwrap_or(&[]);

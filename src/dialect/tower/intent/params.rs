@@ -1,15 +1,17 @@
-//! Parameters: how an intent declares them, and the values they get before anything is rendered.
+//! Parameters: their declarations, and their values before anything is rendered.
 //!
-//! Defaults are applied here and nowhere else. A value that is null counts as not given. Messages name
-//! parameters and types, never values: a parameter may be a secret.
+//! Defaults are applied here and nowhere else. Null counts as not given. Messages name parameters and types, never values:
+//! a parameter may be a secret.
 
 use std::sync::Arc;
 
 use indexmap::IndexMap;
+use indexmap::map::Entry;
 
-use crate::diagnostics::{Code, Diagnostic, nearest};
+use super::errors::Errors;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::text::{Source, Span};
-use crate::value::yaml::Node;
+use crate::value::yaml::{Kind, Node};
 use crate::value::{Data, DataMap};
 
 /// The type of a parameter.
@@ -36,7 +38,7 @@ impl ParameterType {
         ("enum", ParameterType::Enum),
     ];
 
-    /// The type as an intent writes it.
+    /// Returns the name of the type in an intent.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
@@ -57,20 +59,20 @@ impl ParameterType {
 pub struct Parameter {
     /// The name.
     pub name: String,
-    /// The type; `None` where the declaration is wrong, which is reported once.
+    /// The type; `None` if the declaration is wrong, which is reported once.
     pub kind: Option<ParameterType>,
-    /// Whether a value must be given.
+    /// `true` if a value must be given.
     pub required: bool,
-    /// The value it has where none is given.
+    /// The value if none is given.
     pub default: Option<Data>,
     /// The values of an enum.
     pub values: Vec<Data>,
-    /// Where the name stands.
+    /// The span of the name.
     pub span: Span,
 }
 
 impl Parameter {
-    /// Whether values of this parameter can begin with `-`.
+    /// Returns `true` if values of this parameter can begin with `-`.
     pub fn may_begin_with_dash(&self) -> bool {
         match self.kind {
             Some(ParameterType::Boolean) => false,
@@ -84,7 +86,7 @@ impl Parameter {
         }
     }
 
-    /// Why `value` is not a value of this parameter.
+    /// Returns the error of a `value` that this parameter cannot have.
     fn refuse(&self, value: &Data) -> Option<Box<Diagnostic>> {
         let kind = self.kind?;
         let name = &self.name;
@@ -114,48 +116,44 @@ fn json_text(value: &Data) -> String {
 /// The parameters of an intent.
 #[derive(Debug, Clone, Default)]
 pub struct Declarations {
-    /// The parameters in order; `None` where the intent declares none, so that nothing can be checked.
+    /// The parameters in order; `None` if the intent declares none, so that nothing can be checked.
     pub parameters: Option<IndexMap<String, Parameter>>,
 }
 
 impl Declarations {
-    /// Reads `spec.parameters`; what is wrong with it goes to `errors`.
-    pub fn read(node: Option<&Node>, source: &Arc<Source>, errors: &mut Vec<Box<Diagnostic>>) -> Self {
-        let Some(node) = node.filter(|node| node.kind != crate::value::yaml::Kind::Null) else {
-            return Self { parameters: None };
-        };
+    /// Reads `spec.parameters`.
+    pub fn read(node: Option<&Node>, errors: &mut Errors<'_>) -> Self {
+        let Some(node) = node.filter(|node| node.kind != Kind::Null) else { return Self::default() };
         let Some(items) = node.as_list() else {
-            errors.push(declaration(
-                source,
-                node.span,
-                format!("spec.parameters is a {}, not a list", node.kind_name()),
-            ));
-            return Self { parameters: None };
+            errors.declaration(node.span, format!("spec.parameters is a {}, not a list", node.kind_name()));
+            return Self::default();
         };
         let mut parameters: IndexMap<String, Parameter> = IndexMap::new();
         for item in items {
-            let Some(parameter) = read_parameter(item, source, errors) else { continue };
-            if let Some(first) = parameters.get(&parameter.name) {
-                let message = format!("parameter '{}' is declared twice", parameter.name);
-                errors.push(declaration(source, parameter.span, message).at(source, first.span, "first here"));
-                continue;
+            let Some(parameter) = read_parameter(item, errors) else { continue };
+            match parameters.entry(parameter.name.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(parameter)),
+                Entry::Occupied(first) => {
+                    let message = format!("parameter '{}' is declared twice", parameter.name);
+                    let error = errors.error(Code::ParameterDeclaration, parameter.span, message);
+                    errors.list.push(error.at(errors.source, first.get().span, "first here"));
+                }
             }
-            parameters.insert(parameter.name.clone(), parameter);
         }
         Self { parameters: Some(parameters) }
     }
 
-    /// The parameter called `name`.
+    /// Returns the parameter called `name`.
     pub fn get(&self, name: &str) -> Option<&Parameter> {
         self.parameters.as_ref()?.get(name)
     }
 
-    /// The declared names.
+    /// Returns the declared names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parameters.iter().flat_map(IndexMap::keys).map(String::as_str)
     }
 
-    /// The values of the parameters: those given, checked against the declarations, and defaults.
+    /// Returns the values of the parameters: those given, checked against the declarations, and defaults.
     ///
     /// # Errors
     /// Every parameter that is missing, has the wrong type, is not among its values, or is not declared.
@@ -180,13 +178,10 @@ impl Declarations {
     }
 
     fn undeclared(&self, name: &str) -> Box<Diagnostic> {
-        let error = Diagnostic::new(Code::ParameterUndeclared, format!("the intent declares no parameter '{name}'"))
+        Diagnostic::new(Code::ParameterUndeclared, format!("the intent declares no parameter '{name}'"))
             .with_field("parameter", name)
-            .with_available(self.names());
-        match nearest(name, self.names()) {
-            Some(near) => error.with_help(format!("did you mean `{near}`?")),
-            None => error,
-        }
+            .with_available(self.names())
+            .with_suggestion(name, self.names())
     }
 }
 
@@ -196,30 +191,26 @@ fn missing(parameter: &Parameter, source: &Arc<Source>) -> Box<Diagnostic> {
         .at(source, parameter.span, "declared here")
 }
 
-fn declaration(source: &Arc<Source>, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ParameterDeclaration, message).at(source, span, "")
-}
-
-/// A text with an expression is reported as forbidden; it says nothing about the declaration.
+/// Returns `true` if a text holds an expression. It is reported as forbidden and tells nothing about the declaration.
 fn has_expression(node: &Node) -> bool {
     node.text.contains("${")
 }
 
-fn read_parameter(item: &Node, source: &Arc<Source>, errors: &mut Vec<Box<Diagnostic>>) -> Option<Parameter> {
+fn read_parameter(item: &Node, errors: &mut Errors<'_>) -> Option<Parameter> {
     let Some(name) = item.get("name") else {
-        errors.push(declaration(source, item.span, "a parameter needs a `name`"));
+        errors.declaration(item.span, "a parameter needs a `name`");
         return None;
     };
     if has_expression(name) {
         return None;
     }
     let Some(text) = name.as_str() else {
-        errors.push(declaration(source, name.span, format!("a parameter's name is a {}, not text", name.kind_name())));
+        errors.declaration(name.span, format!("a parameter's name is a {}, not text", name.kind_name()));
         return None;
     };
     let mut parameter = Parameter {
         name: text.to_owned(),
-        kind: read_type(item, text, source, errors),
+        kind: read_type(item, text, errors),
         required: false,
         default: item.get("default").map(Node::to_data).filter(|value| *value != Data::Null),
         values: Vec::new(),
@@ -228,24 +219,18 @@ fn read_parameter(item: &Node, source: &Arc<Source>, errors: &mut Vec<Box<Diagno
     match item.get("required").map(|node| (node, node.to_data())) {
         None => {}
         Some((_, Data::Bool(required))) => parameter.required = required,
-        Some((node, _)) => {
-            errors.push(declaration(source, node.span, format!("`required` of '{text}' is true or false")))
-        }
+        Some((node, _)) => errors.declaration(node.span, format!("`required` of '{text}' is true or false")),
     }
-    read_values(item, &mut parameter, source, errors);
-    check_default(item, &parameter, source, errors);
+    read_values(item, &mut parameter, errors);
+    check_default(item, &parameter, errors);
     Some(parameter)
 }
 
-fn read_type(
-    item: &Node,
-    name: &str,
-    source: &Arc<Source>,
-    errors: &mut Vec<Box<Diagnostic>>,
-) -> Option<ParameterType> {
+fn read_type(item: &Node, name: &str, errors: &mut Errors<'_>) -> Option<ParameterType> {
     let names = ParameterType::NAMES.map(|(name, _)| name);
     let Some(node) = item.get("type") else {
-        errors.push(declaration(source, item.span, format!("parameter '{name}' needs a `type`")).with_available(names));
+        let message = format!("parameter '{name}' needs a `type`");
+        errors.list.push(errors.error(Code::ParameterDeclaration, item.span, message).with_available(names));
         return None;
     };
     if has_expression(node) {
@@ -254,13 +239,14 @@ fn read_type(
     let wanted = node.as_str().unwrap_or("");
     let found = ParameterType::NAMES.iter().find(|(name, _)| *name == wanted).map(|(_, kind)| *kind);
     if found.is_none() {
-        let error = declaration(source, node.span, format!("parameter '{name}' has a type that does not exist"));
-        errors.push(error.with_available(names).with_suggestion(wanted, names));
+        let message = format!("parameter '{name}' has a type that does not exist");
+        let error = errors.error(Code::ParameterDeclaration, node.span, message);
+        errors.list.push(error.with_available(names).with_suggestion(wanted, names));
     }
     found
 }
 
-fn read_values(item: &Node, parameter: &mut Parameter, source: &Arc<Source>, errors: &mut Vec<Box<Diagnostic>>) {
+fn read_values(item: &Node, parameter: &mut Parameter, errors: &mut Errors<'_>) {
     if parameter.kind != Some(ParameterType::Enum) {
         return;
     }
@@ -268,20 +254,19 @@ fn read_values(item: &Node, parameter: &mut Parameter, source: &Arc<Source>, err
     parameter.values = values.iter().map(Node::to_data).collect();
     let bad = values.iter().find(|node| !ParameterType::Enum.admits(&node.to_data()));
     if let Some(bad) = bad {
-        let message = format!("a value of the enum '{}' is a {}", parameter.name, bad.kind_name());
-        errors.push(declaration(source, bad.span, message));
+        errors.declaration(bad.span, format!("a value of the enum '{}' is a {}", parameter.name, bad.kind_name()));
     } else if values.is_empty() {
-        let message = format!("the enum '{}' needs a list of `values`", parameter.name);
-        errors.push(declaration(source, item.get("values").unwrap_or(item).span, message));
+        let span = item.get("values").unwrap_or(item).span;
+        errors.declaration(span, format!("the enum '{}' needs a list of `values`", parameter.name));
     }
 }
 
-fn check_default(item: &Node, parameter: &Parameter, source: &Arc<Source>, errors: &mut Vec<Box<Diagnostic>>) {
+fn check_default(item: &Node, parameter: &Parameter, errors: &mut Errors<'_>) {
     let Some((node, default)) = item.get("default").zip(parameter.default.as_ref()) else { return };
     if has_expression(node) || (parameter.kind == Some(ParameterType::Enum) && parameter.values.is_empty()) {
         return;
     }
     if let Some(why) = parameter.refuse(default) {
-        errors.push(declaration(source, node.span, format!("the default does not fit: {}", why.message)));
+        errors.declaration(node.span, format!("the default does not fit: {}", why.message));
     }
 }

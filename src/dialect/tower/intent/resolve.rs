@@ -1,8 +1,8 @@
-//! Resolving an intent: every field is rendered, in the order in which an executor needs them.
+//! Resolution of an intent: every field is rendered, in the order in which an executor needs them.
 //!
-//! Parameters come first, then the lock, resources and prerequisites, then the runbook step by step, then
-//! verification and the outputs. A step's own command and outputs see the steps before it, its rollback sees
-//! itself too. The first error ends it.
+//! Parameters come first, then the lock, resources and prerequisites, then the runbook step by step, then verification and
+//! the outputs. A step's own command and outputs see the steps before it; its rollback also sees the step itself. The first
+//! error ends the resolution.
 
 use std::sync::Arc;
 
@@ -16,35 +16,36 @@ use super::model::{Intent, LONGEST_FIELD};
 use super::validate::ValidateOptions;
 use crate::bytecode::Program;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::tower::ast::{self, Scope};
-use crate::dialect::tower::{RenderMode, Rules, program};
+use crate::dialect::tower::syntax::tree;
+use crate::dialect::tower::{RenderMode, Rules, Scope, program};
 use crate::function::Capabilities;
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 use crate::value::{Arena, Data, DataMap, InputBuilder, Shapes, Value};
 use crate::vm::{NoHooks, Run, Session, run};
 
-type Errors = Vec<Box<Diagnostic>>;
+/// The rendered fields, or the errors of an intent.
+type Outcome = std::result::Result<Resolved, Vec<Box<Diagnostic>>>;
 
-/// The most bytes that all fields of an intent together may have once they are resolved.
+/// Maximum size in bytes of all resolved fields of an intent together.
 const LARGEST_RESULT: usize = 64 << 20;
 
-/// The fields of an intent as text.
+/// The resolved fields of an intent.
 #[derive(Debug, Default)]
 pub struct Resolved {
-    /// Path and text, in document order.
+    /// Text by path, in document order.
     pub fields: IndexMap<String, String>,
-    /// Things to look at.
+    /// Warnings.
     pub warnings: Vec<Box<Diagnostic>>,
 }
 
 impl Resolved {
-    /// The text of the field at `path`.
+    /// Returns the text of the field at `path`.
     pub fn get(&self, path: &str) -> Option<&str> {
         self.fields.get(path).map(String::as_str)
     }
 
-    /// The fields as one map.
+    /// Returns the fields as one map.
     pub fn to_data(&self) -> Data {
         Data::Map(self.fields.iter().map(|(path, text)| (path.clone(), Data::Str(text.clone()))).collect())
     }
@@ -54,21 +55,16 @@ impl Intent {
     /// Renders every field, after validation in strict mode.
     ///
     /// # Errors
-    /// What validation finds; parameters that do not fit; the first field that cannot be resolved.
-    pub fn resolve(&self, inputs: &Inputs) -> std::result::Result<Resolved, Errors> {
+    /// The errors of validation; parameters that do not fit; the first field that cannot be resolved.
+    pub fn resolve(&self, inputs: &Inputs) -> Outcome {
         self.resolve_with(inputs, &ValidateOptions::default(), &mut |_| {})
     }
 
-    /// As [`Intent::resolve`], with other options, telling every template error to `audit`.
+    /// Renders as [`Intent::resolve`] does, with other options, and sends every template error to `audit`.
     ///
     /// # Errors
     /// As [`Intent::resolve`].
-    pub fn resolve_with(
-        &self,
-        inputs: &Inputs,
-        options: &ValidateOptions,
-        audit: AuditSink<'_>,
-    ) -> std::result::Result<Resolved, Errors> {
+    pub fn resolve_with(&self, inputs: &Inputs, options: &ValidateOptions, audit: AuditSink<'_>) -> Outcome {
         let mut options = options.clone();
         options.execution_id = inputs.fact("execution_id").or(options.execution_id);
         let report = self.validate_with(&options, audit);
@@ -76,21 +72,16 @@ impl Intent {
             return Err(report.errors);
         }
         let result = self.resolve_fields(inputs, inputs.steps.clone(), |_| true);
-        self.tell(&result, inputs, audit);
+        self.report(&result, inputs, audit);
         result
     }
 
     /// Renders the command and the outputs of the step `id` with the outputs of the steps that have completed
-    /// ([`Intent::step_completed`]); the step's rollback is left out until it has completed itself.
+    /// ([`Intent::step_completed`]). The step's rollback is left out until the step itself has completed.
     ///
     /// # Errors
     /// The runbook has no such step; parameters that do not fit; the first field that cannot be resolved.
-    pub fn resolve_step(
-        &self,
-        id: &str,
-        inputs: &Inputs,
-        audit: AuditSink<'_>,
-    ) -> std::result::Result<Resolved, Errors> {
+    pub fn resolve_step(&self, id: &str, inputs: &Inputs, audit: AuditSink<'_>) -> Outcome {
         let Some(at) = self.steps.iter().position(|step| step.name.as_deref() == Some(id)) else {
             return Err(vec![self.unknown_step(id)]);
         };
@@ -102,28 +93,24 @@ impl Intent {
         })
     }
 
-    /// Renders the fields that `wanted` picks with the outputs of the steps that have completed.
+    /// Renders the fields that `wanted` selects with the outputs of the steps that have completed.
     ///
     /// # Errors
     /// As [`Intent::resolve_step`].
-    pub fn resolve_some(
-        &self,
-        inputs: &Inputs,
-        audit: AuditSink<'_>,
-        wanted: impl Fn(&Field) -> bool,
-    ) -> std::result::Result<Resolved, Errors> {
+    pub fn resolve_some(&self, inputs: &Inputs, audit: AuditSink<'_>, wanted: impl Fn(&Field) -> bool) -> Outcome {
         let result = self.resolve_fields(inputs, Some(self.completed_steps()), wanted);
-        self.tell(&result, inputs, audit);
+        self.report(&result, inputs, audit);
         result
     }
 
-    /// The completed steps as a scope.
+    /// Returns the completed steps as a scope.
     fn completed_steps(&self) -> DataMap {
         let entry = |(id, outputs): (&String, &Data)| (id.clone(), step_entry(outputs.clone()));
         self.completed.iter().map(entry).collect()
     }
 
-    fn tell(&self, result: &std::result::Result<Resolved, Errors>, inputs: &Inputs, audit: AuditSink<'_>) {
+    /// Sends the template errors of a result to `audit`.
+    fn report(&self, result: &Outcome, inputs: &Inputs, audit: AuditSink<'_>) {
         let (id, failed) = (inputs.fact("execution_id"), inputs.fact("failed_step"));
         for error in result.as_ref().err().into_iter().flatten() {
             let field = error.fields.get("field").map_or("", String::as_str);
@@ -135,12 +122,7 @@ impl Intent {
         }
     }
 
-    fn resolve_fields(
-        &self,
-        inputs: &Inputs,
-        steps: Option<DataMap>,
-        wanted: impl Fn(&Field) -> bool,
-    ) -> std::result::Result<Resolved, Errors> {
+    fn resolve_fields(&self, inputs: &Inputs, steps: Option<DataMap>, wanted: impl Fn(&Field) -> bool) -> Outcome {
         let params = self.declarations.resolve(&inputs.params, &self.source)?;
         let scopes = Data::Map(
             [("params", params), ("context", inputs.context.clone()), ("facts", inputs.facts.clone())]
@@ -185,7 +167,7 @@ fn is_completed(step: &Data) -> bool {
 }
 
 impl Role {
-    /// Whether the field is resolved at all: of the outputs for failure and success only one kind is.
+    /// Returns `true` if the field is resolved: of the outputs for failure and success only one kind is.
     fn is_due(&self, failed: bool) -> bool {
         match self {
             Role::Output(key) if key == "failure" => failed,
@@ -194,7 +176,7 @@ impl Role {
         }
     }
 
-    /// When the field is needed.
+    /// Returns the sort key of the order in which an executor needs fields.
     fn order(&self) -> (usize, usize, usize) {
         match self {
             Role::Lock | Role::Resource | Role::Prerequisite => (0, 0, 0),
@@ -207,23 +189,23 @@ impl Role {
     }
 }
 
-/// One resolution under way.
+/// The state of one resolution.
 struct Execution<'e> {
     intent: &'e Intent,
     /// `params`, `context` and `facts`.
     base: Value<'e>,
     session: Session,
     limits: Limits,
-    /// Whether steps complete by themselves as their outputs are rendered.
+    /// `true` if steps complete by themselves as their outputs are rendered.
     simulated: bool,
-    /// The steps that count.
+    /// The completed steps.
     steps: DataMap,
-    /// How many steps of the runbook have been completed.
+    /// The number of steps of the runbook that have completed.
     completed: usize,
     done: IndexMap<&'e str, String>,
-    /// Bytes of all rendered fields.
+    /// The size in bytes of all rendered fields.
     total: usize,
-    warnings: Errors,
+    warnings: Vec<Box<Diagnostic>>,
 }
 
 impl<'e> Execution<'e> {
@@ -238,16 +220,15 @@ impl<'e> Execution<'e> {
             let text = self.field(field)?;
             self.total = self.total.saturating_add(text.len());
             if self.total > LARGEST_RESULT {
-                let error = Limit::OutputBytes.error(LARGEST_RESULT as u64).with_field("field", &field.path);
-                return Err(error.at(&intent.source, field.node.span, ""));
+                return Err(intent.at_field(field, Limit::OutputBytes.error(LARGEST_RESULT as u64)));
             }
-            self.look_at(field, &text);
+            self.check_characters(field, &text);
             self.done.insert(&field.path, text);
         }
         Ok(())
     }
 
-    /// Completes the steps before `visible` with their declared outputs.
+    /// Completes the first `visible` steps with their declared outputs.
     fn complete_steps(&mut self, visible: usize) {
         for at in self.completed..visible {
             let Some(step) = self.intent.steps.get(at) else { break };
@@ -286,20 +267,20 @@ impl<'e> Execution<'e> {
         };
         match run::<Rules, _>(&mut self.session, what, &mut out, &mut NoHooks) {
             Ok(()) => Ok(out),
-            Err(error) => Err(self.placed(*error, field, &tree)),
+            Err(error) => Err(self.error_of(*error, field, &tree)),
         }
     }
 
-    /// The scope `steps` with what the field refers to; all of it would be copied for every field.
-    fn referenced_steps(&self, tree: &ast::Field<'_, '_>) -> Data {
-        let ids = tree.references().filter_map(ast::Reference::step_output).map(|(id, _)| id);
+    /// Returns the scope `steps` with the steps that the field refers to: all of it would be copied for every field.
+    fn referenced_steps(&self, tree: &tree::Field<'_, '_>) -> Data {
+        let ids = tree.references().filter_map(tree::Reference::step_output).map(|(id, _)| id);
         let found = ids.filter_map(|id| self.steps.get_key_value(id));
         let steps: DataMap = found.map(|(id, step)| (id.clone(), step.clone())).collect();
         Data::Map(std::iter::once(("steps".to_owned(), Data::Map(steps))).collect())
     }
 
-    /// The error of a render as an error of the field in its file.
-    fn placed(&self, error: Diagnostic, field: &Field, tree: &ast::Field<'_, '_>) -> Box<Diagnostic> {
+    /// Returns the error of a render as an error of the field in its file.
+    fn error_of(&self, error: Diagnostic, field: &Field, tree: &tree::Field<'_, '_>) -> Box<Diagnostic> {
         let intent = self.intent;
         let at = error.primary().map_or(0, |label| label.span.start);
         let reference = tree.references().find(|reference| reference.span.start == at);
@@ -315,12 +296,10 @@ impl<'e> Execution<'e> {
                 None => missing,
             };
         }
-        let mut error = Box::new(error).with_field("field", &field.path);
-        error.labels.clear();
-        error.at(&intent.source, field.node.span, "")
+        intent.at_field(field, Box::new(Diagnostic { labels: Vec::new(), ..error }))
     }
 
-    /// The outputs of completed steps that could be interpolated.
+    /// Returns the outputs of completed steps that can be interpolated.
     fn usable_outputs(&self, mode: RenderMode) -> Vec<String> {
         let usable = |value: &Data| match value {
             Data::Null | Data::List(_) | Data::Map(_) => false,
@@ -336,17 +315,17 @@ impl<'e> Execution<'e> {
         names
     }
 
-    /// Warns of what a value brought into a place where nothing is encoded.
-    fn look_at(&mut self, field: &Field, text: &str) {
+    /// Warns of a control character that a value brought into a field in which nothing is encoded.
+    fn check_characters(&mut self, field: &Field, text: &str) {
         let checked = matches!(field.role, Role::Prerequisite | Role::Verify) && field.mode == RenderMode::Literal;
         if checked && text.chars().any(char::is_control) && !field.node.text.chars().any(char::is_control) {
             let message = format!("a value brings a control character into {}", field.path);
-            let warning = Diagnostic::warning(Code::ControlCharacter, message).with_field("field", &field.path);
-            self.warnings.push(warning.at(&self.intent.source, field.node.span, ""));
+            let warning = Diagnostic::warning(Code::ControlCharacter, message);
+            self.warnings.push(self.intent.at_field(field, warning));
         }
     }
 
-    /// The rendered fields in document order.
+    /// Returns the rendered fields in document order.
     fn finish(mut self) -> Resolved {
         let mut fields = IndexMap::with_capacity(self.done.len());
         for field in self.intent.fields() {
@@ -359,7 +338,7 @@ impl<'e> Execution<'e> {
 }
 
 impl Field {
-    /// The field's program, compiled when it is first needed.
+    /// Returns the field's program, which is compiled on first use.
     fn program(&self) -> Result<Arc<Program>> {
         let compile = || {
             let source = Source::new(self.path.as_str(), self.node.text.as_ref());

@@ -1,7 +1,7 @@
-//! Static validation: everything that can be said about an intent before it has inputs.
+//! Static validation: the checks of an intent that need no inputs.
 //!
-//! Every field is judged on its own and gives at most one error: first what is malformed, then what refers to
-//! something that cannot be there, then what quoting cannot protect. Errors come in document order.
+//! Every field is checked on its own and has at most one error: a malformed expression, then a reference to something that
+//! cannot exist, then an expression that quoting cannot protect. Errors come in document order.
 
 use bumpalo::Bump;
 
@@ -9,26 +9,27 @@ use super::audit::{AuditEvent, AuditSink};
 use super::fields::{Field, Item};
 use super::model::{Intent, LONGEST_FIELD};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::dialect::tower::ast::{self, Reference, Scope};
-use crate::dialect::tower::lint::lint;
-use crate::dialect::tower::{RenderMode, error, lexer, parser};
+use crate::dialect::tower::check::lint;
+use crate::dialect::tower::syntax::tree::{self, Reference, is_identifier};
+use crate::dialect::tower::syntax::{first_expression, parse};
+use crate::dialect::tower::{RenderMode, Scope, error};
 use crate::limits::Limit;
 use crate::text::Span;
 
-/// Errors of one intent that are reported before the rest is left out.
+/// Maximum number of reported errors.
 const MOST_ERRORS: usize = 200;
 
-/// Facts that an executor always knows about.
+/// The facts of every executor.
 const FACTS: [&str; 4] = ["failed_step", "rollback_status", "current_step", "execution_id"];
 
-/// What validation may assume.
+/// Assumptions of validation.
 #[derive(Debug, Clone)]
 pub struct ValidateOptions {
-    /// Whether an expression where shell quoting cannot protect it is an error instead of a warning.
+    /// Makes an expression that shell quoting cannot protect an error instead of a warning.
     pub strict: bool,
-    /// The context keys the host captures; `None`: not known, so they are checked when fields are resolved.
+    /// The context keys that the host captures. `None` leaves their check to the resolution of fields.
     pub context_keys: Option<Vec<String>>,
-    /// The facts the host adds to the standard ones; `None`: not known.
+    /// The facts that the host adds to the standard ones. `None` leaves their check to the resolution of fields.
     pub custom_facts: Option<Vec<String>>,
     /// The execution to name in audit events.
     pub execution_id: Option<String>,
@@ -40,31 +41,31 @@ impl Default for ValidateOptions {
     }
 }
 
-/// What validation found, both in document order.
+/// The result of validation, in document order.
 #[derive(Debug, Default)]
 pub struct Report {
     /// At most one for each field.
     pub errors: Vec<Box<Diagnostic>>,
-    /// Things to look at.
+    /// Warnings.
     pub warnings: Vec<Box<Diagnostic>>,
 }
 
 impl Report {
-    /// Whether there is no error.
+    /// Returns `true` if there is no error.
     pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
     }
 }
 
 impl Intent {
-    /// Checks everything that can be checked without inputs.
+    /// Checks the intent without inputs.
     pub fn validate(&self, options: &ValidateOptions) -> Report {
         self.validate_with(options, &mut |_| {})
     }
 
-    /// As [`Intent::validate`], telling every template error to `audit`.
+    /// Checks as [`Intent::validate`] does, and sends every template error to `audit`.
     pub fn validate_with(&self, options: &ValidateOptions, audit: AuditSink<'_>) -> Report {
-        let mut report = Report { errors: self.faults.clone(), warnings: self.names_to_warn_about() };
+        let mut report = Report { errors: self.errors.clone(), warnings: self.names_to_warn_about() };
         let mut arena = Bump::new();
         for item in &self.items {
             if report.errors.len() >= MOST_ERRORS {
@@ -91,21 +92,25 @@ impl Intent {
         report
     }
 
-    /// Parses a field and says where its error stands in the file.
+    /// Parses a field. Its error has a span in the file.
     pub(super) fn parse_field<'a, 'f>(
         &self,
         field: &'f Field,
         arena: &'a Bump,
-    ) -> Result<ast::Field<'a, 'f>, Box<Diagnostic>> {
+    ) -> Result<tree::Field<'a, 'f>, Box<Diagnostic>> {
         let text = &*field.node.text;
         if text.len() > LONGEST_FIELD {
-            let error = Limit::SourceBytes.error(LONGEST_FIELD as u64).with_field("field", &field.path);
-            return Err(error.at(&self.source, field.node.span, ""));
+            return Err(self.at_field(field, Limit::SourceBytes.error(LONGEST_FIELD as u64)));
         }
-        parser::parse(text, arena).map_err(|fault| {
-            let place = field.node.locate(&self.source, fault.span);
-            fault.diagnostic(text, &self.source, place).with_field("field", &field.path)
+        parse(text, arena).map_err(|error| {
+            let place = field.node.locate(&self.source, error.span);
+            error.diagnostic(text, &self.source, place).with_field("field", &field.path)
         })
+    }
+
+    /// Adds the path and the span of a field to its diagnostic.
+    pub(super) fn at_field(&self, field: &Field, diagnostic: Box<Diagnostic>) -> Box<Diagnostic> {
+        diagnostic.with_field("field", &field.path).at(&self.source, field.node.span, "")
     }
 
     fn check_field(
@@ -119,17 +124,14 @@ impl Intent {
         if field.is_command && field.mode == RenderMode::Literal && tree.references().next().is_some() {
             let warning = Diagnostic::warning(Code::LiteralCommand, format!("values enter {} unquoted", field.path))
                 .with_help("remove `render_mode: literal`, or make sure that no value comes from outside");
-            warnings.push(warning.with_field("field", &field.path).at(&self.source, field.node.span, ""));
+            warnings.push(self.at_field(field, warning));
         }
         let missing = tree.references().find_map(|reference| self.check_reference(reference, field, options));
-        let unsafe_place = self.lint_field(field, &tree, options, warnings);
-        match missing.or(unsafe_place) {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        let unsafe_expression = self.lint_field(field, &tree, options, warnings);
+        missing.or(unsafe_expression).map_or(Ok(()), Err)
     }
 
-    /// The error of a reference that can be seen to fail.
+    /// Returns the error of a reference that is known to fail.
     fn check_reference(
         &self,
         reference: &Reference<'_>,
@@ -158,7 +160,7 @@ impl Intent {
         Some(self.missing(reference, field, available, has_completed))
     }
 
-    /// The error of a reference that finds nothing.
+    /// Returns the error of a reference to a missing name.
     pub(super) fn missing(
         &self,
         reference: &Reference<'_>,
@@ -181,11 +183,11 @@ impl Intent {
         error
     }
 
-    /// Warnings of a field, one of each kind; the first hazard is the error in strict mode.
+    /// Adds the warnings of a field, one of each kind. Returns the first hazard as an error in strict mode.
     fn lint_field(
         &self,
         field: &Field,
-        tree: &ast::Field<'_, '_>,
+        tree: &tree::Field<'_, '_>,
         options: &ValidateOptions,
         warnings: &mut Vec<Box<Diagnostic>>,
     ) -> Option<Box<Diagnostic>> {
@@ -212,8 +214,8 @@ impl Intent {
         refused
     }
 
-    /// Whether the declarations say that the value of the reference at `span` does not begin with `-`.
-    fn cannot_begin_with_dash(&self, span: Span, tree: &ast::Field<'_, '_>) -> bool {
+    /// Returns `true` if the declarations rule out that the value of the reference at `span` begins with `-`.
+    fn cannot_begin_with_dash(&self, span: Span, tree: &tree::Field<'_, '_>) -> bool {
         let Some(reference) = tree.references().find(|reference| reference.span == span) else { return false };
         match reference.scope {
             Scope::Params => self.declarations.get(reference.name).is_some_and(|p| !p.may_begin_with_dash()),
@@ -228,7 +230,7 @@ impl Intent {
     }
 
     fn forbidden(&self, path: &str, node: &crate::value::yaml::Node) -> Box<Diagnostic> {
-        let span = lexer::first_expression(&node.text).unwrap_or_default();
+        let span = first_expression(&node.text).unwrap_or_default();
         let expression = node.text.get(span.range()).unwrap_or("");
         let message = format!("Template expressions are not allowed in {path}");
         Diagnostic::new(Code::TemplateDisallowedField, message)
@@ -247,14 +249,14 @@ impl Intent {
             .at(&self.source, node.span, "")
     }
 
-    /// Names of steps, outputs and parameters that no expression can spell, and steps of one name.
+    /// Returns warnings about steps whose names no expression can spell, and about steps with one name.
     fn names_to_warn_about(&self) -> Vec<Box<Diagnostic>> {
         let mut warnings = Vec::new();
         let mut seen: std::collections::HashMap<&str, Span> = std::collections::HashMap::new();
         for (at, step) in self.steps.iter().enumerate() {
             let Some(name) = step.name.as_deref().filter(|name| !name.contains("${")) else { continue };
             let field = format!("spec.runbook[{at}].name");
-            if !parser::is_identifier(name) {
+            if !is_identifier(name) {
                 let message = format!("no expression can refer to the step '{}'", error::abridged(name));
                 let warning = Diagnostic::warning(Code::UnreferenceableName, message)
                     .with_help("names that expressions use are [a-z_][a-z0-9_]*");

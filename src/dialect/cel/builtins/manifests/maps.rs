@@ -1,42 +1,39 @@
-//! Maps put together.
+//! Merged maps.
 
 use crate::diagnostics::Result;
-use crate::dialect::cel::builtins::arguments;
-use crate::dialect::cel::values::access::{entry, is_map, map, pairs};
 use crate::dialect::cel::values::errors::no_such_overload;
+use crate::dialect::cel::values::maps::{entry, is_map, map, pairs};
 use crate::function::Cx;
 use crate::overloads;
 use crate::value::Value;
 
 overloads! {
-    /// The library of maps.
+    /// The library of merged maps.
     pub static TABLE:
-    "merge": "The entries of two maps; of a key that is in both the second's." ["{'a': 1, 'b': 1}.merge({'b': 2, 'c': 3})" => "{'a': 1, 'b': 2, 'c': 3}"] {
+    "merge": "Merges two maps. For a key of both, the value of the second map wins." ["{'a': 1, 'b': 1}.merge({'b': 2, 'c': 3})" => "{'a': 1, 'b': 2, 'c': 3}"] {
         "map_merge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = merge;
     }
-    "deepMerge": "The entries of two maps; of a key that is in both the two put together where both are maps, else the second's."
+    "deepMerge": "Merges two maps, and the maps under a key of both. Otherwise the value of the second map wins."
         ["{'a': {'x': 1, 'y': [1]}}.deepMerge({'a': {'y': [2]}})" => "{'a': {'x': 1, 'y': [2]}}"] {
         "map_deepMerge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = deep_merge;
         "dyn_deepMerge" member (Dyn, Dyn) -> Dyn = deep_merge;
     }
 }
 
-fn merge<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [a, b] = arguments(cx, given)?;
+fn merge<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     merged(cx, a, b, &|_, value| Ok(value))
 }
 
-fn deep_merge<'v>(cx: &Cx<'v>, given: &[Value<'v>]) -> Result<Value<'v>> {
-    let [a, b] = arguments(cx, given)?;
-    if is_map(a) && is_map(b) { deeply(cx, a, b) } else { Err(no_such_overload("deepMerge", true, given)) }
+fn deep_merge<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    if is_map(a) && is_map(b) { deeply(cx, a, b) } else { Err(no_such_overload("deepMerge", true, &[a, b])) }
 }
 
-/// Maps are no deeper than the limit.
+/// Merges maps recursively. The depth of values is limited.
 fn deeply<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
     merged(cx, a, b, &|old, new| if is_map(old) && is_map(new) { deeply(cx, old, new) } else { Ok(new) })
 }
 
-/// The entries of `a`, those that `b` has too as `both` puts them together, and the others of `b`.
+/// Merges two maps, and the two values of a key of both with `both`.
 fn merged<'v>(
     cx: &Cx<'v>,
     a: Value<'v>,

@@ -1,5 +1,4 @@
-//! Functions for those who write manifests: maps put together, documents in documents, names from a seed, places left
-//! out.
+//! Functions for authors of manifests: merged maps, JSON, hashes, values from seeds, omitted entries.
 
 pub mod hashes;
 pub mod json;
@@ -7,8 +6,3 @@ pub mod lists;
 pub mod maps;
 pub mod omit;
 pub mod random;
-
-use crate::function::Builtin;
-
-/// The functions of these libraries.
-pub static TABLES: &[&[Builtin]] = &[maps::TABLE, json::TABLE, hashes::TABLE, lists::TABLE, random::TABLE, omit::TABLE];

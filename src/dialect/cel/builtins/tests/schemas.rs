@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::function::Body;
-use crate::schema::{Schema, Schemas};
+use crate::schema::{Draft, Schema, Schemas};
 
 fn text() -> String {
-    let schema = |json: Json| Schema::read(&serde_json::from_value(json).unwrap()).unwrap();
+    let schema = |json: Json| Schema::read(&serde_json::from_value(json).unwrap(), Draft::Template).unwrap();
     let level = schema(json!({"enum": ["info", "warn"]}));
     let ports = schema(json!({"type": "array", "items": "integer"}));
     let name = schema(json!({"type": "string", "required": true}));

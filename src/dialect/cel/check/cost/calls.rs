@@ -1,41 +1,32 @@
-//! What calls cost.
+//! The costs of calls.
 
-use super::Range;
-use super::extensions::extension;
-use super::walk::{Entries, Walk};
+use super::estimator::{Entries, Estimator};
+use super::result_size::{constant, result_size};
 use crate::dialect::cel::check::Reference;
-use crate::dialect::cel::cost::{CHARACTER, PATTERN, STEP};
+use crate::dialect::cel::cost::{CHARACTER, LIST, Price, Range, Rule, STEP};
 use crate::dialect::cel::syntax::tree::{Call, ExprId, Function};
 
-/// What a call costs that costs nothing else.
-pub(super) const CALL: Range = Range::fixed(STEP);
+/// The cost of an ordinary call.
+const CALL: Range = Range::fixed(STEP);
 
-/// What a call costs beside its arguments, and the size of its answer.
-pub(super) struct Estimate {
-    pub cost: Range,
-    pub size: Option<Range>,
+/// The cost of a call without its arguments, and the size of its result.
+struct Estimate {
+    cost: Range,
+    size: Option<Range>,
 }
 
-impl Estimate {
-    pub fn of(cost: Range) -> Self {
-        Self { cost, size: None }
-    }
-
-    pub fn sized(cost: Range, size: Range) -> Self {
-        Self { cost, size: Some(size) }
-    }
-}
-
-/// A call whose arguments' costs are known.
-struct Given<'g> {
+/// A call and the costs of its arguments.
+struct Arguments<'a> {
     id: ExprId,
-    receiver: Option<ExprId>,
-    args: &'g [ExprId],
+    /// The arguments without the receiver.
+    args: &'a [ExprId],
+    /// The receiver of a member function, and the arguments.
+    operands: Vec<ExprId>,
     costs: Vec<Range>,
 }
 
-impl Walk<'_> {
-    pub fn call(&mut self, id: ExprId, call: Call) -> Range {
+impl Estimator<'_> {
+    pub(super) fn call(&mut self, id: ExprId, call: Call) -> Range {
         let tree = self.tree;
         let (args, checked) = (tree.ids(call.args), self.checked);
         if let (Function::Named(name), &[arg], None) = (call.function, args, call.receiver)
@@ -49,110 +40,101 @@ impl Walk<'_> {
         let member = matches!(checked.reference(id), Some(Reference::Function { member: true, .. }));
         let receiver = call.receiver.filter(|_| member);
         let target = receiver.map_or(Range::default(), |receiver| self.cost(receiver));
-        let given = Given { id, receiver, args, costs };
-        target.plus(self.dispatched(&given))
+        let operands = receiver.into_iter().chain(args.iter().copied()).collect();
+        target.plus(self.dispatched(&Arguments { id, args, operands, costs }))
     }
 
-    /// What all overloads cost that the call may be.
-    fn dispatched(&mut self, given: &Given<'_>) -> Range {
+    /// Returns the cost over all overloads that the call may dispatch to.
+    fn dispatched(&mut self, arguments: &Arguments<'_>) -> Range {
         let checked = self.checked;
+        let all = arguments.costs.iter().fold(Range::default(), |sum, &cost| sum.plus(cost));
         let (mut cost, mut size) = (None, None);
-        for overload in checked.overloads(given.id) {
-            let estimate = self.overload(given, overload);
+        for overload in checked.overloads(arguments.id) {
+            let estimate = match self.lazy(arguments, overload) {
+                Some(estimate) => estimate,
+                None => {
+                    let estimate = self.strict(arguments, overload);
+                    Estimate { cost: estimate.cost.plus(all), ..estimate }
+                }
+            };
             cost = Some(cost.map_or(estimate.cost, |cost: Range| cost.union(estimate.cost)));
             size = match (size, estimate.size) {
                 (None, size) | (size, None) => size,
                 (Some(a), Some(b)) => Some(Range::union(a, b)),
             };
-            size = self.element(given, overload).unwrap_or(size).or_else(|| self.size(given.id));
+            size = self.element(arguments, overload).unwrap_or(size).or_else(|| self.size(arguments.id));
         }
-        self.set_size(given.id, size);
-        cost.unwrap_or_else(|| all(&given.costs).plus(CALL))
+        self.set_size(arguments.id, size);
+        cost.unwrap_or_else(|| all.plus(CALL))
     }
 
-    /// Where an element of a list or map is taken: its size, and its path is remembered.
-    fn element(&mut self, given: &Given<'_>, overload: &str) -> Option<Option<Range>> {
+    /// Returns the size of an element of a list or map, if the call takes one, and records its path.
+    fn element(&mut self, arguments: &Arguments<'_>, overload: &str) -> Option<Option<Range>> {
         let part = match overload {
             "index_list" => "@items",
             "index_map" => "@values",
             _ => return None,
         };
-        let of = *given.args.first()?;
+        let of = *arguments.args.first()?;
         let path = self.path(of).map(|path| format!("{path}.{part}"));
-        self.set_path(given.id, path);
+        self.set_path(arguments.id, path);
         Some(self.entries_of(of).map(|entries| entries.value))
     }
 
-    fn overload(&mut self, given: &Given<'_>, overload: &str) -> Estimate {
-        let args = all(&given.costs);
-        let estimate = extension(self, overload, given.receiver, given.args).or_else(|| self.standard(given, overload));
-        match estimate {
-            Some(Estimate { cost, size }) => Estimate { cost: cost.plus(args), size },
-            None => self.lazy(given, overload).unwrap_or(Estimate::of(CALL.plus(args))),
-        }
-    }
-
-    /// Operators that do not evaluate all their operands.
-    fn lazy(&mut self, given: &Given<'_>, overload: &str) -> Option<Estimate> {
-        match (overload, given.args, given.costs.as_slice()) {
+    /// Estimates operators that do not evaluate all operands, including the costs of those.
+    fn lazy(&mut self, arguments: &Arguments<'_>, overload: &str) -> Option<Estimate> {
+        match (overload, arguments.args, arguments.costs.as_slice()) {
             ("logical_or" | "logical_and", _, &[left, right]) => {
-                Some(Estimate::of(Range::new(left.min, left.plus(right).max)))
+                Some(Estimate { cost: Range::new(left.min, left.plus(right).max), size: None })
             }
             ("conditional", &[_, then, other], &[condition, then_cost, other_cost]) => {
                 let size = self.size_or_unknown(then).union(self.size_or_unknown(other));
                 let entries = Entries::union(self.entries_of(then), self.entries_of(other));
-                self.set_entries(given.id, entries);
-                Some(Estimate::sized(condition.plus(then_cost.union(other_cost)), size))
+                self.set_entries(arguments.id, entries);
+                Some(Estimate { cost: condition.plus(then_cost.union(other_cost)), size: Some(size) })
             }
             _ => None,
         }
     }
 
-    /// Functions of the standard library whose cost depends on sizes.
-    fn standard(&mut self, given: &Given<'_>, overload: &str) -> Option<Estimate> {
-        let text = |size: Range| size.scaled(CHARACTER);
-        Some(match (overload, given.receiver, given.args) {
-            ("string_to_bytes", _, &[arg]) => {
-                let size = self.size_or_unknown(arg);
-                Estimate::sized(text(size), Range::new(size.min, size.max.wrapping_mul(4)))
-            }
-            ("bytes_to_string", _, &[arg]) => {
-                let size = self.size_or_unknown(arg);
-                Estimate::sized(text(size), Range::new(size.min / 4, size.max))
-            }
-            ("starts_with_string" | "ends_with_string", _, &[arg]) => Estimate::of(text(self.size_or_unknown(arg))),
-            ("in_list", _, &[_, list]) => Estimate::of(self.size_or_unknown(list).scaled(1.0)),
-            ("matches_string", Some(searched), &[pattern]) => {
-                // One more, so that an empty text does not make a pattern free.
-                let searched = text(self.size_or_unknown(searched).plus(Range::fixed(1)));
-                Estimate::of(searched.times(self.size_or_unknown(pattern).scaled(PATTERN)))
-            }
-            ("contains_string", Some(searched), &[part]) => {
-                Estimate::of(text(self.size_or_unknown(searched)).times(text(self.size_or_unknown(part))))
-            }
-            ("add_string" | "add_bytes" | "add_list", _, &[left, right]) => {
-                let size = self.size_or_unknown(left).plus(self.size_or_unknown(right));
-                let entries = Entries::union(self.entries_of(left), self.entries_of(right));
-                self.set_entries(given.id, entries);
-                let cost = if overload == "add_list" { CALL } else { text(size) };
-                Estimate::sized(cost, size)
-            }
-            (name, _, &[left, right]) if compares_sizes(name) => {
-                let most = self.size_or_unknown(left).max.min(self.size_or_unknown(right).max);
-                Estimate::of(text(Range::new(most.min(1), most)))
-            }
-            _ => return None,
-        })
+    /// Estimates a call by the price of its overload.
+    fn strict(&mut self, arguments: &Arguments<'_>, overload: &str) -> Estimate {
+        let operands = &arguments.operands;
+        if let ("add_string" | "add_bytes" | "add_list", &[left, right]) = (overload, operands.as_slice()) {
+            let entries = Entries::union(self.entries_of(left), self.entries_of(right));
+            self.set_entries(arguments.id, entries);
+        }
+        let price = match overload {
+            // The estimate of the reference knows only the member function.
+            "matches" => Price::CALL,
+            overload => Price::of(overload),
+        };
+        let size = result_size(self, overload, operands);
+        let by_sizes = price.arguments.map_or(Range::default(), |rule| self.by_sizes(rule, overload, operands));
+        let result = match (size, overload) {
+            (Some(size), "regex_extract_string_string") => size,
+            (Some(size), _) if price.result => size,
+            _ => Range::default(),
+        };
+        // The estimate of a search has no fixed cost, but that of a list.
+        let fixed = match price.arguments {
+            Some(Rule::Searching | Rule::Replacing) if price.fixed != LIST => 0,
+            _ => price.fixed,
+        };
+        Estimate { cost: Range::fixed(fixed).plus(by_sizes).plus(result), size }
     }
-}
 
-/// Whether an overload goes through both of its operands.
-fn compares_sizes(overload: &str) -> bool {
-    let order = ["less_", "greater_", "less_equals_", "greater_equals_"];
-    let rest = |prefix: &&str| overload.strip_prefix(prefix).is_some_and(|rest| matches!(rest, "string" | "bytes"));
-    matches!(overload, "equals" | "not_equals") || order.iter().any(rest)
-}
-
-fn all(costs: &[Range]) -> Range {
-    costs.iter().fold(Range::default(), |sum, &cost| sum.plus(cost))
+    fn by_sizes(&self, rule: Rule, overload: &str, operands: &[ExprId]) -> Range {
+        let is_text = ["list_string_", "list_bytes_"].iter().any(|prefix| overload.starts_with(prefix));
+        let each = if is_text { 2.0 + CHARACTER } else { 2.0 };
+        let size = |nth: usize| {
+            Ok::<_, std::convert::Infallible>(match operands.get(nth) {
+                Some(&depth) if (rule, nth) == (Rule::Flattening, 1) => Range::fixed(constant(self, depth, u64::MAX)),
+                Some(&id) => self.size_or_unknown(id),
+                None => Range::fixed(1),
+            })
+        };
+        let Ok(cost) = rule.estimate(each, size);
+        cost
+    }
 }

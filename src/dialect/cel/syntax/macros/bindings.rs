@@ -1,11 +1,36 @@
 //! Macros that test, bind and name values.
 
-use super::super::tree::{Expr, ExprId, Literal, Operator, Selection};
-use super::factory::Factory;
-use super::loops::{bound, simple_name};
-use super::{Expanded, Given};
+use super::factory::{Expansion, Factory, MacroCall, UNUSED};
+use crate::dialect::cel::syntax::error::SyntaxError;
+use crate::dialect::cel::syntax::tree::{Comprehension, Expr, ExprId, Literal, Name, Operator, Selection};
 
-/// Whether `target` is the name of a macro's namespace.
+/// Returns the name that an argument is.
+pub(super) fn simple_name(make: &Factory<'_, '_>, arg: ExprId, expected: &str) -> Result<Name, SyntaxError> {
+    match make.tree().expr(arg) {
+        Expr::Ident { name, rooted: false } => Ok(name),
+        _ => Err(make.error(arg, expected)),
+    }
+}
+
+/// Adds a comprehension over nothing whose value is `body`, in which `variable` is `init`.
+pub(super) fn bound(make: &mut Factory<'_, '_>, variable: Name, init: ExprId, body: ExprId) -> ExprId {
+    let (iter_range, iter_var) = (make.list(&[]), make.name(UNUSED));
+    let (loop_condition, loop_step) = (make.literal(Literal::Bool(false)), make.ident(variable));
+    let (accu_var, accu_init, result) = (variable, init, body);
+    let iter_var2 = None;
+    make.comprehension(Comprehension {
+        iter_range,
+        iter_var,
+        iter_var2,
+        accu_var,
+        accu_init,
+        loop_condition,
+        loop_step,
+        result,
+    })
+}
+
+/// Returns `true` if `target` names a macro namespace.
 pub(super) fn is_namespace(make: &Factory<'_, '_>, target: ExprId, namespace: &str) -> bool {
     match make.tree().expr(target) {
         Expr::Ident { name, rooted: false } => make.tree().name(name) == namespace,
@@ -14,17 +39,17 @@ pub(super) fn is_namespace(make: &Factory<'_, '_>, target: ExprId, namespace: &s
 }
 
 /// `has(e.f)`
-pub(super) fn has(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn has(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     match make.tree().expr(of.arg(0)) {
         Expr::Select { operand, field, selection: Selection::Plain | Selection::Test } => {
             Ok(Some(make.select(Expr::Select { operand, field, selection: Selection::Test })))
         }
-        _ => Err(make.fault(of.arg(0), "invalid argument to has() macro")),
+        _ => Err(make.error(of.arg(0), "invalid argument to has() macro")),
     }
 }
 
 /// `cel.bind(x, init, body)`
-pub(super) fn bind(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn bind(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     if !is_namespace(make, of.target, "cel") {
         return Ok(None);
     }
@@ -32,13 +57,13 @@ pub(super) fn bind(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
     Ok(Some(bound(make, name, of.arg(1), of.arg(2))))
 }
 
-/// `cel.block([ … ], body)`: values that the ones behind them and the body name by `cel.index(n)`.
-pub(super) fn block(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+/// `cel.block([ … ], body)`: values that later ones and the body refer to by `cel.index(n)`.
+pub(super) fn block(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     if !is_namespace(make, of.target, "cel") {
         return Ok(None);
     }
     if !matches!(make.tree().expr(of.arg(0)), Expr::List(_)) {
-        return Err(make.fault(of.arg(0), "cel.block requires the first arg to be a list literal"));
+        return Err(make.error(of.arg(0), "cel.block requires the first arg to be a list literal"));
     }
     Ok(Some(make.function("cel.@block", of.args)))
 }
@@ -51,33 +76,32 @@ fn natural(make: &Factory<'_, '_>, arg: ExprId) -> Option<i64> {
 }
 
 /// `cel.index(n)`
-pub(super) fn index(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn index(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     if !is_namespace(make, of.target, "cel") {
         return Ok(None);
     }
     let Some(index) = natural(make, of.arg(0)) else {
-        return Err(make.fault(of.arg(0), "cel.index requires a single non-negative int constant arg"));
+        return Err(make.error(of.arg(0), "cel.index requires a single non-negative int constant arg"));
     };
     let name = make.name(&format!("@index{index}"));
     Ok(Some(make.ident(name)))
 }
 
 /// `cel.iterVar(depth, n)`, `cel.accuVar(depth, n)`
-pub(super) fn loop_variable(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn loop_variable(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     if !is_namespace(make, of.target, "cel") {
         return Ok(None);
     }
     let wanted = || format!("cel.{} requires two non-negative int constant args", of.name);
-    let depth = natural(make, of.arg(0)).ok_or_else(|| make.fault(of.arg(0), wanted()))?;
-    let unique = natural(make, of.arg(1)).ok_or_else(|| make.fault(of.arg(1), wanted()))?;
+    let depth = natural(make, of.arg(0)).ok_or_else(|| make.error(of.arg(0), wanted()))?;
+    let unique = natural(make, of.arg(1)).ok_or_else(|| make.error(of.arg(1), wanted()))?;
     let prefix = if of.name == "iterVar" { "@it" } else { "@ac" };
     let name = make.name(&format!("{prefix}:{depth}:{unique}"));
     Ok(Some(make.ident(name)))
 }
 
-/// The value of an optional bound to a name, and the expression that sees it. The optional is copied: whether it has a
-/// value is asked before.
-fn unwrapped(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Result<(ExprId, ExprId), super::Fault> {
+/// Adds the test for a value of an optional, and a binding of the value to a name. The binding has a copy of the optional.
+fn unwrapped(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Result<(ExprId, ExprId), SyntaxError> {
     let name = simple_name(make, of.arg(0), &format!("{}() variable name must be a simple identifier", of.name))?;
     let has_value = make.member(of.target, "hasValue", &[]);
     let copy = make.copy(of.target);
@@ -86,7 +110,7 @@ fn unwrapped(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Result<(ExprId, Expr
 }
 
 /// `optional.optMap(x, t)`
-pub(super) fn opt_map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn opt_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let (has_value, value) = unwrapped(make, of)?;
     let some = make.function("optional.of", &[value]);
     let none = make.function("optional.none", &[]);
@@ -94,16 +118,16 @@ pub(super) fn opt_map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
 }
 
 /// `optional.optFlatMap(x, t)`
-pub(super) fn opt_flat_map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn opt_flat_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let (has_value, value) = unwrapped(make, of)?;
     let none = make.function("optional.none", &[]);
     Ok(Some(make.operator(Operator::Conditional, &[has_value, value, none])))
 }
 
-/// `proto.getExt(message, name)`, `proto.hasExt(message, name)`: there are no protobuf messages here.
-pub(super) fn extension(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+/// `proto.getExt(message, name)`, `proto.hasExt(message, name)`: not supported, for there are no protobuf messages.
+pub(super) fn extension(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     if !is_namespace(make, of.target, "proto") {
         return Ok(None);
     }
-    Err(make.fault(of.target, format!("proto.{}() is unsupported: there are no protobuf messages", of.name)))
+    Err(make.error(of.target, format!("proto.{}() is unsupported: there are no protobuf messages", of.name)))
 }

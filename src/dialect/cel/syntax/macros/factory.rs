@@ -1,90 +1,117 @@
-//! Makes the nodes of an expansion; all of them stand where the macro's call stands.
+//! Construction of the nodes of an expansion, all at the position of the macro's call.
 
 use std::collections::HashMap;
 
-use super::super::build::Build;
-use super::super::fault::Fault;
-use super::super::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Name, Operator, Tree};
-use super::ACCUMULATOR;
 use crate::diagnostics::Code;
+use crate::dialect::cel::syntax::build::Build;
+use crate::dialect::cel::syntax::error::SyntaxError;
+use crate::dialect::cel::syntax::tree::{
+    Call, Comprehension, Element, Expr, ExprId, Function, Literal, Name, Operator, Tree,
+};
 use crate::text::Span;
 
-/// Makes nodes.
+/// The accumulator of every comprehension that a macro makes. Sources cannot name it.
+pub const ACCUMULATOR: &str = "@result";
+
+/// The variable of a comprehension over nothing.
+pub const UNUSED: &str = "#unused";
+
+/// The expansion of a call, or `None` if it is an ordinary call after all.
+pub(super) type Expansion = Result<Option<ExprId>, SyntaxError>;
+
+/// The call of a macro.
+pub(super) struct MacroCall<'c> {
+    /// The name of the macro.
+    pub name: &'c str,
+    /// The receiver. Macros without one never use it.
+    pub target: ExprId,
+    /// The arguments.
+    pub args: &'c [ExprId],
+}
+
+impl MacroCall<'_> {
+    /// Returns an argument. The table of macros checks their number.
+    pub fn arg(&self, at: usize) -> ExprId {
+        self.args.get(at).copied().unwrap_or(ExprId(u32::MAX))
+    }
+}
+
+/// Adds nodes to a tree under construction.
 pub(super) struct Factory<'b, 'a> {
     build: &'b mut Build<'a>,
     span: Span,
     at: u32,
 }
 
-/// A loop with the usual accumulator.
-pub(super) struct Fold {
-    /// What it goes over.
+/// A comprehension with the usual accumulator.
+pub(super) struct Loop {
+    /// The list or map to iterate over.
     pub range: ExprId,
-    /// The variables.
+    /// The iteration variables.
     pub variables: (Name, Option<Name>),
-    /// The accumulator's first value.
+    /// The initial value of the accumulator.
     pub init: ExprId,
-    /// Whether to go on.
+    /// The condition to continue.
     pub condition: ExprId,
-    /// The accumulator's next value.
+    /// The next value of the accumulator.
     pub step: ExprId,
-    /// The value of the whole.
+    /// The value of the comprehension.
     pub result: ExprId,
 }
 
 impl<'b, 'a> Factory<'b, 'a> {
-    /// Makes nodes that stand at `span` and whose errors point at `at`.
+    /// Makes a factory of nodes at `span` whose errors point at `at`.
     pub fn new(build: &'b mut Build<'a>, span: Span, at: u32) -> Self {
         Self { build, span, at }
     }
 
-    /// The tree so far.
+    /// Returns the tree.
     pub fn tree(&self) -> &Tree {
         self.build.tree
     }
 
-    /// An error about a node.
-    pub fn fault(&self, id: ExprId, message: impl Into<String>) -> Fault {
-        Fault::new(Code::BadArgument, self.tree().place(id), message)
+    /// Makes an error about a node.
+    pub fn error(&self, id: ExprId, message: impl Into<String>) -> SyntaxError {
+        SyntaxError::new(Code::BadArgument, self.tree().place(id), message)
     }
 
     fn add(&mut self, expr: Expr) -> ExprId {
         self.build.add(expr, self.span, self.at)
     }
 
-    /// The name of a text.
+    /// Interns a name.
     pub fn name(&mut self, text: &str) -> Name {
         self.build.tree.intern(text)
     }
 
-    /// A variable.
+    /// Adds a variable.
     pub fn ident(&mut self, name: Name) -> ExprId {
         self.add(Expr::Ident { name, rooted: false })
     }
 
-    /// The accumulator.
+    /// Adds the accumulator.
     pub fn accu(&mut self) -> ExprId {
         let name = self.name(ACCUMULATOR);
         self.ident(name)
     }
 
-    /// A constant.
+    /// Adds a literal.
     pub fn literal(&mut self, literal: Literal) -> ExprId {
         self.add(Expr::Literal(literal))
     }
 
-    /// An operator on its operands.
+    /// Adds the call of an operator.
     pub fn operator(&mut self, operator: Operator, args: &[ExprId]) -> ExprId {
         self.call(Function::Operator(operator), None, args)
     }
 
-    /// A function.
+    /// Adds the call of a function.
     pub fn function(&mut self, name: &str, args: &[ExprId]) -> ExprId {
         let name = self.name(name);
         self.call(Function::Named(name), None, args)
     }
 
-    /// A function of a value.
+    /// Adds the call of a member function.
     pub fn member(&mut self, receiver: ExprId, name: &str, args: &[ExprId]) -> ExprId {
         let name = self.name(name);
         self.call(Function::Named(name), Some(receiver), args)
@@ -95,41 +122,41 @@ impl<'b, 'a> Factory<'b, 'a> {
         self.add(Expr::Call(Call { function, rooted: false, receiver, args }))
     }
 
-    /// A list.
+    /// Adds a list.
     pub fn list(&mut self, values: &[ExprId]) -> ExprId {
-        let elements: Vec<_> = values.iter().map(|&value| Element { value, optional: false }).collect();
-        let elements = self.build.tree.add_elements(&elements);
+        let elements = values.iter().map(|&value| Element { value, optional: false });
+        let elements = self.build.tree.add_elements(elements);
         self.add(Expr::List(elements))
     }
 
-    /// A map without entries.
+    /// Adds an empty map.
     pub fn empty_map(&mut self) -> ExprId {
-        let entries = self.build.tree.add_entries(&[]);
+        let entries = self.build.tree.add_entries([]);
         self.add(Expr::Map(entries))
     }
 
-    /// A select like another one, of the same operand.
+    /// Adds a selection.
     pub fn select(&mut self, select: Expr) -> ExprId {
         self.add(select)
     }
 
-    /// A loop with the usual accumulator.
-    pub fn fold(&mut self, fold: Fold) -> ExprId {
+    /// Adds a comprehension with the usual accumulator.
+    pub fn fold(&mut self, fold: Loop) -> ExprId {
         let accu_var = self.name(ACCUMULATOR);
         let (iter_var, iter_var2) = fold.variables;
-        let Fold { range: iter_range, init: accu_init, condition: loop_condition, step: loop_step, result, .. } = fold;
+        let Loop { range: iter_range, init: accu_init, condition: loop_condition, step: loop_step, result, .. } = fold;
         let of =
             Comprehension { iter_range, iter_var, iter_var2, accu_var, accu_init, loop_condition, loop_step, result };
         self.comprehension(of)
     }
 
-    /// A loop.
+    /// Adds a comprehension.
     pub fn comprehension(&mut self, of: Comprehension) -> ExprId {
         let expr = self.build.tree.add_comprehension(of);
         self.add(expr)
     }
 
-    /// A copy of an expression, node by node. Children stand before their parents, so that nothing goes deep.
+    /// Copies an expression, node by node, children before their parents, without recursion.
     pub fn copy(&mut self, of: ExprId) -> ExprId {
         let mut new: HashMap<ExprId, ExprId> = HashMap::new();
         for old in reachable(self.tree(), of) {
@@ -137,12 +164,12 @@ impl<'b, 'a> Factory<'b, 'a> {
                 return of;
             }
             let node = self.tree().node(old);
-            let mut children = Vec::new();
-            self.tree().each_child(node.expr, |id| children.push(new.get(&id).copied().unwrap_or(id)));
+            let children = self.tree().children(node.expr);
+            let children: Vec<_> = children.iter().map(|id| new.get(id).copied().unwrap_or(*id)).collect();
             let expr = self.build.tree.with_children(node.expr, &children);
             let copy = self.build.add(expr, node.span, node.at);
             if let Some(call) = self.tree().macro_call(old) {
-                self.build.tree.expanded(copy, call);
+                self.build.tree.record_expansion(copy, call);
             }
             new.insert(old, copy);
         }
@@ -150,7 +177,7 @@ impl<'b, 'a> Factory<'b, 'a> {
     }
 }
 
-/// The nodes of an expression, children before their parents.
+/// Returns the nodes of an expression, children before their parents.
 fn reachable(tree: &Tree, root: ExprId) -> Vec<ExprId> {
     let (mut found, mut open) = (Vec::new(), vec![root]);
     while let Some(id) = open.pop() {

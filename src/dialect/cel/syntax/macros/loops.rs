@@ -1,76 +1,72 @@
-//! Macros that go over the elements of a list or the entries of a map.
+//! Macros that iterate over the elements of a list or the entries of a map.
 
-use super::super::fault::Fault;
-use super::super::tree::{Comprehension, Expr, ExprId, Literal, Name, Operator};
-use super::factory::{Factory, Fold};
-use super::{ACCUMULATOR, Expanded, Given, OLD_ACCUMULATOR, UNUSED};
+use super::bindings::{bound, simple_name};
+use super::factory::{ACCUMULATOR, Expansion, Factory, Loop, MacroCall};
+use crate::dialect::cel::syntax::error::SyntaxError;
+use crate::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Name, Operator};
 
-/// The name that an argument is.
-pub(super) fn simple_name(make: &Factory<'_, '_>, arg: ExprId, wanted: &str) -> Result<Name, Fault> {
-    match make.tree().expr(arg) {
-        Expr::Ident { name, rooted: false } => Ok(name),
-        _ => Err(make.fault(arg, wanted)),
-    }
-}
+/// Macros whose last argument and value are booleans.
+pub(crate) const QUANTIFIERS: [&str; 4] = ["all", "exists", "exists_one", "existsOne"];
 
-fn variable(make: &Factory<'_, '_>, arg: ExprId, wanted: &str) -> Result<Name, Fault> {
+/// The former name of the accumulator. Loop variables cannot have it either.
+const OLD_ACCUMULATOR: &str = "__result__";
+
+fn variable(make: &Factory<'_, '_>, arg: ExprId, wanted: &str) -> Result<Name, SyntaxError> {
     let name = simple_name(make, arg, wanted)?;
     if [ACCUMULATOR, OLD_ACCUMULATOR].contains(&make.tree().name(name)) {
-        return Err(make.fault(arg, "iteration variable overwrites accumulator variable"));
+        return Err(make.error(arg, "iteration variable overwrites accumulator variable"));
     }
     Ok(name)
 }
 
 const SIMPLE_NAME: &str = "argument must be a simple name";
 
-/// The first two arguments.
-fn two_variables(make: &Factory<'_, '_>, of: &Given<'_>) -> Result<(Name, Option<Name>), Fault> {
+/// Returns the two variables that the first arguments name.
+fn two_variables(make: &Factory<'_, '_>, of: &MacroCall<'_>) -> Result<(Name, Option<Name>), SyntaxError> {
     let first = simple_name(make, of.arg(0), SIMPLE_NAME)?;
     let second = simple_name(make, of.arg(1), SIMPLE_NAME)?;
     if first == second {
         let name = make.tree().name(first);
-        return Err(make.fault(of.arg(1), format!("duplicate variable name: {name}")));
+        return Err(make.error(of.arg(1), format!("duplicate variable name: {name}")));
     }
     variable(make, of.arg(0), SIMPLE_NAME)?;
     variable(make, of.arg(1), SIMPLE_NAME)?;
     Ok((first, Some(second)))
 }
 
-/// The variables and the predicate: `(x, p)` or `(k, v, p)`.
-fn quantifier(make: &Factory<'_, '_>, of: &Given<'_>) -> Result<((Name, Option<Name>), ExprId), Fault> {
+/// Returns the variables and the predicate of `(x, p)` or `(k, v, p)`.
+fn quantifier(make: &Factory<'_, '_>, of: &MacroCall<'_>) -> Result<((Name, Option<Name>), ExprId), SyntaxError> {
     match of.args {
         [name, predicate] => Ok(((variable(make, *name, SIMPLE_NAME)?, None), *predicate)),
         _ => Ok((two_variables(make, of)?, of.arg(2))),
     }
 }
 
-/// `range.all(x, p)`: goes on unless it is known that one is false.
-pub(super) fn all(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
-    let (variables, predicate) = quantifier(make, of)?;
-    let init = make.literal(Literal::Bool(true));
-    let accu = make.accu();
-    let condition = make.operator(Operator::NotStrictlyFalse, &[accu]);
-    let accu = make.accu();
-    let step = make.operator(Operator::And, &[accu, predicate]);
-    let result = make.accu();
-    Ok(Some(make.fold(Fold { range: of.target, variables, init, condition, step, result })))
+/// `range.all(x, p)`: continues until an element is known to be false.
+pub(super) fn all(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    until(make, of, false)
 }
 
-/// `range.exists(x, p)`: goes on unless it is known that one is true.
-pub(super) fn exists(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
-    let (variables, predicate) = quantifier(make, of)?;
-    let init = make.literal(Literal::Bool(false));
-    let accu = make.accu();
-    let not = make.operator(Operator::Not, &[accu]);
-    let condition = make.operator(Operator::NotStrictlyFalse, &[not]);
-    let accu = make.accu();
-    let step = make.operator(Operator::Or, &[accu, predicate]);
-    let result = make.accu();
-    Ok(Some(make.fold(Fold { range: of.target, variables, init, condition, step, result })))
+/// `range.exists(x, p)`: continues until an element is known to be true.
+pub(super) fn exists(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    until(make, of, true)
 }
 
-/// `range.exists_one(x, p)`: counts.
-pub(super) fn exists_one(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+/// Adds a loop that ends when the predicate is known to be `decisive`.
+fn until(make: &mut Factory<'_, '_>, of: &MacroCall<'_>, decisive: bool) -> Expansion {
+    let (variables, predicate) = quantifier(make, of)?;
+    let init = make.literal(Literal::Bool(!decisive));
+    let accu = make.accu();
+    let undecided = if decisive { make.operator(Operator::Not, &[accu]) } else { accu };
+    let condition = make.operator(Operator::NotStrictlyFalse, &[undecided]);
+    let accu = make.accu();
+    let step = make.operator(if decisive { Operator::Or } else { Operator::And }, &[accu, predicate]);
+    let result = make.accu();
+    Ok(Some(make.fold(Loop { range: of.target, variables, init, condition, step, result })))
+}
+
+/// `range.exists_one(x, p)`: counts the elements.
+pub(super) fn exists_one(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let (variables, predicate) = quantifier(make, of)?;
     let init = make.literal(Literal::Int(0));
     let condition = make.literal(Literal::Bool(true));
@@ -79,30 +75,30 @@ pub(super) fn exists_one(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded
     let step = when(make, Some(predicate), more);
     let (accu, one) = (make.accu(), make.literal(Literal::Int(1)));
     let result = make.operator(Operator::Equal, &[accu, one]);
-    Ok(Some(make.fold(Fold { range: of.target, variables, init, condition, step, result })))
+    Ok(Some(make.fold(Loop { range: of.target, variables, init, condition, step, result })))
 }
 
-/// `then` where a condition is true or there is none, otherwise the accumulator as it is.
+/// Adds `then` if the condition is true or there is none, otherwise the unchanged accumulator.
 fn when(make: &mut Factory<'_, '_>, condition: Option<ExprId>, then: ExprId) -> ExprId {
     let Some(condition) = condition else { return then };
     let accu = make.accu();
     make.operator(Operator::Conditional, &[condition, then, accu])
 }
 
-/// A loop that always goes on and whose result is what it collected.
+/// Adds a comprehension over all elements, whose value is the accumulator.
 fn collect(
     make: &mut Factory<'_, '_>,
     range: ExprId,
     variables: (Name, Option<Name>),
     init: ExprId,
     step: ExprId,
-) -> Expanded {
+) -> Expansion {
     let condition = make.literal(Literal::Bool(true));
     let result = make.accu();
-    Ok(Some(make.fold(Fold { range, variables, init, condition, step, result })))
+    Ok(Some(make.fold(Loop { range, variables, init, condition, step, result })))
 }
 
-/// The accumulator with one more element.
+/// Adds the accumulator with an element appended.
 fn appended(make: &mut Factory<'_, '_>, element: ExprId) -> ExprId {
     let (accu, list) = (make.accu(), make.list(&[element]));
     make.operator(Operator::Add, &[accu, list])
@@ -111,7 +107,7 @@ fn appended(make: &mut Factory<'_, '_>, element: ExprId) -> ExprId {
 const IDENTIFIER: &str = "argument is not an identifier";
 
 /// `range.map(x, t)`, `range.map(x, p, t)`
-pub(super) fn map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let (name, filter, transform) = match of.args {
         [name, transform] => (*name, None, *transform),
         _ => (of.arg(0), Some(of.arg(1)), of.arg(2)),
@@ -124,17 +120,17 @@ pub(super) fn map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
 }
 
 /// `range.filter(x, p)`
-pub(super) fn filter(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn filter(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let name = variable(make, of.arg(0), IDENTIFIER)?;
     let init = make.list(&[]);
-    // The element is the argument itself, so that it has the place of the name that was written.
+    // The element is the argument itself, so that it has the position of the name in the source.
     let step = appended(make, of.arg(0));
     let step = when(make, Some(of.arg(1)), step);
     collect(make, of.target, (name, None), init, step)
 }
 
-/// The filter and the transformation behind two variables.
-fn transformation(of: &Given<'_>) -> (Option<ExprId>, ExprId) {
+/// Returns the filter and the transformation that follow two variables.
+fn transformation(of: &MacroCall<'_>) -> (Option<ExprId>, ExprId) {
     match of.args {
         [_, _, transform] => (None, *transform),
         _ => (Some(of.arg(2)), of.arg(3)),
@@ -142,7 +138,7 @@ fn transformation(of: &Given<'_>) -> (Option<ExprId>, ExprId) {
 }
 
 /// `range.transformList(k, v[, p], t)`
-pub(super) fn transform_list(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn transform_list(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let variables = two_variables(make, of)?;
     let (filter, transform) = transformation(of);
     let init = make.list(&[]);
@@ -151,8 +147,8 @@ pub(super) fn transform_list(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expa
     collect(make, of.target, variables, init, step)
 }
 
-/// `range.transformMap(k, v[, p], t)`: the keys stay.
-pub(super) fn transform_map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+/// `range.transformMap(k, v[, p], t)`: keeps the keys.
+pub(super) fn transform_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let variables = two_variables(make, of)?;
     let (filter, transform) = transformation(of);
     let init = make.empty_map();
@@ -163,7 +159,7 @@ pub(super) fn transform_map(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expan
 }
 
 /// `range.transformMapEntry(k, v[, p], {key: value})`
-pub(super) fn transform_map_entry(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+pub(super) fn transform_map_entry(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let variables = two_variables(make, of)?;
     let (filter, transform) = transformation(of);
     let init = make.empty_map();
@@ -173,34 +169,15 @@ pub(super) fn transform_map_entry(make: &mut Factory<'_, '_>, of: &Given<'_>) ->
     collect(make, of.target, variables, init, step)
 }
 
-/// A loop over nothing whose value is `body`, in which `variable` is `init`.
-pub(super) fn bound(make: &mut Factory<'_, '_>, variable: Name, init: ExprId, body: ExprId) -> ExprId {
-    let iter_range = make.list(&[]);
-    let iter_var = make.name(UNUSED);
-    let loop_condition = make.literal(Literal::Bool(false));
-    let loop_step = make.ident(variable);
-    let (iter_var2, accu_var, accu_init, result) = (None, variable, init, body);
-    make.comprehension(Comprehension {
-        iter_range,
-        iter_var,
-        iter_var2,
-        accu_var,
-        accu_init,
-        loop_condition,
-        loop_step,
-        result,
-    })
-}
-
-/// `list.sortBy(x, key)`: the keys of all elements first, then the sorted list.
-pub(super) fn sort_by(make: &mut Factory<'_, '_>, of: &Given<'_>) -> Expanded {
+/// `list.sortBy(x, key)`: computes the keys of all elements, then sorts.
+pub(super) fn sort_by(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     if matches!(make.tree().expr(of.target), Expr::Literal(_) | Expr::Map(_) | Expr::Message { .. }) {
         let message = "sortBy can only be applied to a list, identifier, comprehension, call or select expression";
-        return Err(make.fault(of.target, message));
+        return Err(make.error(of.target, message));
     }
     let input = make.name("@__sortBy_input__");
     let range = make.ident(input);
-    let Some(keys) = map(make, &Given { target: range, ..*of })? else { return Ok(None) };
+    let Some(keys) = map(make, &MacroCall { target: range, ..*of })? else { return Ok(None) };
     let list = make.ident(input);
     let sorted = make.member(list, "@sortByAssociatedKeys", &[keys]);
     Ok(Some(bound(make, input, of.target, sorted)))

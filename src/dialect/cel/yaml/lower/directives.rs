@@ -1,17 +1,19 @@
-//! `$schema`, `$let`, `$assert`, `$if`: what comes before the keys of a map.
+//! `$schema`, `$let`, `$assert`, `$if`: the directives before the keys of a map.
 
-use super::Body;
-use crate::bytecode::{Failure, Op};
+use super::body::Body;
+use crate::bytecode::Op;
 use crate::compiler::Constant;
-use crate::diagnostics::{Code, Result};
+use crate::diagnostics::Result;
 use crate::dialect::cel::syntax::tree::{Expr, Function, Literal, Selection};
-use crate::dialect::cel::yaml::tree::{Assert, Condition, DeclaredId, ExpressionId, Let, LetValue, Map, NodeId};
+use crate::dialect::cel::yaml::syntax::tree::{
+    Assert, Condition, DeclaredId, ExpressionId, Let, LetValue, Map, NodeId,
+};
 use crate::schema::Schemas;
 use crate::text::Span;
 use crate::value::Data;
 
 impl<'t> Body<'_, 't> {
-    /// What is done before anything of a map is made.
+    /// Emits the directives that run before the keys.
     pub(super) fn before(&mut self, map: &'t Map) -> Result<()> {
         if !map.schema.is_empty() {
             self.schema(&map.schema)?;
@@ -20,26 +22,20 @@ impl<'t> Body<'_, 't> {
         map.asserts.iter().try_for_each(|of| self.assert(of))
     }
 
-    /// Holds what is declared against its schemas, and takes the defaults of inputs that are not there.
+    /// Validates names against their schemas, and assigns defaults to missing inputs.
     fn schema(&mut self, declared: &'t [DeclaredId]) -> Result<()> {
         let file = self.file;
         let declared = || declared.iter().filter_map(move |id| file.declared(*id));
-        let place = declared().map(|declared| declared.span).reduce(Span::to).unwrap_or_default();
-        self.at(place);
+        self.at(declared().map(|declared| declared.span).reduce(Span::to).unwrap_or_default());
         let text = Schemas::text(declared().map(|declared| (&*declared.name, &*declared.schema)));
         self.emitter().constant(Constant::Str(text.into()));
         let mut count = 0;
         for declared in declared() {
-            let slot = declared.of.and_then(|id| self.slots.get(id.index()).copied().flatten());
-            match slot {
-                Some(slot) => self.emitter().load_slot_or_nothing(slot),
-                None if !self.peek(&declared.name) => self.emitter().undefined(),
-                None => {}
-            }
+            self.name_or_undefined(&declared.name, self.slot(declared.of));
             count += 1;
         }
         self.emitter().op(Op::List, &[count]);
-        self.core("schema", 2);
+        self.intrinsic("schema", 2);
         let names: Vec<Span> = declared().map(|declared| declared.span).collect();
         self.emitter().details(names);
         self.drop();
@@ -58,7 +54,7 @@ impl<'t> Body<'_, 't> {
         Ok(())
     }
 
-    /// Pushes a value of a schema.
+    /// Pushes a default value.
     fn data(&mut self, data: &'t Data) -> Result<()> {
         match data {
             Data::Null => self.emitter().constant(Constant::Null),
@@ -66,7 +62,7 @@ impl<'t> Body<'_, 't> {
             Data::Int(n) => self.emitter().constant(Constant::Int(*n)),
             Data::Uint(n) => {
                 self.emitter().constant(Constant::Int(n.cast_signed()));
-                self.core("uint", 1);
+                self.intrinsic("uint", 1);
             }
             Data::Float(n) => self.emitter().constant(Constant::Float(*n)),
             Data::Str(text) => self.emitter().constant(Constant::Str(text.as_str().into())),
@@ -83,7 +79,7 @@ impl<'t> Body<'_, 't> {
         self.emitter().check_size()
     }
 
-    /// A variable of `$let`.
+    /// Emits the assignment of a variable of `$let`.
     fn assign(&mut self, of: &'t Let) -> Result<()> {
         match of.value {
             LetValue::Template(node) => self.within(node, |body| body.value(node))?,
@@ -104,7 +100,7 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    /// An expression where one of its names is there, else the text.
+    /// Pushes the value of an expression if one of its names exists, otherwise the text.
     fn unless(&mut self, id: ExpressionId, text: NodeId) -> Result<()> {
         let Some(expression) = self.file.expression(id) else { return Ok(()) };
         let (there, end) = (self.emitter().new_label(), self.emitter().new_label());
@@ -130,7 +126,7 @@ impl<'t> Body<'_, 't> {
         Ok(())
     }
 
-    /// Pushes whether a condition holds.
+    /// Pushes the value of a condition.
     pub(super) fn condition(&mut self, condition: &Condition, span: Span) -> Result<()> {
         match condition {
             Condition::Known(known) => {
@@ -140,14 +136,14 @@ impl<'t> Body<'_, 't> {
             Condition::Expression(id) => {
                 self.expression(*id)?;
                 if !self.is_truth(*id) {
-                    self.core("condition", 1);
+                    self.intrinsic("condition", 1);
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether the value of an expression is true or false, whatever its names mean.
+    /// Returns `true` if the value of an expression can only be a boolean.
     fn is_truth(&self, id: ExpressionId) -> bool {
         let Some(expression) = self.file.expression(id) else { return false };
         match expression.tree.expr(expression.tree.root) {
@@ -167,21 +163,21 @@ impl<'t> Body<'_, 't> {
                 None => body.own_text(&of.condition)?,
             }
             body.at(of.span);
-            body.core("assertion", 2);
+            body.intrinsic("assertion", 2);
             body.drop();
             body.emitter().bind(held);
             Ok(())
         })
     }
 
-    /// Pushes the message that a template makes, and no values.
+    /// Pushes the message of a template, and an empty list of values.
     fn own_message(&mut self, message: NodeId) -> Result<()> {
         self.value(message)?;
         self.emitter().op(Op::List, &[0]);
         Ok(())
     }
 
-    /// Pushes a message that says what the condition is, and a list of the names in it and their values.
+    /// Pushes a message with the condition, and a list of its names and their values.
     fn own_text(&mut self, condition: &Condition) -> Result<()> {
         let Condition::Expression(id) = condition else {
             self.emitter().constant(Constant::Str("false".into()));
@@ -193,49 +189,27 @@ impl<'t> Body<'_, 't> {
         self.emitter().constant(Constant::Str(text.into()));
         let mut count = 0;
         for free in &expression.free {
-            let slot = free.variable.and_then(|id| self.slots.get(id.index()).copied().flatten());
             self.emitter().constant(Constant::Str((&*free.name).into()));
-            match slot {
-                Some(slot) => self.emitter().load_slot_or_nothing(slot),
-                None if !self.peek(&free.name) => self.emitter().undefined(),
-                None => {}
-            }
+            self.name_or_undefined(&free.name, self.slot(free.variable));
             count += 2;
         }
         self.emitter().op(Op::List, &[count]);
         Ok(())
     }
 
-    /// Pushes what the branch makes that the condition chooses.
+    /// Pushes the value of the branch that the condition selects.
     pub(super) fn branch(&mut self, map: &'t Map) -> Result<()> {
         let Some(of) = &map.condition else { return Ok(()) };
         let (other, end) = (self.emitter().new_label(), self.emitter().new_label());
         self.condition(&of.condition, of.span)?;
         self.emitter().jump(Op::JumpUnless, other);
         let height = self.emitter().height();
-        self.taken(of.then)?;
+        self.value_or_undefined(of.then)?;
         self.emitter().jump(Op::Jump, end);
         self.emitter().bind(other);
         self.emitter().set_height(height);
-        self.taken(of.otherwise)?;
+        self.value_or_undefined(of.otherwise)?;
         self.emitter().bind(end);
         Ok(())
-    }
-
-    fn taken(&mut self, branch: Option<NodeId>) -> Result<()> {
-        match branch {
-            Some(branch) => self.value(branch),
-            None => {
-                self.emitter().undefined();
-                Ok(())
-            }
-        }
-    }
-
-    /// Raises an error where the code gets there, in the place of a value.
-    pub(super) fn fail(&mut self, code: Code, message: String, help: Option<String>, available: Option<Vec<String>>) {
-        self.emitter().fail(&Failure { code, message, available, help });
-        let height = self.emitter().height();
-        self.emitter().set_height(height + 1); // nothing leads on
     }
 }

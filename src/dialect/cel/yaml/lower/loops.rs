@@ -1,13 +1,12 @@
-//! `$for`: its results are items of the list around it, or entries of the map.
+//! `$for`: iterations that make items of the surrounding list, or entries of the map.
 
-use super::Body;
-use super::maps::entries;
+use super::body::Body;
 use crate::bytecode::{Claim, Op};
 use crate::diagnostics::Result;
-use crate::dialect::cel::yaml::tree::{For, Item, Map, NodeId};
+use crate::dialect::cel::yaml::syntax::tree::{For, Map, NodeId};
 
 impl<'t> Body<'_, 't> {
-    /// Adds what a map with a loop makes to the list that is gathered.
+    /// Adds the items of a map with a loop to the list under construction.
     pub(super) fn splice(&mut self, map: &'t Map) -> Result<()> {
         let Some(each) = &map.each else { return Ok(()) };
         let absent = self.emitter().new_label();
@@ -19,19 +18,19 @@ impl<'t> Body<'_, 't> {
         }
         self.over(each)?;
         self.emitter().end_element(from);
-        self.turns(each, |body| body.item(each.body))?;
+        self.iterations(each, |body| body.item(each.body))?;
         self.emitter().bind(absent);
         Ok(())
     }
 
-    /// Adds the entries that the loop of a map makes to the map that is gathered.
+    /// Adds the entries of a loop to the map under construction.
     pub(super) fn entries_of_loop(&mut self, map: &'t Map) -> Result<()> {
         let Some(each) = &map.each else { return Ok(()) };
         self.over(each)?;
-        self.turns(each, |body| {
+        self.iterations(each, |body| {
             if let Some(made) = body.entries_only(each.body) {
                 body.before(made)?;
-                return entries(made).try_for_each(|entry| body.entry(entry, Claim::Yields));
+                return made.entries().try_for_each(|entry| body.entry(entry, Claim::Yields));
             }
             body.value(each.body)?;
             body.keep_entries(Claim::Yields, body.file.node(each.body).map(|node| node.span));
@@ -39,37 +38,36 @@ impl<'t> Body<'_, 't> {
         })
     }
 
-    /// The map of a node where its entries can be added one by one: there are only keys, and no two are the same.
+    /// Returns the map of a node if its entries can be added one by one: it has only entries, with distinct keys.
     fn entries_only(&self, id: NodeId) -> Option<&'t Map> {
-        let map = self.map_of(id).filter(|map| map.condition.is_none() && !map.items.is_empty())?;
-        let only = map.items.iter().all(|item| matches!(item, Item::Entry(_)));
-        let distinct = map.items.len() == 1 || entries(map).all(|entry| self.constant_key(entry).is_some());
+        let map = self.file.map_of(id).filter(|map| map.is_plain() && !map.items.is_empty())?;
+        let distinct = map.items.len() == 1 || map.entries().all(|entry| self.file.string(entry.key).is_some());
         let tagged = self.file.node(id).is_some_and(|node| node.tag.is_some());
-        (only && distinct && !tagged).then_some(map)
+        (distinct && !tagged).then_some(map)
     }
 
-    /// Pushes what a loop goes over.
+    /// Pushes the range of a loop.
     fn over(&mut self, each: &'t For) -> Result<()> {
         self.within_step("$for", |body| {
             body.expression(each.over)?;
-            body.core(if each.key.is_some() { "in pairs" } else { "one by one" }, 1);
+            body.intrinsic(if each.key.is_some() { "in pairs" } else { "one by one" }, 1);
             Ok(())
         })
     }
 
-    /// A loop over the top, which does what `turn` emits in each turn.
-    fn turns(&mut self, each: &'t For, turn: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    /// Emits a loop over the top value, with the code of an iteration.
+    fn iterations(&mut self, each: &'t For, iteration: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let end = self.emitter().new_label();
         let names = 1 + u32::from(each.key.is_some());
         let slots = self.emitter().new_slots(names);
         if let Some(key) = each.key {
-            self.place(key, slots);
+            self.set_slot(key, slots);
         }
         let value = slots + names - 1;
-        self.place(each.value, value);
+        self.set_slot(each.value, value);
         let mark = self.emitter().begin_loop(names, slots, end);
         let from = self.emitter().begin_region();
-        turn(self)?;
+        iteration(self)?;
         for (variable, slot) in [(Some(each.value), value), (each.key, slots)] {
             let Some(variable) = variable.and_then(|id| self.file.variable(id)) else { continue };
             self.emitter().end_name(from, &variable.name, slot);

@@ -1,15 +1,15 @@
 //! Maps and lists.
 
-use super::Body;
+use super::body::Body;
 use crate::bytecode::{Claim, Op};
 use crate::compiler::{Constant, Emitter};
 use crate::diagnostics::Result;
 use crate::dialect::cel::syntax::tree::{Expr, Function};
-use crate::dialect::cel::yaml::tree::{Entry, ExpressionId, Item, Map, MapId, NodeId, NodeKind, Run};
+use crate::dialect::cel::yaml::syntax::tree::{Entry, ExpressionId, Item, Map, MapId, NodeId, NodeKind, Run};
 use crate::text::Span;
 use crate::value::yaml::Kind;
 
-/// How many values lie on the stack at once at most; a longer list is gathered.
+/// The maximum number of values on the stack. A longer list is built step by step.
 const AT_ONCE: usize = 256;
 
 impl<'t> Body<'_, 't> {
@@ -21,20 +21,20 @@ impl<'t> Body<'_, 't> {
             self.emitter().end_gather();
             return Ok(());
         }
-        let place = self.emitter_place();
+        let position = self.emitter().place();
         for item in items {
             self.within(*item, |body| body.value(*item))?;
         }
-        self.at(place);
+        self.at(position);
         let count = Span::of(0..items.len()).end;
         let op = if items.iter().any(|item| self.may_be_absent(*item)) { Op::ListSome } else { Op::List };
         self.emitter().op(op, &[count]);
         Ok(())
     }
 
-    /// Adds an item, or all that a loop makes, to the list that is gathered.
+    /// Adds an item, or the items of a loop, to the list under construction.
     pub(super) fn item(&mut self, id: NodeId) -> Result<()> {
-        if let Some(map) = self.map_of(id).filter(|_| self.makes_items(id)) {
+        if let Some(map) = self.file.map_of(id).filter(|_| self.makes_items(id)) {
             return self.splice(map);
         }
         let from = self.emitter().begin_region();
@@ -45,19 +45,12 @@ impl<'t> Body<'_, 't> {
         Ok(())
     }
 
-    pub(super) fn map_of(&self, id: NodeId) -> Option<&'t Map> {
-        match self.file.node(id)?.kind {
-            NodeKind::Map(map) => self.file.map(map),
-            _ => None,
-        }
-    }
-
-    /// Whether a node is a loop that makes items of the list around it.
+    /// Returns `true` for a loop that makes items of the surrounding list.
     fn makes_items(&self, id: NodeId) -> bool {
-        self.map_of(id).and_then(|map| map.each.as_ref()).is_some_and(|each| each.in_list)
+        self.file.map_of(id).and_then(|map| map.each.as_ref()).is_some_and(|each| each.in_list)
     }
 
-    /// Whether the value of a node may be undefined, or an optional.
+    /// Returns `true` if the value of a node can be undefined or an optional.
     pub(super) fn may_be_absent(&self, id: NodeId) -> bool {
         let Some(node) = self.file.node(id) else { return true };
         match &node.kind {
@@ -67,7 +60,7 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    /// Whether the value of an expression is no optional, whatever its names mean.
+    /// Returns `true` if the value of an expression cannot be an optional.
     fn is_there(&self, id: ExpressionId) -> bool {
         let Some(expression) = self.file.expression(id) else { return false };
         match expression.tree.expr(expression.tree.root) {
@@ -80,18 +73,18 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    /// Pushes what a map makes.
+    /// Pushes the value of a map.
     pub(super) fn map(&mut self, id: MapId) -> Result<()> {
         let Some(map) = self.file.map(id) else { return Ok(()) };
-        let place = self.emitter_place();
+        let position = self.emitter().place();
         self.before(map)?;
         let guard = map.condition.as_ref().filter(|condition| condition.then.is_none());
-        let Some(guard) = guard else { return self.content(map, place) };
+        let Some(guard) = guard else { return self.content(map, position) };
         let (absent, end) = (self.emitter().new_label(), self.emitter().new_label());
         self.condition(&guard.condition, guard.span)?;
         self.emitter().jump(Op::JumpUnless, absent);
         let height = self.emitter().height();
-        self.content(map, place)?;
+        self.content(map, position)?;
         self.emitter().jump(Op::Jump, end);
         self.emitter().bind(absent);
         self.emitter().set_height(height);
@@ -100,8 +93,8 @@ impl<'t> Body<'_, 't> {
         Ok(())
     }
 
-    /// Pushes what the keys of a map and the directives that make keys make.
-    fn content(&mut self, map: &'t Map, place: Span) -> Result<()> {
+    /// Pushes the map of the entries, and of the directives that make entries.
+    fn content(&mut self, map: &'t Map, position: Span) -> Result<()> {
         match map.items.as_slice() {
             [Item::Branch] => return self.branch(map),
             [Item::Include] => return self.include(map),
@@ -109,11 +102,11 @@ impl<'t> Body<'_, 't> {
         }
         if let Some(keys) = self.constant_keys(map) {
             let mut absent = false;
-            for entry in entries(map) {
+            for entry in map.entries() {
                 self.within(entry.value, |body| body.value(entry.value))?;
                 absent |= self.may_be_absent(entry.value);
             }
-            self.at(place);
+            self.at(position);
             if absent {
                 self.emitter().map_some(&keys)
             } else {
@@ -136,25 +129,25 @@ impl<'t> Body<'_, 't> {
                 }
             }
         }
-        self.at(place);
+        self.at(position);
         self.emitter().end_entries();
         Ok(())
     }
 
-    pub(super) fn keep_entries(&mut self, claim: Claim, place: Option<Span>) {
-        if let Some(place) = place {
-            self.at(place);
+    pub(super) fn keep_entries(&mut self, claim: Claim, position: Option<Span>) {
+        if let Some(position) = position {
+            self.at(position);
         }
         self.emitter().op(Op::KeepEntries, &[claim as u32]);
     }
 
-    /// Adds an entry to the map that is gathered.
+    /// Adds an entry to the map under construction.
     pub(super) fn entry(&mut self, entry: Entry, claim: Claim) -> Result<()> {
         let Some(key) = self.file.node(entry.key) else { return Ok(()) };
         match &key.kind {
             NodeKind::Scalar(scalar) if matches!(scalar.kind, Kind::Null) => {
                 self.within(entry.value, |body| body.value(entry.value))?;
-                self.core("entry of null", 1);
+                self.intrinsic("entry of null", 1);
                 self.keep_entries(claim, Some(key.span));
                 return Ok(());
             }
@@ -169,33 +162,16 @@ impl<'t> Body<'_, 't> {
         Ok(())
     }
 
-    /// The keys of a map that has nothing but keys, all of them texts that are known; the front end has found that none
-    /// comes twice.
+    /// Returns the keys of a map with only constant string keys. They are distinct, as the front end has checked.
     fn constant_keys(&self, map: &'t Map) -> Option<Vec<&'t str>> {
         if map.items.len() > Emitter::KEYS.min(AT_ONCE) {
             return None;
         }
         map.items
             .iter()
-            .map(|item| if let Item::Entry(entry) = item { self.constant_key(*entry) } else { None })
+            .map(
+                |item| if let Item::Entry(entry) = item { self.file.string(entry.key).map(|key| &**key) } else { None },
+            )
             .collect()
     }
-
-    /// The text of a key that is one.
-    pub(super) fn constant_key(&self, entry: Entry) -> Option<&'t str> {
-        match &self.file.node(entry.key)?.kind {
-            NodeKind::Scalar(scalar) if matches!(scalar.kind, Kind::Str) => Some(&scalar.text),
-            _ => None,
-        }
-    }
-
-    /// Where the code that is emitted now comes from.
-    fn emitter_place(&mut self) -> Span {
-        self.emitter().place()
-    }
-}
-
-/// The keys of a map with their values.
-pub(super) fn entries(map: &Map) -> impl Iterator<Item = Entry> {
-    map.items.iter().filter_map(|item| if let Item::Entry(entry) = item { Some(*entry) } else { None })
 }

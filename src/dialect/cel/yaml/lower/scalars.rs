@@ -1,16 +1,14 @@
-//! Constants, expressions, text with expressions in it.
+//! Constants, and text with expressions.
 
-use super::Body;
-use crate::bytecode::Op;
-use crate::compiler::{Constant, PathSpec, RootSpec};
+use super::body::Body;
+use crate::compiler::Constant;
 use crate::diagnostics::Result;
-use crate::dialect::cel::lower::Outside;
-use crate::dialect::cel::yaml::tree::{NodeId, NodeKind, Part, Run};
+use crate::dialect::cel::yaml::syntax::tree::{NodeId, NodeKind, Part, Run};
 use crate::text::Span;
 use crate::value::yaml::{self, Kind, keeps_spelling};
 
 impl<'t> Body<'_, 't> {
-    /// Pushes the value of a node, undefined where it is not there.
+    /// Pushes the value of a node, undefined if it is missing.
     pub(super) fn value(&mut self, id: NodeId) -> Result<()> {
         let Some(node) = self.file.node(id) else { return Ok(()) };
         self.at(node.span);
@@ -24,12 +22,12 @@ impl<'t> Body<'_, 't> {
         if let Some(tag) = &node.tag {
             self.at(node.span);
             self.emitter().constant(Constant::Str((&**tag).into()));
-            self.core("tagged", 2);
+            self.intrinsic("tagged", 2);
         }
         self.emitter().check_size()
     }
 
-    /// Pushes a constant as it is spelled.
+    /// Pushes a constant with its spelling.
     pub(super) fn scalar(&mut self, scalar: &'t yaml::Node) {
         match scalar.kind {
             Kind::Null | Kind::List(_) | Kind::Map(_) => self.emitter().constant(Constant::Null),
@@ -40,7 +38,7 @@ impl<'t> Body<'_, 't> {
             }
             Kind::Uint(n) => {
                 self.emitter().constant(Constant::Int(n.cast_signed()));
-                self.core("uint", 1);
+                self.intrinsic("uint", 1);
             }
             Kind::Float(n) => {
                 self.emitter().constant(Constant::Float(n));
@@ -50,11 +48,11 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    /// The number on top as it is spelled, where that is not how it is written anyway.
+    /// Attaches the spelling to the number on top, if it differs from the plain form.
     fn spelled(&mut self, scalar: &'t yaml::Node, plain: &str) {
         if &*scalar.text != plain && keeps_spelling(&scalar.text) {
             self.emitter().constant(Constant::Str((&*scalar.text).into()));
-            self.core("spelled", 2);
+            self.intrinsic("spelled", 2);
         }
     }
 
@@ -69,28 +67,11 @@ impl<'t> Body<'_, 't> {
         }
         self.at(span);
         self.emitter().join(Span::of(0..parts.len()).end);
-        let place = |part: &Part| match part {
+        let position = |part: &Part| match part {
             Part::Text(_) => span,
             Part::Expression(id) => file.expression(*id).map_or(span, |expression| expression.span),
         };
-        self.emitter().details(parts.iter().map(place));
+        self.emitter().details(parts.iter().map(position));
         Ok(())
-    }
-
-    /// Pushes what `name` means outside of the file, or undefined; `false` where it cannot mean anything, and nothing is
-    /// pushed.
-    pub(super) fn peek(&mut self, name: &str) -> bool {
-        let root = match super::outside(self.entry, self.params, name) {
-            Outside::Slot(slot) => RootSpec::Slot(slot),
-            Outside::Input => RootSpec::Global(name),
-            Outside::Nowhere(_) => return false,
-        };
-        self.emitter().peek(&PathSpec { name, roots: &[root], segments: &[] });
-        true
-    }
-
-    /// Drops the value on top.
-    pub(super) fn drop(&mut self) {
-        self.emitter().op(Op::Pop, &[]);
     }
 }

@@ -1,85 +1,85 @@
-//! Fields of structs: arguments, or blocks.
+//! Fields of structs: arguments or blocks.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
 
-use super::super::content::Place;
-use super::super::{Attribute, Block, Body, Context, Faults, Schema};
 use super::Error;
 use super::structure::{BodyDeserializer, label_names};
-use super::value::evaluated;
+use super::value::{deserializer, forward_to_value, visit_attributes};
+use crate::dialect::hcl::body::errors::structure;
+use crate::dialect::hcl::body::{Attribute, Block, Body, BodySchema, Context, DiagnosticList, Location};
 use crate::value::{Misfit, Step, Value};
 
-/// What a body holds under a name: an argument, blocks, or, in the JSON syntax, what may be either.
+/// The content of a body with one name: an argument or blocks. In the JSON syntax, a property may be either.
 #[derive(Clone)]
 pub(super) struct Field<'b, 'r> {
     body: &'b Body<'r>,
     name: &'static str,
     context: &'b Context<'r>,
     attribute: Option<Attribute<'r>>,
-    /// Which of the blocks is meant.
+    /// The index of one of the blocks or elements.
     only: Option<usize>,
-    /// How many there are; in the JSON syntax that is known when their labels are.
+    /// The number of blocks. In the JSON syntax, it depends on their labels.
     count: Rc<Cell<usize>>,
-    /// The blocks that were looked for last: the elements of a sequence are all of one kind.
+    /// The blocks of the last search, which all elements of a sequence share.
     last: Rc<RefCell<Rc<Found<'r>>>>,
 }
 
-/// The blocks of a name whose labels are called so, and what is wrong with them.
+/// The blocks with these labels, and their errors.
 #[derive(Default)]
 struct Found<'r> {
     labels: Option<Vec<&'static str>>,
     blocks: Vec<Block<'r>>,
-    faults: Faults,
+    diagnostics: DiagnosticList,
 }
 
 impl<'b, 'r> Field<'b, 'r> {
-    /// The field, where the body holds something under its name.
+    /// Creates the field, if the body has content of its name.
     pub(super) fn new(body: &'b Body<'r>, name: &'static str, context: &'b Context<'r>) -> Option<Self> {
-        let (mut found, _) = body.partial_content(&Schema::new().optional(name), &mut Vec::new());
+        let (mut found, _) = body.partial_content(&BodySchema::new().optional(name), &mut Vec::new());
         let attribute = found.attributes.swap_remove(name);
         let field = Self { body, name, context, attribute, only: None, count: Rc::default(), last: Rc::default() };
         (field.attribute.is_some() || field.blocks() > 0).then_some(field)
     }
 
-    /// Where the argument stands.
-    pub(super) fn place(&self) -> Option<Place<'r>> {
-        self.attribute.as_ref().map(|attribute| attribute.expr.place())
+    /// The location of the argument.
+    pub(super) fn location(&self) -> Option<Location<'r>> {
+        self.attribute.as_ref().map(|attribute| attribute.expr.location())
     }
 
-    /// The blocks whose labels are called so.
+    /// Searches blocks with these labels.
     fn found(&self, labels: Vec<&'static str>) -> Rc<Found<'r>> {
         let mut last = self.last.borrow_mut();
         if last.labels.as_ref() != Some(&labels) {
-            let mut faults = Vec::new();
-            let schema = Schema::new().block(self.name, &labels);
-            let blocks = self.body.partial_content(&schema, &mut faults).0.blocks;
-            *last = Rc::new(Found { labels: Some(labels), blocks, faults });
+            let mut diagnostics = Vec::new();
+            let schema = BodySchema::new().block(self.name, &labels);
+            let blocks = self.body.partial_content(&schema, &mut diagnostics).0.blocks;
+            *last = Rc::new(Found { labels: Some(labels), blocks, diagnostics });
         }
         last.clone()
     }
 
-    /// How many blocks there are, those with wrong labels among them.
+    /// The number of blocks, including those with wrong labels.
     fn blocks(&self) -> usize {
         let found = self.found(Vec::new());
-        found.blocks.len() + found.faults.len()
+        found.blocks.len() + found.diagnostics.len()
     }
 
-    /// Whether it is blocks and nothing else.
+    /// Returns `true` if the content must be blocks.
     fn is_blocks(&self) -> bool {
         self.attribute.is_none()
     }
 
     fn value(&self) -> Result<Value<'r>, Error> {
         let Some(attribute) = &self.attribute else {
-            return Err(de::Error::custom(format!("`{}` is a block, and must be an argument", self.name)));
+            return Err(de::Error::custom(format!("`{}` is a block, but must be an argument", self.name)));
         };
-        let mut faults = Vec::new();
-        let value = attribute.expr.evaluate(self.context, &mut faults);
-        if !faults.is_empty() {
-            return Err(Error::of(faults));
+        let mut diagnostics = Vec::new();
+        let value = attribute.expr.evaluate(self.context, &mut diagnostics);
+        if !diagnostics.is_empty() {
+            return Err(Error::of(diagnostics));
         }
         match (self.only, value.elements()) {
             (Some(at), Some(items)) => Ok(items.get(at).copied().unwrap_or_default()),
@@ -87,7 +87,7 @@ impl<'b, 'r> Field<'b, 'r> {
         }
     }
 
-    /// The block that is meant as a struct with these fields.
+    /// Deserializes the block as a struct with these fields.
     fn block<V: Visitor<'r>>(
         &self,
         name: &'static str,
@@ -95,23 +95,23 @@ impl<'b, 'r> Field<'b, 'r> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         let found = self.found(label_names(fields));
-        if !found.faults.is_empty() {
-            return Err(Error::of(found.faults.clone()));
+        if !found.diagnostics.is_empty() {
+            return Err(Error::of(found.diagnostics.clone()));
         }
         self.count.set(found.blocks.len());
         let block = match (self.only, found.blocks.as_slice()) {
             (Some(at), blocks) => blocks.get(at),
             (None, [_, extra, ..]) => {
                 let summary = format!("Duplicate {} block", self.name);
-                let fault = super::super::structure(summary, "Only one block of this type is allowed.");
-                return Err(Error::one(extra.place().put(fault)));
+                let error = structure(summary, "Only one block of this type is allowed.");
+                return Err(extra.location().label(error).into());
             }
             (None, blocks) => blocks.first(),
         };
         let Some(block) = block else { return Err(de::Error::custom(format!("there is no block `{}`", self.name))) };
         let inner = BodyDeserializer { body: &block.body, labels: &block.labels, context: self.context };
         de::Deserializer::deserialize_struct(inner, name, fields, visitor)
-            .map_err(|error| error.at(Some(block.place())))
+            .map_err(|error| error.at(Some(block.location())))
     }
 }
 
@@ -124,24 +124,18 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        // In the JSON syntax what can be read as blocks is.
-        let could_be = |found: &Found<'_>| !found.blocks.is_empty() && found.faults.is_empty();
-        if self.is_blocks() || could_be(&self.found(label_names(fields))) {
+        // In the JSON syntax, a property that can be blocks is blocks.
+        let can_be_blocks = |found: &Found<'_>| !found.blocks.is_empty() && found.diagnostics.is_empty();
+        if self.is_blocks() || can_be_blocks(&self.found(label_names(fields))) {
             return self.block(name, fields, visitor);
         }
-        evaluated(self.value()?, self.context).deserialize_struct(name, fields, visitor)
+        deserializer(self.value()?, self.context).deserialize_struct(name, fields, visitor)
     }
 
     fn deserialize_seq<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
-        let len = match self.is_blocks() {
-            true => self.blocks(),
-            false => match self.value()?.elements() {
-                Some(items) => items.len(),
-                // An object of the JSON syntax is one block, or one for each label.
-                None => self.blocks(),
-            },
-        };
-        self.count.set(len);
+        let items = if self.is_blocks() { None } else { self.value()?.elements() };
+        // An object of the JSON syntax is one block, or one for each label.
+        self.count.set(items.map_or_else(|| self.blocks(), <[_]>::len));
         visitor.visit_seq(Blocks { field: self, at: 0 })
     }
 
@@ -155,12 +149,12 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
 
     fn deserialize_map<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
         if !self.is_blocks() {
-            return evaluated(self.value()?, self.context).deserialize_map(visitor);
+            return deserializer(self.value()?, self.context).deserialize_map(visitor);
         }
         let found = self.found(Vec::new());
-        match found.blocks.get(self.only.unwrap_or(0)).filter(|_| found.faults.is_empty()) {
-            Some(block) => super::value::attributes(&block.body, self.context, visitor),
-            None => Err(Error::of(found.faults.clone())),
+        match found.blocks.get(self.only.unwrap_or(0)).filter(|_| found.diagnostics.is_empty()) {
+            Some(block) => visit_attributes(&block.body, self.context, visitor),
+            None => Err(Error::of(found.diagnostics.clone())),
         }
     }
 
@@ -168,7 +162,7 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
         if self.is_blocks() {
             return if self.only.is_some() { self.deserialize_map(visitor) } else { self.deserialize_seq(visitor) };
         }
-        evaluated(self.value()?, self.context).deserialize_any(visitor)
+        deserializer(self.value()?, self.context).deserialize_any(visitor)
     }
 
     fn deserialize_enum<V: Visitor<'r>>(
@@ -177,10 +171,10 @@ impl<'r> de::Deserializer<'r> for Field<'_, 'r> {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Error> {
-        evaluated(self.value()?, self.context).deserialize_enum(name, variants, visitor)
+        deserializer(self.value()?, self.context).deserialize_enum(name, variants, visitor)
     }
 
-    super::value::by_value! {
+    forward_to_value! {
         deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_u8 deserialize_u16
         deserialize_u32 deserialize_u64 deserialize_f32 deserialize_f64 deserialize_char deserialize_str
         deserialize_string
@@ -208,7 +202,7 @@ impl<'r> SeqAccess<'r> for Blocks<'_, 'r> {
         let at = self.at;
         self.at += 1;
         let item = seed.deserialize(Field { only: Some(at), ..self.field.clone() });
-        // An error of a block has its place already.
+        // An error of a block already has a location.
         item.map(Some).map_err(|error| error.within(Step::Index(at)))
     }
 }

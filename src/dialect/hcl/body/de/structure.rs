@@ -1,26 +1,26 @@
-//! Structs of bodies.
+//! Bodies as structs.
 
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, MapAccess, Visitor};
 
-use super::super::content::Label;
-use super::super::{Body, Context, Schema};
 use super::Error;
 use super::field::Field;
-use super::value::{attributes, evaluated};
+use super::value::{deserializer, visit_attributes};
+use crate::diagnostics::Diagnostic;
+use crate::dialect::hcl::body::{Body, BodySchema, Context, Label};
 
-/// The name of the field that all further arguments are in.
+/// The name of the field for all other arguments.
 const REST: &str = "...";
 
-/// What the name of a field begins with that is a label.
+/// The prefix of the names of label fields.
 const LABEL: char = '@';
 
-/// What the labels are called of the blocks that a struct with these fields is made of.
+/// Returns the names of the labels of a struct with these fields.
 pub(super) fn label_names(fields: &[&'static str]) -> Vec<&'static str> {
     fields.iter().filter_map(|field| field.strip_prefix(LABEL)).collect()
 }
 
-/// A body, and the labels of the block that it is of.
+/// A body, and the labels of its block.
 pub(super) struct BodyDeserializer<'b, 'r> {
     pub(super) body: &'b Body<'r>,
     pub(super) labels: &'b [Label],
@@ -37,7 +37,7 @@ impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
         visitor: V,
     ) -> Result<V::Value, Error> {
         let Self { body, labels, context } = self;
-        let mut schema = Schema::new();
+        let mut schema = BodySchema::new();
         let mut found = Vec::with_capacity(fields.len());
         let mut names = labels.iter();
         let mut takes_rest = false;
@@ -59,13 +59,13 @@ impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
         let access = Fields { items: found.into_iter(), next: None, context };
         let made = visitor.visit_map(access).map_err(|error| error.at(body.missing_item()))?;
         if !takes_rest {
-            unexpected(body, fields)?;
+            check_unexpected(body, fields)?;
         }
         Ok(made)
     }
 
     fn deserialize_any<V: Visitor<'r>>(self, visitor: V) -> Result<V::Value, Error> {
-        attributes(self.body, self.context, visitor)
+        visit_attributes(self.body, self.context, visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'r>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
@@ -83,21 +83,23 @@ impl<'r> de::Deserializer<'r> for BodyDeserializer<'_, 'r> {
     }
 }
 
-/// Reports what a body holds that no field is for.
-fn unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<(), Error> {
-    let mut schema = Schema::new();
+/// Reports content without a field.
+fn check_unexpected(body: &Body<'_>, fields: &'static [&'static str]) -> Result<(), Error> {
+    let mut schema = BodySchema::new();
     for name in fields.iter().filter(|name| !name.starts_with(LABEL)) {
         schema = schema.optional(*name).block(*name, &[]);
     }
-    let mut faults = Vec::new();
-    body.content(&schema, &mut faults);
-    // Blocks are looked at with their labels elsewhere.
-    faults
-        .retain(|fault| !fault.message.starts_with("Extraneous label") && !fault.message.starts_with("Incorrect JSON"));
-    if faults.is_empty() { Ok(()) } else { Err(Error::of(faults)) }
+    let mut diagnostics = Vec::new();
+    body.content(&schema, &mut diagnostics);
+    // The fields of blocks check their labels.
+    let of_labels = |error: &Diagnostic| {
+        error.message.starts_with("Extraneous label") || error.message.starts_with("Incorrect JSON")
+    };
+    diagnostics.retain(|error| !of_labels(error));
+    if diagnostics.is_empty() { Ok(()) } else { Err(Error::of(diagnostics)) }
 }
 
-/// What a field holds.
+/// The content of a field.
 enum Item<'b, 'r> {
     Label(&'b Label),
     Field(Field<'b, 'r>),
@@ -123,11 +125,11 @@ impl<'b, 'r, I: Iterator<Item = (&'static str, Item<'b, 'r>)>> MapAccess<'r> for
     fn next_value_seed<V: DeserializeSeed<'r>>(&mut self, seed: V) -> Result<V::Value, Error> {
         match self.next.take() {
             Some(Item::Label(label)) => {
-                seed.deserialize(evaluated(self.context.arena().text(&label.text), self.context))
+                seed.deserialize(deserializer(self.context.arena().text(&label.text), self.context))
             }
             Some(Item::Field(field)) => {
-                let place = field.place();
-                seed.deserialize(field).map_err(|error| error.at(place))
+                let location = field.location();
+                seed.deserialize(field).map_err(|error| error.at(location))
             }
             Some(Item::Rest(body)) => seed.deserialize(BodyDeserializer { body, labels: &[], context: self.context }),
             None => Err(de::Error::custom("there is no value")),

@@ -1,16 +1,15 @@
-//! Numbers as verbs show them.
+//! Verbs of numbers.
 
-use super::Verb;
+use super::verb::Verb;
 use crate::dialect::hcl::values::{Fault, Outcome};
 use crate::function::Cx;
 use crate::stdlib::bignum::Layout;
 use crate::value::BigNum;
 
-/// A number as the letter of a verb says.
-pub(super) fn shown(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum) -> Outcome<String> {
+pub(super) fn format_number(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum) -> Outcome<String> {
     cx.spend(number.digit_steps())?;
     cx.charge(number.text_len())?;
-    match verb.mode {
+    match verb.letter {
         'b' => whole(cx, verb, number, 2, "0b"),
         'd' => whole(cx, verb, number, 10, ""),
         'o' => whole(cx, verb, number, 8, "0"),
@@ -20,7 +19,7 @@ pub(super) fn shown(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum) -> Outcome<St
     }
 }
 
-/// The sign of a text that may begin with one, by the flags, and the rest.
+/// Splits the sign off a number's text and replaces it as the flags say.
 fn signed<'t>(verb: &Verb<'_>, text: &'t str) -> (&'static str, &'t str) {
     let plain = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = match () {
@@ -36,7 +35,7 @@ fn signed<'t>(verb: &Verb<'_>, text: &'t str) -> (&'static str, &'t str) {
 fn whole(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum, base: u32, prefix: &str) -> Outcome<String> {
     let text = number.whole_text(base).ok_or_else(|| Fault::wrong("a whole number is required"))?;
     let (sign, digits) = signed(verb, &text);
-    let digits = if verb.mode == 'X' { digits.to_ascii_uppercase() } else { digits.to_owned() };
+    let digits = if verb.letter == 'X' { digits.to_ascii_uppercase() } else { digits.to_owned() };
     let prefix = if verb.sharp { prefix } else { "" };
     if verb.precision == Some(0) && digits == "0" {
         return Ok(String::new());
@@ -56,8 +55,8 @@ fn whole(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum, base: u32, prefix: &str)
 }
 
 fn float(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum) -> Outcome<String> {
-    let general = matches!(verb.mode, 'g' | 'G');
-    let layout = match verb.mode {
+    let general = matches!(verb.letter, 'g' | 'G');
+    let layout = match verb.letter {
         'f' => Layout::Fixed,
         'e' | 'E' => Layout::Exponent,
         _ => Layout::General,
@@ -65,11 +64,10 @@ fn float(cx: &Cx<'_>, verb: &Verb<'_>, number: &BigNum) -> Outcome<String> {
     let digits = verb.precision.or(if general { None } else { Some(6) });
     cx.charge(digits.unwrap_or(0))?;
     let mut text = number.format(layout, digits);
-    if matches!(verb.mode, 'E' | 'G') {
+    if matches!(verb.letter, 'E' | 'G') {
         text = text.replace('e', "E");
     }
     let (sign, digits) = signed(verb, &text);
-    // An infinity keeps its sign where nothing else is asked for.
     let missing = verb.width.unwrap_or(0).saturating_sub(sign.len() + digits.len());
     cx.charge(missing)?;
     Ok(match () {

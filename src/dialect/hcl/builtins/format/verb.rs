@@ -1,9 +1,9 @@
-//! The parts of a format: text, and verbs.
+//! Parsing of format strings.
 
-/// A part of a format.
+/// A part of a format string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece<'f> {
-    /// Text that stands for itself.
+    /// Literal text.
     Text(&'f str),
     /// The place of a value.
     Verb(Verb<'f>),
@@ -12,31 +12,30 @@ pub(super) enum Piece<'f> {
 /// The place of a value: `%`, flags, width, precision, argument, letter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Verb<'f> {
-    /// As it is written.
+    /// Source text of the verb.
     pub(super) raw: &'f str,
-    /// Where in the format, in bytes.
+    /// Byte offset in the format string.
     pub(super) offset: usize,
-    /// Which argument, counted from 1.
+    /// Number of the argument, from 1.
     pub(super) argument: usize,
-    /// The letter.
-    pub(super) mode: char,
-    /// `0`: zeros in front instead of spaces.
+    pub(super) letter: char,
+    /// `0`: pad with zeros.
     pub(super) zero: bool,
-    /// `#`: the other form.
+    /// `#`: alternate form.
     pub(super) sharp: bool,
-    /// `+`: a sign always.
+    /// `+`: always write the sign.
     pub(super) plus: bool,
-    /// `-`: to the left.
+    /// `-`: align to the left.
     pub(super) minus: bool,
-    /// A space where a sign would be.
+    /// Space: write a space in place of `+`.
     pub(super) space: bool,
-    /// The least number of characters.
+    /// Minimum number of characters.
     pub(super) width: Option<usize>,
-    /// The number behind the point.
+    /// Number after the point.
     pub(super) precision: Option<usize>,
 }
 
-/// The parts of a format, one after the other; after an error there are no more.
+/// Iterator over the parts of a format string. An error is the last item.
 pub(super) struct Pieces<'f> {
     format: &'f str,
     at: usize,
@@ -52,14 +51,14 @@ impl<'f> Pieces<'f> {
         self.format.get(self.at..).unwrap_or("")
     }
 
-    /// Goes over `c`, if it is next.
+    /// Skips `c`, if it is next.
     fn eat(&mut self, c: char) -> bool {
         let is_next = self.rest().starts_with(c);
         self.at += if is_next { c.len_utf8() } else { 0 };
         is_next
     }
 
-    /// Digits as a number; one that is too large is the largest.
+    /// Parses digits. A number that is too large becomes the largest one.
     fn number(&mut self) -> Option<usize> {
         let rest = self.rest();
         let len = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -68,19 +67,19 @@ impl<'f> Pieces<'f> {
         Some(digits.parse().unwrap_or(usize::MAX))
     }
 
-    /// A number that begins with no 0.
+    /// Parses a number without a leading 0.
     fn positive(&mut self) -> Option<usize> {
         if self.rest().starts_with('0') { None } else { self.number() }
     }
 
     fn unexpected<T>(&self) -> Result<T, String> {
         Err(match self.rest().chars().next() {
-            Some(c) => format!("`{c}` at {} is no part of a verb", self.at),
+            Some(c) => format!("`{c}` at {} is not valid in a verb", self.at),
             None => "the format ends inside a verb".to_owned(),
         })
     }
 
-    /// The verb that begins here.
+    /// Parses the verb at the current `%`.
     fn verb(&mut self) -> Result<Verb<'f>, String> {
         let offset = self.at;
         self.at += 1;
@@ -112,7 +111,7 @@ impl<'f> Pieces<'f> {
             }
         }
         match self.rest().chars().next().filter(char::is_ascii_alphabetic) {
-            Some(mode) => verb.mode = mode,
+            Some(letter) => verb.letter = letter,
             None => return self.unexpected(),
         }
         self.at += 1;

@@ -1,8 +1,8 @@
 //! Items of bodies: attributes, and blocks from their header to their closing brace.
 
-use hashbrown::HashMap;
+use hashbrown::hash_map::{Entry, HashMap};
 
-use super::{Build, Faulty};
+use super::Build;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::hcl::syntax::tree::{Attribute, Block, Body, BodyId, ExprId, Label};
 use crate::text::Span;
@@ -12,35 +12,51 @@ use crate::text::Span;
 pub struct Header {
     /// Its type.
     pub name: Span,
-    /// Where its labels begin on the stack of labels.
+    /// The beginning of its labels on their stack.
     pub labels: usize,
     /// The brace.
     pub open: Span,
 }
 
+/// `name = value`
+#[derive(Debug, Clone, Copy)]
+pub struct Argument {
+    /// The name.
+    pub name: Span,
+    /// The equals sign.
+    pub equals: Span,
+    /// The value.
+    pub value: ExprId,
+    /// The end of the value.
+    pub end: u32,
+}
+
 /// A body that is being read.
 #[derive(Debug)]
 pub(in crate::dialect::hcl::syntax) struct OpenBody<'a> {
-    pub id: BodyId,
+    id: BodyId,
     /// The block without its end; the body of a file has none.
-    pub block: Option<Block>,
-    /// Where its attributes are set, once there are many.
+    block: Option<Block>,
+    /// The places of its attributes' names.
     names: HashMap<&'a str, Span>,
 }
 
-/// From so many attributes on they are looked up by a table.
-const MANY: usize = 8;
-
 impl<'a> Build<'a> {
-    /// Opens a body; `block` is what it will belong to.
-    pub(in crate::dialect::hcl::syntax) fn open_body(&mut self, block: Option<Block>) -> BodyId {
-        let id = block.as_ref().map_or_else(|| self.new_body(), |block| block.body);
-        self.bodies.push(OpenBody { id, block, names: HashMap::new() });
-        id
+    /// Opens the body of a file, unless it is open.
+    pub fn open_file(&mut self) {
+        if self.bodies.is_empty() {
+            self.open_body(None);
+        }
     }
 
-    /// A body that belongs to nothing yet.
-    pub(in crate::dialect::hcl::syntax) fn new_body(&mut self) -> BodyId {
+    /// Opens a body of a file or of `block`.
+    fn open_body(&mut self, block: Option<Block>) {
+        let id = block.as_ref().map_or_else(|| self.new_body(), |block| block.body);
+        self.bodies.push(OpenBody { id, block, names: HashMap::new() });
+    }
+
+    /// An empty body.
+    fn new_body(&mut self) -> BodyId {
         let id = BodyId(Span::of(0..self.tree.bodies.len()).end);
         self.tree.bodies.push(Body::default());
         id
@@ -50,49 +66,27 @@ impl<'a> Build<'a> {
         self.tree.bodies.get_mut(id.0 as usize)
     }
 
-    /// `name = value`
-    ///
-    /// # Errors
-    /// [`Faulty`]
-    pub fn attribute(&mut self, name: Span, equals: Span, value: ExprId, end: u32) -> Result<(), Faulty> {
-        self.sound(())?;
-        self.set(name, equals, value, end);
-        self.done = Some(end);
-        Ok(())
-    }
-
-    /// Adds an attribute to the innermost body, unless it has one of this name.
-    pub(in crate::dialect::hcl::syntax) fn set(&mut self, name: Span, equals: Span, value: ExprId, end: u32) {
-        let key = self.slice(name);
-        let attribute = self.attribute_of(name, equals, value, end);
+    /// `name = value`: adds an attribute to the innermost body, unless it has one of this name.
+    pub fn attribute(&mut self, argument: Argument) {
+        let key = self.slice(argument.name);
+        let attribute = self.attribute_of(argument);
         let Some(open) = self.bodies.last_mut() else { return };
-        let Some(body) = self.tree.bodies.get_mut(open.id.0 as usize) else { return };
-        let place =
-            |span: Span| span.start.saturating_sub(self.origin.start)..span.end.saturating_sub(self.origin.start);
-        let text_at = |span: Span| {
-            let range = place(span);
-            self.text.get(range.start as usize..range.end as usize).unwrap_or("")
-        };
-        if body.attributes.len() == MANY {
-            open.names = body.attributes.iter().map(|set| (text_at(set.name_span), set.name_span)).collect();
-        }
-        let before = if body.attributes.len() < MANY {
-            body.attributes.iter().map(|set| set.name_span).find(|&span| text_at(span) == key)
-        } else {
-            open.names.get(key).copied()
-        };
-        match before {
-            Some(before) => self.redefined(key, attribute.name_span, before),
-            None => {
-                body.attributes.push(attribute);
-                if body.attributes.len() > MANY {
-                    open.names.insert(key, attribute.name_span);
+        match open.names.entry(key) {
+            Entry::Occupied(before) => {
+                let before = *before.get();
+                self.redefined(key, attribute.name_span, before);
+            }
+            Entry::Vacant(name) => {
+                name.insert(attribute.name_span);
+                let id = open.id;
+                if let Some(body) = self.body(id) {
+                    body.attributes.push(attribute);
                 }
             }
         }
     }
 
-    fn attribute_of(&self, name: Span, equals: Span, value: ExprId, end: u32) -> Attribute {
+    fn attribute_of(&self, Argument { name, equals, value, end }: Argument) -> Attribute {
         Attribute {
             name: self.str(name),
             name_span: self.place(name),
@@ -103,9 +97,6 @@ impl<'a> Build<'a> {
     }
 
     fn redefined(&mut self, name: &str, span: Span, before: Span) {
-        if self.diagnostics.len() >= self.most {
-            return;
-        }
         let source = self.tree.source();
         let detail = format!(
             "`{name}` was set at {} already; each argument may be set only once.",
@@ -115,7 +106,7 @@ impl<'a> Build<'a> {
             .at(source, span, "")
             .at(source, before, "first set here")
             .with_detail(detail);
-        self.diagnostics.push(diagnostic);
+        self.reports.push(diagnostic);
     }
 
     // Blocks
@@ -132,7 +123,7 @@ impl<'a> Build<'a> {
         self.labels.push(Label { text, span: self.place(span) });
     }
 
-    pub(in crate::dialect::hcl::syntax) fn block_of(&mut self, header: Header, close: Span) -> Block {
+    fn block_of(&mut self, header: Header, close: Span) -> Block {
         Block {
             name: self.str(header.name),
             name_span: self.place(header.name),
@@ -143,100 +134,55 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// `type "label" {` with a line's end.
-    ///
-    /// # Errors
-    /// [`Faulty`]
-    pub fn open_block(&mut self, header: Header) -> Result<(), Faulty> {
-        self.sound(())?;
-        self.begin_block(header);
-        self.done = Some(header.open.end);
-        if self.too_deep.is_some() { Err(Faulty) } else { Ok(()) }
-    }
-
-    /// Opens the body of a block, unless that is one too many.
-    pub(in crate::dialect::hcl::syntax) fn begin_block(&mut self, header: Header) {
-        if self.bodies.len() > self.nesting {
-            self.too_deep = Some((header.open, self.nesting as u64));
-            return;
-        }
+    /// `type "label" {` with a line end.
+    pub fn open_block(&mut self, header: Header) {
         let block = self.block_of(header, header.open);
         self.open_body(Some(block));
     }
 
-    /// `type "label" {}`
-    ///
-    /// # Errors
-    /// [`Faulty`]
-    pub fn empty_block(&mut self, header: Header, close: Span) -> Result<(), Faulty> {
-        self.sound(())?;
+    /// `type "label" {}`, or `type "label" { name = value }`.
+    pub fn short_block(&mut self, header: Header, argument: Option<Argument>, close: Span) {
         let block = self.block_of(header, close);
-        let span = self.place(header.open.to(close));
-        self.finish_block(block, span, span.end);
-        self.done = Some(close.end);
-        Ok(())
+        let mut span = self.place(header.open.to(close));
+        if let Some(argument) = argument {
+            let attribute = self.attribute_of(argument);
+            span = attribute.span;
+            if let Some(body) = self.body(block.body) {
+                body.attributes.push(attribute);
+            }
+        }
+        self.finish_block(block, span, Span::new(span.end, span.end));
     }
 
-    /// `type "label" { name = value }`
-    ///
-    /// # Errors
-    /// [`Faulty`]
-    pub fn short_block(
-        &mut self,
-        header: Header,
-        (name, equals, value, end): (Span, Span, ExprId, u32),
-        close: Span,
-    ) -> Result<(), Faulty> {
-        self.sound(())?;
+    /// A block on one line without its argument.
+    pub fn broken_block(&mut self, header: Header, close: Span) {
         let block = self.block_of(header, close);
-        self.finish_short(block, (name, equals, value, end));
-        self.done = Some(close.end);
-        Ok(())
+        let close = block.close;
+        self.finish_block(block, self.place(header.open).to(close), close);
     }
 
-    /// A block whose only argument stands on its line.
-    pub(in crate::dialect::hcl::syntax) fn finish_short(
-        &mut self,
-        block: Block,
-        (name, equals, value, end): (Span, Span, ExprId, u32),
-    ) {
-        let attribute = self.attribute_of(name, equals, value, end);
-        if let Some(body) = self.body(block.body) {
-            body.attributes.push(attribute);
-        }
-        self.finish_block(block, attribute.span, attribute.span.end);
+    /// A name with labels from `labels` on, and no brace. A name alone leaves nothing.
+    pub fn broken_header(&mut self, name: Span, labels: usize) {
+        let Some(last) = self.labels.get(labels..).and_then(<[_]>::last).map(|label| label.span) else { return };
+        let mut block = self.block_of(Header { name, labels, open: name }, name);
+        let place = block.open;
+        block.close = last;
+        self.finish_block(block, place, place);
     }
 
-    /// `}`
-    ///
-    /// # Errors
-    /// [`Faulty`] where no block is open.
-    pub fn close_block(&mut self, close: Span) -> Result<(), Faulty> {
-        if self.bodies.len() < 2 {
-            return Err(Faulty);
-        }
-        let close = self.place(close);
-        self.end_block(close, close);
-        self.done = Some(close.end - self.origin.start);
-        Ok(())
-    }
-
-    /// Ends the innermost block: its body ends with `end`, the block itself with `close`.
-    pub(in crate::dialect::hcl::syntax) fn end_block(&mut self, end: Span, close: Span) {
-        if let Some(OpenBody { block: Some(mut block), .. }) = self.bodies.pop() {
-            block.close = close;
-            let span = Span::new(block.open.start, end.end);
-            self.finish_block(block, span, end.end);
+    /// `}`: the body of the innermost block ends at `end`, the block itself at `close`.
+    pub fn close_block(&mut self, end: Span, close: Span) {
+        let inner = self.bodies.pop_if(|open| open.block.is_some());
+        if let Some(OpenBody { block: Some(mut block), .. }) = inner {
+            block.close = self.place(close);
+            let end = self.place(end).end;
+            let span = Span::new(block.open.start, end);
+            self.finish_block(block, span, Span::new(end, end));
         }
     }
 
-    fn finish_block(&mut self, block: Block, span: Span, end: u32) {
-        self.finish_placeholder(block, span, Span::new(end, end));
-    }
-
-    /// Says where the body of a block stands and adds the block to the innermost body. For a body that could not be read
-    /// the places are what is left of it.
-    pub(in crate::dialect::hcl::syntax) fn finish_placeholder(&mut self, block: Block, span: Span, end: Span) {
+    /// Adds a block to the innermost body. Its own body stands at `span` and ends at `end`.
+    fn finish_block(&mut self, block: Block, span: Span, end: Span) {
         if let Some(body) = self.body(block.body) {
             (body.span, body.end) = (span, end);
         }
@@ -246,11 +192,11 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Says where the file's body ends.
-    pub(in crate::dialect::hcl::syntax) fn end_file(&mut self, end: Span) {
+    /// Ends the file's body at `end`, unless it has ended.
+    pub fn close_file(&mut self, end: Span) {
         let (end, start) = (self.place(end), self.place(self.file).start);
-        self.bodies.truncate(1);
-        let id = self.bodies.pop().map_or(BodyId(0), |open| open.id);
+        let Some(id) = self.bodies.first().map(|open| open.id) else { return };
+        self.bodies.clear();
         if let Some(body) = self.body(id) {
             (body.span, body.end) = (Span::new(start, end.end), Span::new(end.end, end.end));
         }

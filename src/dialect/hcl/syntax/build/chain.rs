@@ -1,26 +1,29 @@
 //! Steps behind an operand: attributes, indexes and splats, read from left to right.
 //!
-//! A splat takes the steps behind it as what it makes of each element: those of `.*` up to the next bracket, those of
-//! `[*]` all. Until they end, the splat waits and the steps apply to an [`Expr::Item`].
+//! The steps behind a splat apply to each element, an [`Expr::Item`]: those behind `.*` up to the next bracket, those
+//! behind `[*]` all. Until they end, the splat is open.
 
 use super::Build;
 use crate::dialect::hcl::syntax::tree::{Expr, ExprId, Run, Step, StepKind};
 use crate::text::Span;
 
+/// The summary for a dot with no name behind it.
+pub const MISSING_ATTRIBUTE: &str = "Invalid attribute name";
+
 /// An operand with the steps behind it so far.
 #[derive(Debug, Clone, Copy)]
 pub struct Chain {
-    /// What the next step applies to.
+    /// The operand of the next step.
     expr: ExprId,
-    /// Where the operand begins, or the marker of the innermost `[*]`.
+    /// The start of the operand, or of the marker of the innermost `[*]`.
     from: u32,
-    /// How many splats wait.
-    waiting: u32,
-    /// Whether the innermost of them is a `.*`.
+    /// The number of open splats.
+    open: u32,
+    /// Whether the innermost one is a `.*`.
     attributes: bool,
 }
 
-/// A splat that waits for the end of its steps.
+/// An open splat.
 #[derive(Debug)]
 pub(super) struct Splat {
     source: ExprId,
@@ -28,21 +31,14 @@ pub(super) struct Splat {
     from: u32,
 }
 
-impl Chain {
-    /// How many splats wait for the end of their steps.
-    pub(in crate::dialect::hcl::syntax) fn waiting(self) -> usize {
-        self.waiting as usize
-    }
-}
-
 impl Build<'_> {
     pub(super) fn no_steps(&self) -> Run {
-        super::run(self.tree.steps.len(), self.tree.steps.len())
+        super::actions::run(self.tree.steps.len(), self.tree.steps.len())
     }
 
     /// An operand alone.
     pub fn chain(&mut self, operand: ExprId) -> Chain {
-        Chain { expr: operand, from: self.tree.span(operand).start, waiting: 0, attributes: false }
+        Chain { expr: operand, from: self.tree.span(operand).start, open: 0, attributes: false }
     }
 
     /// `.name`, whose dot stands at `start`.
@@ -51,14 +47,13 @@ impl Build<'_> {
         self.step(chain, kind, Span::new(start, name.end))
     }
 
-    /// `.0`, whose dot stands at `start`. `.0.1` would be the fraction 0.1.
+    /// `.0`, whose dot stands at `start`.
     pub fn legacy_index(&mut self, chain: Chain, start: u32, number: Span) -> Chain {
-        self.faulty |= self.slice(number).contains('.') || !super::text::is_number(self.slice(number));
         let kind = StepKind::Number(self.str(number));
         self.step(chain, kind, Span::new(start, number.end))
     }
 
-    /// `[key]`: a step where the key is a literal number or text.
+    /// `[key]`: a step if the key is a literal number or text.
     pub fn index(&mut self, chain: Chain, key: ExprId, brackets: Span) -> Chain {
         let chain = self.end_attributes(chain);
         let literal = match self.tree.expr(key) {
@@ -86,6 +81,7 @@ impl Build<'_> {
         let end = Span::of(0..self.tree.steps.len()).end;
         if let Some(node) = self.tree.nodes.get_mut(chain.expr.0 as usize)
             && let Expr::Traversal { steps, .. } | Expr::Relative { steps, .. } = &mut node.expr
+            && steps.end + 1 == end
         {
             steps.end = end;
             node.span.end = span.end;
@@ -100,7 +96,6 @@ impl Build<'_> {
 
     /// `.*`
     pub fn attribute_splat(&mut self, chain: Chain, marker: Span) -> Chain {
-        self.faulty |= chain.attributes;
         self.splat(chain, marker, true)
     }
 
@@ -114,25 +109,20 @@ impl Build<'_> {
         let marker = self.place(marker);
         self.splats.push(Splat { source: chain.expr, marker, from: chain.from });
         let from = if attributes { chain.from } else { marker.start };
-        Chain { expr: self.node(Expr::Item, marker), from, waiting: chain.waiting + 1, attributes }
+        Chain { expr: self.node(Expr::Item, marker), from, open: chain.open + 1, attributes }
     }
 
-    /// Ends the innermost splat where it is a `.*`.
-    pub(in crate::dialect::hcl::syntax) fn end_attributes(&mut self, chain: Chain) -> Chain {
+    /// Ends the innermost splat if it is a `.*`.
+    fn end_attributes(&mut self, chain: Chain) -> Chain {
         if chain.attributes { self.end_splat(chain) } else { chain }
     }
 
-    /// A step that could not be read, up to `end`, with all before it: something else had to stand at `at`.
-    pub(in crate::dialect::hcl::syntax) fn broken_step(
-        &mut self,
-        chain: Chain,
-        end: u32,
-        at: Span,
-        summary: &'static str,
-    ) -> Chain {
+    /// A dot that ends at `end` with no name behind it: nothing is left of the chain.
+    pub fn broken_step(&mut self, chain: Chain, end: u32, found: Span) -> Chain {
+        let chain = self.end_attributes(chain);
         let span = Span::new(chain.from, end + self.origin.start);
         let expr = self.node(Expr::Invalid, span);
-        self.tree.add_broken(expr, self.place(at), summary);
+        self.tree.add_broken(expr, self.place(found), MISSING_ATTRIBUTE);
         Chain { expr, ..chain }
     }
 
@@ -141,12 +131,12 @@ impl Build<'_> {
         let each = chain.expr;
         let span = Span::new(splat.from, self.tree.span(each).end);
         let expr = self.node(Expr::Splat { source: splat.source, each, marker: splat.marker }, span);
-        Chain { expr, from: splat.from, waiting: chain.waiting - 1, attributes: false }
+        Chain { expr, from: splat.from, open: chain.open - 1, attributes: false }
     }
 
     /// An operand with all its steps.
     pub fn finish(&mut self, mut chain: Chain) -> ExprId {
-        while chain.waiting > 0 {
+        while chain.open > 0 {
             chain = self.end_splat(chain);
         }
         chain.expr

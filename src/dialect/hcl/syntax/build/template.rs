@@ -9,7 +9,7 @@ use crate::text::Span;
 #[derive(Debug, Clone, Copy)]
 pub struct Part {
     pub(super) kind: PartKind,
-    /// Its place in the source; a sequence has its braces.
+    /// Its place in the source, with the braces of a sequence.
     pub(super) span: Span,
     /// Whether it is a sequence that strips the text before it.
     left: bool,
@@ -17,9 +17,9 @@ pub struct Part {
     right: bool,
 }
 
-/// What a part of a template is.
+/// The kind of a part of a template.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum PartKind {
+pub enum PartKind {
     /// Literal text, decoded.
     Text(Str),
     /// `${ … }`
@@ -36,78 +36,12 @@ pub(super) enum PartKind {
     EndFor,
 }
 
-/// A directive of a template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::dialect::hcl::syntax) enum Directive {
-    If,
-    Else,
-    EndIf,
-    For,
-    EndFor,
-}
-
-impl Directive {
-    /// How it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            Directive::If => "if",
-            Directive::Else => "else",
-            Directive::EndIf => "endif",
-            Directive::For => "for",
-            Directive::EndFor => "endfor",
-        }
-    }
-}
-
-impl PartKind {
-    fn directive(self) -> Option<Directive> {
-        match self {
-            PartKind::Text(_) | PartKind::Value(_) => None,
-            PartKind::If(_) => Some(Directive::If),
-            PartKind::For(..) => Some(Directive::For),
-            PartKind::Else => Some(Directive::Else),
-            PartKind::EndIf => Some(Directive::EndIf),
-            PartKind::EndFor => Some(Directive::EndFor),
-        }
-    }
-}
-
-/// A directive that has no counterpart: where that is noticed, what stands there (nothing at the template's end), and
-/// the directive that is open there.
-pub(in crate::dialect::hcl::syntax) type Unbalanced = (Span, Option<Directive>, Option<Directive>);
-
-/// The directives without a counterpart in a template that ends at `end`.
-pub(in crate::dialect::hcl::syntax) fn unbalanced(
-    directives: impl Iterator<Item = (Directive, Span)>,
-    end: Span,
-) -> Vec<Unbalanced> {
-    let (mut found, mut open) = (Vec::new(), Vec::new());
-    for (directive, span) in directives {
-        match (directive, open.last().copied()) {
-            (Directive::If | Directive::For, _) => open.push((directive, true)),
-            (Directive::Else, Some((Directive::If, true))) => {
-                open.pop();
-                open.push((Directive::If, false));
-            }
-            (Directive::EndIf, Some((Directive::If, _))) | (Directive::EndFor, Some((Directive::For, _))) => {
-                open.pop();
-            }
-            (_, around) => {
-                open.pop();
-                found.push((span, Some(directive), around.map(|(around, _)| around)));
-            }
-        }
-    }
-    found.extend(open.into_iter().rev().map(|(around, _)| (end, None, Some(around))));
-    found
-}
-
-/// A directive whose end is still to come.
+/// An open directive.
 struct Frame {
     open: Part,
-    /// Where what is in it begins on the stack of elements.
+    /// The beginning of its content on the stack of elements.
     content: usize,
-    /// What is in front of `else`.
+    /// The content in front of `else`.
     then: Option<ExprId>,
 }
 
@@ -119,67 +53,41 @@ impl Build<'_> {
     }
 
     /// A sequence that begins with `open`, where only text may stand.
-    pub(in crate::dialect::hcl::syntax) fn placeholder_text(&mut self, open: Span) {
+    pub fn placeholder_text(&mut self, open: Span) {
         let sign = self.slice(open).get(..1).unwrap_or("$");
         let text = self.tree.pooled(&format!("{sign}{{ ... }}"));
         self.parts.push(Part { kind: PartKind::Text(text), span: self.place(open), left: false, right: false });
     }
 
-    /// `${ value }`
-    pub fn interpolation(&mut self, open: Span, value: ExprId, close: Span) {
-        self.sequence(PartKind::Value(value), open, close);
-    }
-
-    /// `%{ if condition }`
-    pub fn if_directive(&mut self, open: Span, condition: ExprId, close: Span) {
-        self.sequence(PartKind::If(condition), open, close);
-    }
-
-    /// `%{ else }`
-    pub fn else_directive(&mut self, open: Span, close: Span) {
-        self.sequence(PartKind::Else, open, close);
-    }
-
-    /// `%{ endif }`
-    pub fn endif_directive(&mut self, open: Span, close: Span) {
-        self.sequence(PartKind::EndIf, open, close);
-    }
-
-    /// `%{ for names in collection }`
-    pub fn for_directive(&mut self, open: Span, names: ForNames, collection: ExprId, close: Span) {
-        self.sequence(PartKind::For(names, collection), open, close);
-    }
-
-    /// `%{ endfor }`
-    pub fn endfor_directive(&mut self, open: Span, close: Span) {
-        self.sequence(PartKind::EndFor, open, close);
-    }
-
-    fn sequence(&mut self, kind: PartKind, open: Span, close: Span) {
-        // `${~` and `~}` are longer than `${` and `}`.
-        let (left, right) = (open.end - open.start > 2, close.end - close.start > 1);
+    /// `${ … }` or `%{ … }`
+    pub fn sequence(&mut self, kind: PartKind, open: Span, close: Span) {
+        let (left, right) = (self.slice(open).ends_with('~'), self.slice(close).starts_with('~'));
         self.parts.push(Part { kind, span: self.place(open.to(close)), left, right });
     }
 
-    /// `" … "`
-    pub fn quoted(&mut self, list: usize, span: Span) -> ExprId {
-        self.template(list, false, self.place(span))
-    }
-
-    /// `<<EOT … EOT`, or `<<-EOT`, which takes the indentation away.
-    pub fn heredoc(&mut self, list: usize, span: Span) -> ExprId {
-        let flush = self.slice(span).starts_with("<<-");
-        self.template(list, flush, self.place(span))
+    /// `" … "`, or a heredoc. `<<-` removes the indentation.
+    pub fn template(&mut self, list: usize, span: Span) -> ExprId {
+        self.strip(list);
+        if self.slice(span).starts_with("<<-") {
+            self.flush(list);
+        }
+        self.stripped_template(list, self.place(span))
     }
 
     /// A template that is a text of its own.
     pub fn template_file(&mut self, list: usize) -> ExprId {
-        let span = self.place(self.file);
-        self.template(list, false, span)
+        self.strip(list);
+        self.stripped_template(list, self.place(self.file))
     }
 
-    /// The text of the parts from `list` on, which hold nothing else, not normalised; `empty` where there is none.
-    pub(in crate::dialect::hcl::syntax) fn literal_text(&mut self, list: usize, empty: Span) -> Str {
+    /// A template whose directives do not match: its parts from `list` on are dropped.
+    pub fn broken_template(&mut self, list: usize, span: Span) -> ExprId {
+        self.parts.truncate(list);
+        self.invalid(span)
+    }
+
+    /// The text of the parts from `list` on, which hold nothing else. It is not normalised. Without parts, it is `empty`.
+    pub(super) fn literal_text(&mut self, list: usize, empty: Span) -> Str {
         let mut text = self.str(empty);
         for at in list..self.parts.len() {
             if let Some(Part { kind: PartKind::Text(next), .. }) = self.parts.get(at).copied() {
@@ -190,24 +98,10 @@ impl Build<'_> {
         text
     }
 
-    fn template(&mut self, list: usize, flush: bool, span: Span) -> ExprId {
-        self.strip(list);
-        if flush {
-            self.flush(list);
-        }
-        let (mut only, mut directives) = (None, false);
-        for (at, part) in self.parts.get(list..).unwrap_or(&[]).iter().enumerate() {
-            only = (at == 0).then_some(part.kind);
-            directives |= part.kind.directive().is_some();
-        }
-        if let Some(PartKind::Value(value)) = only {
+    fn stripped_template(&mut self, list: usize, span: Span) -> ExprId {
+        if let Some(&[Part { kind: PartKind::Value(value), .. }]) = self.parts.get(list..) {
             self.parts.truncate(list);
             return self.node(Expr::Wrapped(value), span);
-        }
-        if directives && !self.is_balanced(list) {
-            self.faulty = true;
-            self.parts.truncate(list);
-            return self.node(Expr::Invalid, span);
         }
         let content = self.list.len();
         self.assemble(list);
@@ -217,12 +111,6 @@ impl Build<'_> {
         self.parts.truncate(list);
         let parts = self.ids(content);
         self.node(Expr::Template(parts), span)
-    }
-
-    fn is_balanced(&self, list: usize) -> bool {
-        let parts = self.parts.get(list..).unwrap_or(&[]).iter();
-        let directives = parts.filter_map(|part| Some((part.kind.directive()?, part.span)));
-        unbalanced(directives, Span::default()).is_empty()
     }
 
     /// Lets sequences strip the texts beside them.
@@ -241,7 +129,7 @@ impl Build<'_> {
         }
     }
 
-    /// Takes the common indentation off the lines.
+    /// Removes the common indentation of the lines.
     fn flush(&mut self, list: usize) {
         let texts = self.parts.get(list..).unwrap_or(&[]).iter().map(|part| match part.kind {
             PartKind::Text(text) => Some(self.tree.str(text)),
@@ -255,7 +143,7 @@ impl Build<'_> {
         }
     }
 
-    /// Puts the parts from `list` on together, onto the stack of elements. Their directives are balanced.
+    /// Assembles the parts from `list` on, whose directives are balanced, on the stack of elements.
     fn assemble(&mut self, list: usize) {
         let mut frames: Vec<Frame> = Vec::new();
         let mut at = list;
@@ -283,7 +171,7 @@ impl Build<'_> {
         }
     }
 
-    /// A text with all texts directly behind it; gives back where the parts go on.
+    /// A text with all texts directly behind it. Returns the index of the next part.
     fn literal(&mut self, mut at: usize, mut text: Str, mut span: Span) -> usize {
         while let Some(Part { kind: PartKind::Text(next), span: behind, .. }) = self.parts.get(at).copied() {
             text = self.joined(text, next);
@@ -302,7 +190,7 @@ impl Build<'_> {
         self.list.push(node);
     }
 
-    /// What stands on the stack of elements from `content` on, as a template; an empty text at `empty` if nothing does.
+    /// The elements from `content` on as a template. Without any, it is an empty text at `empty`.
     fn branch(&mut self, content: usize, empty: u32) -> ExprId {
         if self.list.len() == content {
             self.empty_text(empty);
@@ -317,7 +205,7 @@ impl Build<'_> {
         self.node(Expr::Template(parts), span)
     }
 
-    /// A directive with its content, once its end is there.
+    /// A directive with its content.
     fn close(&mut self, frame: Frame, end: Span) -> ExprId {
         let open = frame.open.span;
         let span = open.to(end);

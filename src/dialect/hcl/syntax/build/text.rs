@@ -1,4 +1,4 @@
-//! Literals: what a number may be, and text decoded and normalised.
+//! Literals: the range of numbers, and text decoded and normalised.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::dialect::hcl::syntax::lexer::scan_string_literal;
 use crate::dialect::hcl::syntax::tree::Str;
 use crate::text::Span;
 
-/// Whether the digits of a number token are a number: its exponent of two must fit 32 bits.
+/// Returns `true` if a number token is in range: its binary exponent must fit 32 bits.
 pub(in crate::dialect::hcl::syntax) fn is_number(digits: &str) -> bool {
     const BITS_OF_DIGIT: f64 = std::f64::consts::LOG2_10;
     let Some((mantissa, exponent)) = digits.split_once(['e', 'E']) else { return true };
@@ -30,12 +30,13 @@ pub(in crate::dialect::hcl::syntax) fn is_number(digits: &str) -> bool {
 impl Build<'_> {
     /// The text of a literal token, decoded.
     pub(super) fn decoded(&mut self, span: Span, quoted: bool) -> Str {
-        let (text, sound) = decode(self.slice(span), quoted);
-        self.faulty |= !sound;
-        self.keep(text, self.str(span))
+        match decode(self.slice(span), quoted) {
+            Cow::Borrowed(_) => self.str(span),
+            Cow::Owned(text) => self.tree.pooled(&text),
+        }
     }
 
-    /// A text in the normal form that all values have.
+    /// A text in the normal form of all values (NFC).
     pub(in crate::dialect::hcl::syntax) fn normal(&mut self, text: Str) -> Str {
         let read = self.tree.str(text);
         if read.is_ascii() || is_nfc_quick(read.chars()) == IsNormalized::Yes {
@@ -61,34 +62,21 @@ impl Build<'_> {
     }
 }
 
-/// `raw` with its escapes resolved, and whether all of them are sound; one that is not stays as it is, an unknown one
-/// without its backslash.
-fn decode(raw: &str, quoted: bool) -> (Cow<'_, str>, bool) {
+/// `raw` with its escapes resolved. One that is wrong stays as it is, an unknown one without its backslash.
+fn decode(raw: &str, quoted: bool) -> Cow<'_, str> {
     if memchr::memchr3(b'\\', b'$', b'%', raw.as_bytes()).is_none() {
-        return (Cow::Borrowed(raw), true);
+        return Cow::Borrowed(raw);
     }
-    let mut sound = true;
     let mut text = String::with_capacity(raw.len());
-    let mut changed = false;
     for span in scan_string_literal(raw, quoted) {
         let piece = raw.get(span.range()).unwrap_or("");
         match escape::piece(piece, quoted) {
-            Piece::Plain => text.push_str(piece),
-            Piece::Char(c) => {
-                text.push(c);
-                changed = true;
-            }
-            Piece::Template(c) => {
-                text.push(c);
-                text.push('{');
-                changed = true;
-            }
-            Piece::Wrong(wrong) => {
-                let unknown = wrong == Wrong::Unknown;
-                text.push_str(piece.get(usize::from(unknown)..).unwrap_or(""));
-                (sound, changed) = (false, changed | unknown);
-            }
+            Piece::Char(c) => text.push(c),
+            Piece::Template(c) => text.extend([c, '{']),
+            Piece::Wrong(Wrong::Unknown) => text.push_str(piece.get(1..).unwrap_or("")),
+            Piece::Plain | Piece::Wrong(_) => text.push_str(piece),
         }
     }
-    (if changed { Cow::Owned(text) } else { Cow::Borrowed(raw) }, sound)
+    // An escape that means something is longer than its meaning.
+    if text.len() == raw.len() { Cow::Borrowed(raw) } else { Cow::Owned(text) }
 }

@@ -1,4 +1,4 @@
-//! Tokens that no source may have, reported once for all the grammar's rules.
+//! Diagnostics for tokens that no source may have.
 
 use std::sync::Arc;
 
@@ -6,53 +6,30 @@ use super::super::token::{Token, TokenKind};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::text::Source;
 
-/// How many bitwise operators are reported.
+/// The largest number of bitwise operators that are reported.
 const MOST_BITWISE: usize = 4;
 
-/// A diagnostic for each token of `tokens` that no source may have, up to `most` of them. What is usually repeated is
-/// reported once; of quotes that are not quotes, every other one.
-pub fn check(source: &Arc<Source>, tokens: &[Token], most: usize) -> Vec<Box<Diagnostic>> {
-    let mut told = Told::default();
-    let wrong = tokens.iter().filter(|token| told.is_news(token.kind));
-    wrong.filter_map(|token| diagnostic(source, *token)).take(most).collect()
-}
-
-/// What has been reported.
-#[derive(Default)]
-struct Told {
-    bitwise: usize,
-    exponent: bool,
-    backticks: usize,
-    apostrophes: usize,
-    semicolon: bool,
-    tabs: bool,
-    bad_utf8: bool,
-}
-
-impl Told {
-    fn is_news(&mut self, kind: TokenKind) -> bool {
-        match kind {
-            TokenKind::BitAnd | TokenKind::BitOr | TokenKind::BitXor | TokenKind::BitNot => {
-                self.bitwise += 1;
-                self.bitwise <= MOST_BITWISE
-            }
-            TokenKind::StarStar => !std::mem::replace(&mut self.exponent, true),
-            TokenKind::Backtick => opens(&mut self.backticks),
-            TokenKind::Apostrophe => opens(&mut self.apostrophes),
-            TokenKind::Semicolon => !std::mem::replace(&mut self.semicolon, true),
-            TokenKind::Tabs => !std::mem::replace(&mut self.tabs, true),
-            TokenKind::BadUtf8 => !std::mem::replace(&mut self.bad_utf8, true),
-            TokenKind::QuotedNewline | TokenKind::Invalid => true,
-            _ => false,
-        }
-    }
-}
-
-/// Whether this mark is reported: the first and the third one (each opens a pair); behind the third the reference
-/// has stopped counting, at an odd number, and reports no more.
-fn opens(marks: &mut usize) -> bool {
-    *marks += 1;
-    matches!(*marks, 1 | 3)
+/// Reports tokens that no source may have, up to `most` of them. Most kinds are reported once; of quotes that are not
+/// quotes, every other one.
+pub fn check(source: &Arc<Source>, tokens: impl IntoIterator<Item = Token>, most: usize) -> Vec<Box<Diagnostic>> {
+    let mut seen = [0_usize; 6];
+    let mut is_news = |token: &Token| {
+        let (group, reported): (usize, fn(usize) -> bool) = match token.kind {
+            TokenKind::BitAnd | TokenKind::BitOr | TokenKind::BitXor | TokenKind::BitNot => (0, |n| n <= MOST_BITWISE),
+            // Each of these opens a pair. Behind the third, the reference has stopped counting, at an odd number.
+            TokenKind::Backtick => (1, |n| matches!(n, 1 | 3)),
+            TokenKind::Apostrophe => (2, |n| matches!(n, 1 | 3)),
+            TokenKind::StarStar => (3, |n| n == 1),
+            TokenKind::Semicolon => (4, |n| n == 1),
+            TokenKind::BadUtf8 => (5, |n| n == 1),
+            kind => return matches!(kind, TokenKind::QuotedNewline | TokenKind::Invalid),
+        };
+        let Some(count) = seen.get_mut(group) else { return false };
+        *count += 1;
+        reported(*count)
+    };
+    let wrong = tokens.into_iter().filter(|token| is_news(token));
+    wrong.filter_map(|token| diagnostic(source, token)).take(most).collect()
 }
 
 fn diagnostic(source: &Arc<Source>, token: Token) -> Option<Box<Diagnostic>> {
@@ -79,33 +56,32 @@ fn words(kind: TokenKind, text: &str) -> Option<(Code, &'static str, &'static st
     let character = "invalid character";
     Some(match kind {
         TokenKind::BitAnd | TokenKind::BitOr | TokenKind::BitXor | TokenKind::BitNot => {
-            (Code::UnknownCharacter, operator, "There are no bitwise operators.")
+            (Code::UnknownCharacter, operator, "HCL has no bitwise operators.")
         }
-        TokenKind::StarStar => (Code::UnknownCharacter, operator, "There is no operator for powers."),
-        TokenKind::Backtick => {
-            (Code::UnknownCharacter, character, "A backtick quotes nothing; for text of several lines use a heredoc.")
-        }
+        TokenKind::StarStar => (Code::UnknownCharacter, operator, "HCL has no exponentiation operator."),
+        TokenKind::Backtick => (
+            Code::UnknownCharacter,
+            character,
+            "Backticks cannot quote strings. For a multi-line string, use a heredoc.",
+        ),
         TokenKind::Apostrophe => {
-            (Code::UnknownCharacter, character, "Single quotes do not quote; text stands in double quotes.")
+            (Code::UnknownCharacter, character, "Single quotes cannot quote strings. Use double quotes.")
         }
         TokenKind::Semicolon => (
             Code::UnknownCharacter,
             character,
-            "Line ends separate arguments and blocks, commas separate elements; there is no `;`.",
+            "Semicolons separate nothing. Use new lines between arguments and blocks, and commas between elements.",
         ),
-        TokenKind::Tabs => (Code::UnknownCharacter, character, "Indent with spaces, not with tabs."),
-        TokenKind::BadUtf8 => (Code::NotUtf8, "invalid character encoding", "A source must be UTF-8."),
+        TokenKind::BadUtf8 => (Code::NotUtf8, "invalid character encoding", "The source must be UTF-8."),
         TokenKind::QuotedNewline => (
             Code::UnexpectedToken,
             "invalid multi-line string",
-            "Text in quotes ends on its line; write `\\n`, or use a heredoc.",
+            "A quoted string cannot contain a line end. Write `\\n`, or use a heredoc.",
         ),
-        TokenKind::Invalid if matches!(text, "“" | "”") => (
-            Code::UnknownCharacter,
-            character,
-            "A curly quote quotes nothing (word processors put them in); write a straight `\"`.",
-        ),
-        TokenKind::Invalid => (Code::UnknownCharacter, character, "Nothing begins with this character."),
+        TokenKind::Invalid if matches!(text, "“" | "”") => {
+            (Code::UnknownCharacter, character, "Curly quotes cannot quote strings. Use straight quotes: `\"`.")
+        }
+        TokenKind::Invalid => (Code::UnknownCharacter, character, "This character is not used in HCL."),
         _ => return None,
     })
 }

@@ -1,10 +1,10 @@
-//! How literal text is cut into pieces: escapes, `$` and `%` with what follows, line ends, and the rest between them.
+//! Pieces of literal text: escapes, `$` and `%` sequences, line ends, and the plain text between them.
 
 use logos::Logos;
 
 use crate::text::Span;
 
-/// The pieces of text inside quotes. What an escape is worth, or whether it is one at all, is decided by who reads it.
+/// The pieces of text inside quotes. An escape need not be valid.
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 #[logos(utf8 = false)]
 enum QuotedPiece {
@@ -28,7 +28,7 @@ enum PlainPiece {
     Piece,
 }
 
-/// Cuts the literal text of a token into escapes, `$${`-like pieces, line ends, and the plain text between them.
+/// Splits the literal text of a token into escapes, `$${`-like pieces, line ends, and the plain text between them.
 ///
 /// ```
 /// use dropforge::dialect::hcl::syntax::lexer::scan_string_literal;

@@ -1,75 +1,29 @@
-//! How far a token runs on that has no limit: names, numbers, literal text.
+//! Lengths of tokens without a limit: names, numbers, literal text.
 
-/// What a byte is to literal text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Byte {
-    /// Text.
-    Plain,
-    /// `$`, `%`, `\r`, `\n`: the end of text.
-    End,
-    /// `"`: the end of text inside quotes.
-    Quote,
-    /// `\`: inside quotes, it and a character behind it are text.
-    Backslash,
-    /// Not ASCII.
-    Wide,
-}
-
-const BYTES: [Byte; 256] = {
-    let mut bytes = [Byte::Plain; 256];
-    let ends = b"$%\r\n";
+/// The length of the literal text that `bytes` begin with: up to `$`, `%` and line ends, inside quotes also to a quote.
+pub(super) fn text(bytes: &[u8], quoted: bool) -> usize {
     let mut at = 0;
-    while at < ends.len() {
-        bytes[ends[at] as usize] = Byte::End;
-        at += 1;
-    }
-    bytes[b'"' as usize] = Byte::Quote;
-    bytes[b'\\' as usize] = Byte::Backslash;
-    let mut wide = 0x80;
-    while wide < 256 {
-        bytes[wide] = Byte::Wide;
-        wide += 1;
-    }
-    bytes
-};
-
-/// The length of the text that `bytes` begin with, inside quotes.
-pub(super) fn quoted(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += match BYTES[byte as usize] {
-            Byte::Plain => 1,
-            Byte::End | Byte::Quote => break,
-            Byte::Backslash => match escaped(bytes.get(at + 1..).unwrap_or(&[])) {
-                0 => break,
+    while let Some(byte) = bytes.get(at) {
+        let rest = |from: usize| bytes.get(from..).unwrap_or(&[]);
+        let len = match byte {
+            b'$' | b'%' | b'\r' | b'\n' => 0,
+            b'"' if quoted => 0,
+            b'\\' if quoted => match escaped(rest(at + 1)) {
+                0 => 0,
                 len => 1 + len,
             },
-            Byte::Wide => match wide(bytes.get(at..).unwrap_or(&[])) {
-                0 => break,
-                len => len,
-            },
+            0x80.. => wide(rest(at)),
+            _ => 1,
         };
+        if len == 0 {
+            break;
+        }
+        at += len;
     }
     at
 }
 
-/// The length of the text that `bytes` begin with, outside of quotes.
-pub(super) fn literal(bytes: &[u8]) -> usize {
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        at += match BYTES[byte as usize] {
-            Byte::Plain | Byte::Quote | Byte::Backslash => 1,
-            Byte::End => break,
-            Byte::Wide => match wide(bytes.get(at..).unwrap_or(&[])) {
-                0 => break,
-                len => len,
-            },
-        };
-    }
-    at
-}
-
-/// The length of the character behind a backslash; a line's end is none.
+/// The length of the character behind a backslash. A line end is none.
 fn escaped(bytes: &[u8]) -> usize {
     match bytes.first() {
         None | Some(b'\r' | b'\n') => 0,
@@ -79,7 +33,7 @@ fn escaped(bytes: &[u8]) -> usize {
 }
 
 /// The length of the character beyond ASCII that `bytes` begin with, as the reference reads it: a first byte and
-/// as many others as it asks for, whatever they say. Nothing where there are fewer.
+/// as many others as it asks for, whatever their values. Zero where there are fewer.
 fn wide(bytes: &[u8]) -> usize {
     let len = match bytes.first() {
         Some(0xC0..=0xDF) => 2,
@@ -91,13 +45,13 @@ fn wide(bytes: &[u8]) -> usize {
     if others.len() == len - 1 && others.iter().all(|byte| (0x80..=0xBF).contains(byte)) { len } else { 0 }
 }
 
-/// How long an identifier goes on in ASCII.
+/// The length of the ASCII characters that an identifier goes on with.
 pub(super) fn name(bytes: &[u8]) -> usize {
     let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     bytes.iter().position(|byte| !goes_on(byte)).unwrap_or(bytes.len())
 }
 
-/// How long a number goes on behind a digit: digits, exponents, and dots before one of those.
+/// The length of a number behind its first digit: digits, exponents, and dots before one of those.
 pub(super) fn number(bytes: &[u8]) -> usize {
     let mut end = 0;
     loop {

@@ -1,6 +1,6 @@
-//! What the scanner does at the edges: sequences cut off, braces that do not balance, line ends, hostile input.
+//! Edge cases: sequences cut off, unbalanced braces, line ends, hostile input.
 
-use super::super::position::Places;
+use super::super::position::PositionIndex;
 use super::super::token::{Token, TokenKind};
 use super::{check, is_identifier, lex_config, lex_template, scan_string_literal};
 use crate::text::Source;
@@ -146,26 +146,26 @@ fn literal_text_has_no_gaps() {
 fn columns_are_clusters_of_a_token() {
     let text = "a = \"\u{301}👩🏿 e\u{301}\" # é\r\nb";
     let tokens = lex_config(text.as_bytes());
-    let places = Places::new(text.as_bytes(), &tokens);
+    let places = PositionIndex::new(text.as_bytes(), &tokens);
     let columns: Vec<_> =
         tokens.iter().map(|token| (places.at(token.span.start).line, places.at(token.span.start).column)).collect();
     assert_eq!(columns, [(1, 1), (1, 3), (1, 5), (1, 6), (1, 10), (1, 12), (2, 1), (2, 2)]);
 }
 
 #[test]
-fn what_no_source_may_have_is_told_once() {
-    let told = |text: &str| {
+fn tokens_that_no_source_may_have_are_reported_once() {
+    let reported = |text: &str| {
         let source = Source::new("t", text);
-        let found = check(&source, &lex_config(text.as_bytes()), 100);
+        let found = check(&source, lex_config(text.as_bytes()), 100);
         found.iter().map(|diagnostic| diagnostic.primary().map_or(0, |label| label.span.start)).collect::<Vec<_>>()
     };
-    assert_eq!(told("&|^~&"), [0, 1, 2, 3]);
-    assert_eq!(told("'''''''"), [0, 2]);
-    assert_eq!(told("````"), [0, 2]);
-    assert_eq!(told(";;"), [0]);
-    assert_eq!(told("“ ” \u{0} ;"), [0, 4, 8, 10]);
-    assert_eq!(told("\"\n\" \"\n"), [1, 5]);
-    assert_eq!(told("a = b"), [0; 0]);
+    assert_eq!(reported("&|^~&"), [0, 1, 2, 3]);
+    assert_eq!(reported("'''''''"), [0, 2]);
+    assert_eq!(reported("````"), [0, 2]);
+    assert_eq!(reported(";;"), [0]);
+    assert_eq!(reported("“ ” \u{0} ;"), [0, 4, 8, 10]);
+    assert_eq!(reported("\"\n\" \"\n"), [1, 5]);
+    assert_eq!(reported("a = b"), [0; 0]);
 }
 
 /// Tokens follow each other, and what is between them is blank.

@@ -1,12 +1,12 @@
-//! Which types convert to which.
+//! The conversions that exist between types.
 
 use super::super::Outcome;
-use super::super::types::same_type;
+use super::super::types::{all, same_type};
 use super::super::unify::unified_type;
 use crate::function::Cx;
 use crate::value::{Attribute, Type};
 
-/// Whether values of type `from` convert to type `to`: all of them, or, with `unsafe_`, those whose content fits.
+/// Returns `true` if all values of type `from` convert to type `to`. With `unsafe_`, some values may fail to convert.
 pub fn conversion_exists<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>, unsafe_: bool) -> Outcome<bool> {
     cx.spend(1)?;
     let exists = |from: &Type<'v>, to: &Type<'v>| conversion_exists(cx, from, to, unsafe_);
@@ -21,49 +21,33 @@ pub fn conversion_exists<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>, unsafe
             Ok(from.len() == to.len() && all(from.iter().zip(*to), |(from, to)| exists(from, to))?)
         }
         (Type::Tuple(from), Type::List(to) | Type::Set(to)) => tuple_to_collection(cx, from, to, unsafe_),
-        (Type::Object(from), Type::Object(to)) => all(to.iter(), |to| match find(from, to.name) {
+        (Type::Object(_), Type::Object(to)) => all(*to, |to| match from.attribute(to.name) {
             Some(from) => exists(&from.ty, &to.ty),
             None => Ok(to.optional),
         }),
         (Type::Object(from), Type::Map(to)) => object_to_map(cx, from, to, unsafe_),
-        (Type::Map(from), Type::Object(to)) => {
-            Ok(unsafe_ && all(to.iter(), |to| Ok(to.optional || exists(from, &to.ty)?))?)
-        }
+        (Type::Map(from), Type::Object(to)) => Ok(unsafe_ && all(*to, |to| Ok(to.optional || exists(from, &to.ty)?))?),
         _ => same_type(cx, from, to),
     }
 }
 
-fn all<T>(items: impl Iterator<Item = T>, holds: impl Fn(T) -> Outcome<bool>) -> Outcome<bool> {
-    for item in items {
-        if !holds(item)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// The attribute of this name.
-fn find<'a, 'v>(attributes: &'a [Attribute<'v>], name: &str) -> Option<&'a Attribute<'v>> {
-    attributes.get(attributes.binary_search_by(|attribute| attribute.name.cmp(name)).ok()?)
-}
-
-/// A tuple to a list or set; the element type, where it is the dynamic one, is the one that all unify to.
+/// Checks a tuple and a list or set. A dynamic element type stands for the common type of the elements.
 fn tuple_to_collection<'v>(cx: &Cx<'v>, from: &[Type<'v>], to: &Type<'v>, unsafe_: bool) -> Outcome<bool> {
     let Some(element) = common_element(cx, from, to, unsafe_)? else { return Ok(from.is_empty()) };
     if matches!(element, Type::Dynamic) && from.iter().any(|from| !matches!(from, Type::Dynamic)) {
         return Ok(false);
     }
-    all(from.iter(), |from| conversion_exists(cx, from, &element, unsafe_))
+    all(from, |from| conversion_exists(cx, from, &element, unsafe_))
 }
 
 fn object_to_map<'v>(cx: &Cx<'v>, from: &[Attribute<'v>], to: &Type<'v>, unsafe_: bool) -> Outcome<bool> {
     let types: Vec<Type<'v>> = from.iter().map(|attribute| attribute.ty).collect();
     let Some(element) = common_element(cx, &types, to, unsafe_)? else { return Ok(from.is_empty()) };
-    all(types.iter(), |from| conversion_exists(cx, from, &element, unsafe_))
+    all(&types, |from| conversion_exists(cx, from, &element, unsafe_))
 }
 
-/// The element type of a collection of type `to` that is made of elements of `types`; nothing where that is the
-/// dynamic type and they do not unify.
+/// Returns the element type of a collection of type `to` with elements of `types`. The result is `None` if `to` is the
+/// dynamic type and `types` have no common type.
 fn common_element<'v>(cx: &Cx<'v>, types: &[Type<'v>], to: &Type<'v>, unsafe_: bool) -> Outcome<Option<Type<'v>>> {
     if matches!(to, Type::Dynamic) { unified_type(cx, types, unsafe_) } else { Ok(Some(*to)) }
 }

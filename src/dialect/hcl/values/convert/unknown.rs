@@ -1,5 +1,4 @@
-//! What conversion makes of values that are unknown or null: nothing but their type changes, and what is known of
-//! their length.
+//! Conversion of unknown values and of null, which changes their type and the bounds of their length.
 
 use super::super::Outcome;
 use super::super::refine::settled;
@@ -8,7 +7,7 @@ use super::super::unify::unified_type;
 use crate::function::Cx;
 use crate::value::{Attribute, Refinement, Type, Unknown, Value};
 
-/// An unknown value of another type.
+/// Converts an unknown value.
 pub(super) fn convert<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, to: &Type<'v>) -> Outcome<Value<'v>> {
     let to = concrete(cx, &unknown.ty, &without_optional(cx.arena(), *to))?;
     let known = &unknown.refinement;
@@ -24,17 +23,16 @@ pub(super) fn convert<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, to: &Type<'v>) -> 
         }
         _ => base,
     };
-    // What stands for a value that could not be computed still does.
     if unknown.faulty { Ok(cx.arena().faulty_refined(to, refinement)) } else { settled(cx, to, refinement) }
 }
 
-/// A null of another type.
+/// Converts a null.
 pub(super) fn null<'v>(cx: &Cx<'v>, value: Value<'v>, to: &Type<'v>) -> Outcome<Value<'v>> {
     let from = type_of(cx, value)?;
     Ok(cx.arena().null(concrete(cx, &from, &without_optional(cx.arena(), *to))?))
 }
 
-/// `to` with the dynamic type in it replaced by what stands in its place in `from`, which converts to it.
+/// Replaces the dynamic type in `to` by the corresponding part of `from`, which converts to `to`.
 fn concrete<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>) -> Outcome<Type<'v>> {
     cx.spend(1)?;
     if !to.has_dynamic() {
@@ -62,7 +60,7 @@ fn concrete<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>) -> Outcome<Type<'v>
     })
 }
 
-/// The element type of a collection whose elements are those of a value of type `from`.
+/// Returns the element type of a collection of the elements of a value of type `from`.
 fn concrete_element<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>) -> Outcome<Type<'v>> {
     let unified = match from {
         Type::Tuple(elements) => unified_type(cx, elements, true)?,

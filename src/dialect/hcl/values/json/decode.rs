@@ -1,4 +1,4 @@
-//! JSON text to values.
+//! Decoding of JSON.
 
 use std::borrow::Cow;
 
@@ -11,24 +11,24 @@ use crate::function::Cx;
 use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, BigNum, Type, Value};
 
-/// Bytes that a byte of JSON text becomes at most while it is read.
+/// Maximum number of bytes that parsing one byte of JSON takes.
 const GROWTH: usize = 48;
 
 type Entry<'t> = (Cow<'t, str>, Json<'t>);
 
-/// The value of type `ty` that JSON text says. Texts, numbers and booleans convert to one another; an attribute that
-/// is missing is null; where `ty` is the dynamic type the text has the type: `{"value":…,"type":…}`.
+/// Decodes a value of type `ty`. Strings, numbers and booleans convert to one another, and missing attributes are null.
+/// For the dynamic type, the text has the type: `{"value":…,"type":…}`.
 pub fn decode<'v>(cx: &Cx<'v>, text: &str, ty: &Type<'v>) -> Outcome<Value<'v>> {
-    value(cx, &read(cx, text)?, ty)
+    value(cx, &parse(cx, text)?, ty)
 }
 
-/// The value that JSON text says by itself: arrays are tuples, objects are objects, null has no type. Of a name that
-/// comes twice the last value counts; both must be of one type.
+/// Decodes a value of the type that the JSON implies: arrays are tuples, objects are objects, null has no type. The
+/// last value of a duplicate name wins; all of them must have one type.
 pub fn decode_implied<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
-    implied(cx, &read(cx, text)?)
+    implied(cx, &parse(cx, text)?)
 }
 
-fn read<'t>(cx: &Cx<'_>, text: &'t str) -> Outcome<Json<'t>> {
+fn parse<'t>(cx: &Cx<'_>, text: &'t str) -> Outcome<Json<'t>> {
     cx.charge(text.len().saturating_mul(GROWTH))?;
     Json::read(text, cx.limits().value_depth).map_err(Fault::wrong)
 }
@@ -41,22 +41,19 @@ fn implied<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
         Json::Text(text) => Ok(cx.text(&nfc(text))?),
         Json::List(items) => Ok(cx.list(&items.iter().map(|item| implied(cx, item)).collect::<Outcome<Vec<_>>>()?)?),
         Json::Object(entries) => {
-            let mut made = Vec::with_capacity(entries.len());
-            for (name, json) in entries {
-                made.push((key(cx, name)?, implied(cx, json)?));
-            }
-            check_duplicates(cx, &made)?;
-            Ok(cx.map(&made)?)
+            let entries = entries.iter().map(|(name, json)| Ok((key(cx, name)?, implied(cx, json)?)));
+            let entries = entries.collect::<Outcome<Vec<_>>>()?;
+            check_duplicates(cx, &entries)?;
+            Ok(cx.map(&entries)?)
         }
     }
 }
 
-/// Of a name that comes twice all values must be of one type.
+/// Refuses values of different types under one name.
 fn check_duplicates<'v>(cx: &Cx<'v>, entries: &[(&'v str, Value<'v>)]) -> Outcome<()> {
     let mut sorted: Vec<&(&str, Value<'v>)> = entries.iter().collect();
     sorted.sort_by_key(|(name, _)| *name);
-    for pair in sorted.windows(2) {
-        let [(name, a), (other, b)] = pair else { continue };
+    for ((name, a), (other, b)) in sorted.iter().zip(sorted.iter().skip(1)) {
         if name == other && !same_type(cx, &type_of(cx, *a)?, &type_of(cx, *b)?)? {
             return Err(Fault::wrong(format!("duplicate {name:?} property in JSON object")));
         }
@@ -84,7 +81,7 @@ fn value<'v>(cx: &Cx<'v>, json: &Json<'_>, ty: &Type<'v>) -> Outcome<Value<'v>> 
         (Type::String, Json::Bool(b)) => Ok(cx.borrowed(if *b { "true" } else { "false" })?),
         (Type::Bool | Type::Number | Type::String, Json::Text(text)) => convert(cx, cx.text(&nfc(text))?, ty),
         (Type::List(element), Json::List(items)) => {
-            let mut items = elements(cx, items, element, index)?;
+            let mut items = elements(cx, items, element, PathStep::index)?;
             let element = uniform(cx, &mut items, **element, "list")?;
             Ok(cx.arena().typed(cx.arena().list_type(element), cx.list(&items)?))
         }
@@ -97,10 +94,6 @@ fn value<'v>(cx: &Cx<'v>, json: &Json<'_>, ty: &Type<'v>) -> Outcome<Value<'v>> 
         (Type::Object(attributes), Json::Object(entries)) => object(cx, entries, attributes),
         _ => Err(Fault::wrong(format!("{} is required", name(ty)))),
     }
-}
-
-fn index(at: usize) -> PathStep {
-    PathStep::Index(i64::try_from(at).unwrap_or(i64::MAX))
 }
 
 fn elements<'v>(
@@ -129,25 +122,23 @@ fn tuple<'v>(cx: &Cx<'v>, items: &[Json<'_>], types: &[Type<'v>]) -> Outcome<Val
         return Err(Fault::wrong(format!("a tuple of {} elements is required", types.len())));
     }
     let items = items.iter().zip(types).enumerate();
-    let items = items.map(|(at, (item, ty))| value(cx, item, ty).map_err(|fault| fault.within(index(at))));
+    let items = items.map(|(at, (item, ty))| value(cx, item, ty).map_err(|fault| fault.within(PathStep::index(at))));
     Ok(cx.list(&items.collect::<Outcome<Vec<_>>>()?)?)
 }
 
 fn object<'v>(cx: &Cx<'v>, entries: &[Entry<'_>], attributes: &[Attribute<'v>]) -> Outcome<Value<'v>> {
     let null = |attribute: &Attribute<'v>| cx.arena().null(without_optional(cx.arena(), attribute.ty));
-    let mut made: Vec<_> = attributes.iter().map(|attribute| (attribute.name, null(attribute))).collect();
+    let mut values: Vec<_> = attributes.iter().map(|attribute| (attribute.name, null(attribute))).collect();
     for (name, json) in entries {
         let found = attributes.binary_search_by(|attribute| attribute.name.cmp(&nfc(name)));
-        let entry = found.ok().and_then(|at| Some((made.get_mut(at)?, attributes.get(at)?)));
-        let Some((made, attribute)) = entry else {
-            return Err(Fault::wrong(format!("unsupported attribute {name:?}")));
-        };
-        made.1 = value(cx, json, &attribute.ty).map_err(|fault| fault.within(PathStep::Attr(name.to_string())))?;
+        let entry = found.ok().and_then(|at| Some((values.get_mut(at)?, attributes.get(at)?)));
+        let ((_, decoded), attribute) = entry.ok_or_else(|| Fault::wrong(format!("unsupported attribute {name:?}")))?;
+        *decoded = value(cx, json, &attribute.ty).map_err(|fault| fault.within(PathStep::Attr(name.to_string())))?;
     }
-    Ok(cx.map(&made)?)
+    Ok(cx.map(&values)?)
 }
 
-/// A value that comes with its type.
+/// Decodes a value with its type.
 fn dynamic<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Value<'v>> {
     let Json::Object(entries) = json else { return Err(Fault::wrong("an object with type and value is required")) };
     if let Some((name, _)) = entries.iter().find(|(name, _)| name != "type" && name != "value") {

@@ -1,39 +1,40 @@
-//! Values to JSON text.
+//! Encoding as JSON.
 
 use super::super::convert::convert;
-use super::super::number_of;
+use super::super::quote::push_quoted;
 use super::super::types::{conforms, type_of};
-use super::super::{Fault, Outcome, PathStep};
-use super::types::write_type;
+use super::super::{Fault, Outcome, PathStep, number_of};
+use super::encode_type;
 use crate::function::Cx;
-use crate::value::{Extended, Type, Value};
+use crate::value::{Map, Type, Value};
 
-/// `value`, converted to `ty`, as JSON text from which [`decode`](super::decode) with the same type reads it again:
-/// where the dynamic type stands in `ty`, the value comes with its type, as `{"value":…,"type":…}`.
+/// Encodes `value`, converted to `ty`. [`decode`](super::decode) with the same type restores it: where `ty` has the
+/// dynamic type, the value is written with its type, as `{"value":…,"type":…}`.
 pub fn encode<'v>(cx: &Cx<'v>, value: Value<'v>, ty: &Type<'v>) -> Outcome<String> {
     let value = if conforms(&type_of(cx, value)?, ty) { value } else { convert(cx, value, ty)? };
-    let mut writer = Writer { cx, out: String::new(), paid: 0 };
-    writer.value(value, Some(ty))?;
-    Ok(writer.out)
+    written(cx, value, Some(ty))
 }
 
-/// `value` as JSON text without any type: lists, sets and tuples are arrays, maps and objects are objects with their
-/// names in order.
+/// Encodes `value` without types: lists, sets and tuples are arrays, maps and objects are objects with sorted names.
 pub fn encode_plain<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<String> {
+    written(cx, value, None)
+}
+
+fn written<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Option<&Type<'v>>) -> Outcome<String> {
     let mut writer = Writer { cx, out: String::new(), paid: 0 };
-    writer.value(value, None)?;
+    writer.value(value, ty)?;
     Ok(writer.out)
 }
 
 struct Writer<'a, 'v> {
     cx: &'a Cx<'v>,
     out: String,
-    /// How many bytes of `out` are paid for.
+    /// Number of bytes of `out` that are charged.
     paid: usize,
 }
 
 impl<'v> Writer<'_, 'v> {
-    /// Writes `value` as a value of type `ty`; without types where there is none.
+    /// Writes `value`. If a type is given, values of the dynamic type are written with their type.
     fn value(&mut self, value: Value<'v>, ty: Option<&Type<'v>>) -> Outcome<()> {
         self.cx.spend(1)?;
         self.cx.charge(self.out.len() - self.paid)?;
@@ -51,17 +52,14 @@ impl<'v> Writer<'_, 'v> {
         if let Some(items) = value.elements() {
             return self.list(items, ty);
         }
-        match (value, value.extended()) {
-            (Value::Map(map), _) => self.map(map, ty, |name| PathStep::Attr(name.to_owned())),
-            (_, Some(Extended::Typed(..))) => match value.entries() {
-                Some(map) => self.map(map, ty, |name| PathStep::Key(name.to_owned())),
-                None => Ok(()),
-            },
+        match (value, value.entries()) {
+            (Value::Map(_), Some(map)) => self.map(map, ty, PathStep::Attr),
+            (_, Some(map)) => self.map(map, ty, PathStep::Key),
             _ => self.scalar(value),
         }
     }
 
-    /// A value where any type may stand; a null without a type is just null.
+    /// Writes a value of the dynamic type with its own type. A null without a type is just null.
     fn with_type(&mut self, value: Value<'v>) -> Outcome<()> {
         let ty = type_of(self.cx, value)?;
         if matches!(ty, Type::Dynamic) {
@@ -70,7 +68,7 @@ impl<'v> Writer<'_, 'v> {
         self.out.push_str("{\"value\":");
         self.value(value, Some(&ty))?;
         self.out.push_str(",\"type\":");
-        write_type(&ty, &mut self.out)?;
+        self.out.push_str(&encode_type(&ty)?);
         self.out.push('}');
         Ok(())
     }
@@ -107,19 +105,13 @@ impl<'v> Writer<'_, 'v> {
                 Some(Type::Tuple(elements)) => elements.get(at),
                 ty => ty.and_then(Type::element),
             };
-            let step = || PathStep::Index(i64::try_from(at).unwrap_or(i64::MAX));
-            self.value(*item, element).map_err(|fault| fault.within(step()))?;
+            self.value(*item, element).map_err(|fault| fault.within(PathStep::index(at)))?;
         }
         self.out.push(']');
         Ok(())
     }
 
-    fn map(
-        &mut self,
-        map: &crate::value::Map<'v>,
-        ty: Option<&Type<'v>>,
-        step: impl Fn(&str) -> PathStep,
-    ) -> Outcome<()> {
+    fn map(&mut self, map: &Map<'v>, ty: Option<&Type<'v>>, step: fn(String) -> PathStep) -> Outcome<()> {
         self.out.push('{');
         for (at, (name, value)) in map.iter_sorted().enumerate() {
             if at > 0 {
@@ -128,31 +120,18 @@ impl<'v> Writer<'_, 'v> {
             write_string(name, &mut self.out);
             self.out.push(':');
             let element = ty.and_then(|ty| ty.element().or_else(|| ty.attribute(name).map(|attribute| &attribute.ty)));
-            self.value(value, element).map_err(|fault| fault.within(step(name)))?;
+            self.value(value, element).map_err(|fault| fault.within(step(name.to_owned())))?;
         }
         self.out.push('}');
         Ok(())
     }
 }
 
-/// Appends `text` in quotes, with what the reference escapes: quotes, backslashes and control characters, and what
-/// has a meaning in HTML or ends a line in JavaScript.
-pub(crate) fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
-                out.push_str(&format!("\\u{:04x}", u32::from(character)));
-            }
-            _ => out.push(character),
-        }
-    }
-    out.push('"');
+/// Appends `text` in quotes with the escapes of the reference, which include characters that are special in HTML or end
+/// a line in JavaScript.
+pub fn write_string(text: &str, out: &mut String) {
+    push_quoted(out, text, ("\"\\\n\r\t\u{8}\u{c}", "\"\\nrtbf"), |c| {
+        let special = matches!(c, '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+        special.then(|| format!("\\u{:04x}", u32::from(c)))
+    });
 }

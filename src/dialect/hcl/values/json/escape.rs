@@ -1,10 +1,10 @@
 //! Escapes of JSON strings.
 
-/// The character that the escape at the beginning of `text` stands for, and its length in bytes. A half of a
-/// character that stands alone is U+FFFD.
+/// Decodes the escape at the start of `text`. Returns the character and the length of the escape in bytes. A lone
+/// surrogate becomes U+FFFD.
 ///
 /// # Errors
-/// The offset of the byte that is wrong; that of the end where the escape is not complete.
+/// The offset of the first invalid byte, or of the end of an incomplete escape.
 pub(crate) fn unescape(text: &str) -> Result<(char, usize), usize> {
     let character = match text.as_bytes().get(1) {
         Some(b'u') => return unicode(text),
@@ -19,11 +19,11 @@ pub(crate) fn unescape(text: &str) -> Result<(char, usize), usize> {
     Ok((character, 2))
 }
 
-/// `\uXXXX`, or two of them where the first is the first half of a character.
+/// Decodes `\uXXXX`, or two of them if they are a surrogate pair.
 fn unicode(text: &str) -> Result<(char, usize), usize> {
     let first = unit(text)?;
-    let behind = text.get(6..).filter(|_| (0xD800..0xDC00).contains(&first));
-    let second = behind.and_then(|text| unit(text).ok()).filter(|second| (0xDC00..0xE000).contains(second));
+    let after = text.get(6..).filter(|_| (0xD800..0xDC00).contains(&first));
+    let second = after.and_then(|text| unit(text).ok()).filter(|second| (0xDC00..0xE000).contains(second));
     Ok(match second {
         Some(second) => {
             let code = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
@@ -33,7 +33,7 @@ fn unicode(text: &str) -> Result<(char, usize), usize> {
     })
 }
 
-/// The unit that `\uXXXX` stands for.
+/// Decodes the UTF-16 code unit of `\uXXXX`.
 fn unit(text: &str) -> Result<u32, usize> {
     let bytes = text.as_bytes();
     for (at, wanted) in b"\\u".iter().enumerate() {

@@ -1,4 +1,4 @@
-//! JSON of values: what rows of the reference do not ask.
+//! JSON beyond the rows of the reference.
 
 use super::super::{Fault, Outcome};
 use super::*;
@@ -50,7 +50,7 @@ fn what_does_not_fit_the_type_says_where() {
         (r#"{"k":{}}"#, r#"["map",["list","string"]]"#, "[\"k\"]: list of string is required"),
         ("1", r#""dynamic""#, ": an object with type and value is required"),
         (r#"{"type":"string"}"#, r#""dynamic""#, ": a value with its type lacks the value"),
-        (r#"{"value":1,"type":"text"}"#, r#""dynamic""#, ": \"text\" is no type"),
+        (r#"{"value":1,"type":"text"}"#, r#""dynamic""#, ": unknown type \"text\""),
         (r#"{"value":1,"type":["list"]}"#, r#""dynamic""#, ": a type is a name"),
         (r#"{"value":1,"kind":"string"}"#, r#""dynamic""#, ": invalid key \"kind\""),
         (

@@ -9,76 +9,40 @@ use crate::function::Cx;
 use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, Type};
 
-/// A type as JSON text. Types of capsules have none.
+/// Encodes a type.
+///
+/// # Errors
+/// The type contains a capsule.
 pub fn encode_type(ty: &Type<'_>) -> Outcome<String> {
-    let mut out = String::new();
-    write_type(ty, &mut out)?;
-    Ok(out)
-}
-
-pub(super) fn write_type(ty: &Type<'_>, out: &mut String) -> Outcome<()> {
+    let collection = |kind: &str, element: &Type<'_>| Ok(format!("[\"{kind}\",{}]", encode_type(element)?));
     match ty {
-        Type::Bool | Type::Number | Type::String | Type::Dynamic => write_string(&name(ty), out),
-        Type::List(element) => return write_pair("list", element, out),
-        Type::Set(element) => return write_pair("set", element, out),
-        Type::Map(element) => return write_pair("map", element, out),
+        Type::Bool | Type::Number | Type::String | Type::Dynamic => Ok(quoted(&name(ty))),
+        Type::List(element) => collection("list", element),
+        Type::Set(element) => collection("set", element),
+        Type::Map(element) => collection("map", element),
         Type::Tuple(elements) => {
-            out.push_str("[\"tuple\",[");
-            separated(elements, out, write_type)?;
-            out.push_str("]]");
+            let elements = elements.iter().map(encode_type).collect::<Outcome<Vec<_>>>()?;
+            Ok(format!("[\"tuple\",[{}]]", elements.join(",")))
         }
         Type::Object(attributes) => {
-            out.push_str("[\"object\",{");
-            separated(attributes, out, |attribute, out| {
-                write_string(attribute.name, out);
-                out.push(':');
-                write_type(&attribute.ty, out)
-            })?;
-            out.push('}');
-            write_optional(attributes, out)?;
-            out.push(']');
+            let attribute = |own: &Attribute<'_>| Ok(format!("{}:{}", quoted(own.name), encode_type(&own.ty)?));
+            let types = attributes.iter().map(attribute).collect::<Outcome<Vec<_>>>()?.join(",");
+            let optional = attributes.iter().filter(|own| own.optional).map(|own| quoted(own.name));
+            let optional = optional.collect::<Vec<_>>().join(",");
+            let optional = if optional.is_empty() { optional } else { format!(",[{optional}]") };
+            Ok(format!("[\"object\",{{{types}}}{optional}]"))
         }
-        Type::Capsule(name) => return Err(Fault::wrong(format!("the type {name} cannot be written as JSON"))),
+        Type::Capsule(name) => Err(Fault::wrong(format!("the type {name} cannot be written as JSON"))),
     }
-    Ok(())
 }
 
-fn write_pair(kind: &str, element: &Type<'_>, out: &mut String) -> Outcome<()> {
-    write_string(kind, {
-        out.push('[');
-        out
-    });
-    out.push(',');
-    write_type(element, out)?;
-    out.push(']');
-    Ok(())
+fn quoted(text: &str) -> String {
+    let mut out = String::new();
+    write_string(text, &mut out);
+    out
 }
 
-fn write_optional(attributes: &[Attribute<'_>], out: &mut String) -> Outcome<()> {
-    let optional: Vec<_> = attributes.iter().filter(|attribute| attribute.optional).collect();
-    if optional.is_empty() {
-        return Ok(());
-    }
-    out.push_str(",[");
-    separated(&optional, out, |attribute, out| {
-        write_string(attribute.name, out);
-        Ok(())
-    })?;
-    out.push(']');
-    Ok(())
-}
-
-fn separated<T>(items: &[T], out: &mut String, write: impl Fn(&T, &mut String) -> Outcome<()>) -> Outcome<()> {
-    for (at, item) in items.iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        write(item, out)?;
-    }
-    Ok(())
-}
-
-/// The type that JSON says.
+/// Decodes a type.
 pub fn decode_type<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Type<'v>> {
     cx.charge(size_of::<Attribute>())?;
     let arena = cx.arena();
@@ -88,7 +52,7 @@ pub fn decode_type<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Type<'v>> {
             "number" => Ok(Type::Number),
             "string" => Ok(Type::String),
             "dynamic" => Ok(Type::Dynamic),
-            _ => Err(Fault::wrong(format!("{name:?} is no type"))),
+            _ => Err(Fault::wrong(format!("unknown type {name:?}"))),
         },
         Json::List(parts) => match parts.as_slice() {
             [Json::Text(kind), element] if kind == "list" => Ok(arena.list_type(decode_type(cx, element)?)),
@@ -101,13 +65,13 @@ pub fn decode_type<'v>(cx: &Cx<'v>, json: &Json<'_>) -> Outcome<Type<'v>> {
             [Json::Text(kind), Json::Object(attributes), rest @ ..] if kind == "object" => {
                 decode_object(cx, attributes, rest)
             }
-            _ => Err(no_type()),
+            _ => Err(not_a_type()),
         },
-        _ => Err(no_type()),
+        _ => Err(not_a_type()),
     }
 }
 
-fn no_type() -> Fault {
+fn not_a_type() -> Fault {
     Fault::wrong("a type is a name such as \"string\" or a list such as [\"list\",\"string\"]")
 }
 
@@ -115,7 +79,7 @@ fn decode_object<'v>(cx: &Cx<'v>, attributes: &[(Cow<'_, str>, Json<'_>)], rest:
     let optional: Vec<&str> = match rest {
         [] => Vec::new(),
         [Json::List(names)] => names.iter().filter_map(Json::as_text).collect(),
-        _ => return Err(no_type()),
+        _ => return Err(not_a_type()),
     };
     cx.spend((attributes.len() * optional.len()) as u64)?;
     let attribute = |(name, ty): &(Cow<'_, str>, Json<'_>)| {

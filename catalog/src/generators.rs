@@ -1,0 +1,207 @@
+//! Generators and keys.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::keys::Pak;
+use super::store::{Page, StoreError, Token, new_id};
+use super::{Actor, Catalog, Class, Generator, KeyRow, Refusal, Result, Role, names, now};
+
+/// How long a use of a generator's key is not written down again.
+const SEEN_FOR: Duration = Duration::from_secs(60);
+
+/// What a generator is made from.
+#[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct GeneratorInput {
+    /// Unique among the live ones.
+    pub name: String,
+    /// For people.
+    #[serde(default)]
+    pub description: Option<String>,
+}
+
+/// What of a generator is to be changed; what is absent stays.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, utoipa::ToSchema)]
+pub struct GeneratorChange {
+    /// The name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// For people.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Whether it is in use.
+    #[serde(default)]
+    pub is_active: Option<bool>,
+}
+
+impl Catalog {
+    /// Who holds this key.
+    ///
+    /// # Errors
+    /// [`Class::Unauthorized`] where nobody does, whatever the reason.
+    pub async fn authenticate(&self, pak: &str) -> Result<Actor> {
+        let nobody = || Refusal::new(Class::Unauthorized, "unauthorized", "no valid key was given");
+        let pak = Pak::parse(pak).ok_or_else(nobody)?;
+        let row = match self.store().key(pak.short_token()).await {
+            Ok(row) => row,
+            Err(StoreError::Missing) => return Err(nobody()),
+            Err(error) => return Err(Refusal::of_store(error)),
+        };
+        if !pak.opens(&row) {
+            return Err(nobody());
+        }
+        match (row.role, row.generator_id) {
+            (Role::Admin, _) => Ok(Actor::Admin),
+            (Role::Readonly, _) => Ok(Actor::Readonly),
+            (Role::Agent, _) => Ok(Actor::Agent),
+            (Role::Generator, Some(id)) => {
+                self.seen(id).await?;
+                Ok(Actor::Generator(id))
+            }
+            (Role::Generator, None) => Err(nobody()),
+        }
+    }
+
+    /// Notes that a generator's key was used, once in a while.
+    async fn seen(&self, id: Uuid) -> Result<()> {
+        if self.is_news(id, SEEN_FOR) {
+            self.store().touch_generator(id, now()).await.map_err(Refusal::of_store)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a key for an administrator if there is none yet: the given one, or a new one, which is answered and not
+    /// shown again.
+    ///
+    /// # Errors
+    /// `invalid_key` where the given one is none.
+    pub async fn initialise(&self, given: Option<&str>) -> Result<Option<String>> {
+        let wrong = || Refusal::invalid("invalid_key", "a key has the form brokkr_BRxxxxxx_ and 24 letters and digits");
+        let pak = match given {
+            Some(text) => Pak::parse(text.trim()).ok_or_else(wrong)?,
+            None => Pak::random()?,
+        };
+        let added = self.store().add_first_key(&pak.row(Role::Admin, None, now())).await.map_err(Refusal::of_store)?;
+        Ok(added.then(|| pak.reveal()))
+    }
+
+    /// Makes a key of a role that no generator is needed for. The secret is answered once.
+    pub async fn create_key(&self, who: Actor, role: Role) -> Result<(KeyRow, String)> {
+        who.must_be_admin()?;
+        if role == Role::Generator {
+            let message = "a generator's key is made with the generator, and anew by rotating it";
+            return Err(Refusal::invalid("invalid_role", message));
+        }
+        let pak = Pak::random()?;
+        let row = pak.row(role, None, now());
+        self.store().add_key(&row).await.map_err(Refusal::of_store)?;
+        Ok((row, pak.reveal()))
+    }
+
+    /// All keys, without their secrets.
+    pub async fn keys(&self, who: Actor) -> Result<Vec<KeyRow>> {
+        who.must_see_all()?;
+        self.store().keys().await.map_err(Refusal::of_store)
+    }
+
+    /// Revokes a key, at once.
+    pub async fn revoke_key(&self, who: Actor, id: Uuid) -> Result<()> {
+        who.must_be_admin()?;
+        let missing = Refusal::or_missing("key_not_found", "key not found");
+        self.store().revoke_key(id, now()).await.map_err(missing)
+    }
+
+    /// Live generators.
+    pub async fn generators(&self, who: Actor, page: &Page) -> Result<Vec<Generator>> {
+        who.must_see_all()?;
+        self.store().generators(page).await.map_err(Refusal::of_store)
+    }
+
+    /// Makes a generator, and its key, which is answered once.
+    pub async fn create_generator(
+        &self,
+        who: Actor,
+        new: &GeneratorInput,
+        token: Option<&Token>,
+    ) -> Result<(Generator, String)> {
+        who.must_be_admin()?;
+        names::name(&new.name)?;
+        names::description(new.description.as_deref())?;
+        let at = now();
+        let generator = Generator {
+            id: new_id(),
+            created_at: at,
+            updated_at: at,
+            deleted_at: None,
+            name: new.name.clone(),
+            description: new.description.clone(),
+            last_active_at: None,
+            is_active: true,
+            is_system: false,
+        };
+        let pak = Pak::random()?;
+        let key = pak.row(Role::Generator, Some(generator.id), at);
+        let made = self.store().create_generator(&generator, &key, token).await.map_err(Refusal::of_store)?;
+        Ok((made, pak.reveal()))
+    }
+
+    /// A live generator.
+    pub async fn generator(&self, who: Actor, id: Uuid) -> Result<Generator> {
+        if who != Actor::Readonly {
+            is_itself(who, id)?;
+        }
+        self.live_generator(id).await
+    }
+
+    /// Changes a generator.
+    pub async fn update_generator(&self, who: Actor, id: Uuid, change: &GeneratorChange) -> Result<Generator> {
+        is_itself(who, id)?;
+        let mut generator = self.live_generator(id).await?;
+        if let Some(name) = &change.name {
+            names::name(name)?;
+            generator.name.clone_from(name);
+        }
+        if change.description.is_some() {
+            names::description(change.description.as_deref())?;
+            generator.description.clone_from(&change.description);
+        }
+        generator.is_active = change.is_active.unwrap_or(generator.is_active);
+        generator.updated_at = now();
+        self.store().update_generator(&generator).await.map_err(generator_missing())
+    }
+
+    /// Deletes a generator, its stacks and its templates, and revokes its key.
+    pub async fn delete_generator(&self, who: Actor, id: Uuid) -> Result<()> {
+        is_itself(who, id)?;
+        if self.live_generator(id).await?.is_system {
+            let message = "a system generator cannot be deleted";
+            return Err(Refusal::forbidden("cannot_delete_system_generator", message));
+        }
+        self.store().delete_generator(id, now()).await.map_err(generator_missing())
+    }
+
+    /// Gives a generator a new key, which is answered once. The old one is of no use from now on.
+    pub async fn rotate(&self, who: Actor, id: Uuid) -> Result<(Generator, String)> {
+        is_itself(who, id)?;
+        let generator = self.live_generator(id).await?;
+        let pak = Pak::random()?;
+        let key = pak.row(Role::Generator, Some(id), now());
+        self.store().rotate_key(id, &key, now()).await.map_err(generator_missing())?;
+        Ok((generator, pak.reveal()))
+    }
+
+    async fn live_generator(&self, id: Uuid) -> Result<Generator> {
+        self.store().generator(id).await.map_err(generator_missing())
+    }
+}
+
+fn generator_missing() -> impl Fn(StoreError) -> Refusal {
+    Refusal::or_missing("generator_not_found", "generator not found")
+}
+
+fn is_itself(who: Actor, id: Uuid) -> Result<()> {
+    let refusal = || Refusal::forbidden("generator_not_owned", "not authorized to access this generator");
+    (who == Actor::Admin || who.generator() == Some(id)).then_some(()).ok_or_else(refusal)
+}

@@ -1,0 +1,179 @@
+//! Keys: `brokkr_BR<6 more>_<24 characters>`, a prefix, a short token by which the key is found, and a secret, of which
+//! stores keep the SHA-256 only.
+//!
+//! The secret has 24 characters of 62, that is 142 bits: a plain hash of it cannot be reversed by guessing, so it needs
+//! neither salt nor a slow hash.
+
+use subtle::ConstantTimeEq;
+
+use super::model::{KeyRow, Moment, Role};
+use super::refusal::{Class, Refusal, Result};
+use super::store::new_id;
+use crate::checksum;
+
+const PREFIX: &str = "brokkr_";
+const SHORT: usize = 8;
+const LONG: usize = 24;
+const LENGTH: usize = PREFIX.len() + SHORT + 1 + LONG;
+const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// A key with its secret. It cannot be printed by accident: `Debug` shows the short token only.
+pub(super) struct Pak(String);
+
+impl std::fmt::Debug for Pak {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Pak({PREFIX}{}_…)", self.short_token())
+    }
+}
+
+impl Pak {
+    /// A new key, from the system's source of randomness.
+    ///
+    /// # Errors
+    /// `Class::Internal`: the system has no randomness to give.
+    pub(super) fn random() -> Result<Self> {
+        let (short, long) = (random_text(SHORT - 2)?, random_text(LONG)?);
+        Ok(Self(format!("{PREFIX}BR{short}_{long}")))
+    }
+
+    /// Reads a key; `None`: it is not of the form.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        // All is ASCII once the length is right and every byte is looked at.
+        let rest = Some(text).filter(|text| text.len() == LENGTH)?.strip_prefix(PREFIX)?;
+        let (short, long) = rest.split_once('_')?;
+        let is_of_form = short.len() == SHORT && short.starts_with("BR") && is_plain(short) && is_plain(long);
+        is_of_form.then(|| Self(text.to_owned()))
+    }
+
+    /// The part that is no secret.
+    pub(super) fn short_token(&self) -> &str {
+        self.0.get(PREFIX.len()..PREFIX.len() + SHORT).unwrap_or_default()
+    }
+
+    /// What is stored of the secret.
+    pub(super) fn hash(&self) -> String {
+        let secret = self.0.get(LENGTH - LONG..).unwrap_or_default();
+        checksum(secret)
+    }
+
+    /// Whether it is the key of this row, in a time that does not tell how much of it is right. A revoked key is nobody's.
+    pub(super) fn opens(&self, row: &KeyRow) -> bool {
+        let same = self.hash().as_bytes().ct_eq(row.hash.as_bytes());
+        bool::from(same) && row.short_token == self.short_token() && row.revoked_at.is_none()
+    }
+
+    /// The row to be stored for it.
+    pub(super) fn row(&self, role: Role, generator_id: Option<uuid::Uuid>, at: Moment) -> KeyRow {
+        let short_token = self.short_token().to_owned();
+        KeyRow { id: new_id(), short_token, hash: self.hash(), role, generator_id, created_at: at, revoked_at: None }
+    }
+
+    /// The whole key, to be shown once to whom it is given.
+    pub(super) fn reveal(self) -> String {
+        self.0
+    }
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Characters of the alphabet, each as likely as any other: of six random bits the two values too many are thrown away.
+fn random_text(length: usize) -> Result<String> {
+    let mut text = String::with_capacity(length);
+    let mut bytes = [0; 32];
+    while text.len() < length {
+        let failed = |error| Refusal::new(Class::Internal, "internal_error", format!("no randomness: {error}"));
+        getrandom::fill(&mut bytes).map_err(failed)?;
+        let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63)));
+        text.extend(characters.take(length - text.len()).map(|&character| char::from(character)));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_new_key_is_of_the_form_and_opens_its_row() {
+        let pak = Pak::random().unwrap();
+        let row = pak.row(Role::Admin, None, chrono::Utc::now());
+        assert!(pak.opens(&row) && row.short_token.len() == 8 && row.hash.len() == 64);
+        let text = pak.reveal();
+        assert_eq!(text.len(), 40);
+        assert!(text.starts_with(&format!("brokkr_{}_", row.short_token)) && row.short_token.starts_with("BR"));
+        assert!(Pak::parse(&text).unwrap().opens(&row));
+    }
+
+    #[test]
+    fn another_key_a_revoked_key_and_another_secret_open_nothing() {
+        let (pak, other) = (Pak::random().unwrap(), Pak::random().unwrap());
+        let row = pak.row(Role::Generator, None, chrono::Utc::now());
+        assert!(!other.opens(&row));
+        assert!(!other.opens(&KeyRow { short_token: other.short_token().to_owned(), ..row.clone() }));
+        assert!(!pak.opens(&KeyRow { revoked_at: Some(chrono::Utc::now()), ..row.clone() }));
+        assert!(!pak.opens(&KeyRow { hash: String::new(), ..row.clone() }));
+        assert!(!pak.opens(&KeyRow { hash: row.hash.to_uppercase(), ..row }));
+    }
+
+    #[test]
+    fn the_hash_is_of_the_long_part_alone() {
+        let pak = Pak::parse("brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWX").unwrap();
+        assert_eq!(pak.short_token(), "BRabcdef");
+        assert_eq!(pak.hash(), checksum(b"ABCDEFGHIJKLMNOPQRSTUVWX"));
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let pak = Pak::parse("brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWX").unwrap();
+        assert_eq!(format!("{pak:?}"), "Pak(brokkr_BRabcdef_…)");
+    }
+
+    #[test]
+    fn what_is_not_of_the_form_is_no_key() {
+        let good = "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWX";
+        let bad = [
+            "",
+            "brokkr_",
+            "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVW",
+            "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWXY",
+            "brokkr_BRabcde_ABCDEFGHIJKLMNOPQRSTUVWXY",
+            "brokkr_XXabcdef_ABCDEFGHIJKLMNOPQRSTUVWX",
+            "Brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWX",
+            "brokkr_BRabcde-_ABCDEFGHIJKLMNOPQRSTUVWX",
+            "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVW_",
+            "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVW\0",
+            "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVé",
+            "brokkr_BRabcdé_ABCDEFGHIJKLMNOPQRSTUVWX",
+        ];
+        assert!(Pak::parse(good).is_some());
+        for text in bad {
+            assert!(Pak::parse(text).is_none(), "{text:?}");
+        }
+        assert!(Pak::parse(&format!(" {good}")).is_none() && Pak::parse(&good.repeat(1000)).is_none());
+    }
+
+    #[test]
+    fn every_character_of_the_alphabet_comes_as_often_as_any_other() {
+        let text = random_text(62_000).unwrap();
+        for character in ALPHABET {
+            let seen = text.bytes().filter(|byte| byte == character).count();
+            // 1000 are expected, with a deviation of 31: seven of them either side.
+            assert!((780..1220).contains(&seen), "{} comes {seen} times", char::from(*character));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn parsing_never_panics_and_takes_what_it_gives_back(text in ".{0,60}", key in "brokkr_.{0,9}_.{20,26}") {
+            for text in [text, key] {
+                if let Some(pak) = Pak::parse(&text) {
+                    prop_assert_eq!(pak.hash().len(), 64);
+                    prop_assert_eq!(pak.reveal(), text);
+                }
+            }
+        }
+    }
+}

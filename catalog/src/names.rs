@@ -1,0 +1,166 @@
+//! Bounds of the texts that a catalog is given: names, descriptions, contents, labels and annotations. No text may hold
+//! a NUL byte, which PostgreSQL has no place for.
+
+use super::refusal::{Refusal, Result};
+
+/// Characters of a name.
+const NAME: usize = 255;
+/// Bytes of a label, and of an annotation's key and value.
+const MARK: usize = 64;
+
+/// A template's name: not blank, at most 255 characters.
+///
+/// # Errors
+/// `invalid_name`.
+///
+/// ```
+/// use dropforge_catalog::names::template_name;
+/// assert!(template_name("web-service").is_ok());
+/// assert_eq!(template_name(" ").unwrap_err().code, "invalid_name");
+/// ```
+pub fn template_name(name: &str) -> Result<()> {
+    not_blank(name, "invalid_name", "name")?;
+    self::name(name)
+}
+
+/// The name of a generator or a stack: at most 255 characters. An empty one is accepted: Brokkr does.
+///
+/// # Errors
+/// `invalid_name`.
+pub fn name(name: &str) -> Result<()> {
+    no_nul(name, "invalid_name", "name")?;
+    if name.chars().nth(NAME).is_some() {
+        return Err(Refusal::invalid("invalid_name", format!("name cannot exceed {NAME} characters")));
+    }
+    Ok(())
+}
+
+/// A template's description, if it has one: not blank.
+///
+/// # Errors
+/// `invalid_description`.
+pub fn template_description(description: Option<&str>) -> Result<()> {
+    description.map_or(Ok(()), |text| not_blank(text, "invalid_description", "description"))?;
+    self::description(description)
+}
+
+/// The description of a generator or a stack, if it has one.
+///
+/// # Errors
+/// `invalid_description`.
+pub fn description(description: Option<&str>) -> Result<()> {
+    description.map_or(Ok(()), |text| no_nul(text, "invalid_description", "description"))
+}
+
+/// A template's content: not blank.
+///
+/// # Errors
+/// `invalid_template_content`.
+pub fn content(content: &str) -> Result<()> {
+    not_blank(content, "invalid_template_content", "template content")?;
+    no_nul(content, "invalid_template_content", "template content")
+}
+
+/// The YAML of a deployment object that is no deletion marker: not blank.
+///
+/// # Errors
+/// `invalid_deployment_object`.
+pub fn yaml(text: &str) -> Result<()> {
+    not_blank(text, "invalid_deployment_object", "YAML content")?;
+    no_nul(text, "invalid_deployment_object", "YAML content")
+}
+
+/// A label: not blank, at most 64 bytes, without white space.
+///
+/// # Errors
+/// `invalid_label`.
+///
+/// ```
+/// use dropforge_catalog::names::label;
+/// assert!(label("env=prod").is_ok());
+/// assert_eq!(label("env prod").unwrap_err().message, "Label cannot contain whitespace");
+/// ```
+pub fn label(label: &str) -> Result<()> {
+    mark(label, "invalid_label", "Label")
+}
+
+/// An annotation: key and value are each not blank, at most 64 bytes, without white space.
+///
+/// # Errors
+/// `invalid_annotation`.
+pub fn annotation(key: &str, value: &str) -> Result<()> {
+    mark(key, "invalid_annotation", "Annotation key")?;
+    mark(value, "invalid_annotation", "Annotation value")
+}
+
+fn mark(text: &str, code: &str, what: &str) -> Result<()> {
+    not_blank(text, code, what)?;
+    if text.len() > MARK {
+        return Err(Refusal::invalid(code, format!("{what} cannot exceed {MARK} characters")));
+    }
+    if text.contains(char::is_whitespace) {
+        return Err(Refusal::invalid(code, format!("{what} cannot contain whitespace")));
+    }
+    no_nul(text, code, what)
+}
+
+fn not_blank(text: &str, code: &str, what: &str) -> Result<()> {
+    let blank = text.trim().is_empty();
+    if blank { Err(Refusal::invalid(code, format!("{what} cannot be empty"))) } else { Ok(()) }
+}
+
+fn no_nul(text: &str, code: &str, what: &str) -> Result<()> {
+    let found = memchr::memchr(0, text.as_bytes()).is_some();
+    if found { Err(Refusal::invalid(code, format!("{what} cannot contain a NUL byte"))) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_bounds() {
+        for good in ["a", &"x".repeat(255), &"é".repeat(255), "a b", "\u{1}"] {
+            assert!(template_name(good).is_ok() && name(good).is_ok(), "{good}");
+        }
+        for bad in ["", " ", "\t\u{a0}\n"] {
+            assert_eq!(template_name(bad).unwrap_err().message, "name cannot be empty");
+            assert!(name(bad).is_ok(), "generators and stacks");
+        }
+        for bad in [&*"x".repeat(256), &"é".repeat(256), "a\0", &"x".repeat(10 << 20)] {
+            assert_eq!(template_name(bad).unwrap_err().code, "invalid_name");
+            assert_eq!(name(bad).unwrap_err().class.status(), 400);
+        }
+    }
+
+    #[test]
+    fn labels_and_annotations_have_bounds_in_bytes() {
+        let refused = |text: &str| label(text).unwrap_err().message;
+        assert!(label(&"x".repeat(64)).is_ok() && label(&"é".repeat(32)).is_ok() && label("env:prod").is_ok());
+        assert_eq!(refused(""), "Label cannot be empty");
+        assert_eq!(refused("\u{2003}"), "Label cannot be empty");
+        assert_eq!(refused(&"x".repeat(65)), "Label cannot exceed 64 characters");
+        assert_eq!(refused(&"é".repeat(33)), "Label cannot exceed 64 characters");
+        assert_eq!(refused("a\u{2003}b"), "Label cannot contain whitespace");
+        assert_eq!(refused("a\0b"), "Label cannot contain a NUL byte");
+        assert!(annotation("k", "v").is_ok());
+        for (key, value, message) in [
+            ("", "v", "Annotation key cannot be empty"),
+            ("k", "", "Annotation value cannot be empty"),
+            ("k", "a b", "Annotation value cannot contain whitespace"),
+            ("k k", &"v".repeat(65), "Annotation key cannot contain whitespace"),
+        ] {
+            let refusal = annotation(key, value).unwrap_err();
+            assert_eq!((refusal.code.as_str(), refusal.message.as_str()), ("invalid_annotation", message));
+        }
+    }
+
+    #[test]
+    fn descriptions_and_contents_have_bounds() {
+        assert!(template_description(None).is_ok() && template_description(Some("d")).is_ok());
+        assert!(description(Some("")).is_ok());
+        assert!(template_description(Some("")).is_err() && description(Some("\0")).is_err());
+        assert!(content("a: 1").is_ok() && content(" \n").is_err() && content("a\0").is_err());
+        assert_eq!(yaml("").unwrap_err().message, "YAML content cannot be empty");
+    }
+}

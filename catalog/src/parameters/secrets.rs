@@ -1,0 +1,233 @@
+//! Values that a schema marks as secrets, by `"writeOnly": true` or `"x-secret": true`.
+
+use std::collections::{HashMap, HashSet};
+use std::marker::PhantomData;
+
+use regex::{Regex, RegexBuilder};
+use serde_json::{Map, Value as Json};
+
+use super::{REDACTED, Schema, local};
+use crate::refusal::Refusal;
+
+/// How often a schema and a value are looked at; beyond, everything is a secret.
+const LOOKS: usize = 200_000;
+
+/// Whether and how a schema marks values.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    /// Whether it marks any.
+    any: bool,
+    /// The patterns for names of properties that can be told apart here.
+    patterns: HashMap<String, Regex>,
+}
+
+impl Marks {
+    pub(super) fn of(document: &Json) -> Self {
+        let mut marks = Self { any: marked(document), patterns: HashMap::new() };
+        let mut waiting = if marks.any { vec![document] } else { Vec::new() };
+        while let Some(value) = waiting.pop() {
+            for pattern in value.get("patternProperties").and_then(Json::as_object).into_iter().flat_map(Map::keys) {
+                let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
+                marks.patterns.extend(regex.map(|regex| (pattern.clone(), regex)));
+            }
+            match value {
+                Json::Array(items) => waiting.extend(items),
+                Json::Object(map) => waiting.extend(map.values()),
+                _ => {}
+            }
+        }
+        marks
+    }
+
+    /// Whether a name may match a pattern; one secret too many does no harm.
+    fn may_match(&self, pattern: &str, name: &str) -> bool {
+        self.patterns.get(pattern).is_none_or(|regex| regex.is_match(name))
+    }
+}
+
+/// Whether any value may be marked by a schema.
+fn marked(document: &Json) -> bool {
+    match document {
+        Json::Array(items) => items.iter().any(marked),
+        Json::Object(map) => is_mark(document) || map.values().any(marked),
+        _ => false,
+    }
+}
+
+fn is_mark(schema: &Json) -> bool {
+    ["writeOnly", "x-secret"].into_iter().any(|key| schema.get(key) == Some(&Json::Bool(true)))
+}
+
+impl Schema {
+    /// The same parameters, with `"***"` in the place of each value that the schema marks as a secret.
+    ///
+    /// ```
+    /// use dropforge_catalog::parameters::Schema;
+    /// use serde_json::json;
+    /// let schema = Schema::read(r#"{"properties": {"token": {"writeOnly": true}}}"#)?;
+    /// assert_eq!(schema.redacted(&json!({"token": "t", "n": 1})), json!({"token": "***", "n": 1}));
+    /// # Ok::<(), dropforge_catalog::Refusal>(())
+    /// ```
+    pub fn redacted(&self, parameters: &Json) -> Json {
+        let secrets = self.secrets_of(parameters);
+        redact(parameters, &secrets)
+    }
+
+    /// The same of a text: as it is where the schema marks nothing, and `null` where it is no JSON.
+    pub fn redacted_text(&self, parameters: &str) -> String {
+        if !self.secrets.any {
+            return parameters.to_owned();
+        }
+        let read = serde_json::from_str(parameters);
+        read.map_or_else(|_| "null".to_owned(), |parameters| self.redacted(&parameters).to_string())
+    }
+
+    /// A refusal that comes of `parameters`, with `"***"` in the place of the texts that are secrets.
+    pub fn withheld(&self, parameters: &Json, refusal: Refusal) -> Refusal {
+        let secrets = self.secrets_of(parameters);
+        let mut texts = Vec::new();
+        gather(parameters, secrets.has(parameters), &secrets, &mut texts);
+        // The longest first: one may be a part of another.
+        texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
+        let without = |text: &str| texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED));
+        let details = refusal.details.map(|details| rewrite(details, &without));
+        Refusal { message: without(&refusal.message), details, ..refusal }
+    }
+
+    /// The values of `parameters` that are secrets, by where they lie in memory.
+    pub(super) fn secrets_of<'p>(&self, parameters: &'p Json) -> Secrets<'p> {
+        let mut found = Secrets::default();
+        if !self.secrets.any {
+            return found;
+        }
+        let mut walk =
+            Walk { root: &self.document, marks: &self.secrets, left: LOOKS, seen: HashSet::new(), found: &mut found };
+        if walk.visit(&self.document, parameters).is_none() {
+            found.add(parameters);
+        }
+        found
+    }
+}
+
+/// Values that are secrets.
+#[derive(Default)]
+pub(super) struct Secrets<'p> {
+    places: HashSet<*const Json>,
+    values: PhantomData<&'p Json>,
+}
+
+impl<'p> Secrets<'p> {
+    fn add(&mut self, value: &'p Json) {
+        self.places.insert(std::ptr::from_ref(value));
+    }
+
+    fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    fn has(&self, value: &Json) -> bool {
+        self.places.contains(&std::ptr::from_ref(value))
+    }
+}
+
+/// A value with its secrets redacted.
+pub(super) fn redact(value: &Json, secrets: &Secrets<'_>) -> Json {
+    if secrets.is_empty() {
+        return value.clone();
+    }
+    if secrets.has(value) {
+        return REDACTED.into();
+    }
+    match value {
+        Json::Array(items) => items.iter().map(|item| redact(item, secrets)).collect(),
+        Json::Object(map) => map.iter().map(|(key, value)| (key.clone(), redact(value, secrets))).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The texts of what is secret in a value. What is shorter says nothing, and is found everywhere.
+fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, texts: &mut Vec<String>) {
+    const SHORT: usize = 3;
+    let mut below = |value: &Json| gather(value, secret || secrets.has(value), secrets, texts);
+    match value {
+        Json::Array(items) => items.iter().for_each(&mut below),
+        Json::Object(map) => map.values().for_each(&mut below),
+        Json::String(text) if secret && text.len() >= SHORT => texts.push(text.clone()),
+        Json::Number(number) if secret && number.to_string().len() >= SHORT => texts.push(number.to_string()),
+        _ => {}
+    }
+}
+
+/// A value with each text in it changed; keys stay.
+fn rewrite(value: Json, change: &impl Fn(&str) -> String) -> Json {
+    match value {
+        Json::String(text) => change(&text).into(),
+        Json::Array(items) => items.into_iter().map(|item| rewrite(item, change)).collect(),
+        Json::Object(map) => map.into_iter().map(|(key, value)| (key, rewrite(value, change))).collect(),
+        other => other,
+    }
+}
+
+struct Walk<'s, 'p, 'f> {
+    root: &'s Json,
+    marks: &'f Marks,
+    left: usize,
+    seen: HashSet<(*const Json, *const Json)>,
+    found: &'f mut Secrets<'p>,
+}
+
+impl<'s, 'p> Walk<'s, 'p, '_> {
+    /// Looks for marks of `schema` on `value` and what is in it; nothing where that takes too long.
+    fn visit(&mut self, schema: &'s Json, value: &'p Json) -> Option<()> {
+        if !self.seen.insert((std::ptr::from_ref(schema), std::ptr::from_ref(value))) {
+            return Some(());
+        }
+        self.spend(1)?;
+        if is_mark(schema) {
+            self.found.add(value);
+        }
+        for other in local::perhaps(self.root, schema) {
+            self.visit(other, value)?;
+        }
+        match value {
+            Json::Object(_) => self.members(schema, value),
+            Json::Array(items) => self.elements(schema, items),
+            _ => Some(()),
+        }
+    }
+
+    fn spend(&mut self, looks: usize) -> Option<()> {
+        self.left = self.left.checked_sub(looks)?;
+        Some(())
+    }
+
+    fn members(&mut self, schema: &'s Json, value: &'p Json) -> Option<()> {
+        let members = value.as_object()?;
+        self.spend(members.len())?;
+        for (name, member) in members {
+            let named = schema.get("properties").and_then(|all| all.get(name));
+            let others =
+                ["additionalProperties", "unevaluatedProperties"].into_iter().filter_map(|key| schema.get(key));
+            let patterns = schema.get("patternProperties").and_then(Json::as_object).into_iter().flatten();
+            let marks = self.marks;
+            let patterns = patterns.filter(move |(pattern, _)| marks.may_match(pattern, name)).map(|(_, below)| below);
+            for below in named.into_iter().chain(patterns).chain(others.filter(|_| named.is_none())) {
+                self.visit(below, member)?;
+            }
+        }
+        Some(())
+    }
+
+    fn elements(&mut self, schema: &'s Json, items: &'p [Json]) -> Option<()> {
+        let (first, rest) = local::elements(schema);
+        let contains = schema.get("contains");
+        let reached = if rest.or(contains).is_some() { items.len() } else { first.len() };
+        self.spend(reached)?;
+        for (at, item) in items.iter().take(reached).enumerate() {
+            for below in first.get(at).or(rest).into_iter().chain(contains) {
+                self.visit(below, item)?;
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,139 @@
+//! Compiled templates with their schemas, kept by the checksums of both texts.
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use blake3::Hash;
+use lru::LruCache;
+use serde_json::{Value as Json, json};
+
+use super::Options;
+use crate::parameters::Schema;
+use crate::refusal::{Refusal, Result};
+use crate::review::{Review, review};
+use dropforge::diagnostics::{Diagnostic, Diagnostics};
+use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+
+/// Bytes of the texts of all that is kept.
+const TEXTS: usize = 64 << 20;
+
+/// The name that templates are compiled under.
+const NAME: &str = "template";
+
+/// A template and its schema, ready for use.
+#[derive(Debug)]
+pub struct Compiled {
+    template: Template,
+    schema: Schema,
+    review: Review,
+}
+
+impl Compiled {
+    /// The template.
+    pub fn template(&self) -> &Template {
+        &self.template
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What was found when they were checked against each other.
+    pub fn review(&self) -> &Review {
+        &self.review
+    }
+}
+
+/// Compiles, and keeps what was compiled.
+#[derive(Debug)]
+pub(super) struct Compiler {
+    engine: Engine,
+    kept: Mutex<Kept>,
+    compiled: AtomicU64,
+    reused: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    by_checksum: LruCache<(Hash, Hash), (Arc<Compiled>, usize)>,
+    /// Bytes of all their texts.
+    texts: usize,
+}
+
+impl Compiler {
+    /// A compiler of templates that can reach nothing outside their parameters.
+    pub(super) fn new(options: &Options) -> Self {
+        let Options { fuel, memory, output_bytes, deadline, .. } = *options;
+        let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
+        let cached = NonZero::new(options.cached).unwrap_or(NonZero::<usize>::MIN);
+        let kept = Kept { by_checksum: LruCache::new(cached), texts: 0 };
+        Self {
+            engine: Engine::builder().limits(limits).unknown_names(UnknownNames::Late).build(),
+            kept: Mutex::new(kept),
+            compiled: AtomicU64::new(0),
+            reused: AtomicU64::new(0),
+        }
+    }
+
+    /// How often a template was compiled, and how often one that was kept was used again.
+    pub(super) fn figures(&self) -> (u64, u64) {
+        (self.compiled.load(Ordering::Relaxed), self.reused.load(Ordering::Relaxed))
+    }
+
+    pub(super) fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
+        let key = (blake3::hash(content.as_bytes()), blake3::hash(schema.as_bytes()));
+        if let Some((compiled, _)) = self.kept().by_checksum.get(&key) {
+            self.reused.fetch_add(1, Ordering::Relaxed);
+            return Ok(compiled.clone());
+        }
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        let compiled = Arc::new(self.compile(content, schema)?);
+        self.kept().keep(key, &compiled, content.len() + schema.len());
+        Ok(compiled)
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn compile(&self, content: &str, schema: &str) -> Result<Compiled> {
+        // The name escapes nothing.
+        let source = Source::new(NAME, content);
+        let template =
+            self.engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax(&errors))?;
+        let schema = Schema::read(schema)?;
+        let review = review(&template, &schema, self.engine.registry(Dialect::Tera));
+        Ok(Compiled { template, schema, review })
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>, texts: usize) {
+        self.texts += texts;
+        if let Some((_, (_, old))) = self.by_checksum.push(key, (compiled.clone(), texts)) {
+            self.texts -= old;
+        }
+        while self.texts > TEXTS
+            && let Some((_, (_, old))) = self.by_checksum.pop_lru()
+        {
+            self.texts -= old;
+        }
+    }
+}
+
+fn syntax(errors: &Diagnostics) -> Refusal {
+    let first = errors.first().map_or_else(String::new, line);
+    let all: Vec<Json> = errors.iter().map(Diagnostic::to_json).collect();
+    Refusal::invalid("invalid_template_syntax", format!("Invalid Tera syntax: {first}"))
+        .with(json!({ "diagnostics": all }))
+}
+
+/// An error in one line, with its place.
+pub(super) fn line(error: &Diagnostic) -> String {
+    let place = error.position().map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
+    format!("{}{place}", error.message)
+}

@@ -1,0 +1,232 @@
+use chrono::Utc;
+use serde_json::value::RawValue;
+use serde_json::{Value as Json, json};
+
+use super::*;
+use crate::model::TemplateVersion;
+use crate::refusal::Refusal;
+use crate::store::{Marks, new_id};
+
+fn trial(content: &str, schema: &str, parameters: &str) -> Trial {
+    let now = Utc::now();
+    let template = TemplateVersion {
+        id: new_id(),
+        created_at: now,
+        updated_at: now,
+        deleted_at: None,
+        generator_id: None,
+        name: "t".into(),
+        description: None,
+        version: 1,
+        template_content: content.into(),
+        parameters_schema: schema.into(),
+        checksum: String::new(),
+    };
+    let parameters = RawValue::from_string(parameters.into()).unwrap();
+    Trial { template, wanted: Marks::default(), given: None, parameters, defaults: false }
+}
+
+fn small() -> Options {
+    Options { threads: 1, queue: 8, fuel: 100_000, memory: 1 << 20, output_bytes: 1 << 16, ..Options::default() }
+}
+
+fn run(trial: Trial) -> Result<Outcome> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(Renderer::new(&small()).try_out(trial))
+}
+
+fn text(content: &str, parameters: &str) -> String {
+    let outcome = run(trial(content, "{}", parameters)).unwrap();
+    assert_eq!(outcome.failures, [], "{content}");
+    outcome.text.unwrap()
+}
+
+fn failure(content: &str, parameters: &str) -> Refusal {
+    let mut outcome = run(trial(content, "{}", parameters)).unwrap();
+    assert_eq!((outcome.failures.len(), &outcome.text), (1, &None), "{content}: {:?}", outcome.failures);
+    outcome.failures.remove(0)
+}
+
+#[test]
+fn numbers_are_exact_and_maps_sorted() {
+    assert_eq!(
+        text("{{ n }} {{ m }}", r#"{"n": 9007199254740993, "m": 18446744073709551615}"#),
+        "9007199254740993 18446744073709551615"
+    );
+    assert_eq!(text("{% for k, v in e %}{{ k }}={{ v }};{% endfor %}", r#"{"e": {"b": 1, "a": 1.0}}"#), "a=1;b=1;");
+    assert_eq!(text("{{ a }}", r#"{"a": "<&>\"'"}"#), "<&>\"'");
+}
+
+#[test]
+fn parameters_that_are_no_object_are_an_empty_context() {
+    for parameters in ["[]", "null", "1", "\"x\"", "[{\"a\": 1}]"] {
+        assert_eq!(text("{{ a | default(value='none') }}", parameters), "none", "{parameters}");
+    }
+}
+
+#[test]
+fn failures_say_what_and_where() {
+    let refusal = failure("a: 1\nb: {{ nmae }}", r#"{"name": 1}"#);
+    assert_eq!((refusal.class.status(), refusal.code.as_str()), (400, "template_render_failed"));
+    assert!(refusal.message.starts_with("Template rendering failed: ") && refusal.message.contains("nmae"));
+    let diagnostic = &refusal.details.unwrap()["diagnostics"][0];
+    assert_eq!((&diagnostic["line"], &diagnostic["file"]), (&json!(2), &json!("template")));
+    for call in ["now()", "get_random(end=3)", "get_env(name='HOME', default='x')"] {
+        let refusal = failure(&format!("{{{{ {call} }}}}"), "{}");
+        let name = call.split('(').next().unwrap();
+        assert_eq!(refusal.code, "template_render_failed");
+        assert!(refusal.message.contains(name), "{}", refusal.message);
+    }
+}
+
+#[test]
+fn blank_text_and_nul_bytes_are_refused() {
+    let refusal = failure("{% if x %}a{% endif %} \n", r#"{"x": false}"#);
+    assert_eq!(
+        (refusal.code.as_str(), refusal.message.as_str()),
+        ("invalid_deployment_object", "YAML content cannot be empty")
+    );
+    assert_eq!(failure("a: {{ v }}", r#"{"v": "a\u0000b"}"#).code, "invalid_deployment_object");
+}
+
+#[test]
+fn text_that_is_no_yaml_is_a_warning() {
+    let outcome = run(trial("a: [{{ b }}", "{}", r#"{"b": 1}"#)).unwrap();
+    assert_eq!((outcome.failures.len(), outcome.text.as_deref()), (0, Some("a: [1")));
+    let warning = &outcome.warnings[0];
+    assert_eq!((warning.code.as_str(), warning.line), ("output.not_yaml", Some(1)));
+    assert_eq!(run(trial("a: !Sub {{ b }}", "{}", r#"{"b": 1}"#)).unwrap().warnings, []);
+}
+
+#[test]
+fn everything_is_evaluated_whatever_failed() {
+    let mut trial = trial("{{ a }}{{ b }}", r#"{"required": ["a"]}"#, r#"{"b": 1}"#);
+    trial.wanted.labels.push("env=prod".into());
+    trial.given = Some(Marks::default());
+    let codes: Vec<String> = run(trial).unwrap().failures.into_iter().map(|refusal| refusal.code).collect();
+    assert_eq!(codes, ["invalid_parameters", "template_stack_mismatch", "template_render_failed"]);
+}
+
+#[test]
+fn defaults_are_filled_in_on_request_only() {
+    let (content, schema) = ("{{ r }}", r#"{"properties": {"r": {"default": 2}}, "required": ["r"]}"#);
+    assert_eq!(run(trial(content, schema, "{}")).unwrap().failures.len(), 2);
+    let outcome = run(Trial { defaults: true, ..trial(content, schema, "{}") }).unwrap();
+    assert_eq!(
+        (outcome.failures.len(), outcome.text.as_deref(), outcome.parameters.as_str()),
+        (0, Some("2"), r#"{"r":2}"#)
+    );
+}
+
+#[test]
+fn what_takes_too_much_is_refused() {
+    let codes = [
+        ("{% for i in range(end=1000000000) %}x{% endfor %}", "limit.fuel"),
+        ("{% for i in range(end=20000) %}{% for j in range(end=20000) %}{% endfor %}{% endfor %}", "limit.fuel"),
+        ("{% for i in range(end=20000) %}xxxxxxxxxxxxxxxxxxxxxxxx{% endfor %}", "limit.output_bytes"),
+        ("{% macro m() %}{{ self::m() }}{% endmacro %}{{ self::m() }}", "limit.recursion"),
+    ];
+    for (content, name) in codes {
+        let refusal = failure(content, "{}");
+        assert_eq!(refusal.code, "template_render_failed");
+        assert_eq!(refusal.details.unwrap()["diagnostics"][0]["name"], Json::from(name), "{content}");
+    }
+}
+
+#[test]
+fn what_was_compiled_is_kept() {
+    let renderer = Renderer::new(&Options { cached: 2, ..small() });
+    let first = renderer.compiled("{{ a }}", "{}").unwrap();
+    assert!(Arc::ptr_eq(&first, &renderer.compiled("{{ a }}", "{}").unwrap()));
+    assert!(!Arc::ptr_eq(&first, &renderer.compiled("{{ a }}", "true").unwrap()));
+    renderer.compiled("{{ b }}", "{}").unwrap();
+    assert!(!Arc::ptr_eq(&first, &renderer.compiled("{{ a }}", "{}").unwrap()), "two are kept");
+}
+
+#[test]
+fn a_render_ends_at_its_deadline() {
+    let options = Options { deadline: Duration::from_millis(1), fuel: u64::MAX, memory: u64::MAX, ..small() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let endless = "{% for i in range(end=100000) %}{% for j in range(end=100000) %}{% endfor %}{% endfor %}x";
+    let outcome = runtime.block_on(Renderer::new(&options).try_out(trial(endless, "{}", "{}"))).unwrap();
+    let diagnostic = &outcome.failures[0].details.as_ref().unwrap()["diagnostics"][0];
+    assert_eq!(diagnostic["name"], "limit.time");
+}
+
+#[test]
+fn there_is_no_place_for_more_than_run_and_wait() {
+    let options = Options { threads: 1, queue: 1, deadline: Duration::from_millis(1), ..small() };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let pool = Pool::new(&options);
+    let (held, release) = std::sync::mpsc::channel::<()>();
+    runtime.block_on(async {
+        let first = pool.run(move |_| release.recv().is_err());
+        let (first, second, third) = tokio::join!(first, pool.run(|_| 2), async {
+            let refusal = pool.run(|_| 3).await.unwrap_err();
+            drop(held);
+            refusal
+        });
+        assert_eq!((first, second), (Ok(true), Ok(2)));
+        assert_eq!((third.class.status(), third.code.as_str()), (503, "renders_busy"));
+        assert_eq!(pool.run(|_| 4).await, Ok(4), "places come free");
+    });
+}
+
+#[test]
+fn a_job_that_panics_is_an_error_and_its_thread_goes_on() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let pool = Pool::new(&small());
+    runtime.block_on(async {
+        let failed: Result<()> = pool.run(|_| std::panic::resume_unwind(Box::new(()))).await;
+        assert_eq!(failed.unwrap_err().class.status(), 500);
+        assert_eq!(pool.run(|_| 1).await, Ok(1));
+    });
+}
+
+#[test]
+fn many_render_at_once() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    let renderer = Renderer::new(&Options { threads: 3, queue: 4, ..Options::default() });
+    runtime.block_on(async {
+        let one = |at: usize| {
+            let renderer = renderer.clone();
+            tokio::spawn(async move { renderer.try_out(trial("n: {{ n }}", "{}", &format!("{{\"n\": {at}}}"))).await })
+        };
+        let all: Vec<_> = (0..200).map(one).collect();
+        for (at, one) in all.into_iter().enumerate() {
+            assert_eq!(one.await.unwrap().unwrap().text, Some(format!("n: {at}")));
+        }
+    });
+}
+
+#[test]
+fn errors_of_a_render_tell_no_secrets() {
+    let schema = r#"{"properties": {"token": {"writeOnly": true}}}"#;
+    let refusal =
+        run(trial("{{ throw(message=token) }}", schema, r#"{"token": "hunter2"}"#)).unwrap().failures.remove(0);
+    assert_eq!(refusal.code, "template_render_failed");
+    assert!(!serde_json::to_string(&refusal).unwrap().contains("hunter2") && refusal.message.contains("***"));
+}
+
+#[test]
+fn hostile_templates_are_refused_and_never_panic() {
+    let contents = [
+        "{{".repeat(100_000),
+        "{% if a %}".repeat(10_000),
+        format!("{{{{ {}1{} }}}}", "(".repeat(50_000), ")".repeat(50_000)),
+        "x".repeat(10 << 20),
+        "{% extends 'x' %}".to_owned(),
+        format!("{{{{ a{} }}}}", "| upper".repeat(100_000)),
+    ];
+    let renderer = Renderer::new(&small());
+    for content in contents {
+        if let Err(refusal) = renderer.compiled(&content, "{}") {
+            assert_eq!((refusal.class.status(), refusal.code.as_str()), (400, "invalid_template_syntax"));
+            assert!(refusal.message.len() < 1000, "{}", refusal.message);
+        }
+    }
+    let bomb =
+        "{% set a = 'xxxxxxxxxxxxxxxx' %}{% for i in range(end=60) %}{% set_global a = a ~ a %}{% endfor %}{{ a }}";
+    let refusal = failure(bomb, "{}");
+    assert!(refusal.details.unwrap()["diagnostics"][0]["name"].as_str().unwrap().starts_with("limit."));
+}

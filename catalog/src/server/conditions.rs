@@ -1,0 +1,145 @@
+//! `ETag` and what clients say about it: `If-None-Match` and `If-Match`.
+
+use std::convert::Infallible;
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, header};
+
+use crate::{Class, Generator, Refusal, Stack, TemplateVersion};
+
+/// The states that a request names.
+#[derive(Debug, Default)]
+pub(super) struct Conditions {
+    none: Option<Tags>,
+    only: Option<Tags>,
+}
+
+/// States of a resource: all of them, or some.
+#[derive(Debug, PartialEq)]
+enum Tags {
+    Any,
+    These(Vec<Tag>),
+}
+
+#[derive(Debug, PartialEq)]
+struct Tag {
+    weak: bool,
+    text: String,
+}
+
+impl Conditions {
+    /// Whether the client has the state with this name (`If-None-Match`, compared weakly).
+    pub(super) fn knows(&self, tag: &str) -> bool {
+        match &self.none {
+            None => false,
+            Some(Tags::Any) => true,
+            Some(Tags::These(tags)) => tags.iter().any(|known| known.text == tag),
+        }
+    }
+
+    /// Whether a change depends on the state (`If-Match`).
+    pub(super) fn depends(&self) -> bool {
+        matches!(self.only, Some(Tags::These(_)))
+    }
+
+    /// The state that a change depends on (`If-Match`, compared strongly), given the present one. It may be another one
+    /// when the change is made: the store looks again.
+    pub(super) fn expected(&self, present: &str) -> Result<(), Refusal> {
+        match &self.only {
+            None | Some(Tags::Any) => Ok(()),
+            Some(Tags::These(tags)) if tags.iter().any(|tag| !tag.weak && tag.text == present) => Ok(()),
+            Some(Tags::These(_)) => Err(Refusal::new(
+                Class::Moved,
+                "precondition_failed",
+                "it was changed since: read it again, then try again",
+            )),
+        }
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Conditions {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let tags = |name: HeaderName| tags(&parts.headers, &name);
+        Ok(Self { none: tags(header::IF_NONE_MATCH), only: tags(header::IF_MATCH) })
+    }
+}
+
+/// The name of a version's only state: the version's id.
+pub(super) fn tag_of_template(template: &TemplateVersion) -> String {
+    template.id.to_string()
+}
+
+/// The name of a stack's state: when it was changed last.
+pub(super) fn tag_of_stack(stack: &Stack) -> String {
+    stack.updated_at.timestamp_micros().to_string()
+}
+
+/// The name of a generator's state. Its key being used changes it too.
+pub(super) fn tag_of_generator(generator: &Generator) -> String {
+    let used = generator.last_active_at.map_or(0, |at| at.timestamp_micros());
+    format!("{}-{used}", generator.updated_at.timestamp_micros())
+}
+
+/// The states that a header names; what is none is left out, so that it names nothing.
+fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
+    let mut values = headers.get_all(name).iter().peekable();
+    values.peek()?;
+    let mut tags = Vec::new();
+    for value in values {
+        let text = value.to_str().unwrap_or_default();
+        if text.trim() == "*" {
+            return Some(Tags::Any);
+        }
+        tags.extend(text.split(',').filter_map(|tag| read(tag.trim())));
+    }
+    Some(Tags::These(tags))
+}
+
+/// `"x"` or `W/"x"`. Our states have no comma in their names.
+fn read(text: &str) -> Option<Tag> {
+    let (weak, quoted) = text.strip_prefix("W/").map_or((false, text), |rest| (true, rest));
+    let text = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    Some(Tag { weak, text: text.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    fn of(name: HeaderName, values: &[&'static str]) -> Conditions {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(&name, HeaderValue::from_static(value));
+        }
+        Conditions { none: tags(&headers, &header::IF_NONE_MATCH), only: tags(&headers, &header::IF_MATCH) }
+    }
+
+    #[test]
+    fn a_state_is_known_by_its_name_weak_or_strong() {
+        let known = |values: &[&'static str], tag| of(header::IF_NONE_MATCH, values).knows(tag);
+        assert!(known(&["\"a\""], "a"));
+        assert!(known(&["W/\"a\""], "a"));
+        assert!(known(&["\"b\", \"a\""], "a"));
+        assert!(known(&["\"b\"", "\"a\""], "a"));
+        assert!(known(&["*"], "a"));
+        assert!(!known(&["a"], "a"));
+        assert!(!known(&["\"b\""], "a"));
+        assert!(!known(&[], "a"));
+    }
+
+    #[test]
+    fn a_change_depends_on_strong_names_only() {
+        let expected = |values: &[&'static str]| of(header::IF_MATCH, values).expected("a");
+        assert!(expected(&[]).is_ok());
+        assert!(expected(&["*"]).is_ok());
+        assert!(expected(&["\"b\", \"a\""]).is_ok());
+        assert_eq!(expected(&["W/\"a\""]).unwrap_err().class, Class::Moved);
+        assert_eq!(expected(&["a"]).unwrap_err().class, Class::Moved);
+        assert_eq!(expected(&[""]).unwrap_err().class, Class::Moved);
+    }
+}

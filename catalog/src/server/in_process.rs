@@ -1,0 +1,62 @@
+//! The service without a network: the same routes over a catalog, for whoever may open its store.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{Request, Response, StatusCode, header};
+use hyper::service::Service as _;
+use hyper_util::service::TowerToHyperService;
+use serde_json::Value as Json;
+use tokio::runtime::{Builder, Runtime};
+
+use super::caller::Caller;
+use super::{Service, Settings, routes};
+use crate::{Actor, Catalog, Class, Refusal, Result, render};
+
+/// A catalog's routes, asked by an administrator of the same process.
+pub struct InProcess {
+    runtime: Runtime,
+    router: TowerToHyperService<Router>,
+}
+
+impl InProcess {
+    /// The routes over the catalog in this file or at this `postgres://` address.
+    ///
+    /// # Errors
+    /// As [`Catalog::open`].
+    pub fn open(db: &str, settings: Settings) -> Result<Self> {
+        let broken = |error: &dyn std::fmt::Display| {
+            Refusal::new(Class::Internal, "internal_error", format!("the service cannot be made: {error}"))
+        };
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        let runtime = runtime.map_err(|error| broken(&error))?;
+        let catalog = runtime.block_on(Catalog::open(db, &render::Options::default()))?;
+        let service = Service::new(settings, catalog).map_err(|error| broken(&error))?;
+        Ok(Self { runtime, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
+    }
+
+    /// What the service answers.
+    pub fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Response<Vec<u8>> {
+        let caller = Caller { actor: Actor::Admin, key: "in process".to_owned() };
+        let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");
+        let text = body.map(ToString::to_string).unwrap_or_default();
+        let Ok(request) = request.extension(caller).body(Body::from(text)) else {
+            let mut answer = Response::default();
+            *answer.status_mut() = StatusCode::BAD_REQUEST;
+            return answer;
+        };
+        self.runtime.block_on(async {
+            let Ok(answer) = self.router.call(request).await;
+            let (head, body) = answer.into_parts();
+            let body = to_bytes(body, usize::MAX).await.map(Into::into).unwrap_or_default();
+            Response::from_parts(head, body)
+        })
+    }
+}
+
+impl std::fmt::Debug for InProcess {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InProcess").finish_non_exhaustive()
+    }
+}

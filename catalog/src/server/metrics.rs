@@ -1,0 +1,114 @@
+//! What the server counts, in the text format of Prometheus. Labels are routes of the router, methods of HTTP and
+//! statuses: there is no label that a client can make up.
+
+use std::time::Duration;
+
+use axum::http::{Method, StatusCode};
+use prometheus::{
+    Error, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
+};
+
+use crate::render::Figures;
+use crate::store::Counts;
+
+/// The bounds of the buckets of latency, in seconds.
+const BUCKETS: &[f64] = &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// The counters of a server.
+pub(super) struct Metrics {
+    registry: Registry,
+    requests: IntCounterVec,
+    latency: HistogramVec,
+    rows: IntGaugeVec,
+    /// Trials, templates compiled, compiled templates used again: as the renderer counts them.
+    renderer: [IntCounter; 3],
+    under_way: IntGauge,
+    /// Handlers that panicked.
+    pub(super) panics: IntCounter,
+    /// Requests that were refused because their key made too many.
+    pub(super) limited: IntCounter,
+    /// Connections that are open.
+    pub(super) connections: IntGauge,
+    /// Sets of parameters that were stamped.
+    pub(super) stamped: IntCounter,
+}
+
+impl Metrics {
+    /// Counters that stand at zero.
+    pub(super) fn new() -> Result<Self, Error> {
+        let registry = Registry::new();
+        let requests = IntCounterVec::new(
+            Opts::new("dropforge_http_requests_total", "Requests that were answered"),
+            &["route", "method", "status"],
+        )?;
+        let latency = HistogramOpts::new("dropforge_http_request_seconds", "Time until an answer began");
+        let latency = HistogramVec::new(latency.buckets(BUCKETS.to_vec()), &["route"])?;
+        let rows = Opts::new("dropforge_catalog_rows", "What the catalog holds that is not deleted");
+        let rows = IntGaugeVec::new(rows, &["kind"])?;
+        let panics = IntCounter::new("dropforge_http_panics_total", "Handlers that panicked")?;
+        let limited = IntCounter::new("dropforge_http_limited_total", "Requests that were one too many of their key")?;
+        let connections = IntGauge::new("dropforge_http_connections", "Connections that are open")?;
+        let stamped = IntCounter::new("dropforge_stamped_total", "Sets of parameters that a template was stamped for")?;
+        let renderer = [
+            IntCounter::new("dropforge_renders_total", "Renders that were taken on")?,
+            IntCounter::new("dropforge_templates_compiled_total", "Templates that were compiled")?,
+            IntCounter::new("dropforge_templates_reused_total", "Compiled templates that were kept and used again")?,
+        ];
+        let under_way = IntGauge::new("dropforge_renders_under_way", "Renders that run or wait to be run")?;
+        registry.register(Box::new(requests.clone()))?;
+        registry.register(Box::new(latency.clone()))?;
+        registry.register(Box::new(rows.clone()))?;
+        for counter in [&panics, &limited, &stamped].into_iter().chain(&renderer) {
+            registry.register(Box::new(counter.clone()))?;
+        }
+        registry.register(Box::new(connections.clone()))?;
+        registry.register(Box::new(under_way.clone()))?;
+        Ok(Self { registry, requests, latency, rows, renderer, under_way, panics, limited, connections, stamped })
+    }
+
+    /// Counts an answer.
+    pub(super) fn answered(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+        let method = if STANDARD.contains(method) { method.as_str() } else { "other" };
+        self.requests.with_label_values(&[route, method, status.as_str()]).inc();
+        self.latency.with_label_values(&[route]).observe(took.as_secs_f64());
+    }
+
+    /// Notes how much the catalog holds.
+    pub(super) fn holds(&self, counts: &Counts) {
+        for (kind, rows) in [
+            ("generators", counts.generators),
+            ("templates", counts.templates),
+            ("stacks", counts.stacks),
+            ("objects", counts.objects),
+        ] {
+            self.rows.with_label_values(&[kind]).set(rows);
+        }
+    }
+
+    /// Notes what the renderer counts.
+    pub(super) fn renders(&self, figures: &Figures) {
+        let counted = [figures.trials, figures.compiled, figures.reused];
+        for (counter, now) in self.renderer.iter().zip(counted) {
+            counter.inc_by(now.saturating_sub(counter.get()));
+        }
+        self.under_way.set(i64::try_from(figures.under_way).unwrap_or(i64::MAX));
+    }
+
+    /// Everything, as text.
+    pub(super) fn text(&self) -> Result<String, Error> {
+        TextEncoder::new().encode_to_string(&self.registry.gather())
+    }
+}
+
+/// The methods that are counted under their names.
+const STANDARD: &[Method] = &[
+    Method::GET,
+    Method::POST,
+    Method::PUT,
+    Method::DELETE,
+    Method::HEAD,
+    Method::OPTIONS,
+    Method::PATCH,
+    Method::TRACE,
+    Method::CONNECT,
+];

@@ -1,0 +1,91 @@
+//! What happens around every request: it gets a name, it is timed and counted, and a handler that panics costs its own
+//! request and no other.
+
+use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::Service;
+use super::failure::{Cause, Failure};
+use super::settings::Exchange;
+use crate::store::new_id;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The route of requests that belong to none.
+const NO_ROUTE: &str = "none";
+
+/// Runs a request.
+pub(super) async fn observe(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let id = name_of(request.headers());
+    let (method, uri) = (request.method().clone(), request.uri().clone());
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let mut response = match unpanicked(next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => {
+            service.metrics.panics.inc();
+            Failure::internal("the request could not be carried out").into_response()
+        }
+    };
+    mark(response.headers_mut(), &id);
+    let (status, took) = (response.status(), begun.elapsed());
+    service.metrics.answered(route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str), &method, status, took);
+    if let Some(log) = &service.settings.log {
+        let (id, method, path) = (id.to_str().unwrap_or_default(), method.as_str(), uri.path());
+        let cause = response.extensions().get().map(|Cause(cause)| &**cause);
+        log.tell(&Exchange { id, method, path, status: status.as_u16(), took, cause });
+    }
+    response
+}
+
+/// The name that the client gave the request, if it is one that can be shown to people and kept in logs; else a new one.
+fn name_of(headers: &HeaderMap) -> HeaderValue {
+    let fits = |id: &&HeaderValue| {
+        let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+        (1..=64).contains(&id.len()) && id.as_bytes().iter().all(plain)
+    };
+    let made = || HeaderValue::from_str(&new_id().to_string()).unwrap_or(HeaderValue::from_static("unknown"));
+    headers.get(REQUEST_ID).filter(fits).cloned().unwrap_or_else(made)
+}
+
+/// What every answer says.
+fn mark(headers: &mut HeaderMap, id: &HeaderValue) {
+    headers.insert(REQUEST_ID, id.clone());
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// What a future comes to, or what it panicked with.
+async fn unpanicked<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
+    let mut future = Box::pin(future);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(came)) => Poll::Ready(Ok(came)),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_caught() {
+        let quiet = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let caught = unpanicked(async { panic!("of a handler") }).await.map(|(): ()| ());
+        std::panic::set_hook(quiet);
+        assert!(caught.is_err());
+        assert_eq!(unpanicked(async { 1 }).await.ok(), Some(1));
+    }
+}

@@ -1,0 +1,118 @@
+//! Generators and their keys.
+
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::Shared;
+use crate::server::answer::Answer;
+use crate::server::caller::Caller;
+use crate::server::conditions::{self, Conditions};
+use crate::server::extract::{At, Json};
+use crate::server::failure::Result;
+use crate::server::paging::{PageQuery, Paging};
+use crate::{Generator, GeneratorChange, GeneratorInput, Refusal};
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default()
+        .routes(routes!(list_generators, create_generator))
+        .routes(routes!(get_generator, update_generator, delete_generator))
+        .routes(routes!(rotate_generator_pak))
+}
+
+/// A generator and its key, which is shown once.
+#[derive(Debug, Serialize, ToSchema)]
+struct CreateGeneratorResponse {
+    /// The generator.
+    generator: Generator,
+    /// Its key.
+    pak: String,
+}
+
+/// Lists generators.
+#[utoipa::path(get, path = "/generators", tag = "generators", params(PageQuery), responses(
+    (status = 200, body = [Generator], description = "The generators."),
+    (status = 403, body = Refusal, description = "`admin_required`"),
+))]
+async fn list_generators(State(service): State<Shared>, caller: Caller, paging: Paging) -> Result<Answer> {
+    let rows = service.catalog.generators(caller.actor, &paging.page()).await?;
+    paging.answer(rows, |row| row.id)
+}
+
+/// Makes a generator and its key.
+#[utoipa::path(post, path = "/generators", tag = "generators", request_body = GeneratorInput,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    responses(
+        (status = 201, body = CreateGeneratorResponse, description = "The generator and its key."),
+        (status = 403, body = Refusal, description = "`admin_required`"),
+        (status = 409, body = Refusal, description = "`unique_violation`"),
+    ))]
+async fn create_generator(
+    State(service): State<Shared>,
+    caller: Caller,
+    Json { value, token }: Json<GeneratorInput>,
+) -> Result<Answer> {
+    let (generator, pak) = service.catalog.create_generator(caller.actor, &value, token.as_ref()).await?;
+    Answer::created(&CreateGeneratorResponse { generator, pak })
+}
+
+/// Reads a generator.
+#[utoipa::path(get, path = "/generators/{id}", tag = "generators", params(("id" = Uuid, Path)), responses(
+    (status = 200, body = Generator, description = "The generator."),
+    (status = 304, description = "The client has it."),
+    (status = 403, body = Refusal, description = "`generator_not_owned`"),
+    (status = 404, body = Refusal, description = "`generator_not_found`"),
+))]
+async fn get_generator(
+    State(service): State<Shared>,
+    caller: Caller,
+    At(id): At<Uuid>,
+    conditions: Conditions,
+) -> Result<Answer> {
+    let generator = service.catalog.generator(caller.actor, id).await?;
+    Ok(Answer::ok(&generator)?.unless_known(&conditions::tag_of_generator(&generator), &conditions))
+}
+
+/// Changes a generator: what is not named stays as it is.
+#[utoipa::path(put, path = "/generators/{id}", tag = "generators", params(("id" = Uuid, Path)),
+    request_body = GeneratorChange, responses(
+        (status = 200, body = Generator, description = "The generator as it is now."),
+        (status = 403, body = Refusal, description = "`generator_not_owned`"),
+        (status = 404, body = Refusal, description = "`generator_not_found`"),
+        (status = 409, body = Refusal, description = "`unique_violation`"),
+    ))]
+async fn update_generator(
+    State(service): State<Shared>,
+    caller: Caller,
+    At(id): At<Uuid>,
+    Json { value, .. }: Json<GeneratorChange>,
+) -> Result<Answer> {
+    let generator = service.catalog.update_generator(caller.actor, id, &value).await?;
+    Ok(Answer::ok(&generator)?.tagged(&conditions::tag_of_generator(&generator)))
+}
+
+/// Deletes a generator with its templates and stacks, and revokes its keys.
+#[utoipa::path(delete, path = "/generators/{id}", tag = "generators", params(("id" = Uuid, Path)), responses(
+    (status = 204, description = "It is deleted."),
+    (status = 403, body = Refusal, description = "`generator_not_owned`, `cannot_delete_system_generator`"),
+    (status = 404, body = Refusal, description = "`generator_not_found`"),
+))]
+async fn delete_generator(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+    service.catalog.delete_generator(caller.actor, id).await?;
+    Ok(Answer::gone())
+}
+
+/// Gives a generator a new key and revokes those it had.
+#[utoipa::path(post, path = "/generators/{id}/rotate-pak", tag = "generators", params(("id" = Uuid, Path)), responses(
+    (status = 201, body = CreateGeneratorResponse, description = "The generator and its new key."),
+    (status = 403, body = Refusal, description = "`generator_not_owned`"),
+    (status = 404, body = Refusal, description = "`generator_not_found`"),
+))]
+async fn rotate_generator_pak(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+    let (generator, pak) = service.catalog.rotate(caller.actor, id).await?;
+    Answer::created(&CreateGeneratorResponse { generator, pak })
+}

@@ -1,0 +1,68 @@
+//! What objects were rendered from, and what another version would make of them.
+
+use axum::extract::State;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::Shared;
+use crate::server::answer::Answer;
+use crate::server::caller::Caller;
+use crate::server::extract::At;
+use crate::server::failure::Result;
+use crate::server::paging::{PageQuery, Paging};
+use crate::{Changes, Provenance, Refusal, Verification};
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default()
+        .routes(routes!(get_provenance))
+        .routes(routes!(verify_deployment_object))
+        .routes(routes!(list_template_changes))
+}
+
+/// Reads what an object was rendered from. Parameters that the schema marks as secret are hidden.
+#[utoipa::path(get, path = "/deployment-objects/{id}/provenance", tag = "deployment-objects",
+    params(("id" = Uuid, Path)), responses(
+        (status = 200, body = Provenance, description = "The record."),
+        (status = 403, body = Refusal, description = "`agent_not_associated`, `generator_not_associated`"),
+        (status = 404, body = Refusal, description = "`deployment_object_not_found`, `provenance_not_found`"),
+    ))]
+async fn get_provenance(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+    Answer::ok(&service.catalog.provenance(caller.actor, id).await?)
+}
+
+/// Renders an object again, and says whether the same bytes come out.
+#[utoipa::path(post, path = "/deployment-objects/{id}/verify", tag = "deployment-objects",
+    params(("id" = Uuid, Path)), responses(
+        (status = 200, body = Verification, description = "What came out."),
+        (status = 403, body = Refusal, description = "`agent_not_associated`, `generator_not_associated`"),
+        (status = 404, body = Refusal, description = "`deployment_object_not_found`, `provenance_not_found`"),
+    ))]
+async fn verify_deployment_object(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+    Answer::ok(&service.catalog.verify(caller.actor, id).await?)
+}
+
+/// Tells what would change if the instances of a template were rendered with this version of it. Instances that change in
+/// the same lines are told together. Nothing is stored.
+///
+/// `next` is the cursor of the next page; a page is at most 1000 instances.
+#[utoipa::path(post, path = "/templates/{id}/changes", tag = "templates", params(("id" = Uuid, Path), PageQuery),
+    responses(
+        (status = 200, body = Changes, description = "What would change."),
+        (status = 403, body = Refusal, description = "`template_not_accessible`"),
+        (status = 404, body = Refusal, description = "`template_not_found`"),
+    ))]
+async fn list_template_changes(
+    State(service): State<Shared>,
+    caller: Caller,
+    At(id): At<Uuid>,
+    paging: Paging,
+) -> Result<Answer> {
+    let changes = service.catalog.what_would_change(caller.actor, id, &paging.bounded()).await?;
+    let answer = Answer::ok(&changes)?;
+    Ok(match changes.next {
+        Some(next) => paging.continued(answer, next),
+        None => answer,
+    })
+}

@@ -1,0 +1,71 @@
+//! Keys that belong to no generator.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::Shared;
+use crate::server::answer::Answer;
+use crate::server::caller::Caller;
+use crate::server::extract::{At, Json};
+use crate::server::failure::Result;
+use crate::{KeyRow, Refusal, Role};
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default().routes(routes!(list_keys, create_key)).routes(routes!(revoke_key))
+}
+
+/// What a key is to let its holder be.
+#[derive(Debug, Deserialize, ToSchema)]
+struct CreateKeyRequest {
+    /// A role other than `generator`: a generator's key is made with it.
+    role: Role,
+}
+
+/// A key, which is shown once.
+#[derive(Debug, Serialize, ToSchema)]
+struct CreateKeyResponse {
+    /// What is kept of it.
+    key: KeyRow,
+    /// The key.
+    pak: String,
+}
+
+/// Lists keys, without their secrets.
+#[utoipa::path(get, path = "/keys", tag = "keys", responses(
+    (status = 200, body = [KeyRow], description = "The keys, revoked ones too."),
+    (status = 403, body = Refusal, description = "`admin_required`"),
+))]
+async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<Answer> {
+    Answer::ok(&service.catalog.keys(caller.actor).await?)
+}
+
+/// Makes a key.
+#[utoipa::path(post, path = "/keys", tag = "keys", request_body = CreateKeyRequest, responses(
+    (status = 201, body = CreateKeyResponse, description = "The key."),
+    (status = 400, body = Refusal, description = "`invalid_role`, `invalid_json`"),
+    (status = 403, body = Refusal, description = "`admin_required`"),
+))]
+async fn create_key(
+    State(service): State<Shared>,
+    caller: Caller,
+    Json { value, .. }: Json<CreateKeyRequest>,
+) -> Result<Answer> {
+    let (key, pak) = service.catalog.create_key(caller.actor, value.role).await?;
+    Answer::created(&CreateKeyResponse { key, pak })
+}
+
+/// Revokes a key, at once.
+#[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = Uuid, Path)), responses(
+    (status = 204, description = "It is revoked."),
+    (status = 403, body = Refusal, description = "`admin_required`"),
+    (status = 404, body = Refusal, description = "`key_not_found`"),
+))]
+async fn revoke_key(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+    service.catalog.revoke_key(caller.actor, id).await?;
+    Ok(Answer::gone())
+}

@@ -1,0 +1,186 @@
+//! Templates: each version is a resource of its own.
+
+use axum::extract::State;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+use uuid::Uuid;
+
+use super::Shared;
+use crate::review::Review;
+use crate::server::answer::Answer;
+use crate::server::caller::Caller;
+use crate::server::conditions::{self, Conditions};
+use crate::server::extract::{Asked, At, Json};
+use crate::server::failure::{Failure, Result};
+use crate::server::paging::{PageQuery, Paging};
+use crate::{Created, Owner, Refusal, TemplateChange, TemplateInput, TemplateVersion};
+
+/// The routes.
+pub(super) fn routes() -> OpenApiRouter<Shared> {
+    OpenApiRouter::default()
+        .routes(routes!(list_templates, create_template))
+        .routes(routes!(check_template))
+        .routes(routes!(get_template, update_template, delete_template))
+}
+
+/// Which templates are wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Named {
+    /// Those with this name.
+    name: Option<String>,
+}
+
+/// How a template is looked at.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Strictness {
+    /// Whether it is refused when it and its schema do not agree.
+    #[serde(default)]
+    strict: bool,
+}
+
+/// A template and its schema, to be held against each other.
+#[derive(Debug, Deserialize, ToSchema)]
+struct CheckRequest {
+    /// The template, in Tera.
+    template_content: String,
+    /// A JSON Schema, as text.
+    parameters_schema: String,
+}
+
+/// Lists templates: each live version that the caller sees is an entry.
+#[utoipa::path(get, path = "/templates", tag = "templates", params(Named, PageQuery), responses(
+    (status = 200, body = [TemplateVersion], description = "The versions."),
+    (status = 403, body = Refusal, description = "`templates_not_accessible`"),
+))]
+async fn list_templates(
+    State(service): State<Shared>,
+    caller: Caller,
+    Asked(Named { name }): Asked<Named>,
+    paging: Paging,
+) -> Result<Answer> {
+    let rows = service.catalog.templates(caller.actor, name.as_deref(), &paging.page()).await?;
+    paging.answer(rows, |row| row.id)
+}
+
+/// Makes a template, or the next version of the one that the caller has under this name.
+#[utoipa::path(post, path = "/templates", tag = "templates", request_body = TemplateInput,
+    params(Strictness,
+        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    responses(
+        (status = 201, body = TemplateVersion, description = "The version. `X-Dropforge-Warnings` has what was found."),
+        (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
+            `invalid_name`, `invalid_description`, `invalid_template_content`, `invalid_label`, `invalid_annotation`, \
+            `template_review_failed`, `invalid_json`"),
+        (status = 403, body = Refusal, description = "`template_create_denied`"),
+        (status = 409, body = Refusal, description = "`unique_violation`"),
+        (status = 422, body = Refusal, description = "`idempotency_key_reused`, `invalid_body`"),
+    ))]
+async fn create_template(
+    State(service): State<Shared>,
+    caller: Caller,
+    Asked(Strictness { strict }): Asked<Strictness>,
+    Json { value, token }: Json<TemplateInput>,
+) -> Result<Answer> {
+    let made = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
+    told(Answer::created(&made.template)?, &made)
+}
+
+/// What is said of a version that was made.
+fn told(answer: Answer, made: &Created) -> Result<Answer> {
+    let tag = conditions::tag_of_template(&made.template);
+    Ok(answer.tagged(&tag).warned(&made.warnings).replayed(made.repeated))
+}
+
+/// Holds a template and its schema against each other, and stores nothing.
+#[utoipa::path(post, path = "/templates/check", tag = "templates", request_body = CheckRequest, params(Strictness),
+    responses(
+        (status = 200, body = Review, description = "What the template reads, and what was found."),
+        (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
+            `invalid_template_content`, `template_review_failed`, `invalid_json`"),
+    ))]
+async fn check_template(
+    State(service): State<Shared>,
+    Asked(Strictness { strict }): Asked<Strictness>,
+    Json { value, .. }: Json<CheckRequest>,
+) -> Result<Answer> {
+    // A large template takes a while to compile: others are served meanwhile.
+    let catalog = service.catalog.clone();
+    let review =
+        tokio::task::spawn_blocking(move || catalog.review(&value.template_content, &value.parameters_schema, strict));
+    let review = review.await.map_err(|_| Failure::internal("the template could not be looked at"))??;
+    Answer::ok(&review)
+}
+
+/// Reads one version.
+#[utoipa::path(get, path = "/templates/{id}", tag = "templates", params(("id" = Uuid, Path)), responses(
+    (status = 200, body = TemplateVersion, description = "The version."),
+    (status = 304, description = "The client has it."),
+    (status = 403, body = Refusal, description = "`template_not_accessible`"),
+    (status = 404, body = Refusal, description = "`template_not_found`"),
+))]
+async fn get_template(
+    State(service): State<Shared>,
+    caller: Caller,
+    At(id): At<Uuid>,
+    conditions: Conditions,
+) -> Result<Answer> {
+    let template = service.catalog.template(caller.actor, id).await?;
+    Ok(Answer::ok(&template)?.unless_known(&conditions::tag_of_template(&template), &conditions))
+}
+
+/// Makes the next version of a template, with the labels and annotations of the one that is named.
+///
+/// With `If-Match` only if the newest version is the one whose `ETag` is given.
+#[utoipa::path(put, path = "/templates/{id}", tag = "templates", request_body = TemplateChange,
+    params(("id" = Uuid, Path), Strictness,
+        ("If-Match" = Option<String>, Header, description = "Only if this is the newest version."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    responses(
+        (status = 200, body = TemplateVersion, description = "The new version."),
+        (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
+            `invalid_description`, `invalid_template_content`, `template_review_failed`, `invalid_path`, `invalid_json`"),
+        (status = 403, body = Refusal, description = "`template_not_owned`"),
+        (status = 404, body = Refusal, description = "`template_not_found`"),
+        (status = 412, body = Refusal, description = "`precondition_failed`"),
+        (status = 422, body = Refusal, description = "`idempotency_key_reused`, `invalid_body`"),
+    ))]
+async fn update_template(
+    State(service): State<Shared>,
+    caller: Caller,
+    At(id): At<Uuid>,
+    Asked(Strictness { strict }): Asked<Strictness>,
+    conditions: Conditions,
+    Json { value, token }: Json<TemplateChange>,
+) -> Result<Answer> {
+    let expected = expected(&service, &caller, id, &conditions).await?;
+    let (actor, token) = (caller.actor, token.as_ref());
+    let made = service.catalog.update_template(actor, id, &value, strict, expected, token).await?;
+    told(Answer::ok(&made.template)?, &made)
+}
+
+/// The version that has to be the newest when the next one is made.
+async fn expected(service: &Shared, caller: &Caller, id: Uuid, conditions: &Conditions) -> Result<Option<Uuid>> {
+    if !conditions.depends() {
+        return Ok(None);
+    }
+    let template = service.catalog.template(caller.actor, id).await?;
+    let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
+    let newest = service.catalog.newest(caller.actor, owner, &template.name).await?;
+    conditions.expected(&conditions::tag_of_template(&newest))?;
+    Ok(Some(newest.id))
+}
+
+/// Deletes one version.
+#[utoipa::path(delete, path = "/templates/{id}", tag = "templates", params(("id" = Uuid, Path)), responses(
+    (status = 204, description = "It is deleted."),
+    (status = 403, body = Refusal, description = "`template_not_owned`"),
+    (status = 404, body = Refusal, description = "`template_not_found`"),
+))]
+async fn delete_template(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+    service.catalog.delete_template(caller.actor, id).await?;
+    Ok(Answer::gone())
+}

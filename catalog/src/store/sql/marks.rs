@@ -1,0 +1,101 @@
+//! Labels and annotations: those that a version asks for, and those that a stack has.
+
+use uuid::Uuid;
+
+use super::super::Connection;
+use super::rows::{must_change, rows, run};
+use super::{objects, stacks, templates};
+use crate::model::{StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel, TemplateVersion};
+use crate::store::{Marks, Stored, new_id};
+
+pub async fn template_labels(c: &mut Connection, id: Uuid) -> Stored<Vec<TemplateLabel>> {
+    templates::one(c, id).await?;
+    Ok(rows("SELECT * FROM template_labels WHERE template_id = $1 ORDER BY id").bind(id).fetch_all(c).await?)
+}
+
+pub async fn add_template_label(c: &mut Connection, new: TemplateLabel) -> Stored<()> {
+    let insert = run("INSERT INTO template_labels (id, template_id, label, created_at)
+        SELECT $1, id, $3, $4 FROM stack_templates WHERE id = $2 AND deleted_at IS NULL");
+    must_change(insert.bind(new.id).bind(new.template_id).bind(new.label).bind(new.created_at), c).await
+}
+
+pub async fn remove_template_label(c: &mut Connection, id: Uuid, label: String) -> Stored<()> {
+    let delete = run("DELETE FROM template_labels WHERE template_id = $1 AND label = $2
+        AND EXISTS (SELECT 1 FROM stack_templates WHERE id = $1 AND deleted_at IS NULL)");
+    must_change(delete.bind(id).bind(label), c).await
+}
+
+pub async fn template_annotations(c: &mut Connection, id: Uuid) -> Stored<Vec<TemplateAnnotation>> {
+    templates::one(c, id).await?;
+    Ok(rows("SELECT * FROM template_annotations WHERE template_id = $1 ORDER BY id").bind(id).fetch_all(c).await?)
+}
+
+pub async fn add_template_annotation(c: &mut Connection, new: TemplateAnnotation) -> Stored<()> {
+    let insert = run("INSERT INTO template_annotations (id, template_id, key, value, created_at)
+        SELECT $1, id, $3, $4, $5 FROM stack_templates WHERE id = $2 AND deleted_at IS NULL");
+    let insert = insert.bind(new.id).bind(new.template_id).bind(new.key).bind(new.value).bind(new.created_at);
+    must_change(insert, c).await
+}
+
+pub async fn remove_template_annotation(c: &mut Connection, id: Uuid, key: String) -> Stored<()> {
+    let delete = run("DELETE FROM template_annotations WHERE template_id = $1 AND key = $2
+        AND EXISTS (SELECT 1 FROM stack_templates WHERE id = $1 AND deleted_at IS NULL)");
+    must_change(delete.bind(id).bind(key), c).await
+}
+
+pub async fn stack_labels(c: &mut Connection, id: Uuid) -> Stored<Vec<StackLabel>> {
+    stacks::one(c, id).await?;
+    Ok(rows("SELECT * FROM stack_labels WHERE stack_id = $1 ORDER BY id").bind(id).fetch_all(c).await?)
+}
+
+pub async fn add_stack_label(c: &mut Connection, new: StackLabel) -> Stored<()> {
+    let insert = run("INSERT INTO stack_labels (id, stack_id, label)
+        SELECT $1, id, $3 FROM stacks WHERE id = $2 AND deleted_at IS NULL");
+    must_change(insert.bind(new.id).bind(new.stack_id).bind(new.label), c).await
+}
+
+pub async fn remove_stack_label(c: &mut Connection, id: Uuid, label: String) -> Stored<()> {
+    let delete = run("DELETE FROM stack_labels WHERE stack_id = $1 AND label = $2
+        AND EXISTS (SELECT 1 FROM stacks WHERE id = $1 AND deleted_at IS NULL)");
+    must_change(delete.bind(id).bind(label), c).await
+}
+
+pub async fn stack_annotations(c: &mut Connection, id: Uuid) -> Stored<Vec<StackAnnotation>> {
+    stacks::one(c, id).await?;
+    Ok(rows("SELECT * FROM stack_annotations WHERE stack_id = $1 ORDER BY id").bind(id).fetch_all(c).await?)
+}
+
+pub async fn add_stack_annotation(c: &mut Connection, new: StackAnnotation) -> Stored<()> {
+    let insert = run("INSERT INTO stack_annotations (id, stack_id, key, value)
+        SELECT $1, id, $3, $4 FROM stacks WHERE id = $2 AND deleted_at IS NULL");
+    must_change(insert.bind(new.id).bind(new.stack_id).bind(new.key).bind(new.value), c).await
+}
+
+pub async fn remove_stack_annotation(c: &mut Connection, id: Uuid, key: String) -> Stored<()> {
+    let delete = run("DELETE FROM stack_annotations WHERE stack_id = $1 AND key = $2
+        AND EXISTS (SELECT 1 FROM stacks WHERE id = $1 AND deleted_at IS NULL)");
+    must_change(delete.bind(id).bind(key), c).await
+}
+
+/// What a version, live or not, asks for.
+pub async fn of_template(c: &mut Connection, template: Uuid) -> Stored<Marks> {
+    Ok(objects::instantiable(c, Uuid::nil(), template).await?.wanted)
+}
+
+/// Gives a new version its labels and annotations.
+pub async fn give(
+    c: &mut Connection,
+    to: &TemplateVersion,
+    labels: Vec<String>,
+    annotations: Vec<(String, String)>,
+) -> Stored<()> {
+    for label in labels {
+        let new = TemplateLabel { id: new_id(), template_id: to.id, label, created_at: to.created_at };
+        add_template_label(c, new).await?;
+    }
+    for (key, value) in annotations {
+        let new = TemplateAnnotation { id: new_id(), template_id: to.id, key, value, created_at: to.created_at };
+        add_template_annotation(c, new).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Rows read as what they are.
+
+use sqlx::query::{Query, QueryAs};
+use sqlx::{Database, Error, FromRow, Row as _};
+
+use super::super::{Connection, Db, Row};
+use crate::model::{
+    DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
+    TemplateLabel, TemplateVersion,
+};
+use crate::store::{Counts, Instance, StoreError, Stored};
+
+type Arguments = <Db as Database>::Arguments;
+
+/// A statement that answers with rows.
+pub fn rows<T: for<'r> FromRow<'r, Row>>(sql: &'static str) -> QueryAs<'static, Db, T, Arguments> {
+    sqlx::query_as(sql)
+}
+
+/// A statement that answers with nothing.
+pub fn run(sql: &'static str) -> Query<'static, Db, Arguments> {
+    sqlx::query(sql)
+}
+
+/// Carries a statement out which must change a row.
+pub async fn must_change(statement: Query<'static, Db, Arguments>, c: &mut Connection) -> Stored<()> {
+    let changed = statement.execute(c).await?.rows_affected();
+    if changed == 0 { Err(StoreError::Missing) } else { Ok(()) }
+}
+
+/// `FromRow` of a type all of whose fields are columns of the same name.
+macro_rules! columns {
+    ($($type:ident { $($field:ident),* })*) => {$(
+        impl FromRow<'_, Row> for $type {
+            fn from_row(row: &Row) -> Result<Self, Error> {
+                Ok(Self { $($field: row.try_get(stringify!($field))?),* })
+            }
+        }
+    )*};
+}
+
+columns! {
+    Generator {
+        id, created_at, updated_at, deleted_at, name, description, last_active_at, is_active, is_system
+    }
+    TemplateVersion {
+        id, created_at, updated_at, deleted_at, generator_id, name, description, version, template_content,
+        parameters_schema, checksum
+    }
+    TemplateLabel { id, template_id, label, created_at }
+    TemplateAnnotation { id, template_id, key, value, created_at }
+    Stack { id, created_at, updated_at, deleted_at, name, description, generator_id }
+    StackLabel { id, stack_id, label }
+    StackAnnotation { id, stack_id, key, value }
+    DeploymentObject {
+        id, created_at, updated_at, deleted_at, sequence_id, stack_id, yaml_content, yaml_checksum, submitted_at,
+        is_deletion_marker
+    }
+    Counts { generators, templates, stacks, objects }
+}
+
+impl FromRow<'_, Row> for Provenance {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        Ok(Self {
+            id: row.try_get("record_id")?,
+            deployment_object_id: row.try_get("deployment_object_id")?,
+            template_id: row.try_get("template_id")?,
+            template_version: row.try_get("template_version")?,
+            template_parameters: row.try_get("template_parameters")?,
+            defaults: row.try_get("defaults")?,
+            template_checksum: row.try_get("template_checksum")?,
+            schema_checksum: row.try_get("schema_checksum")?,
+            parameters_checksum: row.try_get("parameters_checksum")?,
+            output_checksum: row.try_get("output_checksum")?,
+            engine: row.try_get("engine")?,
+            created_at: row.try_get("rendered_at")?,
+        })
+    }
+}
+
+impl FromRow<'_, Row> for Instance {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        Ok(Self { object: FromRow::from_row(row)?, provenance: FromRow::from_row(row)? })
+    }
+}
+
+impl FromRow<'_, Row> for KeyRow {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        let role: &str = row.try_get("role")?;
+        let unknown = || Error::Decode(format!("`{role}` is no role").into());
+        Ok(Self {
+            id: row.try_get("id")?,
+            short_token: row.try_get("short_token")?,
+            hash: row.try_get("hash")?,
+            role: Role::named(role).ok_or_else(unknown)?,
+            generator_id: row.try_get("generator_id")?,
+            created_at: row.try_get("created_at")?,
+            revoked_at: row.try_get("revoked_at")?,
+        })
+    }
+}

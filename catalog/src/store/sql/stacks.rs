@@ -1,0 +1,59 @@
+//! Stacks.
+
+use uuid::Uuid;
+
+use super::super::Connection;
+use super::rows::{must_change, rows, run};
+use super::{after, at_most, generators, objects, tokens};
+use crate::model::{Moment, Stack};
+use crate::store::{NewObject, Page, StoreError, Stored, Token};
+
+const OWNER: &str = "stacks_generator_id_fkey";
+
+pub async fn create(c: &mut Connection, new: Stack, token: Option<Token>) -> Stored<Stack> {
+    tokens::claim(c, token, new.id, new.created_at).await?;
+    generators::must_live(c, new.generator_id, OWNER).await?;
+    let insert = rows(
+        "INSERT INTO stacks (id, created_at, updated_at, deleted_at, name, description, generator_id)
+        VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *",
+    );
+    let insert = insert.bind(new.id).bind(new.created_at).bind(new.updated_at).bind(new.deleted_at);
+    Ok(insert.bind(new.name).bind(new.description).bind(new.generator_id).fetch_one(c).await?)
+}
+
+pub async fn one(c: &mut Connection, id: Uuid) -> Stored<Stack> {
+    Ok(rows("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
+}
+
+pub async fn all(c: &mut Connection, generator: Option<Uuid>, page: Page) -> Stored<Vec<Stack>> {
+    let select = rows(
+        "SELECT * FROM stacks WHERE deleted_at IS NULL AND ($1 IS NULL OR generator_id = $1)
+        AND id > $2 ORDER BY id LIMIT $3",
+    );
+    Ok(select.bind(generator).bind(after(&page)).bind(at_most(&page)).fetch_all(c).await?)
+}
+
+pub async fn update(c: &mut Connection, to: Stack, expected: Option<Moment>) -> Stored<Stack> {
+    let id = to.id;
+    one(c, id).await?;
+    generators::must_live(c, to.generator_id, OWNER).await?;
+    let update = rows(
+        "UPDATE stacks SET name = $2, description = $3, generator_id = $4, updated_at = $5
+        WHERE id = $1 AND deleted_at IS NULL AND ($6 IS NULL OR updated_at = $6) RETURNING *",
+    );
+    let update = update.bind(id).bind(to.name).bind(to.description).bind(to.generator_id).bind(to.updated_at);
+    match update.bind(expected).fetch_optional(&mut *c).await? {
+        Some(stack) => Ok(stack),
+        None => one(c, id).await.and(Err(StoreError::Moved)),
+    }
+}
+
+pub async fn delete(c: &mut Connection, id: Uuid, marker: NewObject) -> Stored<()> {
+    let update = run("UPDATE stacks SET deleted_at = $2, updated_at = $2 WHERE id = $1 AND deleted_at IS NULL");
+    must_change(update.bind(id).bind(marker.at), &mut *c).await?;
+    let update = run("UPDATE deployment_objects SET deleted_at = $2, updated_at = $2
+        WHERE stack_id = $1 AND deleted_at IS NULL");
+    update.bind(id).bind(marker.at).execute(&mut *c).await?;
+    objects::insert(c, marker).await?;
+    Ok(())
+}

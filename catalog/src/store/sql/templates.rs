@@ -1,0 +1,111 @@
+//! Versions of templates.
+
+use uuid::Uuid;
+
+use super::super::{Connection, lock};
+use super::rows::{must_change, rows};
+use super::{after, at_most, generators, marks, tokens};
+use crate::model::{Moment, TemplateVersion};
+use crate::store::{NewVersion, Page, Rules, Sight, StoreError, Stored, Token};
+
+/// Keeps others from making or deleting versions of this name before the transaction ends.
+async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> Stored<()> {
+    lock(c, &format!("{}/{name}", owner.unwrap_or(Uuid::nil()))).await
+}
+
+pub async fn create(c: &mut Connection, new: NewVersion, token: Option<Token>) -> Stored<TemplateVersion> {
+    tokens::claim(c, token, new.id, new.at).await?;
+    if let Some(generator) = new.generator_id {
+        generators::must_live(c, generator, "stack_templates_generator_id_fkey").await?;
+    }
+    lock_name(c, new.generator_id, &new.name).await?;
+    let before = match newest(c, new.generator_id, new.name.clone()).await {
+        Err(StoreError::Missing) => None,
+        found => Some(found?),
+    };
+    if new.expected.is_some_and(|expected| before.as_ref().is_none_or(|before| before.id != expected)) {
+        return Err(StoreError::Moved);
+    }
+    let rules = match &new.rules {
+        Rules::Given { .. } => None,
+        Rules::Carried(from) => from.or(before.as_ref().map(|before| before.id)),
+    };
+    let made = insert(c, &new, before.map_or(0, |before| before.version)).await?;
+    match (new.rules, rules) {
+        (Rules::Given { labels, annotations }, _) => marks::give(c, &made, labels, annotations).await?,
+        (Rules::Carried(_), Some(from)) => {
+            let from = marks::of_template(c, from).await?;
+            marks::give(c, &made, from.labels, from.annotations).await?;
+        }
+        (Rules::Carried(_), None) => {}
+    }
+    Ok(made)
+}
+
+async fn insert(c: &mut Connection, new: &NewVersion, before: i32) -> Stored<TemplateVersion> {
+    let full = || StoreError::Failed("there are no more numbers for versions".to_owned());
+    let version = before.checked_add(1).ok_or_else(full)?;
+    let insert = rows(
+        "INSERT INTO stack_templates (id, created_at, updated_at, generator_id, name, description, version,
+        template_content, parameters_schema, checksum) VALUES ($1, $2, $2, $3, $4, $5, $6, $7, $8, $9) RETURNING *",
+    );
+    let insert = insert.bind(new.id).bind(new.at).bind(new.generator_id).bind(new.name.clone());
+    let insert = insert.bind(new.description.clone()).bind(version).bind(new.template_content.clone());
+    Ok(insert.bind(new.parameters_schema.clone()).bind(new.checksum.clone()).fetch_one(c).await?)
+}
+
+pub async fn one(c: &mut Connection, id: Uuid) -> Stored<TemplateVersion> {
+    Ok(rows("SELECT * FROM stack_templates WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
+}
+
+pub async fn ever(c: &mut Connection, id: Uuid) -> Stored<TemplateVersion> {
+    Ok(rows("SELECT * FROM stack_templates WHERE id = $1").bind(id).fetch_one(c).await?)
+}
+
+pub async fn newest(c: &mut Connection, owner: Option<Uuid>, name: String) -> Stored<TemplateVersion> {
+    let select = rows(
+        "SELECT * FROM stack_templates
+        WHERE name = $1 AND generator_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL
+        ORDER BY version DESC LIMIT 1",
+    );
+    Ok(select.bind(name).bind(owner).fetch_one(c).await?)
+}
+
+pub async fn versions(
+    c: &mut Connection,
+    owner: Option<Uuid>,
+    name: String,
+    page: Page,
+) -> Stored<Vec<TemplateVersion>> {
+    let select = rows(
+        "SELECT * FROM stack_templates
+        WHERE name = $1 AND generator_id IS NOT DISTINCT FROM $2 AND deleted_at IS NULL
+        AND ($3 IS NULL OR version < (SELECT version FROM stack_templates WHERE id = $3))
+        ORDER BY version DESC LIMIT $4",
+    );
+    Ok(select.bind(name).bind(owner).bind(page.after).bind(at_most(&page)).fetch_all(c).await?)
+}
+
+pub async fn all(c: &mut Connection, sight: Sight, name: Option<String>, page: Page) -> Stored<Vec<TemplateVersion>> {
+    let owner = match sight {
+        Sight::All => None,
+        Sight::Of(owner) => Some(owner),
+    };
+    let select = rows(
+        "SELECT * FROM stack_templates
+        WHERE deleted_at IS NULL AND ($1 IS NULL OR generator_id = $1 OR generator_id IS NULL)
+        AND ($2 IS NULL OR name = $2) AND id > $3 ORDER BY id LIMIT $4",
+    );
+    Ok(select.bind(owner).bind(name).bind(after(&page)).bind(at_most(&page)).fetch_all(c).await?)
+}
+
+pub async fn delete(c: &mut Connection, id: Uuid, at: Moment) -> Stored<()> {
+    // The number may be the next one's: whoever is about to make it waits.
+    let version = one(c, id).await?;
+    lock_name(c, version.generator_id, &version.name).await?;
+    let update = sqlx::query(
+        "UPDATE stack_templates SET deleted_at = $2, updated_at = $2
+        WHERE id = $1 AND deleted_at IS NULL",
+    );
+    must_change(update.bind(id).bind(at), c).await
+}

@@ -1,0 +1,106 @@
+//! Artifacts in place of template files. They are recognised by their first bytes.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use humansize::{BINARY, format_size};
+
+use dropforge::bulk;
+use dropforge::bytecode::{Bundle, is_artifact};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::engine::{Artifact, EngineBuilder, Template, TemplateFile};
+
+use crate::input::{InputFiles, is_dash};
+use crate::options::LanguageArgs;
+
+/// Maximum size of an artifact.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Returns `true` if the file begins like an artifact. An unreadable file does not; reading it reports the error.
+pub(crate) fn is_artifact_file(path: &Path) -> bool {
+    let mut head = [0; 32];
+    let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
+    head.get(..read).is_some_and(is_artifact)
+}
+
+/// Splits `paths` into artifacts and sources.
+pub(crate) fn split(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    paths.iter().cloned().partition(|path| !is_dash(path) && path.is_file() && is_artifact_file(path))
+}
+
+/// Reads and opens an artifact.
+///
+/// # Errors
+/// `usage` for options of sources in `args`; errors of reading and opening the file, with its path.
+pub(crate) fn read(
+    path: &Path,
+    args: &LanguageArgs,
+    engine: EngineBuilder,
+    files: &mut InputFiles,
+) -> Result<Artifact> {
+    open(bytes(path, files)?, path, args, engine)
+}
+
+/// Opens an artifact that was read from `path`.
+///
+/// # Errors
+/// Same as [`read`].
+pub(crate) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, engine: EngineBuilder) -> Result<Artifact> {
+    args.check_artifact(path)?;
+    engine.build().open(bytes).map_err(|error| with_path(error, path))
+}
+
+/// Opens an artifact without an engine.
+///
+/// # Errors
+/// Errors of reading and opening the file, with its path.
+pub(crate) fn bundle(path: &Path, files: &mut InputFiles) -> Result<Bundle> {
+    Bundle::open(bytes(path, files)?).map_err(|error| with_path(error, path))
+}
+
+fn bytes(path: &Path, files: &mut InputFiles) -> Result<Vec<u8>> {
+    let length = std::fs::metadata(path).map_or(0, |meta| meta.len());
+    if length > MAX_BYTES {
+        let size = format_size(length, BINARY);
+        let message = format!("artifact `{}` is too large: {size} (maximum 1 GiB)", path.display());
+        return Err(Diagnostic::new(Code::ReadFailed, message));
+    }
+    files.bytes(path)
+}
+
+fn with_path(error: Box<Diagnostic>, path: &Path) -> Box<Diagnostic> {
+    error.with_note(format!("file: {}", path.display()))
+}
+
+/// Returns the template called `name`, or the only one that makes an output.
+///
+/// # Errors
+/// `template.unknown`; `usage` if a name is required; errors of [`Artifact::template`].
+pub(crate) fn choose(artifact: &Artifact, name: Option<&str>) -> Result<Template> {
+    if let Some(name) = name {
+        return artifact.template(name);
+    }
+    let outputs = outputs(artifact)?;
+    match outputs.as_slice() {
+        [only] => artifact.template(only),
+        _ => Err(Diagnostic::new(Code::Usage, "the artifact has several templates")
+            .with_available(outputs)
+            .with_help("select one with `--template NAME`")),
+    }
+}
+
+/// The names of the templates that make an output.
+fn outputs(artifact: &Artifact) -> Result<Vec<String>> {
+    let templates = artifact.templates()?;
+    bulk::outputs(&files(artifact), &mut |name| {
+        let found = templates.iter().find(|template| template.name() == name);
+        Ok(found.map_or(Vec::new(), |template| template.reaches().to_vec()))
+    })
+}
+
+/// The templates of an artifact as files. A single template counts as named by the user.
+pub(crate) fn files(artifact: &Artifact) -> Vec<TemplateFile> {
+    let explicit = artifact.names().count() == 1;
+    artifact.names().map(|name| TemplateFile { name: name.to_owned(), explicit }).collect()
+}

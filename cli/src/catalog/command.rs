@@ -1,0 +1,98 @@
+//! The arguments of `dropforge catalog`.
+
+use clap::{Args, Subcommand};
+
+use super::client::{Client, ConnectionArgs};
+use super::generators::{self, GeneratorCommand};
+use super::import::{self, ImportArgs};
+use super::keys::{self, KeyCommand};
+use super::objects::{self, DiffArgs, InstantiateArgs};
+use super::output::Output;
+use super::references::TemplateRef;
+use super::stacks::{self, StackCommand};
+use super::templates::{self, AnnotationArgs, CreateArgs, LabelArgs, UpdateArgs};
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+
+/// Manage a catalog of versioned templates, local or in a service
+#[derive(Debug, Args)]
+pub(crate) struct CatalogArgs {
+    #[command(flatten)]
+    connection: ConnectionArgs,
+    /// Print the JSON responses of the service
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: CatalogCommand,
+}
+
+/// Commands of the catalog.
+#[derive(Debug, Subcommand)]
+enum CatalogCommand {
+    Create(CreateArgs),
+    Update(UpdateArgs),
+    /// List the newest version of each template
+    List {
+        /// List all versions
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show the text, schema, labels and annotations of a template
+    Show {
+        /// ID, name, or NAME@VERSION
+        template: TemplateRef,
+    },
+    Labels(LabelArgs),
+    Annotate(AnnotationArgs),
+    Instantiate(InstantiateArgs),
+    /// List the versions of a template
+    History {
+        /// ID, name, or NAME@VERSION
+        template: TemplateRef,
+    },
+    /// Delete one version of a template
+    Delete {
+        /// ID or NAME@VERSION
+        template: TemplateRef,
+    },
+    /// Render deployment objects again and compare the results byte for byte
+    Verify {
+        /// IDs of objects, or names of stacks for their newest objects
+        #[arg(required = true, value_name = "ID|STACK")]
+        objects: Vec<String>,
+    },
+    Diff(DiffArgs),
+    Import(ImportArgs),
+    /// Add, list and delete stacks
+    #[command(subcommand)]
+    Stack(StackCommand),
+    /// Add, list and delete generators, and replace their keys
+    #[command(subcommand)]
+    Generator(GeneratorCommand),
+    /// Create, list and revoke keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CatalogArgs, console: &Console) -> Result<Exit, Failed> {
+    let client = &Client::open(&args.connection)?;
+    let output = &Output { json: args.json, console };
+    match &args.command {
+        CatalogCommand::Create(args) => templates::create(client, args, output),
+        CatalogCommand::Update(args) => templates::update(client, args, output),
+        CatalogCommand::List { all } => templates::list(client, *all, output),
+        CatalogCommand::Show { template } => templates::show(client, template, output),
+        CatalogCommand::Labels(args) => templates::labels(client, args, output),
+        CatalogCommand::Annotate(args) => templates::annotate(client, args, output),
+        CatalogCommand::Instantiate(args) => objects::instantiate(client, args, output),
+        CatalogCommand::History { template } => templates::history(client, template, output),
+        CatalogCommand::Delete { template } => templates::delete(client, template, output),
+        CatalogCommand::Verify { objects } => objects::verify(client, objects, output),
+        CatalogCommand::Diff(args) => objects::diff(client, args, output),
+        CatalogCommand::Import(args) => import::import(client, args, output),
+        CatalogCommand::Stack(command) => stacks::run(client, command, output),
+        CatalogCommand::Generator(command) => generators::run(client, command, output),
+        CatalogCommand::Key(command) => keys::run(client, command, output),
+    }
+}

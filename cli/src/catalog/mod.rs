@@ -1,0 +1,17 @@
+//! `dropforge catalog`: templates with versions, schemas and matching rules, in a local store or a service.
+//!
+//! Every command sends requests of the REST interface. For a local store the same routes run in this process.
+
+mod client;
+mod command;
+mod generators;
+mod import;
+mod keys;
+mod objects;
+mod output;
+mod references;
+mod rows;
+mod stacks;
+mod templates;
+
+pub(crate) use command::{CatalogArgs, run};

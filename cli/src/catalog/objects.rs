@@ -1,0 +1,134 @@
+//! Commands on deployment objects.
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+use uuid::Uuid;
+
+use dropforge::bulk::unified_diff;
+use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
+use dropforge::text::Source;
+use dropforge_catalog::finding;
+
+use super::client::{Client, ClientResult};
+use super::output::Output;
+use super::references::{TemplateRef, stack, template};
+use super::rows::{id, rows, text, version_of};
+use crate::exit::Exit;
+use crate::input::InputFiles;
+use crate::layers::layers;
+use crate::options::ValueArgs;
+
+/// Render a template into a stack and print the result.
+#[derive(Debug, Args)]
+pub(crate) struct InstantiateArgs {
+    /// ID, name, or NAME@VERSION
+    template: TemplateRef,
+    /// ID or name of the stack
+    #[arg(long, value_name = "STACK")]
+    stack: String,
+    /// Fill in defaults from the schema
+    #[arg(long)]
+    defaults: bool,
+    #[command(flatten)]
+    values: ValueArgs,
+}
+
+/// Renders a template into a stack.
+pub(crate) fn instantiate(client: &Client, args: &InstantiateArgs, output: &Output) -> ClientResult<Exit> {
+    let layers = layers(&args.values, &mut InputFiles::default())?;
+    let parameters = serde_json::to_value(layers.alone()?)
+        .map_err(|error| Diagnostic::new(Code::InputType, format!("cannot write the parameters as JSON: {error}")))?;
+    let template = template(client, &args.template)?;
+    let stack = stack(client, &args.stack)?;
+    let body = json!({"template_id": id(&template), "parameters": parameters});
+    let path = format!("/stacks/{stack}/deployment-objects/from-template?order=seed&defaults={}", args.defaults);
+    let name = format!("{}@{}", text(&template, "name"), template["version"]);
+    let source = Source::new(name.as_str(), text(&template, "template_content"));
+    let created = client.create("POST", &path, &body, &source)?;
+    let (object, yaml) = (&created.resource, text(&created.resource, "yaml_content"));
+    output.warnings(&created, &Source::new(name + " (rendered)", yaml));
+    output.console.note(&format!("created deployment object {} from {}", id(object), version_of(&template)));
+    output.result(object, || format!("{yaml}{}", if yaml.ends_with('\n') { "" } else { "\n" }))?;
+    Ok(Exit::Ok)
+}
+
+/// Renders objects again and compares them.
+pub(crate) fn verify(client: &Client, objects: &[String], output: &Output) -> ClientResult<Exit> {
+    let mut exit = Exit::Ok;
+    for reference in objects {
+        let object = &object(client, reference)?;
+        let result = client.post(&format!("/deployment-objects/{object}/verify"), &Json::Null)?;
+        let verified = result["verified"].as_bool() == Some(true);
+        output.result(&result, || verification(object, verified, &result))?;
+        if !verified {
+            exit = Exit::Differs;
+        }
+    }
+    Ok(exit)
+}
+
+/// Returns the id of an object, or of the newest object of a stack.
+fn object(client: &Client, reference: &str) -> ClientResult<String> {
+    if reference.parse::<Uuid>().is_ok() {
+        return Ok(reference.to_owned());
+    }
+    let objects = client.get(&format!("/stacks/{}/deployment-objects?limit=1", stack(client, reference)?))?;
+    let message = || format!("stack `{reference}` has no deployment objects");
+    let newest = rows(&objects).first().ok_or_else(|| Diagnostic::new(Code::CatalogRefused, message()))?;
+    Ok(id(newest).to_owned())
+}
+
+fn verification(object: &str, verified: bool, result: &Json) -> String {
+    if verified {
+        let record = &result["provenance"];
+        let version = format!("template {} version {}", text(record, "template_id"), record["template_version"]);
+        return format!("{object}: verified, sha256 {} from {version}\n", text(result, "found_checksum"));
+    }
+    let problems = rows(&result["problems"]).iter();
+    let problems: String = problems.map(|one| format!("  {}\n", one.as_str().unwrap_or_default())).collect();
+    format!("{object}: NOT verified\n{problems}{}", text(result, "diff"))
+}
+
+/// Show the changes that a version would make to all instances, or compare two versions.
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// ID, name, or NAME@VERSION
+    template: TemplateRef,
+    /// Compare the text and schema with this older version instead
+    #[arg(long, value_name = "TEMPLATE")]
+    with: Option<TemplateRef>,
+}
+
+/// Prints the changes of a version to instances, or the diff of two versions.
+pub(crate) fn diff(client: &Client, args: &DiffArgs, output: &Output) -> ClientResult<Exit> {
+    let new = template(client, &args.template)?;
+    let Some(with) = &args.with else { return changes(client, &new, output) };
+    let old = template(client, with)?;
+    let name = |row: &Json, field: &str| format!("{}@{} {field}", text(row, "name"), row["version"]);
+    let of = |field: &str| unified_diff(&name(&old, field), &name(&new, field), text(&old, field), text(&new, field));
+    let diff = of("template_content") + &of("parameters_schema");
+    output.result(&json!({"from": id(&old), "to": id(&new), "diff": diff}), || diff.clone())?;
+    Ok(if diff.is_empty() { Exit::Ok } else { Exit::Differs })
+}
+
+fn changes(client: &Client, new: &Json, output: &Output) -> ClientResult<Exit> {
+    let result = client.post(&format!("/templates/{}/changes", id(new)), &Json::Null)?;
+    let changes = rows(&result["changes"]);
+    output.result(&result, || {
+        let count = |field: &str| result[field].as_u64().and_then(|n| usize::try_from(n).ok()).unwrap_or_default();
+        let head =
+            format!("{}, {} unchanged\n", counted(count("instances"), "instance"), thousands(count("unchanged")));
+        head + &changes.iter().map(change).collect::<String>()
+    })?;
+    Ok(if changes.is_empty() { Exit::Ok } else { Exit::Differs })
+}
+
+/// Formats a change and the instances that it affects.
+fn change(change: &Json) -> String {
+    let instances = rows(&change["instances"]);
+    let mut out = format!("\n{}:", counted(instances.len(), "instance"));
+    out.extend(instances.iter().flat_map(|one| [" ", text(one, "deployment_object_id")]));
+    out.push('\n');
+    out.extend(rows(&change["errors"]).iter().map(|error| format!("  {}\n", finding(error))));
+    out + text(change, "diff")
+}

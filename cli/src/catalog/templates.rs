@@ -1,0 +1,227 @@
+//! Commands on templates.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::{Value as Json, json};
+
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::text::Source;
+
+use super::client::{Client, ClientResult, Created, segment};
+use super::output::Output;
+use super::references::{TemplateRef, pair, template};
+use super::rows::{id, rows, text, version_of};
+use crate::exit::Exit;
+use crate::input::InputFiles;
+
+/// The columns of a list.
+const COLUMNS: &[&str] = &["name", "version", "generator_id", "id", "description"];
+/// The schema of a template without one, which accepts any parameters.
+pub(crate) const ANY_SCHEMA: &str = "{}";
+
+/// The source of a template.
+#[derive(Debug, Args)]
+struct SourceArgs {
+    /// Template file, or `-`
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Set the JSON Schema of the parameters
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Set a description
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// Treat warnings as errors
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Add a template, or the next version if its name exists.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// Name of the template
+    name: String,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Require a label of stacks
+    #[arg(long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
+    /// Require an annotation of stacks
+    #[arg(long = "annotation", value_name = "KEY=VALUE", value_parser = pair)]
+    annotations: Vec<(String, String)>,
+}
+
+/// Adds a template.
+pub(crate) fn create(client: &Client, args: &CreateArgs, output: &Output) -> ClientResult<Exit> {
+    let (mut body, content) = args.source.request()?;
+    body["name"] = json!(args.name);
+    if !args.labels.is_empty() || !args.annotations.is_empty() {
+        body["labels"] = json!(args.labels);
+        body["annotations"] = json!(args.annotations);
+    }
+    let created = client.create("POST", &strict_path("/templates", args.source.strict), &body, &content)?;
+    print_version(&created, &content, output)
+}
+
+/// Add the next version of a template.
+#[derive(Debug, Args)]
+pub(crate) struct UpdateArgs {
+    /// ID, name, or NAME@VERSION of the version whose labels and annotations to copy
+    template: TemplateRef,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Do not copy labels and annotations
+    #[arg(long)]
+    drop_rules: bool,
+}
+
+/// Adds the next version of a template.
+pub(crate) fn update(client: &Client, args: &UpdateArgs, output: &Output) -> ClientResult<Exit> {
+    let before = template(client, &args.template)?;
+    let (mut body, content) = args.source.request()?;
+    if args.source.schema.is_none() {
+        body["parameters_schema"] = before["parameters_schema"].clone();
+    }
+    body["drop_rules"] = json!(args.drop_rules);
+    let path = strict_path(&format!("/templates/{}", id(&before)), args.source.strict);
+    print_version(&client.create("PUT", &path, &body, &content)?, &content, output)
+}
+
+impl SourceArgs {
+    /// Returns the request that creates the template, and its source.
+    fn request(&self) -> ClientResult<(Json, Arc<Source>)> {
+        let mut files = InputFiles::default();
+        let content = files.read(&self.file)?;
+        let schema = self.schema.as_deref().map(|path| files.read(path)).transpose()?;
+        let body = json!({
+            "description": self.description,
+            "template_content": content.text(),
+            "parameters_schema": schema.as_ref().map_or(ANY_SCHEMA, |schema| schema.text()),
+        });
+        Ok((body, content))
+    }
+}
+
+fn print_version(created: &Created, content: &Arc<Source>, output: &Output) -> ClientResult<Exit> {
+    output.warnings(created, content);
+    let template = &created.resource;
+    output.result(template, || format!("{}: {}\n", version_of(template), id(template)))?;
+    Ok(Exit::Ok)
+}
+
+/// Adds the query for strict checks to a path.
+pub(crate) fn strict_path(path: &str, strict: bool) -> String {
+    format!("{path}{}", if strict { "?strict=true" } else { "" })
+}
+
+/// Lists templates.
+pub(crate) fn list(client: &Client, all: bool, output: &Output) -> ClientResult<Exit> {
+    let list = client.get("/templates")?;
+    output.rows(&if all { list } else { newest(&list) }, COLUMNS)?;
+    Ok(Exit::Ok)
+}
+
+/// The newest version of each template.
+fn newest(list: &Json) -> Json {
+    let mut newest: Vec<&Json> = Vec::new();
+    for row in rows(list) {
+        let same = |other: &&mut &Json| other["name"] == row["name"] && other["generator_id"] == row["generator_id"];
+        match newest.iter_mut().find(same) {
+            Some(other) if other["version"].as_i64() < row["version"].as_i64() => *other = row,
+            Some(_) => {}
+            None => newest.push(row),
+        }
+    }
+    json!(newest)
+}
+
+/// Shows a template.
+pub(crate) fn show(client: &Client, reference: &TemplateRef, output: &Output) -> ClientResult<Exit> {
+    let mut row = template(client, reference)?;
+    for field in ["labels", "annotations"] {
+        row[field] = client.get(&format!("/templates/{}/{field}", id(&row)))?;
+    }
+    output.result(&row, || {
+        let mut out = version_of(&row) + "\n";
+        for field in ["id", "generator_id", "description", "created_at", "checksum"] {
+            out += &format!("{field}: {}\n", row[field].as_str().unwrap_or("-"));
+        }
+        let labels: Vec<&str> = rows(&row["labels"]).iter().map(|row| text(row, "label")).collect();
+        let pair = |row: &Json| format!("{}={}", text(row, "key"), text(row, "value"));
+        let annotations: Vec<String> = rows(&row["annotations"]).iter().map(pair).collect();
+        out += &format!("labels: {}\nannotations: {}\n", labels.join(" "), annotations.join(" "));
+        let (schema, content) = (text(&row, "parameters_schema"), text(&row, "template_content"));
+        out + &format!("--- schema\n{schema}\n--- template\n{content}")
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Show or change the labels that a stack must have.
+#[derive(Debug, Args)]
+pub(crate) struct LabelArgs {
+    /// ID, name, or NAME@VERSION
+    template: TemplateRef,
+    /// Add a label
+    #[arg(long, value_name = "LABEL")]
+    add: Vec<String>,
+    /// Remove a label
+    #[arg(long, value_name = "LABEL")]
+    remove: Vec<String>,
+}
+
+/// Shows or changes labels.
+pub(crate) fn labels(client: &Client, args: &LabelArgs, output: &Output) -> ClientResult<Exit> {
+    let list = format!("/templates/{}/labels", id(&template(client, &args.template)?));
+    let add: Vec<Json> = args.add.iter().map(|label| json!(label)).collect();
+    change(client, &list, &add, &args.remove)?;
+    output.rows(&client.get(&list)?, &["label"])?;
+    Ok(Exit::Ok)
+}
+
+/// Show or change the annotations that a stack must have.
+#[derive(Debug, Args)]
+pub(crate) struct AnnotationArgs {
+    /// ID, name, or NAME@VERSION
+    template: TemplateRef,
+    /// Add an annotation
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    add: Vec<(String, String)>,
+    /// Remove an annotation
+    #[arg(long, value_name = "KEY")]
+    remove: Vec<String>,
+}
+
+/// Shows or changes annotations.
+pub(crate) fn annotate(client: &Client, args: &AnnotationArgs, output: &Output) -> ClientResult<Exit> {
+    let list = format!("/templates/{}/annotations", id(&template(client, &args.template)?));
+    let add: Vec<Json> = args.add.iter().map(|(key, value)| json!({"key": key, "value": value})).collect();
+    change(client, &list, &add, &args.remove)?;
+    output.rows(&client.get(&list)?, &["key", "value"])?;
+    Ok(Exit::Ok)
+}
+
+fn change(client: &Client, list: &str, add: &[Json], remove: &[String]) -> ClientResult<()> {
+    add.iter().try_for_each(|item| client.post(list, item).map(|_| ()))?;
+    remove.iter().try_for_each(|key| client.delete(&format!("{list}/{}", segment(key))))
+}
+
+/// Lists the versions of a template.
+pub(crate) fn history(client: &Client, reference: &TemplateRef, output: &Output) -> ClientResult<Exit> {
+    let list = client.get(&format!("/templates/{}/versions", id(&template(client, reference)?)))?;
+    output.rows(&list, &["version", "id", "created_at", "checksum", "description"])?;
+    Ok(Exit::Ok)
+}
+
+/// Deletes one version.
+pub(crate) fn delete(client: &Client, reference: &TemplateRef, output: &Output) -> ClientResult<Exit> {
+    if let TemplateRef::Newest(name) = reference {
+        let error = Diagnostic::new(Code::Usage, format!("the version of `{name}` to delete is missing"));
+        return Err(error.with_help(format!("use `{name}@VERSION` or an ID")).into());
+    }
+    let row = template(client, reference)?;
+    client.delete(&format!("/templates/{}", id(&row)))?;
+    output.console.note(&format!("deleted {}", version_of(&row)));
+    Ok(Exit::Ok)
+}

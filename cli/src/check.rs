@@ -1,0 +1,183 @@
+//! `dropforge check`: errors in templates and configurations, found without data.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+
+use dropforge::bulk::{Forge, TemplateSet, dialect_of, discover};
+use dropforge::bytecode::Dialect;
+use dropforge::diagnostics::{Diagnostic, Result as Checked, Severity, counted, without_duplicates};
+use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
+use dropforge::engine::{Engine, Template, UnknownNames};
+use dropforge::text::Source;
+
+use crate::artifacts;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::hcl::is_configuration;
+use crate::input::{InputFiles, source};
+use crate::options::LanguageArgs;
+
+/// Check templates and configurations for errors, without data
+///
+///     dropforge check templates/
+///     dropforge check modules/ --var-types variables.tf
+///
+/// HCL templates and configurations are also evaluated with unknown variables,
+/// which finds errors that occur for any values. With --var-types, only the
+/// declared variables exist, each with its type. Without it, every variable exists
+/// and has any type.
+///
+/// Configurations are files with the extensions .hcl, .nomad, .tf, .tfvars and
+/// .tofu, also followed by .json. All arguments of all blocks are checked. Which
+/// blocks exist is left to the application, and its functions are declared with
+/// --declare function:NAME. The functions of `function` blocks and the iterators
+/// of `dynamic` blocks are known, and `type` in a `variable` block is a type. A
+/// file .hcl.json that is not JSON and contains `${` or `%{` is a template. With
+/// --lang, all files are templates.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CheckArgs {
+    /// Templates, configurations, directories or artifacts
+    #[arg(required = true, value_name = "FILES")]
+    pub(crate) templates: Vec<PathBuf>,
+    /// Read the types of HCL variables from a file
+    ///
+    /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
+    /// {"name": "TYPE"} or {"name": ["list", "string"]}
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    pub(crate) var_types: Option<PathBuf>,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CheckArgs, console: &Console) -> Result<Exit, Failed> {
+    let mut files = InputFiles::default();
+    let engine = args.language.engine().build();
+    let types = match &args.var_types {
+        Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
+        None => None,
+    };
+    let mut check = Check { args, engine, types, templates: 0, configurations: 0, found: Vec::new() };
+    let (artifacts, sources) = artifacts::split(&args.templates);
+    for path in &artifacts {
+        check.artifact(path, &mut files)?;
+    }
+    if !sources.is_empty() {
+        check.sources(&sources)?;
+    }
+    Ok(check.finish(console))
+}
+
+struct Check<'a> {
+    args: &'a CheckArgs,
+    engine: Engine,
+    types: Option<VariableTypes>,
+    templates: usize,
+    configurations: usize,
+    found: Vec<Box<Diagnostic>>,
+}
+
+impl Check<'_> {
+    fn artifact(&mut self, path: &Path, files: &mut InputFiles) -> Checked<()> {
+        let language = &self.args.language;
+        let artifact = artifacts::read(path, language, language.engine(), files)?;
+        self.templates += artifact.names().count();
+        for template in artifact.names().map(|name| artifact.template(name)) {
+            match template {
+                Ok(template) => self.found.extend(self.hcl_errors(&template)),
+                Err(error) => self.found.push(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn sources(&mut self, sources: &[PathBuf]) -> Checked<()> {
+        let language = &self.args.language;
+        let is_source = |name: &str| language.lang.is_some() || dialect_of(name).is_some() || is_configuration(name);
+        let set = discover(sources, language.include_root.as_deref(), &is_source)?;
+        let (set, configurations) = self.split(set);
+        let engine = language.engine().unknown_names(UnknownNames::Late);
+        let (forge, errors) = Forge::compile_valid(&set, language.lang, engine)?;
+        self.templates += set.files.len();
+        self.found.extend(errors);
+        self.found.extend(forge.lints());
+        for template in forge.templates() {
+            self.found.extend(self.hcl_errors(template));
+        }
+        for source in &configurations {
+            let registry = self.engine.registry(Dialect::Hcl);
+            let checked = check_config(source, registry, self.types.as_ref(), self.engine.limits());
+            self.found.extend(checked.unwrap_or_else(|errors| errors.into_vec()));
+        }
+        Ok(())
+    }
+
+    /// Splits a set into templates and configurations. Leaves out the file of variable types, unless it was named.
+    fn split(&mut self, set: TemplateSet) -> (TemplateSet, Vec<Arc<Source>>) {
+        let canonical = |path: &Path| path.canonicalize().ok();
+        let types = self.args.var_types.as_deref().and_then(canonical);
+        let (mut templates, mut configurations) = (Vec::new(), Vec::new());
+        for file in set.files {
+            let path = set.root.join(&file.name);
+            if self.args.language.lang.is_some() || !is_configuration(&file.name) {
+                templates.push(file);
+            } else if file.explicit || types.is_none() || canonical(&path) != types {
+                match InputFiles::default().bytes(&path).and_then(|bytes| source(Path::new(&file.name), bytes)) {
+                    Ok(source) if is_template(&source) => templates.push(file),
+                    Ok(source) => configurations.push(source),
+                    Err(error) => self.found.push(error),
+                }
+            }
+        }
+        self.configurations += configurations.len();
+        (TemplateSet { root: set.root, files: templates }, configurations)
+    }
+
+    /// Finds the errors that an HCL template has for any values of its variables. Needs the source, which an artifact may
+    /// lack.
+    fn hcl_errors(&self, template: &Template) -> Vec<Box<Diagnostic>> {
+        let source: Option<&Arc<Source>> = template.program().sources().first();
+        let Some(source) = source.filter(|_| template.dialect() == Dialect::Hcl) else { return Vec::new() };
+        let registry = self.engine.registry(Dialect::Hcl);
+        let checked = check_template(source, registry, self.types.as_ref(), self.engine.limits());
+        checked.unwrap_or_else(|errors| errors.into_vec())
+    }
+
+    /// Prints the findings and a summary.
+    fn finish(self, console: &Console) -> Exit {
+        let found = without_duplicates(self.found);
+        found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
+        let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
+        let warnings = found.len() - errors;
+        let sources = list([(self.templates, "template"), (self.configurations, "configuration")]);
+        let findings = list([(errors, "error"), (warnings, "warning")]);
+        console.note(&format!(
+            "checked {}: {}",
+            sources.unwrap_or_else(|| counted(0, "template")),
+            findings.unwrap_or_else(|| "no errors".to_owned())
+        ));
+        if errors > 0 || (self.args.strict && warnings > 0) { Exit::Error } else { Exit::Ok }
+    }
+}
+
+/// Lists counts other than zero.
+fn list(counts: [(usize, &str); 2]) -> Option<String> {
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| counted(count, noun));
+    let counts = counts.collect::<Vec<_>>().join(", ");
+    (!counts.is_empty()).then_some(counts)
+}
+
+/// Returns `true` if a file whose name fits both (`app.hcl.json`) is a template and not a configuration: it is not JSON
+/// and contains `${` or `%{`.
+fn is_template(source: &Source) -> bool {
+    let text = source.text();
+    dialect_of(source.name()).is_some()
+        && (text.contains("${") || text.contains("%{"))
+        && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err()
+}

@@ -1,0 +1,122 @@
+//! The command line: its commands, and how they run.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use dropforge::diagnostics::{Code, Diagnostic};
+
+use crate::console::{self, Console};
+use crate::exit::{Exit, Failed};
+#[cfg(not(feature = "catalog"))]
+use crate::no_catalog::{self as catalog, self as serve};
+use crate::options::Global;
+use crate::signals;
+#[cfg(feature = "catalog")]
+use crate::{catalog, serve};
+use crate::{check, compile, completions, disasm, eval, hcl, inspect, intent, render, stamp};
+
+/// Compile templates once and stamp them for thousands of clusters.
+#[derive(Debug, Parser)]
+#[command(name = "dropforge", version, propagate_version = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The commands. Their help texts are the doc comments of their arguments.
+#[derive(Debug, Subcommand)]
+enum Command {
+    Stamp(stamp::StampArgs),
+    Render(render::RenderArgs),
+    Check(check::CheckArgs),
+    Compile(compile::CompileArgs),
+    Inspect(inspect::InspectArgs),
+    Disasm(disasm::DisasmArgs),
+    Eval(eval::EvalArgs),
+    Intent(intent::IntentArgs),
+    Hcl(hcl::HclArgs),
+    Catalog(catalog::CatalogArgs),
+    Serve(serve::ServeArgs),
+    Completions(completions::CompletionArgs),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    signals::survive_file_size_limit();
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let json = wants_json(&args);
+    match Cli::try_parse_from(args) {
+        Ok(cli) => run(&cli).into(),
+        Err(error) => usage(&error, json).into(),
+    }
+}
+
+fn run(cli: &Cli) -> Exit {
+    let console = Console::new(&cli.global);
+    let result = change_directory(cli).and_then(|()| match &cli.command {
+        Command::Stamp(args) => stamp::run(args, &cli.global, &console),
+        Command::Render(args) => render::run(args, &console),
+        Command::Check(args) => check::run(args, &console),
+        Command::Compile(args) => compile::run(args, &console),
+        Command::Inspect(args) => inspect::run(args),
+        Command::Disasm(args) => disasm::run(args),
+        Command::Eval(args) => eval::run(args),
+        Command::Intent(args) => intent::run(args, &console),
+        Command::Hcl(args) => hcl::run(args, &console),
+        Command::Catalog(args) => catalog::run(args, &console),
+        Command::Serve(args) => serve::run(args, &console),
+        Command::Completions(args) => completions::run(args, &mut Cli::command()),
+    });
+    match result {
+        Ok(exit) => exit,
+        Err(failed) => {
+            failed.diagnostics.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
+            failed.exit
+        }
+    }
+}
+
+fn change_directory(cli: &Cli) -> Result<(), Failed> {
+    let Some(dir) = &cli.global.chdir else { return Ok(()) };
+    std::env::set_current_dir(dir).map_err(|error| {
+        let message = format!("cannot change to directory `{}`: {error}", dir.display());
+        Failed::from(Diagnostic::new(Code::Usage, message))
+    })
+}
+
+/// Prints a message of clap: help and version to standard output, errors to standard error.
+fn usage(error: &clap::Error, json: bool) -> Exit {
+    if !error.use_stderr() {
+        // A closed pipe is not an error for help.
+        let _ = error.print();
+        return Exit::Ok;
+    }
+    if json {
+        let text = error.to_string();
+        let message = text.trim_start_matches("error: ").lines().next().unwrap_or("").to_owned();
+        console::line(&Diagnostic::new(Code::Usage, message).to_json().to_string());
+    } else {
+        let _ = error.print();
+    }
+    Exit::Usage
+}
+
+/// Returns `true` if the arguments request JSON errors, even if they cannot be parsed.
+fn wants_json(args: &[OsString]) -> bool {
+    let next_is_json = |pair: &[OsString]| matches!(pair, [flag, value] if flag == "--error-format" && value == "json");
+    args.iter().any(|arg| arg == "--error-format=json") || args.windows(2).any(next_is_json)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,72 @@
+//! `dropforge compile`: templates to one artifact.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use humansize::{DECIMAL, format_size};
+
+use dropforge::bulk::{engine, write_file};
+use dropforge::diagnostics::{Code, Diagnostic, Severity, counted};
+use dropforge::engine::UnknownNames;
+
+use crate::artifacts;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::is_dash;
+use crate::options::LanguageArgs;
+use crate::output::print;
+
+/// Compile templates into one artifact
+///
+///     dropforge compile templates/ -o templates.mpk
+///
+/// The artifact contains the templates with everything they include, import and
+/// extend. `render`, `stamp` and `check` accept it in place of templates, and a
+/// program opens it without a parser. The same sources produce the same bytes on
+/// any machine.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct CompileArgs {
+    /// Template files or directories
+    #[arg(required = true, value_name = "TEMPLATES")]
+    pub(crate) templates: Vec<PathBuf>,
+    /// Write to this file, or to `-`
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Leave out sources and positions; errors then name only the template
+    #[arg(long)]
+    pub(crate) strip: bool,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Write the artifact despite errors; rendering fails only where it reaches one
+    #[arg(long, conflicts_with = "strict")]
+    pub(crate) lenient: bool,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &CompileArgs, console: &Console) -> Result<Exit, Failed> {
+    if let Some(path) = artifacts::split(&args.templates).0.first() {
+        let message = format!("`{}` is already an artifact", path.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help("compile its sources instead").into());
+    }
+    let set = args.language.discover(&args.templates)?;
+    let engine = engine(&set.root, args.language.engine().unknown_names(UnknownNames::Late))?;
+    let bundle = engine.bundle_set(&set, args.language.lang)?.strip(args.strip);
+    let lints = bundle.lints();
+    lints.iter().for_each(|lint| console.diagnostic(lint));
+    let is_denied = |severity| !args.lenient && (args.strict || severity == Severity::Error);
+    if lints.iter().any(|lint| is_denied(lint.severity)) {
+        return Ok(Exit::Error);
+    }
+    let bytes = bundle.encode()?;
+    match is_dash(&args.output) {
+        true => print(&bytes)?,
+        false => write_file(&args.output, &bytes).map(|_| ())?,
+    }
+    let templates = counted(bundle.templates().len(), "template");
+    console.note(&format!("compiled {templates} into {}", format_size(bytes.len(), DECIMAL)));
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,61 @@
+//! `dropforge disasm`: the instructions of compiled templates.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use dropforge::bulk::Forge;
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::engine::Template;
+
+use crate::artifacts;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+use crate::options::LanguageArgs;
+use crate::output::print;
+
+/// Print the instructions of compiled templates below their source lines
+#[derive(Debug, Args)]
+pub(crate) struct DisasmArgs {
+    /// Artifacts, template files or directories
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) templates: Vec<PathBuf>,
+    /// Print only this template
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) template: Option<String>,
+    #[command(flatten)]
+    pub(crate) language: LanguageArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &DisasmArgs) -> Result<Exit, Failed> {
+    let mut templates = templates(args)?;
+    if let Some(name) = &args.template {
+        let names: Vec<String> = templates.iter().map(|template| template.name().to_owned()).collect();
+        templates.retain(|template| template.name() == name);
+        if templates.is_empty() {
+            let error = Diagnostic::new(Code::UnknownTemplate, format!("unknown template `{name}`"));
+            return Err(error.with_suggestion(name, names.iter().map(String::as_str)).with_available(&names).into());
+        }
+    }
+    print(templates.iter().map(listing).collect::<Vec<_>>().join("\n"))?;
+    Ok(Exit::Ok)
+}
+
+fn listing(template: &Template) -> String {
+    format!("; {} ({})\n{}", template.name(), template.dialect().id(), template.disassemble_with_lines())
+}
+
+fn templates(args: &DisasmArgs) -> Result<Vec<Template>, Failed> {
+    let (artifacts, sources) = artifacts::split(&args.templates);
+    let (mut templates, language) = (Vec::new(), &args.language);
+    for path in &artifacts {
+        let artifact = artifacts::read(path, language, language.engine(), &mut InputFiles::default())?;
+        templates.extend(artifact.templates()?);
+    }
+    if !sources.is_empty() {
+        let set = language.discover(&sources)?;
+        templates.extend(Forge::compile(&set, language.lang, language.engine())?.templates().cloned());
+    }
+    Ok(templates)
+}

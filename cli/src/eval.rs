@@ -1,0 +1,171 @@
+//! `dropforge eval`: one expression, its value.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use clap::Args;
+
+use dropforge::bytecode::Dialect;
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+use dropforge::dialect::cel::Pattern;
+use dropforge::dialect::cel::check::Environment;
+use dropforge::dialect::cel::check::cost::{Hints, Range};
+use dropforge::dialect::hcl::values::json::{encode, encode_plain};
+use dropforge::dialect::{cel, hcl};
+use dropforge::function::Fault;
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Type, Value, write_documents};
+use dropforge::vm::Space;
+
+use crate::console::line;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+use crate::layers::layers;
+use crate::options::{ValueArgs, dialect};
+use crate::output::print;
+
+/// Evaluate an expression and print its value
+///
+///     dropforge eval 'cidrsubnet(net, 8, 2)' --set net=10.0.0.0/16
+///     dropforge eval --lang cel 'quantity("1.5Gi").isGreaterThan(quantity("1G"))'
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct EvalArgs {
+    /// Expression to evaluate
+    #[arg(value_name = "EXPR")]
+    pub(crate) expression: String,
+    /// Select the language: hcl or cel
+    #[arg(long, value_name = "LANG", value_parser = dialect, default_value = "hcl")]
+    pub(crate) lang: Dialect,
+    /// Print the value with its type
+    #[arg(long)]
+    pub(crate) typed: bool,
+    /// Write CEL values as ndjson (one line of JSON), json, yaml or kyaml
+    #[arg(long, value_name = "FORMAT", default_value = "ndjson", conflicts_with = "typed")]
+    pub(crate) output_format: OutputFormat,
+    /// Treat values as unknown, such as `request.auth` or `items[0].*` (CEL only)
+    ///
+    /// If the result depends on them, the rest of the expression is printed.
+    #[arg(long, value_name = "PATTERN", conflicts_with = "typed")]
+    pub(crate) unknown: Vec<Pattern>,
+    /// Print the cost of the evaluation, and its estimate (CEL only)
+    #[arg(long, conflicts_with = "typed")]
+    pub(crate) cost: bool,
+    /// Fail if the evaluation costs more than N (CEL only)
+    #[arg(long, value_name = "N")]
+    pub(crate) cost_limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) values: ValueArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failed> {
+    let layers = layers(&args.values, &mut InputFiles::default())?;
+    let source = Source::new("<expression>", args.expression.as_str());
+    let (space, names) = (Space::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));
+    let text = match args.lang {
+        Dialect::Hcl => evaluate_hcl(args, &source, &space, inputs)?,
+        Dialect::Cel => evaluate_cel(args, &source, &space, inputs)?,
+        other => {
+            let message = format!("`{}` has no standalone expressions", other.id());
+            return Err(usage(&message, "use `--lang hcl` or `--lang cel`").into());
+        }
+    };
+    print(text + "\n")?;
+    Ok(Exit::Ok)
+}
+
+fn usage(message: &str, help: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, message).with_help(help)
+}
+
+fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
+    let refused = [
+        (!args.unknown.is_empty(), "`--unknown` does not apply to HCL", "remove it, or use `--lang cel`"),
+        (
+            args.output_format != OutputFormat::Ndjson,
+            "`--output-format` does not apply to HCL: values are printed as JSON",
+            "remove `--output-format`",
+        ),
+        (
+            args.cost || args.cost_limit.is_some(),
+            "`--cost` and `--cost-limit` do not apply to HCL",
+            "remove them, or use `--lang cel`",
+        ),
+    ];
+    if let Some((_, message, help)) = refused.iter().find(|(given, ..)| *given) {
+        return Err(usage(message, help).into());
+    }
+    let limits = Limits::default();
+    let expression = hcl::Expression::new(source, &hcl::registry(), &limits)?;
+    let (capabilities, files) = args.values.capabilities()?;
+    let capabilities = capabilities.with_moment(SystemTime::now());
+    let capabilities = files.iter().fold(capabilities, |all, files| all.with_files(files));
+    let mut result = expression.evaluate_allowing(capabilities, space, inputs, &limits)?;
+    if !result.errors.is_empty() {
+        expression.explain(space, inputs, &limits, &mut result.errors);
+        return Err(Diagnostics::from(result.errors).into());
+    }
+    hcl_json(space, result.value, &limits, args.typed)
+}
+
+fn evaluate_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
+    let limits = Limits { cost: args.cost_limit.unwrap_or(u64::MAX), ..Limits::default() };
+    let registry = cel::registry();
+    let mut environment = Environment::new(&registry);
+    for (name, _) in inputs.iter() {
+        environment.declare(name, "dyn")?;
+    }
+    for pattern in &args.unknown {
+        environment.declare(pattern.root(), "dyn")?;
+    }
+    let metered = args.cost || args.cost_limit.is_some();
+    let settings = cel::Settings { cost: metered, ..cel::Settings::checked(&environment) };
+    let expression = cel::Expression::with(source, &settings, &registry, &limits)?;
+    if !args.unknown.is_empty()
+        && let cel::Partial::Unknown { residual, .. } = expression.partial(space, inputs, &args.unknown, &limits)?
+    {
+        return Ok(residual.to_string());
+    }
+    let (value, cost) = expression.evaluate_metered(space, inputs, &limits);
+    if args.cost {
+        let estimate = expression.estimate(&Hints::default()).unwrap_or_default();
+        line(&format!("cost {cost}, estimated {}", range_text(estimate)));
+    }
+    let value = value?;
+    let mut text = String::new();
+    write_documents([value], args.output_format, limits.output_bytes, &mut text)?;
+    let end = text.strip_suffix('\n').map_or(text.len(), str::len);
+    text.truncate(end);
+    let ty = expression.ty().unwrap_or_default();
+    Ok(if args.typed { format!(r#"{{"value":{text},"type":"{ty}"}}"#) } else { text })
+}
+
+/// Formats a range. The largest number is no bound.
+fn range_text(range: Range) -> String {
+    match range {
+        Range { min, max } if min == max => min.to_string(),
+        Range { min, max: u64::MAX } => format!("at least {min}"),
+        Range { min, max } => format!("{min} to {max}"),
+    }
+}
+
+/// Encodes a value as JSON, optionally with its type.
+fn hcl_json(space: &Space, value: Value<'_>, limits: &Limits, typed: bool) -> Result<String, Failed> {
+    let cx = space.context(limits);
+    if typed && matches!(value, Value::Null) {
+        // The typed encoding of an untyped null has no type.
+        return Ok(r#"{"value":null,"type":"dynamic"}"#.to_owned());
+    }
+    let text = if typed { encode(&cx, value, &Type::Dynamic) } else { encode_plain(&cx, value) };
+    text.map_err(|fault| match fault {
+        Fault::Limit(error) => Failed::from(error),
+        Fault::Wrong(why) => {
+            let message = format!("cannot write the value as JSON: {}", why.message);
+            Failed::from(Diagnostic::new(Code::TypeMismatch, message))
+        }
+    })
+}

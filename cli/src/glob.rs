@@ -1,0 +1,84 @@
+//! Glob arguments: `clusters/*.yaml` as a sorted list of files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::stdlib::globs::{Glob, States, Syntax};
+
+/// The files that `pattern` names: the path itself if it has no `*` or `?` or exists under that name, otherwise all
+/// matches, sorted. `*` and `?` match parts of one name, `**` any number of directories.
+///
+/// # Errors
+/// `file.read_failed` if nothing matches.
+pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
+    let path = Path::new(pattern);
+    let glob = match Glob::parse(pattern, Syntax::Simple) {
+        Some(glob) if pattern.contains(['*', '?']) && !path.exists() => glob,
+        _ => return Ok(vec![path.to_owned()]),
+    };
+    let root = PathBuf::from(if pattern.starts_with('/') { "/" } else { "" });
+    let (mut found, mut left) = (Vec::new(), vec![(root, glob.start())]);
+    while let Some((dir, states)) = left.pop() {
+        for name in names(&glob, &states, &dir) {
+            let (step, path) = (glob.step(&states, &name), dir.join(&name));
+            if step.is_empty() {
+                continue;
+            }
+            if !path.is_dir() {
+                found.extend(Some(path).filter(|path| glob.is_match(&step.all()) && path.is_file()));
+            } else if path.is_symlink() {
+                // `**` does not follow links to directories.
+                left.push((path, step.named));
+            } else {
+                left.push((path, step.all()));
+            }
+        }
+    }
+    found.sort();
+    match found.is_empty() {
+        false => Ok(found),
+        true => Err(Diagnostic::new(Code::ReadFailed, format!("no file matches `{pattern}`"))),
+    }
+}
+
+/// The names in `dir` that can match next.
+fn names(glob: &Glob, states: &States, dir: &Path) -> BTreeSet<String> {
+    let mut names: BTreeSet<String> = glob.names(states).map(str::to_owned).collect();
+    if glob.has_wildcards(states) {
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+        names.extend(entries.filter_map(|entry| entry.file_name().into_string().ok()));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_expanded_and_sorted() {
+        let temp = tempfile::tempdir().unwrap();
+        for name in ["b.yaml", "a.yaml", "c.json", ".hidden.yaml", "d/e/f.yaml", "we*ird.yaml"] {
+            let path = temp.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let expand = |pattern: &str| {
+            let found = expand(&format!("{}/{pattern}", temp.path().display())).map_err(|error| error.code)?;
+            Ok::<_, Code>(
+                found
+                    .iter()
+                    .map(|path| path.strip_prefix(temp.path()).unwrap().display().to_string())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert_eq!(expand("*.yaml").unwrap(), ["a.yaml", "b.yaml", "we*ird.yaml"]);
+        assert_eq!(expand("**/*.yaml").unwrap(), ["a.yaml", "b.yaml", "d/e/f.yaml", "we*ird.yaml"]);
+        assert_eq!(expand("we*ird.yaml").unwrap(), ["we*ird.yaml"]);
+        assert_eq!(expand("*/e/?.yaml").unwrap(), ["d/e/f.yaml"]);
+        assert_eq!(expand("*.toml"), Err(Code::ReadFailed));
+        assert_eq!(expand("none.yaml").unwrap(), ["none.yaml"]);
+    }
+}

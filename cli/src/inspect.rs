@@ -1,0 +1,117 @@
+//! `dropforge inspect`: the content of an artifact.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use humansize::{DECIMAL, format_size};
+use serde_json::{Map, Value, json};
+
+use dropforge::bytecode::{Bundle, BundleEntry, ChunkInfo, Import, Program};
+use dropforge::diagnostics::counted;
+
+use crate::artifacts;
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+use crate::output::print;
+
+/// Show the contents of an artifact: templates, their inputs and functions
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// Artifact, or `-`
+    #[arg(value_name = "ARTIFACT")]
+    pub(crate) file: PathBuf,
+    /// Print a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &InspectArgs) -> Result<Exit, Failed> {
+    let bundle = artifacts::bundle(&args.file, &mut InputFiles::default())?;
+    print(if args.json { format!("{:#}\n", to_json(&bundle)) } else { to_text(&bundle) })?;
+    Ok(Exit::Ok)
+}
+
+/// Sizes of a program and maximum resources of one render, without those of its calls: name, singular and number.
+fn needs(program: &Program) -> [(&'static str, &'static str, usize); 6] {
+    let most = |of: fn(ChunkInfo) -> u32| program.chunks().map(of).max().unwrap_or(0) as usize;
+    [
+        ("words", "word", program.words().len()),
+        ("chunks", "chunk", program.chunks().len()),
+        ("slots", "slot", most(|chunk| chunk.slots)),
+        ("stack", "value", most(|chunk| chunk.stack)),
+        ("loops", "loop", most(|chunk| chunk.loops)),
+        ("captures", "capture", most(|chunk| chunk.captures)),
+    ]
+}
+
+fn sources(program: &Program) -> Vec<&str> {
+    program.sources().iter().map(|source| source.name()).collect()
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn to_json(bundle: &Bundle) -> Value {
+    json!({
+        "format": bundle.format(),
+        "engine": bundle.engine(),
+        "isa": format!("{:016x}", bundle.fingerprint()),
+        "digest": hex(bundle.digest()),
+        "bytes": bundle.len(),
+        "stripped": bundle.stripped(),
+        "templates": bundle.entries().iter().map(template_json).collect::<Vec<_>>(),
+    })
+}
+
+fn template_json(entry: &BundleEntry) -> Value {
+    let limits = needs(entry.program()).map(|(name, _, number)| (name.to_owned(), number.into()));
+    let import = |import: Import<'_>| {
+        let parameters = import.signature.count();
+        json!({"kind": import.kind.name(), "name": import.name, "parameters": parameters})
+    };
+    json!({
+        "name": entry.name(),
+        "language": entry.dialect().id(),
+        "escapes": entry.escape(),
+        "digest": hex(entry.digest()),
+        "inputs": entry.inputs(),
+        "imports": entry.program().imports().map(import).collect::<Vec<_>>(),
+        "reaches": entry.reaches(),
+        "sources": sources(entry.program()),
+        "limits": Map::from_iter(limits),
+    })
+}
+
+fn to_text(bundle: &Bundle) -> String {
+    let mut text = String::new();
+    let mut line = |key: &str, value: &str| text.push_str(&format!("{key:<10}{value}\n"));
+    line("format", &format!("{} of dropforge {}", bundle.format(), bundle.engine()));
+    line("isa", &format!("{:016x}", bundle.fingerprint()));
+    line("digest", &hex(bundle.digest()));
+    line("size", &format_size(bundle.len(), DECIMAL));
+    line("sources", if bundle.stripped() { "stripped" } else { "included" });
+    line("templates", &bundle.entries().len().to_string());
+    bundle.entries().iter().for_each(|entry| template_text(entry, &mut text));
+    text
+}
+
+fn template_text(entry: &BundleEntry, text: &mut String) {
+    let [words, chunks, needs @ ..] = needs(entry.program()).map(|(_, noun, number)| counted(number, noun));
+    let escapes = if entry.escape() { ", escaped" } else { "" };
+    text.push_str(&format!("\n{} ({}{escapes})\n", entry.name(), entry.dialect().id()));
+    let mut line = |key: &str, value: &str| text.push_str(&format!("  {key:<8}{value}\n"));
+    line("digest", &hex(entry.digest()));
+    line("inputs", &listed(entry.inputs()));
+    line("calls", &listed(entry.program().imports().map(|import| format!("{} {}", import.kind.name(), import.name))));
+    line("reaches", &listed(entry.reaches()));
+    line("code", &format!("{words} in {chunks}"));
+    line("needs", &format!("at most {} per call", needs.join(", ")));
+}
+
+fn listed<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> String {
+    let names: Vec<S> = names.into_iter().collect();
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    if names.is_empty() { "-".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,215 @@
+//! `dropforge intent`: validation and resolution of intent definitions.
+//!
+//! Resolved fields are printed as one YAML or JSON map from path to text. JSON errors have the fields of the language
+//! specification.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, Args, Subcommand, ValueEnum};
+
+use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
+use dropforge::dialect::tower::error;
+use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, ValidateOptions};
+use dropforge::limits::Limits;
+use dropforge::text::Span;
+use dropforge::value::{Data, yaml};
+
+use crate::console::{self, Console};
+use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
+use crate::options::ErrorFormat;
+use crate::output;
+
+/// Validate and resolve intent files
+#[derive(Debug, Args)]
+pub(crate) struct IntentArgs {
+    #[command(subcommand)]
+    command: IntentCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum IntentCommand {
+    /// Check expressions, fields, parameters and step order, without inputs
+    Validate(CommonArgs),
+    /// Print all fields with their expressions resolved
+    Resolve(ResolveArgs),
+}
+
+#[derive(Debug, Args)]
+struct CommonArgs {
+    /// Intent file, or `-`
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Reject expressions where shell quoting is not safe; with `false`, warn about them
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set)]
+    strict: bool,
+    /// Reject references to other context keys
+    #[arg(long, value_name = "KEY,...", value_delimiter = ',')]
+    context_keys: Option<Vec<String>>,
+    /// Append audit events to this file, one JSON object per line
+    #[arg(long, value_name = "FILE")]
+    audit: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct ResolveArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Read the scopes `params`, `context` and `facts` from a YAML or JSON map
+    #[arg(long, value_name = "FILE")]
+    inputs: Option<PathBuf>,
+    /// Read the steps that ran from a map of steps to `{status, outputs}` [default: all steps completed with their
+    /// declared outputs]
+    #[arg(long, value_name = "FILE")]
+    outputs: Option<PathBuf>,
+    /// Select the format of the fields
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// The format of resolved fields.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// YAML map
+    #[default]
+    Yaml,
+    /// JSON object
+    Json,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &IntentArgs, console: &Console) -> std::result::Result<Exit, Failed> {
+    let mut files = InputFiles::default();
+    let (fields, found) = match &args.command {
+        IntentCommand::Validate(common) => (None, validate(common, &mut files)),
+        IntentCommand::Resolve(args) => match resolve(args, &mut files) {
+            Ok((fields, warnings)) => (Some((fields, args.format)), warnings),
+            Err(errors) => (None, errors),
+        },
+    };
+    found.iter().for_each(|diagnostic| print(diagnostic, console));
+    if let Some(error) = found.iter().find(|diagnostic| diagnostic.severity == Severity::Error) {
+        return Ok(Exit::of(error));
+    }
+    if let Some((fields, format)) = fields {
+        output::print(text_of(&fields, format))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn print(diagnostic: &Diagnostic, console: &Console) {
+    if console.format == ErrorFormat::Human {
+        return console.diagnostic(diagnostic);
+    }
+    let mut object = error::to_json(diagnostic);
+    if diagnostic.severity == Severity::Warning
+        && let Some(fields) = object.as_object_mut()
+    {
+        fields.insert("severity".to_owned(), "warning".into());
+    }
+    console::line(&object.to_string());
+}
+
+fn text_of(fields: &Data, format: Format) -> String {
+    match format {
+        Format::Yaml => yaml::to_string(fields),
+        Format::Json => serde_json::to_string_pretty(fields).unwrap_or_default() + "\n",
+    }
+}
+
+type Found = Vec<Box<Diagnostic>>;
+
+fn one(error: Box<Diagnostic>) -> Found {
+    vec![error]
+}
+
+impl CommonArgs {
+    fn options(&self) -> ValidateOptions {
+        ValidateOptions { strict: self.strict, context_keys: self.context_keys.clone(), ..ValidateOptions::default() }
+    }
+
+    fn intent(&self, files: &mut InputFiles) -> std::result::Result<Intent, Found> {
+        Intent::parse(&files.read(&self.file).map_err(one)?)
+    }
+}
+
+fn validate(args: &CommonArgs, files: &mut InputFiles) -> Found {
+    let check = |files: &mut InputFiles| -> std::result::Result<Found, Found> {
+        let mut audit = Audit::open(args.audit.as_deref()).map_err(one)?;
+        let report = args.intent(files)?.validate_with(&args.options(), &mut |event| audit.write(event));
+        Ok(report.warnings.into_iter().chain(report.errors).chain(audit.failure).collect())
+    };
+    let (Ok(found) | Err(found)) = check(files);
+    found
+}
+
+/// Returns the resolved fields and warnings.
+fn resolve(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<(Data, Found), Found> {
+    let common = &args.common;
+    let mut audit = Audit::open(common.audit.as_deref()).map_err(one)?;
+    let (intent, inputs) = (common.intent(files)?, scopes(args, files)?);
+    let options = common.options();
+    let mut found = intent.validate(&options).warnings;
+    let resolved = intent.resolve_with(&inputs, &options, &mut |event| audit.write(event));
+    let failure = audit.failure.take();
+    match resolved {
+        Ok(resolved) if failure.is_none() => {
+            let fields = resolved.to_data();
+            found.extend(resolved.warnings);
+            Ok((fields, found))
+        }
+        Ok(_) => Err(failure.into_iter().collect()),
+        Err(errors) => Err(found.into_iter().chain(errors).chain(failure).collect()),
+    }
+}
+
+/// Reads the inputs from both files.
+fn scopes(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<Inputs, Found> {
+    let limits = Limits::default();
+    let mut scopes = match &args.inputs {
+        Some(path) => Inputs::from_yaml(&files.read(path).map_err(one)?, &limits)?,
+        None => Inputs::default(),
+    };
+    let Some(path) = &args.outputs else { return Ok(scopes) };
+    let source = files.read(path).map_err(one)?;
+    scopes.steps = match yaml::read_data(&source, &limits)? {
+        Data::Map(steps) => Some(steps),
+        Data::Null => Some(<_>::default()),
+        other => {
+            let message = format!("expected a map of steps to `{{status, outputs}}`, found {}", other.kind());
+            return Err(one(Diagnostic::new(Code::InputSyntax, message).at(&source, Span::new(0, 0), "")));
+        }
+    };
+    Ok(scopes)
+}
+
+/// The audit file and its first error.
+#[derive(Default)]
+struct Audit {
+    file: Option<(PathBuf, File)>,
+    failure: Option<Box<Diagnostic>>,
+}
+
+impl Audit {
+    fn open(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else { return Ok(Self::default()) };
+        match OpenOptions::new().create(true).append(true).open(path) {
+            Ok(file) => Ok(Self { file: Some((path.to_owned(), file)), failure: None }),
+            Err(error) => Err(unwritable(path, &error)),
+        }
+    }
+
+    fn write(&mut self, event: &AuditEvent) {
+        let Some((path, file)) = &mut self.file else { return };
+        if let Err(error) = writeln!(file, "{}", event.to_json()) {
+            self.failure = Some(unwritable(path, &error));
+            self.file = None;
+        }
+    }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WriteFailed, format!("cannot write audit file `{}`: {error}", path.display()))
+}

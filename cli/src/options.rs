@@ -1,0 +1,291 @@
+//! Options shared by several commands. The doc comments are help texts.
+
+use std::path::{Path, PathBuf};
+
+use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
+
+use dropforge::bulk::values::SetKind;
+use dropforge::bulk::{TemplateSet, dialect_of, discover};
+use dropforge::bytecode::ImportKind;
+use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
+use dropforge::engine::{Dialect, Engine, EngineBuilder};
+use dropforge::function::{Capabilities, Files};
+use dropforge::value::OutputFormat;
+
+/// Options of every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Print only errors and warnings
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Print more details
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Control when to use colors
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+    /// Select the format of errors
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) error_format: ErrorFormat,
+    /// Change to DIR before doing anything
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(crate) chdir: Option<PathBuf>,
+    /// Set the number of threads [default: one per core]
+    #[arg(short, long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+}
+
+/// When to use colors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On terminals, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The format of errors.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ErrorFormat {
+    /// Text with source excerpts
+    #[default]
+    Human,
+    /// One JSON object per line
+    Json,
+}
+
+/// How `tower` templates insert values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RenderMode {
+    /// Insert values as is
+    Literal,
+    /// Quote each value as one shell word
+    Shell,
+}
+
+/// Options of commands that compile.
+#[derive(Debug, Args)]
+pub(crate) struct LanguageArgs {
+    /// Use this template language regardless of file names
+    #[arg(long, value_name = "LANG", value_parser = dialect)]
+    pub(crate) lang: Option<Dialect>,
+
+    /// Select how `tower` templates insert values [default: literal]
+    #[arg(long, value_name = "MODE", value_enum)]
+    pub(crate) render_mode: Option<RenderMode>,
+    /// Treat every `$let` text of `cel-yaml` templates as an expression, even if it could be plain text
+    #[arg(long)]
+    pub(crate) strict_let: bool,
+    /// Resolve includes below DIR [default: the common parent directory of the templates]
+    #[arg(short = 'I', long, value_name = "DIR")]
+    pub(crate) include_root: Option<PathBuf>,
+    /// Declare a function, filter or test of the rendering program: `filter:shout`
+    #[arg(long, value_name = "KIND:NAME", value_parser = declaration)]
+    pub(crate) declare: Vec<(ImportKind, String)>,
+}
+
+impl LanguageArgs {
+    /// Returns an engine with these options.
+    pub(crate) fn engine(&self) -> EngineBuilder {
+        let shell = self.render_mode == Some(RenderMode::Shell);
+        let engine = Engine::builder().shell(shell).strict_let(self.strict_let);
+        let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
+        declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
+    }
+
+    /// Finds the template files that `paths` name.
+    ///
+    /// # Errors
+    /// Errors of [`discover`].
+    pub(crate) fn discover(&self, paths: &[PathBuf]) -> Checked<TemplateSet> {
+        let is_template = |name: &str| self.lang.is_some() || dialect_of(name).is_some();
+        discover(paths, self.include_root.as_deref(), &is_template)
+    }
+
+    /// Checks that the options can be used with an artifact.
+    ///
+    /// # Errors
+    /// `usage` for any option, because they all concern sources.
+    pub(crate) fn check_artifact(&self, path: &Path) -> Checked<()> {
+        let options = [
+            ("--lang", self.lang.is_some()),
+            ("--render-mode", self.render_mode.is_some()),
+            ("--strict-let", self.strict_let),
+            ("--include-root", self.include_root.is_some()),
+            ("--declare", !self.declare.is_empty()),
+        ];
+        let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };
+        let message = format!("`{option}` does not apply to the artifact `{}`", path.display());
+        Err(Diagnostic::new(Code::Usage, message).with_help("use it with `dropforge compile`"))
+    }
+}
+
+/// Parses the id of a language.
+pub(crate) fn dialect(id: &str) -> Result<Dialect, String> {
+    let ids = Dialect::ALL.map(Dialect::id).join(", ");
+    Dialect::from_id(id).ok_or_else(|| format!("expected one of {ids}"))
+}
+
+fn declaration(text: &str) -> Result<(ImportKind, String), String> {
+    let (kind, name) = text.split_once(':').unwrap_or((text, ""));
+    let kind = ImportKind::FUNCTIONS.into_iter().find(|one| one.name() == kind).filter(|_| !name.is_empty());
+    kind.map(|kind| (kind, name.to_owned())).ok_or_else(|| {
+        let kinds = ImportKind::FUNCTIONS.map(|kind| format!("`{}:NAME`", kind.name()));
+        format!("expected one of {}", kinds.join(", "))
+    })
+}
+
+/// The format of documents.
+#[derive(Debug, Args)]
+pub(crate) struct FormatArgs {
+    /// Write documents of `cel` and `cel-yaml` templates as yaml, json, kyaml or ndjson
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) output_format: Option<OutputFormat>,
+}
+
+impl FormatArgs {
+    /// The error of a format for the template `name`, which produces text.
+    pub(crate) fn unsupported_by(name: &str) -> Box<Diagnostic> {
+        let message = format!("`--output-format` does not apply to `{name}`: it renders text");
+        Diagnostic::new(Code::Usage, message).with_help("only `cel` and `cel-yaml` templates render documents")
+    }
+}
+
+/// Options of the compile cache.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Cache")]
+pub(crate) struct CacheArgs {
+    /// Disable the cache
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    /// Cache compiled templates in DIR [default: $DROPFORGE_CACHE]
+    ///
+    /// If $DROPFORGE_CACHE is not set, large templates are cached in the user's
+    /// cache directory. If it is empty, nothing is cached.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_cache", verbatim_doc_comment)]
+    pub(crate) cache_dir: Option<PathBuf>,
+}
+
+/// Options for values.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Values")]
+pub(crate) struct ValueArgs {
+    /// Read shared values from a YAML, JSON or HCL file
+    ///
+    /// Several files are merged in order.
+    #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE")]
+    pub(crate) values: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) sets: SetArgs,
+    /// Allow functions to use a resource: clock, random, environment or files=DIR
+    #[arg(long, value_name = "WHAT", value_parser = allowed)]
+    allow: Vec<Allowed>,
+}
+
+impl ValueArgs {
+    /// Gives the functions of `engine` access to everything that is allowed.
+    ///
+    /// # Errors
+    /// `file.read_failed` if a directory does not exist.
+    pub(crate) fn grant(&self, engine: EngineBuilder) -> Checked<EngineBuilder> {
+        let (capabilities, files) = self.capabilities()?;
+        let engine = engine.allow(capabilities);
+        Ok(files.into_iter().fold(engine, EngineBuilder::files))
+    }
+
+    /// The capabilities that are allowed, and the files. The last directory counts.
+    ///
+    /// # Errors
+    /// `file.read_failed` if a directory does not exist.
+    pub(crate) fn capabilities(&self) -> Checked<(Capabilities<'static>, Option<Files>)> {
+        let (mut capabilities, mut files) = (Capabilities::NONE, None);
+        for allowed in &self.allow {
+            match allowed {
+                Allowed::Capability(capability) => capabilities = capabilities.and(*capability),
+                Allowed::Files(dir) => files = Some(Files::below(dir)?),
+            }
+        }
+        Ok((capabilities, files))
+    }
+}
+
+/// A resource that functions may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Allowed {
+    Capability(Capabilities<'static>),
+    /// Files below this directory.
+    Files(PathBuf),
+}
+
+fn allowed(text: &str) -> Result<Allowed, String> {
+    match text.split_once('=').unwrap_or((text, "")) {
+        ("clock", "") => Ok(Allowed::Capability(Capabilities::CLOCK)),
+        ("random", "") => Ok(Allowed::Capability(Capabilities::RANDOM)),
+        ("environment", "") => Ok(Allowed::Capability(Capabilities::ENVIRONMENT)),
+        ("files", dir) if !dir.is_empty() => Ok(Allowed::Files(dir.into())),
+        _ => Err("expected `clock`, `random`, `environment` or `files=DIR`".to_owned()),
+    }
+}
+
+/// The `--set` options as clap parses them.
+#[derive(Debug, Args)]
+struct SetFlags {
+    /// Set values: a.b=1,c[0]=x,d={y,z}; null deletes a key
+    #[arg(long, visible_alias = "var", value_name = "K=V")]
+    set: Vec<String>,
+    /// Set values as strings
+    #[arg(long, value_name = "K=V")]
+    set_string: Vec<String>,
+    /// Set values as JSON
+    #[arg(long, value_name = "K=JSON")]
+    set_json: Vec<String>,
+    /// Set values to the content of files
+    #[arg(long, value_name = "K=PATH")]
+    set_file: Vec<String>,
+    /// Set one value to the text after `=`, verbatim
+    #[arg(long, value_name = "K=TEXT")]
+    set_literal: Vec<String>,
+}
+
+/// The `--set` options in the order of the command line, in which they apply.
+#[derive(Debug)]
+pub(crate) struct SetArgs(pub(crate) Vec<(SetKind, String)>);
+
+impl Args for SetArgs {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        SetFlags::augment_args(command)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        SetFlags::augment_args_for_update(command)
+    }
+}
+
+impl FromArgMatches for SetArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let SetFlags { set, set_string, set_json, set_file, set_literal } = SetFlags::from_arg_matches(matches)?;
+        let kinds = [
+            (SetKind::Typed, "set", set),
+            (SetKind::Text, "set_string", set_string),
+            (SetKind::Json, "set_json", set_json),
+            (SetKind::File, "set_file", set_file),
+            (SetKind::Literal, "set_literal", set_literal),
+        ];
+        let mut all = Vec::new();
+        for (kind, id, texts) in kinds {
+            let indexes = matches.indices_of(id).into_iter().flatten();
+            all.extend(indexes.zip(texts).map(|(index, text)| (index, (kind, text))));
+        }
+        all.sort_by_key(|(index, _)| *index);
+        Ok(Self(all.into_iter().map(|(_, set)| set).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! The progress bar.
+
+use std::io::IsTerminal;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::console::Console;
+use crate::options::ErrorFormat;
+
+/// Creates a progress bar for `clusters`. It is hidden if standard error is not a terminal, with `--quiet` and with JSON
+/// errors.
+pub(crate) fn bar(clusters: usize, console: &Console) -> ProgressBar {
+    if console.quiet || console.format == ErrorFormat::Json || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(clusters as u64);
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} clusters, {eta} left") {
+        bar.set_style(style);
+    }
+    bar
+}

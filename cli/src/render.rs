@@ -1,0 +1,131 @@
+//! `dropforge render`: one template with one set of values.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use dropforge::bulk::{Change, TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
+use dropforge::bytecode::is_artifact;
+use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
+use dropforge::engine::Template;
+use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
+use dropforge::vm::Session;
+
+use crate::artifacts;
+use crate::compile_cache;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::input::{InputFiles, is_dash, source};
+use crate::layers::layers;
+use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
+use crate::output::print;
+
+/// Render one template
+///
+///     dropforge render app.yaml.tera -f values.yaml --set name=api
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct RenderArgs {
+    /// Template file, artifact, or `-`
+    #[arg(value_name = "TEMPLATE")]
+    file: PathBuf,
+    /// Render this template of an artifact
+    #[arg(short, long, value_name = "NAME")]
+    template: Option<String>,
+    /// Write to this file, or to `-`
+    #[arg(short, long, default_value = "-", value_name = "FILE")]
+    output: PathBuf,
+    #[command(flatten)]
+    format: FormatArgs,
+    #[command(flatten)]
+    language: LanguageArgs,
+    #[command(flatten)]
+    values: ValueArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &RenderArgs, console: &Console) -> Result<Exit, Failed> {
+    let mut files = InputFiles::default();
+    let mut template = template(args, &mut files)?;
+    if let Some(format) = args.format.output_format {
+        if !template.gives_documents() {
+            return Err(FormatArgs::unsupported_by(template.name()).into());
+        }
+        template = template.with_format(format);
+    }
+    compile_cache::print_origin(&template, console);
+    let layers = layers(&args.values, &mut files)?;
+    let text = text(&template, layers.alone()?)?;
+    if is_dash(&args.output) {
+        print(text)?;
+    } else {
+        let change = write_file(&args.output, text.as_bytes())?;
+        let change = match change {
+            Change::Create => "created",
+            Change::Update => "updated",
+            Change::Unchanged => "unchanged",
+        };
+        console.detail(&format!("{}: {change}", args.output.display()));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Renders `template` with these inputs.
+fn text(template: &Template, inputs: &DataMap) -> Result<String, Failed> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs));
+    let mut text = String::new();
+    match template.render_inputs(&mut Session::new(), inputs, &mut text) {
+        Ok(()) => Ok(text),
+        Err(mut error) => {
+            template.explain(inputs, &mut error);
+            Err(error.into())
+        }
+    }
+}
+
+/// Loads the template from its source or an artifact.
+fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<Template, Failed> {
+    if args.file.is_dir() {
+        let message = format!("`{}` is a directory", args.file.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help("name a template file").into());
+    }
+    let engine_builder = args.values.grant(args.language.engine())?;
+    if is_dash(&args.file) {
+        let bytes = files.bytes(&args.file)?;
+        if is_artifact(&bytes) {
+            let artifact = artifacts::open(bytes, &args.file, &args.language, engine_builder)?;
+            return Ok(artifacts::choose(&artifact, args.template.as_deref())?);
+        }
+        check_no_name(args)?;
+        let dialect = args.language.lang.ok_or_else(|| {
+            Diagnostic::new(Code::Usage, "cannot determine the language of standard input")
+                .with_help("name it, for example with `--lang tera`")
+        })?;
+        let root = args.language.include_root.as_deref().unwrap_or(Path::new("."));
+        let source = source(&args.file, bytes)?;
+        return Ok(engine(root, engine_builder)?.compile_source(dialect, &source, None)?);
+    }
+    if artifacts::is_artifact_file(&args.file) {
+        let artifact = artifacts::read(&args.file, &args.language, engine_builder, files)?;
+        return Ok(artifacts::choose(&artifact, args.template.as_deref())?);
+    }
+    check_no_name(args)?;
+    let root = args.language.include_root.as_deref();
+    let TemplateSet { root, files } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
+    let name = files.first().map_or("", |file| file.name.as_str());
+    let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
+    Ok(engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?.load(dialect, name)?)
+}
+
+/// Checks that `--template` is not used with a source.
+fn check_no_name(args: &RenderArgs) -> Checked<()> {
+    if args.template.is_none() {
+        return Ok(());
+    }
+    let message = format!("`--template` does not apply to `{}`: it is not an artifact", args.file.display());
+    Err(Diagnostic::new(Code::Usage, message))
+}

@@ -1,0 +1,138 @@
+//! `dropforge serve`: the catalog over HTTP.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge_catalog::server::{Exchange, Log, Server, Settings};
+use dropforge_catalog::{Catalog, Refusal, render};
+
+use crate::console::{Console, line};
+use crate::exit::{Exit, Failed};
+use crate::input::unreadable;
+use crate::output::print;
+
+/// Serve a catalog over HTTP
+///
+///     dropforge serve --init --db catalog.db
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ServeArgs {
+    /// Listen on this address; port 0 selects a free port
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:3000")]
+    listen: SocketAddr,
+    /// Use this SQLite file, created if missing, or `postgres://` database
+    #[arg(long, value_name = "DB", default_value = "dropforge.db", env = "DROPFORGE_DB")]
+    db: String,
+    /// Create and print an administrator key if the catalog has none
+    #[arg(long)]
+    init: bool,
+    /// Read the administrator key from this file if the catalog has none
+    #[arg(long, value_name = "FILE", conflicts_with = "init")]
+    init_key_file: Option<PathBuf>,
+    /// Limit the requests per second of each key, or `off`
+    #[arg(long, value_name = "N|off", default_value = "1000", value_parser = rate)]
+    rate_limit: Rate,
+    /// Set the number of render threads [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    render_threads: Option<u16>,
+    /// Limit the milliseconds that a render may wait, and that it may then take
+    #[arg(long, value_name = "MS", default_value = "5000")]
+    render_deadline: u64,
+}
+
+/// A rate limit, or none.
+#[derive(Debug, Clone, Copy)]
+struct Rate(Option<NonZeroU32>);
+
+fn rate(text: &str) -> Result<Rate, String> {
+    match text {
+        "off" => Ok(Rate(None)),
+        number => number
+            .parse()
+            .map(|rate| Rate(Some(rate)))
+            .map_err(|_| "expected a number greater than 0, or `off`".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ServeArgs, console: &Console) -> Result<Exit, Failed> {
+    let broken = |error: std::io::Error| Diagnostic::new(Code::Internal, format!("cannot start the service: {error}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
+    runtime.block_on(serve(args, console))
+}
+
+async fn serve(args: &ServeArgs, console: &Console) -> Result<Exit, Failed> {
+    let catalog = Catalog::open(&args.db, &options(args)).await.map_err(|refusal| unusable(&args.db, &refusal))?;
+    first_key(args, &catalog).await?;
+    let unbound =
+        |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
+    let server = Server::bind(settings(args, console), catalog.clone()).await.map_err(unbound)?;
+    let shutdown = shutdown().map_err(unbound)?;
+    console.note(&format!("listening on http://{}", server.address()));
+    server.serve(shutdown).await;
+    catalog.store().close().await;
+    Ok(Exit::Ok)
+}
+
+fn options(args: &ServeArgs) -> render::Options {
+    let usual = render::Options::default();
+    let threads = args.render_threads.map_or(usual.threads, usize::from);
+    render::Options { threads, deadline: Duration::from_millis(args.render_deadline), ..usual }
+}
+
+fn settings(args: &ServeArgs, console: &Console) -> Settings {
+    let verbose = console.verbose;
+    let write = move |exchange: &Exchange<'_>| {
+        let Exchange { id, method, path, status, took, cause } = *exchange;
+        if verbose || status >= 500 {
+            let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+            line(&format!("{method} {path} {status} {}us {id}{cause}", took.as_micros()));
+        }
+    };
+    let log = Some(Log::new(write));
+    Settings { listen: args.listen, rate: args.rate_limit.0, log, ..Settings::default() }
+}
+
+/// Creates the first key if requested.
+async fn first_key(args: &ServeArgs, catalog: &Catalog) -> Result<(), Failed> {
+    let read = |path: &PathBuf| std::fs::read_to_string(path).map_err(|error| unreadable(path, &error));
+    let given = args.init_key_file.as_ref().map(read).transpose()?;
+    if !args.init && given.is_none() {
+        return Ok(());
+    }
+    let made = catalog.initialise(given.as_deref()).await.map_err(|refusal| unusable(&args.db, &refusal))?;
+    match made.filter(|_| args.init) {
+        Some(key) => Ok(print(format!("{key}\n"))?),
+        None => Ok(()),
+    }
+}
+
+fn unusable(db: &str, refusal: &Refusal) -> Failed {
+    // A database address may contain a password.
+    let shown = db.split_once('@').map_or(db, |(_, behind)| behind);
+    Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {refusal}")).into()
+}
+
+/// Resolves on the first interrupt or termination signal. A second one ends the process at once.
+fn shutdown() -> std::io::Result<impl Future<Output = ()>> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tokio::spawn(async move {
+            let code = tokio::select! {
+                _ = interrupt.recv() => 130,
+                _ = terminate.recv() => 143,
+            };
+            std::process::exit(code);
+        });
+    })
+}

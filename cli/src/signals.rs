@@ -1,0 +1,46 @@
+//! Signals. An interrupt ends a run once clusters in progress are done, and a file size limit is a write error.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
+
+/// Handles `SIGXFSZ`, so that a write beyond the limit fails with `EFBIG` instead of killing the process.
+pub(crate) fn survive_file_size_limit() {
+    // Without the handler the process is killed, which is the default.
+    let _ = flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+}
+
+/// The signal that stops a run.
+#[derive(Debug, Default)]
+pub(crate) struct Stop {
+    flag: Arc<AtomicBool>,
+    number: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// Starts listening. A second signal ends the process at once.
+    pub(crate) fn listen() -> Self {
+        let stop = Self::default();
+        for signal in [SIGINT, SIGTERM] {
+            // In this order the first signal finds the flag unset. If registration fails, the signal keeps its
+            // default action.
+            let _ = flag::register_conditional_shutdown(signal, 128 + signal, stop.flag.clone());
+            let number = usize::try_from(signal).unwrap_or(0);
+            let _ = flag::register_usize(signal, stop.number.clone(), number);
+            let _ = flag::register(signal, stop.flag.clone());
+        }
+        stop
+    }
+
+    /// The flag that the first signal sets.
+    pub(crate) fn flag(&self) -> &AtomicBool {
+        &self.flag
+    }
+
+    /// The number of the received signal.
+    pub(crate) fn number(&self) -> u8 {
+        u8::try_from(self.number.load(Ordering::SeqCst)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,370 @@
+//! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::Args;
+use indicatif::ProgressBar;
+
+use dropforge::bulk::{self, Change, FilePreview, Fleet, Forge, Format, Job, Layout, Options, Output, Plan, Report};
+use dropforge::bulk::{Selector, Stamper, StreamFile, Watch};
+use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
+use dropforge::engine::Template;
+use dropforge::value::OutputFormat;
+
+use crate::artifacts;
+use crate::compile_cache;
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::glob;
+use crate::input::{InputFiles, unreadable};
+use crate::layers::layers;
+use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
+use crate::output::stdout_error;
+use crate::progress;
+use crate::signals::Stop;
+use crate::summary;
+
+/// Stamp templates for every cluster of a fleet
+///
+///     dropforge stamp templates/ --fleet clusters.ndjson -f values.yaml -o out/
+///
+/// Writes a file for each cluster and template. Files are replaced atomically,
+/// and unchanged files are not written. A cluster that fails keeps its old files
+/// and does not stop the others.
+///
+/// Exit codes: 0 success; 1 template, data or I/O error; 2 usage error or invalid
+/// plan; 3 --check or --diff found changes; 4 some clusters failed;
+/// 130 interrupted; 141 output pipe closed.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct StampArgs {
+    /// Template files, directories or artifacts
+    #[arg(required = true, value_name = "TEMPLATES")]
+    templates: Vec<PathBuf>,
+    /// Read clusters from a file, from `-`, or from all files that match a glob
+    ///
+    /// The formats are YAML, JSON, NDJSON, CSV with a header, and HCL.
+    #[arg(long, value_name = "FLEET")]
+    fleet: String,
+    /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`
+    #[arg(long, value_name = "PATH")]
+    name_key: Option<String>,
+    /// Select clusters by values: a.b=v,c!=d
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    selector: Vec<String>,
+    /// Write to this directory; with `--layout single`, to this file or `-`
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatArgs,
+    /// Set the pattern of output paths, or `single` for one stream
+    ///
+    /// {cluster} and {template} are names, others like {region} or {cluster.env}
+    /// are values of the cluster. With {kind}, {apiVersion}, {name}, {namespace},
+    /// {metadata.a} or {document.a.b}, each document of `cel` and `cel-yaml`
+    /// templates gets its own file.
+    #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", verbatim_doc_comment)]
+    layout: String,
+    /// Delete files of earlier runs that are no longer planned
+    #[arg(long)]
+    prune: bool,
+    /// Prune even if more than half of the files would be deleted
+    #[arg(long, requires = "prune")]
+    prune_force: bool,
+    /// Stop at the first cluster that fails
+    #[arg(long)]
+    fail_fast: bool,
+    /// Sync files to disk, so that they survive a power failure
+    #[arg(long)]
+    fsync: bool,
+    /// Print the files that would change, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print the files that would change, exit with 3 if there are any, and write nothing
+    #[arg(long)]
+    check: bool,
+    /// Print changes as a diff, exit with 3 if there are any, and write nothing
+    #[arg(long)]
+    diff: bool,
+    #[command(flatten)]
+    language: LanguageArgs,
+    #[command(flatten)]
+    values: ValueArgs,
+    #[command(flatten)]
+    cache: CacheArgs,
+}
+
+/// The layout for one stream.
+const SINGLE: &str = "single";
+
+/// Runs the command.
+pub(crate) fn run(args: &StampArgs, global: &Global, console: &Console) -> std::result::Result<Exit, Failed> {
+    let started = Instant::now();
+    let target = Target::of(args)?;
+    let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
+    let selector =
+        args.selector.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|s| all.and(s)))?;
+    let mut files = InputFiles::default();
+    let layers = layers(&args.values, &mut files)?;
+    let fleet = fleet(args, &mut files)?;
+    let (mut forge, names) = templates(args, &mut files, console)?;
+    if let Some(format) = args.format.output_format {
+        forge = forge.with_format(format);
+    }
+    let outputs = Outputs::new(args, &forge, names)?;
+    let layout = outputs.layout(layout)?;
+    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout.clone())?;
+    if plan.clusters() == 0 {
+        console.warning("no clusters to stamp");
+    }
+    let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
+    console.detail(&format!("stamping {templates} for {clusters}"));
+    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers.shared())?;
+    let stamper = stamper.for_layout(&layout);
+    let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
+    let tick = || bar.inc(1);
+    let options = Options { plain_stream: outputs.json, ..options(args, global) };
+    let watch = Watch { stop: stop.flag(), done: &tick };
+    let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
+    let report = stamp(args, &target, &stamper, &job, &bar);
+    bar.finish_and_clear();
+    Ok(finish(args, &report?, &stop, console, started))
+}
+
+impl StampArgs {
+    /// Returns `true` if nothing is written.
+    fn is_preview(&self) -> bool {
+        self.dry_run || self.check || self.diff
+    }
+}
+
+fn options(args: &StampArgs, global: &Global) -> Options {
+    Options {
+        threads: global.jobs.map_or(0, usize::from),
+        fail_fast: args.fail_fast,
+        fsync: args.fsync,
+        prune: args.prune,
+        prune_force: args.prune_force,
+        plain_stream: false,
+    }
+}
+
+/// The outputs of a run.
+struct Outputs {
+    all: Vec<Output>,
+    /// The first template that produces text.
+    text: Option<String>,
+    /// `true` if a template produces documents.
+    documents: bool,
+    /// `true` if all outputs are JSON.
+    json: bool,
+}
+
+impl Outputs {
+    fn new(args: &StampArgs, forge: &Forge, names: Vec<String>) -> Result<Self> {
+        let (extensions, requested) = (bulk::language_extensions(), args.format.output_format);
+        let mut outputs = Self { all: Vec::new(), text: None, documents: false, json: true };
+        for template in names {
+            let documents = forge.get(&template).filter(|template| template.gives_documents());
+            outputs.json &= documents.is_some_and(|template| template.format().is_json());
+            outputs.documents |= documents.is_some();
+            outputs.all.push(match documents.map(Template::format) {
+                Some(format) => {
+                    let name = bulk::document_name(&template, &extensions, format, requested.is_some());
+                    Output { name, template }
+                }
+                None => {
+                    outputs.text.get_or_insert_with(|| template.clone());
+                    Output::new(template, &extensions)
+                }
+            });
+        }
+        let Some(text) = outputs.text.as_ref().filter(|_| requested.is_some()) else { return Ok(outputs) };
+        let one_format = args.layout == SINGLE && requested.is_some_and(OutputFormat::is_json);
+        if one_format || !outputs.documents { Err(FormatArgs::unsupported_by(text)) } else { Ok(outputs) }
+    }
+
+    /// Converts the layout for these outputs.
+    fn layout(&self, layout: Layout) -> Result<Layout> {
+        match (&self.text, layout.names_field()) {
+            (None, _) => layout.of_documents(),
+            (Some(text), Some(field)) if self.documents => {
+                let message = format!("`{{{field}}}` in the layout does not apply to `{text}`: it renders text");
+                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
+            }
+            _ => Ok(layout),
+        }
+    }
+}
+
+/// The destination of outputs.
+enum Target<'a> {
+    Directory(&'a Path),
+    Stdout,
+    File(&'a Path),
+}
+
+impl<'a> Target<'a> {
+    fn of(args: &'a StampArgs) -> Result<Self> {
+        let usage = |message: &str, help: &str| Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        let is_single = args.layout == SINGLE;
+        if is_single && args.prune {
+            return usage("`--prune` does not apply to `--layout single`", "remove one of them");
+        }
+        match &args.output {
+            None if is_single => Ok(Target::Stdout),
+            None => usage("`--output` is missing", "use `-o DIR`, or `--layout single` for standard output"),
+            Some(path) if path.as_os_str() == "-" && is_single => Ok(Target::Stdout),
+            Some(path) if path.as_os_str() == "-" => {
+                usage("`-o -` needs `--layout single`", "add `--layout single`, or use `-o DIR`")
+            }
+            Some(path) if is_single => Ok(Target::File(path)),
+            Some(path) => Ok(Target::Directory(path)),
+        }
+    }
+}
+
+fn fleet(args: &StampArgs, files: &mut InputFiles) -> Result<Fleet> {
+    let mut sources = Vec::new();
+    for path in glob::expand(&args.fleet)? {
+        if path.is_dir() {
+            let message = format!("`{}` is a directory", path.display());
+            let help = format!("use a glob: `--fleet '{}/*.yaml'`", args.fleet.trim_end_matches('/'));
+            return Err(Diagnostic::new(Code::Usage, message).with_help(help));
+        }
+        let source = files.read(&path)?;
+        let format = Format::of(source.name(), source.text());
+        sources.push((source, format));
+    }
+    Fleet::read_all(sources, args.name_key.as_deref())
+}
+
+/// Loads the templates from sources and artifacts. Returns them with the names of those that make an output.
+fn templates(
+    args: &StampArgs,
+    files: &mut InputFiles,
+    console: &Console,
+) -> std::result::Result<(Forge, Vec<String>), Failed> {
+    let language = &args.language;
+    let (artifacts, sources) = artifacts::split(&args.templates);
+    let (mut forge, mut templates) = (Forge::default(), Vec::new());
+    for path in &artifacts {
+        let artifact = artifacts::read(path, language, args.values.grant(language.engine())?, files)?;
+        forge.add(Forge::of_artifact(&artifact)?)?;
+        templates.extend(artifacts::files(&artifact));
+    }
+    if !sources.is_empty() {
+        let set = language.discover(&sources)?;
+        let engine = compile_cache::with_cache(args.values.grant(language.engine())?, &args.cache);
+        forge.add(Forge::compile(&set, language.lang, engine)?)?;
+        templates.extend(set.files);
+    }
+    forge.templates().for_each(|template| compile_cache::print_origin(template, console));
+    let names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
+    Ok((forge, names))
+}
+
+fn stamp(
+    args: &StampArgs,
+    target: &Target<'_>,
+    stamper: &Stamper<'_>,
+    job: &Job<'_>,
+    bar: &ProgressBar,
+) -> Result<Report> {
+    match target {
+        Target::Directory(out) if args.is_preview() => {
+            let mut stdout = BufWriter::new(io::stdout());
+            let mut print = |file: &FilePreview<'_>| bar.suspend(|| print_change(args, out, file, &mut stdout));
+            let report = bulk::preview(stamper, job, out, &mut print)?;
+            stdout.flush().map_err(|error| stdout_error(&error))?;
+            Ok(report)
+        }
+        Target::Directory(out) => bulk::stamp(stamper, job, out),
+        Target::Stdout if args.is_preview() => {
+            let option = if args.diff {
+                "--diff"
+            } else if args.check {
+                "--check"
+            } else {
+                "--dry-run"
+            };
+            Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
+        }
+        Target::Stdout => bulk::stream(stamper, job, &mut io::stdout()),
+        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job),
+        Target::File(path) => write_stream(path, stamper, job),
+    }
+}
+
+fn write_stream(path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Report> {
+    let mut file = StreamFile::create(path)?;
+    let report = bulk::stream(stamper, job, &mut file)?;
+    if report.is_complete() {
+        return Ok(one_file(report, file.finish()?));
+    }
+    let warning = format!("kept the old `{}` because the run is incomplete", path.display());
+    Ok(Report { created: 0, warnings: vec![warning], ..report })
+}
+
+/// Converts the report of a stream, which counts outputs, to the report of one file.
+fn one_file(report: Report, change: Change) -> Report {
+    let count = |other: Change| usize::from(change == other);
+    let (created, updated) = (count(Change::Create), count(Change::Update));
+    Report { created, updated, unchanged: count(Change::Unchanged), ..report }
+}
+
+/// Previews one file. Both texts are held in memory.
+fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Report> {
+    let mut new = Vec::new();
+    let report = bulk::stream(stamper, job, &mut new)?;
+    let (old, change) = match std::fs::read(path) {
+        Ok(old) if old == new => return Ok(one_file(report, Change::Unchanged)),
+        Ok(old) => (old, Change::Update),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), Change::Create),
+        Err(error) => return Err(unreadable(path, &error)),
+    };
+    let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
+    let path = path.display().to_string();
+    let file = FilePreview { path: &path, change: Some(change), old: &old, new: &new };
+    print_change(args, Path::new(""), &file, &mut io::stdout()).map_err(|error| stdout_error(&error))?;
+    Ok(one_file(report, change))
+}
+
+/// Prints one change as a diff or a line.
+fn print_change(args: &StampArgs, out: &Path, file: &FilePreview<'_>, to: &mut dyn Write) -> io::Result<()> {
+    let path = out.join(file.path);
+    if !args.diff {
+        let what = match file.change {
+            Some(Change::Create) => "create",
+            Some(Change::Update) => "update",
+            Some(Change::Unchanged) => "keep",
+            None => "delete",
+        };
+        return writeln!(to, "{what} {}", path.display());
+    }
+    let shown = path.display().to_string();
+    let (old, new) = match file.change {
+        Some(Change::Create) => ("/dev/null", shown.as_str()),
+        None => (shown.as_str(), "/dev/null"),
+        Some(_) => (shown.as_str(), shown.as_str()),
+    };
+    to.write_all(bulk::unified_diff(old, new, file.old, file.new).as_bytes())
+}
+
+/// Prints errors, warnings and the summary. Returns the exit.
+fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, started: Instant) -> Exit {
+    report.failures.iter().for_each(|failure| console.failure(failure));
+    report.errors.iter().for_each(|error| console.diagnostic(error));
+    report.warnings.iter().for_each(|warning| console.warning(warning));
+    summary::print(report, args.is_preview(), started.elapsed(), console);
+    match () {
+        () if report.interrupted => Exit::Signal(stop.number()),
+        () if report.failed > 0 && args.fail_fast => Exit::Error,
+        () if report.failed > 0 => Exit::Partial,
+        () if !report.errors.is_empty() => Exit::Error,
+        () if (args.check || args.diff) && report.differs() => Exit::Differs,
+        () => Exit::Ok,
+    }
+}

@@ -1,0 +1,72 @@
+//! The summary of a run: counts, bytes and time.
+
+use std::time::Duration;
+
+use humansize::{DECIMAL, format_size};
+
+use crate::console::{self, Console};
+use crate::options::ErrorFormat;
+use dropforge::bulk::Report;
+use dropforge::diagnostics::{counted, thousands};
+
+/// Prints the summary of a run, or of a preview, which writes nothing.
+pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Console) {
+    if console.format == ErrorFormat::Json {
+        if !console.quiet {
+            let mut summary = report.to_json();
+            if let Some(object) = summary.as_object_mut() {
+                object.insert("seconds".into(), serde_json::json!(took.as_secs_f64()));
+            }
+            console::line(&serde_json::json!({ "summary": summary }).to_string());
+        }
+        return;
+    }
+    console.note(&text(report, preview, took));
+}
+
+fn text(report: &Report, preview: bool, took: Duration) -> String {
+    let files = counted(report.created + report.updated + report.unchanged, "file");
+    let clusters = counted(report.clusters - report.failed, "cluster");
+    let mut text = format!("{} {files} for {clusters}: ", if preview { "would stamp" } else { "stamped" });
+    for (count, state) in [(report.created, "new"), (report.updated, "changed"), (report.deleted, "deleted")] {
+        if count > 0 {
+            text.push_str(&format!("{} {state}, ", thousands(count)));
+        }
+    }
+    text.push_str(&format!("{} unchanged", thousands(report.unchanged)));
+    if report.failed > 0 {
+        text.push_str(&format!("; {} failed", counted(report.failed, "cluster")));
+    }
+    text.push_str(&format!("; {} in {:.2} s", format_size(report.bytes, DECIMAL), took.as_secs_f64()));
+    if report.interrupted {
+        text.push_str("; interrupted");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_reads_well() {
+        let report = Report {
+            clusters: 1_000,
+            failed: 1,
+            created: 4_000,
+            updated: 95,
+            unchanged: 900,
+            bytes: 1_234_567,
+            ..Report::default()
+        };
+        assert_eq!(
+            text(&report, false, Duration::from_millis(1_250)),
+            "stamped 4,995 files for 999 clusters: 4,000 new, 95 changed, 900 unchanged; 1 cluster failed; 1.23 MB in 1.25 s"
+        );
+        let report = Report { clusters: 1, created: 1, deleted: 2, interrupted: true, ..Report::default() };
+        assert_eq!(
+            text(&report, true, Duration::ZERO),
+            "would stamp 1 file for 1 cluster: 1 new, 2 deleted, 0 unchanged; 0 B in 0.00 s; interrupted"
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! One cluster: its name and its own inputs.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::input;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+
+/// A cluster: its name and its own inputs.
+///
+/// A cluster of an NDJSON file stays text until a worker needs its inputs: a fleet then costs the memory of its
+/// file, not of its values.
+#[derive(Debug, Clone)]
+pub struct Cluster(Content);
+
+#[derive(Debug, Clone)]
+enum Content {
+    /// The name and the inputs.
+    Parsed(Box<(String, DataMap)>),
+    /// The position of a JSON line in its source, and of the name in that line.
+    Line { source: Arc<Source>, start: usize, length: u32, name_start: u32, name_length: u32 },
+}
+
+impl Cluster {
+    /// Creates a cluster called `name` with the inputs `own`.
+    pub fn new(name: impl Into<String>, own: DataMap) -> Self {
+        Self(Content::Parsed(Box::new((name.into(), own))))
+    }
+
+    /// Creates a cluster from the JSON line at `line`. The name is the text at `name` in that line.
+    ///
+    /// Returns `None` if the line is too long for the compact form.
+    pub(super) fn of_line(source: &Arc<Source>, line: &Range<usize>, name: Range<usize>) -> Option<Self> {
+        Some(Self(Content::Line {
+            source: source.clone(),
+            start: line.start,
+            length: line.len().try_into().ok()?,
+            name_start: name.start.try_into().ok()?,
+            name_length: name.len().try_into().ok()?,
+        }))
+    }
+
+    /// The name, unique in its fleet.
+    pub fn name(&self) -> &str {
+        match &self.0 {
+            Content::Parsed(parsed) => &parsed.0,
+            Content::Line { source, start, name_start, name_length, .. } => {
+                let start = start + *name_start as usize;
+                source.text().get(start..start + *name_length as usize).unwrap_or("")
+            }
+        }
+    }
+
+    /// The cluster's own inputs as the JSON object they were read from, if they are still text.
+    pub fn json(&self) -> Option<&str> {
+        match &self.0 {
+            Content::Parsed(_) => None,
+            Content::Line { source, start, length, .. } => source.text().get(*start..*start + *length as usize),
+        }
+    }
+
+    /// The cluster's own inputs.
+    ///
+    /// # Errors
+    /// `input.syntax` or `limit.depth` if they are text that is not a valid map.
+    pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
+        let (source, line) = match &self.0 {
+            Content::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.1)),
+            Content::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
+        };
+        match input::json(source, line.clone())? {
+            Data::Map(map) => Ok(Cow::Owned(map)),
+            other => Err(not_a_map(&other).at(source, Span::of(line), "")),
+        }
+    }
+}
+
+/// The error for a cluster that is not a map.
+pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
+    Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
+        .with_help("a fleet is a list of maps, a map per document, a JSON object per line, or CSV with a header")
+}

@@ -1,0 +1,322 @@
+//! Reading and atomic writing of files below an output directory.
+//!
+//! The files of a cluster are first staged as temporary files in their directories, then renamed together. A path
+//! therefore has its old or its new content, never a part of it. Unchanged files are not written.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::rc::Rc;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::output_dir::{Handle, OutputDir, Walker, cannot, through_link};
+use crate::diagnostics::{Code, Diagnostic, Result};
+
+/// The effect of an output on its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The file did not exist.
+    Create,
+    /// The file had different content.
+    Update,
+    /// The file already has this content.
+    Unchanged,
+}
+
+/// Writes files below an [`OutputDir`]. Each thread has its own writer.
+///
+/// ```
+/// # let temp = tempfile::tempdir().unwrap();
+/// use dropforge::bulk::{Change, OutputDir, OutputWriter};
+/// let dir = OutputDir::create(&temp.path().join("out")).unwrap();
+/// let mut writer = OutputWriter::new(&dir, false);
+/// assert_eq!(writer.stage("eu-1/app.yaml", b"a: 1\n").unwrap(), Change::Create);
+/// writer.commit().unwrap();
+/// assert_eq!(writer.stage("eu-1/app.yaml", b"a: 1\n").unwrap(), Change::Unchanged);
+/// ```
+#[derive(Debug)]
+pub struct OutputWriter<'d> {
+    walker: Walker<'d>,
+    fsync: bool,
+    staged: Vec<Staged>,
+    old: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Staged {
+    parent: Rc<Handle>,
+    temporary: String,
+    /// The path below the output directory.
+    path: String,
+}
+
+impl<'d> OutputWriter<'d> {
+    /// Creates a writer. With `fsync` it syncs files and directories to disk.
+    pub fn new(dir: &'d OutputDir, fsync: bool) -> Self {
+        Self { walker: Walker::new(dir, true), fsync, staged: Vec::new(), old: Vec::new() }
+    }
+
+    /// Writes the new content of `path` to a temporary file, unless the file already has this content.
+    ///
+    /// # Errors
+    /// `file.write_failed`, `file.symbolic_link`. Discards everything staged.
+    pub fn stage(&mut self, path: &str, bytes: &[u8]) -> Result<Change> {
+        let result = self.try_stage(path, bytes);
+        if result.is_err() {
+            self.discard();
+        }
+        result
+    }
+
+    fn try_stage(&mut self, path: &str, bytes: &[u8]) -> Result<Change> {
+        let Some((parent, name)) = self.walker.parent(path)? else { return Ok(Change::Unchanged) };
+        let dir = self.walker.dir;
+        let existing = match parent.fresh.get() {
+            true => None,
+            false => existing_file(&*parent, name, &dir.full_path(path))?,
+        };
+        if let Some(existing) = &existing
+            && existing.size == bytes.len() as u64
+            && read_file(&*parent, name, &dir.full_path(path), &mut self.old)?
+            && self.old == bytes
+        {
+            return Ok(Change::Unchanged);
+        }
+        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode);
+        let fail = |error: io::Error| cannot("write", &dir.full_path(path), &error);
+        let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
+        self.staged.push(Staged { parent, temporary, path: path.to_owned() });
+        file.write_all(bytes).map_err(fail)?;
+        if existing.is_some() {
+            // The umask masked the mode of the existing file.
+            rustix::fs::fchmod(&file, mode).map_err(|error| fail(error.into()))?;
+        }
+        if self.fsync {
+            file.sync_all().map_err(fail)?;
+        }
+        Ok(if existing.is_some() { Change::Update } else { Change::Create })
+    }
+
+    /// Renames all staged files to their paths.
+    ///
+    /// # Errors
+    /// `file.write_failed`. Files not yet renamed keep their old content.
+    pub fn commit(&mut self) -> Result<()> {
+        self.staged.reverse();
+        self.walker.dir.used();
+        let mut synced: Vec<Rc<Handle>> = Vec::new();
+        while let Some(staged) = self.staged.last() {
+            let name = staged.path.rsplit('/').next().unwrap_or("");
+            let renamed = rustix::fs::renameat(&*staged.parent, &staged.temporary, &*staged.parent, name);
+            if let Err(error) = renamed {
+                let error = cannot("write", &self.walker.dir.full_path(&staged.path), &error.into());
+                self.discard();
+                return Err(error);
+            }
+            staged.parent.fresh.set(false);
+            if let Some(staged) = self.staged.pop()
+                && self.fsync
+                && !synced.iter().any(|handle| Rc::ptr_eq(handle, &staged.parent))
+            {
+                synced.push(staged.parent);
+            }
+        }
+        for handle in synced {
+            rustix::fs::fsync(&*handle).map_err(|error| cannot("write", Path::new("a directory"), &error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// Removes all staged files.
+    pub fn discard(&mut self) {
+        for staged in self.staged.drain(..) {
+            // The next run sweeps files that cannot be removed now.
+            let _ = rustix::fs::unlinkat(&*staged.parent, &staged.temporary, AtFlags::empty());
+        }
+    }
+}
+
+impl Drop for OutputWriter<'_> {
+    fn drop(&mut self) {
+        self.discard();
+    }
+}
+
+/// Reads files below an [`OutputDir`]. Each thread has its own reader.
+#[derive(Debug)]
+pub struct OutputReader<'d> {
+    walker: Option<Walker<'d>>,
+    old: Vec<u8>,
+}
+
+impl<'d> OutputReader<'d> {
+    /// Creates a reader. A missing directory has no files.
+    pub fn new(dir: Option<&'d OutputDir>) -> Self {
+        Self { walker: dir.map(|dir| Walker::new(dir, false)), old: Vec::new() }
+    }
+
+    /// Reads the file at `path` if it exists.
+    ///
+    /// # Errors
+    /// `file.read_failed`; also `file.symbolic_link` and `file.write_failed` if writing to `path` would fail.
+    pub fn read(&mut self, path: &str) -> Result<Option<&[u8]>> {
+        let Some(walker) = &mut self.walker else { return Ok(None) };
+        let full = walker.dir.full_path(path);
+        let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
+        if existing_file(&*parent, name, &full)?.is_none() || !read_file(&*parent, name, &full, &mut self.old)? {
+            return Ok(None);
+        }
+        Ok(Some(&self.old))
+    }
+}
+
+/// Removes the file at `path` if `is_ours` returns `true` for its content, then its directories that are now empty.
+/// Returns `Some(true)` if it was removed and `None` if it did not exist.
+///
+/// # Errors
+/// `file.read_failed`, `file.write_failed`.
+pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> bool) -> Result<Option<bool>> {
+    let mut walker = Walker::new(dir, false);
+    let full = dir.full_path(path);
+    let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
+    let mut content = Vec::new();
+    match existing_file(&*parent, name, &full) {
+        Ok(None) => return Ok(None),
+        Ok(Some(_)) => {}
+        Err(_) => return Ok(Some(false)),
+    }
+    if !read_file(&*parent, name, &full, &mut content)? || !is_ours(&content) {
+        return Ok(Some(false));
+    }
+    rustix::fs::unlinkat(&*parent, name, AtFlags::empty()).map_err(|error| cannot("remove", &full, &error.into()))?;
+    let mut below = path;
+    while let Some((directory, _)) = below.rsplit_once('/') {
+        let Some((parent, name)) = walker.parent(directory)? else { break };
+        if rustix::fs::unlinkat(&*parent, name, AtFlags::REMOVEDIR).is_err() {
+            break;
+        }
+        below = directory;
+    }
+    Ok(Some(true))
+}
+
+/// An existing regular file.
+pub(super) struct ExistingFile {
+    pub(super) size: u64,
+    pub(super) mode: Mode,
+}
+
+/// Returns the size and mode of a regular file, or `None` if there is no file. Anything else at the path is an error.
+pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Result<Option<ExistingFile>> {
+    let stat = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => stat,
+        Err(Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(cannot("write", full, &error.into())),
+    };
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {
+            let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+            Ok(Some(ExistingFile { size, mode: Mode::from_raw_mode(stat.st_mode & 0o777) }))
+        }
+        FileType::Symlink => Err(through_link(full, name)),
+        FileType::Directory => Err(not_a_file(full, "a directory")),
+        _ => Err(not_a_file(full, "not a regular file")),
+    }
+}
+
+fn not_a_file(full: &Path, what: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WriteFailed, format!("cannot write: the output path is {what}"))
+        .with_note(format!("path: {}", full.display()))
+}
+
+/// Opens a file for reading. Does not follow links and does not block on pipes.
+pub(super) fn open_file(parent: impl AsFd, name: &str) -> std::result::Result<File, Errno> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty()).map(File::from)
+}
+
+/// Reads a whole file into `to`. Returns `false` if it no longer exists.
+fn read_file(parent: impl AsFd, name: &str, full: &Path, to: &mut Vec<u8>) -> Result<bool> {
+    to.clear();
+    let unreadable = |error: io::Error| cannot("read", full, &error);
+    match open_file(parent, name) {
+        Ok(mut file) => file.read_to_end(to).map(|_| true).map_err(unreadable),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(unreadable(error.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+    #[test]
+    fn staged_files_appear_together_or_not_at_all() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let mut writer = OutputWriter::new(&dir, true);
+        writer.stage("a/x", b"1").unwrap();
+        writer.stage("b/y", b"2").unwrap();
+        assert!(!temp.path().join("a/x").exists());
+        writer.commit().unwrap();
+        assert_eq!(fs::read(temp.path().join("b/y")).unwrap(), b"2");
+        fs::create_dir(temp.path().join("b/z")).unwrap();
+        writer.stage("a/x", b"new").unwrap();
+        assert_eq!(writer.stage("b/z", b"3").unwrap_err().code, Code::WriteFailed);
+        writer.commit().unwrap();
+        assert_eq!(fs::read(temp.path().join("a/x")).unwrap(), b"1");
+        assert_eq!(fs::read_dir(temp.path().join("a")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn unchanged_content_is_not_rewritten_and_the_mode_stays() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("x");
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o754)).unwrap();
+        let before = fs::metadata(&file).unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let mut writer = OutputWriter::new(&dir, false);
+        assert_eq!(writer.stage("x", b"old").unwrap(), Change::Unchanged);
+        writer.commit().unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().ino(), before.ino());
+        assert_eq!(writer.stage("x", b"new").unwrap(), Change::Update);
+        writer.commit().unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o754);
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_an_output_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join("victim"), "keep").unwrap();
+        fs::create_dir(temp.path().join("out")).unwrap();
+        symlink("../victim", temp.path().join("out/x")).unwrap();
+        let dir = OutputDir::create(&temp.path().join("out")).unwrap();
+        assert_eq!(OutputWriter::new(&dir, false).stage("x", b"new").unwrap_err().code, Code::SymbolicLink);
+        assert_eq!(OutputReader::new(Some(&dir)).read("x").unwrap_err().code, Code::SymbolicLink);
+        assert_eq!(fs::read(temp.path().join("victim")).unwrap(), b"keep");
+    }
+
+    #[test]
+    fn removing_looks_at_the_content_and_takes_empty_directories_along() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = OutputDir::create(temp.path()).unwrap();
+        let mut writer = OutputWriter::new(&dir, false);
+        writer.stage("a/b/x", b"1").unwrap();
+        writer.stage("a/y", b"2").unwrap();
+        writer.commit().unwrap();
+        drop(writer);
+        assert_eq!(remove(&dir, "a/b/x", |content| content == b"other").unwrap(), Some(false));
+        assert_eq!(remove(&dir, "a/b/x", |content| content == b"1").unwrap(), Some(true));
+        assert!(!temp.path().join("a/b").exists() && temp.path().join("a/y").exists());
+        assert_eq!(remove(&dir, "a/y", |_| true).unwrap(), Some(true));
+        assert!(!temp.path().join("a").exists());
+        assert_eq!(remove(&dir, "a/y", |_| true).unwrap(), None);
+    }
+}

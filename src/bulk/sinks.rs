@@ -1,0 +1,273 @@
+//! Destinations of the outputs of a run: files, a preview of changes, or one stream.
+
+use std::io::{self, Write};
+use std::ops::Range;
+
+use super::job::{FilePreview, Job};
+use super::output_dir::OutputDir;
+use super::output_files::{Change, OutputReader, OutputWriter};
+use super::pieces::Piece;
+use super::report::Report;
+use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write};
+use crate::diagnostics::Diagnostic;
+
+/// The outputs of one cluster with their paths.
+struct Outputs<'j> {
+    job: Job<'j>,
+    path: String,
+}
+
+impl<'j> Outputs<'j> {
+    fn new(job: &Job<'j>) -> Self {
+        Self { job: *job, path: String::new() }
+    }
+
+    /// Calls `each` with every piece, its path and its text, until one fails.
+    fn each<'t, E>(
+        &mut self,
+        at: usize,
+        text: &'t str,
+        pieces: &[Piece],
+        mut each: impl FnMut(&Piece, &str, &'t str) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut start = 0;
+        for piece in pieces {
+            self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
+            each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            start = piece.end;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the template to an error that has none.
+fn for_template(job: &Job<'_>, output: usize, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    if error.template.is_none() {
+        error.template = job.plan.outputs().get(output).map(|output| output.template.clone());
+    }
+    error
+}
+
+/// A file that was written.
+pub(super) struct Written {
+    at: usize,
+    output: usize,
+    /// The path of a document, which is not in the plan.
+    path: Option<Box<str>>,
+    /// The hash of the content.
+    pub(super) hash: blake3::Hash,
+}
+
+impl Written {
+    /// The path of the file.
+    pub(super) fn path(&self, job: &Job<'_>) -> String {
+        let mut path = String::new();
+        match &self.path {
+            Some(of_document) => path.push_str(of_document),
+            None => job.plan.path(job.fleet, self.at, self.output, &mut path),
+        }
+        path
+    }
+}
+
+/// Writes files.
+pub(super) struct DiskSink<'j> {
+    outputs: Outputs<'j>,
+    writer: OutputWriter<'j>,
+    report: Report,
+    written: Vec<Written>,
+}
+
+impl<'j> DiskSink<'j> {
+    pub(super) fn new(job: &Job<'j>, dir: &'j OutputDir) -> Self {
+        let writer = OutputWriter::new(dir, job.options.fsync);
+        Self { outputs: Outputs::new(job), writer, report: Report::default(), written: Vec::new() }
+    }
+}
+
+impl Sink for DiskSink<'_> {
+    type Done = (Report, Vec<Written>);
+
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+        let (writer, mut report, before) = (&mut self.writer, Report::default(), self.written.len());
+        let (written, job) = (&mut self.written, self.outputs.job);
+        let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
+            let output = piece.output;
+            let change = writer.stage(path, text.as_bytes()).map_err(|error| for_template(&job, output, error))?;
+            report.count(change, text.len());
+            let path = (piece.document > 0).then(|| path.into());
+            written.push(Written { at, output, path, hash: blake3::hash(text.as_bytes()) });
+            Ok(())
+        });
+        if let Err(error) = staged.and_then(|()| self.writer.commit()) {
+            self.written.truncate(before);
+            return Err(SinkError::Cluster(error));
+        }
+        self.report.add(&report);
+        Ok(())
+    }
+
+    fn skip(&mut self, _: usize) {}
+
+    fn done(self) -> Self::Done {
+        (self.report, self.written)
+    }
+}
+
+/// The receiver of previews.
+pub(super) type OnPreview<'e> = &'e mut (dyn FnMut(&FilePreview<'_>) -> io::Result<()> + Send);
+
+/// Compares outputs with the files on disk and passes on the changes in fleet order.
+pub(super) struct PreviewSink<'j, 'e> {
+    outputs: Outputs<'j>,
+    reader: OutputReader<'j>,
+    turns: &'j Turns<OnPreview<'e>>,
+    report: Report,
+    /// The paths of documents.
+    paths: Vec<String>,
+}
+
+impl<'j, 'e> PreviewSink<'j, 'e> {
+    pub(super) fn new(job: &Job<'j>, dir: Option<&'j OutputDir>, turns: &'j Turns<OnPreview<'e>>) -> Self {
+        let (outputs, reader) = (Outputs::new(job), OutputReader::new(dir));
+        Self { outputs, reader, turns, report: Report::default(), paths: Vec::new() }
+    }
+}
+
+impl Sink for PreviewSink<'_, '_> {
+    type Done = (Report, Vec<String>);
+
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+        let (mut changes, paths) = (Vec::new(), &mut self.paths);
+        let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
+        self.outputs.each(at, text, pieces, |piece, path, new| {
+            let old = reader.read(path).map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
+            paths.extend((piece.document > 0).then(|| path.to_owned()));
+            let change = match old {
+                None => Change::Create,
+                Some(old) if old == new.as_bytes() => Change::Unchanged,
+                Some(_) => Change::Update,
+            };
+            if change != Change::Unchanged {
+                let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
+                changes.push((path.to_owned(), change, old, new));
+            }
+            report.count(change, new.len());
+            Ok(())
+        })?;
+        let passed = self.turns.take(at..at + 1, |on_preview| {
+            changes.iter().try_for_each(|(path, change, old, new)| {
+                on_preview(&FilePreview { path, change: Some(*change), old, new })
+            })
+        });
+        passed.unwrap_or(Ok(())).map_err(|error| SinkError::Run(cannot_write(&error)))
+    }
+
+    fn skip(&mut self, at: usize) {
+        self.turns.take(at..at + 1, |_| ());
+    }
+
+    fn done(self) -> Self::Done {
+        (self.report, self.paths)
+    }
+}
+
+/// The stream to write to.
+pub(super) type Stream<'o> = &'o mut (dyn Write + Send);
+
+/// Bytes that a worker buffers before it waits for its turn to write.
+const BUFFERED: usize = 1 << 20;
+
+/// Writes one stream of YAML documents in fleet order. A worker waits once for many clusters, because a wait costs
+/// more than rendering a cluster.
+pub(super) struct StreamSink<'j, 'o> {
+    outputs: Outputs<'j>,
+    turns: &'j Turns<Stream<'o>>,
+    report: Report,
+    /// The buffered clusters, their documents and counts.
+    clusters: Range<usize>,
+    documents: String,
+    buffered: Report,
+}
+
+impl<'j, 'o> StreamSink<'j, 'o> {
+    pub(super) fn new(job: &Job<'j>, turns: &'j Turns<Stream<'o>>) -> Self {
+        let (report, buffered) = (Report::default(), Report::default());
+        Self { outputs: Outputs::new(job), turns, report, clusters: 0..0, documents: String::new(), buffered }
+    }
+}
+
+impl Sink for StreamSink<'_, '_> {
+    type Done = Report;
+
+    const BLOCK: usize = 16;
+
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+        self.skip(at);
+        let (documents, report) = (&mut self.documents, &mut self.buffered);
+        let plain = self.outputs.job.options.plain_stream;
+        self.outputs.each(at, text, pieces, |_, path, text| {
+            match plain {
+                true => documents.push_str(text),
+                false => push_document(documents, path, text),
+            }
+            report.count(Change::Create, text.len());
+            Ok(())
+        })?;
+        if self.documents.len() < BUFFERED { Ok(()) } else { self.flush() }
+    }
+
+    fn skip(&mut self, at: usize) {
+        if self.clusters.is_empty() {
+            self.clusters.start = at;
+        }
+        self.clusters.end = at + 1;
+    }
+
+    fn flush(&mut self) -> SinkResult {
+        let clusters = std::mem::take(&mut self.clusters);
+        if clusters.is_empty() {
+            return Ok(());
+        }
+        let buffered = std::mem::take(&mut self.buffered);
+        let written = self.turns.take(clusters, |out| out.write_all(self.documents.as_bytes()));
+        self.documents.clear();
+        if let Some(written) = written {
+            written.map_err(|error| SinkError::Run(cannot_write(&error)))?;
+            self.report.add(&buffered);
+        }
+        Ok(())
+    }
+
+    fn done(self) -> Report {
+        self.report
+    }
+}
+
+/// Appends an output as a YAML document: a separator, a comment with its path, and the text. An output of nothing but
+/// comments is left out. One that begins with `---` gets no other separator.
+fn push_document(documents: &mut String, path: &str, text: &str) {
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let Some(first) = first else { return };
+    if !first.starts_with("---") {
+        documents.push_str("---\n");
+    }
+    documents.extend(["# Source: ", path, "\n", text]);
+    if !text.ends_with('\n') {
+        documents.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_separated_once() {
+        let mut all = String::new();
+        for (path, text) in [("a/x", "a: 1"), ("a/y", "\n # nothing\n"), ("a/z", "# c\n---\nb: 2\n---\nc: 3\n")] {
+            push_document(&mut all, path, text);
+        }
+        assert_eq!(all, "---\n# Source: a/x\na: 1\n# Source: a/z\n# c\n---\nb: 2\n---\nc: 3\n");
+    }
+}

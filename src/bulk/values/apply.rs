@@ -1,0 +1,117 @@
+//! Applying assignments to a map.
+//!
+//! A path creates the maps and lists that are missing or null on its way. A value of another kind is an error.
+
+use super::assignment::{Action, Assignment, Step, merge};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::value::{Data, DataMap};
+
+impl Assignment {
+    /// The top-level key that the assignment changes.
+    pub fn top(&self) -> &str {
+        match self.path.first() {
+            Some(Step::Key(key)) => key,
+            _ => "",
+        }
+    }
+
+    /// Applies the assignment to `map`.
+    ///
+    /// # Errors
+    /// `input.set_conflict` if the path leads through a value of another kind.
+    pub fn apply(&self, map: &mut DataMap) -> Result<()> {
+        if self.action == Action::Delete {
+            self.delete(map);
+            return Ok(());
+        }
+        let (Some(Step::Key(top)), Some(rest)) = (self.path.first(), self.path.get(1..)) else { return Ok(()) };
+        let mut here = map.entry(top.clone()).or_default();
+        for (at, step) in rest.iter().enumerate() {
+            let inside_list = matches!(self.path.get(at), Some(Step::Index(_)));
+            here = match step {
+                Step::Key(key) => as_map(here, inside_list).map(|map| map.entry(key.clone()).or_default()),
+                Step::Index(index) => list_item(here, *index),
+            }
+            .map_err(|conflict| self.conflict(at, conflict))?;
+        }
+        self.finish(here)
+    }
+
+    /// Deletes the key at the end of the path. Creates nothing.
+    fn delete(&self, map: &mut DataMap) {
+        let Some((Step::Key(last), way)) = self.path.split_last() else { return };
+        let Some((Step::Key(top), way)) = way.split_first() else {
+            map.shift_remove(last);
+            return;
+        };
+        let mut here = map.get_mut(top);
+        for step in way {
+            here = match (step, here) {
+                (Step::Key(key), Some(Data::Map(map))) => map.get_mut(key),
+                (Step::Index(index), Some(Data::List(items))) => items.get_mut(*index),
+                _ => None,
+            };
+        }
+        if let Some(Data::Map(map)) = here {
+            map.shift_remove(last);
+        }
+    }
+
+    fn finish(&self, here: &mut Data) -> Result<()> {
+        match &self.action {
+            Action::Set(value) => *here = value.clone(),
+            Action::Delete => {}
+            Action::MakeList => match here {
+                Data::Null => *here = Data::List(Vec::new()),
+                Data::List(_) => {}
+                other => return Err(self.conflict(self.path.len().saturating_sub(1), (other.kind(), "list"))),
+            },
+            Action::Merge(over) => match here {
+                Data::Map(map) => merge(map, over.clone()),
+                other => *other = Data::Map(over.clone()),
+            },
+        }
+        Ok(())
+    }
+
+    /// The error of a value of another kind at the step `at`.
+    fn conflict(&self, at: usize, (found, expected): Conflict) -> Box<Diagnostic> {
+        let mut path = String::new();
+        for step in self.path.iter().take(at + 1) {
+            match step {
+                Step::Key(key) => path.extend([if path.is_empty() { "" } else { "." }, key]),
+                Step::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        Diagnostic::new(
+            Code::SetConflict,
+            format!("`{}`: expected a {expected} at `{path}`, found {found}", self.origin),
+        )
+        .with_help(format!("set `{path}` itself to replace it"))
+    }
+}
+
+/// The found and the expected kind of a value.
+type Conflict = (&'static str, &'static str);
+
+/// Returns the map to descend into. A list item of another kind is replaced, as in Helm.
+fn as_map(here: &mut Data, inside_list: bool) -> std::result::Result<&mut DataMap, Conflict> {
+    if *here == Data::Null || (inside_list && here.as_map().is_none()) {
+        *here = Data::Map(DataMap::new());
+    }
+    match here {
+        Data::Map(map) => Ok(map),
+        other => Err((other.kind(), "map")),
+    }
+}
+
+fn list_item(here: &mut Data, index: usize) -> std::result::Result<&mut Data, Conflict> {
+    if *here == Data::Null {
+        *here = Data::List(Vec::new());
+    }
+    let Data::List(items) = here else { return Err((here.kind(), "list")) };
+    if items.len() <= index {
+        items.resize(index + 1, Data::Null);
+    }
+    items.get_mut(index).ok_or(("list", "list"))
+}

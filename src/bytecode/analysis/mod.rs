@@ -1,0 +1,18 @@
+//! Analysis of programs: the inputs that a program reads and the functions that it calls, found without running it.
+//!
+//! ```
+//! use dropforge::bytecode::analysis::Reads;
+//! use dropforge::engine::{Dialect, Engine};
+//! let source = "{% for port in service.ports %}{{ port.number }}{% endfor %}";
+//! let template = Engine::new().compile(Dialect::Tera, "ports", source)?;
+//! let reads = Reads::of(template.program());
+//! let paths: Vec<_> = reads.paths.keys().map(ToString::to_string).collect();
+//! assert_eq!(paths, ["service.ports", "service.ports[].number"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod origins;
+mod reads;
+
+pub use origins::{ITEM, InputPath, display_path};
+pub use reads::Reads;

@@ -1,0 +1,172 @@
+//! Code as the machine and its readers see it.
+
+use super::isa::{Op, OpInfo};
+use super::operands::Operand;
+use super::pool::string;
+use super::program::Program;
+use super::records::{CallSite, Path, Scope};
+use super::rows::{ChunkInfo, Number, NumberRow};
+use super::sections::{Row, Section};
+use crate::value::{Shape, Text};
+
+/// The tables that the machine reads at every step. It dereferences to the program for the rest: a slice costs
+/// something in each render, and single expressions are run, too.
+#[derive(Debug, Clone, Copy)]
+pub struct CodeView<'p> {
+    /// The code.
+    pub words: &'p [u32],
+    /// Records of paths.
+    pub paths: &'p [u32],
+    /// Strings as ranges of the pool.
+    pub strings: &'p [[u32; 2]],
+    /// All text.
+    pub pool: &'p str,
+    program: &'p Program,
+}
+
+impl std::ops::Deref for CodeView<'_> {
+    type Target = Program;
+
+    #[inline(always)]
+    fn deref(&self) -> &Program {
+        self.program
+    }
+}
+
+impl Program {
+    /// The code and the tables that it refers to.
+    #[inline(always)]
+    pub fn code(&self) -> CodeView<'_> {
+        CodeView {
+            words: self.section(Section::Words),
+            paths: self.section(Section::Paths),
+            strings: Row::rows(self.section(Section::Strings)),
+            pool: self.pool(),
+            program: self,
+        }
+    }
+}
+
+impl<'p> CodeView<'p> {
+    /// The rows of a table that is not read at every step.
+    #[inline(always)]
+    fn rows<R: Row>(&self, section: Section) -> &'p [R] {
+        R::rows(self.program.section(section))
+    }
+
+    /// The string with index `id`, or the empty string.
+    #[inline]
+    pub fn str(&self, id: u32) -> &'p str {
+        string(self.strings, self.pool, id)
+    }
+
+    /// String ids of the top-level inputs.
+    #[inline]
+    pub fn globals(&self) -> &'p [u32] {
+        self.rows(Section::Globals)
+    }
+
+    /// The number with index `id`.
+    #[inline]
+    pub fn number(&self, id: u32) -> Option<Number> {
+        self.rows::<NumberRow>(Section::Numbers).get(id as usize).map(|&row| Number::of(row))
+    }
+
+    /// The chunk with index `id`.
+    #[inline]
+    pub fn chunk(&self, id: u32) -> Option<ChunkInfo> {
+        self.rows(Section::Chunks).get(id as usize).map(ChunkInfo::of)
+    }
+
+    /// The path at offset `at`.
+    #[inline]
+    pub fn path(&self, at: u32) -> Path<'p> {
+        self.paths.get(at as usize..).and_then(Path::at).unwrap_or_default()
+    }
+
+    /// The call site at offset `at`.
+    #[inline]
+    pub fn call_site(&self, at: u32) -> CallSite<'p> {
+        CallSite::of(self.program.behind(Section::Sites, at))
+    }
+
+    /// The string ids of the keys at offset `at`.
+    #[inline]
+    pub fn keys(&self, at: u32) -> &'p [u32] {
+        match self.program.behind(Section::Keys, at) {
+            [count, rest @ ..] => rest.get(..*count as usize).unwrap_or(&[]),
+            [] => &[],
+        }
+    }
+
+    /// The string constants as values.
+    pub(crate) fn texts(&self) -> &'p [Text<'p>] {
+        self.program.texts()
+    }
+
+    /// The shapes of the maps that the program builds, by the offsets of their keys.
+    pub(crate) fn shapes(&self) -> &'p [Option<Shape<'p>>] {
+        self.program.shapes()
+    }
+
+    /// The scope at offset `at`. The one at 0 is empty.
+    pub fn scope(&self, at: u32) -> Scope<'p> {
+        if at == 0 { Scope::default() } else { Scope::of(self.program.behind(Section::Scopes, at)) }
+    }
+
+    /// The instruction at word `at`.
+    pub fn instruction(self, at: u32) -> Option<Instruction<'p>> {
+        let words = self.words.get(at as usize..)?;
+        let op = Op::of(*words.first()?);
+        Some(Instruction { at, op, words: words.get(..op.words())? })
+    }
+
+    /// The instructions of a chunk, in the order of the code.
+    pub fn instructions(self, chunk: ChunkInfo) -> impl Iterator<Item = Instruction<'p>> {
+        let mut at = chunk.entry;
+        std::iter::from_fn(move || {
+            let instruction = self.instruction(at).filter(|_| at < chunk.end)?;
+            at = instruction.end();
+            Some(instruction)
+        })
+    }
+
+    /// The number of values that an instruction with this row and first operand pops.
+    pub fn pops(self, row: &OpInfo, operand: u32) -> u32 {
+        row.pops(operand, |kind, at| match kind {
+            Operand::Path => self.path(at).indexes,
+            Operand::Chunk => self.chunk(at).map_or(0, |chunk| chunk.params),
+            Operand::Keys => u32::try_from(self.keys(at).len()).unwrap_or(u32::MAX),
+            _ => u32::try_from(self.call_site(at).params.len()).unwrap_or(u32::MAX),
+        })
+    }
+}
+
+/// An instruction at its position in the code.
+#[derive(Debug, Clone, Copy)]
+pub struct Instruction<'p> {
+    /// The index of its first word.
+    pub at: u32,
+    /// The opcode.
+    pub op: Op,
+    words: &'p [u32],
+}
+
+impl<'p> Instruction<'p> {
+    /// The operands by kind and value.
+    pub fn operands(self) -> impl Iterator<Item = (Operand, u32)> + use<'p> {
+        let value = |nth: usize, word: u32| if nth == 0 { word >> 8 } else { word };
+        let words = self.words.iter().enumerate().map(move |(nth, &word)| value(nth, word));
+        self.op.info().operands.iter().copied().zip(words)
+    }
+
+    /// The first operand of this kind.
+    pub fn operand(self, kind: Operand) -> Option<u32> {
+        self.operands().find_map(|(operand, value)| (operand == kind).then_some(value))
+    }
+
+    /// The index behind its last word.
+    pub fn end(self) -> u32 {
+        self.at.saturating_add(self.op.words() as u32)
+    }
+}

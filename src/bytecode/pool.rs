@@ -1,0 +1,39 @@
+//! The string pool: all text of a program.
+
+use std::sync::Arc;
+
+use super::sections::StringRow;
+use crate::text::Text;
+
+/// Text that lies in the binary or that programs share.
+#[derive(Clone)]
+pub(crate) enum Pool {
+    Static(&'static str),
+    Shared(Arc<str>),
+}
+
+impl Pool {
+    #[inline(always)]
+    pub(super) fn text(&self) -> &str {
+        match self {
+            Pool::Static(text) => text,
+            Pool::Shared(text) => text,
+        }
+    }
+
+    /// Returns a part of the text without copying it.
+    pub(super) fn part(&self, [start, end]: [u32; 2]) -> Text {
+        let range = start as usize..end as usize;
+        match self {
+            Pool::Static(text) => Text::Static(text.get(range).unwrap_or("")),
+            Pool::Shared(text) => Text::Shared(text.clone(), range),
+        }
+    }
+}
+
+/// The string with index `id`, or the empty string.
+#[inline(always)]
+pub(super) fn string<'p>(strings: &[StringRow], pool: &'p str, id: u32) -> &'p str {
+    let [start, end] = strings.get(id as usize).copied().unwrap_or([0, 0]);
+    pool.get(start as usize..end as usize).unwrap_or("")
+}

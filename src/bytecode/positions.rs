@@ -1,0 +1,68 @@
+//! Positions of a program's instructions in its sources, for diagnostics.
+
+use std::sync::Arc;
+
+use super::isa::Op;
+use super::operands::Operand;
+use super::program::Program;
+use super::records::Path;
+use super::rows::{Region, Spanned};
+use crate::text::Source;
+
+impl Program {
+    /// The position of the instruction at word `at`.
+    pub fn place(&self, at: u32) -> Option<Spanned> {
+        let spans = self.tables().spans;
+        let behind = spans.partition_point(|row| row[0] <= at);
+        let [_, source, start, end] = *spans.get(behind.checked_sub(1)?)?;
+        Some(Spanned::of(source, start, end))
+    }
+
+    /// The position of a part of the instruction at word `at`: an operand, an argument, a step of a path.
+    pub fn detail(&self, at: u32, part: u32) -> Option<Spanned> {
+        let place = self.place(at)?;
+        let details = self.tables().details;
+        if let Ok(row) = details.binary_search_by_key(&(at, part), |&[word, part, ..]| (word, part)) {
+            let [_, _, start, end] = *details.get(row)?;
+            return Some(Spanned::of(place.source, start, end));
+        }
+        let (start, len) = self.path_read_at(at)?.segment_span(part as usize)?;
+        let start = place.span.start.saturating_add(start);
+        Some(Spanned::of(place.source, start, start.saturating_add(len)))
+    }
+
+    /// The position of the first name of the path that the instruction at word `at` reads.
+    pub fn root(&self, at: u32) -> Option<Spanned> {
+        let (place, path) = (self.place(at)?, self.path_read_at(at)?);
+        let name = self.str(path.name);
+        let len = name.find(['.', '[', ' ', '\t', '\n', '\r']).unwrap_or(name.len());
+        let end = place.span.start.saturating_add(u32::try_from(len).unwrap_or(0));
+        Some(Spanned::of(place.source, place.span.start, end.min(place.span.end)))
+    }
+
+    fn path_read_at(&self, at: u32) -> Option<Path<'_>> {
+        let word = self.words().get(at as usize).copied()?;
+        let reads = matches!(Op::of(word).info().operands.first(), Some(Operand::Path));
+        reads.then(|| Path::at(self.tables().paths.get((word >> 8) as usize..)?)).flatten()
+    }
+
+    /// The source of a position.
+    pub fn source(&self, place: Spanned) -> Option<&Arc<Source>> {
+        self.sources().get(place.source as usize)
+    }
+
+    /// The calls that the code at word `at` was inlined for, innermost first.
+    pub fn inlined_at(&self, at: u32) -> Vec<Spanned> {
+        let covering = self.tables().inlined.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
+        let mut covering: Vec<_> = covering.collect();
+        covering.sort_by_key(|[from, to, ..]| to - from);
+        covering.into_iter().map(|&[_, _, source, start, end]| Spanned::of(source, start, end)).collect()
+    }
+
+    /// The regions around the code at word `at`, outermost first.
+    pub fn regions_at(&self, at: u32) -> Vec<Region> {
+        let covering = self.tables().regions.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
+        // Rows are sorted by end. Of two that end together the inner one comes first.
+        covering.rev().map(|&row| Region::of(row)).collect()
+    }
+}

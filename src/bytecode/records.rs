@@ -1,0 +1,251 @@
+//! Records of variable length: paths, call sites, scopes and failures.
+//!
+//! A record is a run of words at an offset of its own table. Its first words say how long it is, so a table can be
+//! walked from its start, and an offset is valid if the walk stops there.
+
+use super::operands::LoopField;
+use crate::diagnostics::Code;
+
+/// The start of a path. The roots of a path are tried in order until one has the whole path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Root {
+    /// A slot of the frame, if it is set.
+    Slot(u32),
+    /// A top-level input, by its index among the program's globals.
+    Global(u32),
+    /// A property of a loop of the frame, 0 for the innermost.
+    Loop(u32, LoopField),
+    /// A name in the callers' scopes, by its string id.
+    Callers(u32),
+}
+
+/// A step of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Segment {
+    /// An attribute, by its string id.
+    Attr(u32),
+    /// A computed index, from 0.
+    Index(u32),
+}
+
+/// Encodes a root as a word.
+pub(crate) fn pack_root(root: Root) -> u32 {
+    match root {
+        Root::Slot(slot) => slot,
+        Root::Global(global) => 1 << 28 | global,
+        Root::Loop(level, field) => 2 << 28 | level << 8 | field as u32,
+        Root::Callers(name) => 3 << 28 | name,
+    }
+}
+
+#[inline(always)]
+pub(super) fn unpack_root(word: u32) -> Root {
+    let payload = word & 0x0FFF_FFFF;
+    match word >> 28 {
+        0 => Root::Slot(payload),
+        1 => Root::Global(payload),
+        2 => Root::Loop(payload >> 8, LoopField::ALL[(payload & 3) as usize]),
+        _ => Root::Callers(payload),
+    }
+}
+
+/// Encodes a segment as a word. The word behind it is its position within the path.
+pub(crate) fn pack_segment(segment: Segment) -> u32 {
+    match segment {
+        Segment::Attr(name) => name,
+        Segment::Index(at) => 1 << 28 | at,
+    }
+}
+
+/// Encodes the position of a segment: start and length.
+pub(crate) fn pack_place(start: u16, len: u16) -> u32 {
+    u32::from(start) << 16 | u32::from(len)
+}
+
+#[inline(always)]
+pub(super) fn unpack_segment(word: u32) -> Segment {
+    let payload = word & 0x0FFF_FFFF;
+    if word >> 28 == 0 { Segment::Attr(payload) } else { Segment::Index(payload) }
+}
+
+/// The flag of a path's first word: the root is a slot or an input and no step is computed. The rest of the word then
+/// has all that the fast way of reading it needs.
+pub(crate) const QUICK: u32 = 1 << 31;
+/// The flag for a root that is an input instead of a slot.
+pub(crate) const QUICK_GLOBAL: u32 = 1 << 30;
+/// The shift of the number of steps.
+pub(crate) const QUICK_STEPS: u32 = 24;
+/// The maximum number of steps.
+pub(crate) const QUICK_MOST: u32 = 0x3F;
+/// The mask of the root's index.
+pub(crate) const QUICK_ROOT: u32 = 0x00FF_FFFF;
+
+/// A view of a path: roots to try, then steps.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Path<'p> {
+    /// The path as written, by its string id.
+    pub name: u32,
+    /// The number of computed indexes that it pops.
+    pub indexes: u32,
+    /// Index of the first step's inline cache. Those of the other steps follow.
+    pub cache: u32,
+    roots: &'p [u32],
+    segments: &'p [u32],
+}
+
+/// The number of words of a path before its roots: quick word, cache, name, shape.
+pub(super) const PATH_HEAD: usize = 4;
+
+/// Encodes the words of a path before its roots and steps.
+pub(crate) fn pack_path(name: u32, cache: u32, roots: &[Root], steps: usize, indexes: usize) -> [u32; PATH_HEAD] {
+    let narrow = |n: usize, most: u32| u32::try_from(n).unwrap_or(most).min(most);
+    let shape = narrow(indexes, 0xFF) << 24 | narrow(steps, 0xFFFF) << 8 | narrow(roots.len(), 0xFF);
+    [quick(roots.first().copied(), steps, indexes), cache, name, shape]
+}
+
+/// The first word of a path that begins with `root`.
+pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
+    let (index, global) = match root {
+        Some(Root::Slot(slot)) => (slot, 0),
+        Some(Root::Global(global)) => (global, QUICK_GLOBAL),
+        _ => return 0,
+    };
+    match u32::try_from(steps) {
+        Ok(steps) if indexes == 0 && steps <= QUICK_MOST && index <= QUICK_ROOT => {
+            QUICK | global | steps << QUICK_STEPS | index
+        }
+        _ => 0,
+    }
+}
+
+/// The numbers of computed indexes, roots and steps in the shape of a path.
+#[inline(always)]
+pub(super) fn path_counts(shape: u32) -> (u32, usize, usize) {
+    (shape >> 24, (shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize)
+}
+
+impl<'p> Path<'p> {
+    /// The path at the front of `words`.
+    #[inline]
+    pub(crate) fn at(words: &'p [u32]) -> Option<Self> {
+        let ([_, cache, name, shape], rest) = words.split_first_chunk::<PATH_HEAD>()?;
+        let (indexes, roots, segments) = path_counts(*shape);
+        let (roots, rest) = rest.split_at_checked(roots)?;
+        Some(Path { name: *name, indexes, cache: *cache, roots, segments: rest.get(..segments * 2)? })
+    }
+
+    /// The number of words of the record.
+    pub(crate) fn words(&self) -> usize {
+        PATH_HEAD + self.roots.len() + self.segments.len()
+    }
+
+    /// The roots in the order in which they are tried.
+    #[inline(always)]
+    pub fn roots(&self) -> impl ExactSizeIterator<Item = Root> + use<'p> {
+        self.roots.iter().map(|&word| unpack_root(word))
+    }
+
+    /// The number of steps.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.segments.len() / 2
+    }
+
+    /// Returns `true` if the path has no steps.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// The steps, each with the index of its inline cache.
+    #[inline(always)]
+    pub fn segments(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
+        let cache = self.cache;
+        self.segments.chunks_exact(2).zip(cache..).map(|(words, cache)| (unpack_segment(words[0]), cache))
+    }
+
+    /// The steps, each with its encoded position.
+    #[cfg(feature = "compile")]
+    pub(crate) fn placed(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
+        self.segments.as_chunks().0.iter().map(|&[step, place]| (unpack_segment(step), place))
+    }
+
+    /// The position of step `at`, relative to that of the path: start and length.
+    pub fn segment_span(&self, at: usize) -> Option<(u32, u32)> {
+        self.segments.get(at * 2 + 1).map(|word| (word >> 16, word & 0xFFFF))
+    }
+}
+
+/// A view of a call site: the import, and the parameter of each argument.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CallSite<'p> {
+    /// Index of the import.
+    pub import: u32,
+    /// The index of the parameter of each argument, in the order of evaluation. For a function with open parameters,
+    /// the string id of its name.
+    pub params: &'p [u32],
+}
+
+/// The number of words of a call site before its parameters: import, count.
+pub(super) const SITE_HEAD: usize = 2;
+
+impl<'p> CallSite<'p> {
+    #[inline]
+    pub(super) fn of(words: &'p [u32]) -> Self {
+        let [import, count, rest @ ..] = words else { return CallSite::default() };
+        CallSite { import: *import, params: rest.get(..*count as usize).unwrap_or(&[]) }
+    }
+}
+
+/// A view of a scope: the names visible at a place, the entry that takes precedence first.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Scope<'p> {
+    flags: u32,
+    entries: &'p [u32],
+}
+
+/// The number of words of a scope before its entries: flags, count.
+pub(super) const SCOPE_HEAD: usize = 2;
+
+impl<'p> Scope<'p> {
+    /// The flag for inputs that are visible behind the entries.
+    pub const INPUTS: u32 = 1;
+    /// The flag for callers' scopes that are visible behind the entries.
+    pub const CALLERS: u32 = 2;
+
+    pub(super) fn of(words: &'p [u32]) -> Self {
+        let [flags, count, rest @ ..] = words else { return Scope::default() };
+        Scope { flags: *flags, entries: rest.get(..(*count as usize).saturating_mul(2)).unwrap_or(&[]) }
+    }
+
+    /// Returns `true` if the inputs are visible.
+    pub fn sees_inputs(&self) -> bool {
+        self.flags & Self::INPUTS != 0
+    }
+
+    /// Returns `true` if the callers' scopes are visible.
+    pub fn sees_callers(&self) -> bool {
+        self.flags & Self::CALLERS != 0
+    }
+
+    /// The name (string id) and root of each entry.
+    pub fn entries(&self) -> impl Iterator<Item = (u32, Root)> + use<'p> {
+        self.entries.chunks_exact(2).map(|pair| (pair[0], unpack_root(pair[1])))
+    }
+}
+
+/// An error known at compile time that is raised only if the code gets there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// The code.
+    pub code: Code,
+    /// The message.
+    pub message: String,
+    /// The available names.
+    pub available: Option<Vec<String>>,
+    /// The likely fix.
+    pub help: Option<String>,
+}
+
+/// The number of words of a failure before the string ids of its available names: code, message, help, count. Help and
+/// count are stored plus one, 0 for none.
+pub(super) const FAILURE_HEAD: usize = 4;

@@ -1,0 +1,67 @@
+//! The check of one program.
+
+use super::super::sections::Tables;
+use super::rules::{Rule, Rules};
+use crate::diagnostics::Result;
+
+/// The location of the texts of sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::bytecode) enum Texts {
+    /// In the pool.
+    InPool,
+    /// Beside the program.
+    Apart,
+}
+
+/// The treatment of the greatest heights in each chunk: stack, loops, captures.
+#[derive(Debug)]
+pub(in crate::bytecode) enum Maxima<'m> {
+    /// They must equal those that the chunk declares.
+    Compare,
+    /// They are recorded with the index of the chunk.
+    Measure(&'m mut Vec<(usize, [u32; 3])>),
+}
+
+/// Checks the tables and the code of a program.
+///
+/// # Errors
+/// [`Code::CorruptProgram`](crate::diagnostics::Code::CorruptProgram) with the broken rule.
+pub(in crate::bytecode) fn verify(
+    tables: &Tables<'_>,
+    texts: Texts,
+    rules: Rules,
+    mut maxima: Maxima<'_>,
+) -> Result<()> {
+    let check = Check { tables, rules };
+    check.tables(texts)?;
+    let Tables { words, paths, sites, keys, scopes, failures, .. } = tables;
+    let records = paths.len() + sites.len() + keys.len() + scopes.len() + failures.len();
+    let mut scratch = vec![0; words.len() + records];
+    let (states, facts) = scratch.split_at_mut(words.len());
+    let facts = check.records(facts)?;
+    check.code(states, &facts, &mut maxima)
+}
+
+/// A program and the rules to check it by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Check<'c, 't> {
+    pub tables: &'c Tables<'t>,
+    pub rules: Rules,
+}
+
+impl Check<'_, '_> {
+    /// Reports a broken rule unless `holds`.
+    #[inline(always)]
+    pub fn require(&self, rule: Rule, holds: bool, what: &'static str, at: usize) -> Result<()> {
+        if holds { Ok(()) } else { self.broken(rule, what, at) }
+    }
+
+    #[cold]
+    pub fn broken(&self, rule: Rule, what: &'static str, at: usize) -> Result<()> {
+        if self.rules.has(rule) { Err(rule.broken(format_args!("{what} (at {at})"))) } else { Ok(()) }
+    }
+
+    pub fn has_string(&self, id: u32) -> bool {
+        (id as usize) < self.tables.strings.len()
+    }
+}

@@ -1,0 +1,73 @@
+//! Positions of code in the sources.
+
+use std::sync::Arc;
+
+use super::state::Emitter;
+use crate::bytecode::{Region, Spanned, inline_row};
+use crate::text::{Source, Span};
+
+impl Emitter<'_> {
+    /// Sets the position of the next instructions.
+    pub fn at(&mut self, source: &Arc<Source>, span: Span) {
+        self.place = Spanned { source: self.tables.source(source, self.place.source), span };
+    }
+
+    /// The span of the next instructions.
+    pub fn place(&self) -> Span {
+        self.place.span
+    }
+
+    /// Records the spans of the operands or arguments of the latest instruction, in their order.
+    pub fn details(&mut self, parts: impl IntoIterator<Item = Span>) {
+        let Some(at) = self.last.filter(|_| self.pending.constants.is_empty()) else { return };
+        let details = &mut self.tables.parts.details;
+        if details.last().is_none_or(|row| row[0] < at) {
+            details.extend((0..).zip(parts).map(|(part, span)| [at, part, span.start, span.end]));
+        }
+    }
+
+    /// Begins code that is inlined for a call at the current position.
+    pub fn begin_inline(&mut self) -> (u32, Spanned) {
+        (self.begin_region(), self.place)
+    }
+
+    /// Ends inlined code.
+    pub fn end_inline(&mut self, (from, place): (u32, Spanned)) {
+        self.fence();
+        let to = self.here();
+        if from < to {
+            self.tables.parts.inlined.push(inline_row(from, to, place));
+        }
+    }
+
+    /// Begins code that builds a part of a value or sees a name.
+    pub fn begin_region(&mut self) -> u32 {
+        self.fence();
+        self.here()
+    }
+
+    /// Ends code that builds the value of `step`.
+    pub fn end_step(&mut self, from: u32, step: &str) {
+        let name = self.tables.string(step);
+        self.end_region(from, Region::Step(name));
+    }
+
+    /// Ends code that builds the next gathered element.
+    pub fn end_element(&mut self, from: u32) {
+        self.end_region(from, Region::Element(self.frame.captures.saturating_sub(1)));
+    }
+
+    /// Ends code that sees `name` for the value in `slot`.
+    pub fn end_name(&mut self, from: u32, name: &str, slot: u32) {
+        let name = self.tables.string(name);
+        self.end_region(from, Region::Name(name, slot));
+    }
+
+    fn end_region(&mut self, from: u32, region: Region) {
+        self.fence();
+        let to = self.here();
+        if from < to {
+            self.tables.parts.regions.push(region.row(from, to));
+        }
+    }
+}

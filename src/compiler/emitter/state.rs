@@ -1,0 +1,122 @@
+//! The state of the emitter.
+
+use hashbrown::HashMap;
+
+use super::chunks::Frame;
+use super::labels::Labels;
+use super::pending::Pending;
+use super::values::Application;
+use crate::bytecode::{Dialect, Program, Spanned};
+use crate::compiler::fold::Fold;
+use crate::compiler::tables::{Tables, index};
+use crate::diagnostics::Result;
+use crate::limits::Limit;
+
+/// The largest operand that fits beside an opcode.
+pub(super) const OPERAND: u32 = 0x00FF_FFFF;
+
+/// Emits one program, chunk by chunk. A render begins with the first chunk.
+pub struct Emitter<'f> {
+    pub(super) fold: &'f dyn Fold,
+    pub(super) limit: usize,
+    /// `true` to fold constants, fuse instructions and reuse results that do not change.
+    pub(super) optimise: bool,
+    pub(super) tables: Tables,
+    pub(super) pending: Pending<'f>,
+    pub(super) labels: Labels,
+    pub(super) frame: Frame,
+    /// The position of the next instructions.
+    pub(super) place: Spanned,
+    /// The word of the latest instruction, unless it is unreachable.
+    pub(super) last: Option<u32>,
+    pub(super) memos: HashMap<Application, u32>,
+    /// `true` if something does not fit its part of a word.
+    pub(super) oversized: bool,
+}
+
+impl<'f> Emitter<'f> {
+    /// Creates an emitter for `dialect` that stops at `limit` words.
+    pub fn new(dialect: Dialect, fold: &'f dyn Fold, limit: usize) -> Self {
+        Self {
+            fold,
+            limit,
+            optimise: true,
+            tables: Tables::new(dialect),
+            pending: Pending::default(),
+            labels: Labels::default(),
+            frame: Frame::default(),
+            place: Spanned::default(),
+            last: None,
+            memos: HashMap::new(),
+            oversized: false,
+        }
+    }
+
+    /// Turns folding, fusion and the reuse of results on or off.
+    #[must_use]
+    pub fn optimising(self, optimise: bool) -> Self {
+        Self { optimise, ..self }
+    }
+
+    /// Reserves memory for what a template of `bytes` usually needs.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.tables.reserve(bytes);
+        self.labels.reserve(bytes);
+        self.frame.reserve();
+    }
+
+    /// Begins another program of at most `limit` words, in the memory of the last one.
+    pub fn restart(&mut self, limit: usize) {
+        self.tables.clear();
+        self.pending.clear();
+        self.labels.clear();
+        self.frame.begin(0, 0);
+        self.memos.clear();
+        (self.place, self.limit, self.oversized) = (Spanned::default(), limit, false);
+    }
+
+    /// Finishes the program. Call [`Emitter::restart`] before another one.
+    ///
+    /// # Errors
+    /// [`Limit::CodeWords`], or [`Code::CorruptProgram`](crate::diagnostics::Code::CorruptProgram) if the emitted code is
+    /// not valid.
+    pub fn finish(&mut self) -> Result<Program> {
+        self.check_size()?;
+        self.patch_jumps();
+        self.tables.parts.counts.memos = index(self.memos.len());
+        self.tables.program()
+    }
+
+    /// Fails once the code or a table exceeds the limit. Cheap enough to call often.
+    pub fn check_size(&self) -> Result<()> {
+        let parts = &self.tables.parts;
+        let records = [&parts.paths, &parts.sites, &parts.keys, &parts.scopes, &parts.failures, &parts.words];
+        let largest = records.map(Vec::len).into_iter().fold(parts.strings.len(), usize::max);
+        if self.oversized || largest > self.limit.min(OPERAND as usize) {
+            Err(Limit::CodeWords.error(self.limit as u64))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The number of emitted words, for limits on inlining.
+    pub fn len(&self) -> usize {
+        self.tables.parts.words.len()
+    }
+
+    /// Returns `true` if nothing has been emitted.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The index of the next word.
+    pub(super) fn here(&self) -> u32 {
+        index(self.len())
+    }
+}
+
+impl std::fmt::Debug for Emitter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Emitter").field("dialect", &self.tables.parts.dialect).field("words", &self.len()).finish()
+    }
+}

@@ -1,0 +1,123 @@
+//! Value numbers and memos.
+//!
+//! Some values stay the same in a whole render: constants, and the values of paths from inputs, which no program
+//! changes. A pure function of such values has a result that stays the same, too. It gets a memo: the function is called
+//! once in a render for the same values.
+
+use smallvec::SmallVec;
+
+use super::state::{Emitter, OPERAND};
+use crate::bytecode::{ImportKind, Op, Root, Signature};
+use crate::compiler::tables::index;
+
+/// The number of a value that stays the same in a whole render: the instruction that pushes it and its operand. Equal
+/// numbers mean equal values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct ValueNumber(u32);
+
+impl ValueNumber {
+    /// A value that may change.
+    const UNKNOWN: ValueNumber = ValueNumber(u32::MAX);
+
+    fn by(op: Op, operand: u32) -> ValueNumber {
+        ValueNumber((op as u32) << 24 | operand & OPERAND)
+    }
+}
+
+/// A function (its import) and for each argument its parameter and its value.
+pub(super) type Application = (u32, SmallVec<[(u32, ValueNumber); 4]>);
+
+impl Emitter<'_> {
+    /// Sets the height of the stack. Added values are unknown.
+    pub(super) fn set_values(&mut self, height: u32) {
+        self.frame.values.resize(height as usize, ValueNumber::UNKNOWN);
+    }
+
+    /// Forgets the values on the stack, because code may get here from elsewhere.
+    pub(super) fn forget_values(&mut self) {
+        self.frame.values.fill(ValueNumber::UNKNOWN);
+    }
+
+    /// Applies the effect of an instruction to the stack.
+    pub(super) fn note_values(&mut self, op: Op, operand: u32) {
+        let number = match op {
+            Op::Str | Op::Num | Op::Int | Op::Lit => ValueNumber::by(op, operand),
+            Op::LoadPath | Op::PeekPath if self.of_inputs(operand) => ValueNumber::by(op, operand),
+            _ => ValueNumber::UNKNOWN,
+        };
+        self.count(op, self.pops(op, operand) as usize, number);
+    }
+
+    /// Returns `true` if the path at `at` always names an input.
+    fn of_inputs(&self, at: u32) -> bool {
+        let of_inputs = |root| matches!(root, Root::Global(_));
+        self.tables.path_at(at).is_some_and(|path| path.indexes == 0 && path.roots().all(of_inputs))
+    }
+
+    fn count(&mut self, op: Op, pops: usize, number: ValueNumber) {
+        let values = &mut self.frame.values;
+        values.truncate(values.len().saturating_sub(pops));
+        (0..op.info().pushes).for_each(|_| values.push(number));
+    }
+
+    /// Returns `true` in unreachable code, having applied the effect of an instruction that pops `pops` values to the
+    /// stack. The caller then adds nothing to the tables.
+    pub(super) fn is_dead(&mut self, op: Op, pops: usize) -> bool {
+        self.flush();
+        if self.frame.dead {
+            self.count(op, pops, ValueNumber::UNKNOWN);
+        }
+        self.frame.dead
+    }
+
+    /// Calls a function with the top values. `params` holds the index of the parameter of each argument, or for a
+    /// function with open parameters the string id of its name. The result of a `pure` function depends only on its
+    /// arguments.
+    pub fn call(&mut self, kind: ImportKind, name: &str, signature: Signature, params: &[u32], pure: bool) {
+        if self.is_dead(Op::Call, params.len()) {
+            return;
+        }
+        let import = self.tables.import(kind, name, signature);
+        let sites = &mut self.tables.parts.sites;
+        let at = index(sites.len());
+        sites.extend([import, index(params.len())]);
+        sites.extend(params);
+        self.oversized |= params.len() > usize::from(u16::MAX);
+        match self.memo(import, params).filter(|_| pure) {
+            Some(memo) => {
+                self.emit(Op::CallMemo, &[at, memo]);
+                if let Some(top) = self.frame.values.last_mut() {
+                    *top = ValueNumber::by(Op::CallMemo, memo);
+                }
+            }
+            None => self.emit(Op::Call, &[at]),
+        }
+    }
+
+    /// Renders the template `name`, of any language, with the top value as its inputs, and replaces it by the text.
+    pub fn call_template(&mut self, name: &str) {
+        self.call(ImportKind::Template, name, Signature::TEMPLATE, &[0], false);
+    }
+
+    /// Calls a function with the top `count` values, one for each parameter in their order. The body checks them itself,
+    /// without the argument gate.
+    pub fn apply(&mut self, kind: ImportKind, name: &str, signature: Signature, count: u32) {
+        if self.is_dead(Op::Apply, count as usize) {
+            return;
+        }
+        let import = self.tables.import(kind, name, signature);
+        self.emit(Op::Apply, &[count, import]);
+    }
+
+    /// The memo for a function applied to the top values, if all of them stay the same.
+    fn memo(&mut self, import: u32, params: &[u32]) -> Option<u32> {
+        let values = &self.frame.values;
+        let given = values.get(values.len().checked_sub(params.len())?..).filter(|_| self.optimise)?;
+        let arguments: SmallVec<[_; 4]> = params.iter().copied().zip(given.iter().copied()).collect();
+        if arguments.is_empty() || arguments.iter().any(|(_, number)| *number == ValueNumber::UNKNOWN) {
+            return None;
+        }
+        let fresh = index(self.memos.len());
+        Some(*self.memos.entry((import, arguments)).or_insert(fresh))
+    }
+}

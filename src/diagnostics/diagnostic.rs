@@ -1,0 +1,208 @@
+//! Diagnostics and their labels.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Code, nearest};
+use crate::text::{Position, Source, Span};
+
+/// The result of an operation that can fail with one diagnostic.
+pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// A placeholder in messages for the source text of the failing instruction. The machine fills it in when it attaches a
+/// span to the error.
+pub const CULPRIT: &str = "{culprit}";
+
+/// The severity of a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// A warning; the operation continues.
+    Warning,
+    /// An error; the operation failed.
+    Error,
+}
+
+/// A span in a source with a message.
+#[derive(Debug, Clone)]
+pub struct Label {
+    /// The source of the span.
+    pub source: Arc<Source>,
+    /// The span in bytes.
+    pub span: Span,
+    /// The message; may be empty.
+    pub text: String,
+}
+
+impl Label {
+    /// The start of the label as line and column.
+    pub fn position(&self) -> Position {
+        self.source.position(self.span.start)
+    }
+}
+
+/// An error or warning with everything needed to print it.
+///
+/// ```
+/// use dropforge::diagnostics::{Code, Diagnostic};
+/// use dropforge::text::{Source, Span};
+/// let source = Source::new("svc.tera", "name: {{ nmae }}");
+/// let error = Diagnostic::new(Code::UndefinedVariable, "variable `nmae` is not defined")
+///     .at(&source, Span::new(9, 13), "looked up here")
+///     .with_available(["name", "port"])
+///     .with_help("did you mean `name`?");
+/// assert_eq!(error.to_string(), "E0201: variable `nmae` is not defined (svc.tera:1:10)");
+/// ```
+#[derive(Debug, Clone)]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: Code,
+    /// The severity.
+    pub severity: Severity,
+    /// One sentence without a final period.
+    pub message: String,
+    /// The explanation in full sentences, for languages whose messages are summaries. Printed at the primary label if
+    /// that has no text.
+    pub detail: Option<String>,
+    /// The enclosing construct in the source of the primary label.
+    pub context: Option<Span>,
+    /// The primary label first, then others, such as the include or call that led there.
+    pub labels: Vec<Label>,
+    /// The part of the running instruction's source that the error is about, until the machine attaches its span.
+    pub(crate) part: Option<u32>,
+    /// Further errors of the same run.
+    pub also: Vec<Box<Diagnostic>>,
+    /// The available names, sorted; `None` if no name was looked up.
+    pub available: Option<Vec<String>>,
+    /// Further facts, one sentence each.
+    pub notes: Vec<String>,
+    /// The likely fix.
+    pub help: Option<String>,
+    /// The cluster, or other set of inputs, that was rendered.
+    pub cluster: Option<String>,
+    /// The template that was rendered, if it is not the file of the first label.
+    pub template: Option<String>,
+    /// Additional fields that a language's specification requires.
+    pub fields: BTreeMap<&'static str, String>,
+}
+
+impl Diagnostic {
+    /// Creates an error.
+    pub fn new(code: Code, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self {
+            code,
+            severity: Severity::Error,
+            message: message.into(),
+            detail: None,
+            context: None,
+            part: None,
+            also: Vec::new(),
+            labels: Vec::new(),
+            available: None,
+            notes: Vec::new(),
+            help: None,
+            cluster: None,
+            template: None,
+            fields: BTreeMap::new(),
+        })
+    }
+
+    /// Creates a warning.
+    pub fn warning(code: Code, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self { severity: Severity::Warning, ..*Self::new(code, message) })
+    }
+
+    /// Sets the explanation.
+    pub fn with_detail(mut self: Box<Self>, detail: impl Into<String>) -> Box<Self> {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    /// Sets the enclosing construct in the source of the primary label.
+    pub fn with_context(mut self: Box<Self>, context: Span) -> Box<Self> {
+        self.context = Some(context);
+        self
+    }
+
+    /// Adds a label. The first one is the primary label.
+    pub fn at(mut self: Box<Self>, source: &Arc<Source>, span: Span, text: impl Into<String>) -> Box<Self> {
+        self.labels.push(Label { source: source.clone(), span, text: text.into() });
+        self
+    }
+
+    /// Adds a label only if there is none yet: the innermost location wins.
+    pub fn at_if_nowhere(self: Box<Self>, source: &Arc<Source>, span: Span) -> Box<Self> {
+        if self.labels.is_empty() { self.at(source, span, "") } else { self }
+    }
+
+    /// Sets the available names, sorted and without duplicates.
+    pub fn with_available<S: Into<String>>(mut self: Box<Self>, names: impl IntoIterator<Item = S>) -> Box<Self> {
+        let mut names: Vec<String> = names.into_iter().map(Into::into).collect();
+        names.sort_unstable();
+        names.dedup();
+        self.available = Some(names);
+        self
+    }
+
+    /// Adds a note.
+    pub fn with_note(mut self: Box<Self>, note: impl Into<String>) -> Box<Self> {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Sets the likely fix.
+    pub fn with_help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Sets the help to `did you mean …?` if one of `candidates` resembles `wanted`.
+    pub fn with_suggestion<'c>(
+        self: Box<Self>,
+        wanted: &str,
+        candidates: impl IntoIterator<Item = &'c str>,
+    ) -> Box<Self> {
+        match nearest(wanted, candidates) {
+            Some(near) => self.with_help(format!("did you mean `{near}`?")),
+            None => self,
+        }
+    }
+
+    /// Sets an additional field that a language's specification requires.
+    pub fn with_field(mut self: Box<Self>, key: &'static str, value: impl Into<String>) -> Box<Self> {
+        self.fields.insert(key, value.into());
+        self
+    }
+
+    /// Sets the cluster that was rendered.
+    pub fn for_cluster(mut self: Box<Self>, cluster: impl Into<String>) -> Box<Self> {
+        self.cluster = Some(cluster.into());
+        self
+    }
+
+    /// The primary label.
+    pub fn primary(&self) -> Option<&Label> {
+        self.labels.first()
+    }
+
+    /// The line and column of the primary label.
+    pub fn position(&self) -> Option<Position> {
+        self.primary().map(Label::position)
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    /// Formats one line with code, message, position and cluster.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.id(), self.message)?;
+        if let Some(label) = self.primary() {
+            write!(f, " ({}:{})", label.source.name(), label.position())?;
+        }
+        match &self.cluster {
+            Some(cluster) => write!(f, " [cluster {cluster}]"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Diagnostic {}

@@ -1,0 +1,63 @@
+//! Lists of diagnostics.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::Diagnostic;
+use crate::text::Span;
+
+/// One or more diagnostics in source order.
+#[derive(Debug, Clone)]
+pub struct Diagnostics(Vec<Box<Diagnostic>>);
+
+impl Diagnostics {
+    /// The diagnostics.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// The first diagnostic.
+    pub fn first(&self) -> Option<&Diagnostic> {
+        self.iter().next()
+    }
+
+    /// The owned diagnostics.
+    pub fn into_vec(self) -> Vec<Box<Diagnostic>> {
+        self.0
+    }
+}
+
+impl From<Box<Diagnostic>> for Diagnostics {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+impl From<Vec<Box<Diagnostic>>> for Diagnostics {
+    fn from(diagnostics: Vec<Box<Diagnostic>>) -> Self {
+        Self(diagnostics)
+    }
+}
+
+impl fmt::Display for Diagnostics {
+    /// One line per diagnostic.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, diagnostic) in self.iter().enumerate() {
+            write!(f, "{}{diagnostic}", if at == 0 { "" } else { "\n" })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// Removes duplicates: an error in a file that is included several times is reported once.
+pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {
+    let mut seen = HashSet::new();
+    let key = |error: &Diagnostic| {
+        let location =
+            error.primary().map_or((String::new(), Span::default()), |at| (at.source.name().to_owned(), at.span));
+        (error.code, error.message.clone(), location)
+    };
+    errors.into_iter().filter(|error| seen.insert(key(error))).collect()
+}

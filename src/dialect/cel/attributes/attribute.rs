@@ -1,0 +1,78 @@
+//! Attributes in trees.
+
+use super::pattern::{Key, Qualifier};
+use crate::dialect::cel::resolution::{Names, Resolution};
+use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator, Selection, Tree};
+
+/// A chain of selections and indexes that starts with an input variable.
+pub(in crate::dialect::cel) struct Attribute {
+    /// The parts of the variable's name, then the keys.
+    pub trail: Vec<Qualifier<ExprId>>,
+    /// The nodes of the chain without the outermost, from there inwards.
+    pub inner: Vec<ExprId>,
+}
+
+impl Attribute {
+    /// Returns the computed keys, in order.
+    pub fn computed(&self) -> impl Iterator<Item = ExprId> {
+        self.trail.iter().filter_map(|step| match step {
+            Qualifier::Computed(key) => Some(*key),
+            Qualifier::Key(_) => None,
+        })
+    }
+}
+
+/// Returns the operand of a link of a chain, and the key that the link takes from it.
+fn link(tree: &Tree, id: ExprId) -> Option<(ExprId, Qualifier<ExprId>)> {
+    match tree.expr(id) {
+        Expr::Select { operand, field, .. } => Some((operand, Qualifier::Key(Key::text(tree.name(field))))),
+        Expr::Call(Call { function: Function::Operator(Operator::Index | Operator::OptionalIndex), args, .. }) => {
+            let &[operand, index] = tree.ids(args) else { return None };
+            let qualifier = Key::of_literal(tree, tree.expr(index)).map_or(Qualifier::Computed(index), Qualifier::Key);
+            Some((operand, qualifier))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the attribute that an expression is.
+pub(in crate::dialect::cel) fn attribute(
+    tree: &Tree,
+    names: &Names<'_>,
+    id: ExprId,
+    is_local: impl Fn(Name) -> bool,
+) -> Option<Attribute> {
+    let is_test = |id| matches!(tree.expr(id), Expr::Select { selection: Selection::Test, .. });
+    let (mut links, mut inner, mut at) = (Vec::new(), Vec::new(), id);
+    let (root, rooted) = loop {
+        if let Expr::Ident { name, rooted } = tree.expr(at) {
+            break (name, rooted);
+        }
+        let (operand, qualifier) = link(tree, at).filter(|_| at == id || !is_test(at))?;
+        let plain = matches!(tree.expr(at), Expr::Select { selection: Selection::Plain, .. });
+        links.push((qualifier, plain));
+        at = operand;
+        inner.push(at);
+    };
+    if !rooted && is_local(root) {
+        return None;
+    }
+    links.reverse();
+    let mut parts = vec![tree.name(root)];
+    for (qualifier, plain) in &links {
+        match qualifier {
+            Qualifier::Key(Key::Text(field)) if *plain => parts.push(field),
+            _ => break,
+        }
+    }
+    let (name, fields) = match names.resolve(&parts, rooted) {
+        Resolution::Variable(name, fields) => (name, fields),
+        // If variables are not declared, one can have the name of a type.
+        Resolution::Type(_) if names.declared.is_none() => (parts.first()?.to_string(), parts.len() - 1),
+        Resolution::Type(_) | Resolution::Undeclared => return None,
+    };
+    let of_name = parts.len() - 1 - fields;
+    let mut trail: Vec<_> = name.split('.').map(|part| Qualifier::Key(Key::text(part))).collect();
+    trail.extend(links.into_iter().skip(of_name).map(|(qualifier, _)| qualifier));
+    Some(Attribute { trail, inner })
+}

@@ -1,0 +1,17 @@
+//! Tables of intrinsics.
+
+/// Declares a table of intrinsics, whose bodies are [typed](crate::function::TypedBody).
+macro_rules! intrinsics {
+    (
+        $(#[$meta:meta])* $visibility:vis static $table:ident:
+        $($name:literal ($($params:tt)*) = $body:path, $doc:literal;)*
+    ) => {
+        $crate::builtins! {
+            $(#[$meta])* $visibility static $table:
+            $(intrinsic $name ($($params)*)
+                = |cx, arguments| $crate::function::TypedBody::call($body, cx, arguments), $doc [];)*
+        }
+    };
+}
+
+pub(super) use intrinsics;

@@ -1,0 +1,36 @@
+//! Searching with regular expressions.
+
+use crate::diagnostics::Result;
+use crate::dialect::cel::builtins::predicates::compiled;
+use crate::dialect::cel::builtins::regex::for_each;
+use crate::dialect::cel::builtins::strings::at_most;
+use crate::function::Cx;
+use crate::overloads;
+use crate::value::Value;
+
+overloads! {
+    /// The library `kubernetes.regex`.
+    pub static TABLE:
+    "find": "Returns the first match; the empty string if there is none." ["'abc 123'.find('[0-9]+')" => "'123'", "'abc'.find('x')" => "''"] {
+        "string_find_string" member (String, String) -> String = find;
+    }
+    "findAll": "Returns the matches, all or a number of them."
+        ["'123 abc 456'.findAll('[0-9]+')" => "['123', '456']", "'123 abc 456'.findAll('[0-9]+', 1)" => "['123']", "'a'.findAll('[')" => "E0403"] {
+        "string_find_all_string" member (String, String) -> (list String) = find_all;
+        "string_find_all_string_int" member (String, String, Int) -> (list String) = find_all;
+    }
+}
+
+fn find<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<&'v str> {
+    let regex = compiled(cx, pattern, text.len())?;
+    Ok(regex.find(text).map_or("", |found| found.as_str()))
+}
+
+fn find_all<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str, most: Option<i64>) -> Result<Vec<Value<'v>>> {
+    let mut all = Vec::new();
+    for_each(cx, &*compiled(cx, pattern, text.len())?, text, at_most(most), |captures| {
+        all.push(cx.borrowed(captures.get(0).map_or("", |found| found.as_str()))?);
+        Ok(())
+    })?;
+    Ok(all)
+}

@@ -1,0 +1,18 @@
+//! Conversions of capsules to strings.
+
+use crate::dialect::cel::values::capsules::Content;
+use crate::overloads;
+
+overloads! {
+    /// Conversions that Kubernetes lacks, and that templates need.
+    pub static TABLE:
+    "string": "Converts a quantity, a version or a URL to a string." ["string(quantity('1024Ki'))" => "'1Mi'", "string(semver('v1', true))" => "'1.0.0'"] {
+        "quantity_to_string" ("kubernetes.Quantity") -> String = string;
+        "semver_to_string" ("kubernetes.Semver") -> String = string;
+        "url_to_string" ("kubernetes.URL") -> String = string;
+    }
+}
+
+fn string<'v>(content: Content<'v>) -> &'v str {
+    content.0
+}

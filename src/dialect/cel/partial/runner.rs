@@ -1,0 +1,61 @@
+//! Evaluation of parts of an expression.
+
+use super::context::PartialContext;
+use crate::diagnostics::{Code, Result};
+use crate::dialect::cel::lower::{Part, compile_parts};
+use crate::dialect::cel::semantics::Rules;
+use crate::dialect::cel::syntax::tree::Tree;
+use crate::function::{Budgets, Capabilities};
+use crate::limits::Limits;
+use crate::value::Value;
+use crate::vm::{Evaluator, Space};
+
+/// Evaluates parts of an expression within one budget.
+pub(super) struct Runner<'r> {
+    pub tree: &'r Tree,
+    pub context: PartialContext<'r>,
+    pub space: &'r Space,
+    pub limits: &'r Limits,
+    /// The steps and memory left.
+    budgets: Budgets,
+}
+
+impl<'r> Runner<'r> {
+    pub fn new(tree: &'r Tree, context: PartialContext<'r>, space: &'r Space, limits: &'r Limits) -> Self {
+        Self { tree, context, space, limits, budgets: Budgets::of(limits) }
+    }
+
+    /// Evaluates each part, and calls `each` with its result.
+    ///
+    /// # Errors
+    /// Limits of the code's size.
+    pub fn run(&mut self, parts: &[Part], mut each: impl FnMut(Result<Value<'_>>)) -> Result<()> {
+        let PartialContext { registry, names, patterns, inputs } = self.context;
+        let program = compile_parts(self.tree, registry, names, patterns, self.limits, parts)?;
+        let linked = registry.link(program.imports())?;
+        let mut evaluator = Evaluator::new(self.space, &program, &linked, self.limits, Capabilities::NONE);
+        evaluator.set_budgets(self.budgets);
+        for chunk in (0..).take(parts.len()) {
+            each(evaluator.run::<Rules>(chunk, inputs).map(|answer| answer.value));
+        }
+        self.budgets = evaluator.budgets();
+        Ok(())
+    }
+
+    /// Returns `true` if the expression has a value whatever the unknown attributes are.
+    ///
+    /// # Errors
+    /// The error that it has whatever the unknown attributes are, or a limit that was reached.
+    pub fn is_known(&mut self) -> Result<bool> {
+        let mut outcome = Ok(false);
+        let whole = Part { locals: Vec::new(), id: self.tree.root };
+        self.run(&[whole], |answer| {
+            outcome = match answer {
+                Ok(_) => Ok(true),
+                Err(error) if error.code == Code::UnknownAttribute => Ok(false),
+                Err(error) => Err(error),
+            }
+        })?;
+        outcome
+    }
+}

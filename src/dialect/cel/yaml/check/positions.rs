@@ -1,0 +1,146 @@
+//! The fit of the types of expressions to their positions.
+
+use super::checker::{TemplateChecker, TypedFile};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::dialect::cel::check::Kind;
+use crate::dialect::cel::yaml::syntax::tree::{Condition, ExpressionId, For, Map, NodeId, NodeKind, Part};
+
+impl<'t> TemplateChecker<'t> {
+    /// Checks all positions of a file.
+    pub fn positions(&mut self, typed: &mut TypedFile<'t>) {
+        let file = typed.file;
+        for node in &file.nodes {
+            if let NodeKind::Text(run) = node.kind {
+                for part in file.parts(run) {
+                    if let Part::Expression(id) = part {
+                        self.part_of_text(typed, *id);
+                    }
+                }
+            }
+        }
+        for map in file.maps() {
+            self.map(typed, map);
+            self.declared(typed, map);
+        }
+    }
+
+    fn map(&mut self, typed: &TypedFile<'t>, map: &Map) {
+        for assert in &map.asserts {
+            self.condition(typed, "$assert", assert.condition);
+        }
+        if let Some(condition) = &map.condition {
+            self.condition(typed, "$if", condition.condition);
+        }
+        if let Some(each) = &map.each {
+            self.collection(typed, each);
+            if !each.in_list {
+                self.merged(typed, "$do", each.body);
+            }
+        }
+        if let Some(include) = &map.include {
+            self.path(typed, include.path);
+        }
+        map.entries().for_each(|entry| self.key(typed, entry.key));
+        if map.items.len() > 1
+            && let Some(condition) = &map.condition
+        {
+            let branches = [("$then", condition.then), ("$else", condition.otherwise)];
+            let taken = branches.into_iter().filter_map(|(name, branch)| Some((name, branch?)));
+            taken.for_each(|(name, branch)| self.merged(typed, name, branch));
+        }
+    }
+
+    /// Returns the expression of a node, and the kind of its type.
+    fn expression_of(&mut self, typed: &TypedFile<'_>, node: NodeId) -> Option<(ExpressionId, Kind)> {
+        let NodeKind::Expression(id) = typed.file.node(node)?.kind else { return None };
+        Some((id, self.kind(typed.of(id))))
+    }
+
+    /// Reports an expression whose type does not fit its position.
+    fn misfit(&mut self, typed: &TypedFile<'_>, id: ExpressionId, code: Code, what: &str, help: Option<&str>) {
+        let Some(expression) = typed.file.expression(id) else { return };
+        let ty = self.env.types().text(typed.of(id));
+        let mut error = Diagnostic::new(code, format!("{what} of type '{ty}'"));
+        error.help = help.map(str::to_owned);
+        self.error(typed, Some(expression.owner), expression.span_of(expression.tree.root), error);
+    }
+
+    fn condition(&mut self, typed: &TypedFile<'_>, name: &str, condition: Condition) {
+        let Condition::Expression(id) = condition else { return };
+        let help = match self.kind(typed.of(id)) {
+            Kind::Bool | Kind::Dyn | Kind::Error => return,
+            Kind::Nullable(of) if self.kind(of) == Kind::Bool => return,
+            Kind::String => Some("nothing is true but `true`: compare it, as in `x != ''`"),
+            Kind::Int | Kind::Uint | Kind::Double => Some("nothing is true but `true`: compare it, as in `x != 0`"),
+            Kind::List(_) | Kind::Map(..) => Some("nothing is true but `true`: ask for its size, as in `size(x) > 0`"),
+            Kind::Optional(_) => Some("ask whether there is a value: `x.hasValue()`, or `x.orValue(false)`"),
+            _ => None,
+        };
+        self.misfit(
+            typed,
+            id,
+            Code::TypeMismatch,
+            &format!("`{name}` asks whether something is true, and this is"),
+            help,
+        );
+    }
+
+    fn collection(&mut self, typed: &TypedFile<'_>, each: &For) {
+        let kind = self.kind(typed.of(each.over));
+        let missing = "where there may be none: `x.orValue([])` of an optional, `x == null ? [] : x` of null";
+        let help = match kind {
+            Kind::List(_) | Kind::Dyn | Kind::Error | Kind::Nullable(_) => return,
+            Kind::Map(..) | Kind::Object(_) if each.key.is_some() => return,
+            Kind::Map(..) | Kind::Object(_) => {
+                let what = "a map has keys and values, `$for: key, value in map`; this is";
+                return self.misfit(typed, each.over, Code::NotIterable, what, None);
+            }
+            Kind::Int | Kind::Uint => "to count, write `range(n)`",
+            Kind::String => "to go over the parts of a text, split it: `x.split(',')`",
+            _ => missing,
+        };
+        self.misfit(typed, each.over, Code::NotIterable, "`$for` goes over a list or a map, and this is", Some(help));
+    }
+
+    fn part_of_text(&mut self, typed: &TypedFile<'_>, id: ExpressionId) {
+        let help = match self.kind(typed.of(id)) {
+            Kind::List(_) => "make text of it, as in `x.join(',')`, or let it stand alone",
+            Kind::Map(..) | Kind::Object(_) => "make text of it, as in `json.marshal(x)`, or let it stand alone",
+            Kind::Null | Kind::Type(_) => "let it stand alone",
+            Kind::Optional(_) => "say what stands there without a value, as in `x.orValue('')`",
+            _ => return,
+        };
+        self.misfit(typed, id, Code::TypeMismatch, "there is no text of a value", Some(help));
+    }
+
+    fn key(&mut self, typed: &TypedFile<'_>, node: NodeId) {
+        let Some((id, kind)) = self.expression_of(typed, node) else { return };
+        let fits = matches!(
+            kind,
+            Kind::String | Kind::Int | Kind::Uint | Kind::Bool | Kind::Dyn | Kind::Error | Kind::Nullable(_)
+        );
+        if !fits {
+            self.misfit(typed, id, Code::TypeMismatch, "a key is a string, an integer or a boolean, and this is", None);
+        }
+    }
+
+    fn path(&mut self, typed: &TypedFile<'_>, node: NodeId) {
+        let Some((id, kind)) = self.expression_of(typed, node) else { return };
+        if !matches!(kind, Kind::String | Kind::Dyn | Kind::Error | Kind::Nullable(_)) {
+            self.misfit(typed, id, Code::TypeMismatch, "the path of a file is a string, and this is", None);
+        }
+    }
+
+    /// Checks an expression whose value is merged into a map.
+    fn merged(&mut self, typed: &TypedFile<'_>, name: &str, node: NodeId) {
+        let Some((id, kind)) = self.expression_of(typed, node) else { return };
+        let fits = matches!(
+            kind,
+            Kind::Map(..) | Kind::Object(_) | Kind::Dyn | Kind::Error | Kind::Optional(_) | Kind::Nullable(_)
+        );
+        if !fits {
+            let what = format!("`{name}` has to be a map here, because its keys are merged, and this is");
+            self.misfit(typed, id, Code::TypeMismatch, &what, None);
+        }
+    }
+}

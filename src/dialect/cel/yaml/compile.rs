@@ -1,0 +1,47 @@
+//! Compilation of templates: load, check, lower.
+
+use super::check::check;
+use super::load::{Templates, read};
+use super::lower::compile_templates;
+use super::syntax::BuildOptions;
+use super::syntax::tree::{File, Include, Target};
+use crate::compiler::{Compiled, Unit};
+use crate::diagnostics::{Code, Diagnostic};
+
+/// Compiles a template with everything that it includes.
+///
+/// # Errors
+/// All errors of the files; limits of the code's size.
+pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    let templates = read(unit.entry, unit.loader, unit.limits, &BuildOptions { strict_let: unit.strict })?;
+    let errors = check(&templates, unit.registry, unit.limits);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let unlisted = unlisted(&templates, unit);
+    if !unlisted.is_empty() {
+        return Err(unlisted);
+    }
+    let program = compile_templates(&templates, unit.registry, unit.limits).map_err(|error| vec![error])?;
+    let others = templates.files().iter().skip(1);
+    let mut reaches: Vec<String> = others.map(|file| file.source.name().to_owned()).collect();
+    reaches.sort_unstable();
+    Ok(Compiled { program, lints: templates.lints, reaches })
+}
+
+/// Returns the errors of includes with computed paths, if the loader cannot list the files.
+fn unlisted(templates: &Templates, unit: &Unit<'_>) -> Vec<Box<Diagnostic>> {
+    let message = "the path of `$include` is made when the template is rendered, and the loader has no list of the files \
+                   that there are";
+    let error = |file: &File, include: &Include| {
+        let error = Diagnostic::new(Code::UnknownTemplate, message).at(&file.source, include.span, "");
+        error.with_field("path", file.path(include.path))
+    };
+    let dynamic = |include: &&Include| matches!(include.target, Target::Dynamic(..));
+    let errors = |file: &'_ File| -> Vec<_> {
+        let includes = file.maps().iter().filter_map(|map| map.include.as_ref()).filter(dynamic);
+        includes.map(|include| error(file, include)).collect()
+    };
+    let found: Vec<_> = templates.files().iter().flat_map(errors).collect();
+    if found.is_empty() || !unit.loader.names().is_empty() { Vec::new() } else { found }
+}

@@ -1,0 +1,52 @@
+//! The program of templates.
+
+use super::body::Body;
+use super::files::Files;
+use super::includes::parameters;
+use crate::bytecode::{Dialect, Op, Program};
+use crate::compiler::Emitter;
+use crate::diagnostics::Result;
+use crate::dialect::cel::lower::FoldingBudget;
+use crate::dialect::cel::semantics::Rules;
+use crate::dialect::cel::yaml::load::Templates;
+use crate::dialect::cel::yaml::syntax::tree::FileId;
+use crate::function::Registry;
+use crate::limits::Limits;
+use crate::text::Span;
+
+/// Compiles templates to a program that answers with the list of documents.
+///
+/// # Errors
+/// Limits of the code's size.
+pub fn compile_templates(templates: &Templates, registry: &Registry, limits: &Limits) -> Result<Program> {
+    let mut files = Files {
+        templates,
+        registry,
+        emitter: Emitter::new(Dialect::CelYaml, &Rules, limits.code_words),
+        chunks: vec![None; templates.files().len()],
+        waiting: Vec::new(),
+        params: parameters(templates),
+        budget: FoldingBudget::default(),
+    };
+    let entry = files.emitter.declare_chunk(templates.entry().source.name(), 0);
+    files.file(FileId::of(0), entry, true)?;
+    while let Some((id, chunk)) = files.waiting.pop() {
+        files.file(id, chunk, false)?;
+    }
+    files.emitter.check_size()?;
+    files.emitter.finish()
+}
+
+impl<'t> Files<'t> {
+    fn file(&mut self, id: FileId, chunk: u32, entry: bool) -> Result<()> {
+        let Some(file) = self.templates.file(id) else { return Ok(()) };
+        self.emitter.begin_chunk(chunk);
+        self.emitter.at(&file.source, Span::default());
+        let params = self.params.get(id.index()).cloned().unwrap_or_default(); // the file may include itself
+        let mut body = Body { files: self, file, params: &params, entry, slots: vec![None; file.variables().len()] };
+        body.documents()?;
+        self.emitter.op(Op::Answer, &[]);
+        self.emitter.end_chunk();
+        Ok(())
+    }
+}

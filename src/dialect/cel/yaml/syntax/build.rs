@@ -1,0 +1,259 @@
+//! The construction of a template tree from YAML nodes.
+//!
+//! A stack of tasks, in the order of the file, takes the place of recursion, and scopes follow it.
+
+use std::sync::Arc;
+
+use super::parsed::ParsedExpressions;
+use super::scope::VisibleNames;
+use super::tasks::Task;
+use super::tree::{Binding, File, Map, MapId, Node, NodeId, NodeKind, Part, Step, VariableId, VariableKind};
+use crate::diagnostics::{Code, Diagnostic, Severity};
+use crate::dialect::cel::syntax::{Part as Found, scan};
+use crate::text::{Source, Span};
+use crate::value::yaml::{self, Kind, Places};
+
+/// Options of templates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Treat every string of `$let` without `${ }` as an expression.
+    pub strict_let: bool,
+}
+
+/// The path of an `$include`, and its position in the tree.
+pub(in crate::dialect::cel::yaml) struct IncludePath {
+    pub map: MapId,
+    pub owner: NodeId,
+    pub span: Span,
+    /// The path; if it is computed at render time, the directory that it is relative to.
+    pub path: Arc<str>,
+    /// Set for a constant path.
+    pub constant: bool,
+}
+
+/// The result of building a file.
+pub(in crate::dialect::cel::yaml) struct Built {
+    pub file: File,
+    pub includes: Vec<IncludePath>,
+    pub errors: Vec<Box<Diagnostic>>,
+    pub lints: Vec<Box<Diagnostic>>,
+}
+
+/// A file under construction.
+pub(super) struct Build<'b> {
+    pub options: &'b BuildOptions,
+    pub file: File,
+    pub names: VisibleNames,
+    pub parsed: ParsedExpressions,
+    /// The number of nodes of all parsed expressions.
+    pub parsed_nodes: usize,
+    /// Set after the error of too many expressions.
+    pub too_many: bool,
+    pub includes: Vec<IncludePath>,
+    pub errors: Vec<Box<Diagnostic>>,
+    pub lints: Vec<Box<Diagnostic>>,
+}
+
+/// Builds the tree of the documents of `source`.
+pub(in crate::dialect::cel::yaml) fn build(
+    source: &Arc<Source>,
+    documents: &[yaml::Node],
+    options: &BuildOptions,
+) -> Built {
+    let mut build = Build {
+        options,
+        file: File::new(source),
+        names: VisibleNames::default(),
+        parsed: ParsedExpressions::new(),
+        parsed_nodes: 0,
+        too_many: false,
+        includes: Vec::new(),
+        errors: Vec::new(),
+        lints: Vec::new(),
+    };
+    for document in documents.iter().filter(|document| !is_empty(document)) {
+        let root = build.node(document, None, Step::Document);
+        build.file.documents.push(root);
+        build.run(Task::Value(root, document, false));
+    }
+    build.conflicts();
+    Built { file: build.file, includes: build.includes, errors: build.errors, lints: build.lints }
+}
+
+/// Returns `true` for a document without any content, even null.
+fn is_empty(document: &yaml::Node) -> bool {
+    matches!(document.kind, Kind::Null) && document.span.range().is_empty() && document.tag.is_none()
+}
+
+impl<'b> Build<'b> {
+    fn run<'y>(&mut self, task: Task<'y>) {
+        let mut open = vec![task];
+        while let Some(task) = open.pop() {
+            match task {
+                Task::Value(id, node, in_list) => self.value(id, node, in_list, &mut open),
+                Task::Let(owner, map, entry) => self.let_one(owner, map, entry, &mut open),
+                Task::Bind(variable) => self.bind(variable),
+                Task::Rest(parts) => self.rest(*parts, &mut open),
+                Task::Leave(mark) => self.names.leave(mark),
+            }
+        }
+    }
+
+    fn bind(&mut self, id: VariableId) {
+        let Some(variable) = self.file.variable(id) else { return };
+        let (name, announced) = (variable.name.clone(), variable.kind == VariableKind::Let);
+        if announced {
+            self.names.reach(&name);
+        }
+        self.names.define(&mut self.file, &name, Binding { variable: Some(id), declared: None });
+    }
+
+    /// Adds a node without contents.
+    pub fn node(&mut self, from: &yaml::Node, parent: Option<NodeId>, step: Step) -> NodeId {
+        let mut nothing = from.clone();
+        (nothing.kind, nothing.text) = (Kind::Null, Arc::default());
+        self.file.add_node(Node {
+            kind: NodeKind::Scalar(nothing),
+            span: from.span,
+            tag: from.tag.clone(),
+            parent,
+            step,
+        })
+    }
+
+    pub fn set(&mut self, id: NodeId, kind: NodeKind) {
+        if let Some(node) = self.file.nodes.get_mut(id.index()) {
+            node.kind = kind;
+        }
+    }
+
+    pub fn report(&mut self, mut diagnostic: Box<Diagnostic>, path: &str) {
+        if !path.is_empty() {
+            diagnostic = diagnostic.with_field("path", path);
+            if let Some(label) = diagnostic.labels.first_mut().filter(|label| label.text.is_empty()) {
+                label.text = format!("in `{path}`");
+            }
+        }
+        match diagnostic.severity {
+            Severity::Error => self.errors.push(diagnostic),
+            Severity::Warning => self.lints.push(diagnostic),
+        }
+    }
+
+    /// Reports an error at `span` in the node `owner`.
+    pub fn error(&mut self, code: Code, span: Span, owner: NodeId, message: impl Into<String>) {
+        self.error_help(code, span, owner, message, None);
+    }
+
+    /// Reports an error with a help line.
+    pub fn error_help(
+        &mut self,
+        code: Code,
+        span: Span,
+        owner: NodeId,
+        message: impl Into<String>,
+        help: Option<&str>,
+    ) {
+        let mut error = Diagnostic::new(code, message).at(&self.file.source, span, "");
+        if let Some(help) = help {
+            error = error.with_help(help);
+        }
+        let path = self.file.path(owner);
+        self.report(error, &path);
+    }
+
+    pub fn lint(&mut self, code: Code, span: Span, owner: NodeId, message: impl Into<String>, help: &str) {
+        let lint = Diagnostic::warning(code, message).at(&self.file.source, span, "").with_help(help);
+        let path = self.file.path(owner);
+        self.report(lint, &path);
+    }
+
+    fn value<'y>(&mut self, id: NodeId, node: &'y yaml::Node, in_list: bool, open: &mut Vec<Task<'y>>) {
+        match &node.kind {
+            Kind::List(items) => {
+                let step = |at| Step::Element(Span::of(at..at).start);
+                let ids: Vec<_> =
+                    items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
+                open.extend(ids.iter().zip(items.iter()).rev().map(|(id, item)| Task::Value(*id, item, true)));
+                let run = self.file.add_ids(ids);
+                self.set(id, NodeKind::List(run));
+            }
+            Kind::Map(entries) => {
+                let map = self.add_map();
+                self.set(id, NodeKind::Map(map));
+                self.map(id, map, entries, in_list, open);
+            }
+            _ => self.scalar(id, node),
+        }
+    }
+
+    fn add_map(&mut self) -> MapId {
+        self.file.maps.push(Map::default());
+        MapId::of(self.file.maps.len() - 1)
+    }
+
+    /// Returns the positions of the bytes of a scalar.
+    pub fn places(&self, node: &yaml::Node) -> Places {
+        node.places(&self.file.source).unwrap_or_else(|| Places::whole(node.span))
+    }
+
+    /// Builds a scalar: a literal, an expression, or text with expressions.
+    pub fn scalar(&mut self, id: NodeId, node: &yaml::Node) {
+        let kind = match node.as_str() {
+            Some(text) if text.contains("${") => self.text(id, node, text, Span::of(0..text.len())),
+            _ => Some(NodeKind::Scalar(node.clone())),
+        };
+        if let Some(kind) = kind {
+            self.set(id, kind);
+        }
+    }
+
+    /// Builds the part `within` of a scalar that contains `${`. Returns `None` after an error.
+    pub fn text(&mut self, id: NodeId, node: &yaml::Node, text: &str, within: Span) -> Option<NodeKind> {
+        let places = self.places(node).part(within);
+        let text = text.get(within.range())?;
+        let found = match scan(text) {
+            Ok(found) => found,
+            Err(error) => {
+                let (code, help) = (error.kind.code(), error.kind.help());
+                self.error_help(code, places.span(error.span), id, error.kind.to_string(), Some(help));
+                return None;
+            }
+        };
+        if let [Found::Expression { inner, whole }] = found.as_slice()
+            && whole.range().len() == text.len()
+        {
+            let slice = text.get(inner.range())?;
+            return self.expression(id, slice, &places.part(*inner)).map(NodeKind::Expression);
+        }
+        self.lint_line_end(id, text, &found, &places);
+        let mut parts = Vec::with_capacity(found.len());
+        for part in &found {
+            match part {
+                Found::Text(span) => parts.push(Part::Text(text.get(span.range())?.into())),
+                Found::Expression { inner, .. } => {
+                    let slice = text.get(inner.range())?;
+                    parts.extend(self.expression(id, slice, &places.part(*inner)).map(Part::Expression));
+                }
+            }
+        }
+        if parts.iter().any(|part| matches!(part, Part::Expression(_))) {
+            return Some(NodeKind::Text(self.file.add_parts(parts)));
+        }
+        let text: String =
+            parts.iter().filter_map(|part| if let Part::Text(text) = part { Some(&**text) } else { None }).collect();
+        let mut scalar = node.clone();
+        scalar.text = text.into();
+        Some(NodeKind::Scalar(scalar))
+    }
+
+    /// Warns about `${x}` followed by only a line end, as in a block scalar without `-`.
+    fn lint_line_end(&mut self, id: NodeId, text: &str, found: &[Found], places: &Places) {
+        let [Found::Expression { whole, .. }, Found::Text(behind)] = found else { return };
+        if text.get(behind.range()).is_some_and(|behind| behind.contains('\n') && behind.trim().is_empty()) {
+            let message = "the line end behind the expression makes text of its value";
+            let help = "begin the block with `|-` if the value itself is meant";
+            self.lint(Code::LineEndBehind, places.span(*whole), id, message, help);
+        }
+    }
+}

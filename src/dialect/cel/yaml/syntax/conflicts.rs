@@ -1,0 +1,113 @@
+//! Conflicts between the keys and directives of a map, whatever the inputs are.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::build::Build;
+use super::tree::{Map, NodeId, NodeKind, Step};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::text::Span;
+use crate::value::yaml::Kind;
+
+/// The constant keys of a map, with their spans.
+type Keys = HashMap<Arc<str>, Span>;
+
+/// A conflict.
+enum Conflict {
+    /// A duplicate key: its name, both spans, and the second node.
+    Duplicate(Arc<str>, Span, Span, NodeId),
+    /// A directive that does not make a map: its name and node.
+    NotAMap(&'static str, NodeId),
+}
+
+impl Build<'_> {
+    /// Reports duplicate keys, and values other than maps in places where maps are merged.
+    pub fn conflicts(&mut self) {
+        let mut found = Vec::new();
+        for map in &self.file.maps {
+            let keys = self.own_keys(map, &mut found);
+            self.branches_of(map, &keys, &mut found);
+            if let Some(each) = map.each.as_ref().filter(|each| !each.in_list) {
+                self.must_be_map("$do", each.body, &mut found);
+            }
+        }
+        found.into_iter().for_each(|conflict| self.conflict(conflict));
+    }
+
+    fn conflict(&mut self, conflict: Conflict) {
+        match conflict {
+            Conflict::Duplicate(name, here, there, node) => {
+                let error = Diagnostic::new(Code::DuplicateKey, format!("duplicate key: `{name}` is given twice"))
+                    .at(&self.file.source, here, "")
+                    .at(&self.file.source, there, "also here")
+                    .with_help("keep one of them; what is chosen by `$if` goes into `$then` and `$else` only");
+                let path = self.file.path(node);
+                self.report(error, &path);
+            }
+            Conflict::NotAMap(name, node) => {
+                let Some(span) = self.file.node(node).map(|node| node.span) else { return };
+                let message = format!("`{name}` has to be a map here, because its keys are merged");
+                self.error(Code::BadDirective, span, node, message);
+            }
+        }
+    }
+
+    /// Returns the name of a constant key.
+    fn key_name(&self, key: NodeId) -> Option<(Arc<str>, Span)> {
+        let node = self.file.node(key)?;
+        match (&node.kind, &node.step) {
+            (NodeKind::Scalar(scalar), _) if matches!(scalar.kind, Kind::Str) => Some((scalar.text.clone(), node.span)),
+            (NodeKind::Scalar(_), Step::Key(name)) => Some((name.clone(), node.span)),
+            _ => None,
+        }
+    }
+
+    fn keys_of<'m>(&'m self, map: &'m Map) -> impl Iterator<Item = (Arc<str>, Span, NodeId)> + 'm {
+        let named = |key: NodeId| self.key_name(key).map(|(name, span)| (name, span, key));
+        map.entries().filter_map(move |entry| named(entry.key))
+    }
+
+    fn own_keys(&self, map: &Map, found: &mut Vec<Conflict>) -> Keys {
+        let mut keys = Keys::new();
+        for (name, span, node) in self.keys_of(map) {
+            if let Some(there) = keys.insert(name.clone(), span) {
+                found.push(Conflict::Duplicate(name, span, there, node));
+            }
+        }
+        keys
+    }
+
+    /// Finds conflicts of `$then` and `$else` with the keys that they are merged with.
+    fn branches_of(&self, map: &Map, keys: &Keys, found: &mut Vec<Conflict>) {
+        let merged = !keys.is_empty() || map.entries().next().is_some() || map.each.is_some() || map.include.is_some();
+        if !merged {
+            return;
+        }
+        let branches = |map: &Map| {
+            let condition = map.condition.as_ref();
+            condition.map_or([None, None], |of| [of.then.map(|id| ("$then", id)), of.otherwise.map(|id| ("$else", id))])
+        };
+        let mut open: Vec<_> = branches(map).into_iter().flatten().collect();
+        while let Some((name, id)) = open.pop() {
+            let Some(inner) = self.file.map_of(id) else {
+                self.must_be_map(name, id, found);
+                continue;
+            };
+            for (name, span, node) in self.keys_of(inner) {
+                if let Some(there) = keys.get(&name) {
+                    found.push(Conflict::Duplicate(name, span, *there, node));
+                }
+            }
+            // A map with only a condition is its branch.
+            open.extend(branches(inner).into_iter().flatten());
+        }
+    }
+
+    fn must_be_map(&self, name: &'static str, id: NodeId, found: &mut Vec<Conflict>) {
+        if let Some(NodeKind::Scalar(_) | NodeKind::Text(_) | NodeKind::List(_)) =
+            self.file.node(id).map(|node| &node.kind)
+        {
+            found.push(Conflict::NotAMap(name, id));
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The directives of a map: their names, dependencies and values.
+
+use std::sync::Arc;
+
+use super::build::{Build, IncludePath};
+use super::tasks::{MapParts, Task, is_directive};
+use super::tree::{
+    Assert, Condition, For, If, Include, Item, Let, LetValue, MapId, NodeId, NodeKind, Step, Target, Variable,
+    VariableId, VariableKind, With,
+};
+use crate::diagnostics::{Code, nearest};
+use crate::dialect::cel::syntax::{is_identifier, is_reserved};
+use crate::text::Span;
+use crate::value::yaml::{self, Entry, Kind};
+
+/// The names of directives.
+pub(super) const NAMES: &[&str] =
+    &["$schema", "$let", "$assert", "$msg", "$if", "$then", "$else", "$for", "$do", "$include", "$with"];
+
+/// Directives that require another one.
+const REQUIRED: &[(&str, &str)] =
+    &[("$msg", "$assert"), ("$then", "$if"), ("$else", "$if"), ("$do", "$for"), ("$with", "$include")];
+
+/// Describes a node, with an article.
+pub(super) fn kind(node: &yaml::Node) -> &'static str {
+    match node.kind {
+        Kind::Null => "null",
+        Kind::Bool(_) => "a boolean",
+        Kind::Int(_) | Kind::Uint(_) => "an integer",
+        Kind::Float(_) => "a number",
+        Kind::Str => "a string",
+        Kind::List(_) => "a list",
+        Kind::Map(_) => "a map",
+    }
+}
+
+/// Checks the name of a variable. The error is the end of a message.
+pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
+    if !is_identifier(name) {
+        return Err("is not a name: letters, digits and `_`, not a digit first");
+    }
+    if is_reserved(name) { Err("is a reserved word, which no expression can refer to") } else { Ok(()) }
+}
+
+impl Build<'_> {
+    /// Begins a map: finds its directives, builds `$schema`, and schedules the rest.
+    pub fn map<'y>(&mut self, id: NodeId, map: MapId, entries: &'y [Entry], in_list: bool, open: &mut Vec<Task<'y>>) {
+        let mut directives = Vec::new();
+        for entry in entries.iter().filter(|entry| is_directive(entry)) {
+            if NAMES.contains(&&*entry.key.text) {
+                directives.push(entry);
+            } else {
+                self.unknown(id, entry);
+            }
+        }
+        let parts = MapParts { id, map, in_list, entries, directives };
+        self.orphans(&parts);
+        open.push(Task::Leave(self.names.mark()));
+        if let Some(schema) = parts.get("$schema") {
+            self.schema(id, map, &schema.value);
+        }
+        let lets = parts.get("$let");
+        open.push(Task::Rest(Box::new(parts)));
+        if let Some(lets) = lets {
+            self.lets(id, map, &lets.value, open);
+        }
+    }
+
+    fn unknown(&mut self, id: NodeId, entry: &Entry) {
+        let name = &*entry.key.text;
+        let bare = |name: &'static str| name.strip_prefix('$');
+        let near = nearest(name.trim_start_matches('$'), NAMES.iter().copied().filter_map(bare));
+        let help = match near {
+            Some(near) => format!("did you mean `${near}`? A key of data is written `${name}`"),
+            None => format!("write `${name}` for a key of data that begins with `$`"),
+        };
+        let message = format!("there is no directive `{name}`");
+        self.error_help(Code::UnknownDirective, entry.key.span, id, message, Some(&help));
+    }
+
+    /// Reports directives without the ones that they require.
+    fn orphans(&mut self, parts: &MapParts<'_>) {
+        for (name, owner) in REQUIRED {
+            if let Some(entry) = parts.get(name).filter(|_| parts.get(owner).is_none()) {
+                let message = format!("`{name}` belongs to `{owner}`, which this map does not have");
+                self.error(Code::BadDirective, entry.key.span, parts.id, message);
+            }
+        }
+        let with_if = parts.get("$if").and(parts.get("$else"));
+        if let Some(entry) = with_if.filter(|_| parts.get("$then").is_none()) {
+            self.error(Code::BadDirective, entry.key.span, parts.id, "`$else` has no `$then`");
+        }
+        if let Some(entry) = parts.get("$for").filter(|_| parts.get("$do").is_none()) {
+            self.error(Code::BadDirective, entry.key.span, parts.id, "`$for` has no `$do`");
+        }
+        if parts.in_list && parts.get("$for").is_some() {
+            self.beside_loop(parts);
+        }
+    }
+
+    /// Reports keys next to a loop that makes items of a list.
+    fn beside_loop(&mut self, parts: &MapParts<'_>) {
+        let makes = |entry: &&Entry| matches!(&*entry.key.text, "$then" | "$include");
+        let keys: Vec<_> = parts.keys().chain(parts.directives.iter().copied().filter(makes)).collect();
+        for entry in keys {
+            let message = format!("`{}` stands beside a `$for` that makes items of a list", entry.name);
+            let help = "put it into `$do`, or make it an item of its own";
+            self.error_help(Code::BadDirective, entry.key.span, parts.id, message, Some(help));
+        }
+    }
+
+    /// Returns the entries of a directive. Reports one that is not a map.
+    pub fn map_of<'y>(&mut self, id: NodeId, name: &str, node: &'y yaml::Node, of: &str) -> &'y [Entry] {
+        node.as_map().unwrap_or_else(|| {
+            let message = format!("`{name}` is a map of {of}, not {}", kind(node));
+            self.error(Code::BadDirective, node.span, id, message);
+            &[]
+        })
+    }
+
+    /// Returns the name of a variable that a directive defines. Reports an invalid one.
+    pub fn variable_name(&mut self, id: NodeId, entry: &Entry) -> Option<Arc<str>> {
+        match check_name(&entry.name) {
+            Ok(()) => Some(entry.name.clone()),
+            Err(why) => {
+                let message = format!("`{}` {why}", entry.name);
+                self.error(Code::BadDirective, entry.key.span, id, message);
+                None
+            }
+        }
+    }
+
+    pub fn variable(&mut self, name: Arc<str>, span: Span, kind: VariableKind, owner: NodeId) -> VariableId {
+        self.file.variables.push(Variable { name, span, kind, owner });
+        VariableId::of(self.file.variables.len() - 1)
+    }
+
+    /// Schedules the variables of `$let`, in order.
+    fn lets<'y>(&mut self, id: NodeId, map: MapId, node: &'y yaml::Node, open: &mut Vec<Task<'y>>) {
+        let entries = self.map_of(id, "$let", node, "names and their values");
+        let named: Vec<_> = entries.iter().filter(|entry| self.variable_name(id, entry).is_some()).collect();
+        // The first definition is announced last.
+        for entry in named.iter().rev() {
+            self.names.announce(&entry.name, entry.key.span);
+        }
+        open.extend(named.into_iter().rev().map(|entry| Task::Let(id, map, entry)));
+    }
+
+    /// Builds a variable of `$let`.
+    pub fn let_one<'y>(&mut self, owner: NodeId, map: MapId, entry: &'y Entry, open: &mut Vec<Task<'y>>) {
+        let variable = self.variable(entry.name.clone(), entry.key.span, VariableKind::Let, owner);
+        let step = Step::Within("$let", entry.name.clone());
+        let node = self.node(&entry.value, Some(owner), step);
+        open.push(Task::Bind(variable));
+        let value = match entry.value.as_str() {
+            Some(text) => self.let_text(node, &entry.value, text),
+            None => {
+                open.push(Task::Value(node, &entry.value, false));
+                Some(LetValue::Template(node))
+            }
+        };
+        if let Some((map, value)) = self.file.map_mut(map).zip(value) {
+            map.lets.push(Let { variable, value });
+        }
+    }
+
+    /// Builds the other directives after `$let`, in order, then the keys.
+    pub fn rest<'y>(&mut self, parts: MapParts<'y>, open: &mut Vec<Task<'y>>) {
+        let mut tasks = Vec::new();
+        let asserts = self.asserts(&parts);
+        let condition = self.branches(&parts, &mut tasks);
+        let include = self.include(&parts, &mut tasks);
+        let items = self.items(&parts, &mut tasks);
+        let each = self.each(&parts, &mut tasks);
+        if let (Some(condition), Some(each)) = (&condition, &each) {
+            self.check_guard(parts.id, condition, each);
+        }
+        if let Some(map) = self.file.map_mut(parts.map) {
+            (map.asserts, map.condition, map.each) = (asserts, condition, each);
+            (map.include, map.items) = (include, items);
+        }
+        open.extend(tasks.into_iter().rev());
+    }
+
+    /// Builds the keys, and the positions of directives that make keys.
+    fn items<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Vec<Item> {
+        let mut items = Vec::new();
+        for entry in parts.entries {
+            if !is_directive(entry) {
+                items.push(self.entry(parts.id, entry, tasks));
+                continue;
+            }
+            match &*entry.key.text {
+                "$if" if parts.get("$then").is_some() => items.push(Item::Branch),
+                "$for" => items.push(Item::Loop),
+                "$include" => items.push(Item::Include),
+                _ => {}
+            }
+        }
+        items
+    }
+
+    fn entry<'y>(&mut self, owner: NodeId, entry: &'y Entry, tasks: &mut Vec<Task<'y>>) -> Item {
+        let text = &*entry.key.text;
+        let key = self.node(&entry.key, Some(owner), Step::Key(entry.name.clone()));
+        let kind = if text.starts_with("$$") && !text.starts_with("$${") {
+            self.text(key, &entry.key, text, Span::of(1..text.len()))
+        } else if text.contains("${") && matches!(entry.key.kind, Kind::Str) {
+            self.text(key, &entry.key, text, Span::of(0..text.len()))
+        } else {
+            Some(NodeKind::Scalar(entry.key.clone()))
+        };
+        if let Some(kind) = kind {
+            self.set(key, kind);
+        }
+        let value = self.node(&entry.value, Some(owner), Step::Key(entry.name.clone()));
+        tasks.push(Task::Value(value, &entry.value, false));
+        Item::Entry(super::tree::Entry { key, value })
+    }
+
+    fn asserts(&mut self, parts: &MapParts<'_>) -> Vec<Assert> {
+        let Some(entry) = parts.get("$assert") else { return Vec::new() };
+        let message = parts.get("$msg").and_then(|message| self.message(parts.id, &message.value));
+        match entry.value.as_list() {
+            Some([]) => {
+                self.error(Code::BadDirective, entry.value.span, parts.id, "`$assert` has no condition");
+                Vec::new()
+            }
+            Some(items) => items.iter().filter_map(|item| self.one_assert(parts.id, item, message)).collect(),
+            None => self.one_assert(parts.id, &entry.value, message).into_iter().collect(),
+        }
+    }
+
+    /// Builds a condition, or a map of `$assert` and `$msg` in a list.
+    fn one_assert(&mut self, id: NodeId, node: &yaml::Node, message: Option<NodeId>) -> Option<Assert> {
+        let Some(entries) = node.as_map() else {
+            let condition = self.condition(id, "$assert", node)?;
+            return Some(Assert { condition, span: node.span, message });
+        };
+        let stray = entries.iter().find(|entry| !matches!(&*entry.name, "$assert" | "$msg"));
+        if let Some(stray) = stray {
+            let message = format!("`{}` is not part of an assertion: `$assert` and `$msg` are", stray.name);
+            self.error(Code::BadDirective, stray.key.span, id, message);
+        }
+        let own = node.get("$msg").and_then(|message| self.message(id, message)).or(message);
+        let Some(condition) = node.get("$assert") else {
+            self.error(Code::BadDirective, node.span, id, "an assertion in a map has a `$assert`");
+            return None;
+        };
+        let span = condition.span;
+        let condition = self.condition(id, "$assert", condition)?;
+        Some(Assert { condition, span, message: own })
+    }
+
+    fn message(&mut self, owner: NodeId, node: &yaml::Node) -> Option<NodeId> {
+        if matches!(node.kind, Kind::List(_) | Kind::Map(_)) {
+            let message = format!("`$msg` is text, not {}", kind(node));
+            self.error(Code::BadDirective, node.span, owner, message);
+            return None;
+        }
+        let id = self.node(node, Some(owner), Step::Directive("$msg"));
+        self.scalar(id, node);
+        Some(id)
+    }
+
+    fn branches<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Option<If> {
+        let entry = parts.get("$if")?;
+        let mut branch = |build: &mut Self, name: &'static str| {
+            let value = &parts.get(name)?.value;
+            let id = build.node(value, Some(parts.id), Step::Directive(name));
+            tasks.push(Task::Value(id, value, false));
+            Some(id)
+        };
+        let (then, otherwise) = (branch(self, "$then"), branch(self, "$else"));
+        let condition = self.condition(parts.id, "$if", &entry.value)?;
+        Some(If { condition, span: entry.key.span, then, otherwise })
+    }
+
+    /// Builds a condition: `true`, `false` or an expression.
+    fn condition(&mut self, owner: NodeId, name: &str, node: &yaml::Node) -> Option<Condition> {
+        match node.kind {
+            Kind::Bool(known) => Some(Condition::Known(known)),
+            Kind::Str => self.bare(owner, name, node).map(Condition::Expression),
+            _ => {
+                let message = format!("`{name}` is an expression that is true or false, not {}", kind(node));
+                self.error(Code::BadDirective, node.span, owner, message);
+                None
+            }
+        }
+    }
+
+    /// Reports variables of a loop in the condition next to it, which is evaluated first.
+    fn check_guard(&mut self, owner: NodeId, guard: &If, each: &For) {
+        let Condition::Expression(id) = guard.condition else { return };
+        let named = |id: Option<VariableId>| Some(self.file.variable(id?)?.name.clone());
+        let names = [named(each.key), named(Some(each.value))];
+        let unknown = |free: &&super::tree::Free| free.variable.is_none() && free.declared.is_none();
+        let expression = self.file.expression(id);
+        let free = expression.into_iter().flat_map(|of| &of.free).filter(unknown);
+        let wrong: Vec<_> =
+            free.filter(|free| names.iter().flatten().any(|name| *name == free.name)).cloned().collect();
+        for free in wrong {
+            let message =
+                format!("`$if` is asked once before `$for` begins, and does not see its variable `{}`", free.name);
+            let help = "to choose among the turns, put `$if` and `$then` into `$do`, or filter the list";
+            self.error_help(Code::UndefinedVariable, free.span, owner, message, Some(help));
+        }
+    }
+
+    fn each<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Option<For> {
+        let entry = parts.get("$for")?;
+        let header = self.header(parts.id, &entry.value);
+        let body = &parts.get("$do")?.value;
+        let id = self.node(body, Some(parts.id), Step::Directive("$do"));
+        let mark = self.names.mark();
+        let (over, names) = header.unzip();
+        let [key, value] = names
+            .unwrap_or_default()
+            .map(|name| name.map(|(name, span, kind)| self.variable(name, span, kind, parts.id)));
+        // Even if the header is invalid, errors in the body are reported.
+        tasks.extend([key, value].into_iter().flatten().map(Task::Bind));
+        tasks.extend([Task::Value(id, body, parts.in_list), Task::Leave(mark)]);
+        let (over, value) = (over??, value?);
+        Some(For { span: entry.key.span, key, value, over, body: id, in_list: parts.in_list })
+    }
+
+    fn include<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Option<Include> {
+        let entry = parts.get("$include")?;
+        let with = parts.get("$with").map_or(Vec::new(), |with| self.with(parts.id, &with.value, tasks));
+        let node = &entry.value;
+        if node.as_str().is_none_or(str::is_empty) {
+            let message = format!(
+                "`$include` is the path of a file, not {}",
+                match node.kind {
+                    Kind::Str => "empty".to_owned(),
+                    _ => kind(node).to_owned(),
+                }
+            );
+            self.error(Code::BadDirective, node.span, parts.id, message);
+            return None;
+        }
+        let path = self.node(node, Some(parts.id), Step::Directive("$include"));
+        self.scalar(path, node);
+        if let NodeKind::Scalar(scalar) = &self.file.node(path)?.kind {
+            let constant = scalar.text.clone();
+            let (map, owner, span) = (parts.map, path, node.span);
+            self.includes.push(IncludePath { map, owner, span, path: constant, constant: true });
+        }
+        let name = self.file.source.name();
+        let folder = name.rfind('/').and_then(|at| name.get(..=at)).unwrap_or("");
+        Some(Include { span: node.span, path, target: Target::Dynamic(folder.into(), Vec::new()), with })
+    }
+
+    fn with<'y>(&mut self, owner: NodeId, node: &'y yaml::Node, tasks: &mut Vec<Task<'y>>) -> Vec<With> {
+        let entries = self.map_of(owner, "$with", node, "names and their values");
+        let mut with = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let Some(name) = self.variable_name(owner, entry) else { continue };
+            let value = self.node(&entry.value, Some(owner), Step::Within("$with", name.clone()));
+            tasks.push(Task::Value(value, &entry.value, false));
+            with.push(With { name, span: entry.key.span, value });
+        }
+        with
+    }
+}

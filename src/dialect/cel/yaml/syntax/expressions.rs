@@ -1,0 +1,95 @@
+//! Expressions: each text is parsed once, and its names are resolved at each position.
+
+use std::sync::Arc;
+
+use super::build::Build;
+use super::parsed::ParsedExpression;
+use super::tree::{Expression, ExpressionId, Free, NodeId};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::dialect::cel::syntax::{self, Options};
+use crate::text::{Source, Span};
+use crate::value::yaml::Places;
+
+/// The maximum number of expressions of a file.
+const EXPRESSIONS: usize = 100_000;
+
+/// The maximum number of nodes of all expressions, each text counted once.
+const NODES: usize = 4 << 20;
+
+impl Build<'_> {
+    /// Parses an expression, unless its text was parsed before.
+    pub fn parse(&mut self, text: &str) -> Result<Arc<ParsedExpression>, Diagnostics> {
+        if let Some(parsed) = self.parsed.get(text) {
+            return parsed.clone();
+        }
+        let source = Source::new(self.file.source.name(), text);
+        let parsed = syntax::parse(&source, &Options::default()).map(|tree| Arc::new(ParsedExpression::new(tree)));
+        self.parsed_nodes += parsed.as_ref().map_or(0, |parsed| parsed.tree.len());
+        self.parsed.insert(text.to_owned(), parsed.clone());
+        parsed
+    }
+
+    /// Adds the expression `text`. Returns `None` after an error.
+    pub fn expression(&mut self, owner: NodeId, text: &str, places: &Places) -> Option<ExpressionId> {
+        if self.is_full(owner, places.span(Span::of(0..text.len()))) {
+            return None;
+        }
+        match self.parse(text) {
+            Ok(parsed) => self.add_expression(owner, &parsed, text, places),
+            Err(errors) => {
+                for error in errors.into_vec() {
+                    self.syntax_error(owner, *error, places);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns `true` after too many expressions, and reports that once.
+    fn is_full(&mut self, owner: NodeId, span: Span) -> bool {
+        let full = self.file.expressions.len() >= EXPRESSIONS || self.parsed_nodes > NODES;
+        if full && !self.too_many {
+            self.too_many = true;
+            let message =
+                format!("the expressions of the file are too many: the limit is {EXPRESSIONS}, or {NODES} nodes");
+            self.error(Code::LimitCode, span, owner, message);
+        }
+        full
+    }
+
+    /// Reports a syntax error at its position in the file.
+    fn syntax_error(&mut self, owner: NodeId, mut error: Diagnostic, places: &Places) {
+        let path = self.file.path(owner);
+        for label in &mut error.labels {
+            label.source = self.file.source.clone();
+            label.span = places.span(label.span);
+        }
+        self.report(Box::new(error), &path);
+    }
+
+    /// Adds a parsed expression.
+    pub fn add_expression(
+        &mut self,
+        owner: NodeId,
+        parsed: &ParsedExpression,
+        text: &str,
+        places: &Places,
+    ) -> Option<ExpressionId> {
+        let span = places.span(Span::of(0..text.len()));
+        if self.is_full(owner, span) {
+            return None;
+        }
+        let free = parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
+        let (tree, places, scope) = (parsed.tree.clone(), places.clone(), self.names.scope);
+        self.file.expressions.push(Expression { tree, places, span, owner, scope, free });
+        Some(ExpressionId::of(self.file.expressions.len() - 1))
+    }
+
+    /// Resolves a free name.
+    fn free(&self, name: &Arc<str>, span: Span) -> Free {
+        let binding = self.names.get(name);
+        let later = if binding.is_none() { self.names.later(name) } else { None };
+        let binding = binding.unwrap_or_default();
+        Free { name: name.clone(), span, variable: binding.variable, declared: binding.declared, later }
+    }
+}

@@ -1,0 +1,88 @@
+//! `$schema`: the schemas of names, and the positions of their errors.
+
+use std::sync::Arc;
+
+use super::build::Build;
+use super::tree::{Binding, Declared, DeclaredId, MapId, NodeId, VariableKind};
+use crate::diagnostics::{Code, Diagnostic};
+use crate::schema::{Draft, Schema, SchemaError};
+use crate::text::Span;
+use crate::value::yaml::{self, Entry};
+
+impl Build<'_> {
+    /// Builds `$schema`, and brings its names into scope.
+    pub fn schema(&mut self, id: NodeId, map: MapId, node: &yaml::Node) {
+        if node.as_str().is_some() {
+            let message = "`$schema` is a map from names to schemas, not a string";
+            let help = "write `$$schema` for a key of data";
+            return self.error_help(Code::BadDirective, node.span, id, message, Some(help));
+        }
+        let mut declared = Vec::new();
+        for entry in self.map_of(id, "$schema", node, "names and their schemas") {
+            if self.variable_name(id, entry).is_none() {
+                continue;
+            }
+            match Schema::read(&entry.value.to_data(), Draft::Template) {
+                Ok(schema) => declared.push(self.declare(id, entry, schema)),
+                Err(faults) => faults.into_iter().for_each(|fault| self.schema_fault(id, entry, fault)),
+            }
+        }
+        for id in &declared {
+            self.bind_declared(*id);
+        }
+        if let Some(map) = self.file.map_mut(map) {
+            map.schema = declared;
+        }
+    }
+
+    /// Declares a name with its meaning outside the map.
+    fn declare(&mut self, owner: NodeId, entry: &Entry, schema: Schema) -> DeclaredId {
+        let (name, span) = (entry.name.clone(), entry.key.span);
+        let of = self.names.get(&name).and_then(|binding| binding.variable);
+        let default = match (of, schema.default_value()) {
+            (None, Some(_)) => Some(self.variable(name.clone(), span, VariableKind::Default, owner)),
+            _ => None,
+        };
+        self.file.declared.push(Declared { name, span, schema: Arc::new(schema), of, default });
+        DeclaredId::of(self.file.declared.len() - 1)
+    }
+
+    fn bind_declared(&mut self, id: DeclaredId) {
+        let Some(declared) = self.file.declared(id) else { return };
+        let binding = Binding { variable: declared.of.or(declared.default), declared: Some(id) };
+        let name = declared.name.clone();
+        self.names.define(&mut self.file, &name, binding);
+    }
+
+    fn schema_fault(&mut self, id: NodeId, entry: &Entry, fault: SchemaError) {
+        let span = span_at(entry, &fault.pointer);
+        let message = format!("`$schema` of `{}`: {}", entry.name, fault.message);
+        let mut error = Diagnostic::new(Code::BadDirective, message).at(&self.file.source, span, "");
+        error.help = fault.help;
+        let path = self.file.path(id);
+        self.report(error, &path);
+    }
+}
+
+/// Returns the span of the last key, with its value, that a JSON pointer reaches in the value of `entry`.
+fn span_at(entry: &Entry, pointer: &str) -> Span {
+    let (mut node, mut span) = (&entry.value, around(entry));
+    for step in pointer.split('/').skip(1) {
+        let name = step.replace("~1", "/").replace("~0", "~");
+        match (node.entry(&name), node.as_list()) {
+            (Some(found), _) => (node, span) = (&found.value, around(found)),
+            (None, Some(items)) => match name.parse().ok().and_then(|at: usize| items.get(at)) {
+                Some(item) => (node, span) = (item, item.span),
+                None => break,
+            },
+            (None, None) => break,
+        }
+    }
+    span
+}
+
+/// Returns the span of a key with its value, if the value follows it.
+fn around(entry: &Entry) -> Span {
+    let (key, value) = (entry.key.span, entry.value.span);
+    if value.start >= key.end { key.to(value) } else { value }
+}

@@ -1,0 +1,68 @@
+//! Scopes: the names that are visible at the current position of a file.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::tree::{Binding, File, Scope, ScopeId};
+use crate::text::Span;
+
+/// The visible names.
+#[derive(Debug, Default)]
+pub(super) struct VisibleNames {
+    /// The meanings of each name, the innermost last.
+    meanings: HashMap<Arc<str>, Vec<Binding>>,
+    /// The names in order of definition, each with the scope before it.
+    order: Vec<(Arc<str>, Option<ScopeId>)>,
+    /// The definitions that follow in surrounding maps, the innermost last.
+    later: HashMap<Arc<str>, Vec<Span>>,
+    /// The current scope.
+    pub scope: Option<ScopeId>,
+}
+
+impl VisibleNames {
+    /// Returns the number of names, to return to.
+    pub fn mark(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Defines a name.
+    pub fn define(&mut self, file: &mut File, name: &Arc<str>, binding: Binding) {
+        self.order.push((name.clone(), self.scope));
+        file.scopes.push(Scope { parent: self.scope, name: name.clone(), binding });
+        self.scope = Some(ScopeId::of(file.scopes.len() - 1));
+        self.meanings.entry(name.clone()).or_default().push(binding);
+    }
+
+    /// Removes all names after a mark.
+    pub fn leave(&mut self, mark: usize) {
+        while self.order.len() > mark {
+            let Some((name, before)) = self.order.pop() else { return };
+            self.scope = before;
+            if let Some(meanings) = self.meanings.get_mut(&name) {
+                meanings.pop();
+            }
+        }
+    }
+
+    /// Returns the current meaning of a name.
+    pub fn get(&self, name: &str) -> Option<Binding> {
+        self.meanings.get(name)?.last().copied()
+    }
+
+    /// Announces a definition that follows, at `span`.
+    pub fn announce(&mut self, name: &Arc<str>, span: Span) {
+        self.later.entry(name.clone()).or_default().push(span);
+    }
+
+    /// Removes the announcement of a definition that is reached.
+    pub fn reach(&mut self, name: &str) {
+        if let Some(spans) = self.later.get_mut(name) {
+            spans.pop();
+        }
+    }
+
+    /// Returns the span of a definition that follows.
+    pub fn later(&self, name: &str) -> Option<Span> {
+        self.later.get(name)?.last().copied()
+    }
+}

@@ -1,0 +1,168 @@
+//! The tree of a template file: nodes in one arena, by index.
+
+use std::sync::Arc;
+
+pub(in crate::dialect::cel::yaml) use super::nodes::Scope;
+pub use super::nodes::{
+    Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, FileId, For, Free,
+    If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, ScopeId, Step, Target, Variable,
+    VariableId, VariableKind, With,
+};
+use crate::text::Source;
+use crate::value::yaml::Kind;
+
+/// A file of a template.
+#[derive(Debug, Clone)]
+pub struct File {
+    /// The source.
+    pub source: Arc<Source>,
+    /// The roots of its documents, without empty ones.
+    pub documents: Vec<NodeId>,
+    pub(in crate::dialect::cel::yaml) nodes: Vec<Node>,
+    pub(in crate::dialect::cel::yaml) maps: Vec<Map>,
+    pub(in crate::dialect::cel::yaml) parts: Vec<Part>,
+    pub(in crate::dialect::cel::yaml) ids: Vec<NodeId>,
+    pub(in crate::dialect::cel::yaml) expressions: Vec<Expression>,
+    pub(in crate::dialect::cel::yaml) variables: Vec<Variable>,
+    pub(in crate::dialect::cel::yaml) declared: Vec<Declared>,
+    pub(in crate::dialect::cel::yaml) scopes: Vec<Scope>,
+}
+
+impl File {
+    pub(super) fn new(source: &Arc<Source>) -> Self {
+        Self {
+            source: source.clone(),
+            documents: Vec::new(),
+            nodes: Vec::new(),
+            maps: Vec::new(),
+            parts: Vec::new(),
+            ids: Vec::new(),
+            expressions: Vec::new(),
+            variables: Vec::new(),
+            declared: Vec::new(),
+            scopes: Vec::new(),
+        }
+    }
+
+    /// Returns a node.
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.index())
+    }
+
+    /// Returns a map with its directives.
+    pub fn map(&self, id: MapId) -> Option<&Map> {
+        self.maps.get(id.index())
+    }
+
+    /// Returns all maps, in no particular order.
+    pub fn maps(&self) -> &[Map] {
+        &self.maps
+    }
+
+    /// Returns an expression.
+    pub fn expression(&self, id: ExpressionId) -> Option<&Expression> {
+        self.expressions.get(id.index())
+    }
+
+    /// Returns all expressions.
+    pub fn expressions(&self) -> &[Expression] {
+        &self.expressions
+    }
+
+    /// Returns a variable.
+    pub fn variable(&self, id: VariableId) -> Option<&Variable> {
+        self.variables.get(id.index())
+    }
+
+    /// Returns all variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Returns a name with a schema.
+    pub fn declared(&self, id: DeclaredId) -> Option<&Declared> {
+        self.declared.get(id.index())
+    }
+
+    /// Returns the literal texts at the start and end of a path computed at render time; `None` for a constant path.
+    pub(in crate::dialect::cel::yaml) fn constant_ends(&self, path: NodeId) -> Option<(&str, &str)> {
+        match &self.node(path)?.kind {
+            NodeKind::Scalar(_) => None,
+            NodeKind::Text(run) => {
+                let parts = self.parts(*run);
+                Some((text_of(parts.first()), text_of(parts.last())))
+            }
+            _ => Some(("", "")),
+        }
+    }
+
+    /// Returns `true` if there is a schema of an input with this name.
+    pub(in crate::dialect::cel::yaml) fn declares(&self, name: &str) -> bool {
+        self.declared.iter().any(|declared| &*declared.name == name && declared.of.is_none())
+    }
+
+    /// Returns the map of a node that is one.
+    pub fn map_of(&self, id: NodeId) -> Option<&Map> {
+        match self.node(id)?.kind {
+            NodeKind::Map(map) => self.map(map),
+            _ => None,
+        }
+    }
+
+    /// Returns the text of a scalar that is a string.
+    pub fn string(&self, id: NodeId) -> Option<&Arc<str>> {
+        match &self.node(id)?.kind {
+            NodeKind::Scalar(scalar) if matches!(scalar.kind, Kind::Str) => Some(&scalar.text),
+            _ => None,
+        }
+    }
+
+    /// Returns the elements of a list.
+    pub fn elements(&self, run: Run) -> &[NodeId] {
+        self.ids.get(run.range()).unwrap_or(&[])
+    }
+
+    /// Returns the parts of a text.
+    pub fn parts(&self, run: Run) -> &[Part] {
+        self.parts.get(run.range()).unwrap_or(&[])
+    }
+
+    /// Returns the names that are visible in a scope and their meanings, the innermost first. Hidden names are included.
+    pub fn visible(&self, scope: Option<ScopeId>) -> impl Iterator<Item = (&str, Binding)> {
+        let at = |id: ScopeId| self.scopes.get(id.index());
+        let scopes = std::iter::successors(scope.and_then(at), move |scope| scope.parent.and_then(at));
+        scopes.map(|scope| (&*scope.name, scope.binding))
+    }
+
+    /// Returns the path of a node in its document, such as `items[0].metadata.name`; empty for the root.
+    pub fn path(&self, id: NodeId) -> String {
+        let up = |node: &&Node| node.parent.and_then(|parent| self.node(parent));
+        let mut steps: Vec<&Step> = std::iter::successors(self.node(id), up).map(|node| &node.step).collect();
+        steps.reverse();
+        let mut path = String::new();
+        steps.into_iter().for_each(|step| step.write(&mut path));
+        path
+    }
+
+    pub(super) fn add_parts(&mut self, parts: Vec<Part>) -> Run {
+        Run::append(&mut self.parts, parts)
+    }
+
+    pub(super) fn add_ids(&mut self, ids: Vec<NodeId>) -> Run {
+        Run::append(&mut self.ids, ids)
+    }
+
+    pub(super) fn add_node(&mut self, node: Node) -> NodeId {
+        self.nodes.push(node);
+        NodeId::of(self.nodes.len() - 1)
+    }
+
+    pub(in crate::dialect::cel::yaml) fn map_mut(&mut self, id: MapId) -> Option<&mut Map> {
+        self.maps.get_mut(id.index())
+    }
+}
+
+/// Returns the text of a part that is one.
+fn text_of(part: Option<&Part>) -> &str {
+    if let Some(Part::Text(text)) = part { text } else { "" }
+}

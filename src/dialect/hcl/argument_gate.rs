@@ -1,0 +1,320 @@
+//! The argument gate: calls of functions with positional arguments.
+//!
+//! [`call`] evaluates a call expression: it spreads the last argument, checks the number of arguments, converts them to
+//! the types of the parameters, and notes errors. [`invoke`] calls a function with arguments of these types, and
+//! handles null, unknown, untyped and marked arguments.
+
+use smallvec::SmallVec;
+
+use super::evaluation::contains_faulty;
+use super::values::convert::{convert, fits};
+use super::values::marks::{contains_marked, marked_by, unmark_deep};
+use super::values::types::{conforms, constraint_name, name, type_of};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::function::{
+    Admits, Body, Builtin, Cx, Fault, Outcome, Params, Positional, PositionalParam, ResultType, Subject, Wrong, fitting,
+};
+use crate::value::{Extended, Refinement, Type, Unknown, Value};
+
+type Arguments<'v> = SmallVec<[Value<'v>; 6]>;
+
+/// Evaluates a call. With `spread`, the elements of the last argument are arguments. Errors are noted, and the result
+/// is then unknown.
+///
+/// # Errors
+/// A limit was reached.
+pub(super) fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spread: bool) -> Result<Value<'v>> {
+    let Params::Positional(params) = &function.params else { return Err(cx.arity()) };
+    let step = if takes_errors(params) { 2 } else { 1 };
+    let site = Site { cx, function, params, step, written: given.len() / step, spread };
+    Ok(fitting(site.answer(given))?.unwrap_or_else(|| site.nothing()))
+}
+
+/// Returns `true` if the function handles errors of its arguments. Then each argument follows a number of notes.
+fn takes_errors(params: &Positional) -> bool {
+    params.params.iter().chain(&params.rest).any(|param| param.admits.include(Admits::ERRORS))
+}
+
+/// Returns the parameter of argument `at`.
+fn param_of(params: &Positional, at: usize) -> Option<&PositionalParam> {
+    params.params.get(at).or(params.rest.as_ref())
+}
+
+/// A call expression.
+struct Site<'c, 'v> {
+    cx: &'c Cx<'v>,
+    function: &'c Builtin,
+    params: &'c Positional,
+    /// The number of values for each argument: two if it follows a number of notes.
+    step: usize,
+    /// The number of written arguments.
+    written: usize,
+    spread: bool,
+}
+
+impl<'v> Site<'_, 'v> {
+    fn answer(&self, given: &[Value<'v>]) -> Outcome<Value<'v>> {
+        let mut arguments = match self.spread_out(given)? {
+            Ok(arguments) => arguments,
+            Err(result) => return Ok(result),
+        };
+        let result = match self.step {
+            _ if !self.check_count(arguments.len() / self.step) => return Ok(self.nothing()),
+            2 => run(self.cx, self.function, &arguments),
+            _ if !self.converted(&mut arguments)? => return Ok(self.nothing()),
+            _ => invoke(self.cx, self.function, &arguments),
+        };
+        match result {
+            Err(Fault::Wrong(wrong)) => Ok(self.failed(&wrong, arguments.len())),
+            result => result,
+        }
+    }
+
+    /// Replaces a spread argument by its elements. If it cannot be spread, returns the result of the call.
+    fn spread_out(&self, given: &[Value<'v>]) -> Outcome<std::result::Result<Arguments<'v>, Value<'v>>> {
+        let (Some(&collection), true) = (given.last(), self.spread) else {
+            return Ok(Ok(Arguments::from_slice(given)));
+        };
+        if contains_faulty(self.cx, collection)? {
+            return Ok(Err(self.nothing()));
+        }
+        let ((plain, marks), is_sequence) = (collection.unmarked(), is_sequence(collection));
+        if plain.is_null() && (matches!(plain, Value::Null) || is_sequence) {
+            return Ok(Err(self.bad_spread("null cannot be spread")));
+        }
+        if !is_sequence && !matches!(plain.as_unknown(), Some(Unknown { ty: Type::Dynamic, .. })) {
+            return Ok(Err(self.bad_spread("only a list, a set or a tuple can be spread")));
+        }
+        let Some(elements) = plain.elements() else { return Ok(Err(self.cx.arena().unknown(Type::Dynamic))) };
+        self.cx.charge((elements.len() * self.step + given.len()) * size_of::<Value>())?;
+        let mut arguments = Arguments::from_slice(given.get(..given.len() - self.step).unwrap_or(&[]));
+        for element in elements {
+            if self.step == 2 {
+                arguments.push(Value::uint(self.cx.notes().count() as u64));
+            }
+            arguments.push(marked_by(self.cx, *element, marks)?);
+        }
+        Ok(Ok(arguments))
+    }
+
+    fn bad_spread(&self, why: &str) -> Value<'v> {
+        let message = format!("the last argument of {} cannot be spread", self.named());
+        self.note(Code::BadArgument, message, why, self.subject(self.written));
+        self.nothing()
+    }
+
+    /// Returns `true` if the number of arguments fits the parameters. Otherwise, an error is noted.
+    fn check_count(&self, given: usize) -> bool {
+        let needed = self.params.params.len();
+        let more = if self.params.rest.is_some() { " at least" } else { "" };
+        if let Some(missing) = self.params.params.get(given) {
+            let message = format!("{} needs more arguments", self.named());
+            let detail = format!("it takes{more} {needed}; `{}` is missing", missing.name);
+            self.note(Code::MissingArgument, message, detail, self.after_arguments(1));
+            return false;
+        }
+        if self.params.rest.is_none() && given > needed {
+            let message = format!("{} has too many arguments", self.named());
+            self.note(Code::BadArgument, message, format!("it takes {needed}, not {given}"), self.subject(needed));
+            return false;
+        }
+        true
+    }
+
+    /// Converts each argument to the type of its parameter. Returns `false` if that or its computation failed.
+    fn converted(&self, arguments: &mut Arguments<'v>) -> Outcome<bool> {
+        let mut fine = true;
+        for (at, argument) in arguments.iter_mut().enumerate() {
+            fine &= !contains_faulty(self.cx, *argument)?;
+            let Some(param) = param_of(self.params, at) else { continue };
+            if fits(*argument, &param.ty) {
+                continue;
+            }
+            match convert(self.cx, *argument, &param.ty) {
+                Ok(value) => *argument = value,
+                Err(Fault::Wrong(wrong)) => {
+                    self.bad_argument(at, param, &wrong, self.start(at));
+                    fine = false;
+                }
+                Err(limit) => return Err(limit),
+            }
+        }
+        Ok(fine)
+    }
+
+    fn bad_argument(&self, at: usize, param: &PositionalParam, wrong: &Wrong, subject: Subject) {
+        let message = format!("argument {} of {} does not fit", at + 1, self.named());
+        self.note(Code::BadArgument, message, format!("`{}`: {}", param.name, reason(wrong)), subject);
+    }
+
+    /// Notes a fault of the function, which got `given` arguments.
+    #[cold]
+    fn failed(&self, wrong: &Wrong, given: usize) -> Value<'v> {
+        match wrong.argument.and_then(|at| Some((at, param_of(self.params, at)?))) {
+            Some((at, param)) if at < given => self.bad_argument(at, param, wrong, self.subject(at)),
+            Some((at, param)) => self.bad_argument(at, param, wrong, Subject::Whole),
+            None => {
+                let message = format!("the call of {} failed", self.named());
+                self.note(Code::FunctionFailed, message, reason(wrong), self.after_arguments(0));
+            }
+        }
+        self.nothing()
+    }
+
+    fn note(&self, code: Code, message: String, detail: impl Into<String>, subject: Subject) {
+        self.cx.note_error(Diagnostic::new(code, message).with_detail(detail), subject);
+    }
+
+    fn named(&self) -> String {
+        format!("`{}`", self.function.name)
+    }
+
+    /// The recovery value of a failed call.
+    fn nothing(&self) -> Value<'v> {
+        self.cx.arena().faulty(Type::Dynamic)
+    }
+
+    /// The subject of argument `at`. Spread elements have that of their collection.
+    fn subject(&self, at: usize) -> Subject {
+        let last = self.written.saturating_sub(1);
+        part(if self.spread { at.min(last) } else { at })
+    }
+
+    /// The subject of the start of argument `at`.
+    fn start(&self, at: usize) -> Subject {
+        let last = self.written.saturating_sub(1);
+        part(self.written + 2 + if self.spread { at.min(last) } else { at })
+    }
+
+    /// A subject behind the arguments: 0 for the name of the function, 1 for the closing parenthesis.
+    fn after_arguments(&self, at: usize) -> Subject {
+        part(self.written + at)
+    }
+}
+
+/// Returns `true` if a value is a list, a set or a tuple, known or not.
+fn is_sequence(value: Value<'_>) -> bool {
+    match (value.unmarked().0, value.unmarked().0.extended()) {
+        (Value::List(_), _) => true,
+        (_, Some(Extended::Typed(ty, _) | Extended::Null(ty) | Extended::Unknown(Unknown { ty, .. }))) => {
+            matches!(ty, Type::List(_) | Type::Set(_) | Type::Tuple(_))
+        }
+        _ => false,
+    }
+}
+
+fn part(at: usize) -> Subject {
+    u32::try_from(at).map_or(Subject::Whole, Subject::Part)
+}
+
+/// Formats a fault of values, with the path in the value.
+pub(super) fn reason(wrong: &Wrong) -> String {
+    let path: String = wrong.path.iter().map(ToString::to_string).collect();
+    if path.is_empty() { wrong.message.clone() } else { format!("{path}: {}", wrong.message) }
+}
+
+/// Calls a function with arguments of the types of its parameters.
+///
+/// Null is an error. An argument without a known type makes the type of the result unknown. An unknown argument makes
+/// the result unknown, of the type that the function declares. Marks are moved from the arguments, at every depth, to
+/// the result. A parameter may admit each of these: then the body sees it.
+///
+/// # Errors
+/// A limit was reached, or a fault of the arguments.
+pub fn invoke<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let Params::Positional(params) = &function.params else { return Err(cx.arity().into()) };
+    check_number(params, given.len())?;
+    let (mut arguments, mut marks) = (Arguments::from_slice(given), Vec::new());
+    let mut unknown = false;
+    for (at, argument) in arguments.iter_mut().enumerate() {
+        let Some(param) = param_of(params, at) else { continue };
+        if !check(cx, param, at, *argument)? {
+            return Ok(cx.arena().unknown(Type::Dynamic));
+        }
+        unknown |= !argument.is_known() && !param.admits.include(Admits::UNKNOWN);
+        if !param.admits.include(Admits::MARKED) {
+            *argument = without_marks(cx, *argument, &mut marks)?;
+        }
+    }
+    let answer = if unknown {
+        let ty = match params.result {
+            ResultType::Is(ty) => ty,
+            ResultType::Of(of) => of(cx, &arguments)?,
+            ResultType::OfBody => type_of(cx, run(cx, function, &arguments)?)?,
+        };
+        for argument in &arguments {
+            without_marks(cx, *argument, &mut marks)?;
+        }
+        cx.arena().unknown(ty)
+    } else {
+        run(cx, function, &arguments)?
+    };
+    marked_by(cx, if params.not_null { not_null(cx, answer)? } else { answer }, &marks)
+}
+
+/// Moves all marks of a value to `marks`.
+fn without_marks<'v>(cx: &Cx<'v>, value: Value<'v>, marks: &mut Vec<&'v str>) -> Outcome<Value<'v>> {
+    if !contains_marked(cx, value)? {
+        return Ok(value);
+    }
+    let (value, found) = unmark_deep(cx, value)?;
+    marks.extend(found);
+    Ok(value)
+}
+
+/// Runs the body.
+fn run<'v>(cx: &Cx<'v>, function: &Builtin, arguments: &[Value<'v>]) -> Outcome<Value<'v>> {
+    match &function.body {
+        Body::Positional(body) => body(cx, arguments),
+        Body::Closure(body) => body(cx, arguments),
+        _ => Err(cx.arity().into()),
+    }
+}
+
+/// Checks the number of arguments.
+fn check_number(params: &Positional, given: usize) -> Outcome<()> {
+    let needed = params.params.len();
+    match &params.rest {
+        None if given != needed => Err(Fault::wrong(format!("{needed} arguments are needed, not {given}"))),
+        Some(_) if given < needed => Err(Fault::wrong(format!("at least {needed} arguments are needed, not {given}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Checks that an argument is not null and of the type of its parameter. Returns `false` if it has no known type and
+/// the parameter does not admit that.
+fn check<'v>(cx: &Cx<'v>, param: &PositionalParam, at: usize, argument: Value<'v>) -> Outcome<bool> {
+    let (value, _) = argument.unmarked();
+    if value.is_null() && !param.admits.include(Admits::NULL) {
+        return Err(Fault::argument(at, "must not be null"));
+    }
+    let untyped = match value.extended() {
+        Some(Extended::Unknown(unknown)) => unknown.ty == Type::Dynamic,
+        _ => matches!(value, Value::Null),
+    };
+    if untyped {
+        return Ok(param.admits.include(Admits::DYNAMIC));
+    }
+    if fits(value, &param.ty) {
+        return Ok(true);
+    }
+    let ty = type_of(cx, value)?;
+    if conforms(&ty, &param.ty) {
+        return Ok(true);
+    }
+    Err(Fault::argument(at, format!("{} is required, not {}", constraint_name(&param.ty), name(&ty))))
+}
+
+/// Refines an unknown result to be not null.
+fn not_null<'v>(cx: &Cx<'v>, answer: Value<'v>) -> Outcome<Value<'v>> {
+    match answer.as_unknown() {
+        Some(unknown) if unknown.ty != Type::Dynamic && !unknown.refinement.not_null => {
+            let refined = cx.arena().refined(unknown.ty, Refinement { not_null: true, ..unknown.refinement });
+            marked_by(cx, refined, answer.unmarked().1)
+        }
+        _ => Ok(answer),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! One formatted string.
+
+use super::numbers::format_number;
+use super::verb::{Piece, Pieces, Verb};
+use crate::dialect::hcl::values::convert::convert;
+use crate::dialect::hcl::values::json::encode_plain;
+use crate::dialect::hcl::values::{Fault, Outcome, number_of};
+use crate::function::Cx;
+use crate::stdlib::bignum::Layout;
+use crate::stdlib::graphemes;
+use crate::value::{Type, Value};
+
+/// Returns `format` with `values` in the places of its verbs.
+pub(super) fn formatted<'v>(cx: &Cx<'v>, format: &str, values: &[Value<'v>]) -> Outcome<String> {
+    let (mut out, mut used, mut verbs) = (String::new(), 0, 0_usize);
+    for piece in Pieces::of(format) {
+        match piece.map_err(Fault::wrong)? {
+            Piece::Text(text) => {
+                cx.charge(text.len())?;
+                out.push_str(text);
+            }
+            Piece::Verb(verb) => {
+                verbs += 1;
+                used = used.max(verb.argument);
+                let value = values.get(verb.argument - 1).ok_or_else(|| {
+                    let (raw, count) = (verb.raw, values.len());
+                    Fault::wrong(format!("`{raw}` needs argument {}, but there are {count}", verb.argument))
+                })?;
+                let text = format_value(cx, &verb, *value);
+                let text = text.map_err(|fault| fault.prefixed(&format!("`{}` at {}", verb.raw, verb.offset)))?;
+                cx.charge(text.len())?;
+                out.push_str(&text);
+            }
+        }
+    }
+    if used < values.len() {
+        let why =
+            if verbs == 0 { "the format has no verbs".to_owned() } else { format!("the format uses only {used}") };
+        return Err(Fault::argument(used + 1, format!("too many arguments: {why}")));
+    }
+    Ok(out)
+}
+
+fn format_value<'v>(cx: &Cx<'v>, verb: &Verb<'_>, value: Value<'v>) -> Outcome<String> {
+    if value.is_null() && verb.letter != 'v' {
+        return Err(Fault::wrong("null cannot be formatted"));
+    }
+    match verb.letter {
+        'v' => default_format(cx, verb, value),
+        't' => Ok(matches!(convert(cx, value, &Type::Bool)?, Value::Bool(true)).to_string()),
+        'b' | 'd' | 'o' | 'x' | 'X' | 'e' | 'E' | 'f' | 'g' | 'G' => {
+            let number = number_of(convert(cx, value, &Type::Number)?);
+            format_number(cx, verb, &number.ok_or_else(|| Fault::wrong("a number is required"))?)
+        }
+        's' | 'q' => {
+            let value = convert(cx, value, &Type::String)?;
+            let text = first_characters(value.as_str().unwrap_or(""), verb.precision);
+            if verb.letter == 's' {
+                padded(cx, verb, text)
+            } else {
+                padded(cx, verb, &encode_plain(cx, cx.text(text)?)?)
+            }
+        }
+        letter => Err(Fault::wrong(format!("unknown verb `{letter}`"))),
+    }
+}
+
+/// Formats strings and numbers as they are, and all other values as JSON.
+fn default_format<'v>(cx: &Cx<'v>, verb: &Verb<'_>, value: Value<'v>) -> Outcome<String> {
+    if !verb.sharp && !value.is_null() {
+        if let Some(text) = value.as_str() {
+            return padded(cx, verb, text);
+        }
+        if let Some(number) = number_of(value) {
+            cx.spend(number.digit_steps())?;
+            return padded(cx, verb, &number.format(Layout::General, None));
+        }
+    }
+    padded(cx, verb, &encode_plain(cx, value)?)
+}
+
+/// Returns the first `count` characters, or all of them if `count` is 0 or absent.
+fn first_characters(text: &str, count: Option<usize>) -> &str {
+    let count = count.filter(|count| *count > 0);
+    let end = count.and_then(|count| graphemes::indices(text).nth(count));
+    end.and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+}
+
+/// Pads a text to the width of the verb in characters.
+fn padded(cx: &Cx<'_>, verb: &Verb<'_>, text: &str) -> Outcome<String> {
+    let Some(width) = verb.width else { return Ok(text.to_owned()) };
+    cx.spend(text.len() as u64 / 8)?;
+    let missing = width.saturating_sub(graphemes::count(text));
+    cx.charge(missing)?;
+    let padding = if verb.zero { "0" } else { " " }.repeat(missing);
+    Ok(if verb.minus { format!("{text}{padding}") } else { format!("{padding}{text}") })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Intrinsics: operations of the language that only lowering calls.
+//!
+//! Errors are notes. An intrinsic that reads the errors of its operands, or drops those of an operand that does not
+//! count, gets the numbers of notes before its operands were evaluated.
+
+use super::conditionals::conditional;
+use super::json_objects::json_object;
+use super::loops::{for_groups, for_key, for_object, for_ready, for_rehearsal, for_tuple};
+use super::splats::{splat, splat_source};
+use crate::builtins;
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::dialect::hcl::evaluation::{is_faulty, join, literal_number, mark_union, note_error, ok_or_note};
+use crate::dialect::hcl::values::convert::convert;
+use crate::dialect::hcl::values::json::{Json, decode_type};
+use crate::dialect::hcl::values::types;
+use crate::function::{Cx, Subject, fitting};
+use crate::value::{Capsule, CapsuleContent, Extended, Refinement, Type, Value};
+
+builtins! {
+    /// The intrinsics.
+    pub(super) static INTRINSICS:
+    intrinsic "dynamic" () = dynamic, "Returns an unknown value." [];
+    intrinsic "number" (digits: Str) = number, "Returns the number of a literal." [];
+    intrinsic "type" (json: Str) = type_of_json, "Returns the type of a type argument." [];
+    intrinsic "ambiguous key" () = ambiguous_key, "Fails because of a key with steps." [];
+    intrinsic "conditional" (then_from: Int, then: Any, otherwise_from: Int, otherwise: Any, condition: Any) = conditional, "Selects one of two results." [];
+    intrinsic "object" (entries: List) = object, "Makes an object of alternating keys and values." [];
+    intrinsic "json object" (entries: List) = json_object, "Makes an object of the JSON syntax of alternating names and values." [];
+    intrinsic "joined" (texts: Any) = joined, "Joins the strings of a tuple." [];
+    intrinsic "for ready" (collection: Any) = for_ready, "Tests if a loop can iterate over a value." [];
+    intrinsic "for rehearsal" (condition: Any, from: Int) = for_rehearsal, "Tests if a condition is valid." [];
+    intrinsic "for key" (key: Any) = for_key, "Converts a key to a string." [];
+    intrinsic "for tuple" (items: List, from: Int, collection: Any) = for_tuple, "Ends a loop that makes a tuple." [];
+    intrinsic "for object" (entries: List, from: Int, collection: Any) = for_object, "Ends a loop that makes an object." [];
+    intrinsic "for groups" (entries: List, from: Int, collection: Any) = for_groups, "Ends a loop that makes an object of tuples." [];
+    intrinsic "splat source" (source: Any, from: Int) = splat_source, "Returns the items of a splat." [];
+    intrinsic "splat" (items: List, source: Any, from: Int, items_from: Int) = splat, "Ends a splat." [];
+}
+
+/// Returns the type of a value. Shared parts are charged each time they occur.
+pub(super) fn paid_type<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Type<'v>> {
+    Ok(fitting(types::type_of(cx, value))?.unwrap_or(Type::Dynamic))
+}
+
+fn dynamic<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
+    Ok(cx.arena().unknown(Type::Dynamic))
+}
+
+fn number<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Str(digits)] = args else { return Err(cx.arity()) };
+    cx.charge(digits.as_str().len())?;
+    Ok(literal_number(cx, digits.as_str()))
+}
+
+fn type_of_json<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Str(json)] = args else { return Err(cx.arity()) };
+    let Ok(json) = Json::read(json.as_str(), cx.limits().value_depth) else { return Err(cx.arity()) };
+    let ty = fitting(decode_type(cx, &json))?.unwrap_or(Type::Dynamic);
+    let capsule = Capsule { name: "type", id: 0, content: CapsuleContent::Type(ty) };
+    Ok(cx.arena().extended(Extended::Capsule(capsule)))
+}
+
+fn ambiguous_key<'v>(cx: &Cx<'v>, _: &[Value<'v>]) -> Result<Value<'v>> {
+    let error = Diagnostic::new(Code::UnexpectedToken, "Ambiguous attribute key")
+        .with_help("use parentheses for its value, or quotes for its text");
+    cx.note_error(error, Subject::Whole);
+    Ok(cx.arena().faulty(Type::Dynamic))
+}
+
+fn object<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let &[Value::List(list)] = args else { return Err(cx.arity()) };
+    let mut entries = Vec::with_capacity(list.items().len() / 2);
+    let (mut known, mut marks) = (true, &[][..]);
+    for (at, &[key, value]) in (0..).zip(list.items().as_chunks::<2>().0) {
+        if let Value::Str(key) = key {
+            entries.push((key.as_str(), value));
+            continue;
+        }
+        let (key, own) = key.unmarked();
+        marks = mark_union(cx, marks, own);
+        match object_key(cx, key, at)? {
+            Some(key) => entries.push((key, value)),
+            None => known = false,
+        }
+    }
+    if !known {
+        return Ok(cx.arena().unknown(Type::Dynamic));
+    }
+    Ok(cx.arena().marked(cx.map(&entries)?, marks))
+}
+
+/// Converts the key of the entry at `at` to a string.
+fn object_key<'v>(cx: &Cx<'v>, key: Value<'v>, at: u32) -> Result<Option<&'v str>> {
+    if is_faulty(key) {
+        return Ok(None);
+    }
+    if key.is_null() {
+        note_error(cx, "Null value as key", "A key cannot be null", Subject::Part(2 * at + 1));
+        return Ok(None);
+    }
+    let key = ok_or_note(cx, convert(cx, key, &Type::String), "Incorrect key type", Subject::Part(2 * at))?;
+    Ok(key.and_then(|key| key.unmarked().0.as_str()))
+}
+
+fn joined<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let &[texts] = args else { return Err(cx.arity()) };
+    let (plain, marks) = texts.unmarked();
+    let text = match plain {
+        // A failed `for`, whose error is noted.
+        _ if plain.is_null() => cx.arena().faulty(Type::String),
+        Value::List(list) => join(cx, list.items(), |_| Subject::Part(0))?,
+        _ => cx.arena().refined(Type::String, Refinement::NONE),
+    };
+    Ok(cx.arena().marked(text, marks))
+}

@@ -1,0 +1,112 @@
+//! HCL as a data format: a configuration without variables as a map.
+//!
+//! | in the file | in the map |
+//! |---|---|
+//! | `name = value` | the value under `name` |
+//! | `name { … }` | a map under `name`, or a list of several |
+//! | `name "a" "b" { … }` | a map under `name`, `a`, `b`, or a list of several with the same labels |
+//!
+//! Values may be any expressions and call the functions of the language. There are no variables.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::body::{Context, DiagnosticList, File, NativeFile};
+use super::builtins::registry;
+use super::syntax::tree::{Body, BodyId};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+use crate::vm::Space;
+
+/// Reads a configuration as a map.
+///
+/// ```
+/// use dropforge::dialect::hcl::read_data;
+/// use dropforge::limits::Limits;
+/// use dropforge::text::Source;
+/// use dropforge::value::Data;
+/// let source = Source::new("app.tfvars", "replicas = 1 + 2\nport \"http\" { number = 80 }\n");
+/// let data = Data::Map(read_data(&source, &Limits::default())?);
+/// assert_eq!(serde_json::to_string(&data)?, r#"{"replicas":3,"port":{"http":{"number":80}}}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// All syntax errors, all errors of values, and attributes and blocks with the same name.
+pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagnostics> {
+    let file = File::native(source, &registry(), limits);
+    if !file.diagnostics().is_empty() {
+        return Err(file.diagnostics().to_vec().into());
+    }
+    let Some(native) = file.as_native() else { return Ok(DataMap::new()) };
+    let space = Space::new();
+    let context = Context::new(&space, limits);
+    let mut conversion = Conversion { file: native, context, errors: Vec::new(), conflicts: Vec::new() };
+    let map = conversion.body(native.root());
+    let Conversion { mut errors, conflicts, .. } = conversion;
+    if let Some(limit) = errors.iter().position(|error| error.code.is_limit()) {
+        return Err(errors.swap_remove(limit).into());
+    }
+    errors.extend(conflicts);
+    if errors.is_empty() { Ok(map) } else { Err(errors.into()) }
+}
+
+/// The conversion of a file.
+struct Conversion<'f> {
+    file: &'f NativeFile,
+    context: Context<'f>,
+    errors: DiagnosticList,
+    /// Errors of blocks, which are reported after those of values.
+    conflicts: DiagnosticList,
+}
+
+impl Conversion<'_> {
+    fn body(&mut self, id: BodyId) -> DataMap {
+        let (tree, mut map) = (self.file.tree(), DataMap::new());
+        let Some(Body { attributes, blocks, .. }) = tree.body(id) else { return map };
+        for attribute in attributes {
+            let value = self.file.evaluate(attribute.expr, &self.context, &mut self.errors);
+            map.insert(tree.str(attribute.name).to_owned(), value.to_data());
+        }
+        let (own, mut depths) = (map.len(), HashMap::new());
+        for block in blocks {
+            let name = tree.str(block.name);
+            let labels = block.labels.iter().map(|label| tree.str(label.text));
+            let path: Vec<_> = std::iter::once(name).chain(labels).collect();
+            let inner = self.body(block.body);
+            let same_depth = *depths.entry(name).or_insert(path.len()) == path.len();
+            if map.get_index_of(name).is_some_and(|at| at < own) {
+                self.conflict(format!("`{name}` is both an attribute and a block"), block.name_span);
+            } else if same_depth {
+                insert(&mut map, &path, inner);
+            } else {
+                self.conflict(format!("blocks of type `{name}` have different numbers of labels"), block.name_span);
+            }
+        }
+        map
+    }
+
+    fn conflict(&mut self, message: String, span: Span) {
+        self.conflicts.push(Diagnostic::new(Code::InputSyntax, message).at(self.file.source(), span, ""));
+    }
+}
+
+/// Inserts the map of a block at its type and labels. Blocks of one type have the same number of labels.
+fn insert(map: &mut DataMap, path: &[&str], inner: DataMap) {
+    let Some((last, outer)) = path.split_last() else { return };
+    let mut map = map;
+    for name in outer {
+        let below = map.entry((*name).to_owned()).or_insert_with(|| Data::Map(DataMap::new()));
+        let Data::Map(below) = below else { return };
+        map = below;
+    }
+    match map.get_mut(*last) {
+        None => {
+            map.insert((*last).to_owned(), Data::Map(inner));
+        }
+        Some(Data::List(all)) => all.push(Data::Map(inner)),
+        Some(first) => *first = Data::List(vec![std::mem::take(first), Data::Map(inner)]),
+    }
+}

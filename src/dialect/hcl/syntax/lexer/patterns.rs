@@ -1,0 +1,246 @@
+//! The logos patterns of each mode. They match bytes, not characters: a source need not be UTF-8 to have tokens.
+//!
+//! Logos finds the kind of a token. The length of tokens without a limit is measured in [`super::run`], because the
+//! state machine that logos generates needs stack for each step where calls are not optimised away.
+
+use logos::{Lexer, Logos};
+
+use super::super::token::TokenKind;
+use super::run;
+
+/// The state of comments.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Comments {
+    /// Whether no `*/` follows: an unclosed `/*` is two operators, and the next one is not searched again.
+    no_end: bool,
+}
+
+/// Code outside of templates. The longest match wins, and of equal ones an identifier over a character.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false, extras = Comments)]
+#[logos(skip b"[ \t]+")]
+pub(super) enum Code {
+    #[regex(b"[A-Za-z_][A-Za-z0-9_\\-]*", identifier, priority = 10)]
+    #[regex(r"\p{ID_Start}", identifier, priority = 9)]
+    #[regex(b"[0-9]+", number)]
+    #[token(b"\n", |_| TokenKind::Newline)]
+    #[token(b"\r\n", |_| TokenKind::Newline)]
+    #[token(b"[", |_| TokenKind::OpenBracket)]
+    #[token(b"]", |_| TokenKind::CloseBracket)]
+    #[token(b"(", |_| TokenKind::OpenParen)]
+    #[token(b")", |_| TokenKind::CloseParen)]
+    #[token(b"*", |_| TokenKind::Star)]
+    #[token(b"/", slash)]
+    #[token(b"#", line_comment)]
+    #[token(b"+", |_| TokenKind::Plus)]
+    #[token(b"-", |_| TokenKind::Minus)]
+    #[token(b"%", |_| TokenKind::Percent)]
+    #[token(b"=", |_| TokenKind::Equal)]
+    #[token(b"==", |_| TokenKind::EqualEqual)]
+    #[token(b"!=", |_| TokenKind::NotEqual)]
+    #[token(b"<", less)]
+    #[token(b"<=", |_| TokenKind::LessEqual)]
+    #[token(b">", |_| TokenKind::Greater)]
+    #[token(b">=", |_| TokenKind::GreaterEqual)]
+    #[token(b"&&", |_| TokenKind::And)]
+    #[token(b"||", |_| TokenKind::Or)]
+    #[token(b"!", |_| TokenKind::Bang)]
+    #[token(b".", |_| TokenKind::Dot)]
+    #[token(b",", |_| TokenKind::Comma)]
+    #[token(b"::", |_| TokenKind::DoubleColon)]
+    #[token(b"...", |_| TokenKind::Ellipsis)]
+    #[token(b"=>", |_| TokenKind::FatArrow)]
+    #[token(b"?", |_| TokenKind::Question)]
+    #[token(b":", |_| TokenKind::Colon)]
+    #[token(b"&", |_| TokenKind::BitAnd)]
+    #[token(b"|", |_| TokenKind::BitOr)]
+    #[token(b"~", |_| TokenKind::BitNot)]
+    #[token(b"^", |_| TokenKind::BitXor)]
+    #[token(b"'", |_| TokenKind::Apostrophe)]
+    #[token(b"`", |_| TokenKind::Backtick)]
+    #[token(b";", |_| TokenKind::Semicolon)]
+    #[regex(b"[\x00-\x7F]|[\xC0-\xDF][\x80-\xBF]", |_| TokenKind::Invalid, priority = 1)]
+    #[regex(b"[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF7][\x80-\xBF]{3}", |_| TokenKind::Invalid, priority = 1)]
+    #[regex(b"[\x80-\xFF]", |_| TokenKind::BadUtf8, priority = 0)]
+    Plain(TokenKind),
+    #[token(b"{")]
+    OpenBrace,
+    #[token(b"}")]
+    CloseBrace,
+    #[token(b"~}")]
+    TrimBrace,
+    #[token(b"\"")]
+    Quote,
+}
+
+/// Text inside quotes.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+pub(super) enum Quoted {
+    #[token(b"\"")]
+    Quote,
+    #[token(b"$", |lex| sequence(lex.remainder(), b'$'))]
+    #[token(b"%", |lex| sequence(lex.remainder(), b'%'))]
+    Sequence(Sequence),
+    #[regex(b"[\r\n]+")]
+    Newlines,
+    #[regex(b"[\x00-\xFF]", quoted_text, priority = 0)]
+    Text(TokenKind),
+}
+
+/// Text of a heredoc or of a template that is a file. It cannot contain a lone `\r`.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+pub(super) enum Literal {
+    #[token(b"$", |lex| sequence(lex.remainder(), b'$'))]
+    #[token(b"%", |lex| sequence(lex.remainder(), b'%'))]
+    Sequence(Sequence),
+    #[regex(b"[\x00-\xFF]", literal, priority = 0)]
+    Text(Text),
+}
+
+/// Text outside of quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Text {
+    /// With a line end.
+    Line,
+    /// Before something else.
+    Part,
+    /// A byte that is not UTF-8.
+    BadUtf8,
+    /// A lone `\r`, behind which nothing can be read.
+    Stuck,
+}
+
+/// A non-ASCII character inside an identifier.
+#[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
+#[logos(utf8 = false)]
+enum Continuing {
+    #[regex(r"\p{ID_Continue}")]
+    Character,
+}
+
+/// The sequence or text that begins with `$` or `%`, with the length behind that character.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sequence {
+    /// `${`, `${~`, `%{`, `%{~`
+    Open(TokenKind, usize),
+    /// `$${` or `%%{`, with a `~` that follows.
+    Escape(usize),
+    /// Itself.
+    Character,
+    /// Itself, at the end of the source.
+    Dangling,
+}
+
+fn sequence(rest: &[u8], mark: u8) -> Sequence {
+    let trim = |at: usize| at + usize::from(rest.get(at) == Some(&b'~'));
+    match rest {
+        [] => Sequence::Dangling,
+        [b'{', ..] if mark == b'$' => Sequence::Open(TokenKind::OpenInterpolation, trim(1)),
+        [b'{', ..] => Sequence::Open(TokenKind::OpenDirective, trim(1)),
+        [first, b'{', ..] if *first == mark => Sequence::Escape(trim(2)),
+        _ => Sequence::Character,
+    }
+}
+
+fn quoted_text(lex: &mut Lexer<'_, Quoted>) -> TokenKind {
+    let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
+    match run::text(from, true) {
+        0 if from.first().is_some_and(u8::is_ascii) => TokenKind::Invalid,
+        0 => TokenKind::BadUtf8,
+        len => {
+            lex.bump(len - 1);
+            TokenKind::QuotedText
+        }
+    }
+}
+
+fn literal(lex: &mut Lexer<'_, Literal>) -> Text {
+    let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
+    let text = run::text(from, false);
+    let (kind, len) = match from.get(text..).unwrap_or(&[]) {
+        [b'\n', ..] => (Text::Line, text + 1),
+        [b'\r', b'\n', ..] => (Text::Line, text + 2),
+        _ if text > 0 => (Text::Part, text),
+        [b'\r', ..] => (Text::Stuck, 1),
+        _ => (Text::BadUtf8, 1),
+    };
+    lex.bump(len - 1);
+    kind
+}
+
+fn number(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    lex.bump(run::number(lex.remainder()));
+    TokenKind::Number
+}
+
+fn identifier(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    loop {
+        lex.bump(run::name(lex.remainder()));
+        match lex.remainder().first() {
+            Some(byte) if !byte.is_ascii() => {}
+            _ => return TokenKind::Identifier,
+        }
+        let mut next = Continuing::lexer(lex.remainder());
+        match next.next() {
+            Some(Ok(Continuing::Character)) => lex.bump(next.span().end),
+            _ => return TokenKind::Identifier,
+        }
+    }
+}
+
+fn line_comment(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    let rest = lex.remainder();
+    lex.bump(memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1));
+    TokenKind::Comment
+}
+
+fn slash(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    match lex.remainder().first() {
+        Some(b'/') => line_comment(lex),
+        Some(b'*') if !lex.extras.no_end => block_comment(lex),
+        _ => TokenKind::Slash,
+    }
+}
+
+fn block_comment(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    let inside = lex.remainder().get(1..).unwrap_or(&[]);
+    match memchr::memmem::find(inside, b"*/") {
+        Some(end) => {
+            lex.bump(1 + end + 2);
+            TokenKind::Comment
+        }
+        None => {
+            lex.extras.no_end = true;
+            TokenKind::Slash
+        }
+    }
+}
+
+fn less(lex: &mut Lexer<'_, Code>) -> TokenKind {
+    match heredoc_intro(lex.remainder()) {
+        Some(len) => {
+            lex.bump(len);
+            TokenKind::OpenHeredoc
+        }
+        None => TokenKind::Less,
+    }
+}
+
+/// The length of `<EOT` and its line end, behind a first `<`.
+fn heredoc_intro(rest: &[u8]) -> Option<usize> {
+    let name = rest.strip_prefix(b"<")?;
+    let name = name.strip_prefix(b"-").unwrap_or(name);
+    let begins = name.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_' || !byte.is_ascii());
+    let behind = name.get(if begins { first_identifier(name)? } else { return None }..)?;
+    let end = behind.strip_prefix(b"\r").unwrap_or(behind).strip_prefix(b"\n")?;
+    Some(rest.len() - end.len())
+}
+
+/// The length of the identifier that `text` begins with.
+pub(super) fn first_identifier(text: &[u8]) -> Option<usize> {
+    let mut lexer = Code::lexer(text);
+    let first = lexer.next()?.ok()?;
+    (first == Code::Plain(TokenKind::Identifier) && lexer.span().start == 0).then(|| lexer.span().end)
+}

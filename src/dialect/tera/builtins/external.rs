@@ -1,0 +1,111 @@
+//! Filters, tests and functions that need other crates: dates, random numbers, regular expressions, slugs, URLs, sizes.
+
+use chrono::{DateTime, Local, SecondsFormat, Utc};
+
+use super::arguments::{made, subject, wrong};
+use super::testers::Asked;
+use crate::builtins;
+use crate::diagnostics::Result;
+use crate::function::Cx;
+use crate::stdlib::percent::{self, STRICT, URL_PATH};
+use crate::stdlib::regex_cost::search_steps;
+use crate::stdlib::{numbers, strings};
+use crate::value::Value;
+
+builtins! {
+    /// Filters, tests and functions that need other crates.
+    pub(super) static EXTERNAL:
+    filter "title" (value: Str) = title,
+        "The first letter of each word as a capital, all others as small letters."
+        [r#"{{ "it's MY dog" | title }}"# => "It's My Dog"];
+    filter "urlencode" (value: Str) = url_encode,
+        "For the path of a URL: all but letters, digits and `- . _ ~ / %` percent-encoded."
+        [r"{{ '/a b?c=d' | urlencode }}" => "/a%20b%3Fc%3Dd"];
+    filter "urlencode_strict" (value: Str) = url_encode_strict,
+        "All but letters and digits percent-encoded."
+        [r"{{ '/a-b' | urlencode_strict }}" => "%2Fa%2Db"];
+    filter "slugify" (value: Str) = slugify,
+        "As a name of lower-case ASCII letters, digits and hyphens; other scripts are transliterated."
+        [r"{{ 'Ünïted Kingdom, 1st' | slugify }}" => "united-kingdom-1st"];
+    filter "filesizeformat" (value: Size, binary: Bool = false) = file_size,
+        "A number of bytes for people, in steps of 1024; with `binary` as KiB, MiB …"
+        [r"{{ 2048 | filesizeformat }}" => "2 kB", r"{{ 2048 | filesizeformat(binary=true) }}" => "2 KiB"];
+    test "matching" (value: Any = absent, pattern: Any = absent, excess: Any = absent) = matching,
+        "Whether the regular expression `pattern` is found in the text."
+        [
+            r"{% set s = 'web-01' %}{% if s is matching('-[0-9]+$') %}yes{% endif %}" => "yes",
+            r"{% set s = 'a' %}{% if s is matching('(') %}{% endif %}" => "E0403",
+        ];
+    function "now" (timestamp: Bool = false, utc: Bool = false) = now, needs CLOCK,
+        "The time as RFC 3339 text, or as seconds since 1970 if `timestamp`; `utc` or else local."
+        [r"{{ now() }}" => "E0405"];
+    function "get_random" (start: Int = int 0, end: Int) = get_random, needs RANDOM,
+        "A random whole number from `start` up to but not including `end`."
+        [r"{{ get_random(end=6) }}" => "E0405"];
+}
+
+fn title<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(strings::any_case_len(text)), || strings::title(text))
+}
+
+fn url_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(percent::percent_len(text, URL_PATH)), || percent::percent(text, URL_PATH))
+}
+
+fn url_encode_strict<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, Some(percent::percent_len(text, STRICT)), || percent::percent(text, STRICT))
+}
+
+fn slugify<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let text = subject(cx, args)?;
+    made(cx, strings::slug_len(text), || strings::slug(text))
+}
+
+fn file_size<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [value, Value::Bool(binary)] = args else { return Err(cx.arity()) };
+    let bytes = match *value {
+        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity())?,
+        Value::Uint(n) => n,
+        _ => return Err(cx.arity()),
+    };
+    cx.text(&numbers::file_size(bytes, *binary))
+}
+
+fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let (text, pattern) = Asked::defined(cx, "test `matching`", 1, args)?.texts("pattern")?;
+    let regex = cx.regex(pattern)?;
+    cx.spend(search_steps(pattern, text.len()))?;
+    Ok(Value::Bool(regex.is_match(text)))
+}
+
+/// The time; a build that sets `SOURCE_DATE_EPOCH` to be reproducible gets that moment.
+fn moment() -> DateTime<Utc> {
+    let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    fixed.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_else(Utc::now)
+}
+
+fn now<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [Value::Bool(timestamp), Value::Bool(utc)] = args else { return Err(cx.arity()) };
+    let moment = moment();
+    match (timestamp, utc) {
+        (true, _) => Ok(Value::Int(moment.timestamp())),
+        (false, true) => cx.text(&moment.to_rfc3339_opts(SecondsFormat::AutoSi, false)),
+        (false, false) => cx.text(&moment.with_timezone(&Local).to_rfc3339_opts(SecondsFormat::AutoSi, false)),
+    }
+}
+
+fn get_random<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let [start, end] = args else { return Err(cx.arity()) };
+    let bound = |param, value| match value {
+        Value::Int(n) => Ok(n),
+        other => Err(wrong("function `get_random`", param, "an integer of 64 bits", other)),
+    };
+    let (from, to) = (bound("start", *start)?, bound("end", *end)?);
+    if from >= to {
+        return Err(wrong("function `get_random`", "end", &format!("more than `start`, which is {from}"), *end));
+    }
+    Ok(Value::Int(fastrand::i64(from..to)))
+}

@@ -1,0 +1,41 @@
+//! The entrance: load, parse, lower.
+
+use bumpalo::Bump;
+
+use super::load::{ParseCache, Templates};
+use super::lower;
+use crate::bytecode::Dialect;
+use crate::compiler::{Compiled, Emitter, Unit};
+use crate::diagnostics::Diagnostic;
+
+/// The result of compiling one unit.
+type Outcome = Result<Compiled, Vec<Box<Diagnostic>>>;
+
+/// Compiles a unit of the language `tera`.
+///
+/// # Errors
+/// Every syntax error of every file, or what makes the set of templates unsound, or a limit.
+pub fn compile(unit: &Unit<'_>) -> Outcome {
+    let arena = Bump::new();
+    compile_one(&mut ParseCache::new(&arena), &mut emitter(), unit)
+}
+
+/// Compiles units of the language `tera`, in order. A source that several of them reach is parsed once.
+pub fn compile_all(units: &[Unit<'_>]) -> Vec<Outcome> {
+    let arena = Bump::new();
+    let (mut cache, mut emitter) = (ParseCache::new(&arena), emitter());
+    units.iter().map(|unit| compile_one(&mut cache, &mut emitter, unit)).collect()
+}
+
+fn emitter<'a>() -> Emitter<'a> {
+    Emitter::new(Dialect::Tera, &super::Rules, 0)
+}
+
+fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: &Unit<'_>) -> Outcome {
+    let templates = Templates::load(cache, unit)?;
+    emitter.restart(unit.limits.code_words);
+    emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
+    let lints = lower::lower(unit, &templates, emitter).map_err(|error| vec![error])?;
+    let program = emitter.finish().map_err(|error| vec![error])?;
+    Ok(Compiled { program, lints, reaches: templates.reaches() })
+}

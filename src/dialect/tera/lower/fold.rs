@@ -1,0 +1,55 @@
+//! Constant folding: the results of the render, as far as constants can hold them.
+
+use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::compiler::{Constant, Fold};
+use crate::dialect::tera::Rules;
+use crate::dialect::tera::arithmetic::{Num, calculate};
+use crate::stdlib::markup::HTML;
+use crate::stdlib::numbers::write_plain_float;
+
+impl Fold for Rules {
+    fn binary(&self, op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
+        let (a, b) = (number(a)?, number(b)?);
+        let (x, y) = (a.float(), b.float());
+        Some(Constant::Bool(match op {
+            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+                return match calculate(op, a, b).ok()? {
+                    Num::Int(n) => Some(Constant::Int(n)),
+                    Num::Float(n) if !n.is_nan() => Some(Constant::Float(n)),
+                    Num::Float(_) | Num::Uint(_) => None,
+                };
+            }
+            BinaryOp::Eq => x == y,
+            BinaryOp::Ne => x != y,
+            BinaryOp::Lt => x < y,
+            BinaryOp::Le => x <= y,
+            BinaryOp::Gt => x > y,
+            BinaryOp::Ge => x >= y,
+            BinaryOp::In => return None,
+        }))
+    }
+
+    fn text(&self, constant: &Constant<'_>, mode: EscapeMode) -> Option<String> {
+        Some(match (constant, mode) {
+            (Constant::Str(text), EscapeMode::Html) => HTML.escape(text),
+            (Constant::Str(text), _) => text.to_string(),
+            (Constant::Int(n), _) => n.to_string(),
+            (_, EscapeMode::Piece) => return None,
+            (Constant::Float(n), _) => {
+                let mut text = String::new();
+                write_plain_float(*n, &mut text).ok()?;
+                text
+            }
+            (Constant::Bool(truth), _) => truth.to_string(),
+            (Constant::Null, _) => String::new(),
+        })
+    }
+}
+
+fn number(constant: &Constant<'_>) -> Option<Num> {
+    match constant {
+        Constant::Int(n) => Some(Num::Int(*n)),
+        Constant::Float(n) => Some(Num::Float(*n)),
+        _ => None,
+    }
+}

@@ -1,0 +1,20 @@
+//! The actions of the grammar. They put nodes into the arena and check what depends on more than one token.
+//!
+//! | file | content |
+//! |---|---|
+//! | `state` | the arena and the lists under construction |
+//! | `nodes` | statements and blocks |
+//! | `expressions` | operands, calls, conditions |
+//! | `chain` | chains of operands: concatenation and arithmetic |
+//! | `path` | the steps of a path |
+//! | `lists` | lists while the grammar reads them |
+
+mod chain;
+mod expressions;
+mod lists;
+mod nodes;
+mod path;
+mod state;
+
+pub use expressions::{Item, Link, Truth};
+pub use state::Build;

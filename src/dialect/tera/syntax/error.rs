@@ -1,0 +1,65 @@
+//! Errors of a source before its file is known. A [`SyntaxError`] becomes a [`Diagnostic`] when the parser reports it.
+
+use std::sync::Arc;
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::text::{Source, Span};
+
+/// An error in one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    pub code: Code,
+    pub span: Span,
+    pub message: String,
+    /// The likely fix; may be empty.
+    pub help: String,
+    /// Another span that explains the error, and its label.
+    pub related: Option<(Span, String)>,
+}
+
+impl SyntaxError {
+    /// An error of `code` at `span`.
+    pub fn new(code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+        Box::new(Self { code, span, message: message.into(), help: help.into(), related: None })
+    }
+
+    /// Another token was expected at `span`.
+    pub fn unexpected(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+        Self::new(Code::UnexpectedToken, span, message, help)
+    }
+
+    /// The file ends inside something.
+    pub fn unterminated(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+        Self::new(Code::Unterminated, span, message, help)
+    }
+
+    /// No token begins with this character.
+    pub fn character(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+        Self::new(Code::UnknownCharacter, span, message, help)
+    }
+
+    /// A tag where it is not allowed.
+    pub fn misplaced(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
+        Self::new(Code::MisplacedTag, span, message, help)
+    }
+
+    /// Brackets or blocks nest too deep. Nothing behind `span` is read.
+    pub fn too_deep(span: Span) -> Box<Self> {
+        Self::new(Code::LimitDepth, span, "", "")
+    }
+
+    /// Labels `span` as well.
+    pub fn related(mut self: Box<Self>, span: Span, text: impl Into<String>) -> Box<Self> {
+        self.related = Some((span, text.into()));
+        self
+    }
+
+    /// Returns the error as a user sees it.
+    pub fn into_diagnostic(self, source: &Arc<Source>) -> Box<Diagnostic> {
+        let mut diagnostic = Diagnostic::new(self.code, self.message).at(source, self.span, "");
+        if let Some((span, text)) = self.related {
+            diagnostic = diagnostic.at(source, span, text);
+        }
+        if self.help.is_empty() { diagnostic } else { diagnostic.with_help(self.help) }
+    }
+}

@@ -1,0 +1,54 @@
+//! Bodies: the implementations of functions.
+
+use std::sync::Arc;
+
+use super::context::Cx;
+use super::errors::Outcome;
+use super::host::HostArgs;
+use crate::diagnostics::Result;
+use crate::value::{Data, Value};
+
+/// A builtin's body with positional arguments. It gets them converted, in their order.
+pub type PositionalBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>>;
+
+/// A closure with positional arguments: a function that a program or its user defines.
+pub type ClosureBody = Arc<dyn for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>> + Send + Sync>;
+
+/// A builtin's body. It gets one value for each parameter.
+pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
+
+/// A closure registered by a user of the library.
+pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, String> + Send + Sync>;
+
+/// A body that renders another template.
+pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> + Send + Sync>;
+
+/// The implementation of a function.
+#[derive(Clone)]
+pub enum Body {
+    /// A builtin's body.
+    Native(NativeBody),
+    /// A builtin's body with positional arguments.
+    Positional(PositionalBody),
+    /// A closure with positional arguments.
+    Closure(ClosureBody),
+    /// A user's closure.
+    Host(HostBody),
+    /// The bodies of its overloads.
+    Overloaded,
+    /// Another template, which takes a map of inputs and returns text.
+    Template(TemplateBody),
+}
+
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Body::Native(_) => "Native",
+            Body::Positional(_) => "Positional",
+            Body::Closure(_) => "Closure",
+            Body::Host(_) => "Host",
+            Body::Overloaded => "Overloaded",
+            Body::Template(_) => "Template",
+        })
+    }
+}

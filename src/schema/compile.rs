@@ -1,0 +1,520 @@
+//! Compiles schemas from data.
+
+use std::collections::HashMap;
+
+use regex::{Regex, RegexBuilder};
+
+use super::formats::Format;
+use super::node::Rest;
+use super::{Additional, Bound, Draft, Node, NodeId, Number, Pattern, Schema, Types, measure};
+use crate::diagnostics::nearest;
+use crate::stdlib::re2::{translated, translated_ecma};
+use crate::value::{Data, DataMap};
+
+/// Maximum length of a pattern in bytes.
+const PATTERN: usize = 4 << 10;
+
+/// Maximum size of a compiled pattern in bytes.
+const COMPILED: usize = 1 << 20;
+
+/// Maximum number of patterns in a schema.
+const PATTERNS: usize = 256;
+
+/// Maximum nesting of a schema: of template values, and of other documents.
+const DEPTH: usize = 100;
+const DOCUMENT_DEPTH: usize = 64;
+
+/// Maximum number of reported errors.
+const ERRORS: usize = 100;
+
+/// Maximum number of steps for validating all defaults.
+const DEFAULT_STEPS: u64 = 1_000_000;
+
+/// An error in a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaError {
+    /// The JSON pointer of the faulty part.
+    pub pointer: String,
+    /// The message, without a final period.
+    pub message: String,
+    /// The likely fix.
+    pub help: Option<String>,
+}
+
+impl SchemaError {
+    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into(), help: None }
+    }
+}
+
+impl Schema {
+    /// Compiles a schema. References may lead only to places in the same document.
+    ///
+    /// # Errors
+    /// All errors in the schema.
+    ///
+    /// ```
+    /// use dropforge::schema::{Draft, Schema, Types};
+    /// use dropforge::value::Data;
+    /// let schema = Schema::read(&Data::Str("integer".into()), Draft::Template).unwrap();
+    /// assert_eq!(schema.node(Schema::ROOT).unwrap().types, Types::INTEGER);
+    /// let errors = serde_json::from_str(r#"{"tpye": 1, "items": 2}"#).unwrap();
+    /// let errors = Schema::read(&errors, Draft::Template).unwrap_err();
+    /// assert_eq!(errors[0].help.as_deref(), Some("did you mean `type`?"));
+    /// assert_eq!(errors[1].pointer, "/items");
+    /// ```
+    pub fn read(data: &Data, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
+        let limit = if draft == Draft::Template { DEPTH } else { DOCUMENT_DEPTH };
+        if is_deeper(data, limit) {
+            let message = format!("the schema nests deeper than {limit} levels");
+            return Err(vec![SchemaError::new("", message)]);
+        }
+        Self::compile(data, draft)
+    }
+
+    /// Compiles a schema whose nesting was checked.
+    pub(super) fn compile(data: &Data, draft: Draft) -> Result<Schema, Vec<SchemaError>> {
+        let mut compiler = Compiler {
+            draft,
+            root: data,
+            nodes: Vec::new(),
+            ids: HashMap::new(),
+            patterns: 0,
+            errors: Vec::new(),
+            open: Vec::new(),
+        };
+        compiler.child(String::new(), data);
+        while let Some((id, data)) = compiler.open.pop() {
+            let node = compiler.node(id, data);
+            if let Some(slot) = compiler.nodes.get_mut(id.0 as usize) {
+                *slot = node;
+            }
+        }
+        let Compiler { nodes, mut errors, .. } = compiler;
+        let schema = Schema { nodes, draft };
+        if errors.is_empty() {
+            errors = if draft == Draft::Template {
+                schema.bad_defaults()
+            } else {
+                measure::check(&schema).err().into_iter().collect()
+            };
+        }
+        errors.truncate(ERRORS);
+        if errors.is_empty() { Ok(schema) } else { Err(errors) }
+    }
+
+    /// Defaults that do not fit their own schemas.
+    fn bad_defaults(&self) -> Vec<SchemaError> {
+        let (mut errors, mut left) = (Vec::new(), DEFAULT_STEPS);
+        for (at, node) in self.nodes.iter().enumerate() {
+            let Some(default) = &node.default else { continue };
+            let mut spend = |steps: u64| {
+                left = left.checked_sub(steps).ok_or(())?;
+                Ok(())
+            };
+            let pointer = below(&node.pointer, "default");
+            match self.validate_data(NodeId::of(at), default, ERRORS, &mut spend) {
+                Ok(found) => errors.extend(found.into_iter().map(|found| SchemaError {
+                    message: format!("the default does not fit its own schema: {}", found.what()),
+                    pointer: format!("{pointer}{}", found.pointer),
+                    help: found.help,
+                })),
+                Err(()) => {
+                    errors.push(SchemaError::new(pointer, "holding the defaults against their schemas takes too long"));
+                    break;
+                }
+            }
+        }
+        errors
+    }
+}
+
+/// Compiles a pattern: RE2 for template values, ECMA 262 as far as it is regular otherwise.
+pub(super) fn regex(text: &str, draft: Draft) -> Result<Regex, String> {
+    if text.len() > PATTERN {
+        return Err(format!("the pattern is too long: the limit is {PATTERN} bytes"));
+    }
+    let translated = match draft {
+        Draft::Template => translated(text).map_err(|refused| refused.to_string()),
+        _ => Ok(translated_ecma(text)),
+    };
+    let compiled = translated.and_then(|pattern| {
+        let mut builder = RegexBuilder::new(&pattern);
+        builder.size_limit(COMPILED).dfa_size_limit(COMPILED).nest_limit(50);
+        // The reason is the last line, below a drawing of the position.
+        let reason = |error: regex::Error| error.to_string().lines().last().unwrap_or("").to_owned();
+        builder.build().map_err(|error| reason(error).replace("error: ", ""))
+    });
+    compiled.map_err(|reason| format!("`{text}` is not a regular expression: {reason}"))
+}
+
+/// The JSON pointer of the member `name` below `pointer`.
+pub(super) fn below(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Returns `true` if data nests deeper than `levels`.
+fn is_deeper(data: &Data, levels: usize) -> bool {
+    match (data, levels.checked_sub(1)) {
+        (Data::List(_) | Data::Map(_), None) => true,
+        (Data::List(items), Some(levels)) => items.iter().any(|item| is_deeper(item, levels)),
+        (Data::Map(map), Some(levels)) => map.values().any(|value| is_deeper(value, levels)),
+        _ => false,
+    }
+}
+
+struct Compiler<'d> {
+    draft: Draft,
+    root: &'d Data,
+    nodes: Vec<Node>,
+    /// The nodes by their pointers.
+    ids: HashMap<String, NodeId>,
+    patterns: usize,
+    errors: Vec<SchemaError>,
+    /// Nodes that are not compiled yet.
+    open: Vec<(NodeId, &'d Data)>,
+}
+
+impl<'d> Compiler<'d> {
+    fn error(&mut self, pointer: &str, message: impl Into<String>) {
+        self.errors.push(SchemaError::new(pointer, message));
+    }
+
+    fn suggest<'c>(&mut self, name: &str, names: impl IntoIterator<Item = &'c str>) {
+        let help = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
+        if let Some(error) = self.errors.last_mut() {
+            error.help = help;
+        }
+    }
+
+    /// The node of the schema at `pointer`, which is compiled later.
+    fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
+        if let Some(id) = self.ids.get(&pointer) {
+            return *id;
+        }
+        let id = NodeId::of(self.nodes.len());
+        self.nodes.push(Node { pointer: pointer.clone(), ..Node::default() });
+        self.ids.insert(pointer, id);
+        self.open.push((id, data));
+        id
+    }
+
+    fn node(&mut self, id: NodeId, data: &'d Data) -> Node {
+        let pointer = self.nodes.get(id.0 as usize).map(|node| node.pointer.clone()).unwrap_or_default();
+        let mut node = Node { pointer: pointer.clone(), ..Node::default() };
+        match data {
+            Data::Str(name) if self.draft == Draft::Template => node.types = self.one_type(&pointer, name),
+            Data::Bool(any) if self.draft != Draft::Template => {
+                node.rest = Some(Box::new(Rest { never: !any, ..Rest::default() }))
+            }
+            Data::Map(map) => self.keywords(&mut node, &pointer, map),
+            _ if self.draft == Draft::Template => self.error(&pointer, "a schema is a map, or the name of a type"),
+            _ => self.error(&pointer, "a schema is an object or a boolean"),
+        }
+        node
+    }
+
+    fn keywords(&mut self, node: &mut Node, pointer: &str, map: &'d DataMap) {
+        // Before draft 2019-09 a reference hides the keywords beside it.
+        let hides = (Draft::Draft4..=Draft::Draft7).contains(&self.draft) && map.contains_key("$ref");
+        for (keyword, value) in map {
+            let at = below(pointer, keyword);
+            if !self.draft.defines(keyword) {
+                self.unknown(&at, keyword);
+            } else if !hides || matches!(keyword.as_str(), "$ref" | "definitions") {
+                self.common(node, &at, keyword, value, map);
+            }
+        }
+        if matches!(map.get("items"), Some(Data::List(_))) {
+            node.items = node.rest.as_ref().and_then(|rest| rest.additional_items);
+        }
+        if self.draft == Draft::Template {
+            // Properties can also say themselves that they are required.
+            let required = |value: &Data| value.get("required") == Some(&Data::Bool(true));
+            let properties = map.get("properties").and_then(Data::as_map).into_iter().flatten();
+            node.required.extend(properties.filter(|(_, value)| required(value)).map(|(name, _)| name.clone()));
+        }
+    }
+
+    fn unknown(&mut self, at: &str, keyword: &str) {
+        if self.draft == Draft::Template {
+            self.error(at, format!("`{keyword}` is not a word of schemas that is known here"));
+            self.suggest(keyword, self.draft.keywords());
+        }
+    }
+
+    /// Compiles a keyword that template values have, too.
+    fn common(&mut self, node: &mut Node, at: &str, keyword: &str, value: &'d Data, map: &DataMap) {
+        match keyword {
+            "type" => node.types = self.types(at, value),
+            "enum" => match value {
+                Data::List(values) if self.draft != Draft::Template || !values.is_empty() => {
+                    node.values = Some(values.clone())
+                }
+                _ => self.error(at, "`enum` is a list of at least one value"),
+            },
+            "const" if self.draft == Draft::Template => node.values = Some(vec![value.clone()]),
+            "properties" => node.properties = self.members(at, value).collect(),
+            "required" => self.required(node, at, value),
+            "additionalProperties" => {
+                node.additional = match value {
+                    Data::Bool(true) => Additional::Any,
+                    Data::Bool(false) => Additional::None,
+                    _ => Additional::Schema(self.child(at.to_owned(), value)),
+                }
+            }
+            "items" => match value {
+                Data::List(_) if (Draft::Draft4..=Draft::Draft201909).contains(&self.draft) => {
+                    rest(node).prefix = self.list(at, value)
+                }
+                _ => node.items = Some(self.child(at.to_owned(), value)),
+            },
+            "minItems" => node.elements.least = self.size(at, value),
+            "maxItems" => node.elements.most = self.size(at, value),
+            "minLength" => node.characters.least = self.size(at, value),
+            "maxLength" => node.characters.most = self.size(at, value),
+            "pattern" => node.pattern = self.pattern(at, value),
+            "minimum" | "exclusiveMinimum" => self.bound(&mut node.minimum, at, keyword, value, map),
+            "maximum" | "exclusiveMaximum" => self.bound(&mut node.maximum, at, keyword, value, map),
+            "default" => node.default = Some(value.clone()),
+            "$comment" | "deprecated" | "description" | "examples" | "title" => {}
+            _ => self.applicator(rest(node), at, keyword, value),
+        }
+    }
+
+    /// Compiles a keyword that applies other schemas to the same value, or refers to one.
+    fn applicator(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Data) {
+        match keyword {
+            "$ref" | "$dynamicRef" | "$recursiveRef" => rest.reference = self.reference(at, keyword, value),
+            "$id" if at != "/$id" => {
+                self.error(at, "only the whole document may have an `$id`: references lead to places in it")
+            }
+            "$id" | "$schema" => {}
+            "definitions" | "$defs" => drop(self.members(at, value)),
+            "allOf" => rest.all_of = self.list(at, value),
+            "anyOf" => rest.any_of = self.list(at, value),
+            "oneOf" => rest.one_of = self.list(at, value),
+            "not" => rest.not = Some(self.child(at.to_owned(), value)),
+            "if" => rest.condition = Some(self.child(at.to_owned(), value)),
+            "then" => rest.then = Some(self.child(at.to_owned(), value)),
+            "else" => rest.otherwise = Some(self.child(at.to_owned(), value)),
+            "dependencies" | "dependentSchemas" | "dependentRequired" => self.dependencies(rest, at, keyword, value),
+            _ => self.assertion(rest, at, keyword, value),
+        }
+    }
+
+    /// Compiles any other keyword.
+    fn assertion(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Data) {
+        match keyword {
+            "const" => rest.constant = Some(value.clone()),
+            "multipleOf" => match Number::of_data(value).filter(|number| number.is_positive()) {
+                Some(number) => rest.multiple_of = Some(number),
+                None => self.error(at, "`multipleOf` is a number above 0"),
+            },
+            "format" => rest.format = self.text(at, value).and_then(|name| Format::named(name, self.draft)),
+            "contentEncoding" => rest.encoding = self.text(at, value).map(str::to_owned),
+            "contentMediaType" => rest.media_type = self.text(at, value).map(str::to_owned),
+            "uniqueItems" => match value {
+                Data::Bool(unique) => rest.unique = *unique,
+                _ => self.error(at, "`uniqueItems` is a boolean"),
+            },
+            "prefixItems" => rest.prefix = self.list(at, value),
+            "additionalItems" => rest.additional_items = Some(self.child(at.to_owned(), value)),
+            "contains" => rest.contains = Some(self.child(at.to_owned(), value)),
+            "minContains" => rest.matching.least = self.size(at, value),
+            "maxContains" => rest.matching.most = self.size(at, value),
+            "unevaluatedItems" => rest.unevaluated_items = Some(self.child(at.to_owned(), value)),
+            "minProperties" => rest.size.least = self.size(at, value),
+            "maxProperties" => rest.size.most = self.size(at, value),
+            "patternProperties" => {
+                for (name, id) in self.members(at, value).collect::<Vec<_>>() {
+                    let pattern = self.compiled(&below(at, &name), &name);
+                    rest.patterns.extend(pattern.map(|pattern| (pattern, id)));
+                }
+            }
+            "propertyNames" => rest.names = Some(self.child(at.to_owned(), value)),
+            "unevaluatedProperties" => rest.unevaluated_properties = Some(self.child(at.to_owned(), value)),
+            _ => {}
+        }
+    }
+
+    fn dependencies(&mut self, rest: &mut Rest, at: &str, keyword: &str, value: &'d Data) {
+        let Data::Map(map) = value else { return self.error(at, format!("`{keyword}` is a map")) };
+        for (name, value) in map {
+            let at = below(at, name);
+            match value {
+                Data::List(names) if keyword != "dependentSchemas" => {
+                    let names = self.names(&at, names);
+                    rest.dependent_names.push((name.clone(), names));
+                }
+                _ if keyword == "dependentRequired" => {
+                    self.error(&at, "`dependentRequired` maps names to lists of names")
+                }
+                _ => rest.dependent_schemas.push((name.clone(), self.child(at, value))),
+            }
+        }
+    }
+
+    /// The node that a reference leads to.
+    fn reference(&mut self, at: &str, keyword: &str, value: &Data) -> Option<NodeId> {
+        let target = self.text(at, value)?;
+        let local =
+            target.strip_prefix('#').filter(|path| path.is_empty() || (keyword == "$ref" && path.starts_with('/')));
+        let Some(path) = local else {
+            let target: String = target.chars().take(200).collect();
+            self.error(at, format!("`{keyword}` leads to {target:?}, and may lead only to `#` or, a `$ref`, to `#/…`"));
+            return None;
+        };
+        let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
+        let mut data = self.root;
+        for step in path.split('/').skip(1) {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            match data.get(&name).or_else(|| data.index(name.parse().ok()?)) {
+                Some(next) => data = next,
+                None => {
+                    self.error(at, format!("there is nothing at {target:?}"));
+                    return None;
+                }
+            }
+        }
+        Some(self.child(path.into_owned(), data))
+    }
+
+    fn one_type(&mut self, at: &str, name: &str) -> Types {
+        Types::named(name).unwrap_or_else(|| {
+            self.error(at, format!("there is no type `{name}`"));
+            self.suggest(name, Types::NAMES);
+            if let Some(error) = self.errors.last_mut().filter(|error| error.help.is_none()) {
+                error.help = Some(format!("the types are {}", Types::NAMES.join(", ")));
+            }
+            Types::default()
+        })
+    }
+
+    fn types(&mut self, at: &str, value: &Data) -> Types {
+        let names = match value {
+            Data::List(names) if !names.is_empty() => names.as_slice(),
+            name => std::slice::from_ref(name),
+        };
+        let mut types = Types::default();
+        for name in names {
+            match name {
+                Data::Str(name) => types = types.or(self.one_type(at, name)),
+                _ => self.error(at, "`type` is the name of a type, or a list of such names"),
+            }
+        }
+        types
+    }
+
+    /// The members of a map of schemas.
+    fn members(&mut self, at: &str, value: &'d Data) -> std::vec::IntoIter<(String, NodeId)> {
+        let keyword = at.rsplit('/').next().unwrap_or("");
+        let Data::Map(map) = value else {
+            self.error(at, format!("`{keyword}` is a map from names to schemas"));
+            return Vec::new().into_iter();
+        };
+        let members: Vec<_> =
+            map.iter().map(|(name, value)| (name.clone(), self.child(below(at, name), value))).collect();
+        members.into_iter()
+    }
+
+    /// The schemas of a list.
+    fn list(&mut self, at: &str, value: &'d Data) -> Vec<NodeId> {
+        match value {
+            Data::List(schemas) if !schemas.is_empty() => {
+                schemas.iter().enumerate().map(|(index, schema)| self.child(format!("{at}/{index}"), schema)).collect()
+            }
+            _ => {
+                self.error(at, "this is a list of at least one schema");
+                Vec::new()
+            }
+        }
+    }
+
+    fn required(&mut self, node: &mut Node, at: &str, value: &Data) {
+        match value {
+            Data::Bool(must) if self.draft == Draft::Template => node.must = *must,
+            Data::List(names) => node.required.extend(self.names(at, names)),
+            _ if self.draft == Draft::Template => {
+                self.error(at, "`required` is a list of the names of properties, or `true`")
+            }
+            _ => self.error(at, "`required` is a list of names"),
+        }
+    }
+
+    fn names(&mut self, at: &str, names: &[Data]) -> Vec<String> {
+        if names.iter().any(|name| name.as_str().is_none()) {
+            self.error(at, "`required` is a list of names");
+        }
+        names.iter().filter_map(Data::as_str).map(str::to_owned).collect()
+    }
+
+    fn text<'t>(&mut self, at: &str, value: &'t Data) -> Option<&'t str> {
+        if value.as_str().is_none() {
+            self.error(at, "this is a string");
+        }
+        value.as_str()
+    }
+
+    fn size(&mut self, at: &str, value: &Data) -> Option<u64> {
+        match value {
+            Data::Int(n) if *n >= 0 => u64::try_from(*n).ok(),
+            Data::Uint(n) => Some(*n),
+            Data::Float(n) if *n >= 0.0 && n.fract() == 0.0 && self.draft > Draft::Draft4 => Some(*n as u64),
+            _ => {
+                self.error(at, "this is a whole number that is not negative");
+                None
+            }
+        }
+    }
+
+    fn bound(&mut self, bound: &mut Option<Bound>, at: &str, keyword: &str, value: &Data, map: &DataMap) {
+        let exclusive = keyword.starts_with("exclusive");
+        if exclusive && self.draft == Draft::Draft4 {
+            if !matches!(value, Data::Bool(_)) {
+                self.error(at, format!("`{keyword}` is a boolean"));
+            }
+            return;
+        }
+        let lower = keyword.ends_with("inimum");
+        let flag = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
+        let exclusive = exclusive || map.get(flag) == Some(&Data::Bool(true));
+        let Some(number) = Number::of_data(value) else { return self.error(at, format!("`{keyword}` is a number")) };
+        // Of an inclusive and an exclusive bound the stricter one wins.
+        let stricter = |old: &Bound| match number.compare(old.number) {
+            Some(order) if order.is_eq() => exclusive,
+            Some(order) => order.is_gt() == lower,
+            None => false,
+        };
+        if bound.as_ref().is_none_or(stricter) {
+            *bound = Some(Bound { number, exclusive });
+        }
+    }
+
+    fn pattern(&mut self, at: &str, value: &Data) -> Option<Pattern> {
+        match value {
+            Data::Str(text) => self.compiled(at, text),
+            _ => {
+                self.error(at, "`pattern` is a regular expression");
+                None
+            }
+        }
+    }
+
+    fn compiled(&mut self, at: &str, text: &str) -> Option<Pattern> {
+        self.patterns += 1;
+        if self.patterns > PATTERNS && self.draft != Draft::Template {
+            if self.patterns == PATTERNS + 1 {
+                self.error(at, format!("the schema has more than {PATTERNS} patterns"));
+            }
+            return None;
+        }
+        let regex = regex(text, self.draft).map_err(|message| self.error(at, message)).ok()?;
+        Some(Pattern { text: text.to_owned(), regex })
+    }
+}
+
+/// The keywords outside [`Draft::Template`].
+fn rest(node: &mut Node) -> &mut Rest {
+    node.rest.get_or_insert_default()
+}

@@ -1,0 +1,169 @@
+//! The formats of strings.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use regex::Regex;
+
+use super::Draft;
+use super::compile::regex as pattern;
+
+/// A compiled format: a pattern and a check of what a pattern cannot express.
+#[derive(Debug, Clone)]
+pub struct Format {
+    regex: Regex,
+    check: fn(&str) -> bool,
+}
+
+impl Format {
+    /// The format `name`, if `draft` defines it.
+    pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
+        let (_, _, regex, check) = FORMATS.iter().find(|(known, since, ..)| *known == name && *since <= draft)?;
+        let expanded = MACROS.iter().rev().fold(format!("^(?:{regex})$"), |text, (name, of)| text.replace(name, of));
+        Some(Self { regex: Regex::new(&expanded).ok()?, check: *check })
+    }
+
+    /// Returns `true` if `text` has this format.
+    pub(super) fn is_match(&self, text: &str) -> bool {
+        self.regex.is_match(text) && (self.check)(text)
+    }
+}
+
+type Row = (&'static str, Draft, &'static str, fn(&str) -> bool);
+
+/// The formats: the first draft that defines each of them, its pattern and its check.
+const FORMATS: &[Row] = &[
+    ("date", Draft::Draft4, "<DATE>", is_date),
+    ("date-time", Draft::Draft4, "<DATE>[Tt]<TIME>", |text| is_date(text) && is_time(text.get(11..).unwrap_or(""))),
+    ("duration", Draft::Draft201909, "P(?:<N>W|<DAYS>(?:T<HOURS>)?|T<HOURS>)", any),
+    ("email", Draft::Draft4, "<MAILBOX>", |text| text.is_ascii() && is_email(text)),
+    ("hostname", Draft::Draft4, "[0-9A-Za-z.-]+", is_hostname),
+    ("idn-email", Draft::Draft4, "<MAILBOX>", is_email),
+    ("idn-hostname", Draft::Draft7, r"[\p{L}\p{M}\p{N}.-]+", is_hostname),
+    ("ipv4", Draft::Draft4, "[0-9.]+", |text| text.parse::<Ipv4Addr>().is_ok()),
+    ("ipv6", Draft::Draft4, "[0-9A-Fa-f:.]+", |text| text.parse::<Ipv6Addr>().is_ok()),
+    ("iri", Draft::Draft7, "<SCHEME><REFERENCE>", any),
+    ("iri-reference", Draft::Draft7, "<SCHEME>?<REFERENCE>", any),
+    ("json-pointer", Draft::Draft6, "<POINTER>", any),
+    ("regex", Draft::Draft4, "(?s).*", |text| pattern(text, Draft::Draft7).is_ok()),
+    ("relative-json-pointer", Draft::Draft7, "(?:0|[1-9][0-9]*)(?:#|<POINTER>)", any),
+    ("time", Draft::Draft4, "<TIME>", is_time),
+    ("uri", Draft::Draft4, "<SCHEME><REFERENCE>", str::is_ascii),
+    ("uri-reference", Draft::Draft6, "<SCHEME>?<REFERENCE>", str::is_ascii),
+    ("uri-template", Draft::Draft6, r"(?:[^\x00-\x20\x22'%<>\\^`{|}]|<HEX>|\{[+#./;?&=,!@|]?<VAR>(?:,<VAR>)*\})*", any),
+    ("uuid", Draft::Draft201909, "[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}", any),
+];
+
+/// Parts of patterns. Each may refer to those before it.
+const MACROS: &[(&str, &str)] = &[
+    ("<N>", "[0-9]+"),
+    ("<HEX>", "%[0-9A-Fa-f]{2}"),
+    ("<P>", r"(?:[0-9A-Za-z._~!$&'()*+,;=:@\x2D]|[^\x00-\x7F]|<HEX>)"),
+    ("<SCHEME>", "(?:[A-Za-z][0-9A-Za-z+.-]*:)"),
+    ("<HOST>", r"(?:\[[0-9A-Fa-f:.vV]+\]|(?:[0-9A-Za-z._~!$&'()*+,;=\x2D]|[^\x00-\x7F]|<HEX>)*)"),
+    ("<AUTHORITY>", "(?:<P>*@)?<HOST>(?::[0-9]*)?"),
+    ("<REFERENCE>", r"(?://<AUTHORITY>(?:/<P>*)*|/?<P>+(?:/<P>*)*|/)?(?:\?(?:<P>|[/?])*)?(?:#(?:<P>|[/?])*)?"),
+    ("<POINTER>", "(?:/(?:[^/~]|~[01])*)*"),
+    ("<VAR>", r"(?:[0-9A-Za-z_.]|<HEX>)+(?::[1-9][0-9]{0,3}|\*)?"),
+    ("<ATOM>", r#"[^\s@"(),:;<>\[\]\\.]+"#),
+    ("<MAILBOX>", r#"(?:<ATOM>(?:\.<ATOM>)*|"(?:[^"\\]|\\.)*")@(?:\[.+\]|[\p{L}\p{M}\p{N}.\x2D]+)"#),
+    ("<DATE>", "[0-9]{4}-[0-9]{2}-[0-9]{2}"),
+    ("<HOUR>", "(?:[01][0-9]|2[0-3])"),
+    ("<TIME>", r"<HOUR>:[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]+)?(?:[Zz]|[+-]<HOUR>:[0-5][0-9])"),
+    ("<DAYS>", "(?:<N>Y(?:<N>M(?:<N>D)?)?|<N>M(?:<N>D)?|<N>D)"),
+    ("<HOURS>", "(?:<N>H(?:<N>M(?:<N>S)?)?|<N>M(?:<N>S)?|<N>S)"),
+];
+
+fn any(_: &str) -> bool {
+    true
+}
+
+/// The number in the two digits at `at`.
+fn two_digits(text: &str, at: usize) -> i32 {
+    text.get(at..at + 2).and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+fn is_date(text: &str) -> bool {
+    let (year, month, day) =
+        (two_digits(text, 0) * 100 + two_digits(text, 2), two_digits(text, 5), two_digits(text, 8));
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + i32::from(leap),
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+/// Accepts a leap second only at the end of a day in UTC.
+fn is_time(text: &str) -> bool {
+    let minutes = |at: usize| two_digits(text, at) * 60 + two_digits(text, at + 3);
+    let offset = match text.rfind(['+', '-']) {
+        Some(at) if text.as_bytes().get(at) == Some(&b'-') => -minutes(at + 1),
+        Some(at) => minutes(at + 1),
+        None => 0,
+    };
+    two_digits(text, 6) < 60 || (minutes(0) - offset).rem_euclid(1440) == 1439
+}
+
+fn is_hostname(text: &str) -> bool {
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && !label.starts_with('-') && !label.ends_with('-');
+    text.len() <= 253 && text.split('.').all(is_label)
+}
+
+fn is_email(text: &str) -> bool {
+    text.rsplit_once('@').is_some_and(|(local, domain)| {
+        let address = domain.strip_prefix('[').and_then(|domain| domain.strip_suffix(']'));
+        let address = address.map(|address| address.strip_prefix("IPv6:").unwrap_or(address));
+        let is_address = |text: &str| text.parse::<Ipv4Addr>().is_ok() || text.parse::<Ipv6Addr>().is_ok();
+        local.len() <= 64 && address.map_or_else(|| is_hostname(domain), is_address)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_accepts_and_rejects() {
+        for (name, good, bad) in [
+            ("date", &["2024-02-29", "1970-01-01"][..], &["2023-02-29", "2024-13-01", "2024-1-1", "2024-01-01T"][..]),
+            (
+                "date-time",
+                &["2024-02-29T00:00:00Z", "1990-12-31T15:59:60-08:00", "1963-06-19t08:30:06.28z"],
+                &["2024-02-29", "1998-12-31T22:59:60Z", "2024-01-01T24:00:00Z"],
+            ),
+            ("duration", &["P4DT12H30M5S", "P2W", "PT1S", "P1Y2M3D"], &["P", "P1", "PT", "P1Y2W", "P1D2H", "4D"]),
+            (
+                "email",
+                &["joe.bloggs@example.com", "\"a b\"@example.com", "te~st@[127.0.0.1]"],
+                &["2962", ".a@b.c", "a..b@c.d", "a@-b.c", "ü@b.c"],
+            ),
+            ("hostname", &["www.example.com", "a", "1host"], &["-a", "a-", "a..b", "a_b", ""]),
+            ("idn-email", &["실례@실례.테스트"], &["2962"]),
+            ("idn-hostname", &["실례.테스트"], &["a b"]),
+            ("ipv4", &["192.168.0.1"], &["256.0.0.0", "1.2.3", "01.2.3.4"]),
+            ("ipv6", &["::1", "::ffff:1.2.3.4"], &["12345::", ":::", "1::%eth0"]),
+            ("iri", &["http://ƒøø.ßår/?∂éœ=πîx#πîüx"], &["/abc", "http://a b"]),
+            ("iri-reference", &["//ƒøø.ßår/", "âππ", "#frag", ""], &["\\\\a\\b"]),
+            ("json-pointer", &["", "/a/~0b~1", "/"], &["a", "/~2", "/~"]),
+            ("regex", &["^[a-z]+$", "\\d{1,2000}", ""], &["(", "(?=a)"]),
+            ("relative-json-pointer", &["0#", "1/a", "120/~0"], &["/a", "01/a", "-1/a", "0##"]),
+            ("time", &["08:30:06Z", "23:59:60Z", "08:30:06.2+05:30"], &["08:30:06", "24:00:00Z", "22:59:60Z"]),
+            (
+                "uri",
+                &["http://user@example.com:80/a?b#c", "urn:x:y", "mailto:a@b.c", "http://[::1]/"],
+                &["//a", "a", "http://a:b/", "http://a/%zz", "é:b", "http:// a"],
+            ),
+            ("uri-reference", &["/abc", "//foo.bar/?a=b#c", "", "a:b"], &["\\\\a", "#a#b"]),
+            ("uri-template", &["http://example.com/{term:1}/{term}", "{?a,b*}"], &["{", "}", "{a b}", "{}"]),
+            ("uuid", &["2EB8AA08-aa98-11ea-b4aa-73b441d16380"], &["2eb8aa08aa9811eab4aa73b441d16380", "2eb8aa08"]),
+        ] {
+            let format = Format::named(name, Draft::Draft202012).expect(name);
+            assert!(good.iter().all(|text| format.is_match(text)), "{name} {good:?}");
+            assert!(!bad.iter().any(|text| format.is_match(text)), "{name} {bad:?}");
+        }
+        assert_eq!(FORMATS.len(), 19);
+        assert!(Format::named("uuid", Draft::Draft7).is_none() && Format::named("color", Draft::Draft7).is_none());
+    }
+}

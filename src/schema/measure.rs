@@ -1,0 +1,99 @@
+//! Bounds the size of a schema once its references are followed. Validation recurses along these references.
+
+use super::{NodeId, Schema, SchemaError};
+
+/// Maximum nesting with references followed.
+const LEVELS: usize = 300;
+/// Maximum nesting of schemas that apply to one value.
+const IN_PLACE: usize = 40;
+/// Maximum number of schemas that apply to one value, counting each reference.
+const WEIGHT: u64 = 10_000;
+/// Maximum number of schemas if they are recursive.
+const RECURSIVE: usize = 2000;
+
+/// Checks the size of a schema.
+///
+/// # Errors
+/// The bound that it exceeds.
+pub(super) fn check(schema: &Schema) -> Result<(), SchemaError> {
+    let mut measure = Measure { schema, known: vec![State::New; schema.nodes.len()], visited: 0, recursive: false };
+    let checked = measure.visit(Schema::ROOT, 0).and_then(|_| match measure.recursive && measure.visited > RECURSIVE {
+        true => Err(format!("the schema is recursive and has more than {RECURSIVE} parts")),
+        false => Ok(()),
+    });
+    checked.map_err(|message| SchemaError::new("", message))
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    New,
+    Open,
+    Done(Size),
+}
+
+/// The size of a schema with everything below it.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Schemas that apply to one value.
+    weight: u64,
+    /// Nesting of these.
+    in_place: usize,
+    /// Nesting of all schemas.
+    levels: usize,
+}
+
+struct Measure<'s> {
+    schema: &'s Schema,
+    known: Vec<State>,
+    visited: usize,
+    recursive: bool,
+}
+
+impl Measure<'_> {
+    fn visit(&mut self, id: NodeId, depth: usize) -> Result<Size, String> {
+        let at = id.0 as usize;
+        let size = match self.known.get(at) {
+            Some(State::Done(size)) => *size,
+            Some(State::New) if depth <= LEVELS => {
+                self.set(at, State::Open);
+                let size = self.all_below(id, depth)?;
+                self.visited += 1;
+                self.set(at, State::Done(size));
+                size
+            }
+            Some(State::New) => return Err(format!("references lead deeper than {LEVELS} levels")),
+            Some(State::Open) | None => {
+                self.recursive = true;
+                return Ok(Size { weight: 1, in_place: 0, levels: 0 });
+            }
+        };
+        match () {
+            () if depth + size.levels > LEVELS => Err(format!("references lead deeper than {LEVELS} levels")),
+            () if size.in_place > IN_PLACE => Err(format!("more than {IN_PLACE} levels of schemas hold for one value")),
+            () if size.weight > WEIGHT => Err(format!("more than {WEIGHT} schemas hold for one value")),
+            () => Ok(size),
+        }
+    }
+
+    fn set(&mut self, at: usize, state: State) {
+        if let Some(slot) = self.known.get_mut(at) {
+            *slot = state;
+        }
+    }
+
+    fn all_below(&mut self, id: NodeId, depth: usize) -> Result<Size, String> {
+        let mut all = Size { weight: 1, in_place: 1, levels: 1 };
+        let schema = self.schema;
+        let Some(node) = schema.node(id) else { return Ok(all) };
+        for other in node.in_place() {
+            let size = self.visit(other, depth + 1)?;
+            all.weight = all.weight.saturating_add(size.weight);
+            all.in_place = all.in_place.max(size.in_place + 1);
+            all.levels = all.levels.max(size.levels + 1);
+        }
+        for below in node.below() {
+            all.levels = all.levels.max(self.visit(below, depth + 1)?.levels + 1);
+        }
+        Ok(all)
+    }
+}

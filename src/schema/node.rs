@@ -1,0 +1,191 @@
+//! Compiled schemas.
+
+use indexmap::{IndexMap, IndexSet};
+use regex::Regex;
+
+use super::formats::Format;
+use super::{Draft, Number, Types};
+use crate::value::Data;
+
+/// The id of a [`Node`] of a [`Schema`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(pub(super) u32);
+
+impl NodeId {
+    pub(super) fn of(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+}
+
+/// A bound of numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// The number as written: an integer stays an integer.
+    pub number: Number,
+    /// `true` if the number itself is out of bounds.
+    pub exclusive: bool,
+}
+
+/// The schema of properties that are not declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Additional {
+    /// Unspecified: any value is allowed.
+    #[default]
+    Unsaid,
+    /// Any value is explicitly allowed.
+    Any,
+    /// Undeclared properties are not allowed.
+    None,
+    /// Values that fit this schema are allowed.
+    Schema(NodeId),
+}
+
+/// Bounds of a length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sizes {
+    /// The minimum.
+    pub least: Option<u64>,
+    /// The maximum.
+    pub most: Option<u64>,
+}
+
+impl Sizes {
+    /// The bound that `count` violates, and `true` if it is the minimum.
+    pub(super) fn violated(self, count: u64) -> Option<(bool, u64)> {
+        let few = self.least.filter(|least| count < *least).map(|least| (true, least));
+        few.or(self.most.filter(|most| count > *most).map(|most| (false, most)))
+    }
+}
+
+/// The schema of one value.
+#[derive(Debug, Clone, Default)]
+pub struct Node {
+    /// The JSON pointer of the schema in its document.
+    pub pointer: String,
+    /// The allowed types.
+    pub types: Types,
+    /// The allowed values, if they are enumerated.
+    pub values: Option<Vec<Data>>,
+    /// The declared properties of an object, in schema order.
+    pub properties: IndexMap<String, NodeId>,
+    /// The required properties.
+    pub required: IndexSet<String>,
+    /// The schema of undeclared properties.
+    pub additional: Additional,
+    /// The schema of the elements of an array.
+    pub items: Option<NodeId>,
+    /// Bounds of the number of elements.
+    pub elements: Sizes,
+    /// Bounds of the number of characters.
+    pub characters: Sizes,
+    /// A pattern that a string must contain.
+    pub pattern: Option<Pattern>,
+    /// The minimum of a number.
+    pub minimum: Option<Bound>,
+    /// The maximum of a number.
+    pub maximum: Option<Bound>,
+    /// The default value.
+    pub default: Option<Data>,
+    /// `required: true`: the value itself is required.
+    pub must: bool,
+    /// The keywords outside [`Draft::Template`].
+    pub(super) rest: Option<Box<Rest>>,
+}
+
+/// Keywords outside [`Draft::Template`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rest {
+    /// The schema `false`.
+    pub never: bool,
+    pub reference: Option<NodeId>,
+    pub all_of: Vec<NodeId>,
+    pub any_of: Vec<NodeId>,
+    pub one_of: Vec<NodeId>,
+    pub not: Option<NodeId>,
+    pub condition: Option<NodeId>,
+    pub then: Option<NodeId>,
+    pub otherwise: Option<NodeId>,
+    pub constant: Option<Data>,
+    pub multiple_of: Option<Number>,
+    pub format: Option<Format>,
+    pub encoding: Option<String>,
+    pub media_type: Option<String>,
+    pub unique: bool,
+    /// Schemas of the first elements.
+    pub prefix: Vec<NodeId>,
+    pub additional_items: Option<NodeId>,
+    pub contains: Option<NodeId>,
+    pub matching: Sizes,
+    pub unevaluated_items: Option<NodeId>,
+    pub size: Sizes,
+    pub patterns: Vec<(Pattern, NodeId)>,
+    pub names: Option<NodeId>,
+    pub dependent_names: Vec<(String, Vec<String>)>,
+    pub dependent_schemas: Vec<(String, NodeId)>,
+    pub unevaluated_properties: Option<NodeId>,
+}
+
+impl Node {
+    /// Schemas that apply, or may apply, to the same value.
+    pub(super) fn in_place(&self) -> impl Iterator<Item = NodeId> {
+        self.rest.iter().flat_map(|rest| {
+            let ones = [rest.reference, rest.not, rest.condition, rest.then, rest.otherwise];
+            let lists = [&rest.all_of, &rest.any_of, &rest.one_of];
+            let dependent = rest.dependent_schemas.iter().map(|(_, id)| *id);
+            ones.into_iter().flatten().chain(lists.into_iter().flatten().copied()).chain(dependent)
+        })
+    }
+
+    /// Schemas that apply to nested values.
+    pub(super) fn below(&self) -> impl Iterator<Item = NodeId> {
+        let additional = if let Additional::Schema(id) = self.additional { Some(id) } else { None };
+        let rest = self.rest.iter().flat_map(|rest| {
+            let ones = [rest.contains, rest.names, rest.unevaluated_items, rest.unevaluated_properties];
+            let patterns = rest.patterns.iter().map(|(_, id)| *id);
+            ones.into_iter().flatten().chain(rest.prefix.iter().copied()).chain(patterns)
+        });
+        self.properties.values().copied().chain(additional).chain(self.items).chain(rest)
+    }
+}
+
+/// A regular expression.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// The source text.
+    pub text: String,
+    pub(super) regex: Regex,
+}
+
+/// A compiled schema: the nodes of its tree, the root first.
+///
+/// * `integer` accepts a float without a fraction (except in draft 4). A value without a JSON type, such as bytes or a
+///   timestamp, has no type.
+/// * `pattern` searches: to match a whole text, use `^` and `$`.
+/// * If a type is specified, null must be allowed explicitly.
+/// * Bounds of numbers, strings, arrays and objects do not apply to other values.
+/// * An absent value fits, unless its own schema says `required: true` or the enclosing schema requires its name.
+#[derive(Debug, Clone)]
+pub struct Schema {
+    pub(super) nodes: Vec<Node>,
+    pub(super) draft: Draft,
+}
+
+impl Schema {
+    /// The schema of the value itself.
+    pub const ROOT: NodeId = NodeId(0);
+
+    /// A schema of the tree.
+    pub fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes.get(id.0 as usize)
+    }
+
+    /// The default value.
+    pub fn default_value(&self) -> Option<&Data> {
+        self.node(Self::ROOT)?.default.as_ref()
+    }
+
+    /// Returns `true` if a value is required and there is no default.
+    pub fn is_required(&self) -> bool {
+        self.node(Self::ROOT).is_some_and(|root| root.must && root.default.is_none())
+    }
+}

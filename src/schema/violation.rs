@@ -1,0 +1,118 @@
+//! Violations of schemas, and values as messages show them.
+
+use std::fmt;
+
+use super::types::{Fields, with_article};
+use super::{NodeId, Number};
+use crate::stdlib::strings::prefix;
+use crate::value::{Data, Value};
+
+/// Maximum number of bytes of a value in a message.
+pub(super) const SHOWN: usize = 60;
+
+/// A violation of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The JSON pointer of the part of the value; empty for the whole value.
+    pub pointer: String,
+    /// The path of the part as an expression: `services[0].name`.
+    pub path: String,
+    /// The JSON pointer of the violated schema.
+    pub schema: String,
+    /// The violated schema, which has the bounds.
+    pub node: NodeId,
+    /// The index of the value among several.
+    pub nth: usize,
+    /// The violated keyword: `type`, `maximum`.
+    pub keyword: &'static str,
+    /// The value of the keyword as JSON: `"string"`, `65535`. Long values are cut.
+    pub limit: String,
+    /// The part of the value as JSON, without the contents of arrays and objects. Long values are cut. `None` if absent.
+    pub value: Option<String>,
+    /// The expectation: `a string is wanted`.
+    pub wanted: String,
+    /// The description of the value: `the integer 1`; empty if absent.
+    pub found: String,
+    /// The likely fix.
+    pub help: Option<String>,
+    /// Further facts.
+    pub detail: Detail,
+}
+
+/// Further facts about a violation.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// No further facts.
+    #[default]
+    None,
+    /// The names of properties, or elements as JSON.
+    Names(Vec<String>),
+    /// More than one schema of `oneOf` fits.
+    Several,
+    /// The violation of a property's name.
+    Name(Box<Violation>),
+}
+
+impl Violation {
+    /// The message without the location: `a string is wanted (type), not the integer 1`.
+    pub fn what(&self) -> String {
+        let not = if self.found.is_empty() { String::new() } else { format!(", not {}", self.found) };
+        format!("{} ({}){not}", self.wanted, self.keyword)
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        f.write_str(&self.what())
+    }
+}
+
+/// Data as JSON, cut if it is long.
+pub(super) fn text_of(data: &Data) -> String {
+    cut(serde_json::to_string(data).unwrap_or_default())
+}
+
+fn cut(text: String) -> String {
+    let shown = prefix(&text, SHOWN);
+    if shown.len() < text.len() { format!("{shown}…") } else { text }
+}
+
+/// A value as JSON, without the contents of arrays and objects.
+pub(super) fn json_of(value: Value<'_>) -> Option<String> {
+    Some(match value {
+        Value::Undefined => return None,
+        Value::Null => "null".to_owned(),
+        Value::Bool(b) => b.to_string(),
+        Value::Str(text) => text_of(&Data::Str(cut(text.as_str().to_owned()))),
+        Value::List(_) => "[…]".to_owned(),
+        _ => match Number::of_value(value) {
+            Some(number) => cut(number.to_string()),
+            None => "{…}".to_owned(),
+        },
+    })
+}
+
+/// The description of a value with its type.
+pub(super) fn described(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(b) => format!("the boolean {b}"),
+        Value::Int(n) => format!("the integer {n}"),
+        Value::Uint(n) => format!("the integer {n}"),
+        Value::Float(n) => format!("the number {n}"),
+        Value::Str(text) => {
+            let shown = prefix(text.as_str(), SHOWN);
+            format!("the string {shown:?}{}", if shown.len() < text.as_str().len() { "…" } else { "" })
+        }
+        Value::List(_) => "an array".to_owned(),
+        Value::Extended(_) => match Number::of_value(value) {
+            Some(number) => cut(format!("the number {number}")),
+            None if Fields::of(value).is_some() => "an object".to_owned(),
+            None => with_article(value.kind()),
+        },
+        _ => "an object".to_owned(),
+    }
+}

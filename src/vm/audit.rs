@@ -1,0 +1,144 @@
+//! Comparison of what instructions do with their rows in the instruction table.
+
+use std::cmp::Ordering;
+
+use super::hooks::{Heights, Hooks};
+use crate::bytecode::{CodeView, Control, Op, OpInfo};
+
+/// An instruction and the heights before it.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    at: u32,
+    op: Op,
+    heights: Heights,
+}
+
+/// The outcome that continues with the next instruction, or leaves the chunk.
+const CONTINUES: u8 = 1;
+
+/// The outcome that continues elsewhere: at the label, or in another chunk.
+const JUMPS: u8 = 2;
+
+/// Two successive steps of a run, or the call and the step after it in one frame.
+#[derive(Debug)]
+pub struct Transition<'p> {
+    code: CodeView<'p>,
+    before: Step,
+    after: Step,
+    /// The last step of the frame of `after`.
+    frame: Option<Step>,
+    /// `true` if a chunk was called in between.
+    returned: bool,
+}
+
+impl Transition<'_> {
+    /// The opcode of the first step.
+    pub fn op(&self) -> Op {
+        self.before.op
+    }
+
+    /// The outcomes of an instruction with this row that are seen here, as bits of [`Transition::outcomes`]; none if a
+    /// handler absorbed an error. `None` if such an instruction cannot do this.
+    pub fn outcome(&self, row: &OpInfo) -> Option<u8> {
+        let (before, after) = (self.before.heights, self.after.heights);
+        if !self.returned && self.is_absorbed() {
+            return Some(0);
+        }
+        let (outcome, holds) = match before.frames.cmp(&after.frames) {
+            Ordering::Less => (JUMPS, row.control == Control::Call && after.values == 0),
+            Ordering::Greater => (CONTINUES, row.control == Control::Return && before.values == 0),
+            Ordering::Equal if (row.control == Control::Call) != self.returned => return None,
+            Ordering::Equal => return self.effect(row),
+        };
+        holds.then_some(outcome)
+    }
+
+    /// All outcomes of instructions with this effect on control flow. Each should be seen once.
+    pub fn outcomes(control: Control) -> u8 {
+        match control {
+            Control::Jump => JUMPS,
+            Control::Branch | Control::BranchWithTop | Control::OpenLoop | Control::NextItem | Control::Call => {
+                CONTINUES | JUMPS
+            }
+            Control::Fail => 0,
+            _ => CONTINUES,
+        }
+    }
+
+    /// Returns `true` if a handler absorbed an error.
+    fn is_absorbed(&self) -> bool {
+        let handler = self.frame.and_then(|step| self.code.handler(step.at));
+        handler.is_some_and(|handler| {
+            handler.to == self.after.at && handler.height as usize + 1 == self.after.heights.values
+        })
+    }
+
+    /// The outcome within a frame.
+    fn effect(&self, row: &OpInfo) -> Option<u8> {
+        let (before, after) = (self.before.heights, self.after.heights);
+        let word = |nth: usize| self.code.words.get(self.before.at as usize + nth).copied().unwrap_or(0);
+        let label = row.label().map(|nth| if nth == 0 { word(0) >> 8 } else { word(nth) });
+        let popped = self.code.pops(row, word(0) >> 8) as usize;
+        let values = before.values.checked_sub(popped)? + usize::from(row.pushes);
+        // What changes with the next instruction: loops, captures, gathering ones.
+        let (opened, gathered) = match row.control {
+            Control::Return | Control::Fail => return None,
+            Control::OpenLoop => ([1, 0, 0], Ordering::Equal),
+            Control::NextItem | Control::CloseLoop => ([-1, 0, 0], Ordering::Equal),
+            Control::OpenText => ([0, 1, 0], Ordering::Equal),
+            Control::CloseText => ([0, -1, 0], Ordering::Equal),
+            Control::OpenValues => ([0, 1, 1], Ordering::Equal),
+            Control::CloseValues => ([0, -1, -1], Ordering::Greater),
+            Control::Gather => ([0; 3], Ordering::Less),
+            _ => ([0; 3], Ordering::Equal),
+        };
+        let blocks = |heights: Heights| [heights.loops, heights.captures, heights.gathers].map(usize::cast_signed);
+        let change = [0, 1, 2].map(|nth: usize| blocks(after)[nth] - blocks(before)[nth]);
+        let found = before.gathered.cmp(&after.gathered);
+        let next = row.control != Control::Jump
+            && (self.after.at, after.values, change) == (self.before.at + row.words() as u32, values, opened)
+            && (found == gathered
+                || found == Ordering::Equal && (row.control != Control::Gather || before.gathers > 0));
+        if next {
+            return Some(if found == gathered || row.control == Control::CloseValues { CONTINUES } else { 0 });
+        }
+        let carried = usize::from(row.control == Control::BranchWithTop);
+        let jumped = Some(self.after.at) == label && after.values == values + carried && change == [0; 3];
+        (jumped && found == Ordering::Equal && Self::outcomes(row.control) & JUMPS != 0).then_some(JUMPS)
+    }
+}
+
+/// Calls a function for every transition of the runs that it watches.
+#[derive(Debug)]
+pub struct Audit<F> {
+    each: F,
+    /// The last step of each frame.
+    steps: Vec<Step>,
+}
+
+impl<F: FnMut(&Transition<'_>)> Audit<F> {
+    /// An audit that calls `each`.
+    pub fn new(each: F) -> Self {
+        Self { each, steps: Vec::new() }
+    }
+}
+
+impl<F: FnMut(&Transition<'_>)> Hooks for Audit<F> {
+    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
+        let (code, heights) = state();
+        let (after, depth) = (Step { at: at as u32, op, heights }, heights.frames);
+        if depth == 1 && code.chunks().any(|chunk| chunk.entry == after.at) {
+            self.steps.clear(); // another run
+        }
+        if let Some(before) = self.steps.last().copied() {
+            let frame = self.steps.get(depth - 1).copied();
+            let transition = Transition { code, before, after, frame, returned: false };
+            (self.each)(&transition);
+            if let (Control::Return, Some(caller)) = (before.op.info().control, frame) {
+                (self.each)(&Transition { before: caller, returned: true, ..transition });
+            }
+        }
+        self.steps.truncate(depth - 1);
+        self.steps.push(after);
+    }
+}

@@ -1,0 +1,35 @@
+//! Hooks that watch a run.
+
+use crate::bytecode::{CodeView, Op};
+
+/// Watches a run. A method that is left empty costs nothing.
+pub trait Hooks {
+    /// Called before the instruction at word `at`. `state` returns the running code and the machine's heights.
+    #[inline(always)]
+    fn step<'p>(&mut self, at: usize, op: Op, state: impl FnOnce() -> (CodeView<'p>, Heights)) {
+        let _ = (at, op, state);
+    }
+}
+
+/// Watches nothing.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoHooks;
+
+impl Hooks for NoHooks {}
+
+/// The heights of the machine's stacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heights {
+    /// Running chunks.
+    pub frames: usize,
+    /// Values on the stack of the innermost frame.
+    pub values: usize,
+    /// Open loops.
+    pub loops: usize,
+    /// Open captures.
+    pub captures: usize,
+    /// Those of the captures that gather values.
+    pub gathers: usize,
+    /// Gathered values.
+    pub gathered: usize,
+}

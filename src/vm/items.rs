@@ -1,0 +1,49 @@
+//! The items of a loop, and a loop that is running.
+
+use crate::bytecode::LoopField;
+use crate::value::{Map, Value};
+
+/// The items of a loop.
+#[derive(Debug, Clone, Copy)]
+pub enum Items<'v> {
+    /// The items of a list.
+    List(&'v [Value<'v>]),
+    /// The entries of a map in the order of the keys' bytes.
+    Sorted(&'v Map<'v>),
+    /// The items of a list, each with its index.
+    Indexed(&'v [Value<'v>]),
+    /// The entries of a map in insertion order.
+    Entries(&'v Map<'v>),
+    /// Keys and values.
+    Pairs(&'v [[Value<'v>; 2]]),
+}
+
+impl Items<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Items::List(items) | Items::Indexed(items) => items.len(),
+            Items::Sorted(map) | Items::Entries(map) => map.len(),
+            Items::Pairs(pairs) => pairs.len(),
+        }
+    }
+}
+
+/// A loop that is running.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Loop<'v> {
+    pub items: Items<'v>,
+    /// The number of items that were begun.
+    pub begun: usize,
+    pub len: usize,
+}
+
+impl<'v> Loop<'v> {
+    pub fn field(&self, field: LoopField) -> Value<'v> {
+        match field {
+            LoopField::Index => Value::uint(self.begun as u64),
+            LoopField::Index0 => Value::uint(self.begun.saturating_sub(1) as u64),
+            LoopField::First => Value::Bool(self.begun == 1),
+            LoopField::Last => Value::Bool(self.begun == self.len),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! State that a space keeps for programs between their runs: inline caches, positions of inputs.
+
+use std::cell::{Cell, RefCell};
+
+use super::inputs::{Bindings, Bound};
+use crate::bytecode::Program;
+
+/// An inline cache: a shape's id and the index of the key in it.
+pub(super) type Cache = Cell<(u32, u32)>;
+
+/// The content of an unused inline cache. No shape has this id.
+const COLD: (u32, u32) = (u32::MAX, 0);
+
+/// The state of one program. A run takes it and gives it back.
+#[derive(Debug)]
+pub(super) struct State {
+    program: u64,
+    pub feedback: Feedback,
+    pub bound: Bound,
+    /// A buffer for text that is not output.
+    pub scratch: String,
+}
+
+/// Observations of a program's runs that make later ones faster.
+#[derive(Debug)]
+pub(super) struct Feedback {
+    pub caches: Box<[Cache]>,
+    /// Words where maps are gathered, each with the sorted order of the last map's keys.
+    orders: RefCell<Vec<(usize, Vec<u32>)>>,
+}
+
+impl Feedback {
+    /// Calls `work` with the key order last seen at the word `at`, which it updates.
+    pub(super) fn with_order<R>(&self, at: usize, work: impl FnOnce(&mut Vec<u32>) -> R) -> R {
+        let mut orders = self.orders.borrow_mut();
+        if let Some((_, order)) = orders.iter_mut().find(|(place, _)| *place == at) {
+            return work(order);
+        }
+        if orders.len() == ORDERS {
+            orders.swap_remove(at % ORDERS);
+        }
+        let mut order = Vec::new();
+        let result = work(&mut order);
+        orders.push((at, order));
+        result
+    }
+}
+
+impl State {
+    #[inline(never)]
+    fn of(program: &Program) -> Box<Self> {
+        Box::new(Self {
+            program: program.id(),
+            feedback: Feedback {
+                caches: std::iter::repeat_n(Cell::new(COLD), program.start().caches).collect(),
+                orders: RefCell::default(),
+            },
+            bound: Bound::default(),
+            scratch: String::new(),
+        })
+    }
+}
+
+/// The maximum number of key orders kept for a program.
+const ORDERS: usize = 16;
+
+/// The number of programs whose state is kept.
+const PROGRAMS: u64 = 1024;
+
+/// The maximum number of bytes of a scratch buffer to keep.
+const SCRATCH: usize = 4096;
+
+/// The states of recently run programs.
+///
+/// A program's index is the end of its id. Ids are consecutive, so programs that are used together have different
+/// indexes, and the lookup needs no hash.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    states: RefCell<Vec<Option<Box<State>>>>,
+    /// Where programs found their inputs.
+    pub bindings: RefCell<Bindings>,
+}
+
+/// The index of the program with this id.
+fn index(program: u64) -> usize {
+    usize::try_from(program % PROGRAMS).unwrap_or(0)
+}
+
+impl Memory {
+    /// Takes the state of `program`, or a new one if there is none or it is in use.
+    #[inline(always)]
+    pub(super) fn take(&self, program: &Program) -> Box<State> {
+        let mut states = self.states.borrow_mut();
+        let state = states.get_mut(index(program.id())).and_then(Option::take);
+        match state.filter(|state| state.program == program.id()) {
+            Some(state) => state,
+            None => State::of(program),
+        }
+    }
+
+    /// Keeps the state until the program runs again.
+    #[inline(always)]
+    pub(super) fn put(&self, state: Box<State>) {
+        let mut states = self.states.borrow_mut();
+        match states.get_mut(index(state.program)) {
+            Some(free @ None) if state.scratch.capacity() <= SCRATCH => *free = Some(state),
+            _ => Self::replace(&mut states, state),
+        }
+    }
+
+    /// Keeps a state that is new, replaces another one or has a large scratch buffer.
+    #[cold]
+    fn replace(states: &mut Vec<Option<Box<State>>>, mut state: Box<State>) {
+        if state.scratch.capacity() > SCRATCH {
+            state.scratch = String::new();
+        }
+        let index = index(state.program);
+        if states.len() <= index {
+            states.resize_with(index + 1, || None);
+        }
+        if let Some(slot) = states.get_mut(index) {
+            *slot = Some(state);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Spaces: where the results of runs live, and what is kept between runs.
+
+use std::cell::RefCell;
+
+use super::memory::Memory;
+use crate::function::{Caches, Capabilities, Cx};
+use crate::limits::Limits;
+use crate::value::{Arena, Inputs};
+
+/// An arena for the results of runs, with compiled regular expressions and inline caches of the programs that ran. For
+/// one thread. Values in it live until it is dropped or [reset](Space::reset).
+#[derive(Debug, Default)]
+pub struct Space {
+    pub(crate) arena: Arena,
+    pub(crate) caches: Caches,
+    pub(super) memory: Memory,
+}
+
+thread_local! {
+    /// The space of evaluations without one of their own.
+    static SPACE: RefCell<Space> = RefCell::default();
+}
+
+impl Space {
+    /// An empty space.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls `work` with the thread's space, which holds no values yet.
+    ///
+    /// ```
+    /// use dropforge::vm::Space;
+    /// let len = Space::of_thread(|space| space.arena().text("abc").as_str().map(str::len));
+    /// assert_eq!(len, Some(3));
+    /// ```
+    pub fn of_thread<R>(work: impl FnOnce(&Self) -> R) -> R {
+        SPACE.with(|space| match space.try_borrow_mut() {
+            Ok(mut space) => {
+                space.reset();
+                work(&space)
+            }
+            // One evaluation started another.
+            Err(_) => work(&Self::new()),
+        })
+    }
+
+    /// Drops all values. Memory and the state of programs are kept, so a loop that resets between runs needs no more
+    /// memory.
+    pub fn reset(&mut self) {
+        self.arena.reset();
+    }
+
+    /// The arena.
+    pub fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// A context for work with values outside of a run, with full budgets and no inputs.
+    pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
+        Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.caches)
+    }
+}
