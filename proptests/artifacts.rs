@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use dropforge::bytecode::{Bundle, Entry, ISA, Program, encode};
 use dropforge::diagnostics::Code;
 use dropforge::dialect::{cel, hcl, tera, tower};
-use dropforge::engine::{Dialect, Engine, Template};
+use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::function::Capabilities;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -103,7 +103,7 @@ fn inputs() -> Value {
 fn templates() -> Vec<Template> {
     let mut templates = Vec::new();
     for files in TERA {
-        let builder = Engine::builder();
+        let builder = Engine::builder().unknown_names(UnknownNames::Late);
         let builder = files.iter().fold(builder, |builder, (name, text)| builder.template(*name, *text));
         templates.push(builder.build().load(Dialect::Tera, files[0].0).expect("it compiles"));
     }
@@ -268,10 +268,10 @@ fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
 
 /// With the digest of what is there now, where there is still room for one.
 fn reseal(bytes: &mut [u8]) {
-    let key = b"\xA6digest\xC4\x20";
+    let key = b"\xA6digest\xC4\x10";
     let Some(at) = bytes.windows(key.len()).position(|window| window == key).map(|at| at + key.len()) else { return };
-    if let Some((digest, rest)) = bytes.get_mut(at..).and_then(|bytes| bytes.split_at_mut_checked(32)) {
-        digest.copy_from_slice(blake3::hash(rest).as_bytes());
+    if let Some((digest, rest)) = bytes.get_mut(at..).and_then(|bytes| bytes.split_at_mut_checked(16)) {
+        digest.copy_from_slice(&xxhash_rust::xxh3::xxh3_128(rest).to_be_bytes());
     }
 }
 

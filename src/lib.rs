@@ -10,7 +10,7 @@
 //!
 //! // An error names the place and the likely fix.
 //! let error = template.render(&json!({"nmae": "api", "env": "prod"})).unwrap_err();
-//! assert_eq!(error.to_string(), "E0201: variable `name` is not defined (svc.yaml:1:10)");
+//! assert_eq!(error.to_string(), "E0201: the variable `name` is not defined (svc.yaml:1:10)");
 //! assert!(error.render(false).contains("did you mean `nmae`?"));
 //! # Ok::<(), dropforge::Error>(())
 //! ```

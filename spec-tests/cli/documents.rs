@@ -106,21 +106,21 @@ fn a_layout_that_documents_do_not_fill_is_an_error_that_names_them() {
     let missing =
         ["document 1: ", "the document has no `metadata.namespace`", "cluster: eu", "app.cel", "name", "labels"];
     says("{cluster}/{namespace}/{name}", 4, &missing);
-    says("{cluster}/{document.kin}", 4, &["it has no `kin`", "did you mean `kind`", "metadata"]);
-    says("{cluster}/{metadata.labels}", 4, &["its `metadata.labels` is a map"]);
-    says("{cluster}/{apiVersion}", 4, &["it has no `apiVersion`"]);
+    says("{cluster}/{document.kin}", 4, &["the document has no `kin`", "did you mean `kind`", "metadata"]);
+    says("{cluster}/{metadata.labels}", 4, &["`metadata.labels` is a map"]);
+    says("{cluster}/{apiVersion}", 4, &["the document has no `apiVersion`"]);
     says("{cluster}/{spec.x}-{kind}", 2, &["the cluster has no `spec.x`", "`{document.spec.x}`"]);
-    says("{cluster}-{kind}", 2, &["`{cluster}` is no directory in it", "begin it with `{cluster}/`"]);
+    says("{cluster}-{kind}", 2, &["without the directory `{cluster}`", "start the layout with `{cluster}/`"]);
     sandbox.write("t/app.cel", "{'kind': 'Service', 'metadata': {'name': 'EU'}}");
     says(
         "{cluster}/{kind}-{name}",
         4,
-        &["two documents have the path", "document 1 of `app.cel` and document 1 of `svc"],
+        &["two documents have the same path", "document 1 of `app.cel` and document 1 of `svc"],
     );
     for name in ["../x", "a/b", "", ".x", "a:b"] {
         sandbox.write("t/app.cel", &format!("{{'kind': 'A', 'metadata': {{'name': '{name}'}}}}"));
-        says("{cluster}/{name}", 4, &["document 1: the name", "cluster: eu"]);
+        says("{cluster}/{name}", 4, &["document 1: `name`", "cluster: eu"]);
     }
     sandbox.write("t/x.tera", "x");
-    says("{cluster}/{kind}", 2, &["takes `{kind}` of documents, and `x.tera` gives text"]);
+    says("{cluster}/{kind}", 2, &["`{kind}` in the layout does not apply to `x.tera`: it renders text"]);
 }

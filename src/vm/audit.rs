@@ -99,6 +99,9 @@ impl Transition<'_> {
             && (self.after.at, after.values, change) == (self.before.at + row.words() as u32, values, opened)
             && (found == gathered
                 || found == Ordering::Equal && (row.control != Control::Gather || before.gathers > 0));
+        if next && label == Some(self.after.at) {
+            return Some(0); // either outcome leads here
+        }
         if next {
             return Some(if found == gathered || row.control == Control::CloseValues { CONTINUES } else { 0 });
         }

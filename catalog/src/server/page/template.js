@@ -54,13 +54,17 @@ export class TemplateView {
   }
 
   show(place) {
-    this.defaults = h("input", { type: "checkbox", id: freshId(), checked: true, onchange: () => this.live() });
-    this.stack = h("select", { id: "stack", onchange: () => this.live() },
+    this.defaults = h("input", { type: "checkbox", id: freshId(), checked: true, onchange: () => this.changed() });
+    this.stack = h("select", { id: "stack", onchange: () => this.changed() },
       h("option", { value: "" }, "no stack"), this.stacks.map((stack) => h("option", { value: stack.id }, stack.name)));
     this.state = h("p", { id: "state", role: "status" });
     this.result = h("div", { id: "result" });
     this.content = h("div", { id: "content" });
-    this.typed = debounced(TYPING, () => this.live());
+    const later = debounced(TYPING, () => this.live());
+    this.typed = () => {
+      this.stored.replaceChildren();
+      later();
+    };
     this.form = new Form(this.schema(), this.typed);
     place.replaceChildren(this.head(), this.source(), this.work(), this.comparison(), this.future());
     this.mark([]);
@@ -117,11 +121,16 @@ export class TemplateView {
     return { stack: this.stack.value, defaults: this.defaults.checked };
   }
 
-  /** Renders what the form says; only the newest answer counts. */
+  /** Renders again after a choice; what was stored before it no longer applies. */
+  changed() {
+    this.stored.replaceChildren();
+    this.live();
+  }
+
+  /** Renders the parameters of the form. Only the latest answer counts. */
   async live() {
     this.asked += 1;
     const { asked } = this;
-    this.stored.replaceChildren();
     this.store.disabled = true;
     const parameters = this.form.text();
     if (parameters === null) {
