@@ -111,16 +111,15 @@ impl Estimator<'_> {
         };
         let size = result_size(self, overload, operands);
         let by_sizes = price.arguments.map_or(Range::default(), |rule| self.by_sizes(rule, overload, operands));
-        let result = match (size, overload) {
-            (Some(size), "regex_extract_string_string") => size,
-            (Some(size), _) if price.result => size,
+        let searches = matches!(price.arguments, Some(Rule::Searching | Rule::Replacing));
+        let result = match size {
+            Some(size) if searches => size,
+            // The reference multiplies in floats, so the largest sizes are rounded.
+            Some(size) if price.result => size.scaled(1.0),
             _ => Range::default(),
         };
         // The estimate of a search has no fixed cost, but that of a list.
-        let fixed = match price.arguments {
-            Some(Rule::Searching | Rule::Replacing) if price.fixed != LIST => 0,
-            _ => price.fixed,
-        };
+        let fixed = if searches && price.fixed != LIST { 0 } else { price.fixed };
         Estimate { cost: Range::fixed(fixed).plus(by_sizes).plus(result), size }
     }
 

@@ -60,6 +60,7 @@ fn costs_without_hints() {
             ("cel.bind(x, [1, 2], x + x)", 23, 23),
             ("s + s", 2, 1_844_674_407_370_955_266),
             ("l.map(x, x + 'a')", 12, UNKNOWN),
+            ("'abc'.substring(9)", UNKNOWN, UNKNOWN),
         ],
     );
 }
