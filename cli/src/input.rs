@@ -28,13 +28,13 @@ impl InputFiles {
     /// `file.read_failed`; `usage` for a second `-`.
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
         if !is_dash(path) {
-            return std::fs::read(path).map_err(|error| unreadable(path, &error));
+            return std::fs::read(path).map_err(|error| unreadable(path, error));
         }
         if std::mem::replace(&mut self.stdin_used, true) {
             return Err(Diagnostic::new(Code::Usage, "`-` is used twice, but standard input can be read only once"));
         }
         let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map_err(|error| unreadable(path, &error))?;
+        io::stdin().lock().read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
         Ok(bytes)
     }
 }
@@ -60,6 +60,6 @@ pub(crate) fn source(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>> {
 }
 
 /// The error of a file or directory that cannot be read.
-pub(crate) fn unreadable(path: &Path, error: &io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display()))
+pub(crate) fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }

@@ -101,7 +101,7 @@ fn settings(args: &ServeArgs, console: &Console) -> Settings {
 
 /// Creates the first key if requested.
 async fn first_key(args: &ServeArgs, catalog: &Catalog) -> Result<(), Failed> {
-    let read = |path: &PathBuf| std::fs::read_to_string(path).map_err(|error| unreadable(path, &error));
+    let read = |path: &PathBuf| std::fs::read_to_string(path).map_err(|error| unreadable(path, error));
     let given = args.init_key_file.as_ref().map(read).transpose()?;
     if !args.init && given.is_none() {
         return Ok(());

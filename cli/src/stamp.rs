@@ -323,7 +323,7 @@ fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<
         Ok(old) if old == new => return Ok(one_file(report, Change::Unchanged)),
         Ok(old) => (old, Change::Update),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Vec::new(), Change::Create),
-        Err(error) => return Err(unreadable(path, &error)),
+        Err(error) => return Err(unreadable(path, error)),
     };
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let path = path.display().to_string();

@@ -1,9 +1,13 @@
 //! Artifacts through the library: built by one engine, opened by another.
 
+use std::error::Error;
+use std::path::PathBuf;
+
 use dropforge::Precompile;
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::{Artifact, Capabilities, Dialect, Engine, EngineBuilder, Origin};
+use dropforge::function::{HostArgs, HostError};
 use dropforge::limits::Limits;
 use serde_json::json;
 
@@ -147,4 +151,18 @@ fn a_directory_is_precompiled_with_its_lints_or_not_at_all() {
     let errors = Precompile::default().compile(temp.path()).unwrap_err();
     let places = ["bad.tera:1:", "worse.tera:1:"];
     assert!(places.iter().all(|place| errors.to_string().contains(place)), "{errors}");
+}
+
+#[test]
+fn an_error_has_the_error_that_caused_it_as_its_source() {
+    let port = |args: &HostArgs| -> Result<u16, HostError> { Ok(args.get::<String>("of")?.parse()?) };
+    let template =
+        Engine::builder().function(T, "port", port).build().compile(T, "a.tera", "{{ port(of=x) }}").unwrap();
+    let error = template.render(&json!({"x": "80a"})).unwrap_err();
+    assert_eq!(error.code, Code::FunctionFailed);
+    assert!(error.source().unwrap().is::<std::num::ParseIntError>());
+    let error = dropforge::engine::discover(&[PathBuf::from("no/such/dir")], None, &|_| true).unwrap_err();
+    let cause = error.source().unwrap().downcast_ref::<std::io::Error>().unwrap();
+    assert_eq!(cause.kind(), std::io::ErrorKind::NotFound);
+    assert!(template.render(&json!({})).unwrap_err().source().is_none());
 }

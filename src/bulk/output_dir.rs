@@ -66,14 +66,14 @@ impl OutputDir {
     pub fn create(path: &Path) -> Result<Self> {
         let path = without_trailing(path);
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            std::fs::create_dir_all(parent).map_err(|error| cannot("create", &path, &error))?;
+            std::fs::create_dir_all(parent).map_err(|error| cannot("create", &path, error))?;
         }
         let fresh = match rustix::fs::mkdirat(CWD, &path, Mode::from_raw_mode(0o777)) {
             Ok(()) => true,
             Err(Errno::EXIST) => false,
             // Paths such as `/` and `.` fail in other ways.
             Err(error) if path.is_dir() || error == Errno::ISDIR => false,
-            Err(error) => return Err(cannot("create", &path, &error.into())),
+            Err(error) => return Err(cannot("create", &path, error.into())),
         };
         Self::open_root(path, fresh)?
             .ok_or_else(|| Diagnostic::new(Code::WriteFailed, "the output directory was removed while it was opened"))
@@ -99,7 +99,7 @@ impl OutputDir {
                 format!("output directory `{}` is a symbolic link", path.display()),
             )
             .with_help("use the directory that it points to")),
-            Err(error) => Err(cannot("open", &path, &error.into())),
+            Err(error) => Err(cannot("open", &path, error.into())),
         }
     }
 
@@ -118,7 +118,7 @@ impl OutputDir {
                 let message = format!("output directory `{}` is locked by another run", self.path.display());
                 Err(Diagnostic::new(Code::OutputLocked, message).with_help("wait for the other run to end"))
             }
-            Err(error) => Err(cannot("lock", &self.path, &error.into())),
+            Err(error) => Err(cannot("lock", &self.path, error.into())),
         }
     }
 
@@ -135,7 +135,7 @@ impl OutputDir {
         match rustix::fs::openat(&self.fd, MARK, NEW_FILE, Mode::from_raw_mode(0o666)) {
             Ok(_) => Ok(true),
             Err(Errno::EXIST) => Ok(false),
-            Err(error) => Err(cannot("write", &self.path.join(MARK), &error.into())),
+            Err(error) => Err(cannot("write", &self.path.join(MARK), error.into())),
         }
     }
 
@@ -153,7 +153,7 @@ impl OutputDir {
             let inside =
                 |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
             let Some((handle, _)) = walker.parent(&inside("x"))? else { continue };
-            let unreadable = |error: Errno| cannot("read", &self.full_path(&directory), &error.into());
+            let unreadable = |error: Errno| cannot("read", &self.full_path(&directory), error.into());
             for entry in Dir::read_from(&*handle).map_err(unreadable)? {
                 let entry = entry.map_err(unreadable)?;
                 let Ok(name) = entry.file_name().to_str() else { continue };
@@ -164,7 +164,7 @@ impl OutputDir {
                     Some(FileType::Directory) => left.push(inside(name)),
                     Some(FileType::RegularFile) if is_temporary(name) => {
                         rustix::fs::unlinkat(&*handle, name, AtFlags::empty())
-                            .map_err(|error| cannot("remove", &self.full_path(&inside(name)), &error.into()))?;
+                            .map_err(|error| cannot("remove", &self.full_path(&inside(name)), error.into()))?;
                     }
                     _ => {}
                 }
@@ -260,14 +260,14 @@ impl<'d> Walker<'d> {
         if let Some(root) = &self.root {
             return Ok(root.clone());
         }
-        let fd = self.dir.fd.try_clone().map_err(|error| cannot("open", &self.dir.path, &error))?;
+        let fd = self.dir.fd.try_clone().map_err(|error| cannot("open", &self.dir.path, error))?;
         let root = Rc::new(Handle { fd, fresh: Cell::new(self.dir.fresh.load(Ordering::Relaxed)) });
         self.root = Some(root.clone());
         Ok(root)
     }
 
     fn step(&self, here: &Handle, part: &str, path: &str) -> Result<Option<Handle>> {
-        let fail = |verb: &str, error: Errno| Err(cannot(verb, &self.dir.full_path(path), &error.into()));
+        let fail = |verb: &str, error: Errno| Err(cannot(verb, &self.dir.full_path(path), error.into()));
         let mut fresh = false;
         if self.create {
             match rustix::fs::mkdirat(here, part, Mode::from_raw_mode(0o777)) {
@@ -295,9 +295,11 @@ pub(super) fn through_link(path: &Path, part: &str) -> Box<Diagnostic> {
 }
 
 /// The error of a failed system call. The path is a note, so that one cause has one message.
-pub(super) fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
+pub(super) fn cannot(verb: &str, path: &Path, error: std::io::Error) -> Box<Diagnostic> {
     let code = if matches!(verb, "read") { Code::ReadFailed } else { Code::WriteFailed };
-    Diagnostic::new(code, format!("cannot {verb}: {error}")).with_note(format!("path: {}", path.display()))
+    Diagnostic::new(code, format!("cannot {verb}: {error}"))
+        .with_note(format!("path: {}", path.display()))
+        .caused_by(error)
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl<'d> OutputWriter<'d> {
             return Ok(Change::Unchanged);
         }
         let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode);
-        let fail = |error: io::Error| cannot("write", &dir.full_path(path), &error);
+        let fail = |error: io::Error| cannot("write", &dir.full_path(path), error);
         let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
         self.staged.push(Staged { parent, temporary, path: path.to_owned() });
         file.write_all(bytes).map_err(fail)?;
@@ -112,7 +112,7 @@ impl<'d> OutputWriter<'d> {
             let name = staged.path.rsplit('/').next().unwrap_or("");
             let renamed = rustix::fs::renameat(&*staged.parent, &staged.temporary, &*staged.parent, name);
             if let Err(error) = renamed {
-                let error = cannot("write", &self.walker.dir.full_path(&staged.path), &error.into());
+                let error = cannot("write", &self.walker.dir.full_path(&staged.path), error.into());
                 self.discard();
                 return Err(error);
             }
@@ -125,7 +125,7 @@ impl<'d> OutputWriter<'d> {
             }
         }
         for handle in synced {
-            rustix::fs::fsync(&*handle).map_err(|error| cannot("write", Path::new("a directory"), &error.into()))?;
+            rustix::fs::fsync(&*handle).map_err(|error| cannot("write", Path::new("a directory"), error.into()))?;
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ pub(super) fn remove(dir: &OutputDir, path: &str, is_ours: impl Fn(&[u8]) -> boo
     if !read_file(&*parent, name, &full, &mut content)? || !is_ours(&content) {
         return Ok(Some(false));
     }
-    rustix::fs::unlinkat(&*parent, name, AtFlags::empty()).map_err(|error| cannot("remove", &full, &error.into()))?;
+    rustix::fs::unlinkat(&*parent, name, AtFlags::empty()).map_err(|error| cannot("remove", &full, error.into()))?;
     let mut below = path;
     while let Some((directory, _)) = below.rsplit_once('/') {
         let Some((parent, name)) = walker.parent(directory)? else { break };
@@ -214,7 +214,7 @@ pub(super) fn existing_file(parent: impl AsFd, name: &str, full: &Path) -> Resul
     let stat = match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
-        Err(error) => return Err(cannot("write", full, &error.into())),
+        Err(error) => return Err(cannot("write", full, error.into())),
     };
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {
@@ -241,7 +241,7 @@ pub(super) fn open_file(parent: impl AsFd, name: &str) -> std::result::Result<Fi
 /// Reads a whole file into `to`. Returns `false` if it no longer exists.
 fn read_file(parent: impl AsFd, name: &str, full: &Path, to: &mut Vec<u8>) -> Result<bool> {
     to.clear();
-    let unreadable = |error: io::Error| cannot("read", full, &error);
+    let unreadable = |error: io::Error| cannot("read", full, error);
     match open_file(parent, name) {
         Ok(mut file) => file.read_to_end(to).map(|_| true).map_err(unreadable),
         Err(Errno::NOENT) => Ok(false),

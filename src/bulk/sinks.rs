@@ -160,7 +160,7 @@ impl Sink for PreviewSink<'_, '_> {
                 on_preview(&FilePreview { path, change: Some(*change), old, new })
             })
         });
-        passed.unwrap_or(Ok(())).map_err(|error| SinkError::Run(cannot_write(&error)))
+        passed.unwrap_or(Ok(())).map_err(|error| SinkError::Run(cannot_write(error)))
     }
 
     fn skip(&mut self, at: usize) {
@@ -233,7 +233,7 @@ impl Sink for StreamSink<'_, '_> {
         let written = self.turns.take(clusters, |out| out.write_all(self.documents.as_bytes()));
         self.documents.clear();
         if let Some(written) = written {
-            written.map_err(|error| SinkError::Run(cannot_write(&error)))?;
+            written.map_err(|error| SinkError::Run(cannot_write(error)))?;
             self.report.add(&buffered);
         }
         Ok(())

@@ -48,7 +48,7 @@ impl StreamFile {
     /// # Errors
     /// `file.write_failed`, `file.symbolic_link`.
     pub fn create(path: &Path) -> Result<Self> {
-        let fail = |error: io::Error| cannot("write", path, &error);
+        let fail = |error: io::Error| cannot("write", path, error);
         let kind = std::fs::metadata(path).map(|meta| meta.file_type());
         if kind.is_ok_and(|kind| kind.is_char_device() || kind.is_fifo()) {
             let file = File::options().write(true).open(path).map_err(fail)?;
@@ -64,7 +64,7 @@ impl StreamFile {
         };
         // The user chose this directory, so links on the way to it are followed.
         let directory = directory.canonicalize().map_err(fail)?;
-        let gone = || cannot("write", path, &io::Error::from(io::ErrorKind::NotFound));
+        let gone = || cannot("write", path, io::Error::from(io::ErrorKind::NotFound));
         let dir = OutputDir::open(&directory)?.ok_or_else(gone)?;
         let mode = existing_file(&dir, name, path)?.map(|existing| existing.mode);
         let created = dir.temporary(&dir, name, mode.unwrap_or(Mode::from_raw_mode(0o666)));
@@ -78,7 +78,7 @@ impl StreamFile {
     /// # Errors
     /// `file.write_failed`.
     pub fn finish(mut self) -> Result<Change> {
-        let fail = |error: io::Error| cannot("write", &self.path, &error);
+        let fail = |error: io::Error| cannot("write", &self.path, error);
         self.file.flush().map_err(fail)?;
         let Some(Target { dir, name, temporary, mode }) = &self.target else { return Ok(Change::Update) };
         if let Some(mode) = mode {
@@ -116,7 +116,7 @@ fn same_content(mut new: File, mut old: File) -> io::Result<bool> {
 /// `file.write_failed`, `file.symbolic_link`.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<Change> {
     let mut file = StreamFile::create(path)?;
-    file.write_all(bytes).map_err(|error| cannot("write", path, &error))?;
+    file.write_all(bytes).map_err(|error| cannot("write", path, error))?;
     file.finish()
 }
 

@@ -15,11 +15,12 @@ use super::report::{FailureCollector, Report};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The error of writing to a stream.
-pub(super) fn cannot_write(error: &io::Error) -> Box<Diagnostic> {
+pub(super) fn cannot_write(error: io::Error) -> Box<Diagnostic> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the output pipe was closed"),
         _ => Diagnostic::new(Code::WriteFailed, format!("cannot write: {error}")),
     }
+    .caused_by(error)
 }
 
 /// An error of a sink.

@@ -1,6 +1,7 @@
 //! Diagnostics and their labels.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -84,6 +85,8 @@ pub struct Diagnostic {
     pub template: Option<String>,
     /// Additional fields that a language's specification requires.
     pub fields: BTreeMap<&'static str, String>,
+    /// The underlying error, returned by [`source`](std::error::Error::source).
+    pub(crate) cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl Diagnostic {
@@ -104,6 +107,7 @@ impl Diagnostic {
             cluster: None,
             template: None,
             fields: BTreeMap::new(),
+            cause: None,
         })
     }
 
@@ -174,6 +178,12 @@ impl Diagnostic {
         self
     }
 
+    /// Sets the underlying error, which the message repeats.
+    pub fn caused_by(mut self: Box<Self>, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Box<Self> {
+        self.cause = Some(cause.into().into());
+        self
+    }
+
     /// Sets the cluster that was rendered.
     pub fn for_cluster(mut self: Box<Self>, cluster: impl Into<String>) -> Box<Self> {
         self.cluster = Some(cluster.into());
@@ -205,4 +215,9 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-impl std::error::Error for Diagnostic {}
+impl Error for Diagnostic {
+    /// The underlying error: of the operating system, of a reader of data, or of a function of yours.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}

@@ -1,6 +1,7 @@
 //! Lists of diagnostics.
 
 use std::collections::HashSet;
+use std::error::Error;
 use std::fmt;
 
 use super::Diagnostic;
@@ -49,7 +50,12 @@ impl fmt::Display for Diagnostics {
     }
 }
 
-impl std::error::Error for Diagnostics {}
+impl Error for Diagnostics {
+    /// The underlying error of the first diagnostic.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.first().and_then(Error::source)
+    }
+}
 
 /// Removes duplicates: an error in a file that is included several times is reported once.
 pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> {

@@ -42,7 +42,7 @@ pub struct TemplateSet {
 pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
     let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
     let root = match root {
-        Some(root) => root.canonicalize().map_err(|error| unreadable(root, &error))?,
+        Some(root) => root.canonicalize().map_err(|error| unreadable(root, error))?,
         None => common_parent(found.iter().map(|(path, is_dir)| match path.parent() {
             Some(parent) if !is_dir => parent,
             _ => path,
@@ -67,18 +67,18 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
 
 /// The absolute path without links on the way (the last name itself may be one), and whether it is a directory.
 fn resolve(path: &Path) -> Result<(PathBuf, bool)> {
-    let meta = std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    let meta = std::fs::metadata(path).map_err(|error| unreadable(path, error))?;
     let (parent, name) = match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) if !meta.is_dir() => (parent, Some(name)),
         _ => (path, None),
     };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let parent = parent.canonicalize().map_err(|error| unreadable(path, &error))?;
+    let parent = parent.canonicalize().map_err(|error| unreadable(path, error))?;
     Ok((name.map_or(parent.clone(), |name| parent.join(name)), meta.is_dir()))
 }
 
-fn unreadable(path: &Path, error: &std::io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display()))
+fn unreadable(path: &Path, error: std::io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }
 
 fn common_parent<'p>(paths: impl Iterator<Item = &'p Path>) -> PathBuf {
@@ -130,13 +130,13 @@ fn walk(
 ) -> Result<()> {
     let mut left = VecDeque::from([(top.to_owned(), 0)]);
     while let Some((dir, depth)) = left.pop_front() {
-        for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, &error))? {
+        for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
             if most == 0 {
                 return Ok(());
             }
             most -= 1;
-            let entry = entry.map_err(|error| unreadable(&dir, &error))?;
-            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), &error))?;
+            let entry = entry.map_err(|error| unreadable(&dir, error))?;
+            let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), error))?;
             let hidden = entry.file_name().to_string_lossy().starts_with('.');
             if hidden || kind.is_symlink() {
                 continue;

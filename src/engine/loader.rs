@@ -124,7 +124,7 @@ impl DirLoader {
             Ok(opened) => Ok(Some(opened)),
             Err(FileError::Missing | FileError::NoFile(_)) => Ok(None),
             Err(FileError::Outside) => Err(outside(name)),
-            Err(FileError::Unreadable(error)) => Err(unreadable(name, &error)),
+            Err(FileError::Unreadable(error)) => Err(unreadable(name, error)),
         }
     }
 }
@@ -136,7 +136,7 @@ impl Loader for DirLoader {
             return Err(Limit::SourceBytes.error(self.source_bytes as u64).with_note(format!("the file is `{name}`")));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
+        file.read_to_end(&mut bytes).map_err(|error| unreadable(name, error))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             Diagnostic::new(Code::NotUtf8, format!("`{name}` is not UTF-8 from byte {at} on"))
@@ -160,8 +160,8 @@ fn outside(name: &str) -> Box<Diagnostic> {
         .with_help("name templates relative to the root, without `..`")
 }
 
-fn unreadable(name: &str, error: &io::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ReadFailed, format!("`{name}` cannot be read: {error}"))
+fn unreadable(name: &str, error: io::Error) -> Box<Diagnostic> {
+    Diagnostic::new(Code::ReadFailed, format!("cannot read `{name}`: {error}")).caused_by(error)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::context::Cx;
 use super::errors::Outcome;
-use super::host::HostArgs;
+use super::host::{HostArgs, HostError};
 use crate::diagnostics::Result;
 use crate::value::{Data, Value};
 
@@ -18,7 +18,7 @@ pub type ClosureBody = Arc<dyn for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Valu
 pub type NativeBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>>;
 
 /// A closure registered by a user of the library.
-pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, String> + Send + Sync>;
+pub(crate) type HostBody = Arc<dyn Fn(&HostArgs) -> std::result::Result<Data, HostError> + Send + Sync>;
 
 /// A body that renders another template.
 pub type TemplateBody = Arc<dyn for<'v> Fn(&Cx<'v>, Value<'v>) -> Result<Value<'v>> + Send + Sync>;

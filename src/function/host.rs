@@ -1,5 +1,7 @@
 //! Functions that a user of the library registers: closures with named arguments.
 
+use std::error::Error;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -50,16 +52,21 @@ fn convert<T: DeserializeOwned>(what: &str, data: Option<&Data>) -> Result<T, St
     })
 }
 
-/// The result of a registered function: a `Result` of anything that serialises.
+/// The error of a registered function.
+pub type HostError = Box<dyn Error + Send + Sync>;
+
+/// The result of a registered function: a `Result` of any type that serializes, and of an error or a message.
 pub trait IntoHostResult {
-    /// Converts to owned data, or to the reason of a failure.
-    fn into_result(self) -> Result<Data, String>;
+    /// Converts to owned data.
+    ///
+    /// # Errors
+    /// The error of the function, or that its value does not serialize.
+    fn into_result(self) -> Result<Data, HostError>;
 }
 
-impl<T: Serialize, E: std::fmt::Display> IntoHostResult for Result<T, E> {
-    fn into_result(self) -> Result<Data, String> {
-        let value = self.map_err(|error| error.to_string())?;
-        let json = serde_json::to_value(value).map_err(|error| error.to_string())?;
-        serde_json::from_value(json).map_err(|error| error.to_string())
+impl<T: Serialize, E: Into<HostError>> IntoHostResult for Result<T, E> {
+    fn into_result(self) -> Result<Data, HostError> {
+        let json = serde_json::to_value(self.map_err(Into::into)?)?;
+        Ok(serde_json::from_value(json)?)
     }
 }

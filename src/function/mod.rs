@@ -50,7 +50,7 @@ pub use errors::{Fault, Outcome, PathStep, Wrong, fitting};
 pub use files::{FileError, Files};
 pub(crate) use gate::excerpt;
 pub use gate::{arrange, in_order};
-pub use host::{HostArgs, IntoHostResult};
+pub use host::{HostArgs, HostError, IntoHostResult};
 pub use notes::{Note, Noted, Notes, Subject};
 pub use overloads::{Overload, Ty};
 pub use positional::{Admits, Positional, PositionalParam, ResultType};

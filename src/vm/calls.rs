@@ -106,7 +106,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
         let result = body(&HostArgs::new(value, named)).map_err(|why| {
             let message = format!("{} `{}` failed: {why}", builtin.kind.name(), builtin.name);
-            Diagnostic::new(Code::FunctionFailed, message)
+            Diagnostic::new(Code::FunctionFailed, message).caused_by(why)
         })?;
         self.import_data(&result)
     }

@@ -134,7 +134,7 @@ fn read(reply: &Response<Vec<u8>>, template: Option<&Arc<Source>>) -> ClientResu
 
 fn key(args: &ConnectionArgs) -> ClientResult<String> {
     let text = match &args.key_file {
-        Some(path) => std::fs::read_to_string(path).map_err(|error| unreadable(path, &error))?,
+        Some(path) => std::fs::read_to_string(path).map_err(|error| unreadable(path, error))?,
         None => std::env::var("DROPFORGE_KEY").map_err(|_| {
             let error = Diagnostic::new(Code::Usage, "the key for the service is missing");
             error.with_help("use `--key-file FILE` or the variable DROPFORGE_KEY")

@@ -66,7 +66,7 @@ fn import_one(client: &Client, file: &Path, strict: bool, output: &Output) -> Cl
 fn templates_in(dir: &Path) -> ClientResult<Vec<PathBuf>> {
     let entries: Vec<PathBuf> = std::fs::read_dir(dir)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>())
-        .map_err(|error| unreadable(dir, &error))?;
+        .map_err(|error| unreadable(dir, error))?;
     let mut files: Vec<PathBuf> = entries.into_iter().filter(|path| stem(path).is_some()).collect();
     files.sort();
     if files.is_empty() {

@@ -122,7 +122,7 @@ fn below(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     let mut rest = vec![(directory.to_owned(), 0)];
     while let Some((directory, depth)) = rest.pop() {
-        let fail = |error: std::io::Error| unreadable(&directory, &error);
+        let fail = |error: std::io::Error| unreadable(&directory, error);
         for entry in std::fs::read_dir(&directory).map_err(fail)? {
             let entry = entry.map_err(fail)?;
             let kind = entry.file_type().map_err(fail)?;
