@@ -4,11 +4,13 @@
 //! each name its length (`u32`), its text and the digest of what was found, all zero where nothing was. Behind the
 //! head stands the artifact, which has digests of its own.
 
+use sha2::{Digest as _, Sha256};
+
 use super::Digest;
 use crate::compiler::Loader;
 
 /// The digest of a missing source.
-const NOTHING: Digest = [0; blake3::OUT_LEN];
+const NOTHING: Digest = [0; size_of::<Digest>()];
 
 /// The names that compiling asked for, and the digest of what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub(super) struct Entry {
 
 /// The digest of what a loader found.
 pub(super) fn digest_of(text: Option<&str>) -> Digest {
-    text.map_or(NOTHING, |text| *blake3::hash(text.as_bytes()).as_bytes())
+    text.map_or(NOTHING, |text| Sha256::digest(text).into())
 }
 
 impl Entry {
@@ -41,7 +43,7 @@ impl Entry {
             rest.extend(name.bytes());
             rest.extend(digest);
         }
-        let mut bytes = blake3::hash(&rest).as_bytes().to_vec();
+        let mut bytes = Sha256::digest(&rest).to_vec();
         bytes.extend(u32::try_from(rest.len()).unwrap_or(u32::MAX).to_le_bytes());
         bytes.extend(rest);
         bytes
@@ -49,10 +51,10 @@ impl Entry {
 
     /// The head of an entry and the artifact behind it.
     pub(super) fn read(bytes: &[u8]) -> Option<(Entry, &[u8])> {
-        let (digest, bytes) = bytes.split_first_chunk::<{ blake3::OUT_LEN }>()?;
+        let (digest, bytes) = bytes.split_first_chunk::<{ size_of::<Digest>() }>()?;
         let (len, bytes) = bytes.split_first_chunk::<4>()?;
         let (mut rest, artifact) = bytes.split_at_checked(usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
-        if blake3::hash(rest) != *digest {
+        if Sha256::digest(rest)[..] != *digest {
             return None;
         }
         let mut names = Vec::new();

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 
 use entry::Entry;
 pub(super) use recorder::Recorder;
+use sha2::{Digest as _, Sha256};
 use store::Store;
 
 use super::template::Template;
@@ -28,8 +29,8 @@ use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;
 
-/// The digest of what an entry or a text is known by.
-pub(super) type Digest = [u8; blake3::OUT_LEN];
+/// The SHA-256 of the key of an entry, or of a text.
+pub(super) type Digest = [u8; 32];
 
 /// A directory of compiled templates. Any number of processes may use one at the same time; it keeps to about 64 MiB,
 /// and what was written first goes first.
@@ -105,9 +106,9 @@ impl Cache {
     }
 
     fn digest(&self, key: &Key<'_>) -> Digest {
-        let mut hasher = blake3::Hasher::new();
+        let mut hasher = Sha256::new();
         let mut field = |bytes: &[u8]| {
-            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update((bytes.len() as u64).to_le_bytes());
             hasher.update(bytes);
         };
         field(env!("CARGO_PKG_VERSION").as_bytes());
@@ -125,6 +126,6 @@ impl Cache {
             field(&[function.kind as u8, u8::from(function.pure)]);
             field(&function.signature().word().to_le_bytes());
         }
-        *hasher.finalize().as_bytes()
+        hasher.finalize().into()
     }
 }

@@ -42,8 +42,8 @@ impl Store {
     }
 
     fn path(&self, digest: &Digest) -> PathBuf {
-        let hex = blake3::Hash::from_bytes(*digest).to_hex();
-        let (shelf, name) = hex.as_str().split_at(1);
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let (shelf, name) = hex.split_at(1);
         self.dir.join(shelf).join(name)
     }
 }

@@ -155,7 +155,7 @@ fn a_place_that_cannot_be_used_is_none() {
 fn it_stays_within_its_bounds_and_removes_what_died_writers_left() {
     let temp = tempfile::tempdir().unwrap();
     let store = Store::new(temp.path().to_owned());
-    let digest = |nth: usize| *blake3::hash(&nth.to_le_bytes()).as_bytes();
+    let digest = |nth: usize| <Digest>::from(Sha256::digest(nth.to_le_bytes()));
     let shelf = |path: &Path| fs::read_dir(path).map_or(0, Iterator::count);
     fs::create_dir(temp.path().join("0")).unwrap();
     let orphan = temp.path().join("0/.dead");
