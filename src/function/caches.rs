@@ -1,10 +1,45 @@
 //! Caches of a session: compiled regular expressions and schemas.
 
+#[cfg(feature = "patterns")]
+use std::cell::OnceCell;
+#[cfg(any(feature = "patterns", feature = "cel"))]
+use std::cell::RefCell;
+#[cfg(feature = "patterns")]
+use std::rc::Rc;
+#[cfg(any(feature = "patterns", feature = "cel"))]
+use std::sync::Arc;
+
+#[cfg(feature = "patterns")]
+use regex::Regex;
+
+#[cfg(feature = "cel")]
+use crate::schema::Schemas;
+
 /// Compiled regular expressions and schemas, kept from render to render.
 #[derive(Debug, Default)]
 pub struct Caches {
     #[cfg(feature = "patterns")]
-    pub(super) patterns: super::patterns::PatternCache,
+    pub(super) patterns: PatternCache,
     #[cfg(feature = "cel")]
-    pub(super) schemas: super::schemas::SchemaCache,
+    pub(super) schemas: SchemaCache,
 }
+
+/// Compiled patterns. They are shared, not cloned: a clone starts with an empty automaton cache.
+#[cfg(feature = "patterns")]
+type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
+
+/// The patterns of a session.
+#[cfg(feature = "patterns")]
+#[derive(Debug, Default)]
+pub struct PatternCache(pub(super) RefCell<Patterns>);
+
+/// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
+/// the first pattern.
+#[cfg(feature = "patterns")]
+#[derive(Debug, Default)]
+pub(super) struct PaidPatterns(pub(super) OnceCell<Rc<RefCell<Patterns>>>);
+
+/// The schemas of a session, by their text.
+#[cfg(feature = "cel")]
+#[derive(Debug, Default)]
+pub struct SchemaCache(pub(super) RefCell<hashbrown::HashMap<String, Arc<Schemas>>>);

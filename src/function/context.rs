@@ -43,7 +43,7 @@ pub struct Cx<'v> {
     capabilities: Capabilities<'v>,
     pub(super) caches: &'v Caches,
     #[cfg(feature = "patterns")]
-    pub(super) patterns: super::patterns::PaidPatterns,
+    pub(super) patterns: super::caches::PaidPatterns,
     /// Steps until the next look at the clock; all remaining ones without a time limit.
     fuel: Cell<u64>,
     /// Steps beyond those.

@@ -1,6 +1,5 @@
 //! Regular expressions: compiled once per session, paid for once per render.
 
-use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,18 +9,6 @@ use super::context::Cx;
 use crate::diagnostics::{Code, Result};
 use crate::limits::Limit;
 use crate::stdlib::regex_cost::search_steps;
-
-/// Compiled patterns. They are shared, not cloned: a clone starts with an empty automaton cache.
-type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
-
-/// The patterns of a session.
-#[derive(Debug, Default)]
-pub struct PatternCache(RefCell<Patterns>);
-
-/// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
-/// the first pattern.
-#[derive(Debug, Default)]
-pub(super) struct PaidPatterns(OnceCell<Rc<RefCell<Patterns>>>);
 
 /// Maximum number of cached patterns.
 const REGEXES: usize = 64;

@@ -1,15 +1,10 @@
 //! JSON Schemas in programs: compiled once per session.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::context::Cx;
 use crate::diagnostics::{Code, Result};
 use crate::schema::Schemas;
-
-/// The schemas of a session, by their text.
-#[derive(Debug, Default)]
-pub struct SchemaCache(RefCell<hashbrown::HashMap<String, Arc<Schemas>>>);
 
 /// Maximum number of cached schemas.
 const SCHEMAS: usize = 256;

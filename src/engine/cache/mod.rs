@@ -1,15 +1,14 @@
-//! The compile cache: what was compiled, kept on disk until something it depends on changes.
+//! The compile cache: compiled templates on disk, until a source of theirs changes.
 //!
-//! An entry lies under the digest of what is known before anything is parsed: the entry template, its language,
-//! the engine's options and functions, this version and its instruction set. It holds every name that compiling
-//! asked the loader for, each with the digest of what was found or the fact that nothing was, and the program as
-//! an artifact. It counts only if the loader still gives the same for every name. A text is hashed for that,
-//! never parsed.
+//! The key of an entry is a digest of everything known before parsing: the entry template, its language, the options and
+//! functions of the engine, this version and its instruction set. An entry holds every name that compiling asked the
+//! loader for, each with a digest of the source that was found or the fact that there was none, and the program as an
+//! artifact. It is used only if the loader still finds the same sources: they are hashed, not parsed.
 //!
-//! Nothing here is an error to the user: what cannot be read, is cut short or was changed is compiled anew, what
-//! cannot be written is not kept.
+//! Nothing here is an error to the user. An entry that cannot be read, is truncated or was changed is compiled again, and
+//! one that cannot be written is not kept.
 
-mod entry;
+mod head;
 mod recorder;
 mod store;
 #[cfg(test)]
@@ -17,13 +16,12 @@ mod tests;
 
 use std::path::PathBuf;
 
-use entry::Entry;
+use head::Head;
 pub(super) use recorder::Recorder;
 use sha2::{Digest as _, Sha256};
 use store::Store;
 
-use super::template::Template;
-use crate::bytecode::{Bundle, Dialect, encode, fingerprint};
+use crate::bytecode::{Bundle, Dialect, Entry, encode, fingerprint};
 use crate::compiler::{Loader, Unit};
 use crate::function::Registry;
 use crate::limits::Limits;
@@ -32,8 +30,8 @@ use crate::text::Source;
 /// The SHA-256 of the key of an entry, or of a text.
 pub(super) type Digest = [u8; 32];
 
-/// A directory of compiled templates. Any number of processes may use one at the same time; it keeps to about 64 MiB,
-/// and what was written first goes first.
+/// A directory of compiled templates, of at most about 64 MiB: the oldest entries are removed. Any number of processes
+/// may use one at the same time.
 ///
 /// ```
 /// # let temp = tempfile::tempdir()?;
@@ -91,18 +89,17 @@ impl Cache {
     /// The entry of `key`, if all of its sources are unchanged.
     pub(super) fn find(&self, key: &Key<'_>, loader: &dyn Loader) -> Option<Bundle> {
         let bytes = self.store.read(&self.digest(key))?;
-        let (entry, artifact) = Entry::read(&bytes)?;
-        if entry.holds(loader) { Bundle::open(artifact.to_vec()).ok() } else { None }
+        let (head, artifact) = Head::read(&bytes)?;
+        if head.holds(loader) { Bundle::open(artifact.to_vec()).ok() } else { None }
     }
 
-    /// Keeps the template that was compiled for `key`; `asked` has what it was made from.
-    pub(super) fn keep(&self, key: &Key<'_>, asked: &Recorder<'_>, template: &Template) {
-        let sources: usize = template.program().sources().iter().map(|source| source.text().len()).sum();
-        let Some(entry) = asked.entry().filter(|_| sources >= self.at_least) else { return };
-        let mut entries = Vec::new();
-        template.entries(key.source.name(), &mut entries);
-        let Ok(artifact) = encode(&entries, false) else { return };
-        self.store.write(&self.digest(key), &[entry.write(), artifact].concat());
+    /// Keeps the templates that were compiled for `key`, the entry first, from the sources in `recorded`.
+    pub(super) fn keep(&self, key: &Key<'_>, recorded: &Recorder<'_>, templates: &[Entry<'_>]) {
+        let sources = templates.first().map_or(&[][..], |entry| entry.program.sources());
+        let bytes: usize = sources.iter().map(|source| source.text().len()).sum();
+        let Some(head) = recorded.head().filter(|_| bytes >= self.at_least) else { return };
+        let Ok(artifact) = encode(templates, false) else { return };
+        self.store.write(&self.digest(key), &[head.write(), artifact].concat());
     }
 
     fn digest(&self, key: &Key<'_>) -> Digest {

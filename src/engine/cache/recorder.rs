@@ -1,16 +1,16 @@
-//! A loader that notes what it was asked for.
+//! A loader that records the names it was asked for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 
 use super::Digest;
-use super::entry::{Entry, digest_of};
+use super::head::{Head, digest_of};
 use crate::compiler::Loader;
 use crate::diagnostics::Result;
 use crate::text::Source;
 
-/// Passes every question on and notes the answer.
+/// Passes every request on and records the result.
 pub(in crate::engine) struct Recorder<'l> {
     loader: &'l dyn Loader,
     asked: Mutex<Option<BTreeMap<String, Digest>>>,
@@ -21,15 +21,15 @@ impl<'l> Recorder<'l> {
         Self { loader, asked: Mutex::new(Some(BTreeMap::new())) }
     }
 
-    /// The names asked for. `None` once an answer cannot be compared with a later one.
-    pub(super) fn entry(&self) -> Option<Entry> {
+    /// The head of a cache entry. `None` if a result cannot be compared with a later one.
+    pub(super) fn head(&self) -> Option<Head> {
         let asked = self.asked.lock().ok()?.take()?;
-        Some(Entry::new(asked.into_iter().collect()))
+        Some(Head::new(asked.into_iter().collect()))
     }
 
-    fn note(&self, answer: impl FnOnce(&mut Option<BTreeMap<String, Digest>>)) {
+    fn record(&self, update: impl FnOnce(&mut Option<BTreeMap<String, Digest>>)) {
         if let Ok(mut asked) = self.asked.lock() {
-            answer(&mut asked);
+            update(&mut asked);
         }
     }
 }
@@ -38,7 +38,7 @@ impl Loader for Recorder<'_> {
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>> {
         let found = self.loader.load(name);
         let digest = found.as_ref().ok().map(|found| digest_of(found.as_deref().map(Source::text)));
-        self.note(|asked| match (asked.as_mut(), digest) {
+        self.record(|asked| match (asked.as_mut(), digest) {
             (Some(asked), Some(digest)) => drop(asked.insert(name.to_owned(), digest)),
             _ => *asked = None,
         });
@@ -49,7 +49,7 @@ impl Loader for Recorder<'_> {
     fn names(&self) -> Vec<String> {
         let names = self.loader.names();
         if !names.is_empty() {
-            self.note(|asked| *asked = None);
+            self.record(|asked| *asked = None);
         }
         names
     }

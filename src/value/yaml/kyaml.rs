@@ -4,8 +4,8 @@
 //! A key is unquoted if no parser can mistake it for another type. A multi-line text has one output line per line,
 //! joined by escapes. The brackets of a list that contains only collections hug those of its items.
 
-use super::quoted::{escaped, must_escape, numbered};
-use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word};
+use super::quoted::{escaped, numbered};
+use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word, must_escape};
 use super::write::{bool_text, float};
 use crate::stdlib::base64::{base64, base64_len};
 use crate::value::Text;

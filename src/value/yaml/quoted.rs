@@ -1,6 +1,6 @@
 //! Double-quoted text.
 
-use super::scalar::is_clean;
+use super::scalar::{is_clean, must_escape};
 use crate::value::output::Buffer;
 
 /// Appends `text` between double quotes. Characters without a short escape are written by code point.
@@ -51,14 +51,4 @@ pub(super) fn numbered(code: u32, out: &mut Buffer) {
         0x100..=0xFFFF => out.push_format(format_args!("\\u{code:04X}")),
         _ => out.push_format(format_args!("\\U{code:08X}")),
     }
-}
-
-/// Returns `true` for characters that parsers reject, fold or strip, or that are invisible: controls, line and paragraph
-/// separators, no-break space, zero-width and direction marks, the byte order mark, noncharacters.
-pub(super) fn must_escape(c: char) -> bool {
-    let code = u32::from(c);
-    matches!(code,
-        0..=0x1F | 0x7F..=0xA0 | 0xAD | 0x061C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
-        | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFF0..=0xFFFB | 0xE0000..=0xE007F)
-        || code & 0xFFFE == 0xFFFE
 }

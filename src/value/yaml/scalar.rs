@@ -3,7 +3,6 @@
 //! One pass intersects table entries of all bytes, which decides most texts. Only texts that start like a number or
 //! contain spaces and colons are scanned again.
 
-use super::quoted::must_escape;
 use crate::value::text::{Block, Text, all_bytes};
 
 /// Maximum length of an unquoted key or text: parsers look no further ahead for the end of a key.
@@ -72,6 +71,16 @@ const fn in_set(byte: u8, set: &[u8]) -> bool {
         at += 1;
     }
     false
+}
+
+/// Returns `true` for characters that parsers reject, fold or strip, or that are invisible: controls, line and paragraph
+/// separators, no-break space, zero-width and direction marks, the byte order mark, noncharacters.
+pub(super) fn must_escape(c: char) -> bool {
+    let code = u32::from(c);
+    matches!(code,
+        0..=0x1F | 0x7F..=0xA0 | 0xAD | 0x061C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F
+        | 0xFDD0..=0xFDEF | 0xFEFF | 0xFFF0..=0xFFFB | 0xE0000..=0xE007F)
+        || code & 0xFFFE == 0xFFFE
 }
 
 /// Returns `true` if `byte` needs no escape between double quotes, whatever follows.

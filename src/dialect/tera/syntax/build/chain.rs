@@ -3,7 +3,8 @@
 //! plain arithmetic on its left. Parentheses are an operand only around plain arithmetic. Arithmetic becomes postfix
 //! steps without recursion, so a chain may have any length.
 
-use super::expressions::{Class, Item, Link, Linked, Truth, grouped, with_filters};
+use super::expressions::{grouped, with_filters};
+use super::operands::{Class, Item, Link, Linked, Truth};
 use super::state::{Build, Built};
 use crate::dialect::tera::syntax::error::SyntaxError;
 use crate::dialect::tera::syntax::tree::{Expr, ExprKind, MathOp, Step};

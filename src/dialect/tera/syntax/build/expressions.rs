@@ -3,66 +3,13 @@
 //! The language's expression levels differ only in what they hold, so an expression carries its [`Class`] upwards and
 //! each construct refuses the classes that it does not take. Chains are classified in [`super::chain`].
 
+use super::operands::{Class, Item, Link, Linked, Truth};
 use super::path::Cutter;
 use super::state::{Build, Built};
 use crate::diagnostics::Code;
 use crate::dialect::tera::syntax::error::SyntaxError;
 use crate::dialect::tera::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, MathOp, Name, Path};
 use crate::text::Span;
-
-/// An expression and its level of the language.
-#[derive(Debug)]
-pub struct Truth<'a> {
-    pub expr: &'a mut Expr<'a>,
-    pub(super) class: Class,
-}
-
-/// A level of the language that expressions belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    /// Operands and arithmetic without filters.
-    Plain,
-    /// Operands and arithmetic with filters behind them.
-    Filtered,
-    /// Arithmetic on filtered operands.
-    Sum,
-    /// Text or a concatenation.
-    Text,
-    /// Parentheses around more than plain arithmetic.
-    Group,
-    /// A condition: comparison, `in`, `and`, `or`, `not`.
-    Logic,
-}
-
-/// An operand with its filters.
-#[derive(Debug)]
-pub struct Item<'a> {
-    /// The operand; its span leaves the filters out.
-    pub(super) expr: &'a mut Expr<'a>,
-    /// The content of parentheses around more than plain arithmetic.
-    pub(super) group: Option<&'a mut Expr<'a>>,
-    pub(super) parenthesised: bool,
-}
-
-impl<'a> Item<'a> {
-    /// An operand with its filters.
-    pub fn new(expr: &'a mut Expr<'a>, filters: &'a [Call<'a>]) -> Self {
-        expr.filters = filters;
-        Self { expr, group: None, parenthesised: false }
-    }
-}
-
-/// An operator of a chain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Link {
-    /// Arithmetic.
-    Math(MathOp),
-    /// `~`
-    Tilde,
-}
-
-/// An operand of a chain and the operator before it.
-pub type Linked<'a> = (Option<(Link, Span)>, Item<'a>);
 
 impl<'a> Build<'a> {
     // Operands

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `state` | the arena and the lists under construction |
 //! | `nodes` | statements and blocks |
+//! | `operands` | expressions under construction and their level of the language |
 //! | `expressions` | operands, calls, conditions |
 //! | `chain` | chains of operands: concatenation and arithmetic |
 //! | `path` | the steps of a path |
@@ -13,8 +14,9 @@ mod chain;
 mod expressions;
 mod lists;
 mod nodes;
+mod operands;
 mod path;
 mod state;
 
-pub use expressions::{Item, Link, Truth};
+pub use operands::{Item, Link, Truth};
 pub use state::Build;

@@ -2,8 +2,8 @@
 
 use bumpalo::Bump;
 
-use super::expressions::Linked;
 use super::lists::Stack;
+use super::operands::Linked;
 use crate::dialect::tera::syntax::error::SyntaxError;
 use crate::dialect::tera::syntax::tree::{Arg, Branch, Call, Expr, Import, Macro, Name, Node, Param, Segment};
 

@@ -1,6 +1,6 @@
 //! The sources that a cache entry was compiled from, by digest.
 //!
-//! Layout, numbers little-endian: the digest of the rest of the head, the length of that rest (`u32`), then for
+//! Layout, with little-endian numbers: the digest of the rest of the head, the length of that rest (`u32`), then for
 //! each name its length (`u32`), its text and the digest of what was found, all zero where nothing was. Behind the
 //! head stands the artifact, which has digests of its own.
 
@@ -14,7 +14,7 @@ const NOTHING: Digest = [0; size_of::<Digest>()];
 
 /// The names that compiling asked for, and the digest of what was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct Head {
     names: Vec<(String, Digest)>,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn digest_of(text: Option<&str>) -> Digest {
     text.map_or(NOTHING, |text| Sha256::digest(text).into())
 }
 
-impl Entry {
+impl Head {
     pub(super) fn new(names: Vec<(String, Digest)>) -> Self {
         Self { names }
     }
@@ -50,7 +50,7 @@ impl Entry {
     }
 
     /// The head of an entry and the artifact behind it.
-    pub(super) fn read(bytes: &[u8]) -> Option<(Entry, &[u8])> {
+    pub(super) fn read(bytes: &[u8]) -> Option<(Head, &[u8])> {
         let (digest, bytes) = bytes.split_first_chunk::<{ size_of::<Digest>() }>()?;
         let (len, bytes) = bytes.split_first_chunk::<4>()?;
         let (mut rest, artifact) = bytes.split_at_checked(usize::try_from(u32::from_le_bytes(*len)).ok()?)?;
@@ -65,6 +65,6 @@ impl Entry {
             names.push((String::from_utf8(name.to_vec()).ok()?, *digest));
             rest = behind;
         }
-        Some((Entry { names }, artifact))
+        Some((Head { names }, artifact))
     }
 }
