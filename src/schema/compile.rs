@@ -2,23 +2,13 @@
 
 use std::collections::HashMap;
 
-use regex::{Regex, RegexBuilder};
-
+use super::error::{SchemaError, below};
 use super::formats::Format;
 use super::node::Rest;
+use super::pattern::regex;
 use super::{Additional, Bound, Draft, Node, NodeId, Number, Pattern, Schema, Types, measure};
 use crate::diagnostics::nearest;
-use crate::stdlib::re2::{translated, translated_ecma};
 use crate::value::{Data, DataMap};
-
-/// Maximum length of a pattern in bytes.
-const PATTERN: usize = 4 << 10;
-
-/// Maximum size of a compiled pattern in bytes.
-const COMPILED: usize = 1 << 20;
-
-/// Maximum number of patterns in a schema.
-const PATTERNS: usize = 256;
 
 /// Maximum nesting of a schema: of template values, and of other documents.
 const DEPTH: usize = 100;
@@ -29,23 +19,6 @@ const ERRORS: usize = 100;
 
 /// Maximum number of steps for validating all defaults.
 const DEFAULT_STEPS: u64 = 1_000_000;
-
-/// An error in a schema.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SchemaError {
-    /// The JSON pointer of the faulty part.
-    pub pointer: String,
-    /// The message, without a final period.
-    pub message: String,
-    /// The likely fix.
-    pub help: Option<String>,
-}
-
-impl SchemaError {
-    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { pointer: pointer.into(), message: message.into(), help: None }
-    }
-}
 
 impl Schema {
     /// Compiles a schema. References may lead only to places in the same document.
@@ -129,30 +102,6 @@ impl Schema {
     }
 }
 
-/// Compiles a pattern: RE2 for template values, ECMA 262 as far as it is regular otherwise.
-pub(super) fn regex(text: &str, draft: Draft) -> Result<Regex, String> {
-    if text.len() > PATTERN {
-        return Err(format!("the pattern is too long: the limit is {PATTERN} bytes"));
-    }
-    let translated = match draft {
-        Draft::Template => translated(text).map_err(|refused| refused.to_string()),
-        _ => Ok(translated_ecma(text)),
-    };
-    let compiled = translated.and_then(|pattern| {
-        let mut builder = RegexBuilder::new(&pattern);
-        builder.size_limit(COMPILED).dfa_size_limit(COMPILED).nest_limit(50);
-        // The reason is the last line, below a drawing of the position.
-        let reason = |error: regex::Error| error.to_string().lines().last().unwrap_or("").to_owned();
-        builder.build().map_err(|error| reason(error).replace("error: ", ""))
-    });
-    compiled.map_err(|reason| format!("`{text}` is not a regular expression: {reason}"))
-}
-
-/// The JSON pointer of the member `name` below `pointer`.
-pub(super) fn below(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
 /// Returns `true` if data nests deeper than `levels`.
 fn is_deeper(data: &Data, levels: usize) -> bool {
     match (data, levels.checked_sub(1)) {
@@ -163,24 +112,24 @@ fn is_deeper(data: &Data, levels: usize) -> bool {
     }
 }
 
-struct Compiler<'d> {
-    draft: Draft,
+pub(super) struct Compiler<'d> {
+    pub(super) draft: Draft,
     root: &'d Data,
     nodes: Vec<Node>,
     /// The nodes by their pointers.
     ids: HashMap<String, NodeId>,
-    patterns: usize,
-    errors: Vec<SchemaError>,
+    pub(super) patterns: usize,
+    pub(super) errors: Vec<SchemaError>,
     /// Nodes that are not compiled yet.
     open: Vec<(NodeId, &'d Data)>,
 }
 
 impl<'d> Compiler<'d> {
-    fn error(&mut self, pointer: &str, message: impl Into<String>) {
+    pub(super) fn error(&mut self, pointer: &str, message: impl Into<String>) {
         self.errors.push(SchemaError::new(pointer, message));
     }
 
-    fn suggest<'c>(&mut self, name: &str, names: impl IntoIterator<Item = &'c str>) {
+    pub(super) fn suggest<'c>(&mut self, name: &str, names: impl IntoIterator<Item = &'c str>) {
         let help = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
         if let Some(error) = self.errors.last_mut() {
             error.help = help;
@@ -188,7 +137,7 @@ impl<'d> Compiler<'d> {
     }
 
     /// The node of the schema at `pointer`, which is compiled later.
-    fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
+    pub(super) fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
         if let Some(id) = self.ids.get(&pointer) {
             return *id;
         }
@@ -238,7 +187,7 @@ impl<'d> Compiler<'d> {
 
     fn unknown(&mut self, at: &str, keyword: &str) {
         if self.draft == Draft::Template {
-            self.error(at, format!("`{keyword}` is not a word of schemas that is known here"));
+            self.error(at, format!("`{keyword}` is not a keyword of JSON Schema"));
             self.suggest(keyword, self.draft.keywords());
         }
     }
@@ -378,139 +327,6 @@ impl<'d> Compiler<'d> {
             }
         }
         Some(self.child(path.into_owned(), data))
-    }
-
-    fn one_type(&mut self, at: &str, name: &str) -> Types {
-        Types::named(name).unwrap_or_else(|| {
-            self.error(at, format!("there is no type `{name}`"));
-            self.suggest(name, Types::NAMES);
-            if let Some(error) = self.errors.last_mut().filter(|error| error.help.is_none()) {
-                error.help = Some(format!("the types are {}", Types::NAMES.join(", ")));
-            }
-            Types::default()
-        })
-    }
-
-    fn types(&mut self, at: &str, value: &Data) -> Types {
-        let names = match value {
-            Data::List(names) if !names.is_empty() => names.as_slice(),
-            name => std::slice::from_ref(name),
-        };
-        let mut types = Types::default();
-        for name in names {
-            match name {
-                Data::Str(name) => types = types.or(self.one_type(at, name)),
-                _ => self.error(at, "`type` is the name of a type, or a list of such names"),
-            }
-        }
-        types
-    }
-
-    /// The members of a map of schemas.
-    fn members(&mut self, at: &str, value: &'d Data) -> std::vec::IntoIter<(String, NodeId)> {
-        let keyword = at.rsplit('/').next().unwrap_or("");
-        let Data::Map(map) = value else {
-            self.error(at, format!("`{keyword}` is a map from names to schemas"));
-            return Vec::new().into_iter();
-        };
-        let members: Vec<_> =
-            map.iter().map(|(name, value)| (name.clone(), self.child(below(at, name), value))).collect();
-        members.into_iter()
-    }
-
-    /// The schemas of a list.
-    fn list(&mut self, at: &str, value: &'d Data) -> Vec<NodeId> {
-        match value {
-            Data::List(schemas) if !schemas.is_empty() => {
-                schemas.iter().enumerate().map(|(index, schema)| self.child(format!("{at}/{index}"), schema)).collect()
-            }
-            _ => {
-                self.error(at, "this is a list of at least one schema");
-                Vec::new()
-            }
-        }
-    }
-
-    fn required(&mut self, node: &mut Node, at: &str, value: &Data) {
-        match value {
-            Data::Bool(must) if self.draft == Draft::Template => node.must = *must,
-            Data::List(names) => node.required.extend(self.names(at, names)),
-            _ if self.draft == Draft::Template => {
-                self.error(at, "`required` is a list of the names of properties, or `true`")
-            }
-            _ => self.error(at, "`required` is a list of names"),
-        }
-    }
-
-    fn names(&mut self, at: &str, names: &[Data]) -> Vec<String> {
-        if names.iter().any(|name| name.as_str().is_none()) {
-            self.error(at, "`required` is a list of names");
-        }
-        names.iter().filter_map(Data::as_str).map(str::to_owned).collect()
-    }
-
-    fn text<'t>(&mut self, at: &str, value: &'t Data) -> Option<&'t str> {
-        if value.as_str().is_none() {
-            self.error(at, "this is a string");
-        }
-        value.as_str()
-    }
-
-    fn size(&mut self, at: &str, value: &Data) -> Option<u64> {
-        match value {
-            Data::Int(n) if *n >= 0 => u64::try_from(*n).ok(),
-            Data::Uint(n) => Some(*n),
-            Data::Float(n) if *n >= 0.0 && n.fract() == 0.0 && self.draft > Draft::Draft4 => Some(*n as u64),
-            _ => {
-                self.error(at, "this is a whole number that is not negative");
-                None
-            }
-        }
-    }
-
-    fn bound(&mut self, bound: &mut Option<Bound>, at: &str, keyword: &str, value: &Data, map: &DataMap) {
-        let exclusive = keyword.starts_with("exclusive");
-        if exclusive && self.draft == Draft::Draft4 {
-            if !matches!(value, Data::Bool(_)) {
-                self.error(at, format!("`{keyword}` is a boolean"));
-            }
-            return;
-        }
-        let lower = keyword.ends_with("inimum");
-        let flag = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
-        let exclusive = exclusive || map.get(flag) == Some(&Data::Bool(true));
-        let Some(number) = Number::of_data(value) else { return self.error(at, format!("`{keyword}` is a number")) };
-        // Of an inclusive and an exclusive bound the stricter one wins.
-        let stricter = |old: &Bound| match number.compare(old.number) {
-            Some(order) if order.is_eq() => exclusive,
-            Some(order) => order.is_gt() == lower,
-            None => false,
-        };
-        if bound.as_ref().is_none_or(stricter) {
-            *bound = Some(Bound { number, exclusive });
-        }
-    }
-
-    fn pattern(&mut self, at: &str, value: &Data) -> Option<Pattern> {
-        match value {
-            Data::Str(text) => self.compiled(at, text),
-            _ => {
-                self.error(at, "`pattern` is a regular expression");
-                None
-            }
-        }
-    }
-
-    fn compiled(&mut self, at: &str, text: &str) -> Option<Pattern> {
-        self.patterns += 1;
-        if self.patterns > PATTERNS && self.draft != Draft::Template {
-            if self.patterns == PATTERNS + 1 {
-                self.error(at, format!("the schema has more than {PATTERNS} patterns"));
-            }
-            return None;
-        }
-        let regex = regex(text, self.draft).map_err(|message| self.error(at, message)).ok()?;
-        Some(Pattern { text: text.to_owned(), regex })
     }
 }
 

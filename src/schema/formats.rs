@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use regex::Regex;
 
 use super::Draft;
-use super::compile::regex as pattern;
+use super::pattern::regex as pattern;
 
 /// A compiled format: a pattern and a check of what a pattern cannot express.
 #[derive(Debug, Clone)]

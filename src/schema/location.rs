@@ -1,6 +1,6 @@
 //! Locations in a value.
 
-use super::compile::below;
+use super::error::below;
 
 /// The path from the root to a part of a value.
 #[derive(Clone, Copy)]

@@ -20,12 +20,15 @@
 mod applicators;
 mod compile;
 mod encoded;
+mod error;
 mod formats;
 mod keywords;
 mod location;
 mod measure;
 mod node;
 mod number;
+mod operands;
+mod pattern;
 mod types;
 mod validate;
 mod violation;
@@ -33,8 +36,8 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
-pub use compile::SchemaError;
 pub use encoded::Schemas;
+pub use error::SchemaError;
 pub use keywords::Draft;
 pub use node::{Additional, Bound, Node, NodeId, Pattern, Schema, Sizes};
 pub use number::Number;

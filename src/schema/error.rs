@@ -1,0 +1,23 @@
+//! Errors in schemas, and the JSON pointers that locate them.
+
+/// An error in a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaError {
+    /// The JSON pointer of the faulty part.
+    pub pointer: String,
+    /// The message, without a final period.
+    pub message: String,
+    /// The likely fix.
+    pub help: Option<String>,
+}
+
+impl SchemaError {
+    pub(super) fn new(pointer: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), message: message.into(), help: None }
+    }
+}
+
+/// The JSON pointer of the member `name` below `pointer`.
+pub(super) fn below(pointer: &str, name: &str) -> String {
+    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
+}
