@@ -35,7 +35,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
 
     fn assertions(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
         if rest.never {
-            self.report(id, at, "falseSchema", value, || ("no value is wanted".to_owned(), described(value)));
+            self.report(id, at, "falseSchema", value, || ("expected no value".to_owned(), described(value)));
         }
         if let Some(constant) = &rest.constant {
             let mut steps = 0;
@@ -60,7 +60,9 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
 
     /// Reports a keyword that speaks for itself.
     fn fail(&mut self, id: NodeId, keyword: &'static str, value: Value<'_>, at: &Location<'_>) {
-        self.report(id, at, keyword, value, || (format!("a value that fits `{keyword}` is wanted"), described(value)));
+        self.report(id, at, keyword, value, || {
+            (format!("expected a value that matches `{keyword}`"), described(value))
+        });
     }
 
     fn string(
@@ -132,7 +134,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         (fields, value): (Fields<'_>, Value<'_>),
         at: &Location<'_>,
     ) -> Result<(), E> {
-        let words = ("minProperties", "maxProperties", ["property is", "properties are"]);
+        let words = ("minProperties", "maxProperties", ["property", "properties"]);
         self.size(id, rest.size, (fields.len() as u64, value), words, at);
         for (name, needed) in rest.dependent_names.iter().filter(|(name, _)| fields.has(name)) {
             (self.spend)(1 + name.len() as u64 / 8)?;
@@ -145,7 +147,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
             let violation = self.first(|check| check.value(names, Value::Str(&text), &Location::ROOT))?;
             self.followed = followed;
             let Some(violation) = violation else { continue };
-            let words = || (format!("another name than `{}` is wanted", field.name()), String::new());
+            let words = || (format!("unexpected property name `{}`", field.name()), String::new());
             if let Some(reported) = self.report(id, at, "propertyNames", value, words) {
                 reported.detail = Detail::Name(Box::new(violation));
             }
@@ -161,7 +163,8 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
             0 => self.fail(id, "oneOf", value, at),
             1 => {}
             _ => {
-                let words = || ("a value that fits only one schema of `oneOf` is wanted".to_owned(), described(value));
+                let words =
+                    || ("expected a value that matches only one schema of `oneOf`".to_owned(), described(value));
                 if let Some(violation) = self.report(id, at, "oneOf", value, words) {
                     violation.detail = Detail::Several;
                 }
@@ -223,7 +226,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         }
         if !left.is_empty() {
             let keyword = if matches!(value, Value::List(_)) { "unevaluatedItems" } else { "unevaluatedProperties" };
-            self.names(id, at, (keyword, "nothing else is wanted"), value, left);
+            self.names(id, at, (keyword, "no other values are allowed"), value, left);
         }
         Ok(())
     }

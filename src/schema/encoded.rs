@@ -14,7 +14,7 @@ use crate::value::{Data, DataMap, Value};
 /// let schemas = Schemas::read(&Schemas::text([("port", &port), ("name", &name)])).unwrap();
 /// // An absent value fits, unless its schema requires it.
 /// let found = schemas.validate(&[Value::Int(0), Value::Undefined], 10, &mut |_| Ok::<(), ()>(())).unwrap();
-/// assert_eq!(found[0].to_string(), "`port`: at least 1 is wanted (minimum), not the integer 0");
+/// assert_eq!(found[0].to_string(), "`port`: expected at least 1, found the integer 0 (minimum)");
 /// ```
 #[derive(Debug, Clone)]
 pub struct Schemas {

@@ -14,7 +14,7 @@
 //! let value = arena.list(&[arena.text("a"), Value::Int(1)]);
 //! let found = schema.validate(value, 10, &mut |_| Ok::<(), ()>(())).unwrap();
 //! assert_eq!(found[0].pointer, "/1");
-//! assert_eq!(found[0].to_string(), "`[1]`: a string is wanted (type), not the integer 1");
+//! assert_eq!(found[0].to_string(), "`[1]`: expected a string, found the integer 1 (type)");
 //! ```
 
 mod applicators;

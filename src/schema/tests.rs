@@ -31,57 +31,57 @@ fn found(schema: &str, text: &str) -> String {
 fn values_are_held_against_every_word() {
     for (schema, value, wanted) in [
         ("string", "a", ""),
-        ("string", "1", "a string is wanted (type), not the integer 1"),
-        ("string", "~", "a string is wanted (type), not null"),
+        ("string", "1", "expected a string, found the integer 1 (type)"),
+        ("string", "~", "expected a string, found null (type)"),
         ("type: integer", "1.0", ""),
-        ("type: integer", "1.5", "an integer is wanted (type), not the number 1.5"),
+        ("type: integer", "1.5", "expected an integer, found the number 1.5 (type)"),
         ("type: integer", "18446744073709551615", ""),
         ("type: number", "1", ""),
         ("type: number", ".nan", ""),
-        ("type: integer", ".inf", "an integer is wanted (type), not the number inf"),
-        ("type: boolean", "yes", "a boolean is wanted (type), not the string \"yes\""),
+        ("type: integer", ".inf", "expected an integer, found the number inf (type)"),
+        ("type: boolean", "yes", "expected a boolean, found the string \"yes\" (type)"),
         ("type: [string, 'null']", "~", ""),
-        ("type: [string, 'null']", "[]", "null or a string is wanted (type), not an array"),
+        ("type: [string, 'null']", "[]", "expected null or a string, found an array (type)"),
         ("{}", "{a: [1]}", ""),
         ("enum: [a, 1, [2], {b: 3}]", "1.0", ""),
         ("enum: [a, 1, [2], {b: 3}]", "[2.0]", ""),
         ("enum: [a, 1, [2], {b: 3}]", "{b: 3}", ""),
-        ("enum: [a, 1]", "b", "one of \"a\", 1 is wanted (enum), not the string \"b\""),
-        ("const: 1", "2", "1 is wanted (enum), not the integer 2"),
+        ("enum: [a, 1]", "b", "expected one of \"a\", 1, found the string \"b\" (enum)"),
+        ("const: 1", "2", "expected 1, found the integer 2 (enum)"),
         ("pattern: b", "abc", ""),
-        ("pattern: ^b", "abc", "a match of `^b` is wanted (pattern), not the string \"abc\""),
+        ("pattern: ^b", "abc", "expected a match of `^b`, found the string \"abc\" (pattern)"),
         ("pattern: b", "1", ""),
-        ("{type: number, maximum: 2}", "3", "at most 2 is wanted (maximum), not the integer 3"),
+        ("{type: number, maximum: 2}", "3", "expected at most 2, found the integer 3 (maximum)"),
         ("{minimum: 2}", "2", ""),
-        ("{exclusiveMinimum: 2}", "2", "more than 2 is wanted (exclusiveMinimum), not the integer 2"),
-        ("{minimum: 1, exclusiveMinimum: 2}", "2", "more than 2 is wanted (exclusiveMinimum), not the integer 2"),
-        ("{minimum: 3, exclusiveMinimum: 2}", "2.5", "at least 3 is wanted (minimum), not the number 2.5"),
+        ("{exclusiveMinimum: 2}", "2", "expected more than 2, found the integer 2 (exclusiveMinimum)"),
+        ("{minimum: 1, exclusiveMinimum: 2}", "2", "expected more than 2, found the integer 2 (exclusiveMinimum)"),
+        ("{minimum: 3, exclusiveMinimum: 2}", "2.5", "expected at least 3, found the number 2.5 (minimum)"),
         (
             "{maximum: 9007199254740992.0}",
             "9007199254740993",
-            "at most 9007199254740992 is wanted (maximum), not the integer 9007199254740993",
+            "expected at most 9007199254740992, found the integer 9007199254740993 (maximum)",
         ),
-        ("{minimum: 1}", ".nan", "at least 1 is wanted (minimum), not the number NaN"),
-        ("{minLength: 2, maxLength: 3}", "é", "at least 2 characters are wanted (minLength), not 1"),
-        ("{maxItems: 1}", "[1, 2]", "at most 1 element is wanted (maxItems), not 2"),
+        ("{minimum: 1}", ".nan", "expected at least 1, found the number NaN (minimum)"),
+        ("{minLength: 2, maxLength: 3}", "é", "expected at least 2 characters, found 1 (minLength)"),
+        ("{maxItems: 1}", "[1, 2]", "expected at most 1 element, found 2 (maxItems)"),
         (
             "items: integer",
             "[1, a, 2, b]",
-            "`[1]`: an integer is wanted (type), not the string \"a\"; `[3]`: an integer is wanted (type), not the string \"b\"",
+            "`[1]`: expected an integer, found the string \"a\" (type); `[3]`: expected an integer, found the string \"b\" (type)",
         ),
         (
             "properties: {a: {properties: {b/~: string}}}",
             "{a: {b/~: 1}, c: 2}",
-            "`a[\"b/~\"]`: a string is wanted (type), not the integer 1",
+            "`a[\"b/~\"]`: expected a string, found the integer 1 (type)",
         ),
         (
             "{properties: {a: string}, additionalProperties: false}",
             "{a: x, b: 1}",
-            "`b`: no property of this name is wanted (additionalProperties)",
+            "`b`: unexpected property (additionalProperties)",
         ),
-        ("additionalProperties: string", "{a: x, b: 1}", "`b`: a string is wanted (type), not the integer 1"),
-        ("{required: [a, b]}", "{a: 1}", "the property `b` is wanted (required)"),
-        ("properties: {a: {type: string, required: true}}", "{}", "the property `a` is wanted (required)"),
+        ("additionalProperties: string", "{a: x, b: 1}", "`b`: expected a string, found the integer 1 (type)"),
+        ("{required: [a, b]}", "{a: 1}", "missing property `b` (required)"),
+        ("properties: {a: {type: string, required: true}}", "{}", "missing property `a` (required)"),
     ] {
         assert_eq!(found(schema, value), wanted, "{schema} {value}");
     }
@@ -100,7 +100,7 @@ fn every_fault_of_a_schema_is_told_with_its_place() {
             "{type: 1, items: 2}",
             "/type: `type` is the name of a type, or a list of such names | /items: a schema is a map, or the name of a type",
         ),
-        ("{maxmum: 1}", "/maxmum: `maxmum` is not a word of schemas that is known here; did you mean `maximum`?"),
+        ("{maxmum: 1}", "/maxmum: `maxmum` is not a keyword of JSON Schema; did you mean `maximum`?"),
         ("{enum: []}", "/enum: `enum` is a list of at least one value"),
         ("{properties: [a]}", "/properties: `properties` is a map from names to schemas"),
         (
@@ -114,7 +114,7 @@ fn every_fault_of_a_schema_is_told_with_its_place() {
         ("{required: 1}", "/required: `required` is a list of the names of properties, or `true`"),
         (
             "{type: integer, default: a}",
-            "/default: the default does not fit its own schema: an integer is wanted (type), not the string \"a\"",
+            "/default: the default does not fit its own schema: expected an integer, found the string \"a\" (type)",
         ),
         ("{pattern: 1}", "/pattern: `pattern` is a regular expression"),
     ] {
@@ -188,21 +188,21 @@ fn values_that_json_has_no_type_for() {
     let null: Make = |arena| arena.null(Type::String);
     let optional: Make = |arena| arena.extended(Extended::Optional(Value::Int(1)));
     for (schema, value, wanted) in [
-        ("string", moment, "a string is wanted (type), not a timestamp"),
-        ("string", bytes, "a string is wanted (type), not bytes"),
-        ("string", span, "a string is wanted (type), not a duration"),
-        ("integer", optional, "an integer is wanted (type), not an optional"),
+        ("string", moment, "expected a string, found a timestamp (type)"),
+        ("string", bytes, "expected a string, found bytes (type)"),
+        ("string", span, "expected a string, found a duration (type)"),
+        ("integer", optional, "expected an integer, found an optional (type)"),
         ("{}", moment, ""),
         ("{minLength: 5}", bytes, ""),
-        ("{type: integer, maximum: 11}", spelled, "at most 11 is wanted (maximum), not the integer 12"),
+        ("{type: integer, maximum: 11}", spelled, "expected at most 11, found the integer 12 (maximum)"),
         ("{enum: [12]}", spelled, ""),
         ("{type: string, enum: [a]}", tagged, ""),
-        ("{type: string, pattern: b}", tagged, "a match of `b` is wanted (pattern), not the string \"a\""),
+        ("{type: string, pattern: b}", tagged, "expected a match of `b`, found the string \"a\" (pattern)"),
         ("string", unknown, ""),
         ("{type: array, enum: [[1]]}", unknown, ""),
-        ("{type: integer, minimum: 2}", marked, "at least 2 is wanted (minimum), not the integer 1"),
-        ("{type: array, items: string}", typed, "`[0]`: a string is wanted (type), not the integer 1"),
-        ("string", null, "a string is wanted (type), not null"),
+        ("{type: integer, minimum: 2}", marked, "expected at least 2, found the integer 1 (minimum)"),
+        ("{type: array, items: string}", typed, "`[0]`: expected a string, found the integer 1 (type)"),
+        ("string", null, "expected a string, found null (type)"),
     ] {
         let found = found_in(schema, value);
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "), wanted, "{schema}");
@@ -212,8 +212,8 @@ fn values_that_json_has_no_type_for() {
         found.into_iter().map(|found| found.to_string()).collect::<Vec<_>>().join("; ")
     };
     assert_eq!(number("integer", "100000000000000000000"), "");
-    assert_eq!(number("integer", "0.10"), "an integer is wanted (type), not the number 0.1");
-    let wanted = "less than 18446744073709551615 is wanted (exclusiveMaximum), not the number 18446744073709551616";
+    assert_eq!(number("integer", "0.10"), "expected an integer, found the number 0.1 (type)");
+    let wanted = "expected less than 18446744073709551615, found the number 18446744073709551616 (exclusiveMaximum)";
     assert_eq!(number("exclusiveMaximum: 18446744073709551615", "18446744073709551616"), wanted);
     assert_eq!(number("enum: [0.5]", "0.50"), "");
 }
@@ -262,15 +262,15 @@ fn defaults_fit_their_own_schemas() {
         ("{type: integer, default: 1.0}", ""),
         (
             "{enum: [a, b], default: c}",
-            "/default: the default does not fit its own schema: one of \"a\", \"b\" is wanted (enum), not the string \"c\"",
+            "/default: the default does not fit its own schema: expected one of \"a\", \"b\", found the string \"c\" (enum)",
         ),
         (
             "{properties: {xs: {items: {type: string, minLength: 2}, default: [ab, c, 1]}}}",
-            "/properties/xs/default/1: the default does not fit its own schema: at least 2 characters are wanted (minLength), not 1 | /properties/xs/default/2: the default does not fit its own schema: a string is wanted (type), not the integer 1",
+            "/properties/xs/default/1: the default does not fit its own schema: expected at least 2 characters, found 1 (minLength) | /properties/xs/default/2: the default does not fit its own schema: expected a string, found the integer 1 (type)",
         ),
         (
             "{type: string, default: ~}",
-            "/default: the default does not fit its own schema: a string is wanted (type), not null",
+            "/default: the default does not fit its own schema: expected a string, found null (type)",
         ),
     ] {
         let faults = read(&data(schema)).err().unwrap_or_default();
@@ -309,7 +309,7 @@ additionalProperties: {additionalProperties: false, properties: {x: integer}}";
         let direct = first.validate_named(Some("x"), value, 100, &mut |_| Ok::<(), ()>(())).unwrap();
         let kept = again.validate(&[value, Value::Undefined], 100, &mut |_| Ok::<(), ()>(())).unwrap();
         assert_eq!(kept[..3], direct);
-        assert_eq!(kept[3].to_string(), "`y`: a value is wanted (required)");
+        assert_eq!(kept[3].to_string(), "`y`: expected a value (required)");
     });
     for text in ["", "[]", "{\"a\": 1}", "{\"a\": {\"enum\": [\"~x\"]}}", "{\"a\": {\"pattern\": \"(\"}}"] {
         assert!(Schemas::read(text).is_none(), "{text}");

@@ -52,7 +52,7 @@ impl Schema {
         if !value.is_undefined() {
             check.value(Schema::ROOT, value, &at)?;
         } else if self.is_required() {
-            check.report(Schema::ROOT, &at, "required", value, || ("a value is wanted".to_owned(), String::new()));
+            check.report(Schema::ROOT, &at, "required", value, || ("expected a value".to_owned(), String::new()));
         }
         Ok(check.found)
     }
@@ -127,7 +127,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         if self.found.len() >= self.keep {
             return None;
         }
-        let (wanted, found) = words();
+        let (expected, found) = words();
         let schema = self.schema.node(node);
         let limit = schema.and_then(|node| node.limit(keyword)).as_ref().map(text_of).unwrap_or_default();
         self.found.push(Violation {
@@ -139,7 +139,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
             keyword,
             limit,
             value: json_of(value),
-            wanted,
+            expected,
             found,
             help: None,
             detail: Detail::None,
@@ -171,7 +171,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         let draft = self.schema.draft;
         let types = if draft == Draft::Draft4 { Types::of(value).strict(value) } else { Types::of(value) };
         if !node.types.is_any() && !node.types.has(types) {
-            self.report(id, at, "type", value, || (format!("{} is wanted", node.types.sentence()), described(value)));
+            self.report(id, at, "type", value, || (format!("expected {}", node.types.sentence()), described(value)));
             if draft == Draft::Template {
                 return Ok(false);
             }
@@ -198,7 +198,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
                 1 => ("", ""),
                 count => ("one of ", if count > LISTED { ", …" } else { "" }),
             };
-            (format!("{one_of}{}{more} is wanted", some.join(", ")), described(value))
+            (format!("expected {one_of}{}{more}", some.join(", ")), described(value))
         };
         if let Some(violation) = self.report(id, at, "enum", value, words) {
             let texts = values.iter().take(SEARCHED).filter_map(Data::as_str);
@@ -229,7 +229,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         let inside = order.is_some_and(|order| order != beyond && !(bound.exclusive && order.is_eq()));
         if !inside {
             let (word, says) = if bound.exclusive { (exclusive_word, exclusive) } else { (word, inclusive) };
-            self.report(id, at, word, value, || (format!("{says} {} is wanted", bound.number), described(value)));
+            self.report(id, at, word, value, || (format!("expected {says} {}", bound.number), described(value)));
         }
     }
 
@@ -239,17 +239,11 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         if node.characters != Sizes::default() {
             (self.spend)(text.len() as u64 / 64)?;
             let count = text.chars().count() as u64;
-            self.size(
-                id,
-                node.characters,
-                (count, value),
-                ("minLength", "maxLength", ["character is", "characters are"]),
-                at,
-            );
+            self.size(id, node.characters, (count, value), ("minLength", "maxLength", ["character", "characters"]), at);
         }
         match &node.pattern {
             Some(pattern) if !self.matches(pattern, text)? => {
-                let words = || (format!("a match of `{}` is wanted", pattern.text), described(value));
+                let words = || (format!("expected a match of `{}`", pattern.text), described(value));
                 self.report(id, at, "pattern", value, words);
                 Ok(())
             }
@@ -274,7 +268,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         if let Some((few, bound)) = sizes.violated(count) {
             let (keyword, says) = if few { (least, "at least") } else { (most, "at most") };
             let noun = if bound == 1 { one } else { many };
-            self.report(id, at, keyword, value, || (format!("{says} {bound} {noun} wanted"), count.to_string()));
+            self.report(id, at, keyword, value, || (format!("expected {says} {bound} {noun}"), count.to_string()));
         }
     }
 
@@ -285,7 +279,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         (items, value): (&[Value<'_>], Value<'_>),
         at: &Location<'_>,
     ) -> Result<(), E> {
-        let words = ("minItems", "maxItems", ["element is", "elements are"]);
+        let words = ("minItems", "maxItems", ["element", "elements"]);
         self.size(id, node.elements, (items.len() as u64, value), words, at);
         let prefix = node.rest.as_ref().map_or(&[][..], |rest| &rest.prefix);
         let followed = std::mem::take(&mut self.followed);
@@ -342,14 +336,14 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         }
         self.followed = followed;
         if !strangers.is_empty() {
-            self.names(id, at, ("additionalProperties", "no other property is wanted"), value, strangers);
+            self.names(id, at, ("additionalProperties", "no other properties are allowed"), value, strangers);
         }
         Ok(())
     }
 
     /// Reports a missing property.
     pub(super) fn missing(&mut self, id: NodeId, name: &str, value: Value<'_>, at: &Location<'_>) {
-        let words = || (format!("the property `{name}` is wanted"), String::new());
+        let words = || (format!("missing property `{name}`"), String::new());
         if let Some(violation) = self.report(id, at, "required", value, words) {
             violation.detail = Detail::Names(vec![name.to_owned()]);
         }
@@ -360,18 +354,18 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         &mut self,
         id: NodeId,
         at: &Location<'_>,
-        (keyword, wanted): (&'static str, &str),
+        (keyword, expected): (&'static str, &str),
         value: Value<'_>,
         names: Vec<String>,
     ) {
-        if let Some(violation) = self.report(id, at, keyword, value, || (wanted.to_owned(), String::new())) {
+        if let Some(violation) = self.report(id, at, keyword, value, || (expected.to_owned(), String::new())) {
             violation.detail = Detail::Names(names);
         }
     }
 
     /// Reports a property that is not allowed, with a suggestion.
     fn stranger(&mut self, id: NodeId, node: &Node, (name, value): (&str, Value<'_>), at: &Location<'_>) {
-        let words = || ("no property of this name is wanted".to_owned(), String::new());
+        let words = || ("unexpected property".to_owned(), String::new());
         let Some(violation) = self.report(id, at, "additionalProperties", value, words) else { return };
         let names = || node.properties.keys().take(SEARCHED).map(String::as_str);
         let some = || names().take(LISTED).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");

@@ -29,8 +29,8 @@ pub struct Violation {
     pub limit: String,
     /// The part of the value as JSON, without the contents of arrays and objects. Long values are cut. `None` if absent.
     pub value: Option<String>,
-    /// The expectation: `a string is wanted`.
-    pub wanted: String,
+    /// The expectation: `expected a string`.
+    pub expected: String,
     /// The description of the value: `the integer 1`; empty if absent.
     pub found: String,
     /// The likely fix.
@@ -54,10 +54,10 @@ pub enum Detail {
 }
 
 impl Violation {
-    /// The message without the location: `a string is wanted (type), not the integer 1`.
+    /// The message without the location: `expected a string, found the integer 1 (type)`.
     pub fn what(&self) -> String {
-        let not = if self.found.is_empty() { String::new() } else { format!(", not {}", self.found) };
-        format!("{} ({}){not}", self.wanted, self.keyword)
+        let found = if self.found.is_empty() { String::new() } else { format!(", found {}", self.found) };
+        format!("{}{found} ({})", self.expected, self.keyword)
     }
 }
 

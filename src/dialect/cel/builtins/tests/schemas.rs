@@ -29,13 +29,13 @@ fn each_that_does_not_fit_is_an_error_beside_the_first() {
         let error = held(cx, &json!(["inof", [1, "a", 1.5], null])).unwrap_err();
         assert_eq!(error.code, Code::InputStructure);
         let wanted =
-            "`level` does not fit its `$schema`: one of \"info\", \"warn\" is wanted (enum), not the string \"inof\"";
+            "`level` does not fit its `$schema`: expected one of \"info\", \"warn\", found the string \"inof\" (enum)";
         assert_eq!(error.message, wanted);
         let also: Vec<_> = error.also.iter().map(|other| (other.message.as_str(), other.part)).collect();
         let others = [
-            ("`ports[1]` does not fit its `$schema`: an integer is wanted (type), not the string \"a\"", Some(1)),
-            ("`ports[2]` does not fit its `$schema`: an integer is wanted (type), not the number 1.5", Some(1)),
-            ("`name` does not fit its `$schema`: a value is wanted (required)", Some(2)),
+            ("`ports[1]` does not fit its `$schema`: expected an integer, found the string \"a\" (type)", Some(1)),
+            ("`ports[2]` does not fit its `$schema`: expected an integer, found the number 1.5 (type)", Some(1)),
+            ("`name` does not fit its `$schema`: expected a value (required)", Some(2)),
         ];
         assert_eq!((also, error.part), (others.to_vec(), Some(0)));
         assert_eq!(error.help.as_deref(), Some("did you mean `info`?"));

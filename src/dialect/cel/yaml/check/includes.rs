@@ -60,7 +60,7 @@ impl<'t> TemplateChecker<'t> {
                     );
                 }
                 None if declared.schema.is_required() => {
-                    let what = "a value is wanted (required)".to_owned();
+                    let what = "expected a value (required)".to_owned();
                     let misfit = Misfit { span: include.span, path: String::new(), what, help: None };
                     self.report_misfits(
                         typed,

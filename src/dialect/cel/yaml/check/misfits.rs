@@ -95,7 +95,7 @@ impl<'t> TemplateChecker<'t> {
         if named.iter().all(|(name, _)| name.is_some()) {
             let has = |required: &str| named.iter().any(|(name, _)| name.as_deref() == Some(required));
             for name in rules.required.iter().filter(|name| !has(name)) {
-                let what = format!("the property `{name}` is wanted (required)");
+                let what = format!("missing property `{name}` (required)");
                 found.push(Misfit { span, path: path.clone(), what, help: None });
             }
         }
@@ -105,7 +105,7 @@ impl<'t> TemplateChecker<'t> {
                 (Some(schema_id), _) => self.node_fits(typed, schema, *schema_id, (value, path), found),
                 (None, Additional::Schema(id)) => self.node_fits(typed, schema, id, (value, path), found),
                 (None, Additional::None) => {
-                    let what = "no property of this name is wanted (additionalProperties)".to_owned();
+                    let what = "unexpected property (additionalProperties)".to_owned();
                     let near = crate::diagnostics::nearest(name, rules.properties.keys().map(String::as_str));
                     let help = near.map(|near| format!("did you mean `{near}`?"));
                     let span = typed.file.node(value).map_or(span, |node| node.span);
@@ -169,7 +169,7 @@ impl<'t> TemplateChecker<'t> {
 fn kind_fits(rules: &Node, is: Types, text: &str, (span, path): (Span, String), found: &mut Vec<Misfit>) -> bool {
     let fits = rules.types.is_any() || rules.types.has(is);
     if !fits {
-        let what = format!("{} is wanted (type), not {text}", rules.types.sentence());
+        let what = format!("expected {}, found {text} (type)", rules.types.sentence());
         found.push(Misfit { span, path, what, help: None });
     }
     fits

@@ -216,35 +216,35 @@ fn what_is_given_fits_what_is_asked_for() {
         ("{name: web, port: 80.0}", ""),
         (
             "{port: 80}",
-            "t.yaml:3:13 r.$include `name` does not fit the `$schema` of `svc.yaml`: a value is wanted (required)",
+            "t.yaml:3:13 r.$include `name` does not fit the `$schema` of `svc.yaml`: expected a value (required)",
         ),
         (
             "{name: Web, port: 70000}",
-            "t.yaml:4:17 r.$with.name `name` does not fit the `$schema` of `svc.yaml`: a match of `^[a-z]+$` is wanted (pattern), not the string \"Web\" | t.yaml:4:28 r.$with.port `port` does not fit the `$schema` of `svc.yaml`: at most 65535 is wanted (maximum), not the integer 70000",
+            "t.yaml:4:17 r.$with.name `name` does not fit the `$schema` of `svc.yaml`: expected a match of `^[a-z]+$`, found the string \"Web\" (pattern) | t.yaml:4:28 r.$with.port `port` does not fit the `$schema` of `svc.yaml`: expected at most 65535, found the integer 70000 (maximum)",
         ),
         (
             "{name: '${n}', port: '${s}'}",
-            "t.yaml:4:20 r.$with.name `name` does not fit the `$schema` of `svc.yaml`: a string is wanted (type), not a value of type 'int' | t.yaml:4:34 r.$with.port `port` does not fit the `$schema` of `svc.yaml`: an integer is wanted (type), not a value of type 'string'",
+            "t.yaml:4:20 r.$with.name `name` does not fit the `$schema` of `svc.yaml`: expected a string, found a value of type 'int' (type) | t.yaml:4:34 r.$with.port `port` does not fit the `$schema` of `svc.yaml`: expected an integer, found a value of type 'string' (type)",
         ),
         (
             "{name: web, port: 'p-${n}'}",
-            "t.yaml:4:28 r.$with.port `port` does not fit the `$schema` of `svc.yaml`: an integer is wanted (type), not text",
+            "t.yaml:4:28 r.$with.port `port` does not fit the `$schema` of `svc.yaml`: expected an integer, found text (type)",
         ),
         (
             "{name: web, tags: {team: 1, taem: x}}",
-            "t.yaml:4:35 r.$with.tags `tags.team` does not fit the `$schema` of `svc.yaml`: a string is wanted (type), not the integer 1 | t.yaml:4:44 r.$with.tags `tags.taem` does not fit the `$schema` of `svc.yaml`: no property of this name is wanted (additionalProperties) (did you mean `team`?)",
+            "t.yaml:4:35 r.$with.tags `tags.team` does not fit the `$schema` of `svc.yaml`: expected a string, found the integer 1 (type) | t.yaml:4:44 r.$with.tags `tags.taem` does not fit the `$schema` of `svc.yaml`: unexpected property (additionalProperties) (did you mean `team`?)",
         ),
         (
             "{name: web, tags: {team: '${n}', taem: x}}",
-            "t.yaml:4:38 r.$with.tags `tags.team` does not fit the `$schema` of `svc.yaml`: a string is wanted (type), not a value of type 'int' | t.yaml:4:49 r.$with.tags `tags.taem` does not fit the `$schema` of `svc.yaml`: no property of this name is wanted (additionalProperties) (did you mean `team`?)",
+            "t.yaml:4:38 r.$with.tags `tags.team` does not fit the `$schema` of `svc.yaml`: expected a string, found a value of type 'int' (type) | t.yaml:4:49 r.$with.tags `tags.taem` does not fit the `$schema` of `svc.yaml`: unexpected property (additionalProperties) (did you mean `team`?)",
         ),
         (
             "{name: web, level: inof}",
-            "t.yaml:4:29 r.$with.level `level` does not fit the `$schema` of `svc.yaml`: one of \"debug\", \"info\" is wanted (enum), not the string \"inof\" (did you mean `info`?)",
+            "t.yaml:4:29 r.$with.level `level` does not fit the `$schema` of `svc.yaml`: expected one of \"debug\", \"info\", found the string \"inof\" (enum) (did you mean `info`?)",
         ),
         (
             "{name: web, tags: [1, '${s}']}",
-            "t.yaml:4:28 r.$with.tags `tags` does not fit the `$schema` of `svc.yaml`: an object is wanted (type), not a list",
+            "t.yaml:4:28 r.$with.tags `tags` does not fit the `$schema` of `svc.yaml`: expected an object, found a list (type)",
         ),
     ] {
         assert_eq!(including(with), wanted, "{with}");
@@ -294,11 +294,11 @@ fn variables_fit_schemas_of_maps_within() {
         ("$let: {port: '80'}\na:\n  $schema: {port: integer}\n  b: ${port + 1}\n", ""),
         (
             "$let: {port: \"'80'\", xs: [a, 1]}\na:\n  $schema: {port: integer, xs: {type: array, items: string}}\n  b: ${port}\n",
-            "t.yaml:1:8  `port` does not fit a `$schema`: an integer is wanted (type), not a value of type 'string' | t.yaml:1:30 $let.xs `xs[1]` does not fit a `$schema`: a string is wanted (type), not the integer 1",
+            "t.yaml:1:8  `port` does not fit a `$schema`: expected an integer, found a value of type 'string' (type) | t.yaml:1:30 $let.xs `xs[1]` does not fit a `$schema`: expected a string, found the integer 1 (type)",
         ),
         (
             "$schema: {p: {type: integer}, x: string}\nxs:\n- $for: x in [1, 2]\n  $do:\n    $schema: {x: string}\n    a: ${x}\n",
-            "t.yaml:3:9 xs[0] `x` does not fit a `$schema`: a string is wanted (type), not a value of type 'int'",
+            "t.yaml:3:9 xs[0] `x` does not fit a `$schema`: expected a string, found a value of type 'int' (type)",
         ),
     ]);
 }

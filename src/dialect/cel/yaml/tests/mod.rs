@@ -264,7 +264,7 @@ fn everything_that_is_wrong_is_told_where_it_is() {
         ),
         (
             "$schema:\n  a: strng\n  b: {type: object, properties: {c: {tpye: 1}}}\n  d: {enum: 1}\n",
-            "2:3  `$schema` of `a`: there is no type `strng` | 3:38  `$schema` of `b`: `tpye` is not a word of schemas that is known here | 4:7  `$schema` of `d`: `enum` is a list of at least one value",
+            "2:3  `$schema` of `a`: there is no type `strng` | 3:38  `$schema` of `b`: `tpye` is not a keyword of JSON Schema | 4:7  `$schema` of `d`: `enum` is a list of at least one value",
         ),
         (
             "- $for: invalid for syntax\n  $do: 1\n",
