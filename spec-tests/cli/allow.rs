@@ -1,4 +1,4 @@
-//! `--allow`: what functions may reach beside values.
+//! `--allow`: access to files, the clock, randomness and the environment.
 
 use crate::support::Sandbox;
 

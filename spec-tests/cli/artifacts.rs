@@ -1,4 +1,4 @@
-//! `compile`, `inspect`, `disasm`, and artifacts in the place of templates.
+//! `compile`, `inspect`, `disasm`, and artifacts in place of templates.
 
 use std::fs;
 

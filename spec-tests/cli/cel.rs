@@ -1,4 +1,4 @@
-//! `eval --lang cel`, and templates that are expressions.
+//! `eval --lang cel`, and CEL expressions as templates.
 
 use crate::support::Sandbox;
 

@@ -1,4 +1,4 @@
-//! `dropforge hcl decode`: flags, outputs and exit codes of the reference's `hcldec`.
+//! `dropforge hcl decode`: the flags, outputs and exit codes of `hcldec`.
 
 use crate::support::Sandbox;
 
@@ -94,7 +94,7 @@ fn operational_errors_are_exit_1_and_usage_is_2() {
         .says(&["Invalid diagnostics format"]);
     let version = sandbox.run(&["hcl", "decode", "-v"]).expect(0).stdout;
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
-    // A default of one specification is only a warning.
+    // A `default` with one specification is only a warning.
     sandbox.write("empty.hcl", "");
     assert_eq!(sandbox.run(&["hcl", "decode", "-s", "default.hcldec", "empty.hcl"]).expect(0).stdout, "1\n");
 }

@@ -1,4 +1,4 @@
-//! Runs that only look, and what pruning may remove.
+//! Runs that write nothing, and pruning.
 
 use crate::support::{Sandbox, clusters};
 

@@ -1,4 +1,4 @@
-//! What is told about failures.
+//! Error output.
 
 use crate::support::{Sandbox, clusters};
 

@@ -1,4 +1,4 @@
-//! `render`, `check`, `completions`, and how the process ends.
+//! `render`, `check`, `completions`, and exit codes.
 
 use std::io::Read;
 use std::process::Stdio;

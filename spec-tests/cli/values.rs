@@ -1,8 +1,8 @@
-//! `-f` and the `--set` family, as far as the templates see them.
+//! `-f` and the `--set` family, as templates see them.
 
 use crate::support::Sandbox;
 
-/// Renders `{{ __tera_context }}` with arguments and gives it as JSON without white space.
+/// Renders `{{ __tera_context }}` with these arguments and returns it as JSON without whitespace.
 fn context(sandbox: &Sandbox, args: &[&str]) -> String {
     sandbox.write("ctx.tera", "{{ __tera_context }}");
     let text = sandbox.run(&[&["render", "ctx.tera"], args].concat()).expect(0).stdout;

@@ -1,4 +1,4 @@
-//! What of an expression is computed when it is compiled, and what is left to the run.
+//! Constant folding: the parts of an expression that are computed at compile time.
 
 use dropforge::bytecode::disassemble;
 use dropforge::diagnostics::Code;
@@ -13,7 +13,7 @@ fn compiled(text: &str, settings: Settings<'_>) -> Expression {
         .unwrap_or_else(|errors| panic!("{text}: {errors}"))
 }
 
-/// The instructions of an expression, by their names.
+/// Returns the instructions of an expression by name.
 fn instructions(text: &str, optimise: bool) -> Vec<String> {
     let listing = disassemble(compiled(text, Settings { optimise, ..Settings::default() }).program());
     let names = listing.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1));
@@ -42,7 +42,7 @@ fn parts_that_are_constant_are_constants() {
     }
 }
 
-/// Where it is not known which variables there are, one may be called as a type is.
+/// Without declarations, a variable may shadow a type name.
 #[test]
 fn types_are_constant_where_no_variable_can_be_called_so() {
     let none = |_: &str| false;

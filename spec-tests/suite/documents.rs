@@ -1,5 +1,4 @@
-//! Templates that give documents, and what they include of other languages: from source, from artifacts, from the
-//! cache.
+//! Templates that produce documents, and their includes of other languages, from source, artifacts and cache.
 
 use dropforge::bytecode::Entry;
 use dropforge::diagnostics::{Code, Diagnostics};
@@ -24,7 +23,7 @@ fn builder(files: &[(&str, &str)]) -> EngineBuilder {
     })
 }
 
-/// The first template of these.
+/// Compiles the first template.
 fn load(files: &[(&str, &str)]) -> Result<Template, Diagnostics> {
     builder(files).build().load(Dialect::CelYaml, files[0].0)
 }
@@ -77,7 +76,7 @@ fn a_template_of_another_language_is_included_from_source_and_from_an_artifact()
             assert_eq!(template.reaches(), ["parts/labels.yaml.tera", "parts/more.tera"]);
         }
     }
-    // Without the entry that it calls a program is not linked.
+    // A program does not link without the entry that it calls.
     let entry = Entry { name: "a", program: template.program(), escape: false, reaches: &[] };
     let alone = dropforge::bytecode::encode(&[entry], false).unwrap();
     let error = Engine::new().open(alone).unwrap().template("a").unwrap_err();
@@ -100,7 +99,7 @@ fn the_cache_keeps_what_is_included_until_it_changes() {
     let wanted = WANTED.replace("- web-x", "- new");
     assert_eq!(load(&changed, same), (Origin::Source, wanted.clone()));
     assert_eq!(load(&changed, same), (Origin::Cache, wanted));
-    // What is included escapes by its own name, as the engine has it.
+    // The included template is escaped by its own name, as the engine decides.
     let mut page = FILES;
     page[0].1 = "page: ${name}\n$include: p.html.tera\n$with: {app: '<'}\n";
     page[3] = ("p.html.tera", "v: '{{ app }}'\n");
@@ -145,7 +144,7 @@ fn what_is_wrong_with_what_is_included_is_told_with_its_place() {
     let (code, yaml) = places("a: 1\nb: [{{ app }}\n");
     assert_eq!((code, &yaml[1]), (Code::InputSyntax, &here));
     assert!(yaml[0].starts_with("parts/labels.yaml.tera (rendered):"), "{yaml:?}");
-    // It sees what it is given and nothing else.
+    // An included template sees only the values that it is given.
     assert_eq!(places("a: {{ name }}").0, Code::UndefinedVariable);
 
     let mut files = FILES;

@@ -93,7 +93,7 @@ fn functions_are_linked_by_name_and_an_unknown_one_is_named_with_the_nearest() {
         text.contains("filter `shout`") && text.contains("did you mean `shoot`?") && text.contains("a.tera"),
         "{text}"
     );
-    // What does not call it is not concerned.
+    // Templates that do not call the function are unaffected.
     assert_eq!(near.open(artifact).unwrap().template("b.tera").unwrap().render(&()).unwrap(), "b");
 
     let declared = build().build().compile(T, "t", "{{ 1 | shout }}").unwrap().render(&()).unwrap_err();

@@ -1,4 +1,4 @@
-//! What Brokkr's wire does not have: provenance, verification, stamping, reviews, keys, probes, the page.
+//! Extensions of Brokkr's API: provenance, verification, stamping, reviews, keys, probes, the page.
 
 use serde_json::{Value as Json, json};
 
@@ -27,7 +27,7 @@ fn what_an_object_was_rendered_from_is_told_and_proven() {
     let verify = format!("{path}/verify");
     let proven = server.call(&team.pak, "POST", &verify).has(200).json();
     assert_eq!((&proven["verified"], &proven["found_checksum"]), (&json!(true), &object["yaml_checksum"]));
-    // Also after the template is deleted.
+    // It still works after the template is deleted.
     server.call(&server.admin, "DELETE", &format!("/api/v1/templates/{template}")).has(204);
     assert_eq!(server.call(&team.pak, "POST", &verify).has(200).json()["verified"], true);
     let plain =

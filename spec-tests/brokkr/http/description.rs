@@ -1,4 +1,4 @@
-//! The description at `/api/v1/openapi.json`: whole, right in itself, and true.
+//! The description at `/api/v1/openapi.json` is complete, consistent and true.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::running::{NOBODY, Running};
 
-/// Every operation: its path, its method, what is said of it.
+/// Returns the path, method and description of every operation.
 fn operations(description: &Json) -> impl Iterator<Item = (&String, &String, &Json)> {
     let paths = description["paths"].as_object().unwrap();
     paths

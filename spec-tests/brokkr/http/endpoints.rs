@@ -1,4 +1,4 @@
-//! Every endpoint, what it answers when all is well and every code that it answers when something is not.
+//! Every endpoint: its success response and every error code it can return.
 
 use serde_json::json;
 
@@ -248,7 +248,7 @@ fn templates_are_rendered_into_stacks() {
     server.instantiate(&team.pak, &team.stack, &blank, json!({ "x": false })).is(400, "invalid_deployment_object");
     let path = at(&format!("/templates/{template}/labels"));
     server.send(&server.admin, "POST", &path, &json!("env=prod")).has(201);
-    // Parameters are wrong too: the wire's order has the labels first, and the parameters beside them.
+    // The parameters are invalid too. The API reports the labels first, and the parameters next to them.
     let refused = server.instantiate(&team.pak, &team.stack, &template, json!({}));
     let details = refused.is(422, "template_stack_mismatch").json()["details"].clone();
     assert_eq!(details["missing_labels"], json!(["env=prod"]));
@@ -278,7 +278,7 @@ fn what_a_template_is_rendered_from_may_be_named() {
     send("", json!({ "parameters": {} })).is(422, "invalid_body");
     send("", json!({ "template_id": first })).is(422, "invalid_body");
     send("", json!({ "template_id": "abc", "parameters": {} })).is(422, "invalid_body");
-    // The order of failures can be that of the design: parameters before labels.
+    // The order of failures can be changed: parameters before labels.
     server.send(&server.admin, "POST", &at(&format!("/templates/{first}/labels")), &json!("env=prod")).has(201);
     let body = json!({ "template_id": first, "parameters": {} });
     send("?order=wire", body.clone()).is(422, "template_stack_mismatch");

@@ -1,4 +1,4 @@
-//! The stores: one suite, run on every kind of database.
+//! One suite of store tests, run on every kind of database.
 
 mod broken;
 mod durability;

@@ -1,4 +1,4 @@
-//! Deployment objects and what they were rendered from.
+//! Deployment objects and their provenance.
 
 use std::sync::Arc;
 

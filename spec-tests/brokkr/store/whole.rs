@@ -1,4 +1,4 @@
-//! What holds for a store as a whole.
+//! Properties of a store as a whole.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub async fn a_failure_undoes_its_own_request_only(db: Arc<Database>) {
     let store = db.open().await;
     let request = |n: usize| {
         let fails = n.is_multiple_of(3);
-        // A label that comes twice fails when the version stands already.
+        // A duplicate label fails after the version was inserted.
         let labels = ["a", if fails { "a" } else { "b" }].map(str::to_owned).into();
         let new = NewVersion { rules: Rules::Given { labels, annotations: vec![] }, ..a_version(None, "t") };
         let store = store.clone();
@@ -87,7 +87,7 @@ pub async fn readers_see_what_was_answered(db: Arc<Database>) {
     for n in 0..20 {
         let made = version_in(&*store, None, "t").await;
         assert_eq!(second.newest(None, "t").await.unwrap(), made);
-        // The labels of the versions before are carried over.
+        // The labels of earlier versions are carried over.
         second.add_template_label(&template_label(made.id, &format!("l{n}"))).await.unwrap();
         assert_eq!(store.template_labels(made.id).await.unwrap().len(), n + 1);
     }
