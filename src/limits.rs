@@ -32,7 +32,7 @@ pub struct Limits {
     pub output_bytes: usize,
     /// Maximum nesting of calls: macros, includes, parents.
     pub call_depth: usize,
-    /// Maximum number of templates that one template reaches, including itself.
+    /// Maximum number of templates reachable from one template, including itself.
     pub templates: usize,
     /// Maximum number of bytecode words in a program.
     pub code_words: usize,

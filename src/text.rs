@@ -21,13 +21,13 @@ impl Span {
         Self { start, end }
     }
 
-    /// The span of a `usize` range. Offsets beyond 4 GiB saturate; sources are much smaller.
+    /// Converts a `usize` range. Offsets beyond 4 GiB saturate; sources are much smaller.
     pub fn of(range: std::ops::Range<usize>) -> Self {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self::new(clamp(range.start), clamp(range.end))
     }
 
-    /// The smallest span that covers both spans.
+    /// Returns the smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
         Span::new(self.start.min(other.start), self.end.max(other.end))
     }
@@ -100,7 +100,7 @@ pub struct Source {
 const BLOCK: usize = 1024;
 
 impl Source {
-    /// A source called `name`, usually a path. Diagnostics print this name.
+    /// Creates a source called `name`, usually a path. Diagnostics print this name.
     pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
         Arc::new(Self { name: name.into(), text: text.into(), line_starts, blocks })

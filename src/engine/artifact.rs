@@ -21,8 +21,8 @@ impl Engine {
     /// Opens an artifact. Its templates have the limits, capabilities and functions of this engine.
     ///
     /// # Errors
-    /// `artifact.…` for what is no artifact, was compiled by another version or is damaged; `program.corrupt` where
-    /// the verifier refuses a program; `function.capability_off` where this build lacks a template's language.
+    /// `artifact.…` if the bytes are not an artifact, were written by another version or are damaged; `program.corrupt`
+    /// if the verifier rejects a program; `function.capability_off` if this build lacks a template's language.
     ///
     /// ```
     /// # #[cfg(feature = "compile")] {
@@ -58,7 +58,8 @@ impl Artifact {
     /// The template `name`.
     ///
     /// # Errors
-    /// `template.unknown`, with the nearest name; `function.unknown` where it calls what the engine does not have.
+    /// `template.unknown`, with the nearest name; `function.unknown` if it calls a function that the engine does not
+    /// have.
     pub fn template(&self, name: &str) -> Result<Template> {
         let entries = Entries { bundle: &self.bundle, origin: Origin::Artifact };
         Links::new(&entries, &self.engine).template(name).map_err(first)
@@ -73,11 +74,11 @@ impl Artifact {
     }
 }
 
-/// Called templates from a bundle.
+/// Called templates, taken from a bundle.
 pub(super) struct Entries<'b> {
     /// The bundle.
     pub bundle: &'b Bundle,
-    /// The origin that their templates report.
+    /// The origin reported by their templates.
     pub origin: Origin,
 }
 

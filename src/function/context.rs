@@ -10,7 +10,7 @@ use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Map, Shape, Value, equal};
 
-/// The number of steps between two looks at the clock: at most some milliseconds.
+/// Steps between two clock checks: at most some milliseconds.
 const PORTION: u64 = 1 << 14;
 
 /// The resources that a run may use.
@@ -20,12 +20,12 @@ pub struct Budgets {
     pub fuel: u64,
     /// Bytes.
     pub memory: u64,
-    /// Time.
+    /// The deadline.
     pub until: Option<Instant>,
 }
 
 impl Budgets {
-    /// Creates full budgets. The time begins now.
+    /// Creates full budgets. The time limit starts now.
     pub fn of(limits: &Limits) -> Self {
         let until = limits.time.and_then(|time| Instant::now().checked_add(time));
         Self { fuel: limits.fuel, memory: limits.memory, until }
@@ -44,9 +44,9 @@ pub struct Cx<'v> {
     pub(super) caches: &'v Caches,
     #[cfg(feature = "patterns")]
     pub(super) patterns: super::patterns::PaidPatterns,
-    /// Steps until the next look at the clock; all remaining ones without a time limit.
+    /// Steps until the next clock check. Without a time limit, all remaining steps.
     fuel: Cell<u64>,
-    /// Steps beyond those.
+    /// Further steps.
     reserve: Cell<u64>,
     until: Cell<Option<Instant>>,
     memory: Cell<u64>,
@@ -93,7 +93,7 @@ impl<'v> Cx<'v> {
         Budgets { fuel: self.fuel(), memory: self.memory.get(), until: self.until.get() }
     }
 
-    /// Continues with the budgets that another run left.
+    /// Continues with the remaining budgets of another run.
     pub(crate) fn set_budgets(&self, budgets: Budgets) {
         self.fuel.set(budgets.fuel);
         self.reserve.set(0);
@@ -102,7 +102,7 @@ impl<'v> Cx<'v> {
         self.portion();
     }
 
-    /// With a time limit, sets aside all but a few steps until the next look at the clock.
+    /// With a time limit, sets aside all but the steps until the next clock check.
     #[inline]
     fn portion(&self) {
         if self.until.get().is_some() {
@@ -190,7 +190,7 @@ impl<'v> Cx<'v> {
         }
     }
 
-    /// Looks at the clock and spends steps that were set aside.
+    /// Checks the clock and spends steps that were set aside.
     #[cold]
     #[inline(never)]
     fn spend_reserve(&self, steps: u64) -> Result<()> {
@@ -205,7 +205,7 @@ impl<'v> Cx<'v> {
         Ok(())
     }
 
-    /// Charges for an allocation, with a step for each 64 bytes.
+    /// Charges for an allocation, with one step per 64 bytes.
     #[inline]
     pub fn charge(&self, bytes: usize) -> Result<()> {
         let bytes = bytes as u64;
@@ -236,7 +236,7 @@ impl<'v> Cx<'v> {
         self.bounded(self.arena.list(items))
     }
 
-    /// Creates a map value and charges for it. Of duplicate keys the last counts. Fails beyond the depth limit.
+    /// Creates a map value and charges for it. The last of duplicate keys wins. Fails beyond the depth limit.
     pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
         self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;
         self.bounded(self.arena.map(entries))
@@ -248,7 +248,7 @@ impl<'v> Cx<'v> {
         self.map_of_values(shape, values.iter().copied())
     }
 
-    /// Creates a map value as [`Cx::shaped_map`] does.
+    /// Creates a map value like [`Cx::shaped_map`].
     #[inline(always)]
     pub(crate) fn map_of_values(
         &self,
@@ -266,7 +266,7 @@ impl<'v> Cx<'v> {
         Ok(self.arena.extended(Extended::Bytes(self.arena.bump().alloc_slice_copy(bytes))))
     }
 
-    /// Creates an extended value and charges for it, but not for what it refers to. Fails beyond the depth limit.
+    /// Creates an extended value and charges for it, but not for the values it refers to. Fails beyond the depth limit.
     pub fn extended(&self, kind: Extended<'v>) -> Result<Value<'v>> {
         self.charge(size_of::<Extended>())?;
         self.bounded(self.arena.extended(kind))
@@ -299,7 +299,7 @@ impl<'v> Cx<'v> {
         Limit::ValueDepth.error(self.limits.value_depth as u64)
     }
 
-    /// Compares deeply, spending a step for each pair of values.
+    /// Compares deeply, spending one step per pair of values.
     pub fn equal(&self, a: Value<'v>, b: Value<'v>) -> Result<bool> {
         equal(a, b, &mut || self.spend(1))
     }
@@ -309,7 +309,7 @@ impl<'v> Cx<'v> {
         Diagnostic::new(code, message)
     }
 
-    /// The error of a body that got a wrong number of arguments.
+    /// Returns the error of a body that was called with a wrong number of arguments.
     pub fn arity(&self) -> Box<Diagnostic> {
         self.fault(Code::BadArgument, format!("{CULPRIT}: wrong number of arguments"))
     }

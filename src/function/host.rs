@@ -1,4 +1,4 @@
-//! Functions that a user of the library registers: closures with named arguments.
+//! Functions registered by a user of the library: closures with named arguments.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -31,12 +31,12 @@ impl HostArgs {
         convert("the value", self.value.as_ref())
     }
 
-    /// The argument `name` as a `T`. An `Option` is `None` without the argument.
+    /// Returns the argument `name` as a `T`. An `Option` is `None` if the argument is missing.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
         convert(&format!("argument `{name}`"), self.named.get(name))
     }
 
-    /// All named arguments, in their order.
+    /// Returns all named arguments in order.
     pub fn named(&self) -> &DataMap {
         &self.named
     }
@@ -50,9 +50,9 @@ fn convert<T: DeserializeOwned>(what: &str, data: Option<&Data>) -> Result<T, St
     })
 }
 
-/// The result of a registered function: a `Result` of anything that serialises.
+/// The result of a registered function: a `Result` of a serialisable value.
 pub trait IntoHostResult {
-    /// Converts to owned data, or to the reason of a failure.
+    /// Converts to owned data, or to an error message.
     fn into_result(self) -> Result<Data, String>;
 }
 

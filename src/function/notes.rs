@@ -1,4 +1,4 @@
-//! Notes of a run: errors in languages whose errors are values, and what their loops must know.
+//! Notes of a run: errors in languages whose errors are values, and facts that their loops need.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -36,14 +36,14 @@ pub enum Noted<'v> {
     Marks(&'v [&'v str]),
 }
 
-/// The notes of a run, the oldest first.
+/// The notes of a run, oldest first.
 ///
 /// A language that may drop notes remembers their number, [`Notes::count`].
 #[derive(Debug, Default)]
 pub struct Notes<'v> {
     count: Cell<usize>,
-    /// Allocated with the first note, because most runs have none. An `Rc`, though it is not shared: freeing it is a call
-    /// instead of code in every run.
+    /// Allocated with the first note, because most runs have none. An `Rc`, although it is not shared: freeing it is a
+    /// call rather than inline code in every run.
     list: OnceCell<Rc<RefCell<Vec<Note<'v>>>>>,
 }
 

@@ -1,4 +1,4 @@
-//! Regular expressions: compiled once per session, paid for once per render.
+//! Regular expressions: compiled once per session, charged once per render.
 
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -11,15 +11,15 @@ use crate::diagnostics::{Code, Result};
 use crate::limits::Limit;
 use crate::stdlib::regex_cost::search_steps;
 
-/// Compiled patterns. They are shared, not cloned: a clone starts with an empty automaton cache.
+/// Compiled patterns. Shared rather than cloned: a clone starts with an empty automaton cache.
 type Patterns = hashbrown::HashMap<String, Arc<Regex>>;
 
 /// The patterns of a session.
 #[derive(Debug, Default)]
 pub struct PatternCache(RefCell<Patterns>);
 
-/// Patterns that the current render has paid for. The cost of a render must not depend on earlier ones. Allocated with
-/// the first pattern.
+/// Patterns already charged to the current render, whose cost must not depend on earlier renders. Allocated with the
+/// first pattern.
 #[derive(Debug, Default)]
 pub(super) struct PaidPatterns(OnceCell<Rc<RefCell<Patterns>>>);
 
@@ -36,7 +36,7 @@ const REGEX_CACHE: usize = 256 << 10;
 const REGEX_COMPILATION: usize = 1 << 10;
 
 impl Cx<'_> {
-    /// The compiled form of `pattern`, on a linear engine with bounded size.
+    /// Returns the compiled form of `pattern`. The engine is linear and has a size limit.
     pub fn regex(&self, pattern: &str) -> Result<Arc<Regex>> {
         if pattern.len() > self.limits.regex_bytes {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
@@ -51,7 +51,7 @@ impl Cx<'_> {
         Ok(regex)
     }
 
-    /// The compiled form of `pattern`, from the session's cache if it is there.
+    /// Returns the compiled form of `pattern`, from the session's cache if possible.
     fn compiled(&self, pattern: &str) -> Result<Arc<Regex>> {
         if let Some(regex) = self.caches.patterns.0.borrow().get(pattern) {
             return Ok(regex.clone());

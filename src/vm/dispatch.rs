@@ -16,7 +16,7 @@ fn signed(operand: u32) -> i64 {
 }
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Runs from the word `at` until the last chunk returns, or an error.
+    /// Runs from the word `at` until the last chunk returns or an error occurs.
     pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let words = self.program.words;
         let mut pc = at;
@@ -177,7 +177,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Checks a jump. Going back costs as much as the code to repeat.
+    /// Checks a jump. A backward jump costs as much as the code to repeat.
     #[inline]
     fn jump(&self, from: usize, to: usize) -> Result<usize> {
         if to < from {
@@ -219,7 +219,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Compares the value of the path at `path` with a string constant. Returns `true` for the wanted result.
+    /// Compares the value of the path at `path` with a string constant. Returns `true` if the test holds.
     #[inline]
     fn passes<S: Semantics>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
         let value = self.load::<S>(path)?;

@@ -16,7 +16,7 @@ use crate::function::{Cx, Linked};
 use crate::limits::Limit;
 use crate::value::{BLOCK, Shape, Text, Value};
 
-/// An open capture, by where it begins.
+/// The start of an open capture.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Capture {
     /// Text in the output.
@@ -57,13 +57,13 @@ pub(super) struct Machine<'r, 'o, A> {
     /// Shapes of maps by the offsets of their keys. Empty until a map is built.
     pub shapes: &'r [Option<Shape<'r>>],
     pub values: &'r mut [Value<'r>],
-    /// Index behind the top of the stack.
+    /// The index after the top of the stack.
     pub top: usize,
     /// Index of the first slot of the running chunk.
     pub base: usize,
     pub loops: bumpalo::collections::Vec<'r, Loop<'r>>,
     pub captures: SmallVec<[Capture; 4]>,
-    /// The gathered values, those of the outermost capture first.
+    /// The gathered values, outermost capture first.
     pub gathered: bumpalo::collections::Vec<'r, Value<'r>>,
     /// The latest result of the run.
     pub result: Value<'r>,
@@ -106,8 +106,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Runs a chunk without parameters to its end or to an error that no handler absorbs. There must be room for its
-    /// frame, with unset slots.
+    /// Runs a chunk without parameters to its end or to an unabsorbed error. There must be room for its frame, with
+    /// unset slots.
     #[inline(always)]
     pub(super) fn run_in_room<S: Semantics, H: Hooks>(&mut self, chunk: &ChunkInfo, hooks: &mut H) -> Result<()> {
         self.pay_for(chunk)?;
@@ -268,7 +268,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         for at in first..self.top {
             let value = A::at(self.values, at);
             if let Err(error) = self.write::<S>(value, EscapeMode::Piece as u32) {
-                // The error may be absorbed, and the text so far is no output. Its limit is that of memory.
+                // The error may be absorbed, so the text so far is not output. Its limit is that of memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
                 return Err(match error.code {
@@ -340,7 +340,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         error
     }
 
-    /// The error of code that the emitter never produces.
+    /// The error for code that the emitter never produces.
     #[cold]
     pub(super) fn corrupt(&self) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.cx.at()))

@@ -85,7 +85,7 @@ fn program(lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
     program_in(Dialect::ALL[1], lower)
 }
 
-/// A program of the instructions of another language.
+/// A program with another language's instructions.
 fn program_in(dialect: Dialect, lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
     let mut emitter = Emitter::new(dialect, &Toy, 1 << 20);
     let main = emitter.declare_chunk("main", 0);
@@ -254,7 +254,7 @@ fn endless_recursion_and_long_loops_reach_their_limits() {
     );
 }
 
-/// A program whose answer is the sum of two attributes of an input.
+/// A program that sums two attributes of an input.
 fn answering() -> Program {
     program_in(Dialect::ALL[2], |e| {
         let [a, b] = ["a", "b"].map(|name| [SegmentSpec::Attr(name, Span::default())]);
@@ -272,7 +272,7 @@ fn evaluations_one_at_a_time_take_no_more_memory_and_know_what_was_found_before(
     let (arena, names, mut space) = (Arena::new(), Arena::new(), Space::new());
     let shapes = crate::value::Shapes::new(&names);
     let builder = crate::value::InputBuilder::new(&arena, &shapes);
-    // Maps of other keys, in another order, with or without what is asked for.
+    // Maps with different keys, in different orders, with and without the attributes.
     let inputs =
         [r#"{"x": {"a": 1, "b": 2}}"#, r#"{"y": 0, "x": {"b": 10, "c": 0, "a": 20}}"#, r#"{"x": {"b": 1}}"#, "{}"]
             .map(|json| Inputs::new(builder.json(json).unwrap()));

@@ -1,4 +1,4 @@
-//! Paths, maps, scopes and failures: instructions with records.
+//! Paths, maps, scopes and failures: instructions that refer to records.
 
 use smallvec::SmallVec;
 
@@ -44,7 +44,7 @@ impl Emitter<'_> {
         if self.is_dead(op, computed(spec)) { None } else { Some(self.path(spec)) }
     }
 
-    /// The offset of a path. Equal paths are one and share their inline caches.
+    /// Returns the offset of a path. Equal paths share one record and its inline caches.
     fn path(&mut self, spec: &PathSpec<'_>) -> u32 {
         let name = self.tables.string(spec.name);
         if let Some(path) = self.tables.path_named(name).filter(|path| self.is_path(*path, spec)) {
@@ -61,8 +61,8 @@ impl Emitter<'_> {
         self.tables.unique_path(at, name)
     }
 
-    /// Returns `true` if the path at `at`, which has the same name, equals `spec`. It compares texts, so that those of
-    /// `spec` need no lookup.
+    /// Returns `true` if the path at `at`, which has the same name, equals `spec`. Compares text, so that the strings
+    /// of `spec` need no lookup.
     fn is_path(&self, at: u32, spec: &PathSpec<'_>) -> bool {
         let tables = &self.tables;
         let Some(path) = tables.path_at(at) else { return false };
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         self.keyed(Op::Map, keys);
     }
 
-    /// Builds a map as [`Emitter::map`] does, without undefined values.
+    /// Builds a map like [`Emitter::map`], without undefined values.
     pub fn map_some(&mut self, keys: &[&str]) {
         self.keyed(Op::MapSome, keys);
     }
@@ -148,7 +148,7 @@ impl Emitter<'_> {
         self.emit(op, &[at]);
     }
 
-    /// The offset of a scope: names and roots, the entry that takes precedence first, and the flags of
+    /// Returns the offset of a scope: names and roots, the overriding entry first, and the flags of
     /// [`Scope`](crate::bytecode::Scope).
     pub fn scope(&mut self, flags: u32, entries: &[(&str, RootSpec<'_>)]) -> u32 {
         if self.frame.dead {

@@ -1,13 +1,12 @@
-//! The compile cache: what was compiled, kept on disk until something it depends on changes.
+//! The compile cache: compiled templates on disk, valid until a source or option changes.
 //!
-//! An entry lies under the digest of what is known before anything is parsed: the entry template, its language,
-//! the engine's options and functions, this version and its instruction set. It holds every name that compiling
-//! asked the loader for, each with the digest of what was found or the fact that nothing was, and the program as
-//! an artifact. It counts only if the loader still gives the same for every name. A text is hashed for that,
-//! never parsed.
+//! An entry is stored under the digest of everything known before parsing: the entry template, its language, the
+//! engine's options and functions, this version and its instruction set. It holds every name that the compiler asked
+//! the loader for, with the digest of the source or the fact that it was missing, and the program as an artifact. It is
+//! valid only if the loader still gives the same answer for every name. Sources are hashed for that, but not parsed.
 //!
-//! Nothing here is an error to the user: what cannot be read, is cut short or was changed is compiled anew, what
-//! cannot be written is not kept.
+//! The cache never causes an error. Unreadable, truncated or changed entries are compiled again; entries that cannot be
+//! written are dropped.
 
 mod entry;
 mod recorder;
@@ -28,11 +27,11 @@ use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;
 
-/// The digest of what an entry or a text is known by.
+/// The digest of a key or a source.
 pub(super) type Digest = [u8; blake3::OUT_LEN];
 
-/// A directory of compiled templates. Any number of processes may use one at the same time; it keeps to about 64 MiB,
-/// and what was written first goes first.
+/// A directory of compiled templates. Any number of processes may share it. Its size is limited to about 64 MiB; the
+/// oldest entries are removed first.
 ///
 /// ```
 /// # let temp = tempfile::tempdir()?;
@@ -68,33 +67,33 @@ impl<'k> Key<'k> {
 }
 
 impl Cache {
-    /// A cache in `dir`, which is made when there is something to keep. Whoever can write there decides what is
-    /// rendered: choose a directory of the user's own.
+    /// Returns a cache in `dir`, which is created on the first write. Whoever can write to it controls what is
+    /// rendered, so choose a directory of the user's own.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { store: Store::new(dir.into()), at_least: 0, salt: Vec::new() }
     }
 
-    /// Keeps only programs whose sources have this many bytes together: small ones are parsed in less time than a
+    /// Keeps only programs whose sources have at least this many bytes in total. Smaller ones are parsed faster than a
     /// file is read.
     pub fn at_least(mut self, bytes: usize) -> Self {
         self.at_least = bytes;
         self
     }
 
-    /// Tells entries of different builds of one version apart.
+    /// Separates the entries of different builds of one version.
     pub fn salt(mut self, salt: impl Into<Vec<u8>>) -> Self {
         self.salt = salt.into();
         self
     }
 
-    /// The entry of `key`, if all of its sources are unchanged.
+    /// Finds the entry of `key` if all its sources are unchanged.
     pub(super) fn find(&self, key: &Key<'_>, loader: &dyn Loader) -> Option<Bundle> {
         let bytes = self.store.read(&self.digest(key))?;
         let (entry, artifact) = Entry::read(&bytes)?;
         if entry.holds(loader) { Bundle::open(artifact.to_vec()).ok() } else { None }
     }
 
-    /// Keeps the template that was compiled for `key`; `asked` has what it was made from.
+    /// Stores the template compiled for `key`. `asked` has its sources.
     pub(super) fn keep(&self, key: &Key<'_>, asked: &Recorder<'_>, template: &Template) {
         let sources: usize = template.program().sources().iter().map(|source| source.text().len()).sum();
         let Some(entry) = asked.entry().filter(|_| sources >= self.at_least) else { return };
