@@ -58,7 +58,7 @@ pub(crate) enum ErrorFormat {
     Json,
 }
 
-/// How `tower` templates insert values.
+/// Insertion of values in `tower` templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RenderMode {
     /// Insert values as is

@@ -1,4 +1,4 @@
-//! Code as the machine and its readers see it.
+//! Read access to code, for the machine and analyses.
 
 use super::isa::{Op, OpInfo};
 use super::operands::Operand;
@@ -9,8 +9,8 @@ use super::rows::{ChunkInfo, Number, NumberRow};
 use super::sections::{Row, Section};
 use crate::value::{Shape, Text};
 
-/// The tables that the machine reads at every step. It dereferences to the program for the rest: a slice costs
-/// something in each render, and single expressions are run, too.
+/// The tables that the machine reads at every step. It dereferences to the program for the rest: building a slice costs
+/// something in each run, which matters for single expressions.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeView<'p> {
     /// The code.
@@ -109,7 +109,7 @@ impl<'p> CodeView<'p> {
         self.program.shapes()
     }
 
-    /// The scope at offset `at`. The one at 0 is empty.
+    /// The scope at offset `at`. The scope at 0 is empty.
     pub fn scope(&self, at: u32) -> Scope<'p> {
         if at == 0 { Scope::default() } else { Scope::of(self.program.behind(Section::Scopes, at)) }
     }
@@ -121,7 +121,7 @@ impl<'p> CodeView<'p> {
         Some(Instruction { at, op, words: words.get(..op.words())? })
     }
 
-    /// The instructions of a chunk, in the order of the code.
+    /// The instructions of a chunk, in code order.
     pub fn instructions(self, chunk: ChunkInfo) -> impl Iterator<Item = Instruction<'p>> {
         let mut at = chunk.entry;
         std::iter::from_fn(move || {
@@ -165,7 +165,7 @@ impl<'p> Instruction<'p> {
         self.operands().find_map(|(operand, value)| (operand == kind).then_some(value))
     }
 
-    /// The index behind its last word.
+    /// The index after its last word.
     pub fn end(self) -> u32 {
         self.at.saturating_add(self.op.words() as u32)
     }

@@ -1,4 +1,4 @@
-//! Ids of languages, and sets of them as letters of the instruction table.
+//! Language ids, and sets of languages as letters of the instruction table.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl Dialect {
         }
     }
 
-    /// The cargo features that build it in.
+    /// The cargo features that enable it.
     pub const fn features(self) -> &'static [&'static str] {
         match self {
             Dialect::Tower => &["tower"],
@@ -50,12 +50,12 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
-    /// Returns `true` if the name of an entry template decides on escaping for HTML.
+    /// Returns `true` if the name of an entry template decides about HTML escaping.
     pub fn escapes_by_name(self) -> bool {
         matches!(self, Dialect::Tera)
     }
 
-    /// Returns `true` if the result of a program is a list of documents instead of text.
+    /// Returns `true` if the result of a program is a list of documents rather than text.
     pub fn answers_documents(self) -> bool {
         matches!(self, Dialect::Cel | Dialect::CelYaml)
     }
@@ -102,7 +102,7 @@ impl Dialect {
         1 << self as u8
     }
 
-    /// The letter in the instruction table. A language that is lowered by another one shares its letter.
+    /// The letter in the instruction table. A language that another one lowers shares its letter.
     const fn letter(self) -> u8 {
         match self {
             Dialect::Tower => b'W',

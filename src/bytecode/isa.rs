@@ -1,7 +1,7 @@
-//! The instruction set: one table that the emitter, the verifier, the machine, listings and documentation read.
+//! The instruction set: one table for the emitter, the verifier, the machine, listings and documentation.
 //!
-//! A row says everything about an instruction but its work, which is in `vm`: operands, effect on the stack, effect on
-//! control flow, the languages that may use it.
+//! A row describes everything about an instruction except its implementation, which is in `vm`: operands, effect on the
+//! stack, effect on control flow, and the languages that may use it.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::operands::{Operand, choice};
 pub enum Pops {
     /// A fixed number.
     Fixed(u8),
-    /// The number that the first operand says: a count, the computed indexes of a path, the arguments of a call site,
+    /// The number given by the first operand: a count, the computed indexes of a path, the arguments of a call site,
     /// the keys of a map, or the parameters of a chunk.
     Operand,
 }
@@ -57,7 +57,7 @@ choice! {
 }
 
 impl Control {
-    /// Returns `true` if the next instruction never follows.
+    /// Returns `true` if control never reaches the next instruction.
     pub const fn ends(self) -> bool {
         matches!(self, Control::Jump | Control::Return | Control::Fail)
     }
@@ -93,7 +93,7 @@ macro_rules! isa {
         #[repr(u8)]
         pub enum Op { $(#[doc = $doc] $op,)* }
 
-        /// The instruction set, in the order of the opcodes.
+        /// The instruction set, in opcode order.
         pub const ISA: &[OpInfo] = &[$(OpInfo {
             op: Op::$op,
             name: $name,
@@ -178,7 +178,7 @@ isa! {
     Raise       "raise"         (Slot)                     0 => 0 Plain         "C"    "Raise the first error recorded after the number of errors in the slot, if there is one.";
 }
 
-/// Opcodes by bytes. A byte that is no opcode decodes to [`Op::Return`]; the verifier refuses it.
+/// Opcodes by byte. A byte that is not an opcode decodes to [`Op::Return`]; the verifier rejects it.
 const DECODE: [Op; 256] = {
     let mut table = [Op::Return; 256];
     let mut at = 0;
@@ -221,8 +221,8 @@ impl OpInfo {
         }
     }
 
-    /// The number of values that the instruction pops; `of_record` counts those of a record that the first operand
-    /// names.
+    /// The number of values that the instruction pops. `of_record` counts those of a record that the first operand
+    /// refers to.
     #[inline]
     pub fn pops(&self, operand: u32, of_record: impl FnOnce(Operand, u32) -> u32) -> u32 {
         match (self.pops, self.operands) {

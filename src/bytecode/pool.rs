@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::sections::StringRow;
 use crate::text::Text;
 
-/// Text that lies in the binary or that programs share.
+/// Text embedded in the binary or shared by programs.
 #[derive(Clone)]
 pub(crate) enum Pool {
     Static(&'static str),

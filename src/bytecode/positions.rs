@@ -62,7 +62,7 @@ impl Program {
     /// The regions around the code at word `at`, outermost first.
     pub fn regions_at(&self, at: u32) -> Vec<Region> {
         let covering = self.tables().regions.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
-        // Rows are sorted by end. Of two that end together the inner one comes first.
+        // Rows are sorted by end. If two end together, the inner one comes first.
         covering.rev().map(|&row| Region::of(row)).collect()
     }
 }

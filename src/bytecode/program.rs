@@ -1,7 +1,7 @@
 //! Programs: one block of words and one string pool, compiled in this process or loaded from an artifact.
 //!
-//! Every program has passed the verifier, so the machine relies on what [`verify`](super::verify) guarantees. Loading
-//! decodes nothing: names, paths, failures and sources are read from the tables when they are needed.
+//! Every program has passed the verifier, so the machine relies on the guarantees of [`verify`](super::verify). Loading
+//! decodes nothing: names, paths, failures and sources are read from the tables on demand.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,14 +36,14 @@ struct Inner {
     constants: Constants,
 }
 
-/// Facts that every run begins with. They are read from the tables once, because single expressions are run, too.
+/// Facts needed at the start of every run. They are read from the tables once, which matters for single expressions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Start {
     /// The first chunk.
     pub chunk: ChunkInfo,
     /// The number of top-level inputs that the program reads.
     pub inputs: usize,
-    /// The number of values outside of frames: inputs and memos.
+    /// The number of values outside frames: inputs and memos.
     pub fixed: usize,
     /// The number of inline caches.
     pub caches: usize,
@@ -57,7 +57,7 @@ impl Start {
     }
 }
 
-/// An id that no other program of this process has.
+/// Returns an id that no other program in this process has.
 fn fresh_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -67,7 +67,7 @@ impl Program {
     /// Verifies freshly compiled tables and completes them with the heights that the verifier measures.
     ///
     /// # Errors
-    /// [`Code::CorruptProgram`] if the verifier refuses the tables.
+    /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     pub(crate) fn new(parts: &mut Parts, sources: Vec<Arc<Source>>) -> Result<Program> {
         let mut maxima = Vec::with_capacity(parts.chunks.len());
         verify::verify(&parts.tables(), Texts::Apart, Rules::ALL, Maxima::Measure(&mut maxima))?;
@@ -81,10 +81,10 @@ impl Program {
         Ok(Self::verified(parts.dialect, parts.counts, (block.into(), layout), pool, sources.into()))
     }
 
-    /// Verifies the tables in `block`. Their sources are read when an error needs a position.
+    /// Verifies the tables in `block`. Their sources are read only when an error needs a position.
     ///
     /// # Errors
-    /// [`Code::CorruptProgram`] if the verifier refuses the tables.
+    /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     pub(crate) fn of_block(
         dialect: Dialect,
         counts: Counts,
@@ -109,7 +109,7 @@ impl Program {
         Self { inner: Arc::new(Inner { id, dialect, counts, start, block, layout, pool, sources, constants }) }
     }
 
-    /// The key of what sessions keep for the program, unique in this process.
+    /// The key of session state for the program, unique in this process.
     pub fn id(&self) -> u64 {
         self.inner.id
     }
@@ -132,7 +132,7 @@ impl Program {
         self.inner.layout.section(&self.inner.block, section)
     }
 
-    /// The words of one table from offset `at` on, and those of the tables behind it.
+    /// The words of one table from offset `at` on, and those of the following tables.
     #[inline(always)]
     pub(super) fn behind(&self, section: Section, at: u32) -> &[u32] {
         self.inner.layout.behind(&self.inner.block, section, at as usize)
@@ -156,13 +156,13 @@ impl Program {
         self.inner.constants.shapes(&self.inner.pool, strings, keys)
     }
 
-    /// Facts that every run begins with.
+    /// Facts needed at the start of every run.
     #[inline(always)]
     pub(crate) fn start(&self) -> &Start {
         &self.inner.start
     }
 
-    /// The code. A render begins with the chunk with index 0.
+    /// The code. A render starts with the chunk with index 0.
     pub fn words(&self) -> &[u32] {
         self.section(Section::Words)
     }
@@ -182,7 +182,7 @@ impl Program {
         })
     }
 
-    /// The sources it was compiled from, the entry template first. A stripped program only has their names.
+    /// The sources it was compiled from, the entry template first. A stripped program has only their names.
     pub fn sources(&self) -> &[Arc<Source>] {
         self.inner.sources.get_or_init(|| {
             let Tables { sources, strings, .. } = self.tables();

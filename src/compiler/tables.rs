@@ -36,7 +36,7 @@ struct Interned {
     id: u32,
 }
 
-/// Narrows an index. Tables are bounded by the limit on code, far below.
+/// Narrows an index. Tables stay far below the limit, because the code is bounded.
 pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
@@ -81,7 +81,7 @@ impl Tables {
         tables
     }
 
-    /// Reserves memory for what a template of `bytes` usually needs.
+    /// Reserves the memory usually needed for a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
         self.parts.pool.reserve(bytes);
         self.parts.strings.reserve(bytes / 20);
@@ -95,7 +95,7 @@ impl Tables {
         self.paths.reserve(bytes / 40, |_| 0); // empty: no hash is needed
     }
 
-    /// Empties the tables and keeps their memory.
+    /// Empties the tables but keeps their memory.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.parts.scopes.push(0); // offset 0 means "none"
@@ -178,7 +178,7 @@ impl Tables {
         })
     }
 
-    /// The index of the source, which is likely to be `likely`.
+    /// The index of the source. `likely` is tried first.
     pub fn source(&mut self, source: &Arc<Source>, likely: u32) -> u32 {
         let same = |other: &Arc<Source>| Arc::ptr_eq(other, source);
         if self.sources.get(likely as usize).is_some_and(same) {
@@ -204,7 +204,7 @@ impl Tables {
     /// Removes the path that was appended at `at` if there is an equal one. Returns the offset of the remaining one.
     pub fn unique_path(&mut self, at: usize, name: u32) -> u32 {
         let (records, hasher) = (&mut self.parts.paths, &self.hasher);
-        // All but the index of the first cache.
+        // Everything except the index of the first cache.
         let content = |at: usize| {
             let words = records.get(at..).unwrap_or(&[]);
             let len = Path::at(words).map_or(0, |path| path.words());

@@ -191,7 +191,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         self.passes(|check| check.value(schema, value, &Location::ROOT))
     }
 
-    /// The number of schemas that the value fits, at most `most`.
+    /// The number of schemas that the value matches, at most `most`.
     fn fitting(&mut self, schemas: &[NodeId], value: Value<'_>, most: usize) -> Result<usize, E> {
         let mut count = 0;
         for schema in schemas {
@@ -203,7 +203,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         Ok(count)
     }
 
-    /// Validates what no other keyword has evaluated.
+    /// Validates parts that no other keyword has evaluated.
     fn unevaluated(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
         let mut left = Vec::new();
         if let (Some(schema), Value::List(list)) = (rest.unevaluated_items, value) {

@@ -163,7 +163,7 @@ pub struct Pattern {
 /// * `pattern` searches: to match a whole text, use `^` and `$`.
 /// * If a type is specified, null must be allowed explicitly.
 /// * Bounds of numbers, strings, arrays and objects do not apply to other values.
-/// * An absent value fits, unless its own schema says `required: true` or the enclosing schema requires its name.
+/// * An absent value is valid, unless its own schema says `required: true` or the enclosing schema requires its name.
 #[derive(Debug, Clone)]
 pub struct Schema {
     pub(super) nodes: Vec<Node>,

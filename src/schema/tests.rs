@@ -1,4 +1,4 @@
-//! Schemas that are read and values that are held against them.
+//! Tests of reading schemas and validating values.
 
 use super::{Draft, Schema, SchemaError, Schemas, Types, Violation};
 use crate::limits::Limits;
@@ -167,7 +167,7 @@ fn work_is_paid_for_and_violations_are_counted() {
     });
 }
 
-/// A value beside those of JSON, against `schema`.
+/// Validates a non-JSON value against `schema`.
 fn found_in(schema: &str, value: impl FnOnce(&Arena) -> Value<'_>) -> Vec<Violation> {
     let (schema, arena) = (read(&data(schema)).expect(schema), Arena::new());
     schema.validate(value(&arena), 100, &mut |_| Ok::<(), ()>(())).expect("steps")

@@ -98,7 +98,7 @@ pub(super) fn with_article(name: &str) -> String {
     }
 }
 
-/// A value without notation, marks and element type, which schemas ignore. `None` for an unknown value.
+/// The value without notation, marks and element type, which schemas ignore. `None` for an unknown value.
 pub(super) fn plain(mut value: Value<'_>) -> Option<Value<'_>> {
     loop {
         value = match value.extended() {
@@ -115,7 +115,7 @@ pub(super) fn plain(mut value: Value<'_>) -> Option<Value<'_>> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fields<'v> {
     Map(&'v Map<'v>),
-    /// With keys other than text. Only text keys can be declared properties.
+    /// With keys other than strings. Only string keys can be declared properties.
     Entries(Entries<'v>),
 }
 

@@ -286,7 +286,7 @@ mod tests {
         {
             assert_eq!(logarithm(x), wanted, "{x}");
         }
-        // Another float than the nearest.
+        // Differs from the nearest float.
         assert_eq!(logarithm(1000.0) / logarithm(10.0), 2.9999999999999996);
         assert_eq!(logarithm(0.0), f64::NEG_INFINITY);
         assert_eq!(logarithm(f64::INFINITY), f64::INFINITY);

@@ -258,7 +258,7 @@ fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
     power.parse().map(|power| (Style::Exponent, power)).map_err(|_| malformed(suffix))
 }
 
-/// Whether it is the form of a suffix that is wrong, or that there is none such.
+/// Returns the error of an invalid suffix: unknown or malformed.
 fn malformed(suffix: &str) -> Refused {
     let rest = suffix.trim_start_matches(['e', 'E', 'i', 'n', 'u', 'm', 'k', 'K', 'M', 'G', 'T', 'P']);
     let rest = rest.strip_prefix(['-', '+']).unwrap_or(rest);

@@ -37,7 +37,7 @@ enum Flavor {
 /// Translates a pattern in the syntax of RE2 to that of the engine. Errors in both syntaxes are left to the engine.
 ///
 /// # Errors
-/// What only RE2 refuses.
+/// Syntax that only RE2 refuses.
 pub(crate) fn translated(pattern: &str) -> Result<String, Refused<'_>> {
     translate(pattern, Flavor::Re2)
 }

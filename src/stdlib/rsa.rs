@@ -162,7 +162,7 @@ fn read<'d>(der: &mut &'d [u8], tag: u8) -> Option<&'d [u8]> {
 mod tests {
     use super::*;
 
-    /// Made for these tests.
+    /// Generated for these tests.
     const PKCS1: &str = "-----BEGIN RSA PRIVATE KEY-----\n\
 MIICXAIBAAKBgQCsQj8QQ2xWvmzOZAFdxNAzqh04HejzO5YtQ1VJR/n2PCbtJpLg\n\
 YqtxZSFl920qjyJUY4cdLa1uiri6OcrwpUSDcmb52l9F+TeWMoTmYxfeIAizK1+D\n\
@@ -197,7 +197,7 @@ lfeCCQ/dITxAXkdFOp/XqBwI/chHTYvGeB+obuUQgc4wmasL0YrwUZKoWPFL3k9B\n\
 3uPp2xdhWMddag==\n\
 -----END PRIVATE KEY-----\n";
 
-    /// `hello`, for this key.
+    /// `hello`, encrypted for this key.
     const ENCRYPTED: &str = "LC2w+NYf5bg0fc0kPWKejemq+A+fExuf1KKW8sO9r/XihAsJU7bSOBhcmWIMjUXjCI6vPWBtSsX2\n\
 nCczc4+zVe6bS4KZ9+8f2jOH+G+QLlvv1AbpExTcpe7TZJ9TLnfI069v0RBVgdWDzH3jbHLP7kyx\n\
 zxPUfY52xcKUJjwcCNY=\n";
@@ -245,7 +245,7 @@ zxPUfY52xcKUJjwcCNY=\n";
             other[at] ^= 0x55;
             let pem = format!("-----BEGIN {label}-----\n{}\n-----END {label}-----", STANDARD.encode(&other));
             if let Ok(key) = PrivateKey::from_pem(&pem) {
-                // The numbers behind the primes are not used.
+                // The numbers after the primes are not used.
                 assert_eq!(key, PrivateKey::from_pem(PKCS1).unwrap(), "{at}");
             }
             assert!(PrivateKey::from_pkcs1(der.get(..at).unwrap()).is_none());

@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// Nothing changed before clocks had zones; `chrono-tz` ends before this year.
+    /// There are no transitions before clocks had zones, and `chrono-tz` ends before the last year.
     const YEARS: std::ops::Range<i64> = 1800..2110;
     const YEAR: i64 = 31_556_952;
 
@@ -139,7 +139,7 @@ mod tests {
         (YEARS.start - 1970) * YEAR..(YEARS.end - 1970) * YEAR
     }
 
-    /// The moments at which what `zone` tells changes.
+    /// The transitions of `zone`.
     fn changes(zone: Tz) -> Vec<i64> {
         let (mut found, mut before) = (Vec::new(), told(zone, seconds_of_years().start));
         for hour in seconds_of_years().step_by(3600) {
@@ -188,7 +188,7 @@ mod tests {
         let mut known = std::collections::HashMap::new();
         for (name, zone) in zones {
             let bytes = encode(zone);
-            // A zone that is another's second name shares its bytes.
+            // An alias shares the bytes of its zone.
             let at = *known.entry(bytes.clone()).or_insert_with(|| {
                 let at = head + data.len();
                 data.extend(bytes);

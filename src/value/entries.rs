@@ -162,7 +162,7 @@ mod tests {
         for missing in [Value::Float(1.5), Value::Float(f64::NAN), Value::Float(1e300), Value::Null, Value::Int(2)] {
             assert_eq!(got(missing), None, "{missing:?}");
         }
-        // 2^64 - 1 is no float; the nearest one is another number.
+        // 2^64 - 1 is not a float; the nearest float is another number.
         assert_eq!(got(Value::Float(u64::MAX as f64)), None);
         assert_eq!(Entries::new(&arena, &[Value::Float(1.0)], &[Value::Null]).err(), Some(BadKey::Kind(0)));
     }

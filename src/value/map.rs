@@ -272,7 +272,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let mut order = Vec::new();
         for _ in 0..2000 {
-            // Few keys, so that guesses are right at times, and keys come twice at times.
+            // Few keys, so that guesses and duplicates are both frequent.
             let keys: Vec<_> = (0..random.usize(0..4)).map(|_| arena.copy_text(&random.u8(0..6).to_string())).collect();
             let keys: &[_] = arena.bump().alloc_slice_copy(&keys);
             let sorted =

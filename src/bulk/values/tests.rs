@@ -1,4 +1,4 @@
-//! The grammar of `--set`, and what sets do to maps.
+//! The grammar of `--set`, and the effect of assignments on maps.
 
 use super::*;
 use crate::diagnostics::Code;

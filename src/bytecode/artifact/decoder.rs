@@ -1,9 +1,9 @@
-//! A bounded decoder of MessagePack in the one form that `rmp-serde` writes.
+//! A bounded decoder for the MessagePack encoding that `rmp-serde` writes.
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Decodes values from the front of bytes. Lengths are compared with the remaining bytes before they are used, and
-/// nothing nests except as the format says.
+/// nothing nests beyond the format's own structure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decoder<'b> {
     bytes: &'b [u8],

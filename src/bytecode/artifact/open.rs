@@ -1,4 +1,4 @@
-//! Bundles: opened artifacts. Everything is checked once, here.
+//! Bundles: opened artifacts, checked once when they are opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ impl BundleEntry {
         self.program.dialect()
     }
 
-    /// Returns `true` if it escapes what it writes.
+    /// Returns `true` if its output is escaped.
     pub fn escape(&self) -> bool {
         self.escape
     }
@@ -185,7 +185,7 @@ impl Bundle {
         &self.inner.digest
     }
 
-    /// Returns `true` without spans and the texts of sources.
+    /// Returns `true` if the bundle has no spans and source texts.
     pub fn stripped(&self) -> bool {
         self.inner.stripped
     }
@@ -195,7 +195,7 @@ impl Bundle {
         self.inner.len
     }
 
-    /// Returns `true` without templates.
+    /// Returns `true` if the bundle has no templates.
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
     }
@@ -223,14 +223,14 @@ impl fmt::Debug for Bundle {
     }
 }
 
-/// Extends the lifetime of `text`, which is a part of `all`.
+/// Extends the lifetime of `text`, a part of `all`.
 fn text_of(all: &'static [u8], text: &str) -> &'static str {
     let start = text.as_ptr().addr().wrapping_sub(all.as_ptr().addr());
     let bytes = all.get(start..start.wrapping_add(text.len())).unwrap_or(&[]);
     std::str::from_utf8(bytes).unwrap_or("")
 }
 
-/// A decoded file whose programs are not verified yet.
+/// A decoded file whose programs have not been verified.
 struct File<'b> {
     stripped: bool,
     templates: Vec<Template<'b>>,

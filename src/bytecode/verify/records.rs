@@ -1,5 +1,5 @@
-//! Tables of records. Each is walked once, and the facts of a record that instructions need are kept at its offset. Other
-//! offsets are invalid.
+//! Record tables. Each is walked once, and the facts about a record that instructions need are stored at its offset.
+//! Other offsets are invalid.
 
 use super::super::records::{
     FAILURE_HEAD, PATH_HEAD, Root, SCOPE_HEAD, SITE_HEAD, Scope, Segment, path_counts, quick, unpack_root,
@@ -10,7 +10,7 @@ use super::check::Check;
 use super::rules::Rule;
 use crate::diagnostics::{Code, Result};
 
-/// The facts of a record in a word; 0 at invalid offsets.
+/// The facts about a record in a word; 0 at invalid offsets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fact(u64);
 
@@ -63,7 +63,7 @@ impl Facts<'_> {
 }
 
 impl Check<'_, '_> {
-    /// Walks the tables of records. `scratch` has a word for each of theirs.
+    /// Walks the record tables. `scratch` has one word for each of theirs.
     pub(super) fn records<'f>(&self, scratch: &'f mut [u64]) -> Result<Facts<'f>> {
         let tables = self.tables;
         let (paths, scratch) = scratch.split_at_mut(tables.paths.len());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::diagnostics::{Code, Diagnostic};
 
-/// A rule of the verifier; see the head of [`crate::bytecode::verify`].
+/// A rule of the verifier. See the documentation of [`crate::bytecode::verify`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Rule {
@@ -39,7 +39,7 @@ impl Rule {
     }
 }
 
-/// The rules to check: all of them, except in tests that show what each is good for.
+/// The rules to check: all of them, except in tests that show the effect of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules(u16);
 

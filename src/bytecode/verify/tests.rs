@@ -1,4 +1,4 @@
-//! Each rule by hand-made programs that only this rule refuses.
+//! Hand-made programs for each rule, which only that rule rejects.
 
 use super::super::header::Dialect;
 use super::super::isa::Op;
@@ -50,7 +50,7 @@ fn program(words: &[u32]) -> Parts {
     }
 }
 
-/// The same in a language that gathers values.
+/// The same program in a language that gathers values.
 fn gathering(words: &[u32]) -> Parts {
     Parts { dialect: Dialect::ALL[2], ..program(words) }
 }
@@ -59,14 +59,14 @@ fn plain() -> Parts {
     program(&[op(Op::Text, 1), op(Op::Return, 0)])
 }
 
-/// `plain` with a change.
+/// Applies a change to `plain`.
 fn but(change: impl FnOnce(&mut Parts)) -> Parts {
     let mut parts = plain();
     change(&mut parts);
     parts
 }
 
-/// `load_path`, a protected part from word 1 to 3 with these heights, `pop`s and `return`.
+/// Builds `load_path`, a protected part from word 1 to 3 with these heights, `pop`s and `return`.
 fn guarded(inside: [u32; 2], handler: Handler, pops: usize) -> Parts {
     let mut words = vec![op(Op::LoadPath, INPUT), inside[0], inside[1]];
     words.extend(std::iter::repeat_n(op(Op::Pop, 0), pops));

@@ -1,5 +1,5 @@
-//! What is accepted and where errors point; what is rendered where the language has rules of its own. Against
-//! the reference itself the language is held in `proptests/`.
+//! Accepted syntax, error positions, and output where the language has rules of its own. `proptests/` compares with the
+//! reference.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ type Errors = Vec<Box<Diagnostic>>;
 
 struct Files<'f>(&'f [(&'f str, &'f str)]);
 
-// The slices outlive every test that uses them.
+// The slices are static, so they outlive every test.
 impl Loader for Files<'static> {
     fn load(&self, name: &str) -> crate::diagnostics::Result<Option<Arc<Source>>> {
         Ok(self.0.iter().find(|(known, _)| *known == name).map(|(name, text)| Source::new(*name, *text)))

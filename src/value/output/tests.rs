@@ -1,4 +1,4 @@
-//! Formats: what is written comes back, hostile texts and all, and stops at the limit.
+//! Documents of hostile strings survive a round trip through every format, and writers stop at the limit.
 
 use crate::diagnostics::Code;
 use crate::limits::Limits;
@@ -16,7 +16,7 @@ fn written<'t, T: Tree<'t>>(documents: impl IntoIterator<Item = T>, format: Outp
     out
 }
 
-/// What is read from documents in a format.
+/// Reads documents in a format. Returns `None` if they are invalid.
 fn read_back(written: &str, format: OutputFormat) -> Option<Vec<Data>> {
     if matches!(format, OutputFormat::Json | OutputFormat::Ndjson) {
         return serde_json::Deserializer::from_str(written).into_iter().collect::<Result<_, _>>().ok();
@@ -24,7 +24,7 @@ fn read_back(written: &str, format: OutputFormat) -> Option<Vec<Data>> {
     Some(read(&source(written), &Limits::default()).ok()?.iter().map(Node::to_data).collect())
 }
 
-/// Texts that one reader or another takes for something else; readers of other languages read them back, too.
+/// Strings that some parser misreads as another type. Parsers of other languages are tested with them too.
 const STRINGS: &str = include_str!("../../../spec-tests/yaml-readers/strings.json");
 
 #[test]
@@ -110,7 +110,7 @@ fn whole_numbers_of_every_length_are_written_in_full() {
     assert_eq!(written([Value::Uint(u64::MAX)], OutputFormat::Yaml), "18446744073709551615\n");
 }
 
-/// What is written in pieces of fixed length is written the same where texts and indentation are longer.
+/// The writer copies pieces of fixed length. Longer strings and deeper indentation must give the same lines.
 #[test]
 fn lines_are_alike_however_deep_they_stand_and_long_their_texts_are() {
     let arena = Arena::new();

@@ -188,7 +188,7 @@ fn keys_are_what_they_are_or_their_texts() {
     assert_eq!(from_value::<Data>(numbers).unwrap(), numbers.to_data());
     let truths = of(&[Value::Bool(true), Value::Bool(false)]);
     assert_eq!(from_value::<HashMap<bool, u8>>(truths).unwrap(), HashMap::from([(true, 10), (false, 20)]));
-    // A number is no name of a field by its place.
+    // A number does not select a field by index.
     assert_eq!(error::<Port>(of(&[Value::Uint(0), Value::Uint(1)])), "unknown field \"0\"");
     let values = arena.map(&[("point", arena.text("x")), ("oval", arena.text("y"))]);
     assert_eq!(error::<HashMap<Name, String>>(values), "unknown variant \"oval\"");

@@ -1,4 +1,4 @@
-//! Reading, with hostile inputs, and how numbers are written.
+//! YAML parsing, with hostile inputs, and the notation of numbers.
 
 use std::sync::Arc;
 

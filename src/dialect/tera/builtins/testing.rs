@@ -1,5 +1,5 @@
-//! Calls builtins directly, without a template: what they charge and refuse. What they give is held against
-//! Tera itself in `proptests/builtins.rs`.
+//! Calls builtins directly, without a template, to test their costs and errors. Their results are compared with Tera
+//! itself in `proptests/builtins.rs`.
 
 use serde_json::{Value as Json, json};
 

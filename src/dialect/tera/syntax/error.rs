@@ -43,7 +43,7 @@ impl SyntaxError {
         Self::new(Code::MisplacedTag, span, message, help)
     }
 
-    /// Brackets or blocks nest too deep. Nothing behind `span` is read.
+    /// Brackets or blocks nest too deep. Nothing after `span` is read.
     pub fn too_deep(span: Span) -> Box<Self> {
         Self::new(Code::LimitDepth, span, "", "")
     }
@@ -54,7 +54,7 @@ impl SyntaxError {
         self
     }
 
-    /// Returns the error as a user sees it.
+    /// Converts the error to a diagnostic.
     pub fn into_diagnostic(self, source: &Arc<Source>) -> Box<Diagnostic> {
         let mut diagnostic = Diagnostic::new(self.code, self.message).at(source, self.span, "");
         if let Some((span, text)) = self.related {
