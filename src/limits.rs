@@ -92,7 +92,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The error for exceeding this limit, whose value is `allowed`.
+    /// Returns the error for exceeding this limit, whose value is `allowed`.
     pub fn error(self, allowed: u64) -> Box<Diagnostic> {
         let (code, what, unit, key) = match self {
             Limit::SourceBytes => (Code::LimitSourceBytes, "the source is too long", "bytes", "source_bytes"),

@@ -278,7 +278,7 @@ proptest! {
     }
 }
 
-/// What is timed is compared first.
+/// Compares the timed workloads of expressions.
 #[test]
 fn workloads_of_expressions_agree() {
     for (id, make) in dropforge_benches::WORKLOADS {

@@ -92,8 +92,8 @@ fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
 }
 
-/// The default limits, without a limit for the length of an input file. The expansion of YAML aliases is bounded by
-/// that length.
+/// Returns the default limits, without a limit for the length of an input file. The expansion of YAML aliases is
+/// bounded by that length.
 fn limits() -> Limits {
     Limits { source_bytes: usize::MAX, ..Limits::default() }
 }
@@ -121,7 +121,7 @@ fn combined(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
     first
 }
 
-/// The byte ranges of the lines that are not blank.
+/// Returns the byte ranges of the lines that are not blank.
 pub(super) fn lines(source: &Source) -> impl Iterator<Item = std::ops::Range<usize>> {
     let text = source.text();
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);

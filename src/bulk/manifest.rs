@@ -52,7 +52,7 @@ impl Manifest {
         Some(Self { files })
     }
 
-    /// The paths, sorted.
+    /// Returns the paths, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
@@ -62,7 +62,7 @@ impl Manifest {
         self.files.append(&mut files.collect());
     }
 
-    /// The files to prune: those that are no longer planned.
+    /// Returns the files to prune: those that are no longer planned.
     pub(super) fn stale(&self, planned: &HashSet<String>) -> Vec<String> {
         self.files.keys().filter(|path| !planned.contains(*path)).cloned().collect()
     }

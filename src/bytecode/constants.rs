@@ -57,7 +57,7 @@ fn text(pool: &str, [start, end]: [u32; 2]) -> Text<'_> {
     Text::prefix_of(pool.get(start as usize..).unwrap_or(""), end.saturating_sub(start) as usize)
 }
 
-/// The records of a table of keys: offset and string ids.
+/// Returns the records of a table of keys: offset and string ids.
 fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut at = 0;
     std::iter::from_fn(move || {

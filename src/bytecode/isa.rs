@@ -190,30 +190,30 @@ const DECODE: [Op; 256] = {
 };
 
 impl Op {
-    /// The opcode of a word.
+    /// Returns the opcode of a word.
     #[inline(always)]
     pub fn of(word: u32) -> Op {
         DECODE[(word & 0xFF) as usize]
     }
 
-    /// The opcode's row in the table.
+    /// Returns the opcode's row in the table.
     pub const fn info(self) -> &'static OpInfo {
         &ISA[self as usize]
     }
 
-    /// The number of words of the instruction.
+    /// Returns the number of words of the instruction.
     pub const fn words(self) -> usize {
         self.info().words()
     }
 }
 
 impl OpInfo {
-    /// The number of words of the instruction.
+    /// Returns the number of words of the instruction.
     pub const fn words(&self) -> usize {
         if self.operands.is_empty() { 1 } else { self.operands.len() }
     }
 
-    /// The index of the label among the operands.
+    /// Returns the index of the label among the operands.
     pub const fn label(&self) -> Option<usize> {
         match self.operands {
             [.., Operand::Label] => Some(self.operands.len() - 1),
@@ -221,8 +221,8 @@ impl OpInfo {
         }
     }
 
-    /// The number of values that the instruction pops. `of_record` counts those of a record that the first operand
-    /// refers to.
+    /// Returns the number of values that the instruction pops. `of_record` counts those of a record that the first
+    /// operand refers to.
     #[inline]
     pub fn pops(&self, operand: u32, of_record: impl FnOnce(Operand, u32) -> u32) -> u32 {
         match (self.pops, self.operands) {
@@ -233,7 +233,7 @@ impl OpInfo {
     }
 }
 
-/// The instruction set as a Markdown table.
+/// Returns the instruction set as a Markdown table.
 pub fn isa_table() -> String {
     let mut table =
         String::from("| instruction | operands | stack | control | languages | meaning |\n|---|---|---|---|---|---|\n");

@@ -23,7 +23,7 @@ macro_rules! choice {
                 Self::ALL[0]
             }
 
-            /// The name in listings.
+            /// Returns the name in listings.
             pub const fn name(self) -> &'static str {
                 Self::NAMES[self as usize]
             }
@@ -121,7 +121,7 @@ impl Test {
     /// The names in listings, in operand order.
     pub const NAMES: &[&'static str] = &["unless_eq", "unless_ne", "if_eq", "if_ne"];
 
-    /// The operand.
+    /// Returns the operand.
     pub fn operand(self) -> u32 {
         u32::from(self.unequal) | u32::from(self.wanted) << 1
     }
@@ -147,12 +147,12 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: &[Operand] = &[$(Operand::$kind),*];
 
-            /// The name in documentation.
+            /// Returns the name in documentation.
             pub const fn name(self) -> &'static str {
                 match self { $(Operand::$kind => $name,)* }
             }
 
-            /// The names of the choices, in operand order. Empty if the operand is not a choice.
+            /// Returns the names of the choices, in operand order. Empty if the operand is not a choice.
             pub const fn choices(self) -> &'static [&'static str] {
                 match self { $(Operand::$kind => kinds!(@choices $($choice)?),)* }
             }

@@ -11,7 +11,7 @@ macro_rules! operators {
         pub enum BinaryOp { $($op,)* }
 
         impl BinaryOp {
-            /// The instruction that applies the operator.
+            /// Returns the instruction that applies the operator.
             pub fn op(self) -> Op {
                 match self { $(BinaryOp::$op => Op::$op,)* }
             }

@@ -31,7 +31,7 @@ impl Pool {
     }
 }
 
-/// The string with index `id`, or the empty string.
+/// Returns the string with index `id`, or the empty string.
 #[inline(always)]
 pub(super) fn string<'p>(strings: &[StringRow], pool: &'p str, id: u32) -> &'p str {
     let [start, end] = strings.get(id as usize).copied().unwrap_or([0, 0]);

@@ -109,30 +109,30 @@ impl Program {
         Self { inner: Arc::new(Inner { id, dialect, counts, start, block, layout, pool, sources, constants }) }
     }
 
-    /// The key of session state for the program, unique in this process.
+    /// Returns the key of session state for the program, unique in this process.
     pub fn id(&self) -> u64 {
         self.inner.id
     }
 
-    /// The language it was compiled from.
+    /// Returns the language it was compiled from.
     pub fn dialect(&self) -> Dialect {
         self.inner.dialect
     }
 
-    /// The tables as slices.
+    /// Returns the tables as slices.
     #[inline(always)]
     pub(crate) fn tables(&self) -> Tables<'_> {
         let Inner { dialect, counts, block, layout, pool, .. } = &*self.inner;
         Tables::of(*dialect, *counts, pool.text(), block, layout)
     }
 
-    /// The words of one table.
+    /// Returns the words of one table.
     #[inline(always)]
     pub(super) fn section(&self, section: Section) -> &[u32] {
         self.inner.layout.section(&self.inner.block, section)
     }
 
-    /// The words of one table from offset `at` on, and those of the following tables.
+    /// Returns the words of one table from offset `at` on, and those of the following tables.
     #[inline(always)]
     pub(super) fn behind(&self, section: Section, at: u32) -> &[u32] {
         self.inner.layout.behind(&self.inner.block, section, at as usize)
@@ -144,13 +144,13 @@ impl Program {
         self.inner.pool.text()
     }
 
-    /// The string constants as values.
+    /// Returns the string constants as values.
     pub(super) fn texts(&self) -> &[Text<'_>] {
         let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
         self.inner.constants.texts(&self.inner.pool, strings, keys)
     }
 
-    /// The shapes of the maps that the program builds, by the offsets of their keys.
+    /// Returns the shapes of the maps that the program builds, by the offsets of their keys.
     pub(super) fn shapes(&self) -> &[Option<Shape<'_>>] {
         let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
         self.inner.constants.shapes(&self.inner.pool, strings, keys)
@@ -162,17 +162,17 @@ impl Program {
         &self.inner.start
     }
 
-    /// The code. A render starts with the chunk with index 0.
+    /// Returns the code. A render starts with the chunk with index 0.
     pub fn words(&self) -> &[u32] {
         self.section(Section::Words)
     }
 
-    /// The chunks.
+    /// Returns the chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkInfo> {
         self.tables().chunks.iter().map(ChunkInfo::of)
     }
 
-    /// The functions that the program calls.
+    /// Returns the functions that the program calls.
     pub fn imports(&self) -> impl ExactSizeIterator<Item = Import<'_>> {
         let tables = self.tables();
         tables.imports.iter().map(move |&[kind, name, signature]| Import {
@@ -182,7 +182,7 @@ impl Program {
         })
     }
 
-    /// The sources it was compiled from, the entry template first. A stripped program has only their names.
+    /// Returns the sources it was compiled from, the entry template first. A stripped program has only their names.
     pub fn sources(&self) -> &[Arc<Source>] {
         self.inner.sources.get_or_init(|| {
             let Tables { sources, strings, .. } = self.tables();
@@ -194,24 +194,24 @@ impl Program {
         })
     }
 
-    /// The name of the entry template.
+    /// Returns the name of the entry template.
     pub fn name(&self) -> &str {
         self.tables().sources.first().map_or("", |&[name, ..]| self.str(name))
     }
 
-    /// The top-level inputs that the program may read, sorted.
+    /// Returns the top-level inputs that the program may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.tables().globals.iter().map(|&name| self.str(name)).collect();
         names.sort_unstable();
         names
     }
 
-    /// The string with index `id`, or the empty string.
+    /// Returns the string with index `id`, or the empty string.
     pub fn str(&self, id: u32) -> &str {
         string(Row::rows(self.section(Section::Strings)), self.pool(), id)
     }
 
-    /// The failure at offset `at`.
+    /// Returns the failure at offset `at`.
     pub fn failure(&self, at: u32) -> Option<Failure> {
         let words = self.tables().failures.get(at as usize..)?;
         let ([code, message, help, count], rest) = words.split_first_chunk::<FAILURE_HEAD>()?;
@@ -225,7 +225,7 @@ impl Program {
         })
     }
 
-    /// The innermost handler of an error at word `at`.
+    /// Returns the innermost handler of an error at word `at`.
     pub fn handler(&self, at: u32) -> Option<Handler> {
         let covering = self.handlers().filter(|handler| (handler.from..handler.to).contains(&at));
         covering.max_by_key(|handler| handler.from)

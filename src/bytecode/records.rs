@@ -103,7 +103,7 @@ pub(crate) fn pack_path(name: u32, cache: u32, roots: &[Root], steps: usize, ind
     [quick(roots.first().copied(), steps, indexes), cache, name, shape]
 }
 
-/// The first word of a path that begins with `root`.
+/// Returns the first word of a path that begins with `root`.
 pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     let (index, global) = match root {
         Some(Root::Slot(slot)) => (slot, 0),
@@ -118,14 +118,14 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     }
 }
 
-/// The numbers of computed indexes, roots and steps in the shape of a path.
+/// Returns the numbers of computed indexes, roots and steps in the shape of a path.
 #[inline(always)]
 pub(super) fn path_counts(shape: u32) -> (u32, usize, usize) {
     (shape >> 24, (shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize)
 }
 
 impl<'p> Path<'p> {
-    /// The path at the front of `words`.
+    /// Returns the path at the front of `words`.
     #[inline]
     pub(crate) fn at(words: &'p [u32]) -> Option<Self> {
         let ([_, cache, name, shape], rest) = words.split_first_chunk::<PATH_HEAD>()?;
@@ -134,18 +134,18 @@ impl<'p> Path<'p> {
         Some(Path { name: *name, indexes, cache: *cache, roots, segments: rest.get(..segments * 2)? })
     }
 
-    /// The number of words of the record.
+    /// Returns the number of words of the record.
     pub(crate) fn words(&self) -> usize {
         PATH_HEAD + self.roots.len() + self.segments.len()
     }
 
-    /// The roots in the order of lookup.
+    /// Returns the roots in the order of lookup.
     #[inline(always)]
     pub fn roots(&self) -> impl ExactSizeIterator<Item = Root> + use<'p> {
         self.roots.iter().map(|&word| unpack_root(word))
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.segments.len() / 2
@@ -156,20 +156,20 @@ impl<'p> Path<'p> {
         self.segments.is_empty()
     }
 
-    /// The steps, each with the index of its inline cache.
+    /// Returns the steps, each with the index of its inline cache.
     #[inline(always)]
     pub fn segments(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
         let cache = self.cache;
         self.segments.chunks_exact(2).zip(cache..).map(|(words, cache)| (unpack_segment(words[0]), cache))
     }
 
-    /// The steps, each with its encoded position.
+    /// Returns the steps, each with its encoded position.
     #[cfg(feature = "compile")]
     pub(crate) fn placed(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
         self.segments.as_chunks().0.iter().map(|&[step, place]| (unpack_segment(step), place))
     }
 
-    /// The position of step `at`, relative to that of the path: start and length.
+    /// Returns the position of step `at`, relative to that of the path: start and length.
     pub fn segment_span(&self, at: usize) -> Option<(u32, u32)> {
         self.segments.get(at * 2 + 1).map(|word| (word >> 16, word & 0xFFFF))
     }
@@ -227,7 +227,7 @@ impl<'p> Scope<'p> {
         self.flags & Self::CALLERS != 0
     }
 
-    /// The name (string id) and root of each entry.
+    /// Returns the name (string id) and root of each entry.
     pub fn entries(&self) -> impl Iterator<Item = (u32, Root)> + use<'p> {
         self.entries.chunks_exact(2).map(|pair| (pair[0], unpack_root(pair[1])))
     }

@@ -58,7 +58,7 @@ impl Signature {
         Signature(hash << 8 | count)
     }
 
-    /// The number of parameters. `None` if they are open.
+    /// Returns the number of parameters. `None` if they are open.
     pub fn count(self) -> Option<u32> {
         (self != Self::OPEN).then_some(self.0 & Self::COUNT)
     }

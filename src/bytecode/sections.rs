@@ -125,7 +125,7 @@ macro_rules! sections {
                 $(self.$field.clear();)*
             }
 
-            /// The tables as slices.
+            /// Returns the tables as slices.
             pub(crate) fn tables(&self) -> Tables<'_> {
                 Tables { dialect: self.dialect, counts: self.counts, pool: &self.pool, $($field: &self.$field,)* }
             }
@@ -178,19 +178,19 @@ impl Layout {
         Some(Layout { start, ends })
     }
 
-    /// The number of words of each section.
+    /// Returns the number of words of each section.
     pub(crate) fn lengths(&self) -> [usize; SECTIONS] {
         let mut from = self.start;
         self.ends.map(|end| end - std::mem::replace(&mut from, end))
     }
 
-    /// The words of all sections.
+    /// Returns the words of all sections.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.ends[SECTIONS - 1]
     }
 
-    /// The words of a section from offset `at` on, and those of the following sections. A record is read from its
-    /// front.
+    /// Returns the words of a section from offset `at` on, and those of the following sections. A record is read from
+    /// its front.
     #[inline(always)]
     pub(super) fn behind<'p>(&self, block: &'p [u32], section: Section, at: usize) -> &'p [u32] {
         let nth = section as usize;
@@ -198,7 +198,7 @@ impl Layout {
         block.get(from.wrapping_add(at)..).unwrap_or(&[])
     }
 
-    /// The words of a section.
+    /// Returns the words of a section.
     #[inline(always)]
     pub(super) fn section<'p>(&self, block: &'p [u32], section: Section) -> &'p [u32] {
         let at = section as usize;

@@ -41,13 +41,13 @@ pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The string `id`, or the empty string.
+/// Returns the string `id`, or the empty string.
 fn piece<'p>(pool: &'p str, strings: &[StringRow], id: u32) -> &'p str {
     let [start, end] = strings.get(id as usize).copied().unwrap_or_default();
     pool.get(start as usize..end as usize).unwrap_or("")
 }
 
-/// The index of the row, which is appended if it is new.
+/// Returns the index of the row, which is appended if it is new.
 fn row<R: PartialEq>(rows: &mut Vec<R>, row: R) -> u32 {
     let found = rows.iter().position(|other| *other == row);
     index(found.unwrap_or_else(|| {
@@ -56,7 +56,7 @@ fn row<R: PartialEq>(rows: &mut Vec<R>, row: R) -> u32 {
     }))
 }
 
-/// The entry of a string in an index by string ids.
+/// Returns the entry of a string in an index by string ids.
 fn of_string(ids: &mut Vec<u32>, string: u32) -> &mut u32 {
     let at = string as usize;
     if ids.len() <= at {
@@ -148,7 +148,7 @@ impl Tables {
         self.global_named(name)
     }
 
-    /// The global whose name is the string `name`.
+    /// Returns the global whose name is the string `name`.
     pub fn global_named(&mut self, name: u32) -> u32 {
         let global = of_string(&mut self.global_of, name);
         if *global == NONE {
@@ -158,7 +158,7 @@ impl Tables {
         *global
     }
 
-    /// The name of a global, or the empty string.
+    /// Returns the name of a global, or the empty string.
     pub fn global_name(&self, global: u32) -> &str {
         self.parts.globals.get(global as usize).map_or("", |&name| self.str(name))
     }
@@ -168,7 +168,7 @@ impl Tables {
         row(&mut self.parts.imports, import)
     }
 
-    /// The offset of a record of a failure.
+    /// Returns the offset of a record of a failure.
     pub fn failure(&mut self, record: Vec<u32>) -> u32 {
         let records = &mut self.parts.failures;
         let fresh = index(records.len());
@@ -178,7 +178,7 @@ impl Tables {
         })
     }
 
-    /// The index of the source. `likely` is tried first.
+    /// Returns the index of the source. `likely` is tried first.
     pub fn source(&mut self, source: &Arc<Source>, likely: u32) -> u32 {
         let same = |other: &Arc<Source>| Arc::ptr_eq(other, source);
         if self.sources.get(likely as usize).is_some_and(same) {
@@ -191,12 +191,12 @@ impl Tables {
         }))
     }
 
-    /// The path at offset `at`.
+    /// Returns the path at offset `at`.
     pub fn path_at(&self, at: u32) -> Option<Path<'_>> {
         Path::at(self.parts.paths.get(at as usize..)?)
     }
 
-    /// The latest path with the string `name` as its name.
+    /// Returns the latest path with the string `name` as its name.
     pub fn path_named(&self, name: u32) -> Option<u32> {
         self.path_of.get(name as usize).copied().filter(|path| *path != NONE)
     }

@@ -15,7 +15,7 @@ pub trait Loader: Send + Sync {
     /// read.
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>>;
 
-    /// The known names of templates, for suggestions.
+    /// Returns the known names of templates, for suggestions.
     fn names(&self) -> Vec<String> {
         Vec::new()
     }

@@ -45,17 +45,17 @@ impl Engine {
 }
 
 impl Artifact {
-    /// The names of the templates, sorted.
+    /// Returns the names of the templates, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.bundle.entries().iter().map(BundleEntry::name)
     }
 
-    /// The header and entries of the artifact.
+    /// Returns the header and entries of the artifact.
     pub fn bundle(&self) -> &Bundle {
         &self.bundle
     }
 
-    /// The template `name`.
+    /// Returns the template `name`.
     ///
     /// # Errors
     /// `template.unknown`, with the nearest name; `function.unknown` if it calls a function that the engine does not
@@ -95,7 +95,7 @@ impl Library for Entries<'_> {
     }
 }
 
-/// The first of the errors.
+/// Returns the first of the errors.
 fn first(errors: Diagnostics) -> Box<Diagnostic> {
     let none = || Diagnostic::new(Code::Internal, "a template failed without an error");
     errors.into_vec().into_iter().next().unwrap_or_else(none)

@@ -94,12 +94,12 @@ impl Engine {
         }
     }
 
-    /// The limits of this engine.
+    /// Returns the limits of this engine.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
     }
 
-    /// The functions, filters and tests of a language.
+    /// Returns the functions, filters and tests of a language.
     pub fn registry(&self, dialect: Dialect) -> &Registry {
         self.shared.registries.get(dialect)
     }

@@ -66,7 +66,7 @@ impl Bundling {
         self
     }
 
-    /// The templates.
+    /// Returns the templates.
     pub fn templates(&self) -> &[Template] {
         &self.templates
     }

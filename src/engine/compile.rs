@@ -155,7 +155,7 @@ impl Engine {
         link(compile(dialect, &unit), &unit, &mut Links::new(&called, self), self.shared.front.unknown_names)
     }
 
-    /// The compilation unit of `entry`. `escape` overrides the rule for its name.
+    /// Returns the compilation unit of `entry`. `escape` overrides the rule for its name.
     fn unit<'u>(
         &'u self,
         dialect: Dialect,

@@ -43,7 +43,7 @@ pub(super) fn require(dialect: Dialect) -> Result<()> {
     if built_in { Ok(()) } else { Err(not_built_in(dialect)) }
 }
 
-/// The functions of `dialect`.
+/// Returns the functions of `dialect`.
 pub(super) fn registry(dialect: Dialect) -> Registry {
     match dialect {
         #[cfg(feature = "tera")]
@@ -88,7 +88,7 @@ pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Compilati
     }
 }
 
-/// The default output format of the documents of a language.
+/// Returns the default output format of the documents of a language.
 pub(super) fn default_format(dialect: Dialect) -> OutputFormat {
     match dialect {
         Dialect::Cel => OutputFormat::Ndjson,

@@ -34,7 +34,7 @@ impl<'l> Links<'l> {
         Self { library, engine, done: BTreeMap::new(), open: Vec::new() }
     }
 
-    /// The template `name` of the library.
+    /// Returns the template `name` of the library.
     ///
     /// # Errors
     /// The errors of the library and of [`Links::link`].

@@ -27,7 +27,7 @@ impl MemoryLoader {
         Self::over(Arc::new(NoLoader))
     }
 
-    /// An empty loader in front of `below`.
+    /// Returns an empty loader in front of `below`.
     pub fn over(below: Arc<dyn Loader>) -> Self {
         Self { sources: BTreeMap::new(), below }
     }

@@ -106,7 +106,7 @@ impl Template {
         Self { format, ..self.clone() }
     }
 
-    /// The output format of its documents.
+    /// Returns the output format of its documents.
     pub fn format(&self) -> OutputFormat {
         self.format
     }
@@ -231,7 +231,7 @@ impl Template {
         instance::explain(self.run(inputs), error);
     }
 
-    /// The program with its imports.
+    /// Returns the program with its imports.
     pub(super) fn parts(&self) -> (&Program, &Linked) {
         (&self.shared.program, &self.shared.linked)
     }
@@ -242,7 +242,7 @@ impl Template {
         Run { program, linked, inputs, limits, capabilities, budgets: None }
     }
 
-    /// The limits it renders under.
+    /// Returns the limits it renders under.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
     }
@@ -257,7 +257,7 @@ impl Template {
         self.program().dialect()
     }
 
-    /// The name it was compiled under.
+    /// Returns the name it was compiled under.
     pub fn name(&self) -> &str {
         self.program().name()
     }
@@ -273,7 +273,7 @@ impl Template {
         &self.shared.found.lints
     }
 
-    /// The names of the other templates it reaches, sorted.
+    /// Returns the names of the other templates it reaches, sorted.
     pub fn reaches(&self) -> &[String] {
         &self.shared.found.reaches
     }
@@ -283,7 +283,7 @@ impl Template {
         self.shared.found.escape
     }
 
-    /// The template as an artifact entry.
+    /// Returns the template as an artifact entry.
     #[cfg(feature = "compile")]
     fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
         Entry { name, program: self.program(), escape: self.escapes(), reaches: self.reaches() }

@@ -32,7 +32,7 @@ impl Capabilities<'static> {
 }
 
 impl<'r> Capabilities<'r> {
-    /// The union of both.
+    /// Returns the union of both.
     pub const fn and(self, other: Self) -> Self {
         let files = if self.files.is_some() { self.files } else { other.files };
         let moment = if self.moment.is_some() { self.moment } else { other.moment };
@@ -49,12 +49,12 @@ impl<'r> Capabilities<'r> {
         Self { moment: Some(moment), ..self }
     }
 
-    /// The fixed time of the clock, if set.
+    /// Returns the fixed time of the clock, if set.
     pub const fn moment(self) -> Option<SystemTime> {
         self.moment
     }
 
-    /// The readable files.
+    /// Returns the readable files.
     pub const fn files(self) -> Option<&'r Files> {
         self.files
     }
@@ -64,7 +64,7 @@ impl<'r> Capabilities<'r> {
         self.set & other.set == other.set
     }
 
-    /// The names of the included capabilities on the command line.
+    /// Returns the names of the included capabilities on the command line.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("clock", Capabilities::CLOCK),

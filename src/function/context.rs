@@ -88,7 +88,7 @@ impl<'v> Cx<'v> {
         cx
     }
 
-    /// The remaining budgets.
+    /// Returns the remaining budgets.
     pub(crate) fn budgets(&self) -> Budgets {
         Budgets { fuel: self.fuel(), memory: self.memory.get(), until: self.until.get() }
     }
@@ -112,7 +112,7 @@ impl<'v> Cx<'v> {
         }
     }
 
-    /// The cost of the run so far.
+    /// Returns the cost of the run so far.
     pub(crate) fn metered(&self) -> u64 {
         self.metered.get()
     }
@@ -125,7 +125,7 @@ impl<'v> Cx<'v> {
         if all > self.limits.cost { Err(Limit::Cost.error(self.limits.cost)) } else { Ok(()) }
     }
 
-    /// The word of the running instruction.
+    /// Returns the word of the running instruction.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at.get()
@@ -137,7 +137,7 @@ impl<'v> Cx<'v> {
         self.at.set(at);
     }
 
-    /// The notes of the run so far.
+    /// Returns the notes of the run so far.
     pub fn notes(&self) -> &Notes<'v> {
         &self.notes
     }
@@ -153,27 +153,27 @@ impl<'v> Cx<'v> {
         self.notes.add(Note { at: self.at.get(), what });
     }
 
-    /// The inputs of the render.
+    /// Returns the inputs of the render.
     pub fn inputs(&self) -> Inputs<'v> {
         self.inputs
     }
 
-    /// The arena. Direct allocations are not charged: prefer [`Cx::text`] and similar methods.
+    /// Returns the arena. Direct allocations are not charged: prefer [`Cx::text`] and similar methods.
     pub fn arena(&self) -> &'v Arena {
         self.arena
     }
 
-    /// The limits of the render.
+    /// Returns the limits of the render.
     pub fn limits(&self) -> &'v Limits {
         self.limits
     }
 
-    /// The capabilities that the engine grants.
+    /// Returns the capabilities that the engine grants.
     pub fn capabilities(&self) -> Capabilities<'v> {
         self.capabilities
     }
 
-    /// The remaining steps.
+    /// Returns the remaining steps.
     pub fn fuel(&self) -> u64 {
         self.fuel.get().saturating_add(self.reserve.get())
     }

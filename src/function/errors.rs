@@ -89,7 +89,7 @@ pub fn fitting<T>(outcome: Outcome<T>) -> Result<Option<T>, Box<Diagnostic>> {
 }
 
 impl PathStep {
-    /// The step to the element `at` of a list or tuple.
+    /// Returns the step to the element `at` of a list or tuple.
     pub fn index(at: usize) -> Self {
         Self::Index(i64::try_from(at).unwrap_or(i64::MAX))
     }

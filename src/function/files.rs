@@ -59,12 +59,12 @@ impl Files {
         Ok(Self { root: canonical, within: Vec::new() })
     }
 
-    /// The directory, without links.
+    /// Returns the directory, without links.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The files being rendered as templates, outermost first.
+    /// Returns the files being rendered as templates, outermost first.
     pub fn within(&self) -> &[String] {
         &self.within
     }

@@ -26,7 +26,7 @@ impl HostArgs {
         Self { value, named }
     }
 
-    /// The value that a filter or test is applied to, as a `T`.
+    /// Returns the value that a filter or test is applied to, as a `T`.
     pub fn value<T: DeserializeOwned>(&self) -> Result<T, String> {
         convert("the value", self.value.as_ref())
     }

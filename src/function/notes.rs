@@ -48,7 +48,7 @@ pub struct Notes<'v> {
 }
 
 impl<'v> Notes<'v> {
-    /// The number of notes.
+    /// Returns the number of notes.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count.get()
@@ -66,7 +66,7 @@ impl<'v> Notes<'v> {
         self.change(|notes| notes.push(note));
     }
 
-    /// The word of the first decision that depends on an unknown value.
+    /// Returns the word of the first decision that depends on an unknown value.
     pub(crate) fn first_unanswered(&self) -> Option<usize> {
         let notes = self.list.get()?.borrow();
         notes.iter().find(|note| matches!(note.what, Noted::Unanswered)).map(|note| note.at)

@@ -27,7 +27,7 @@ impl Admits {
     /// Marked values. Otherwise the marks are moved to the result.
     pub const MARKED: Self = Self(8);
 
-    /// The union of both.
+    /// Returns the union of both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -86,7 +86,7 @@ impl Registry {
         self.functions.get(&kind)?.get(name)
     }
 
-    /// The names of all functions of a kind, sorted.
+    /// Returns the names of all functions of a kind, sorted.
     pub fn names(&self, kind: ImportKind) -> impl Iterator<Item = &str> {
         self.functions.get(&kind).into_iter().flat_map(BTreeMap::keys).map(AsRef::as_ref)
     }
@@ -96,7 +96,7 @@ impl Registry {
         self.functions.values().flat_map(BTreeMap::values)
     }
 
-    /// The error of an unknown function, with a suggestion.
+    /// Returns the error of an unknown function, with a suggestion.
     pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
         let message = format!("{} `{name}` not found", kind.name());
         Diagnostic::new(Code::UnknownFunction, message)

@@ -45,7 +45,7 @@ impl Type {
         }
     }
 
-    /// The type with its article, for messages.
+    /// Returns the type with its article, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Type::Any => "any value",
@@ -160,7 +160,7 @@ impl Builtin {
         Self { name: name.into(), pure: false, ..declared }
     }
 
-    /// The function that renders the template `name`.
+    /// Returns the function that renders the template `name`.
     pub(crate) fn of_template(name: impl Into<String>, body: TemplateBody) -> Self {
         let doc = "The text of another template with a map as its inputs.".into();
         let (params, body) = (Params::Named(INPUTS), Body::Template(body));

@@ -148,7 +148,7 @@ pub(super) fn regex(text: &str, draft: Draft) -> Result<Regex, String> {
     compiled.map_err(|reason| format!("`{text}` is not a regular expression: {reason}"))
 }
 
-/// The JSON pointer of the member `name` below `pointer`.
+/// Returns the JSON pointer of the member `name` below `pointer`.
 pub(super) fn below(pointer: &str, name: &str) -> String {
     format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
@@ -187,7 +187,7 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// The node of the schema at `pointer`, which is compiled later.
+    /// Returns the node of the schema at `pointer`, which is compiled later.
     fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
         if let Some(id) = self.ids.get(&pointer) {
             return *id;
@@ -355,7 +355,7 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// The node that a reference leads to.
+    /// Returns the node that a reference leads to.
     fn reference(&mut self, at: &str, keyword: &str, value: &Data) -> Option<NodeId> {
         let target = self.text(at, value)?;
         let local =
@@ -406,7 +406,7 @@ impl<'d> Compiler<'d> {
         types
     }
 
-    /// The members of a map of schemas.
+    /// Returns the members of a map of schemas.
     fn members(&mut self, at: &str, value: &'d Data) -> std::vec::IntoIter<(String, NodeId)> {
         let keyword = at.rsplit('/').next().unwrap_or("");
         let Data::Map(map) = value else {
@@ -418,7 +418,7 @@ impl<'d> Compiler<'d> {
         members.into_iter()
     }
 
-    /// The schemas of a list.
+    /// Returns the schemas of a list.
     fn list(&mut self, at: &str, value: &'d Data) -> Vec<NodeId> {
         match value {
             Data::List(schemas) if !schemas.is_empty() => {
@@ -514,7 +514,7 @@ impl<'d> Compiler<'d> {
     }
 }
 
-/// The keywords outside [`Draft::Template`].
+/// Returns the keywords outside [`Draft::Template`].
 fn rest(node: &mut Node) -> &mut Rest {
     node.rest.get_or_insert_default()
 }

@@ -50,7 +50,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The bound that `count` violates, and `true` if it is the minimum.
+    /// Returns the bound that `count` violates, and `true` if it is the minimum.
     pub(super) fn violated(self, count: u64) -> Option<(bool, u64)> {
         let few = self.least.filter(|least| count < *least).map(|least| (true, least));
         few.or(self.most.filter(|most| count > *most).map(|most| (false, most)))
@@ -174,12 +174,12 @@ impl Schema {
     /// The schema of the value itself.
     pub const ROOT: NodeId = NodeId(0);
 
-    /// A schema of the tree.
+    /// Returns a schema of the tree.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.0 as usize)
     }
 
-    /// The default value.
+    /// Returns the default value.
     pub fn default_value(&self) -> Option<&Data> {
         self.node(Self::ROOT)?.default.as_ref()
     }

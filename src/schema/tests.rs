@@ -14,7 +14,7 @@ fn read(data: &Data) -> Result<Schema, Vec<SchemaError>> {
     Schema::read(data, Draft::Template)
 }
 
-/// The input `text`, as long as `arena` lives.
+/// Returns the input `text`, as long as `arena` lives.
 fn with<T>(text: &str, then: impl FnOnce(Value<'_>) -> T) -> T {
     let (arena, other) = (Arena::new(), Arena::new());
     let (shapes, data) = (Shapes::new(&other), data(text));

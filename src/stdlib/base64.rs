@@ -18,7 +18,7 @@ pub(crate) fn base64(octets: &[u8]) -> String {
     BASE64_STANDARD.encode(octets)
 }
 
-/// The length of the result of [`base64`].
+/// Returns the length of the result of [`base64`].
 pub(crate) const fn base64_len(octets: usize) -> usize {
     octets.div_ceil(3).saturating_mul(4)
 }

@@ -12,7 +12,7 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// An empty text of at most `allowed` bytes. Nothing is allocated yet.
+    /// Returns an empty text of at most `allowed` bytes. Nothing is allocated yet.
     pub(crate) fn new(allowed: usize) -> Self {
         Self { text: String::new(), allowed, overflowed: false }
     }
@@ -32,7 +32,7 @@ impl Bounded {
         self.overflowed
     }
 
-    /// The text written so far.
+    /// Returns the text written so far.
     pub(crate) fn into_text(self) -> String {
         self.text
     }

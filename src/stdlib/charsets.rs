@@ -18,7 +18,7 @@ pub(crate) enum Charset {
     Other(&'static Encoding),
 }
 
-/// The encoding `name`, ignoring case.
+/// Returns the encoding `name`, ignoring case.
 pub(crate) fn charset(name: &str) -> Option<Charset> {
     let lower = name.to_ascii_lowercase();
     Some(match lower.as_str() {
@@ -35,7 +35,7 @@ pub(crate) fn charset(name: &str) -> Option<Charset> {
     })
 }
 
-/// The upper half of an IBM code page, by name or number.
+/// Returns the upper half of an IBM code page, by name or number.
 fn page(name: &str) -> Option<&'static [char; 128]> {
     let number = name.strip_prefix("ibm").or_else(|| name.strip_prefix("cp")).unwrap_or(name);
     Some(match number {

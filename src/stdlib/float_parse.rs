@@ -102,7 +102,7 @@ impl Mantissa {
         }
     }
 
-    /// The float nearest to the number times `2^times`; infinity if it is too large.
+    /// Returns the float nearest to the number times `2^times`; infinity if it is too large.
     fn scaled(&self, times: i64) -> f64 {
         if self.value == 0 {
             return 0.0;

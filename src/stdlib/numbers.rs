@@ -72,7 +72,7 @@ impl Rounding {
     /// All names, for messages.
     pub(crate) const NAMES: [&'static str; 3] = ["common", "ceil", "floor"];
 
-    /// The direction called `name`.
+    /// Returns the direction called `name`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "common" => Some(Self::Common),

@@ -104,7 +104,7 @@ fn is_repetition(rest: &str) -> bool {
     !least.is_empty() && least.chars().chain(most.chars()).all(|c| c.is_ascii_digit())
 }
 
-/// The members of an ASCII class by its letter.
+/// Returns the members of an ASCII class by its letter.
 fn members(letter: char) -> Option<&'static str> {
     Some(match letter {
         'd' | 'D' => "0-9",
@@ -137,7 +137,7 @@ fn escape<'p>(rest: &'p str, flavor: Flavor, out: &mut String) -> &'p str {
     chars.as_str()
 }
 
-/// The letter of a control character (`\cJ`).
+/// Returns the letter of a control character (`\cJ`).
 fn control<'p>(rest: &'p str, out: &mut String) -> &'p str {
     let mut chars = rest.chars();
     match chars.next() {
@@ -196,7 +196,7 @@ const NAMED: [&str; 14] = [
     "xdigit",
 ];
 
-/// The length of a named class such as `[:alpha:]`, if one starts here.
+/// Returns the length of a named class such as `[:alpha:]`, if one starts here.
 fn posix(rest: &str) -> Result<Option<usize>, Refused<'_>> {
     let Some((name, _)) = rest.strip_prefix("[:").and_then(|inside| inside.split_once(":]")) else { return Ok(None) };
     let len = name.len() + "[::]".len();

@@ -75,7 +75,7 @@ impl PrivateKey {
         sound.then_some(Self { modulus, public, private })
     }
 
-    /// The size of the key in bits.
+    /// Returns the size of the key in bits.
     pub fn bits(&self) -> u64 {
         self.modulus.bits()
     }
@@ -110,7 +110,7 @@ fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
     if *kind == 2 && end >= 8 { padded.get(end + 1..) } else { None }
 }
 
-/// The label and the content of the first PEM block.
+/// Returns the label and the content of the first PEM block.
 fn block(pem: &str) -> Result<(&str, Vec<u8>), Unreadable> {
     let (_, behind) = pem.split_once("-----BEGIN ").ok_or(Unreadable::NotPem)?;
     let (label, behind) = behind.split_once("-----").ok_or(Unreadable::NotPem)?;
@@ -130,7 +130,7 @@ const SEQUENCE: u8 = 0x30;
 /// The algorithm identifier of `rsaEncryption`.
 const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
-/// The PKCS #1 key inside a PKCS #8 key.
+/// Returns the PKCS #1 key inside a PKCS #8 key.
 fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
     let mut fields = read(&mut der, SEQUENCE).ok_or(Unreadable::BadKey)?;
     read(&mut fields, INTEGER).ok_or(Unreadable::BadKey)?;

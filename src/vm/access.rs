@@ -16,19 +16,19 @@ use crate::value::{BLOCK, Block};
 /// Contract of every function: the index is in range. For [`Access::text`] the range lies on character boundaries of the
 /// pool. For [`Access::op`] the low byte of the word is an opcode.
 pub(super) trait Access: 'static {
-    /// The element at `at`.
+    /// Returns the element at `at`.
     fn at<T: Copy>(slice: &[T], at: usize) -> T;
 
     /// Returns the element at `at` for changing.
     fn place<T>(slice: &mut [T], at: usize) -> &mut T;
 
-    /// The element at `at`, borrowed.
+    /// Returns the element at `at`, borrowed.
     fn borrow<T>(slice: &[T], at: usize) -> &T;
 
-    /// The text from `start` to `end` of the pool.
+    /// Returns the text from `start` to `end` of the pool.
     fn text(pool: &str, start: usize, end: usize) -> &str;
 
-    /// The opcode of a word.
+    /// Returns the opcode of a word.
     fn op(word: u32) -> Op;
 
     /// Asserts another fact that the verifier guarantees.

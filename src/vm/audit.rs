@@ -32,7 +32,7 @@ pub struct Transition<'p> {
 }
 
 impl Transition<'_> {
-    /// The opcode of the first step.
+    /// Returns the opcode of the first step.
     pub fn op(&self) -> Op {
         self.before.op
     }
@@ -73,7 +73,7 @@ impl Transition<'_> {
         })
     }
 
-    /// The outcome within a frame.
+    /// Returns the outcome within a frame.
     fn effect(&self, row: &OpInfo) -> Option<u8> {
         let (before, after) = (self.before.heights, self.after.heights);
         let word = |nth: usize| self.code.words.get(self.before.at as usize + nth).copied().unwrap_or(0);
@@ -120,7 +120,7 @@ pub struct Audit<F> {
 }
 
 impl<F: FnMut(&Transition<'_>)> Audit<F> {
-    /// An audit that calls `each`.
+    /// Returns an audit that calls `each`.
     pub fn new(each: F) -> Self {
         Self { each, steps: Vec::new() }
     }

@@ -66,7 +66,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         linked.get(self.program.call_site(at).import as usize).map(|builtin| &**builtin)
     }
 
-    /// The result of a call with the top values.
+    /// Returns the result of a call with the top values.
     fn result_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
         let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {

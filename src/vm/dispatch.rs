@@ -9,7 +9,7 @@ use crate::bytecode::{BinaryOp, Op, Role, Test};
 use crate::diagnostics::Result;
 use crate::value::Value;
 
-/// The signed operand of [`Op::Int`].
+/// Returns the signed operand of [`Op::Int`].
 #[inline(always)]
 fn signed(operand: u32) -> i64 {
     i64::from((operand << 8).cast_signed() >> 8)

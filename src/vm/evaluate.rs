@@ -84,7 +84,7 @@ impl<'r> Evaluator<'r> {
         }
     }
 
-    /// The remaining budgets.
+    /// Returns the remaining budgets.
     pub fn budgets(&self) -> Budgets {
         self.budgets
     }
@@ -165,7 +165,7 @@ impl<'r> Evaluator<'r> {
     }
 }
 
-/// The error of a chunk that does not exist or takes parameters.
+/// Returns the error of a chunk that does not exist or takes parameters.
 #[cold]
 fn no_chunk(chunk: u32) -> Box<Diagnostic> {
     Diagnostic::new(Code::CorruptProgram, format!("the program has no chunk {chunk} that can be run alone"))

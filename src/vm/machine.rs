@@ -133,13 +133,13 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.top += 1;
     }
 
-    /// The top `count` values.
+    /// Returns the top `count` values.
     #[inline]
     pub(super) fn topmost(&self, count: usize) -> &[Value<'r>] {
         self.top.checked_sub(count).and_then(|first| self.values.get(first..self.top)).unwrap_or(&[])
     }
 
-    /// The heights of the stacks.
+    /// Returns the heights of the stacks.
     pub(super) fn heights(&self) -> Heights {
         let stack = self.frames.last().map_or(self.top, |frame| frame.stack);
         let gathers = self.captures.iter().filter(|capture| matches!(capture, Capture::Values(_))).count();
@@ -183,14 +183,14 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.values = self.cx.arena().bump().alloc_slice_fill_iter(filled);
     }
 
-    /// The text with index `id`.
+    /// Returns the text with index `id`.
     #[inline(always)]
     pub(super) fn text(&self, id: u32) -> &'r str {
         let [start, end] = A::at(self.program.strings, id as usize);
         A::text(self.program.pool, start as usize, end as usize)
     }
 
-    /// A string constant.
+    /// Returns a string constant.
     #[inline]
     pub(super) fn string(&mut self, id: u32) -> Value<'r> {
         match self.texts.get(id as usize) {
@@ -289,7 +289,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
-    /// The shape of the keys at offset `at`.
+    /// Returns the shape of the keys at offset `at`.
     #[inline]
     pub(super) fn shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
         match self.shapes.get(at as usize) {
@@ -331,7 +331,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
-    /// The error of the failure at offset `id`.
+    /// Returns the error of the failure at offset `id`.
     #[cold]
     pub(super) fn failure(&self, id: u32) -> Box<Diagnostic> {
         let Some(failure) = self.program.failure(id) else { return self.corrupt() };
@@ -340,14 +340,14 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         error
     }
 
-    /// The error for code that the emitter never produces.
+    /// Returns the error for code that the emitter never produces.
     #[cold]
     pub(super) fn corrupt(&self) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.cx.at()))
     }
 }
 
-/// The value that [`Op::Lit`](crate::bytecode::Op::Lit) pushes.
+/// Returns the value that [`Op::Lit`](crate::bytecode::Op::Lit) pushes.
 #[inline]
 pub(super) fn literal<'v>(operand: u32) -> Value<'v> {
     match Literal::of(operand) {

@@ -81,7 +81,7 @@ pub(super) struct Memory {
     pub bindings: RefCell<Bindings>,
 }
 
-/// The index of the program with this id.
+/// Returns the index of the program with this id.
 fn index(program: u64) -> usize {
     usize::try_from(program % PROGRAMS).unwrap_or(0)
 }

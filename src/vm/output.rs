@@ -96,7 +96,7 @@ impl<'o> Output<'o> {
         if self.text.len() > self.end { Err(self.full()) } else { Ok(()) }
     }
 
-    /// The number of bytes in the buffer.
+    /// Returns the number of bytes in the buffer.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }

@@ -69,7 +69,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         value
     }
 
-    /// A top-level input.
+    /// Returns a top-level input.
     fn global(&self, global: u32) -> Value<'r> {
         A::at(self.values, global as usize)
     }
@@ -176,7 +176,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.program.scope(self.frames.get(frame).map_or(0, |frame| frame.scope))
     }
 
-    /// The value of a root in the frame that called `frame`; the running one is `self.frames.len()` deep.
+    /// Returns the value of a root in the frame that called `frame`; the running one is `self.frames.len()` deep.
     fn root_in(&self, root: Root, frame: usize) -> Value<'r> {
         let open = self.frames.get(frame).map_or(self.loops.len(), |frame| frame.loops);
         let base = frame.checked_sub(1).and_then(|at| self.frames.get(at)).map_or(0, |frame| frame.slots);

@@ -36,7 +36,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a call site with these parameters.
+    /// Returns the form of a call site with these parameters.
     #[inline]
     pub(super) fn of(params: &[u32]) -> Self {
         match params {
@@ -66,7 +66,7 @@ impl Logic {
         }
     }
 
-    /// The value of one operand that decides the result.
+    /// Returns the value of one operand that decides the result.
     pub fn decides(self) -> bool {
         self == Logic::Or
     }
@@ -161,13 +161,13 @@ pub trait Semantics: 'static {
         Ok(false)
     }
 
-    /// An attribute of a value that is not a map, or of a map without the key.
+    /// Returns an attribute of a value that is not a map, or of a map without the key.
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
 
-    /// The element of a value at a computed index.
+    /// Returns the element of a value at a computed index.
     fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>>;
 
-    /// The items of a loop with 1 or 2 variables.
+    /// Returns the items of a loop with 1 or 2 variables.
     fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>;
 
     /// Appends the text of a value. The machine itself writes unescaped strings, and integers except in

@@ -51,7 +51,7 @@ impl Space {
         self.arena.reset();
     }
 
-    /// The arena.
+    /// Returns the arena.
     pub fn arena(&self) -> &Arena {
         &self.arena
     }

@@ -85,7 +85,7 @@ fn program(lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
     program_in(Dialect::ALL[1], lower)
 }
 
-/// A program with another language's instructions.
+/// Returns a program with another language's instructions.
 fn program_in(dialect: Dialect, lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
     let mut emitter = Emitter::new(dialect, &Toy, 1 << 20);
     let main = emitter.declare_chunk("main", 0);
@@ -254,7 +254,7 @@ fn endless_recursion_and_long_loops_reach_their_limits() {
     );
 }
 
-/// A program that sums two attributes of an input.
+/// Returns a program that sums two attributes of an input.
 fn answering() -> Program {
     program_in(Dialect::ALL[2], |e| {
         let [a, b] = ["a", "b"].map(|name| [SegmentSpec::Attr(name, Span::default())]);

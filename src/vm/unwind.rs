@@ -19,7 +19,7 @@ const CALLS: usize = 16;
 /// Bytes charged for a recorded error.
 const NOTE: usize = size_of::<Diagnostic>();
 
-/// The index of a word as stored in tables.
+/// Returns the index of a word as stored in tables.
 fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -47,7 +47,7 @@ impl<A: Access> Machine<'_, '_, A> {
         }
     }
 
-    /// The current word of the frame at `depth` (1 is the outermost).
+    /// Returns the current word of the frame at `depth` (1 is the outermost).
     fn word_in(&self, depth: usize) -> u32 {
         match self.frames.get(depth) {
             Some(callee) => word(callee.back.saturating_sub(1)),

@@ -92,7 +92,7 @@ impl<'p> Origins<'p> {
         }
     }
 
-    /// The input path that the path at offset `path` reads, and `true` if all of its steps are known.
+    /// Returns the input path that the path at offset `path` reads, and `true` if all of its steps are known.
     pub fn read(&self, path: u32) -> (Option<InputPath<'p>>, bool) {
         let path = self.code.path(path);
         let mut roots = path.roots();
@@ -141,7 +141,7 @@ impl<'p> Origins<'p> {
     }
 }
 
-/// The slots that an instruction sets to a new value.
+/// Returns the slots that an instruction sets to a new value.
 fn set_by(instruction: Instruction<'_>) -> std::ops::Range<u32> {
     let (first, count) = match instruction.op {
         Op::Iter => (instruction.operand(Operand::LoopSlots), instruction.operand(Operand::Names)),

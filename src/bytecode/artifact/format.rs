@@ -18,7 +18,7 @@ pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");
 /// The number of bytes of a digest.
 pub(super) const DIGEST: usize = 16;
 
-/// The XXH3 digest of a file's content. It detects damage; programs are verified in any case.
+/// Returns the XXH3 digest of a file's content. It detects damage; programs are verified in any case.
 pub(super) fn checksum(bytes: &[u8]) -> [u8; DIGEST] {
     xxhash_rust::xxh3::xxh3_128(bytes).to_be_bytes()
 }
@@ -75,7 +75,7 @@ fn other_version(what: std::fmt::Arguments<'_>) -> Box<Diagnostic> {
         .with_help("compile it again")
 }
 
-/// The range of a file's digest, and the digest of the bytes after it.
+/// Returns the range of a file's digest, and the digest of the bytes after it.
 pub(super) fn digest_of(bytes: &[u8]) -> Result<(Range<usize>, [u8; DIGEST])> {
     let digest = head(&mut Decoder::new(bytes))?;
     let hash = checksum(bytes.get(digest.end..).unwrap_or(&[]));

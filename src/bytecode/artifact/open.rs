@@ -88,12 +88,12 @@ pub struct BundleEntry {
 }
 
 impl BundleEntry {
-    /// The name it was compiled under.
+    /// Returns the name it was compiled under.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The language.
+    /// Returns the language.
     pub fn dialect(&self) -> Dialect {
         self.program.dialect()
     }
@@ -103,17 +103,17 @@ impl BundleEntry {
         self.escape
     }
 
-    /// The digest of the template alone, the same in every bundle.
+    /// Returns the digest of the template alone, the same in every bundle.
     pub fn digest(&self) -> &[u8; DIGEST] {
         &self.digest
     }
 
-    /// The names of the other templates that it refers to, sorted.
+    /// Returns the names of the other templates that it refers to, sorted.
     pub fn reaches(&self) -> &[Box<str>] {
         &self.reaches
     }
 
-    /// The top-level inputs it may read, sorted.
+    /// Returns the top-level inputs it may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         self.program.inputs()
     }
@@ -163,24 +163,24 @@ impl Bundle {
         Ok(Bundle { inner: Arc::new(Inner { digest, stripped, len, entries }) })
     }
 
-    /// The templates, sorted by name.
+    /// Returns the templates, sorted by name.
     pub fn entries(&self) -> &[BundleEntry] {
         &self.inner.entries
     }
 
-    /// The template called `name`.
+    /// Returns the template called `name`.
     pub fn entry(&self, name: &str) -> Option<&BundleEntry> {
         let entries = self.entries();
         let at = entries.binary_search_by(|entry| entry.name().cmp(name)).ok()?;
         entries.get(at)
     }
 
-    /// The program of the template called `name`.
+    /// Returns the program of the template called `name`.
     pub fn program(&self, name: &str) -> Option<Program> {
         self.entry(name).map(|entry| entry.program.clone())
     }
 
-    /// The digest of the file's bytes.
+    /// Returns the digest of the file's bytes.
     pub fn digest(&self) -> &[u8; DIGEST] {
         &self.inner.digest
     }
@@ -190,7 +190,7 @@ impl Bundle {
         self.inner.stripped
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub fn len(&self) -> usize {
         self.inner.len
     }
@@ -200,17 +200,17 @@ impl Bundle {
         self.entries().is_empty()
     }
 
-    /// The version of the format, the same as this engine's.
+    /// Returns the version of the format, the same as this engine's.
     pub fn format(&self) -> u64 {
         FORMAT
     }
 
-    /// The version of the engine that wrote it, the same as this one's.
+    /// Returns the version of the engine that wrote it, the same as this one's.
     pub fn engine(&self) -> &'static str {
         ENGINE
     }
 
-    /// The fingerprint of the instruction set, the same as this engine's.
+    /// Returns the fingerprint of the instruction set, the same as this engine's.
     pub fn fingerprint(&self) -> u64 {
         fingerprint()
     }

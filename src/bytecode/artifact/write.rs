@@ -109,7 +109,7 @@ pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// The digest of an artifact that contains only this template.
+/// Returns the digest of an artifact that contains only this template.
 fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
     let mut body = Body::default();
     let packed = Packed::new(entry, strip, &mut body)?;

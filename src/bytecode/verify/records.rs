@@ -21,17 +21,17 @@ impl Fact {
         Self::KNOWN | u64::from(needs.loops) << 1 | u64::from(needs.slots) << 22 | u64::from(count & 0x1_FFFF) << 47
     }
 
-    /// The number of values that it pops.
+    /// Returns the number of values that it pops.
     pub fn count(self) -> u32 {
         (self.0 >> 47) as u32
     }
 
-    /// The number of slots that it needs.
+    /// Returns the number of slots that it needs.
     pub fn slots(self) -> u32 {
         (self.0 >> 22 & 0x1FF_FFFF) as u32
     }
 
-    /// The number of open loops that it needs.
+    /// Returns the number of open loops that it needs.
     pub fn loops(self) -> u32 {
         (self.0 >> 1 & 0x1F_FFFF) as u32
     }
@@ -55,7 +55,7 @@ pub(super) struct Facts<'f> {
 }
 
 impl Facts<'_> {
-    /// The facts at an offset of a table.
+    /// Returns the facts at an offset of a table.
     #[inline(always)]
     pub fn at(table: &[u64], offset: u32) -> Option<Fact> {
         table.get(offset as usize).filter(|fact| **fact != 0).map(|fact| Fact(*fact))

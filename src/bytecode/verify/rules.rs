@@ -32,7 +32,7 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The error of a program that breaks the rule.
+    /// Returns the error of a program that breaks the rule.
     #[cold]
     pub(in crate::bytecode) fn broken(self, what: impl fmt::Display) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("rule {self}: {what}")).with_field("rule", self.to_string())

@@ -17,7 +17,7 @@ fn op(op: Op, operand: u32) -> u32 {
     operand << 8 | op as u32
 }
 
-/// A program of one chunk with this code, and a few rows in every table: strings 0 to 2, number 0, three paths,
+/// Returns a program of one chunk with this code, and a few rows in every table: strings 0 to 2, number 0, three paths,
 /// one call of a filter with one parameter, one scope at 1, one failure, two slots.
 fn program(words: &[u32]) -> Parts {
     let end = u32::try_from(words.len()).unwrap();
@@ -50,7 +50,7 @@ fn program(words: &[u32]) -> Parts {
     }
 }
 
-/// The same program in a language that gathers values.
+/// Returns the same program in a language that gathers values.
 fn gathering(words: &[u32]) -> Parts {
     Parts { dialect: Dialect::ALL[2], ..program(words) }
 }
@@ -78,7 +78,7 @@ fn guarded(inside: [u32; 2], handler: Handler, pops: usize) -> Parts {
 
 const GUARD: Handler = Handler { from: 1, to: 3, height: 1, iters: 0, captures: 0 };
 
-/// A loop over an input whose body writes a string.
+/// Returns a loop over an input whose body writes a string.
 fn looping(names: u32, first: u32, slot: u32, back: u32) -> Parts {
     let words = [op(Op::LoadPath, INPUT), op(Op::Iter, names), first, 7, op(Op::Text, 1), op(Op::Next, slot), back];
     program(&[&words[..], &[op(Op::Return, 0)]].concat())

@@ -267,7 +267,7 @@ impl Walk<'_, '_> {
         self.event = begin.min(end);
     }
 
-    /// The innermost open block.
+    /// Returns the innermost open block.
     #[inline(always)]
     pub fn block(&self) -> Block {
         self.blocks.get(self.state.open as usize).copied().unwrap_or_default()

@@ -66,7 +66,7 @@ impl Emitter<'_> {
         index(chunks.len() - 1)
     }
 
-    /// The chunk with index `id`.
+    /// Returns the chunk with index `id`.
     pub(super) fn chunk(&self, id: usize) -> Option<ChunkInfo> {
         self.tables.parts.chunks.get(id).map(ChunkInfo::of)
     }

@@ -40,7 +40,7 @@ impl Emitter<'_> {
         self.labels.bound.clear();
     }
 
-    /// The height of the stack, without pending constants.
+    /// Returns the height of the stack, without pending constants.
     pub(super) fn height_now(&self) -> u32 {
         index(self.frame.values.len())
     }

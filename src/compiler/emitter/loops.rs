@@ -118,7 +118,7 @@ impl Emitter<'_> {
         self.set_values(height);
     }
 
-    /// The height of the frame's stack.
+    /// Returns the height of the frame's stack.
     pub fn height(&mut self) -> u32 {
         self.flush_constants();
         self.height_now()

@@ -39,7 +39,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The offset of a path for an instruction, unless it is unreachable.
+    /// Returns the offset of a path for an instruction, unless it is unreachable.
     fn path_for(&mut self, op: Op, spec: &PathSpec<'_>) -> Option<u32> {
         if self.is_dead(op, computed(spec)) { None } else { Some(self.path(spec)) }
     }
@@ -86,7 +86,7 @@ impl Emitter<'_> {
             && path.placed().zip(spec.segments).all(segment)
     }
 
-    /// A root. An input without steps has the name of its path, whose string is `id`.
+    /// Returns a root. An input without steps has the name of its path, whose string is `id`.
     fn root(&mut self, root: &RootSpec<'_>, path: &str, id: u32) -> Root {
         match root {
             RootSpec::Slot(slot) => Root::Slot(*slot),
@@ -97,7 +97,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The position of a step, relative to that of the path.
+    /// Returns the position of a step, relative to that of the path.
     fn segment_place(&self, span: Span) -> u32 {
         let start = span.start.saturating_sub(self.place.span.start);
         let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
@@ -116,7 +116,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The id of a string, for operands.
+    /// Returns the id of a string, for operands.
     pub fn string(&mut self, text: &str) -> u32 {
         self.tables.string(text)
     }
@@ -188,7 +188,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The number of computed indexes of a path.
+/// Returns the number of computed indexes of a path.
 fn computed(spec: &PathSpec<'_>) -> usize {
     spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count()
 }

@@ -12,7 +12,7 @@ impl Emitter<'_> {
         self.place = Spanned { source: self.tables.source(source, self.place.source), span };
     }
 
-    /// The span of the next instructions.
+    /// Returns the span of the next instructions.
     pub fn place(&self) -> Span {
         self.place.span
     }

@@ -99,7 +99,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// The number of emitted words, for limits on inlining.
+    /// Returns the number of emitted words, for limits on inlining.
     pub fn len(&self) -> usize {
         self.tables.parts.words.len()
     }
@@ -109,7 +109,7 @@ impl<'f> Emitter<'f> {
         self.len() == 0
     }
 
-    /// The index of the next word.
+    /// Returns the index of the next word.
     pub(super) fn here(&self) -> u32 {
         index(self.len())
     }

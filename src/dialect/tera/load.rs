@@ -60,7 +60,7 @@ pub(super) struct ParseCache<'a> {
 type Parsed<'a> = (Arc<Source>, Option<Template<'a>>, Vec<Box<Diagnostic>>);
 
 impl<'a> ParseCache<'a> {
-    /// An empty cache of trees in `arena`.
+    /// Returns an empty cache of trees in `arena`.
     pub fn new(arena: &'a Bump) -> Self {
         Self { arena, parsed: HashMap::new() }
     }

@@ -59,7 +59,7 @@ pub(super) struct Key<'k> {
 }
 
 impl<'k> Key<'k> {
-    /// The key of a unit's program.
+    /// Returns the key of a unit's program.
     pub(super) fn of(dialect: Dialect, unit: &Unit<'k>) -> Self {
         let Unit { entry, registry, limits, escape, strict, .. } = *unit;
         Self { dialect, escape, strict, source: entry, limits, registry }

@@ -36,7 +36,7 @@ impl Place {
         self.load_by(Engine::builder().cache(self.cache()))
     }
 
-    /// The files of the cache.
+    /// Returns the files of the cache.
     fn kept(&self) -> Vec<PathBuf> {
         let shelves = fs::read_dir(self.temp.path().join("cache")).into_iter().flatten().flatten();
         shelves.flat_map(|shelf| fs::read_dir(shelf.path()).unwrap().map(|file| file.unwrap().path())).collect()

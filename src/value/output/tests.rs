@@ -160,7 +160,7 @@ fn tags_stand_in_yaml_alone() {
     }
 }
 
-/// A map of nulls.
+/// Returns a map of nulls.
 fn keyed<'v>(arena: &'v Arena, keys: &[Value<'v>]) -> Value<'v> {
     arena.extended(Extended::Entries(Entries::new(arena, keys, &vec![Value::Null; keys.len()]).expect("keys")))
 }

@@ -329,7 +329,7 @@ fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
     Node { span, kind, style, text: text.into(), tag: None, weight, height: 0 }
 }
 
-/// The name of a core schema tag, or `!` for the non-specific tag.
+/// Returns the name of a core schema tag, or `!` for the non-specific tag.
 fn core_suffix(tag: &Tag) -> Option<&str> {
     if tag.handle().is_empty() && tag.suffix() == "!" { Some("!") } else { tag.core_suffix() }
 }

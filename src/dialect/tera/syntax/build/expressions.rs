@@ -46,7 +46,7 @@ pub struct Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// An operand with its filters.
+    /// Returns an operand with its filters.
     pub fn new(expr: &'a mut Expr<'a>, filters: &'a [Call<'a>]) -> Self {
         expr.filters = filters;
         Self { expr, group: None, parenthesised: false }
@@ -68,7 +68,7 @@ pub type Linked<'a> = (Option<(Link, Span)>, Item<'a>);
 impl<'a> Build<'a> {
     // Operands
 
-    /// An expression without filters.
+    /// Returns an expression without filters.
     pub fn plain(&self, kind: ExprKind<'a>, span: Span) -> &'a mut Expr<'a> {
         self.arena.alloc(Expr::bare(kind, span))
     }
@@ -92,7 +92,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// A list with its filters.
+    /// Returns a list with its filters.
     pub fn list(&mut self, items: Option<usize>, filters: &'a [Call<'a>], span: Span) -> &'a mut Expr<'a> {
         let items = self.values.keep(items, self.arena);
         let list = self.plain(ExprKind::List(items), span);
@@ -112,7 +112,7 @@ impl<'a> Build<'a> {
         Item { expr: around, group: Some(expr), parenthesised: true }
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable(&mut self, path: Name<'a>) -> &'a mut Expr<'a> {
         let kind = ExprKind::Path(self.path(path));
         self.plain(kind, path.span)
