@@ -339,7 +339,7 @@ fn answers(program: &Program) -> Vec<String> {
 }
 
 #[test]
-fn what_is_not_damaged_opens_and_renders_by_both_machines() {
+fn intact_artifacts_render_the_same_on_both_machines() {
     for bytes in artifacts() {
         let mut resealed = bytes.clone();
         reseal(&mut resealed);

@@ -403,12 +403,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn what_is_not_checked_is_the_same_optimised(text in expression(), data in data()) {
+    fn unchecked_expressions_are_the_same_when_optimised(text in expression(), data in data()) {
         with_environment(|registry, _| agree(&text, Settings::default().declarations, registry, &data))?;
     }
 
     #[test]
-    fn what_has_types_is_the_same_optimised(text in typed_expression(), data in data()) {
+    fn typed_expressions_are_the_same_when_optimised(text in typed_expression(), data in data()) {
         with_environment(|registry, environment| {
             agree(&text, Declarations::Environment(environment), registry, &data)?;
             agree(&text, Settings::default().declarations, registry, &data)
@@ -416,7 +416,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_checked_is_the_same_optimised(text in expression(), data in data()) {
+    fn checked_expressions_are_the_same_when_optimised(text in expression(), data in data()) {
         with_environment(|registry, environment| agree(&text, Declarations::Environment(environment), registry, &data))?;
     }
 }

@@ -256,7 +256,7 @@ fn holds(text: &str, given: &Given, patterns: &[Pattern]) -> Result<(), TestCase
 
 proptest! {
     #[test]
-    fn what_is_left_has_the_value_of_the_whole(text in expression(), given in given(), patterns in patterns()) {
+    fn residuals_have_the_value_of_the_whole_expression(text in expression(), given in given(), patterns in patterns()) {
         holds(&text, &given, &patterns)?;
     }
 

@@ -294,7 +294,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_of_templates(tree in node(), end in any::<Index>()) {
+    fn truncated_templates(tree in node(), end in any::<Index>()) {
         let text = yaml::to_string(&tree);
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         holds(Dialect::CelYaml, &text[..ends.get(end.index(ends.len().max(1))).copied().unwrap_or(0)])?;

@@ -295,7 +295,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn what_is_written_comes_back(documents in vec(any_tree(), 0..3)) {
+    fn documents_survive_a_round_trip(documents in vec(any_tree(), 0..3)) {
         let arena = Arena::new();
         let values: Vec<_> = documents.iter().map(|document| value(document, &arena)).collect();
         for format in OutputFormat::ALL {

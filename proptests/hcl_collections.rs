@@ -394,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_said_of_unknown_arguments_holds_of_known_ones(
+    fn results_of_unknown_arguments_hold_for_known_ones(
         plans in prop::collection::vec(plan(), 3), hidden in 0..3_usize, which in any::<prop::sample::Index>(),
     ) {
         let all = functions();
@@ -432,7 +432,7 @@ proptest! {
 }
 
 #[test]
-fn what_would_grow_without_bound_ends_in_a_limit() {
+fn unbounded_growth_ends_in_a_limit() {
     let (arena, caches) = (Arena::new(), Caches::default());
     let many = arena.list(&(0..500).map(Value::Int).collect::<Vec<_>>());
     let outcome = |name, args: &[Value<'_>]| {

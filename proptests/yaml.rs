@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(data in any_data()) {
+    fn written_yaml_is_read_back(data in any_data()) {
         let source = Source::new("t", yaml::to_string(&data));
         let read = yaml::read_one(&source, &Limits::default());
         let node = read.map_err(|errors| TestCaseError::fail(format!("{errors:?} in {}", source.text())))?;

@@ -59,7 +59,7 @@ fn an_expression_reaches_what_is_allowed() {
 }
 
 #[test]
-fn what_cannot_be_allowed_is_said() {
+fn invalid_capabilities_are_errors() {
     let sandbox = sandbox();
     for what in ["network", "files", "files=", "clock=1", ""] {
         sandbox.run(&["eval", "1", "--allow", what]).expect(2).says(&["files=DIR"]);

@@ -130,7 +130,7 @@ fn options_of_sources_are_refused_for_artifacts() {
 }
 
 #[test]
-fn what_is_no_sound_artifact_is_refused_with_a_reason() {
+fn invalid_artifacts_are_refused_with_a_reason() {
     let sandbox = sandbox();
     let sound = bytes(&sandbox, "b.mpk");
     sandbox.run(&["inspect", "v.yaml"]).expect(1).says(&[

@@ -185,7 +185,7 @@ fn a_directory_is_imported_once() {
 }
 
 #[test]
-fn what_is_odd_stands_at_its_place() {
+fn warnings_have_positions() {
     Catalog::each(|catalog| {
         catalog.sandbox.write("odd.tera", "a: {{ nmae }}\nb: {% for p in n %}{{ p }}{% endfor %}{{ 1 | nope }}");
         let create = ["create", "odd", "odd.tera", "--schema", "web.schema.json"];

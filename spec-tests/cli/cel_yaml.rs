@@ -41,7 +41,7 @@ fn a_template_is_rendered_in_every_format() {
 }
 
 #[test]
-fn what_others_include_makes_no_output() {
+fn included_templates_make_no_output() {
     let sandbox = sandbox();
     let stamp = ["stamp", "t", "--fleet", "fleet.yaml"];
     sandbox.run(&[&stamp[..], &["-o", "out"]].concat()).expect(0);

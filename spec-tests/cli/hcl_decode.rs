@@ -58,7 +58,7 @@ fn variables_are_listed_with_their_steps() {
 }
 
 #[test]
-fn what_is_wrong_is_one_json_document_and_exit_2() {
+fn errors_are_one_json_document_and_exit_2() {
     let sandbox =
         Sandbox::with(&[("s.hcldec", SPEC), ("bad.hcl", "port = \"é\" + 1\nnope = 1\n"), ("open.hcl", "a {\n")]);
     let run = |file: &str| sandbox.run(&["hcl", "decode", "--spec=s.hcldec", "--diags=json", file]).expect(2);

@@ -65,7 +65,7 @@ fn ends_in_a_limit(text: &str) -> bool {
 }
 
 #[test]
-fn what_is_deep_or_long_ends_in_a_limit() {
+fn deep_and_long_expressions_end_in_a_limit() {
     let many = |part: &str| part.repeat(100_000);
     for text in [
         many("["),
@@ -89,7 +89,7 @@ fn runs_of_an_operator_are_no_depth() {
 }
 
 #[test]
-fn what_grows_ends_in_a_limit() {
+fn growth_ends_in_a_limit() {
     let mut doubled = "'ab'".to_owned();
     for _ in 0..12 {
         doubled = format!("cel.bind(x, {doubled}, x + x + x + x + x + x + x + x + x + x)");

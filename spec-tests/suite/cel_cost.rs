@@ -256,7 +256,7 @@ fn errors_in_the_turns_of_a_loop_use_memory_that_is_counted() {
 }
 
 #[test]
-fn what_is_not_checked_costs_one_for_each_call() {
+fn unchecked_calls_cost_one_each() {
     let unchecked = Settings { cost: true, ..Settings::default() };
     for (text, wanted) in [("s + s", 3), ("s.contains(s)", 3), ("s == s", 4), ("l.map(x, x * 2)", 54), ("l.sort()", 2)]
     {
@@ -265,7 +265,7 @@ fn what_is_not_checked_costs_one_for_each_call() {
 }
 
 #[test]
-fn what_is_not_metered_costs_nothing_and_has_no_limit() {
+fn unmetered_expressions_have_no_cost_and_no_limit() {
     let limits = Limits { cost: 0, ..Limits::default() };
     let found = evaluated_by("l.map(x, x * 2)", Settings::default(), &limits);
     assert_eq!((found.outcome, found.cost), (Ok(()), 0));

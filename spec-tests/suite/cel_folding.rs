@@ -63,7 +63,7 @@ fn without_the_optimiser_nothing_is_computed() {
 }
 
 #[test]
-fn what_fails_is_large_or_is_no_constant_is_left_to_the_run() {
+fn failing_large_and_variable_parts_are_not_folded() {
     for (text, wanted) in [
         ("1 / 0", "div"),
         ("[1][7]", "load_path"),

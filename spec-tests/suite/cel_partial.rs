@@ -203,7 +203,7 @@ fn compiled(text: &str) -> Expression {
 }
 
 #[test]
-fn what_is_known_is_put_in_and_the_rest_is_left() {
+fn known_values_are_embedded_in_the_residual() {
     let mut wrong = Vec::new();
     for (text, unknown, wanted) in TABLE {
         let found = said(&compiled(text), INPUTS, &patterns(unknown), &Limits::default());
@@ -301,7 +301,7 @@ fn the_places_of_what_is_needed_are_those_of_the_source() {
 }
 
 #[test]
-fn what_is_large_stays_as_it_was() {
+fn large_values_are_not_embedded() {
     let list: Vec<_> = (0..100_000).collect();
     let json = serde_json::json!({"huge": list, "few": [1], "text": "a".repeat(200_000)}).to_string();
     for (text, wanted) in [
@@ -321,7 +321,7 @@ fn what_is_large_stays_as_it_was() {
 }
 
 #[test]
-fn what_is_deep_or_wide_is_no_harm() {
+fn deep_and_wide_residuals_are_handled() {
     let limits = Limits::default();
     let nested = |open: &str, close: &str, times: usize| format!("{}x{}", open.repeat(times), close.repeat(times));
     for text in [

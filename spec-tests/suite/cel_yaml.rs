@@ -85,7 +85,7 @@ fn end(template: &str, tighten: fn(&mut Limits)) -> Option<Code> {
 }
 
 #[test]
-fn what_grows_ends_in_a_limit() {
+fn growth_ends_in_a_limit() {
     let none: fn(&mut Limits) = |_| {};
     let few: fn(&mut Limits) = |limits| limits.fuel = 10_000;
     let small: fn(&mut Limits) = |limits| limits.memory = 100_000;
@@ -141,7 +141,7 @@ fn aliases_of_aliases_are_a_limit_of_the_template_or_of_its_code() {
 }
 
 #[test]
-fn what_is_deep_is_a_value_or_a_limit() {
+fn deep_templates_end_in_a_value_or_a_limit() {
     let alone = |template: &str| alone(template, Limits::default()).unwrap_or_else(|errors| panic!("{errors}"));
     let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     assert_eq!(alone(&nested(100)).trim(), "- ".repeat(100) + "1");

@@ -33,7 +33,7 @@ fn render(template: &Template) -> String {
 }
 
 #[test]
-fn what_is_written_is_appended_and_on_an_error_the_buffer_is_as_it_was() {
+fn output_is_appended_and_errors_leave_the_buffer_unchanged() {
     let template = Engine::new().compile(Dialect::Cel, "t", "{'a': 1 / n}").unwrap();
     let (arena, mut session, mut out) = (Arena::new(), Session::new(), String::from("before\n"));
     let inputs = |n| Inputs::new(arena.map(&[("n", Value::Int(n))]));
@@ -111,7 +111,7 @@ fn the_cache_keeps_what_is_included_until_it_changes() {
 }
 
 #[test]
-fn what_is_wrong_with_what_is_included_is_told_with_its_place() {
+fn errors_in_includes_have_their_positions() {
     let with = |tera: &'static str| {
         let mut files = FILES;
         files[1].1 = tera;

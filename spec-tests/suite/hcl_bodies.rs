@@ -22,7 +22,7 @@ fn said(faults: &[Box<Diagnostic>]) -> Vec<String> {
 }
 
 #[test]
-fn what_an_earlier_look_took_is_not_seen_again() {
+fn the_remainder_excludes_items_that_were_read() {
     let file = file("a = 1\nb = 2\nx \"l\" {}\ny {}\n");
     let mut faults = Vec::new();
     let (first, rest) =
@@ -137,7 +137,7 @@ fn a_registry_without_any_function_still_has_the_language() {
 }
 
 #[test]
-fn what_could_not_be_read_says_so_again_when_it_is_evaluated() {
+fn evaluating_an_unparsed_attribute_repeats_its_error() {
     for (text, wanted) in [
         ("a = some::\n", "1:11: Missing function name"),
         ("a = some::f + 1\n", "1:13: Missing open parenthesis"),
@@ -343,7 +343,7 @@ fn bodies_are_rust_types_in_both_syntaxes() {
 }
 
 #[test]
-fn what_fits_no_type_says_where() {
+fn decoding_errors_have_positions() {
     let cases = [
         ("jobs = 1\n", "1:1: Unsupported argument"),
         ("job \"a\" {}\n", "1:9: Missing name for job"),
@@ -361,7 +361,7 @@ fn what_fits_no_type_says_where() {
 
 /// An error in an argument's value gives the path within the value, and reveals nothing marked.
 #[test]
-fn what_fits_no_type_says_where_in_the_value() {
+fn decoding_errors_have_paths_into_the_value() {
     #[derive(Debug, Deserialize)]
     #[allow(dead_code, reason = "only read")]
     struct Ports {

@@ -108,7 +108,7 @@ fn a_function_with_other_parameters_than_before_is_refused() {
 }
 
 #[test]
-fn what_is_no_artifact_or_not_a_whole_one_says_so() {
+fn foreign_and_truncated_files_are_refused() {
     let sound = bytes(Engine::builder(), &[("a", "{{ x }}")]);
     let code = |bytes: Vec<u8>| Engine::new().open(bytes).unwrap_err().code;
     for text in ["", "{{ x }}", "\u{89}PNG", "name: a\n"] {

@@ -386,7 +386,7 @@ fn every_truncation_and_substitution_of_an_intent_gives_an_answer() {
 }
 
 #[test]
-fn what_resolves_survives_being_written_and_read() {
+fn resolved_fields_survive_a_round_trip() {
     let options = ValidateOptions { strict: false, ..ValidateOptions::default() };
     for case in cases("documents.intents") {
         let Some(given) = case.get("inputs").filter(|_| case.get("resolved").is_some()) else { continue };

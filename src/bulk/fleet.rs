@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_fleet_is_refused() {
+    fn invalid_fleets_are_refused() {
         for file in ["f.json", "f.ndjson"] {
             assert_eq!(names(file, r#"{"id":"a"}"#, None), Err(Code::UnnamedCluster));
             assert_eq!(names(file, "5", None), Err(Code::BadFleet));

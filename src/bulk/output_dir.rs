@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_removed_and_nothing_else() {
+    fn only_leftovers_of_killed_runs_are_removed() {
         let temp = tempfile::tempdir().unwrap();
         let put = |name: &str| {
             let path = temp.path().join(name);

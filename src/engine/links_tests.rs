@@ -69,7 +69,7 @@ fn a_template_of_another_language_is_rendered_with_a_map() {
 }
 
 #[test]
-fn what_does_not_end_or_is_not_there_is_not_linked() {
+fn cycles_and_missing_templates_do_not_link() {
     let cycle = [calling("a", &["b"]), calling("b", &["c"]), calling("c", &["b"])];
     let error = open(&cycle, Limits::default()).unwrap_err();
     assert_eq!((error.code, &*error.message), (Code::IncludeCycle, "include cycle: `b` includes `c` includes `b`"));
@@ -87,7 +87,7 @@ fn level(n: u32) -> String {
 }
 
 #[test]
-fn what_is_reached_many_ways_is_linked_once() {
+fn shared_callees_are_linked_once() {
     // Following every path would take 2^14 calls.
     let wide: Vec<_> = (0..14).map(|n| calling(&level(n), &[&level(n + 1), &level(n + 1)])).collect();
     let last = tera("n14", "{{ n }}");

@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_every_overload_of_a_function_is_described_alone() {
+    fn replacing_every_overload_replaces_the_documentation() {
         let registry = Registry::of(&[OTHER, OTHER]);
         let function = registry.get(ImportKind::Function, "f").unwrap();
         assert_eq!((&*function.doc, function.examples.len()), ("The first, again.", 1));

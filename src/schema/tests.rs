@@ -133,7 +133,7 @@ fn every_fault_of_a_schema_is_told_with_its_place() {
 }
 
 #[test]
-fn what_a_schema_says_beside_its_bounds() {
+fn defaults_and_required_values() {
     let schema = read(&data("{type: integer, default: 3, description: d}")).unwrap();
     assert_eq!((schema.default_value(), schema.is_required()), (Some(&Data::Int(3)), false));
     let schema = read(&data("{type: [integer, string], required: true}")).unwrap();

@@ -51,7 +51,7 @@ mod tests {
     use super::Bounded;
 
     #[test]
-    fn what_fits_is_kept_and_the_rest_refused() {
+    fn pieces_that_exceed_the_limit_are_refused() {
         let mut text = Bounded::new(4);
         assert!(write!(text, "{}", 123).is_ok());
         assert!(!text.overflowed());

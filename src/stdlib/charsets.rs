@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_encoding_lacks_is_refused() {
+    fn characters_missing_from_an_encoding_are_refused() {
         assert_eq!(charset("iso-8859-1").unwrap().encode("€"), None);
         assert_eq!(charset("windows-1250").unwrap().encode("🤔"), None);
         assert_eq!(charset("us-ascii").unwrap().decode(&[0x80]), None);

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_exactly_is_read_back() {
+    fn hexadecimal_spellings_are_read_exactly() {
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..2000 {
             let number = f64::from_bits(random.u64(..));

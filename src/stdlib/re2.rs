@@ -229,7 +229,7 @@ mod tests {
     use super::{Refused, translated, translated_ecma};
 
     #[test]
-    fn what_differs_is_rewritten() {
+    fn differing_syntax_is_rewritten() {
         for (pattern, matches, not) in [
             (r"^\d+$", &["123"][..], &["٣", ""][..]),
             (r"^[\d_]+$", &["1_2"], &["٣"]),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_ecma_262_is_rewritten() {
+    fn differing_ecma_262_syntax_is_rewritten() {
         for (pattern, matches, not) in [
             (r"^\d+$", &["123"][..], &["٣", ""][..]),
             (r"^[\w\-]{1,2000}$", &["a-b"], &["é", ""]),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_engine_takes_is_refused() {
+    fn syntax_that_re2_lacks_is_refused() {
         for (pattern, what) in [
             ("a**", "**"),
             ("a*+b", "*+"),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_stays_wrong_and_nothing_panics() {
+    fn invalid_patterns_stay_invalid() {
         for pattern in ["(", "[", "[a", "\\", "(?P<n", "[z-a]", "\\8", "[\\", "[[:", "\\Q\\E("] {
             assert!(regex::Regex::new(&translated(pattern).unwrap()).is_err(), "{pattern}");
         }

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url() {
+    fn invalid_urls() {
         for text in [
             "",
             "../relative-path",

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_values_is_deeper_than_they_are() {
+    fn containers_are_deeper_than_their_values() {
         let arena = Arena::new();
         let list = arena.list(&[Value::Null]);
         let entries = Entries::new(&arena, &[Value::Int(1)], &[list]).unwrap();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_writes_asks_before_it_grows() {
+    fn writers_ask_before_they_grow() {
         let arena = Arena::new();
         let value = arena.extended(Extended::Bytes(&[0; 3000]));
         let mut text = String::new();

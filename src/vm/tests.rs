@@ -220,7 +220,7 @@ fn a_called_chunk_sees_its_parameters_and_the_scope_it_is_given() {
 }
 
 #[test]
-fn where_there_is_no_scope_nothing_is_visible() {
+fn nothing_is_visible_without_a_scope() {
     let program = program(|e| {
         let slot = e.new_slot();
         e.constant(Constant::Str("local".into()));

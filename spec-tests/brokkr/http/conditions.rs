@@ -6,7 +6,7 @@ use super::client::Reply;
 use super::running::{Running, text};
 
 #[test]
-fn what_a_client_has_is_not_sent_again() {
+fn unchanged_resources_are_not_sent_again() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template(&server.admin, "web");
@@ -61,7 +61,7 @@ fn a_template_is_updated_only_from_its_newest_version() {
 }
 
 #[test]
-fn of_many_who_update_from_the_same_version_one_does() {
+fn one_of_many_conditional_updates_succeeds() {
     let server = Running::new();
     let path = format!("/api/v1/templates/{}", server.template(&server.admin, "web"));
     let tag = server.call(&server.admin, "GET", &path).header("etag").unwrap().to_owned();

@@ -256,7 +256,7 @@ fn templates_are_rendered_into_stacks() {
 }
 
 #[test]
-fn what_a_template_is_rendered_from_may_be_named() {
+fn templates_can_be_instantiated_by_name() {
     let server = Running::new();
     let team = server.team("ci");
     let schema = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"r":{"default":3}}}"#;
@@ -325,7 +325,7 @@ fn objects_are_handed_in_and_read() {
 }
 
 #[test]
-fn what_was_rendered_is_a_500_nowhere() {
+fn render_failures_are_400s() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template_of(&server.admin, "web", "a: {{ v }}", "{}");

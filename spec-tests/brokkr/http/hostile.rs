@@ -154,7 +154,7 @@ fn other_types_are_not_expected() {
 }
 
 #[test]
-fn what_is_not_there_and_methods_that_are_not_taken() {
+fn unknown_paths_and_unsupported_methods() {
     let server = Running::new();
     for path in [
         "/api/v1/nothing",
@@ -255,7 +255,7 @@ fn chunks_that_are_none() {
 }
 
 #[test]
-fn who_is_slow_is_cut_off() {
+fn slow_clients_are_cut_off() {
     let server = Running::with(quick());
     let mut stream = connect(server.address);
     stream.write_all(b"GET /healthz HT").unwrap();

@@ -233,7 +233,7 @@ fn lists_and_names_show_what_may_be_seen() {
 }
 
 #[test]
-fn what_is_made_belongs_to_who_makes_it() {
+fn created_resources_belong_to_their_creator() {
     let world = World::new();
     let server = &world.server;
     let body = json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" });

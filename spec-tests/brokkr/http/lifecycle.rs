@@ -36,7 +36,7 @@ fn closed(server: &Running) {
 }
 
 #[test]
-fn what_was_accepted_is_finished() {
+fn accepted_requests_are_finished() {
     let mut server = Running::new();
     let body = r#"{"name":"late"}"#;
     let mut streams: Vec<_> = (0..4).map(|_| begun(&server, body)).collect();
@@ -57,7 +57,7 @@ fn what_was_accepted_is_finished() {
 }
 
 #[test]
-fn who_does_not_finish_is_not_waited_for() {
+fn unfinished_requests_do_not_delay_shutdown() {
     let mut server = Running::with(Settings { grace: Duration::from_millis(100), ..Settings::default() });
     let mut stream = begun(&server, "{}");
     server.stop();

@@ -46,7 +46,7 @@ fn filler() {
 }
 
 #[test]
-fn what_was_written_to_a_full_disk_is_told_truly() {
+fn writes_to_a_full_disk_are_reported_correctly() {
     on_sqlite(async |db: Arc<Database>| {
         let store = db.open().await;
         let stack = stack_in(&*store, "s", generator_in(&*store, "g").await.id).await.id;

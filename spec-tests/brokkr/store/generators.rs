@@ -137,7 +137,7 @@ pub async fn rotations_at_the_same_time_leave_one_key(db: Arc<Database>) {
     assert_eq!((keys.len(), keys.iter().filter(|key| key.revoked_at.is_none()).count()), (17, 1));
 }
 
-pub async fn what_hangs_on_a_generator_goes_with_it(db: Arc<Database>) {
+pub async fn deleting_a_generator_deletes_its_resources(db: Arc<Database>) {
     let store = db.open().await;
     let (gone, stays) = (generator_in(&*store, "gone").await, generator_in(&*store, "stays").await);
     let mut kept = Vec::new();

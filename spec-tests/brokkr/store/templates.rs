@@ -161,7 +161,7 @@ pub async fn sixteen_writers_leave_no_gap_and_no_duplicate(db: Arc<Database>) {
     assert_eq!(numbers(&*store, None, "t").await, all);
 }
 
-pub async fn of_writers_that_expect_the_same_version_one_succeeds(db: Arc<Database>) {
+pub async fn one_of_several_conditional_writers_succeeds(db: Arc<Database>) {
     let store = db.open().await;
     let first = version_in(&*store, None, "t").await.id;
     let writer = |_| {

@@ -93,7 +93,7 @@ pub async fn readers_see_what_was_answered(db: Arc<Database>) {
     }
 }
 
-pub async fn what_was_written_is_there_when_the_store_is_opened_again(db: Arc<Database>) {
+pub async fn writes_survive_reopening_the_store(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;

@@ -125,7 +125,7 @@ fn templates_in_files_are_rendered_by_the_same_rules() {
 }
 
 #[test]
-fn what_is_wrong_is_said_at_the_call() {
+fn unreadable_files_are_errors_of_the_call() {
     let dir = tree();
     let root = dir.path().join("root");
     let long = format!("file(\"{}\")", "n".repeat(5000));

@@ -161,7 +161,7 @@ fn no_argument_makes_a_function_do_more_than_fail() {
 }
 
 #[test]
-fn what_is_not_allowed_is_an_error_of_the_call_and_no_more() {
+fn a_missing_capability_is_one_error_at_the_call() {
     for (function, params) in functions().into_iter().filter(|(function, _)| !function.needs.is_none()) {
         let args = vec!["\"a\""; params.params.len()].join(", ");
         let call = format!("{}({args})", function.name);

@@ -213,7 +213,7 @@ fn long_numbers() {
 }
 
 #[test]
-fn what_grows_ends_in_a_limit() {
+fn growth_ends_in_a_limit() {
     let double = |start: &str, step: &str| {
         let mut text = start.to_owned();
         for _ in 0..60 {

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_none() {
+    fn undefined_results_are_nan() {
         for (op, a, b) in [
             (BinaryOp::Div, Num::Int(1), Num::Int(0)),
             (BinaryOp::Rem, Num::Float(1.0), Num::Int(0)),

@@ -61,7 +61,7 @@ fn errors_of(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_accepted() {
+fn accepted_syntax() {
     for source in [
         "{{ a.b[0]['x y'][p.q] }}",
         "{{ 1 + 2 * (3 - a) | round - b | abs }}",
@@ -82,7 +82,7 @@ fn what_is_accepted() {
 }
 
 #[test]
-fn what_is_refused_and_where() {
+fn syntax_errors_and_their_positions() {
     let mut wrong = Vec::new();
     for (source, want) in [
         ("{{ 01 }}", "1:5"),
@@ -207,7 +207,7 @@ fn a_check_lists_what_a_branch_not_taken_would_fail_with() {
 }
 
 #[test]
-fn what_a_set_of_templates_lacks_is_an_error_at_once() {
+fn missing_templates_are_compile_errors() {
     let code = |files| compiled(files, false).unwrap_err()[0].code;
     assert_eq!(code(&[("t", "{% extends 'p' %}")]), Code::UnknownTemplate);
     assert_eq!(code(&[("t", "{% import 'p' as m %}")]), Code::UnknownTemplate);

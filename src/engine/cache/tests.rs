@@ -89,7 +89,7 @@ fn options_and_functions_are_part_of_what_it_is_found_by() {
 }
 
 #[test]
-fn what_a_text_of_let_means_is_part_of_what_it_is_found_by() {
+fn strict_let_is_part_of_the_cache_key() {
     let place = Place::new(&[("a.cel.yaml", "$let: {b: east}\nc: ${b}\n")]);
     let load = |strict| {
         let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
@@ -187,7 +187,7 @@ fn many_writers_and_readers_at_once_see_whole_files() {
 }
 
 #[test]
-fn of_a_set_only_what_is_not_kept_is_compiled() {
+fn only_uncached_templates_of_a_set_are_compiled() {
     let place = Place::new(&[("a.tera", "a{% include 'p' %}"), ("b.tera", "b{% include 'p' %}"), ("p", "p")]);
     place.write("broken.tera", "{% if %}");
     let engine = || {

@@ -116,7 +116,7 @@ fn variants_are_names_or_maps_of_one() {
 }
 
 #[test]
-fn what_is_buffered_stays_what_it_is() {
+fn buffered_values_keep_their_types() {
     let arena = Arena::new();
     let value = arena.list(&[Value::Int(1), arena.text("a"), arena.map(&[("k", list(&arena, &[2]))])]);
     let inner = Either::Map(BTreeMap::from([("k".into(), Either::List(vec![Either::Number(2)]))]));
@@ -217,7 +217,7 @@ fn numbers_are_of_the_first_type_that_they_fit() {
 }
 
 #[test]
-fn what_does_not_fit_says_where() {
+fn mismatches_have_paths() {
     let arena = Arena::new();
     let port =
         |number, name| arena.map(&[("number", Value::Int(number)), ("names", arena.list(&[arena.text("a"), name]))]);
@@ -250,7 +250,7 @@ fn what_does_not_fit_says_where() {
 }
 
 #[test]
-fn what_is_marked_is_not_told() {
+fn marked_values_are_not_revealed() {
     let arena = Arena::new();
     let marked = |value| arena.marked(value, &["secret"]);
     assert_eq!(from_value::<String>(marked(arena.text("x"))).unwrap(), "x");

@@ -131,7 +131,7 @@ fn arguments_beyond_what_a_test_takes_are_refused() {
 }
 
 #[test]
-fn what_would_panic_or_never_end_is_an_error() {
+fn reference_panics_and_endless_loops_are_errors() {
     assert_eq!(filter("int", &[("value", json!("1")), ("base", json!(0))]), Err(Code::BadArgument));
     assert_eq!(filter("int", &[("value", json!("1")), ("base", json!(99))]), Err(Code::BadArgument));
     assert_eq!(filter("int", &[("value", json!(7)), ("base", json!(99))]), Ok(json!(7)));
@@ -145,7 +145,7 @@ fn what_would_panic_or_never_end_is_an_error() {
 }
 
 #[test]
-fn what_reaches_outside() {
+fn functions_that_read_the_outside() {
     let function =
         |name, args: &[(&str, Json)]| call(&Limits::default(), Function, name, args).map_err(|error| error.code);
     assert!(

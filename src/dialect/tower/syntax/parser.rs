@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_text() {
+    fn text_without_expressions_is_kept() {
         for text in ["", "$", "$$", "${", "}", "{{x}}", "$x $(y) $1", "\\", "$ {params.a}", "$\u{0}{"] {
             let arena = Bump::new();
             match parse(text, &arena) {
