@@ -269,7 +269,7 @@ fn functions_answer_as_the_reference_does() {
 }
 
 #[test]
-fn every_example_renders_to_what_it_says() {
+fn every_example_renders_to_its_result() {
     let engine = Engine::new();
     for builtin in registry().iter() {
         for (template, expected) in &*builtin.examples {

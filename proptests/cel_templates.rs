@@ -274,7 +274,7 @@ const WORDS: &[&str] = &[
 
 /// A block scalar that ends with the file, without the final line end that its value has.
 #[test]
-fn a_block_that_ends_with_the_file() -> Result<(), TestCaseError> {
+fn block_scalars_at_the_end_of_the_file() -> Result<(), TestCaseError> {
     for text in ["$let:\n  x: |\n    l", "$let:\n  x: |\n    name", "a: |\n  ${n}", "$if: |\n  n", "a: >\n  ${n"] {
         holds(Dialect::CelYaml, text)?;
     }
@@ -301,7 +301,7 @@ proptest! {
     }
 
     #[test]
-    fn soups_of_words(words in vec(select(WORDS), 0..24)) {
+    fn random_sequences_of_words(words in vec(select(WORDS), 0..24)) {
         holds(Dialect::CelYaml, &words.concat())?;
     }
 

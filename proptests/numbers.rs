@@ -89,7 +89,7 @@ proptest! {
 
     /// Parsing is exact while a power of five is. Beyond that, it is as close as the reference's.
     #[test]
-    fn decimal_texts_are_read_to_the_nearest(a in exact(), point in 0_u32..240, exponent in -120_i64..120) {
+    fn decimal_numerals_are_parsed_to_the_nearest(a in exact(), point in 0_u32..240, exponent in -120_i64..120) {
         let (ten, digits) = (BigInt::from(10), a.magnitude.magnitude().to_string());
         let decimal = exponent - i64::from(point);
         prop_assume!(decimal.abs() <= 240);

@@ -290,7 +290,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn soups_of_words(words in soup(WORDS, 7)) {
+    fn random_sequences_of_words(words in soup(WORDS, 7)) {
         for source in wrapped(&words) {
             same(&source)?;
         }

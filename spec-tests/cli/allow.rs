@@ -40,7 +40,7 @@ fn files_are_read_where_it_is_allowed_and_nowhere_else() {
 }
 
 #[test]
-fn an_expression_reaches_what_is_allowed() {
+fn expressions_use_allowed_capabilities() {
     let sandbox = sandbox();
     let eval = |text: &str, more: &[&str]| sandbox.run(&[&["eval", text][..], more].concat());
     assert_eq!(eval("file(\"a.txt\")", &["--allow", "files=in"]).expect(0).stdout, "\"text\\n\"\n");

@@ -45,7 +45,7 @@ fn templates_that_want_the_whole_machine_end_with_an_error() {
 }
 
 #[test]
-fn sources_of_hcl_that_want_the_whole_machine_end_with_an_error() {
+fn hostile_hcl_sources_end_with_an_error() {
     let n = 100_000;
     let doubled = (0..60).fold("\"ab\"".to_owned(), |text, _| format!("[for x in [{text}]: \"${{x}}${{x}}\"][0]"));
     let shared = (0..60).fold("[1]".to_owned(), |text, _| format!("[for x in [{text}]: [x, x]][0]"));

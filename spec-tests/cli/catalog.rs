@@ -92,7 +92,7 @@ fn a_template_is_created_instantiated_and_verified() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     Catalog::each(|catalog| {
         catalog.filled();
         catalog.run(&["stack", "create", "test", "--generator", "team"]).expect(0);
@@ -115,7 +115,7 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn versions_carry_their_rules_and_tell_what_they_change() {
+fn versions_keep_their_rules_and_show_their_changes() {
     Catalog::each(|catalog| {
         catalog.filled();
         catalog.run(&["instantiate", "web", "--stack", "shop", "--set", "name=cart", "--set", "n=1"]).expect(0);
@@ -234,7 +234,7 @@ fn a_service_is_asked_with_a_key_that_it_knows() {
 }
 
 #[test]
-fn a_catalog_that_cannot_be_opened_is_told() {
+fn unopenable_catalogs_are_errors() {
     let sandbox = Sandbox::with(&[("text.db", "this is no database, however long it may be, and it stays as it is")]);
     sandbox.run(&["catalog", "--db", "text.db", "list"]).expect(1).says(&["E1002"]);
     sandbox.run(&["serve", "--db", "text.db", "--listen", "127.0.0.1:0"]).expect(1).says(&["E1002", "text.db"]);

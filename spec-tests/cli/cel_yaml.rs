@@ -83,7 +83,7 @@ fn errors_are_found_without_data_and_have_their_places() {
 }
 
 #[test]
-fn an_artifact_and_the_cache_hold_what_a_template_includes() {
+fn artifacts_and_the_cache_contain_included_templates() {
     let sandbox = sandbox();
     sandbox.run(&["compile", "t", "-o", "a.mpk"]).expect(0);
     let wanted = format!("{APP}---\n{SERVICE}");

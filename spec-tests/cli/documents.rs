@@ -71,7 +71,7 @@ fn a_stream_of_json_has_nothing_between_its_lines() {
 }
 
 #[test]
-fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
+fn each_document_gets_its_own_file_if_the_layout_has_fields() {
     let sandbox = sandbox();
     let stamp = |more: &[&str]| sandbox.stamp(&[&["--output-format", "yaml"], more].concat());
     stamp(&["--layout", "{cluster}/{kind}-{name}"]).expect(0);
@@ -97,7 +97,7 @@ fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
 }
 
 #[test]
-fn a_layout_that_documents_do_not_fill_is_an_error_that_names_them() {
+fn missing_layout_fields_are_errors_that_name_the_documents() {
     let sandbox = sandbox();
     let says = |layout: &str, code: i32, parts: &[&str]| {
         sandbox.stamp(&["--layout", layout, "-l", "name=eu", "--output-format", "yaml"]).expect(code).says(parts);

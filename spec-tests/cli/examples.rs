@@ -36,7 +36,7 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
 /// A shell runs the commands of every `console` block of the README and of `docs/` in order, in one directory. They
 /// print what stands below them. A `yaml` block is the file that its first line names.
 #[test]
-fn the_commands_of_the_pages_print_what_they_show() {
+fn the_commands_in_the_docs_print_the_output_shown() {
     let (sandbox, readme) = Sandbox::of_pages();
     let mut commands = 0;
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {

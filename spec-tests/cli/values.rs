@@ -36,7 +36,7 @@ fn the_order_of_the_command_line_decides() {
 }
 
 #[test]
-fn a_cluster_replaces_top_level_keys_and_a_set_goes_over_it() {
+fn clusters_override_top_level_keys_and_sets_override_clusters() {
     let sandbox = Sandbox::with(&[
         ("t/a.tera", "{{ app | json_encode }} {{ tag | default(value='-') }}\n"),
         ("v.yaml", "app: {name: shared, port: 80}\ntag: v1\n"),

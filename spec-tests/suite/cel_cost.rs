@@ -160,7 +160,7 @@ const VALUES: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn each_step_costs_what_it_costs_the_reference() {
+fn each_step_costs_the_same_as_in_the_reference() {
     let wrong: Vec<_> = VALUES
         .iter()
         .map(|(text, wanted)| (text, wanted, evaluated(text, &Limits::default())))
@@ -189,7 +189,7 @@ const ERRORS: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn errors_cost_what_was_done_and_what_the_reference_still_does() {
+fn failing_expressions_cost_the_same_as_in_the_reference() {
     let mut wrong = Vec::new();
     for (text, wanted) in ERRORS {
         let found = evaluated(text, &Limits::default());
@@ -273,7 +273,7 @@ fn unmetered_expressions_have_no_cost_and_no_limit() {
 
 /// Without declarations, an input may shadow a type name.
 #[test]
-fn inputs_that_are_called_as_types_are_read_and_cost_a_step_each() {
+fn inputs_named_like_types_are_read_and_cost_one_step() {
     let (space, limits) = (Space::new(), Limits::default());
     let shapes = Shapes::new(space.arena());
     let data = json!({"omit": {"a": 2}, "net": {"IP": 3}});

@@ -44,7 +44,7 @@ fn parts_that_are_constant_are_constants() {
 
 /// Without declarations, a variable may shadow a type name.
 #[test]
-fn types_are_constant_where_no_variable_can_be_called_so() {
+fn types_are_constant_unless_a_variable_can_shadow_them() {
     let none = |_: &str| false;
     let declared = Settings::naming(Names { container: "", declared: Some(&none) });
     for text in ["type(1) == int", "type(omit()) == omit"] {
@@ -80,7 +80,7 @@ fn failing_large_and_variable_parts_are_not_folded() {
 }
 
 #[test]
-fn errors_of_constants_are_those_of_the_run_and_only_where_it_gets_there() {
+fn errors_in_constants_occur_only_if_the_run_reaches_them() {
     let (space, limits) = (Space::new(), Limits::default());
     for (text, wanted) in [
         ("1 / 0 > 0", Some((Code::Arithmetic, "1:1"))),
@@ -100,7 +100,7 @@ fn errors_of_constants_are_those_of_the_run_and_only_where_it_gets_there() {
 }
 
 #[test]
-fn a_constant_carries_the_cost_of_what_it_stands_for() {
+fn a_constant_has_the_cost_of_its_expression() {
     let (space, limits) = (Space::new(), Limits::default());
     for text in [
         "[3, 1, 2].map(x, x * 2)",

@@ -260,7 +260,7 @@ fn names_of_namespaces_are_one_variable() {
 
 /// Without declarations, a variable may shadow a type name.
 #[test]
-fn variables_that_are_called_as_types_may_be_unknown() {
+fn variables_named_like_types_may_be_unknown() {
     for (text, known, unknown, wanted) in [
         ("omit.a + 1", "{}", "omit", "omit.a + 1 ? omit"),
         ("net.IP + 1", "{}", "net.IP", "net.IP + 1 ? net.IP"),
@@ -286,7 +286,7 @@ fn a_name_that_is_shadowed_is_no_constant_of_that_name() {
 }
 
 #[test]
-fn the_places_of_what_is_needed_are_those_of_the_source() {
+fn read_positions_are_in_the_source() {
     let (expression, space, limits) = (compiled("one + x.a * (yes ? x.b : 1)"), Space::new(), Limits::default());
     let names = Arena::new();
     let shapes = Shapes::new(&names);
@@ -343,7 +343,7 @@ fn deep_and_wide_residuals_are_handled() {
 }
 
 #[test]
-fn a_constant_never_makes_what_is_left_too_deep() {
+fn embedded_constants_keep_residuals_within_the_depth_limit() {
     // The deepest expression that parses, with a variable at the bottom whose value is itself deep.
     let deep = format!("{}{}", "[".repeat(20), "]".repeat(20));
     let text = format!("{}[x, deep]{}", "[".repeat(245), "]".repeat(245));
@@ -352,7 +352,7 @@ fn a_constant_never_makes_what_is_left_too_deep() {
 }
 
 #[test]
-fn many_patterns_are_no_harm() {
+fn many_patterns_are_handled() {
     let limits = Limits::default();
     let many: Vec<_> = (0..100_000).map(|n| Pattern::new("dict").field(&format!("k{n}"))).collect();
     assert_eq!(said(&compiled("dict.a + dict.b.c"), INPUTS, &many, &limits), "= 3");
@@ -372,7 +372,7 @@ fn many_patterns_are_no_harm() {
 }
 
 #[test]
-fn limits_are_errors_of_the_whole_but_no_errors_of_what_may_not_run() {
+fn exceeded_limits_are_errors_unless_the_part_may_not_run() {
     let limits = Limits { fuel: 10_000, ..Limits::default() };
     let left = said(&compiled("x ? lists.range(100000000).size() : one"), INPUTS, &patterns("x"), &limits);
     assert_eq!(left, "x ? lists.range(100000000).size() : 1 ? x");

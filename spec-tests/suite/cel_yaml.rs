@@ -48,7 +48,7 @@ pub fn watch<H: Hooks>(hooks: &mut H) {
 
 /// The machine that checks every index renders every case in the same way.
 #[test]
-fn the_machine_that_checks_makes_the_same() {
+fn the_checked_machine_gives_the_same_output() {
     let mut count = 0;
     for case in cases::read_folder("cel-yaml").iter().flat_map(|(_, cases)| cases) {
         let Ok(template) = compiled(case) else { continue };
@@ -169,7 +169,7 @@ fn many_documents_and_long_lists() {
 
 /// An error that `&&` holds back and raises later gets its position, path and includes once.
 #[test]
-fn errors_that_were_held_back_are_placed_once() {
+fn deferred_errors_are_positioned_once() {
     let engine = Engine::builder()
         .template("t.cel.yaml", "a:\n  b: {$include: f.yaml, $with: {n: 0}}\n")
         .template("f.yaml", "c: ${1 / n == 1 && true}\n")

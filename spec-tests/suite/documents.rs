@@ -84,7 +84,7 @@ fn a_template_of_another_language_is_included_from_source_and_from_an_artifact()
 }
 
 #[test]
-fn the_cache_keeps_what_is_included_until_it_changes() {
+fn the_cache_covers_included_templates() {
     let temp = tempfile::tempdir().unwrap();
     let load = |files: &[(&str, &str)], more: fn(EngineBuilder) -> EngineBuilder| {
         let engine = more(builder(files).cache(Cache::new(temp.path()))).build();

@@ -58,7 +58,7 @@ fn left<'r>(body: &Body<'r>, context: &Context<'r>) -> (String, Vec<String>) {
 }
 
 #[test]
-fn attributes_alone_of_what_is_left_are_those_that_were_not_taken() {
+fn just_attributes_of_a_remainder_are_those_not_read() {
     const NONE: &[&str] = &[];
     let unexpected: &[&str] = &["3:1: Unexpected `y` block"];
     let dynamic = "dynamic \"x\" {\n for_each = [1]\n content {}\n}\n";

@@ -119,7 +119,7 @@ spec:
 ";
 
 #[test]
-fn an_executor_goes_step_by_step() {
+fn an_executor_resolves_step_by_step() {
     let mut intent = intent(STEPS);
     let inputs = inputs("params: {p: 5}");
     let silent = &mut |_: &AuditEvent| {};

@@ -169,7 +169,7 @@ fn compare(cases: &[Case<'_>], answers: &str, readers: &[&str], wrong: &mut Vec<
 }
 
 #[test]
-fn readers_of_other_languages_read_back_what_was_written() {
+fn readers_of_other_languages_read_our_output_back() {
     if !folder().join("installed").exists() {
         let what = "the readers of other languages are missing: run `spec-tests/yaml-readers/install`";
         assert!(std::env::var_os("CI").is_none(), "{what}");

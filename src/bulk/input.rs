@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_documents_keep_what_looks_like_something_else() {
+    fn yaml_documents_quote_ambiguous_strings() {
         let text = "a: no\nb: 012\nc: 1.10\n---\n- 2001-01-01\n---\n";
         assert_eq!(read("a.yaml", text).as_deref(), Ok(r#"[{"a":"no","b":12,"c":1.1},["2001-01-01"],null]"#));
         assert!(read("a.yaml", "a: 1\nb: 2\na: 3\nb: 4\n").unwrap_err().contains("a.yaml:3:1"));

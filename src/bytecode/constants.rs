@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_stands_where_its_keys_do_unless_one_comes_twice() {
+    fn shapes_are_built_unless_a_key_is_duplicated() {
         let (constants, pool) = (Constants::default(), pool());
         // The first and the third string are the same text.
         let table = [3, 3, 1, 0, 2, 0, 2, 0, 1, 1];

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_is_the_common_parent_or_what_is_said() {
+    fn the_root_is_the_common_parent_or_the_given_directory() {
         let dir = tree(&["t/x/a.tera", "t/y/b.md", "t/y/c.tera"]);
         let path = |name: &str| dir.path().join(name);
         let is_template = |name: &str| name.ends_with(".tera");

@@ -146,7 +146,7 @@ fn errors_have_their_place_and_that_of_the_call() {
 }
 
 #[test]
-fn the_text_is_read_as_yaml_with_keys_and_tags_as_they_are() {
+fn yaml_text_keeps_its_keys_and_tags() {
     let text = "---\n1: a\ntrue: 012\nx: !Ref y\n~: 18446744073709551615\nl: [1.50, no, *x]\n---\n";
     let template = |text: &str| open(&[calling("a", &["b"]), tera("b", text)], Limits::default()).unwrap();
     let with_anchor = text.replace("!Ref y", "!Ref y\nz: &x {k: 2024-01-01}");

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_types_as_they_are_called() {
+    fn tables_print_type_names() {
         assert_eq!(
             overloads(&ONE[0]),
             ["f_list(list(A))->A;", "f_map.(map(string, list(int)),net.IP)->optional_type(B);"]

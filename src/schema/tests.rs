@@ -88,7 +88,7 @@ fn values_are_held_against_every_word() {
 }
 
 #[test]
-fn every_fault_of_a_schema_is_told_with_its_place() {
+fn every_schema_error_has_a_pointer() {
     for (schema, wanted) in [
         ("1", ": a schema is a map, or the name of a type"),
         ("strng", ": there is no type `strng`; did you mean `string`?"),
@@ -240,7 +240,7 @@ fn keys_that_are_not_text_are_no_properties() {
 }
 
 #[test]
-fn violations_say_what_may_be_meant() {
+fn violations_suggest_names() {
     for (schema, value, wanted) in [
         ("enum: [debug, info]", "inof", Some("did you mean `info`?")),
         ("enum: [debug, info]", "1", None),

@@ -31,7 +31,7 @@ pub(crate) fn octets_of_base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn base64_goes_with_and_without_padding() {
+    fn base64_is_decoded_with_and_without_padding() {
         assert_eq!((super::base64(b"hello"), super::base64_len(5)), ("aGVsbG8=".to_owned(), 8));
         for text in ["aGVsbG8=", "aGVsbG8", "aGVs\r\nbG8="] {
             assert_eq!(super::octets_of_base64(text).as_deref(), Some(b"hello".as_slice()), "{text:?}");

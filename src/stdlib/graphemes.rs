@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn consonants_are_apart_and_what_extends_them_is_not() {
+    fn conjunct_consonants_are_separate_clusters() {
         let cases: [(&str, &[&str]); 8] = [
             ("क्ष", &["क्", "ष"]),
             ("क्ष्मी", &["क्", "ष्", "मी"]),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_cluster_costs_what_it_is_long() {
+    fn long_clusters_cost_linear_time() {
         let text = "क्".repeat(100_000);
         assert_eq!(count(&text), 100_000);
         assert_eq!(count(&format!("a{}", "\u{301}".repeat(100_000))), 1);

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn space_between_tags_goes_as_the_pattern_says() {
+    fn spaceless_matches_its_pattern() {
         let pattern = Regex::new(r">\s+<").unwrap();
         for text in all_texts(&["<", ">", " ", "\n", "a", "\u{a0}"], 7) {
             assert_eq!(spaceless(&text), pattern.replace_all(&text, "><"), "{text:?}");

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_goes_where_it_is_told() {
+    fn rounding_follows_its_direction() {
         assert_eq!(round(2.5, Rounding::Common, 0), 3.0);
         assert_eq!(round(-2.5, Rounding::Common, 0), -3.0);
         assert_eq!(round(2.1, Rounding::Ceil, 0), 3.0);

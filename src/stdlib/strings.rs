@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn truncation_counts_what_a_reader_sees() {
+    fn truncation_counts_grapheme_clusters() {
         assert_eq!(truncated("hello", 2), Some("he"));
         assert_eq!(truncated("hello", 5), None);
         assert_eq!(truncated("", 0), None);

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_zone_tells_what_chrono_tz_tells() {
+    fn every_zone_matches_chrono_tz() {
         if std::env::var_os("UPDATE").is_some() {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/stdlib/zones.bin");
             std::fs::write(path, block()).unwrap();

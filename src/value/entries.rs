@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_what_a_plain_search_finds() {
+    fn entries_match_a_linear_search() {
         let arena = Arena::new();
         let mut random = fastrand::Rng::with_seed(5);
         let same = |a: Value<'_>, b: Value<'_>| EntryKey::of(a) == EntryKey::of(b);

@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_float_is_read_as_it_was_written() {
+    fn floats_survive_a_round_trip() {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);

@@ -267,7 +267,7 @@ fn answering() -> Program {
 }
 
 #[test]
-fn evaluations_one_at_a_time_take_no_more_memory_and_know_what_was_found_before() {
+fn repeated_evaluations_reuse_memory_and_caches() {
     let (programs, linked, limits) = ([answering(), answering()], Box::default(), Limits::default());
     let (arena, names, mut space) = (Arena::new(), Arena::new(), Space::new());
     let shapes = crate::value::Shapes::new(&names);

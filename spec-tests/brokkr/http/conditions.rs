@@ -164,7 +164,7 @@ fn the_name_of_a_request_is_its_senders() {
 }
 
 #[test]
-fn many_who_send_the_same_request_at_once_make_one_thing() {
+fn concurrent_identical_requests_create_one_resource() {
     let server = Running::new();
     let body = json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" });
     let send = || named(&server, "POST", "/api/v1/templates", &body, "same").has(201).json();
@@ -177,7 +177,7 @@ fn many_who_send_the_same_request_at_once_make_one_thing() {
 }
 
 #[test]
-fn a_generator_whose_key_was_shown_is_not_made_twice() {
+fn a_repeated_generator_request_is_a_conflict() {
     let server = Running::new();
     let body = json!({ "name": "ci" });
     named(&server, "POST", "/api/v1/generators", &body, "n").has(201);

@@ -72,7 +72,7 @@ fn every_route_that_is_described_answers() {
 }
 
 #[test]
-fn it_names_what_the_clients_of_brokkr_call() {
+fn the_description_covers_every_call_of_the_clients() {
     let server = Running::new();
     let ids: BTreeSet<_> =
         operations(server.description()).filter_map(|(_, _, operation)| operation["operationId"].as_str()).collect();

@@ -11,7 +11,7 @@ fn at(path: &str) -> String {
 }
 
 #[test]
-fn a_key_says_who_it_is() {
+fn a_key_identifies_its_holder() {
     let server = Running::new();
     let team = server.team("ci");
     let who = |pak: &str| server.call(pak, "POST", &at("/auth/pak")).has(200).json();
@@ -80,7 +80,7 @@ fn generators_are_refused() {
 }
 
 #[test]
-fn deleting_a_generator_takes_what_is_its_own_with_it() {
+fn deleting_a_generator_deletes_what_it_owns() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template(&team.pak, "web");

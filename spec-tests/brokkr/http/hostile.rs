@@ -302,7 +302,7 @@ fn a_name_of_a_request_is_kept_if_it_can_be_shown() {
 }
 
 #[test]
-fn secrets_are_not_kept_by_who_passes_them_on() {
+fn secrets_are_never_stored() {
     let server = Running::new();
     let made = server.send(&server.admin, "POST", "/api/v1/generators", &json!({ "name": "ci" }));
     assert_eq!(made.has(201).header("cache-control"), Some("no-store"));

@@ -197,7 +197,7 @@ fn templates_are_rendered_where_both_may_be_used() {
 }
 
 #[test]
-fn lists_and_names_show_what_may_be_seen() {
+fn lists_and_names_show_visible_templates() {
     let world = World::new();
     let server = &world.server;
     server.template(&server.admin, "system");

@@ -133,7 +133,7 @@ fn a_client_that_takes_nothing_loses_its_connection() {
 }
 
 #[test]
-fn a_client_that_goes_away_stops_the_work() {
+fn a_disconnected_client_stops_the_work() {
     let server = Running::with(Settings { stamps: 1, ..Settings::default() });
     let template = server.template_of(&server.admin, "t", "{% for i in range(end=200000) %}x{{ p }}{% endfor %}", "{}");
     let path = format!("/api/v1/templates/{template}/stamp");
@@ -156,7 +156,7 @@ fn a_client_that_goes_away_stops_the_work() {
 }
 
 #[test]
-fn the_log_is_told_of_every_answer() {
+fn every_response_is_logged() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let write = told.clone();
     let log = Log::new(move |exchange| {

@@ -67,7 +67,7 @@ fn pages_together_are_the_whole_list() {
 }
 
 #[test]
-fn a_page_goes_on_where_its_last_entry_was_deleted() {
+fn a_page_continues_after_a_deleted_entry() {
     let server = Running::new();
     let ids: Vec<_> = (0..4).map(|_| server.template(&server.admin, "web")).collect();
     let first = server.call(&server.admin, "GET", "/api/v1/templates?limit=2");

@@ -152,7 +152,7 @@ fn version_011_a_checksum_is_of_the_content_alone() {
 }
 
 #[test]
-fn version_012_a_new_version_leaves_what_was_rendered_as_it_was() {
+fn version_012_a_new_version_leaves_rendered_objects_unchanged() {
     let server = Running::new();
     let team = server.team("g");
     let one = first(&server);
@@ -243,7 +243,7 @@ fn vis_007_an_agent_does_not_read_a_template() {
 }
 
 #[test]
-fn vis_008_whose_the_stack_is_comes_before_whose_the_template_is() {
+fn vis_008_the_owner_of_the_stack_is_checked_before_that_of_the_template() {
     let server = Running::new();
     let (one, two) = (server.team("g1"), server.team("g2"));
     for template in [server.template(&two.pak, "n"), NOBODY.to_owned()] {

@@ -52,7 +52,7 @@ on_each! {
         numbers_of_deleted_versions_come_free_again
         an_expectation_that_fails_changes_nothing
         labels_and_annotations_are_carried_over_or_given
-        lists_show_what_is_in_sight_page_by_page
+        lists_show_visible_rows_page_by_page
         sixteen_writers_leave_no_gap_and_no_duplicate
         one_of_several_conditional_writers_succeeds
         labels_of_versions
@@ -78,6 +78,6 @@ on_each! {
     whole: rows_come_back_as_they_went_in
         a_failure_undoes_its_own_request_only
         requests_that_are_given_up_leave_the_store_whole
-        readers_see_what_was_answered
+        readers_see_acknowledged_writes
         writes_survive_reopening_the_store;
 }

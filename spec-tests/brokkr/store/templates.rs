@@ -115,7 +115,7 @@ pub async fn labels_and_annotations_are_carried_over_or_given(db: Arc<Database>)
     assert_eq!(numbers(&*store, None, "t").await, [4, 3, 2, 1]);
 }
 
-pub async fn lists_show_what_is_in_sight_page_by_page(db: Arc<Database>) {
+pub async fn lists_show_visible_rows_page_by_page(db: Arc<Database>) {
     let store = db.open().await;
     let (one, other) = (generator_in(&*store, "one").await.id, generator_in(&*store, "other").await.id);
     let mut made = Vec::new();

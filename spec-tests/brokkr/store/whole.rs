@@ -82,7 +82,7 @@ pub async fn requests_that_are_given_up_leave_the_store_whole(db: Arc<Database>)
     assert_eq!(last.version as usize, versions.len());
 }
 
-pub async fn readers_see_what_was_answered(db: Arc<Database>) {
+pub async fn readers_see_acknowledged_writes(db: Arc<Database>) {
     let (store, second) = (db.open().await, db.open().await);
     for n in 0..20 {
         let made = version_in(&*store, None, "t").await;

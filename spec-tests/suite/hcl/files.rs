@@ -167,7 +167,7 @@ fn unreadable_files_are_errors_of_the_call() {
 }
 
 #[test]
-fn templates_that_are_within_themselves_end_the_run_with_their_chain() {
+fn recursive_template_files_are_errors_with_their_chain() {
     let dir = tree();
     let root = dir.path().join("root");
     for (text, chain) in [
@@ -225,7 +225,7 @@ fn a_template_that_is_kept_is_that_of_the_file_as_it_is() {
 }
 
 #[test]
-fn an_engine_reads_files_only_where_it_is_built_to_and_checks_without() {
+fn engines_read_files_only_if_allowed() {
     let dir = tree();
     let text = "${file(\"sub/d.txt\")}-${plantimestamp() == plantimestamp()}";
     let arena = Arena::new();

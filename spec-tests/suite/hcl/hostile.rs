@@ -284,7 +284,7 @@ fn every_cut_and_change_of_a_source_ends() {
 }
 
 #[test]
-fn the_formatter_takes_what_no_parser_takes() {
+fn the_formatter_accepts_invalid_syntax() {
     for text in ["(", "[", "{", "\"${", "a {\n", "<<E\n", "-", "%{", "=", ".*", "[*]", "/*", "}", "\n"] {
         let text = text.repeat(MANY);
         let len = text.len();

@@ -121,7 +121,7 @@ fn programs_of_every_construct_pass() {
 
 #[test]
 #[rustfmt::skip]
-fn each_rule_alone_refuses_what_breaks_it() {
+fn each_rule_refuses_programs_that_break_it() {
     let ret = op(Op::Return, 0);
     let load = op(Op::LoadPath, INPUT);
     let broken: Vec<(Rule, &str, Parts)> = vec![

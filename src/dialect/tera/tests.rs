@@ -195,7 +195,7 @@ fn errors_name_the_culprit_and_its_place() {
 }
 
 #[test]
-fn a_check_lists_what_a_branch_not_taken_would_fail_with() {
+fn a_check_lists_errors_in_untaken_branches() {
     let source = "{% if zz %}{{ zz | uper }}{{ f() }}{% include 'nope' %}{{ m::x() }}{{ zz is odr }}{% endif %}";
     let files: &'static [(&str, &str)] = Box::leak(Box::new([("t", source)]));
     let lints = compiled(files, false).unwrap().lints;

@@ -112,7 +112,7 @@ fn whole_numbers_of_every_length_are_written_in_full() {
 
 /// The writer copies pieces of fixed length. Longer strings and deeper indentation must give the same lines.
 #[test]
-fn lines_are_alike_however_deep_they_stand_and_long_their_texts_are() {
+fn long_lines_and_deep_nesting_are_written_alike() {
     let arena = Arena::new();
     let text = |len| arena.copy_str(&"abc".repeat(20)[..len]);
     for (depth, len) in [0, 1, 2, 14, 15, 16, 17, 33]
@@ -182,7 +182,7 @@ fn keys_that_are_no_text_are_text_where_they_have_to_be() {
 }
 
 #[test]
-fn kyaml_is_what_kubernetes_defines() {
+fn kyaml_follows_the_kubernetes_definition() {
     let data: Data = serde_json::from_str(
         r#"{"apiVersion": "v1", "a-b.c/d": [1, "x"], "-a": {}, "y": [], "1a": null, "1-y": 1, "t": true, "a_": 1.0, "é": 1,
             "list": [{"a": 1}, {"b": [[]]}], "two": "a\n  b\n\n\tc\"\\", "end": "a\n", "esc": "\u0000\u001b\u3000\u00a0\t"}"#,
@@ -253,7 +253,7 @@ fn output_stops_at_its_limit_wherever_it_is() {
 }
 
 #[test]
-fn formats_have_names_and_json_names_what_is_not_finite() {
+fn formats_have_names_and_json_names_non_finite_floats() {
     for format in OutputFormat::ALL {
         assert_eq!(format.name().parse(), Ok(format));
     }

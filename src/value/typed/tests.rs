@@ -66,7 +66,7 @@ fn optional<'v>(arena: &'v Arena, value: Value<'v>) -> Value<'v> {
 }
 
 #[test]
-fn plain_values_are_what_they_are() {
+fn plain_values_deserialize_unchanged() {
     let arena = Arena::new();
     let text = arena.text("é");
     assert_eq!(from_value::<&str>(text).unwrap(), "é");
@@ -173,7 +173,7 @@ fn times_are_texts_or_the_types_of_the_standard_library() {
 }
 
 #[test]
-fn keys_are_what_they_are_or_their_texts() {
+fn keys_deserialize_as_values_or_as_text() {
     let arena = Arena::new();
     let keys = [Value::Int(-1), Value::Uint(2)];
     let of =

@@ -94,7 +94,7 @@ fn elements_visited_are_spent() {
 }
 
 #[test]
-fn searching_costs_what_the_pattern_is_worth() {
+fn search_costs_grow_with_the_pattern() {
     let limits = Limits { fuel: 10_000, ..Limits::default() };
     let text = json!("a".repeat(1000));
     let matching =
@@ -108,7 +108,7 @@ fn searching_costs_what_the_pattern_is_worth() {
 }
 
 #[test]
-fn errors_name_the_function_the_argument_and_what_was_got() {
+fn errors_name_the_function_the_argument_and_the_value() {
     let error = |name, args: &[(&str, Json)]| call(&Limits::default(), Filter, name, args).unwrap_err().message;
     let message = error("sort", &[("value", json!([1])), ("attribute", json!(true))]);
     assert_eq!(message, "filter `sort`: `attribute` should be a string, but it is `true` (boolean)");
@@ -121,7 +121,7 @@ fn errors_name_the_function_the_argument_and_what_was_got() {
 }
 
 #[test]
-fn arguments_beyond_what_a_test_takes_are_refused() {
+fn excess_arguments_of_tests_are_refused() {
     let test = |name, args: &[(&str, Json)]| call(&Limits::default(), Test, name, args).map_err(|error| error.code);
     assert_eq!(test("odd", &[("value", json!(3)), ("excess", json!(1))]), Err(Code::BadArgument));
     let args = [("value", json!(6)), ("divisor", json!(2)), ("excess", json!(3))];
