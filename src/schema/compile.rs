@@ -215,7 +215,7 @@ impl<'d> Compiler<'d> {
     }
 
     fn keywords(&mut self, node: &mut Node, pointer: &str, map: &'d DataMap) {
-        // Before draft 2019-09 a reference hides the keywords beside it.
+        // Before draft 2019-09 a reference hides the keywords next to it.
         let hides = (Draft::Draft4..=Draft::Draft7).contains(&self.draft) && map.contains_key("$ref");
         for (keyword, value) in map {
             let at = below(pointer, keyword);
@@ -480,7 +480,7 @@ impl<'d> Compiler<'d> {
         let flag = if lower { "exclusiveMinimum" } else { "exclusiveMaximum" };
         let exclusive = exclusive || map.get(flag) == Some(&Data::Bool(true));
         let Some(number) = Number::of_data(value) else { return self.error(at, format!("`{keyword}` is a number")) };
-        // Of an inclusive and an exclusive bound the stricter one wins.
+        // The stricter of an inclusive and an exclusive bound wins.
         let stricter = |old: &Bound| match number.compare(old.number) {
             Some(order) if order.is_eq() => exclusive,
             Some(order) => order.is_gt() == lower,
