@@ -100,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn soups_of_tokens(words in vec(select(WORDS), 0..24), space in select(&["", " "][..])) {
+    fn random_sequences_of_tokens(words in vec(select(WORDS), 0..24), space in select(&["", " "][..])) {
         written(&words.join(space), true)?;
     }
 

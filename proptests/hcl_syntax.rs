@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn soups_of_tokens(pieces in vec(select(PIECES), 0..24), space in select(&["", " "][..])) {
+    fn random_sequences_of_tokens(pieces in vec(select(PIECES), 0..24), space in select(&["", " "][..])) {
         check(&pieces.join(space))?;
     }
 }

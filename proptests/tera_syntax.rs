@@ -311,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn soups_of_tags(source in soup(TAGS, 9)) {
+    fn random_sequences_of_tags(source in soup(TAGS, 9)) {
         same(&source)?;
     }
 

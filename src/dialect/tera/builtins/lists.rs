@@ -77,7 +77,7 @@ fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.list(items.get(start..end).unwrap_or(&[]))
 }
 
-/// Returns a position from the start. Negative positions count from the end, and all are clamped to the list.
+/// Returns a position from the start. Negative positions count from the end; those before the start become 0.
 fn position(param: &str, value: Value<'_>, len: usize) -> Result<Option<usize>> {
     match value.as_f64() {
         Some(at) if at >= 0.0 => Ok(Some(at as usize)),

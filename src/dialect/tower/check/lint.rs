@@ -163,7 +163,7 @@ fn dollar(name: &str) -> (Option<Code>, usize) {
     (Some(Code::EnvironmentReference), 1 + length)
 }
 
-/// Recognises `{{ name … }}` on one line, at the start of the text. Returns its length.
+/// Recognises `{{ name … }}` on one line, within the first 256 bytes. Returns its length.
 fn braces(rest: &str) -> (Option<Code>, usize) {
     const LONGEST: usize = 256;
     let Some(body) = rest.strip_prefix("{{") else { return (None, 1) };
