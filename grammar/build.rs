@@ -1,4 +1,4 @@
-//! Generates the parsers of the languages that are built in, from the grammars beside this file.
+//! Generates the parsers of the enabled languages from the grammars in this directory.
 
 fn main() {
     println!("cargo::rerun-if-changed=grammar");

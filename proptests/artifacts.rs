@@ -1,6 +1,5 @@
-//! Artifacts that were damaged, by accident or on purpose. As they are, all of them are refused. With their digest
-//! made right again, each is refused by a rule of the verifier, or renders within its limits, the same by the
-//! machine that trusts the verifier and by its twin that checks every index.
+//! Damaged artifacts. All of them are refused. With the digest recomputed, each is refused by the verifier or renders
+//! within its limits, with the same result on the trusting machine and on its twin that checks every index.
 
 use std::sync::OnceLock;
 
@@ -16,7 +15,7 @@ use dropforge::vm::{Evaluator, NoHooks, Run, Session, Space, answer, answer_chec
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Templates of every construct; the first of each is the entry.
+/// Templates that cover every construct. The first of each set is the entry.
 const TERA: &[&[(&str, &str)]] = &[
     &[("text", "a {{ x }} b {{ a.b }} c {{ l[0] }} {{ m[x] }}")],
     &[(
@@ -61,7 +60,7 @@ const HCL: &[&str] = &[
     "${try(m.z, \"no\")}${l.*.k[0]}",
 ];
 
-/// Templates of documents; of each the first file is the entry.
+/// Document templates. The first file of each set is the entry.
 const CEL: &[&str] = &[
     "{'a': l.map(y, y + n).filter(y, y > 3), 'b': x == 'v' && (1 / n > 0 || a.b), x: [1.5, 2u, b'x', null]}",
     "m.transformMap(k, v, type(v) == map, v.z).size() > n && l.exists(y, y / (n - y) > 1 || y == 3) ? m.w.?z.orValue(1) : 0",
@@ -77,14 +76,14 @@ const CEL_YAML: &[&[(&str, &str)]] = &[
     ],
 ];
 
-/// Expressions of every construct: a program with a chunk for each, which answers.
+/// Expressions that cover every construct, compiled to one program with a chunk for each.
 const EXPRESSIONS: &str = "[
     n + 1 * 2 - 3.5, -n % 2, !(x == \"v\") || a.b, n > 1 ? l : [], {x = n, (x) = [1, \"a${n}b\"], \"q\" = null},
     [for i, y in l : y * i if y > 1], {for k, v in m : upper(k) => v...}, m[\"w\"].z, l[*], l.*, try(nope, l[9], 3),
     can(tolist([1, \"a\"])), toset([\"a\", \"b\"]), max(l...), 1e400 / 3, nope, l + 1, convert(l, list(string)),
 ]";
 
-/// The program of [`EXPRESSIONS`].
+/// Compiles [`EXPRESSIONS`] to a program.
 fn expressions() -> Program {
     let (limits, registry) = (Limits::default(), hcl::registry());
     let parsed = hcl::Expression::new(&Source::new("e", EXPRESSIONS), &registry, &limits).expect("it parses");
@@ -142,30 +141,30 @@ fn artifacts() -> &'static [Vec<u8>] {
     })
 }
 
-/// What is done to an artifact.
+/// A change to an artifact.
 #[derive(Debug, Clone)]
 enum Damage {
-    /// A bit is flipped.
+    /// Flips a bit.
     Bit(prop::sample::Index, u8),
-    /// A byte is another.
+    /// Replaces a byte.
     Byte(prop::sample::Index, u8),
-    /// A word of the tables is another: a boundary, or near what it was.
+    /// Replaces a word of the tables, by a boundary value or a value near the old one.
     Word(prop::sample::Index, u32),
-    /// A word of the tables is another by a little.
+    /// Adds a small number to a word of the tables.
     Near(prop::sample::Index, i8),
-    /// The operand of a word is another, its opcode remains.
+    /// Replaces the operand of a word. Its opcode stays.
     Operand(prop::sample::Index, u32),
-    /// The opcode of a word is another, its operand remains.
+    /// Replaces the opcode of a word. Its operand stays.
     Opcode(prop::sample::Index, prop::sample::Index),
-    /// Two words change places.
+    /// Swaps two words.
     Swap(prop::sample::Index, prop::sample::Index),
-    /// The end is cut off.
+    /// Truncates the artifact.
     Cut(prop::sample::Index),
-    /// Bytes are put in.
+    /// Inserts bytes.
     Insert(prop::sample::Index, Vec<u8>),
-    /// Bytes are taken out.
+    /// Removes bytes.
     Remove(prop::sample::Index, u8),
-    /// A length of four bytes is put where something begins.
+    /// Writes a four-byte length where an item begins.
     Length(prop::sample::Index, u8, u32),
 }
 
@@ -201,7 +200,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![1 => anywhere, 3 => in_words]
 }
 
-/// Where the words of an artifact begin, and how many there are.
+/// Returns the offset of an artifact's words and their number.
 fn words(bytes: &[u8]) -> (usize, usize) {
     let key = b"\xA5words";
     let at = bytes.windows(key.len()).rposition(|window| window == key).map_or(bytes.len(), |at| at + key.len());
@@ -266,7 +265,7 @@ fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
     }
 }
 
-/// With the digest of what is there now, where there is still room for one.
+/// Recomputes the digest if the artifact still has room for one.
 fn reseal(bytes: &mut [u8]) {
     let key = b"\xA6digest\xC4\x10";
     let Some(at) = bytes.windows(key.len()).position(|window| window == key).map(|at| at + key.len()) else { return };
@@ -275,12 +274,12 @@ fn reseal(bytes: &mut [u8]) {
     }
 }
 
-/// Few enough that hostile code ends at once.
+/// Limits low enough to end hostile code at once.
 fn limits() -> Limits {
     Limits { fuel: 20_000, memory: 4 << 20, output_bytes: 1 << 20, call_depth: 40, ..Limits::default() }
 }
 
-/// Renders by both machines; an error is what a person sees of it.
+/// Renders on both machines. Errors are returned as printed.
 fn renders(program: &Program) -> [Result<String, String>; 2] {
     let engine = Engine::new();
     let registry = engine.registry(program.dialect());
@@ -315,12 +314,12 @@ fn renders(program: &Program) -> [Result<String, String>; 2] {
     })
 }
 
-/// Writes an answer, whatever it is.
+/// Writes any answer as text.
 fn written(answer: dropforge::value::Value<'_>, out: &mut String) -> dropforge::diagnostics::Result<()> {
     write_documents([answer], OutputFormat::Ndjson, 1 << 20, out)
 }
 
-/// The answers of the first chunks of a program of expressions, or why there is none, as a person sees them.
+/// Returns the answers of the program's first chunks, or the printed error.
 fn answers(program: &Program) -> Vec<String> {
     let registry = hcl::registry();
     let Ok(linked) = registry.link(program.imports()) else { return Vec::new() };
@@ -340,7 +339,7 @@ fn answers(program: &Program) -> Vec<String> {
 }
 
 #[test]
-fn what_is_not_damaged_opens_and_renders_by_both_machines() {
+fn intact_artifacts_render_the_same_on_both_machines() {
     for bytes in artifacts() {
         let mut resealed = bytes.clone();
         reseal(&mut resealed);
@@ -364,7 +363,7 @@ proptest! {
         let mut bytes = whole.clone();
         damages.iter().for_each(|damage| apply(&mut bytes, damage));
         if bytes == *whole {
-            return Ok(()); // two damages that undo one another
+            return Ok(()); // the two changes undid each other
         }
         let error = Bundle::open(bytes).expect_err("it is refused");
         let known = [

@@ -1,5 +1,5 @@
-//! Every filter, test and function, called with every value of a table in every argument, and held against
-//! what Tera itself answers. The calls are made from the registry: a new row is tested without a line here.
+//! Every filter, test and function, called with every value of a table in every argument and compared with Tera itself.
+//! The calls are generated from the registry, so a new row is tested automatically.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use dropforge::function::{Builtin, Param, Params, Type};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Integers at the edges of every type, floats, texts of every kind, lists and maps.
+/// Integers at the edges of every type, floats, strings of every kind, lists and maps.
 fn values() -> Vec<Value> {
     let integers = [i64::MIN, -(1 << 53) - 1, -2, -1, 0, 1, 2, 3, 16, 37, 99, 1_700_000_000, (1 << 53) + 1, i64::MAX];
     let floats = [0.0, -0.0, 0.5, 1.0, -1.0, 2.5, -2.5, 1e-7, 1e21, 1e308, 5e-324, 667_082_108_456_853.2];
@@ -90,7 +90,7 @@ fn values() -> Vec<Value> {
     values
 }
 
-/// An argument that suits most functions, for the parameters that are not being varied.
+/// Returns an argument that suits most functions, for the parameters that do not vary.
 fn filler(param: &str) -> Value {
     match param {
         "attribute" | "key" | "pat" | "from" | "name" | "part" => json!("a"),
@@ -106,14 +106,14 @@ fn filler(param: &str) -> Value {
     }
 }
 
-/// A template that makes one call, and the parameters it reads from variables of their names.
+/// A template that makes one call, and the parameters that it reads from variables of the same names.
 struct Call {
     template: String,
     given: Vec<&'static str>,
 }
 
 impl Call {
-    /// A call of `builtin` with these parameters; what it is applied to is the variable `subject`.
+    /// Builds a call of `builtin` with these parameters. Its subject is the variable `subject`.
     fn new(builtin: &Builtin, given: &[&'static str]) -> Self {
         let name = &builtin.name;
         let named: Vec<String> = given.iter().map(|param| format!("{param}={param}")).collect();
@@ -141,7 +141,7 @@ impl Call {
 }
 
 thread_local! {
-    /// Whether a panic on this thread is expected and not worth a report.
+    /// Set while a panic on this thread is expected and should not be reported.
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -161,7 +161,7 @@ fn quietly<T>(run: impl FnOnce() -> T) -> Option<T> {
     answer
 }
 
-/// What the reference answers; `None` where it has an error or panics.
+/// Returns the reference's output, or `None` if it fails or panics.
 fn reference(template: &str) -> impl Fn(&Value) -> Option<String> {
     let mut tera = tera::Tera::default();
     tera.add_raw_template("t", template).expect("a template that parses");
@@ -171,11 +171,11 @@ fn reference(template: &str) -> impl Fn(&Value) -> Option<String> {
     }
 }
 
-/// What the reference would not survive, or what nobody can compare.
+/// Returns `true` for calls that crash or hang the reference, or whose results cannot be compared.
 fn is_left_out(builtin: &Builtin, context: &Value) -> bool {
     let number = |name: &str| context[name].as_u64();
     match &*builtin.name {
-        // Endless there, by a step of nothing or by wrapping round.
+        // The reference loops forever on a zero step or on overflow.
         "range" => {
             number("end").is_some_and(|end| end > 1000) || number("step_by").is_some_and(|by| by == 0 || by > 1 << 60)
         }
@@ -183,7 +183,7 @@ fn is_left_out(builtin: &Builtin, context: &Value) -> bool {
     }
 }
 
-/// Whether two calls with the same arguments may answer differently.
+/// Returns `true` if two calls with the same arguments may have different results.
 fn varies(builtin: &Builtin) -> bool {
     matches!(&*builtin.name, "now" | "get_random" | "get_env")
 }
@@ -202,14 +202,14 @@ fn compare(builtin: &Builtin, call: &Call, contexts: impl Iterator<Item = Value>
     compared
 }
 
-/// The parameters that a template can give: not what the builtin is applied to, and not what is there to be refused.
+/// Returns the parameters that a template can pass, without the subject and those that are always refused.
 fn givable(builtin: &Builtin) -> Vec<&'static str> {
     let Params::Named(params) = builtin.params else { return Vec::new() };
     let skipped = usize::from(builtin.kind != ImportKind::Function);
     params.iter().skip(skipped).map(|param: &Param| param.name).filter(|name| *name != "excess").collect()
 }
 
-/// All calls of one builtin: every subject alone, and subjects with every value of each argument, the others left
+/// Runs all calls of one builtin: every subject alone, and subjects with every value of each argument, the others left
 /// out or filled in.
 fn calls(builtin: &Builtin, values: &[Value]) -> usize {
     let params = givable(builtin);
@@ -237,7 +237,7 @@ fn calls(builtin: &Builtin, values: &[Value]) -> usize {
     compared
 }
 
-/// The subjects that the reference accepts, and a few of those that it refuses.
+/// Returns the subjects that the reference accepts, and a few of those that it refuses.
 fn worth_pairing<'s>(call: &Call, subjects: &[Option<&'s Value>]) -> Vec<Option<&'s Value>> {
     let reference = reference(&call.template);
     let accepts = |subject: &Option<&Value>| reference(&call.context(*subject, None)).is_some();
@@ -269,7 +269,7 @@ fn functions_answer_as_the_reference_does() {
 }
 
 #[test]
-fn every_example_renders_to_what_it_says() {
+fn every_example_renders_to_its_result() {
     let engine = Engine::new();
     for builtin in registry().iter() {
         for (template, expected) in &*builtin.examples {
@@ -283,7 +283,7 @@ fn every_example_renders_to_what_it_says() {
     }
 }
 
-/// Text of letters that the filters care about, and any others.
+/// Strings of characters that matter to the filters, mixed with others.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         prop::sample::select(
@@ -317,13 +317,13 @@ proptest! {
     }
 }
 
-/// Paths to attributes, most of them odd.
+/// Attribute paths, most of them unusual.
 fn paths() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &["a", "b", "é", ".", ".", "[", "]", "\"", "'", "\\", "0", "1", "00", "~0", "~1", " "];
     prop::collection::vec(prop::sample::select(PIECES), 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// A map whose keys are steps of such paths.
+/// Builds a map whose keys are segments of those paths.
 fn attributed() -> Value {
     let leaf =
         json!({"a": 1, "b": [2, {"a": 3}], "]": 4, "é": 5, "0": 6, "a/b": 7, "~": 8, " ": 9, "a.b": 10, "\\": 11});

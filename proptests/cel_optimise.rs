@@ -1,6 +1,5 @@
-//! The optimiser changes nothing: with it and without it an expression has the same value or the same error at the same
-//! place, and costs the same; metering changes no value; and the machine that checks all it does agrees with the one
-//! that trusts the verifier.
+//! Optimisation preserves behaviour: an expression has the same value, or the same error at the same place, and the
+//! same cost. Metering changes no value, and the checked machine agrees with the trusting one.
 
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::dialect::cel::check::Environment;
@@ -14,14 +13,14 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-/// What an expression came to: its value as text, or its error with its place.
+/// The result of an expression: its value as text, or its error and position.
 type Outcome = Result<String, (Code, String, Option<String>)>;
 
 fn error_of(error: &Diagnostic) -> (Code, String, Option<String>) {
     (error.code, error.message.clone(), error.position().map(|place| place.to_string()))
 }
 
-/// A value with the types of all that is in it, in the order in which it is there.
+/// Prints a value with the types of everything in it, in order.
 fn shown(value: dropforge::value::Value<'_>) -> String {
     use dropforge::value::{Extended, Value};
     let entry = |(key, value): (String, Value<'_>)| format!("{key}: {}", shown(value));
@@ -40,7 +39,7 @@ fn shown(value: dropforge::value::Value<'_>) -> String {
     }
 }
 
-/// Budgets that nothing here uses up unless it is hostile.
+/// Budgets that only hostile expressions use up.
 fn limits() -> Limits {
     Limits { fuel: 300_000, memory: 8 << 20, ..Limits::default() }
 }
@@ -53,7 +52,7 @@ fn evaluated(expression: &Expression, data: &Value, limits: &Limits) -> (Outcome
     (value.map(shown).map_err(|error| error_of(&error)), cost)
 }
 
-/// The same by the machine that checks each index.
+/// Evaluates on the machine that checks each index.
 fn checked(expression: &Expression, registry: &Registry, data: &Value, limits: &Limits) -> Outcome {
     let space = Space::new();
     let shapes = Shapes::new(space.arena());
@@ -70,7 +69,7 @@ fn is_limit(outcome: &Outcome) -> bool {
     matches!(outcome, Err((code, ..)) if code.is_limit())
 }
 
-/// Holds all ways of evaluating `text` against each other.
+/// Compares all ways of evaluating `text`.
 fn agree(text: &str, declarations: Declarations<'_>, registry: &Registry, data: &Value) -> Result<(), TestCaseError> {
     let limits = limits();
     let mut seen: Vec<(Outcome, u64)> = Vec::new();
@@ -213,7 +212,7 @@ const SHAPES: &[&str] = &[
     "regex.extract('a1', $a)",
 ];
 
-/// Expressions of all kinds; many of them end in an error.
+/// Expressions of all kinds. Many of them fail.
 fn expression() -> impl Strategy<Value = String> {
     select(LEAVES).prop_map(str::to_owned).prop_recursive(5, 40, 3, |inner| {
         (inner.clone(), inner.clone(), inner, select(SHAPES)).prop_map(|(a, b, c, shape)| {
@@ -222,8 +221,8 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// Types of expressions, and what makes one of each: `I`, `B`, `S` and `L` stand for an expression of a type (a whole
-/// number, a truth value, a text, a list of whole numbers), `D` for one of any value.
+/// Types and productions of their expressions. `I`, `B`, `S` and `L` stand for an expression of a type (integer,
+/// boolean, string, list of integers), `D` for one of any type.
 const TYPED: [(char, &[&str], &[&str]); 5] = [
     (
         'I',
@@ -334,13 +333,13 @@ const TYPED: [(char, &[&str], &[&str]); 5] = [
     ('D', &["d", "d.a", "d.b", "null", "m"], &["dyn(I)", "dyn(S)", "dyn(L)", "d.a.x", "d[S]", "B ? d.a : d.b"]),
 ];
 
-/// Expressions of one type, built by `picks` from the outside to the inside.
+/// Builds an expression of one type from the outside in, as `picks` chooses.
 fn typed(ty: char, depth: usize, picks: &mut impl Iterator<Item = usize>) -> String {
     let Some((_, leaves, shapes)) = TYPED.iter().find(|(name, ..)| *name == ty) else { return ty.to_string() };
     let of = |list: &[&'static str], pick: usize| list[pick % list.len()];
     let pick = picks.next().unwrap_or(0);
     if depth == 0 || pick.is_multiple_of(5) {
-        return of(leaves, pick / 5).to_owned(); // `x` outside of loops is not known
+        return of(leaves, pick / 5).to_owned(); // `x` is undefined outside loops
     }
     let mut text = String::new();
     let shape: Vec<char> = of(shapes, pick).chars().collect();
@@ -355,7 +354,7 @@ fn typed(ty: char, depth: usize, picks: &mut impl Iterator<Item = usize>) -> Str
     text
 }
 
-/// Expressions that are right but for what only running them shows.
+/// Expressions that pass the type checker and can fail only when they run.
 fn typed_expression() -> impl Strategy<Value = String> {
     (select(&['I', 'B', 'S', 'L'][..]), proptest::collection::vec(0usize..10_000, 40))
         .prop_map(|(ty, picks)| typed(ty, 5, &mut picks.into_iter()))
@@ -388,7 +387,7 @@ fn environment(registry: &Registry) -> Environment {
     environment
 }
 
-/// The registry and the declared variables: making them takes longer than what is tried with them.
+/// The registry and the declared variables, shared because building them takes longer than a test case.
 fn with_environment<R>(then: impl FnOnce(&Registry, &Environment) -> R) -> R {
     use std::sync::OnceLock;
     static KNOWN: OnceLock<(Registry, Environment)> = OnceLock::new();
@@ -404,12 +403,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn what_is_not_checked_is_the_same_optimised(text in expression(), data in data()) {
+    fn unchecked_expressions_are_the_same_when_optimised(text in expression(), data in data()) {
         with_environment(|registry, _| agree(&text, Settings::default().declarations, registry, &data))?;
     }
 
     #[test]
-    fn what_has_types_is_the_same_optimised(text in typed_expression(), data in data()) {
+    fn typed_expressions_are_the_same_when_optimised(text in typed_expression(), data in data()) {
         with_environment(|registry, environment| {
             agree(&text, Declarations::Environment(environment), registry, &data)?;
             agree(&text, Settings::default().declarations, registry, &data)
@@ -417,7 +416,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_checked_is_the_same_optimised(text in expression(), data in data()) {
+    fn checked_expressions_are_the_same_when_optimised(text in expression(), data in data()) {
         with_environment(|registry, environment| agree(&text, Declarations::Environment(environment), registry, &data))?;
     }
 }

@@ -1,4 +1,5 @@
-//! `cel` where some attributes are not known: what is left has the value that the whole has, once they are.
+//! Partial evaluation of CEL: once the unknown attributes are known, the residual expression has the value of the
+//! whole.
 
 use dropforge::dialect::cel::syntax::{Options, parse};
 use dropforge::dialect::cel::values::type_name;
@@ -171,7 +172,7 @@ fn patterns() -> impl Strategy<Value = Vec<Pattern>> {
     proptest::collection::vec(pattern, 1..4)
 }
 
-/// What the variables may be.
+/// Values for the variables.
 #[derive(Debug, Clone)]
 struct Given {
     a: i64,
@@ -208,7 +209,7 @@ impl Given {
     }
 }
 
-/// A value to compare, or that there is none.
+/// Returns a comparable form of a value, or `None` for an error.
 fn shown<E>(answer: Result<Value<'_>, E>) -> Option<String> {
     answer.ok().map(|value| format!("{} {:?}", type_name(value), value.to_data()))
 }
@@ -221,7 +222,7 @@ fn holds(text: &str, given: &Given, patterns: &[Pattern]) -> Result<(), TestCase
     let code = value.as_ref().err().map(|error| error.code);
     let value = shown(value);
     let is_unknown = |name: &str| patterns.iter().any(|pattern| pattern.to_string() == name);
-    // What is not known may be there or not: nobody looks.
+    // Unknown variables are never read, so their presence makes no difference.
     let less = given.inputs(&space, |name| !is_unknown(name));
     let with = whole.partial(&space, all, patterns, &limits);
     let without = whole.partial(&space, less, patterns, &limits);
@@ -244,7 +245,7 @@ fn holds(text: &str, given: &Given, patterns: &[Pattern]) -> Result<(), TestCase
             prop_assert!(again.same_as(residual.tree()), "read as another tree: {}", left);
             let rest = residual.compile(&limits).expect("it compiles");
             prop_assert_eq!(shown(rest.evaluate(&space, all, &limits)), value.clone(), "left: {}", left);
-            // What was known stands in it.
+            // Known values are embedded in the residual.
             let only = given.inputs(&space, |name| patterns.iter().any(|pattern| pattern.root() == name));
             prop_assert_eq!(shown(rest.evaluate(&space, only, &limits)), value, "alone: {}", left);
         }
@@ -255,7 +256,7 @@ fn holds(text: &str, given: &Given, patterns: &[Pattern]) -> Result<(), TestCase
 
 proptest! {
     #[test]
-    fn what_is_left_has_the_value_of_the_whole(text in expression(), given in given(), patterns in patterns()) {
+    fn residuals_have_the_value_of_the_whole_expression(text in expression(), given in given(), patterns in patterns()) {
         holds(&text, &given, &patterns)?;
     }
 

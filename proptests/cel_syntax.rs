@@ -1,4 +1,4 @@
-//! What is written of an expression is read as the same expression, and no soup of tokens does harm.
+//! A printed expression parses to the same expression, and no sequence of tokens causes a panic.
 
 use dropforge::dialect::cel::syntax::{Options, Part, parse, scan, unparse};
 use dropforge::text::Source;
@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// What is read from `text` and written again; nothing where it is not read.
+/// Parses `text`, prints it and compares. Returns `false` if it does not parse.
 fn written(text: &str, macros: bool) -> Result<bool, TestCaseError> {
     let options = Options { macros };
     let tree = match parse(&Source::new("e", text), &options) {
@@ -34,7 +34,7 @@ const LEAVES: &[&str] = &[
 
 const OPERATORS: &[&str] = &["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "in", "&&", "||", "||", "&&"];
 
-/// Expressions that can be read; each is put in parentheses or not, as the dice fall.
+/// Valid expressions, each with or without parentheses.
 fn expression() -> impl Strategy<Value = String> {
     select(LEAVES).prop_map(str::to_owned).prop_recursive(6, 60, 3, |inner| {
         let part = (inner, any::<bool>()).prop_map(|(text, parens)| if parens { format!("({text})") } else { text });
@@ -94,13 +94,13 @@ proptest! {
 
     #[test]
     fn expressions_are_read_as_they_were_written(text in expression()) {
-        // Some put a literal where a macro takes none.
+        // Some have a literal where a macro does not accept one.
         written(&text, true)?;
         prop_assert!(written(&text, false)?, "{text:?} is not read");
     }
 
     #[test]
-    fn soups_of_tokens(words in vec(select(WORDS), 0..24), space in select(&["", " "][..])) {
+    fn random_sequences_of_tokens(words in vec(select(WORDS), 0..24), space in select(&["", " "][..])) {
         written(&words.join(space), true)?;
     }
 

@@ -1,5 +1,5 @@
-//! Expressions of CEL and templates of CEL-YAML: whatever they are, both machines and artifacts agree on them, and what
-//! is rendered is read as the values that it was written from.
+//! CEL expressions and CEL-YAML templates. Both machines and artifacts agree on every template, and the output reads
+//! back as the values that were written.
 
 use std::slice::from_ref;
 
@@ -27,7 +27,7 @@ fn engine() -> Engine {
     Engine::builder().limits(limits).build()
 }
 
-/// What a template comes to: its text, or its error as a person sees it.
+/// The result of a template: its text, or its error as printed.
 type Outcome = Result<String, String>;
 
 fn with_inputs<R>(work: impl FnOnce(Inputs<'_>) -> R) -> R {
@@ -45,7 +45,7 @@ fn rendered(template: &Template, checked: bool) -> Outcome {
     outcome.map(|()| out).map_err(|error| error.render(false))
 }
 
-/// The template as an artifact gives it.
+/// Returns the template after a round trip through an artifact.
 fn through_artifact(template: &Template, engine: &Engine) -> Template {
     let entry = Entry {
         name: template.name(),
@@ -57,7 +57,7 @@ fn through_artifact(template: &Template, engine: &Engine) -> Template {
     artifact.template(template.name()).expect("it is there").with_format(template.format())
 }
 
-/// Everything that has to hold of a template's text.
+/// Checks every property of a template.
 fn holds(dialect: Dialect, text: &str) -> Result<(), TestCaseError> {
     let engine = engine();
     let template = match engine.compile(dialect, "t", text) {
@@ -88,7 +88,7 @@ fn holds(dialect: Dialect, text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Equal; what is not a number is equal to itself, and zero has one sign.
+/// Compares documents. NaN equals itself, and zero has one sign.
 fn same(a: &[Data], b: &[Data]) -> bool {
     let pair = |(a, b): (&Data, &Data)| match (a, b) {
         (Data::Float(a), Data::Float(b)) => a == b || a.is_nan() && b.is_nan(),
@@ -228,7 +228,7 @@ fn node() -> impl Strategy<Value = Data> {
     })
 }
 
-/// Words of templates, in any order.
+/// Fragments of templates, in any order.
 const WORDS: &[&str] = &[
     "$if:",
     "$then:",
@@ -272,9 +272,9 @@ const WORDS: &[&str] = &[
     "? ",
 ];
 
-/// A block that ends with the file, without the line end that its text has.
+/// A block scalar that ends with the file, without the final line end that its value has.
 #[test]
-fn a_block_that_ends_with_the_file() -> Result<(), TestCaseError> {
+fn block_scalars_at_the_end_of_the_file() -> Result<(), TestCaseError> {
     for text in ["$let:\n  x: |\n    l", "$let:\n  x: |\n    name", "a: |\n  ${n}", "$if: |\n  n", "a: >\n  ${n"] {
         holds(Dialect::CelYaml, text)?;
     }
@@ -294,14 +294,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_left_of_templates(tree in node(), end in any::<Index>()) {
+    fn truncated_templates(tree in node(), end in any::<Index>()) {
         let text = yaml::to_string(&tree);
         let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
         holds(Dialect::CelYaml, &text[..ends.get(end.index(ends.len().max(1))).copied().unwrap_or(0)])?;
     }
 
     #[test]
-    fn soups_of_words(words in vec(select(WORDS), 0..24)) {
+    fn random_sequences_of_words(words in vec(select(WORDS), 0..24)) {
         holds(Dialect::CelYaml, &words.concat())?;
     }
 

@@ -1,4 +1,4 @@
-//! Documents of all kinds of values come back from every format that they are written in.
+//! Documents with values of every kind survive a round trip through every output format.
 
 use dropforge::diagnostics::Code;
 use dropforge::limits::Limits;
@@ -18,7 +18,7 @@ enum Key {
     Text(String),
 }
 
-/// What a value is.
+/// A value.
 #[derive(Debug, Clone)]
 enum Tree {
     Null,
@@ -38,7 +38,7 @@ enum Tree {
     Map(Vec<(Key, Tree)>),
 }
 
-/// Equal; all floats that are no number are one, and `serde_json` reads some a few units in the last place off.
+/// Compares trees. All NaNs are equal, and `serde_json` reads some floats a few units in the last place off.
 fn same(a: &Tree, b: &Tree, units: u64) -> bool {
     match (a, b) {
         (Tree::Null, Tree::Null) => true,
@@ -56,7 +56,7 @@ fn same(a: &Tree, b: &Tree, units: u64) -> bool {
     }
 }
 
-/// Text of the characters that mean something to some reader.
+/// Strings of characters that are special to some reader.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-+.0-9_xobeE:,a-fA-F]{0,9}",
@@ -114,7 +114,7 @@ fn any_tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// The number that is spelled so, as a reader of YAML has it.
+/// Returns the number with this spelling, as a YAML reader sees it.
 fn number(spelling: &str) -> Tree {
     match spelling.parse() {
         Ok(n) => Tree::Int(n),
@@ -158,12 +158,12 @@ fn value<'v>(tree: &Tree, arena: &'v Arena) -> Value<'v> {
     }
 }
 
-/// Whether keys are texts in a format.
+/// Returns `true` if the keys of a format are strings.
 fn has_text_keys(format: OutputFormat) -> bool {
     format != OutputFormat::Yaml
 }
 
-/// Whether a character may stand as it is in YAML.
+/// Returns `true` if a character may appear unescaped in YAML.
 fn is_printable(c: char) -> bool {
     !matches!(c, '\u{7f}'..='\u{9f}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
@@ -172,7 +172,7 @@ fn is_json(format: OutputFormat) -> bool {
     matches!(format, OutputFormat::Json | OutputFormat::Ndjson)
 }
 
-/// What a tree is in a format: what stands there for values that the format does not have.
+/// Returns the tree after a round trip through a format, with values that the format lacks replaced.
 fn in_format(tree: &Tree, format: OutputFormat) -> Tree {
     let text_of = |value: Value<'_>| Tree::Text(value.to_data().as_str().expect("a text").to_owned());
     let key = |key: &Key| match key {
@@ -195,7 +195,7 @@ fn in_format(tree: &Tree, format: OutputFormat) -> Tree {
         ),
         Tree::Spelled(spelling) => in_format(&number(spelling), format),
         Tree::Tagged(_, held) if format != OutputFormat::Yaml => in_format(held, format),
-        // A value has one tag, the outer one.
+        // A value has one tag, the outermost.
         Tree::Tagged(tag, held) => match in_format(held, format) {
             Tree::Tagged(_, inner) => Tree::Tagged(tag.clone(), inner),
             inner => Tree::Tagged(tag.clone(), Box::new(inner)),
@@ -210,7 +210,7 @@ fn in_format(tree: &Tree, format: OutputFormat) -> Tree {
     }
 }
 
-/// Whether a map has two keys with one text.
+/// Returns `true` if two keys of a map have the same text.
 fn has_one_text_twice(tree: &Tree) -> bool {
     match tree {
         Tree::List(items) => items.iter().any(has_one_text_twice),
@@ -224,7 +224,7 @@ fn has_one_text_twice(tree: &Tree) -> bool {
     }
 }
 
-/// What was read by the reader of YAML.
+/// Converts a node of the YAML reader.
 fn of_node(node: &Node) -> Tree {
     let bare = match &node.kind {
         Kind::Null => Tree::Null,
@@ -254,7 +254,7 @@ fn of_key(node: &Node) -> Key {
     }
 }
 
-/// What was read by the reader of JSON.
+/// Converts a value of the JSON reader.
 fn of_value(value: Value<'_>) -> Tree {
     match value {
         Value::Bool(truth) => Tree::Bool(truth),
@@ -295,7 +295,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn what_is_written_comes_back(documents in vec(any_tree(), 0..3)) {
+    fn documents_survive_a_round_trip(documents in vec(any_tree(), 0..3)) {
         let arena = Arena::new();
         let values: Vec<_> = documents.iter().map(|document| value(document, &arena)).collect();
         for format in OutputFormat::ALL {
@@ -307,7 +307,7 @@ proptest! {
             }
             prop_assert!(outcome.is_ok(), "{:?}", outcome);
             if documents.iter().any(has_one_text_twice) {
-                // The reader takes such keys for the same.
+                // The reader treats such keys as duplicates.
                 continue;
             }
             let read = if is_json(format) { read_json(&written)? } else { read_yaml(&written)? };
@@ -316,7 +316,7 @@ proptest! {
                 let wanted = in_format(document, format);
                 let units = if is_json(format) { 8 } else { 0 };
                 prop_assert!(same(&wanted, read, units), "{wanted:?} comes back as {read:?} from {written}");
-                // JSON is YAML where its characters are.
+                // JSON is also YAML if all its characters are printable.
                 if is_json(format) && documents.len() == 1 && written.chars().all(is_printable) {
                     let [read] = &read_yaml(&written)?[..] else { return Err(TestCaseError::fail("one document")) };
                     prop_assert!(same(&wanted, read, 0), "{wanted:?} comes back as {read:?} from {written}");

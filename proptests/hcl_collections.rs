@@ -1,5 +1,5 @@
-//! Functions of collections, called by themselves: each with every value of a table in every argument, and what holds
-//! of each of them whatever its arguments are.
+//! HCL's collection functions, called directly with every value of a table in every argument, and the properties that
+//! hold for any arguments.
 
 use dropforge::bytecode::ImportKind;
 use dropforge::dialect::hcl::builtins::{opentofu, stdlib};
@@ -14,7 +14,7 @@ use dropforge::value::{Arena, BigNum, Extended, Inputs, Refinement, Type, Value}
 use dropforge::vm::Space;
 use proptest::prelude::*;
 
-/// Budgets that a call soon uses up, so that what grows shows.
+/// Budgets low enough to expose unbounded growth.
 static SMALL: Limits = Limits {
     source_bytes: 1 << 16,
     nesting: 64,
@@ -80,7 +80,7 @@ const NAMES: [&str; 42] = [
     "map",
 ];
 
-/// The functions of collections, of both tables.
+/// The collection functions of both tables.
 fn functions() -> Vec<Builtin> {
     let of = |registry: Registry| -> Vec<Builtin> {
         let known = |name: &&str| registry.get(ImportKind::Function, name).map(|function| Builtin::clone(function));
@@ -91,12 +91,12 @@ fn functions() -> Vec<Builtin> {
     ours.into_iter().chain(standard).collect()
 }
 
-/// A value of 2^40 leaves that are one leaf.
+/// Builds a value of 2^40 leaves that share one leaf.
 fn shared<'v>(arena: &'v Arena, leaf: Value<'v>) -> Value<'v> {
     (0..40).fold(leaf, |inner, _| arena.list(&[inner, inner]))
 }
 
-/// Values of every kind, known, null, unknown and marked.
+/// Values of every kind: known, null, unknown and marked.
 fn table<'v>(arena: &'v Arena) -> Vec<Value<'v>> {
     let texts = arena.list(&[arena.text("b"), arena.text(""), arena.text("a"), arena.text("b")]);
     let numbers = arena.list(&[Value::Int(2), Value::Int(-1), arena.number(BigNum::of_int(2, 64))]);
@@ -179,14 +179,14 @@ fn table<'v>(arena: &'v Arena) -> Vec<Value<'v>> {
     values
 }
 
-/// How many arguments a function takes at least, and how many it is called with.
+/// Returns the minimum number of arguments, and the numbers to call the function with.
 fn arities(function: &Builtin) -> Vec<usize> {
     let Params::Positional(params) = &function.params else { return Vec::new() };
     let least = params.params.len();
     if params.rest.is_some() { vec![least, least + 1, least + 2] } else { vec![least] }
 }
 
-/// Holds the answer against what the function's row says of it.
+/// Checks the answer against the function's declaration.
 fn check<'v>(cx: &Cx<'v>, function: &Builtin, args: &[Value<'v>], answer: Outcome<Value<'v>>) {
     let Params::Positional(params) = &function.params else { return };
     let Ok(answer) = answer else { return };
@@ -210,7 +210,7 @@ fn check<'v>(cx: &Cx<'v>, function: &Builtin, args: &[Value<'v>], answer: Outcom
 fn every_value_in_every_argument_gives_an_answer_or_an_error() {
     for function in functions() {
         for count in arities(&function) {
-            // With more than one argument only some of the values are taken, beginning with another one in each place.
+            // With more than one argument, use a sample of the values, starting at a different one in each position.
             let size = table(&Arena::new()).len();
             let step = [1, 1, 2, 7].get(count).copied().unwrap_or(7);
             let columns: Vec<Vec<usize>> = (0..count).map(|at| (at % step..size).step_by(step).collect()).collect();
@@ -233,7 +233,7 @@ fn every_value_in_every_argument_gives_an_answer_or_an_error() {
     }
 }
 
-/// A value that can be made in any arena.
+/// A value that can be built in any arena.
 #[derive(Debug, Clone)]
 enum Plan {
     Null,
@@ -293,7 +293,7 @@ fn entries() -> impl Strategy<Value = Vec<(String, i64)>> {
     prop::collection::vec(("[a-e]", -9..9_i64), 0..6)
 }
 
-/// Calls a function that must have an answer.
+/// Calls a function that must succeed.
 fn call<'v>(cx: &Cx<'v>, name: &str, args: &[Value<'v>]) -> Value<'v> {
     let find = |registry: Registry| registry.get(ImportKind::Function, name).cloned();
     let function = find(opentofu()).or_else(|| find(stdlib())).expect("there is such a function");
@@ -394,7 +394,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_said_of_unknown_arguments_holds_of_known_ones(
+    fn results_of_unknown_arguments_hold_for_known_ones(
         plans in prop::collection::vec(plan(), 3), hidden in 0..3_usize, which in any::<prop::sample::Index>(),
     ) {
         let all = functions();
@@ -432,7 +432,7 @@ proptest! {
 }
 
 #[test]
-fn what_would_grow_without_bound_ends_in_a_limit() {
+fn unbounded_growth_ends_in_a_limit() {
     let (arena, caches) = (Arena::new(), Caches::default());
     let many = arena.list(&(0..500).map(Value::Int).collect::<Vec<_>>());
     let outcome = |name, args: &[Value<'_>]| {
@@ -453,7 +453,7 @@ fn what_would_grow_without_bound_ends_in_a_limit() {
     assert!(matches!(far, Err(Fault::Wrong(_))), "{far:?}");
 }
 
-/// The JSON of what an expression is, or the codes of its errors.
+/// Returns an expression's value as JSON, or the codes of its errors.
 fn evaluated(text: &str, registry: Registry) -> String {
     let (limits, space) = (Limits::default(), Space::new());
     let encoded = Source::new("example", format!("jsonencode({text})"));

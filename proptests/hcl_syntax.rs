@@ -1,4 +1,4 @@
-//! Generated sources of HCL have no errors; mutated ones have errors with sound places, and are read to their end.
+//! Generated HCL sources parse without errors. Mutated ones have errors with valid positions and are read to the end.
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::syntax::lexer::lex_config;
@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// The errors of a text, read in one of the five ways.
+/// Returns the errors of a text, parsed in one of the five ways.
 fn errors(text: &str, way: usize) -> Vec<Box<Diagnostic>> {
     let (source, limits) = (Source::new("s", text), Limits::default());
     match way {
@@ -23,7 +23,7 @@ fn errors(text: &str, way: usize) -> Vec<Box<Diagnostic>> {
     }
 }
 
-/// Checks that errors have places in the text, and that the parser knows what each of them is.
+/// Checks that every error has a message of its own and a position within the text.
 fn check(text: &str) -> Result<(), TestCaseError> {
     for way in 0..5 {
         for error in errors(text, way) {
@@ -84,7 +84,7 @@ const SHAPES: &[&str] = &[
     "$a && $b",
 ];
 
-/// Expressions without errors. Heredocs end with their line, so that each operand gets parentheses.
+/// Valid expressions. A heredoc ends with its line, so each operand is in parentheses.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = select(LEAVES).prop_map(|leaf| format!("({leaf})"));
     leaf.prop_recursive(4, 24, 2, |inner| {
@@ -93,7 +93,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// Configurations without errors. No body has a name twice.
+/// Valid configurations. No body declares a name twice.
 fn config() -> impl Strategy<Value = String> {
     let argument = expression().prop_map(|value| format!(" = {value}\n"));
     let item = prop_oneof![
@@ -152,7 +152,7 @@ const PIECES: &[&str] = &[
     "b \"l\" {\n",
 ];
 
-/// Changes of a text: the place of a token, and the piece that replaces or follows it.
+/// Edits of a text: the position of a token, and the text that replaces or follows it.
 fn changes() -> impl Strategy<Value = Vec<(Index, bool, Option<&'static str>)>> {
     vec((any::<Index>(), any::<bool>(), proptest::option::of(select(PIECES))), 1..4)
 }
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn soups_of_tokens(pieces in vec(select(PIECES), 0..24), space in select(&["", " "][..])) {
+    fn random_sequences_of_tokens(pieces in vec(select(PIECES), 0..24), space in select(&["", " "][..])) {
         check(&pieces.join(space))?;
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers of 512 bits against a model: the exact result as a fraction of whole numbers of any size, then rounded.
+//! 512-bit numbers compared with a model: the exact result as a fraction of big integers, then rounded.
 
 use dropforge::value::BigNum;
 use num_bigint::{BigInt, BigUint, Sign};
@@ -11,7 +11,7 @@ struct Exact {
     scale: i64,
 }
 
-/// Texts whose reading is exact: up to 500 bits and a power of two.
+/// Numerals that parse exactly: up to 500 bits and a power of two.
 fn exact() -> impl Strategy<Value = Exact> {
     let limbs = prop_oneof![
         3 => prop::collection::vec(any::<u32>(), 1..15),
@@ -29,7 +29,7 @@ fn number(exact: &Exact) -> BigNum {
     BigNum::parse(&format!("{}p{}", exact.magnitude, exact.scale)).expect("a number")
 }
 
-/// The number exactly: whole, once it is scaled far enough.
+/// Returns `number / 2^scale`, which must be an integer.
 fn value(number: &BigNum, scale: i64) -> BigInt {
     let shifted = number.mul(&BigNum::parse(&format!("1p{}", -scale)).expect("a number")).expect("a product");
     let text = shifted.whole_text(16).expect("a whole number");
@@ -87,9 +87,9 @@ proptest! {
         prop_assert_eq!(x.compare(&y), left.cmp(&right));
     }
 
-    /// As far as a power of five is exact, so is the reading; beyond, it is as near as the reference's.
+    /// Parsing is exact while a power of five is. Beyond that, it is as close as the reference's.
     #[test]
-    fn decimal_texts_are_read_to_the_nearest(a in exact(), point in 0_u32..240, exponent in -120_i64..120) {
+    fn decimal_numerals_are_parsed_to_the_nearest(a in exact(), point in 0_u32..240, exponent in -120_i64..120) {
         let (ten, digits) = (BigInt::from(10), a.magnitude.magnitude().to_string());
         let decimal = exponent - i64::from(point);
         prop_assume!(decimal.abs() <= 240);
@@ -115,7 +115,7 @@ proptest! {
         let x = number(&a);
         let text = x.to_text();
         let again = BigNum::parse(&text).expect("a number");
-        // Reading multiplies with a power of ten that is exact only this far.
+        // Parsing multiplies by a power of ten that is exact only in this range.
         if a.scale.abs() < 200 {
             prop_assert!(again.compare(&x).is_eq(), "{} is not {:?}", text, a);
         }

@@ -1,5 +1,5 @@
-//! Templates render as the reference renders them: generated sets of templates and inputs give the same text
-//! under both, or an error under both. Where the reference panics, anything but a panic is right.
+//! Generated templates and inputs give the same text, or fail, both here and in Tera. Any result but a panic is
+//! accepted where Tera panics.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value as Json, json};
 
-/// What the reference makes of it: text, an error (`Err(true)`), or a panic (`Err(false)`).
+/// Renders with the reference: text, an error (`Err(true)`) or a panic (`Err(false)`).
 fn reference(templates: &[(String, String)], input: &Json, escape: bool) -> Result<String, bool> {
     let run = || -> Result<String, tera::Error> {
         let mut tera = tera::Tera::default();
@@ -75,7 +75,7 @@ fn input() -> impl Strategy<Value = Json> {
     )
 }
 
-/// Names that may be missing, depending on where they stand.
+/// Names that may be undefined, depending on their position.
 const NAMES: &[&str] = &[
     "x",
     "v",
@@ -197,7 +197,7 @@ fn one_of(words: &'static [&'static str]) -> Text {
     select(words).prop_map(str::to_owned).boxed()
 }
 
-/// A name that may be missing, nearly always with a default.
+/// A name that may be undefined, nearly always with a default.
 fn name() -> Text {
     let defaults = one_of(&["'-'", "'<->'", "a", "[1, s]", "html ~ '<'", "1"]);
     (one_of(NAMES), defaults, 0..8)
@@ -252,7 +252,7 @@ fn list(depth: usize) -> Text {
     .boxed()
 }
 
-/// Anything but a list literal.
+/// Any expression except a list literal.
 fn value(depth: usize) -> Text {
     prop_oneof![
         3 => number(depth),
@@ -300,7 +300,7 @@ fn expression() -> Text {
     any_value(2)
 }
 
-/// Bodies; `plain` ones have nothing that the language forbids in macros and loops.
+/// Template bodies. `plain` ones avoid everything that Tera forbids in macros and loops.
 fn body() -> impl Strategy<Value = String> {
     let open = || select(vec!["{%", "{%-"]);
     let close = || select(vec!["%}", "-%}"]);
@@ -351,7 +351,7 @@ fn blocks() -> impl Strategy<Value = String> {
     })
 }
 
-/// `text` without its include tags: what is included and what macros hold must not lead back to itself.
+/// Returns `text` without its include tags. Included templates and macros must not recurse.
 fn without_includes(text: &str) -> String {
     let mut parts = text.split("{% include");
     let first = parts.next().unwrap_or("").to_owned();
@@ -376,7 +376,7 @@ fn templates() -> impl Strategy<Value = Vec<(String, String)>> {
                 format!("{import}{own}{main}")
             };
             let (include, macros) = (without_includes(&include), without_includes(&macros));
-            // A macro that calls itself ends the reference, so macros call only `own`.
+            // A recursive macro overflows the reference's stack, so macros call only `own`.
             let macros = format!("{own}{}", calm(macros.replace("self::own", "m::wrap")).replace(own, ""));
             [("main", main), ("inc", include), ("m", macros), ("base", format!("{import}A{base}Z"))]
                 .map(|(name, source)| (name.to_owned(), source))

@@ -1,5 +1,5 @@
-//! What the language accepts is what the reference accepts: soups of tokens, of tags, and expressions with a
-//! token put in, taken out or glued to its neighbour.
+//! The parser accepts exactly the sources that Tera accepts: sequences of tokens, sequences of tags, and expressions
+//! with a token inserted, removed or joined to its neighbour.
 
 use std::panic::catch_unwind;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use tera::Tera;
 
-/// Whether the reference accepts a source; `None` where it panics.
+/// Returns `true` if the reference accepts a source, or `None` if it panics.
 fn reference_accepts(source: &str) -> Option<bool> {
     let source = source.to_owned();
     let refused = catch_unwind(|| match Tera::default().add_raw_template("t", &source) {
@@ -265,7 +265,7 @@ fn expression() -> impl Strategy<Value = String> {
     })
 }
 
-/// `text` with one character taken out, or a token put in.
+/// Returns `text` with one character removed or one token inserted.
 fn damaged() -> impl Strategy<Value = String> {
     (expression(), any::<prop::sample::Index>(), select(WORDS), any::<bool>()).prop_map(|(text, at, word, cut)| {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
@@ -290,7 +290,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn soups_of_words(words in soup(WORDS, 7)) {
+    fn random_sequences_of_words(words in soup(WORDS, 7)) {
         for source in wrapped(&words) {
             same(&source)?;
         }
@@ -311,7 +311,7 @@ proptest! {
     }
 
     #[test]
-    fn soups_of_tags(source in soup(TAGS, 9)) {
+    fn random_sequences_of_tags(source in soup(TAGS, 9)) {
         same(&source)?;
     }
 

@@ -1,4 +1,4 @@
-//! `tower`: fields of generated parts render to what a few lines of Rust say, and any text gives an answer.
+//! `tower`: generated fields render as a simple model does, and no text causes a panic.
 
 use dropforge::dialect::tower::check::hazards;
 use dropforge::dialect::tower::syntax::parse;

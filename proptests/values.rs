@@ -1,10 +1,10 @@
-//! Values: what goes in comes out, and comparing and printing agree with `serde_json`.
+//! Values survive a round trip, and comparing and printing agree with `serde_json`.
 
 use dropforge::value::{Arena, InputBuilder, Inputs, JsonStyle, Shapes, equal, write_json};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-/// Any JSON value, a few levels deep, with few keys so that maps share shapes and collide.
+/// Any JSON value, a few levels deep, with few distinct keys so that maps share shapes and collide.
 pub fn any_json() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -35,7 +35,7 @@ proptest! {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);
-        // `serde_json` reads some floats a unit in the last place off; what it reads is what counts.
+        // `serde_json` reads some floats one unit in the last place off, so compare with its reading.
         let written = serde_json::to_string(&json).expect("JSON");
         let json: Json = serde_json::from_str(&written).expect("JSON");
         let text = serde_json::to_string(&json).expect("JSON");

@@ -1,4 +1,4 @@
-//! YAML: whatever is written is read back, and whatever is read gives an answer.
+//! Everything written as YAML is read back, and no input causes a panic.
 
 use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
@@ -6,7 +6,7 @@ use dropforge::value::yaml::{self, Node};
 use dropforge::value::{Arena, Data, DataMap, InputBuilder, OutputFormat, Shapes, write_documents};
 use proptest::prelude::*;
 
-/// Text of the characters that mean something to some reader of YAML.
+/// Strings of characters that are special to some YAML reader.
 fn any_text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[-+.0-9_xobeE:,a-fA-F]{0,9}",
@@ -34,7 +34,7 @@ fn any_data() -> impl Strategy<Value = Data> {
     })
 }
 
-/// Every scalar's place holds what it says, where it says so.
+/// Checks that the source at every scalar's position is the scalar.
 fn check_places(node: &Node, source: &Source) {
     for entry in node.as_map().into_iter().flatten() {
         check_places(&entry.value, source);
@@ -44,12 +44,12 @@ fn check_places(node: &Node, source: &Source) {
     for (at, c) in text.char_indices().take(20) {
         let found = source.slice(node.locate(source, Span::of(at..at + c.len_utf8())));
         let exact = found.chars().eq([c]) || found.starts_with(['\\', '\'', '\r']) || c == '\n';
-        let exact = exact || c == ' ' && found.trim().is_empty(); // a line end that is folded
+        let exact = exact || c == ' ' && found.trim().is_empty(); // a folded line end
         assert!(exact || found == source.slice(node.span), "{c:?} of {text:?} is at {found:?}");
     }
 }
 
-/// The documents as they come back from a format: JSON has no number for what is not finite.
+/// Returns the documents after a round trip through a format. JSON has no non-finite numbers.
 fn expected(data: &Data, format: OutputFormat) -> Data {
     let json = matches!(format, OutputFormat::Json | OutputFormat::Ndjson);
     match data {
@@ -70,7 +70,7 @@ fn read_back(written: &str, format: OutputFormat) -> Option<Vec<Data>> {
     Some(nodes.iter().map(Node::to_data).collect())
 }
 
-/// Equal; `serde_json` reads some floats a few units in the last place off.
+/// Compares documents. `serde_json` reads some floats a few units in the last place off.
 fn same(a: &Data, b: &Data) -> bool {
     match (a, b) {
         (Data::Float(a), Data::Float(b)) => a.to_bits().abs_diff(b.to_bits()) <= 8,
@@ -109,7 +109,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_back(data in any_data()) {
+    fn written_yaml_is_read_back(data in any_data()) {
         let source = Source::new("t", yaml::to_string(&data));
         let read = yaml::read_one(&source, &Limits::default());
         let node = read.map_err(|errors| TestCaseError::fail(format!("{errors:?} in {}", source.text())))?;

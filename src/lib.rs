@@ -36,7 +36,7 @@
 //! * [`limits::Limits`] bounds every render: steps, memory, output and depth.
 //! * [`Diagnostic`] is an error for people and for machines.
 
-// Whatever only some features use is dead where they are off; a build with all features finds what nothing uses.
+// Code that only some features use is dead without them. A build with all features reports unused code.
 #![cfg_attr(
     not(all(feature = "bulk", feature = "checked", feature = "tera-builtins", feature = "hcl", feature = "cel")),
     allow(dead_code, unused_imports)

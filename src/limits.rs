@@ -32,7 +32,7 @@ pub struct Limits {
     pub output_bytes: usize,
     /// Maximum nesting of calls: macros, includes, parents.
     pub call_depth: usize,
-    /// Maximum number of templates that one template reaches, including itself.
+    /// Maximum number of templates reachable from one template, including itself.
     pub templates: usize,
     /// Maximum number of bytecode words in a program.
     pub code_words: usize,
@@ -92,7 +92,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The error for exceeding this limit, whose value is `allowed`.
+    /// Returns the error for exceeding this limit, whose value is `allowed`.
     pub fn error(self, allowed: u64) -> Box<Diagnostic> {
         let (code, what, unit, key) = match self {
             Limit::SourceBytes => (Code::LimitSourceBytes, "the source is too long", "bytes", "source_bytes"),

@@ -16,23 +16,23 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span from `start` to `end`, in bytes.
+    /// Returns the span from `start` to `end`, in bytes.
     pub const fn new(start: u32, end: u32) -> Self {
         Self { start, end }
     }
 
-    /// The span of a `usize` range. Offsets beyond 4 GiB saturate; sources are much smaller.
+    /// Converts a `usize` range. Offsets beyond 4 GiB saturate; sources are much smaller.
     pub fn of(range: std::ops::Range<usize>) -> Self {
         let clamp = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Self::new(clamp(range.start), clamp(range.end))
     }
 
-    /// The smallest span that covers both spans.
+    /// Returns the smallest span that covers both.
     pub fn to(self, other: Span) -> Span {
         Span::new(self.start.min(other.start), self.end.max(other.end))
     }
 
-    /// The span as a `usize` range.
+    /// Returns the span as a `usize` range.
     pub fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -100,28 +100,28 @@ pub struct Source {
 const BLOCK: usize = 1024;
 
 impl Source {
-    /// A source called `name`, usually a path. Diagnostics print this name.
+    /// Creates a source called `name`, usually a path. Diagnostics print this name.
     pub fn new(name: impl Into<Text>, text: impl Into<Text>) -> Arc<Self> {
         let (line_starts, blocks) = (OnceLock::new(), OnceLock::new());
         Arc::new(Self { name: name.into(), text: text.into(), line_starts, blocks })
     }
 
-    /// The name in diagnostics.
+    /// Returns the name in diagnostics.
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &str {
         self.text.as_str()
     }
 
-    /// The text of `span`, or the empty string if it is not on character boundaries.
+    /// Returns the text of `span`, or the empty string if it is not on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
         self.text().get(span.range()).unwrap_or("")
     }
 
-    /// The line and column of a byte offset. Offsets beyond the end are clamped.
+    /// Returns the line and column of a byte offset. Offsets beyond the end are clamped.
     pub fn position(&self, offset: u32) -> Position {
         let starts = self.line_starts();
         let offset = offset.min(u32::try_from(self.text().len()).unwrap_or(u32::MAX));
@@ -131,8 +131,8 @@ impl Source {
         Position { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column }
     }
 
-    /// The byte offset of a line and column, the inverse of [`Source::position`]. `None` if there is no such line. Columns
-    /// beyond the end of the line are clamped.
+    /// Returns the byte offset of a line and column, the inverse of [`Source::position`]. `None` if there is no such
+    /// line. Columns beyond the end of the line are clamped.
     pub fn offset(&self, at: Position) -> Option<u32> {
         let start = *self.line_starts().get(at.line.checked_sub(1)? as usize)?;
         let line = self.line(at.line);
@@ -141,7 +141,7 @@ impl Source {
         Some(start + before as u32)
     }
 
-    /// The text of a line, counted from 1, without its line break. Empty if there is no such line.
+    /// Returns the text of a line, counted from 1, without its line break. Empty if there is no such line.
     pub fn line(&self, line: u32) -> &str {
         let start = |line: u32| self.line_starts().get(line.checked_sub(1)? as usize).map(|&start| start as usize);
         let Some(from) = start(line) else { return "" };
@@ -149,7 +149,7 @@ impl Source {
         self.text().get(from..to).unwrap_or("").trim_end_matches(['\n', '\r'])
     }
 
-    /// The number of characters that start in a range of bytes.
+    /// Returns the number of characters that start in a range of bytes.
     fn characters(&self, from: usize, to: usize) -> u32 {
         let bytes = self.text().as_bytes();
         if to.saturating_sub(from) <= BLOCK {
@@ -178,7 +178,7 @@ impl Source {
     }
 }
 
-/// The number of characters that start in these bytes.
+/// Returns the number of characters that start in these bytes.
 fn characters_in(bytes: &[u8]) -> u32 {
     bytes.iter().map(|&byte| u32::from(byte & 0xC0 != 0x80)).sum()
 }

@@ -1,7 +1,7 @@
-//! How cost grows: clusters, template size, input size, nesting, templates. Where it is linear, the cost of one
-//! unit stays the same from line to line.
+//! Cost by number of clusters, template size, input size, nesting and number of templates. Where it is linear, the cost
+//! per unit is constant down the column.
 //!
-//! `cargo bench -p dropforge-benches --bench growth [-- --write]`; with `--write` the lines go to `growth.md`.
+//! `cargo bench -p dropforge-benches --bench growth [-- --write]`. With `--write` the results go to `growth.md`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -19,7 +19,7 @@ const SIZES: [usize; 5] = [10, 100, 1_000, 10_000, 100_000];
 const DEPTHS: [usize; 5] = [1, 4, 16, 32, 64];
 const TEMPLATES: [usize; 4] = [1, 10, 100, 1_000];
 
-/// How long a task is repeated, in seconds, and how often at most.
+/// Seconds to repeat a task for, and the maximum number of repetitions.
 const ENOUGH: f64 = 0.2;
 const REPEATS: usize = 200;
 
@@ -46,12 +46,12 @@ fn line(out: &mut String, count: usize, cells: &[String]) {
     let _ = writeln!(out, "| {} | {} |", thousands(count as f64, 0), cells.join(" | "));
 }
 
-/// Two cells: what a task takes, and that for one of `count`.
+/// Formats two cells: the time of a task, and the time per unit of `count`.
 fn cells(seconds: f64, count: usize) -> [String; 2] {
     [duration(seconds), duration(seconds / count as f64)]
 }
 
-/// Seconds of this thread that a task takes: the smallest of some runs.
+/// Returns the minimum thread time of a task over several runs, in seconds.
 fn least(mut task: impl FnMut()) -> f64 {
     let (mut best, start) = (f64::INFINITY, thread_time());
     for _ in 0..REPEATS {
@@ -75,7 +75,7 @@ fn several(files: Vec<(String, String)>, entries: Vec<String>, inputs: &Value) -
     engine
 }
 
-/// Renders the first entry into a buffer that is kept.
+/// Renders the first entry into a reused buffer.
 fn render(engine: &mut Ours) -> f64 {
     let mut text = String::new();
     least(|| {

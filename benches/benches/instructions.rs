@@ -1,8 +1,8 @@
-//! Instructions of the short workloads under callgrind, for every engine: a count that noise does not reach.
+//! Instruction counts of the short workloads under callgrind, for every engine. Noise does not affect them.
 //!
-//! `cargo bench -p dropforge-benches --bench instructions [-- --write] [-- --only WORKLOAD…]` prints them beside what `instructions.md`
-//! holds, so that a change can be held against what was; with `--write` the file takes the new counts. What was not
-//! counted stays there, unless everything was to be.
+//! `cargo bench -p dropforge-benches --bench instructions [-- --write] [-- --only WORKLOAD…]` prints them next to the
+//! counts in `instructions.md`. With `--write` the file takes the new counts and keeps those of workloads that were not
+//! selected.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,10 +12,10 @@ use dropforge_benches::WORKLOADS;
 use dropforge_benches::processes::instructions;
 use dropforge_benches::table::thousands;
 
-/// Workloads of which only the times are told.
+/// Workloads that are timed but not counted.
 const NOT_COUNTED: [&str; 3] = ["w4", "w5-big-table", "w5-teams"];
 
-/// What the file begins with.
+/// The head of the file.
 const HEAD: &str =
     "# Instructions\n\nOne run, counted by callgrind: `cargo bench -p dropforge-benches --bench instructions`.\n";
 
@@ -50,7 +50,7 @@ fn main() {
     }
 }
 
-/// The workloads in the file by title, each with what stands below.
+/// Returns the workloads of the file: title and table.
 fn sections(path: &Path) -> Vec<(String, String)> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let sections = text.split("\n## ").skip(1).filter_map(|section| section.split_once('\n'));
@@ -58,7 +58,7 @@ fn sections(path: &Path) -> Vec<(String, String)> {
     sections.map(|(title, counts)| (title.to_owned(), ended(counts))).collect()
 }
 
-/// The counts that the file holds, by workload and engine.
+/// Returns the counts of the file by workload and engine.
 fn recorded(path: &Path) -> BTreeMap<(String, String), String> {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let (mut counts, mut title) = (BTreeMap::new(), "");

@@ -1,10 +1,9 @@
-//! The table of figures: every workload, every peer, ratio and bar, in one run.
+//! The table of figures: every workload, engine, ratio and target, in one run.
 //!
 //! `cargo bench -p dropforge-benches --bench table [-- --write] [-- --rounds N] [-- --only WORKLOAD…]`
 //!
-//! Outputs are compared before anything is timed; rounds are interleaved; the minimum of the processor's time
-//! counts. With `--write` the README's table and the plot of W7 take what was measured: the lines of tasks that were not
-//! measured stay.
+//! Outputs are compared before anything is timed. Rounds are interleaved, and the minimum CPU time counts. With
+//! `--write`, `docs/speed.md` and the plot of W7 are updated. Rows of tasks that were not measured stay.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -18,17 +17,17 @@ use dropforge_benches::table::{Row, markdown, rows, thousands, time, updated};
 use dropforge_benches::w7::{self, CLUSTERS, Files, Fleet};
 use dropforge_benches::{WORKLOADS, clock, config, plot, w1};
 
-/// Rounds of what takes microseconds, unless said; of processes; of what takes a second.
+/// Default rounds: of tasks that take microseconds, of processes, of tasks that take about a second.
 const ROUNDS: usize = 400;
 const PROCESSES: usize = 300;
 const LONG_ROUNDS: usize = 5;
 
-/// Rounds of what needs two processors at a time: on a busy machine few of them are quiet.
+/// Rounds of tasks that need two CPUs at once. On a busy machine few of them are quiet.
 const WALL_ROUNDS: usize = 25;
 
 const THREADS: usize = 2;
 
-/// What ten times the clusters may cost in memory and still be called flat.
+/// Maximum growth in memory for ten times the clusters that still counts as flat.
 const FLAT: f64 = 1.1;
 
 struct Arguments {
@@ -37,7 +36,7 @@ struct Arguments {
     only: Vec<String>,
 }
 
-/// What can be measured, by id: the short workloads come before these, and may have more to tell.
+/// Measurements by id. The short workloads run first; a section may add rows to one.
 type Section = (&'static str, fn(&Arguments) -> Vec<Row>);
 const SECTIONS: [Section; 10] = [
     ("w6-scalars", evaluations),
@@ -89,14 +88,14 @@ fn arguments() -> Arguments {
     arguments
 }
 
-/// A long configuration as Rust types.
+/// A long configuration decoded into Rust types.
 fn decode(_: &Arguments) -> Vec<Row> {
     let mut workload = config::decode();
     let times = time(&mut workload, LONG_ROUNDS);
     rows(&workload, &times)
 }
 
-/// Configurations of other projects parsed, where there are any; printed, not put down, since not everybody has them.
+/// Real configurations parsed, if available. Printed but never written to the page, because not everyone has them.
 fn corpus(arguments: &Arguments) -> Vec<Row> {
     if let (false, Some(mut workload)) = (arguments.write, config::corpus()) {
         let times = time(&mut workload, LONG_ROUNDS);
@@ -105,29 +104,29 @@ fn corpus(arguments: &Arguments) -> Vec<Row> {
     Vec::new()
 }
 
-/// What evaluating single values costs besides time.
+/// Allocations of evaluating single values in HCL.
 fn evaluations(_: &Arguments) -> Vec<Row> {
     vec![allocations("w6-scalars", "W6: 30 expressions of HCL about single values, allocations of a further round")]
 }
 
-/// The same of CEL.
+/// Allocations of evaluating single values in CEL.
 fn cel_evaluations(_: &Arguments) -> Vec<Row> {
     vec![allocations("w6-cel-scalars", "W6: 30 expressions of CEL about single values, allocations of a further round")]
 }
 
-/// What evaluating a template of YAML and writing its documents costs besides time.
+/// Allocations of evaluating a CEL-YAML template and writing its documents.
 fn cel_documents(_: &Arguments) -> Vec<Row> {
     vec![allocations("w3-write", "W3: `app` in CEL-YAML evaluated and written, allocations of a further render")]
 }
 
-/// How often we ask for memory when a workload runs again.
+/// Counts dropforge's allocations in a repeated run of a workload.
 fn allocations(workload: &str, task: &str) -> Row {
     let printed = printed(&[env!("CARGO_BIN_EXE_allocations"), workload]);
     let ours = printed.lines().find_map(|line| line.strip_prefix("dropforge\t")).expect("a line of ours");
     Row::amount(task, ours.to_owned(), "0", ours == "0")
 }
 
-/// What a render of W1 costs besides time.
+/// Allocations and instructions of a W1 render.
 fn costs(_: &Arguments) -> Vec<Row> {
     let mut rows = vec![allocations("w1-render", "W1: `app`, allocations of a further render")];
     if let Some(count) = instructions(env!("CARGO_BIN_EXE_once"), "w1-render", "dropforge") {
@@ -155,7 +154,7 @@ fn fleet(arguments: &Arguments) -> Vec<Row> {
     rows
 }
 
-/// The fleet onto a file system in memory, beside loops that only write the same bytes.
+/// The fleet written to a file system in memory, compared with loops that only write the same bytes.
 fn files(_: &Arguments) -> Vec<Row> {
     let generated = Files::generate(CLUSTERS);
     let bulk = Bulk::new(generated.folder());
@@ -197,7 +196,7 @@ fn files(_: &Arguments) -> Vec<Row> {
     ]
 }
 
-/// The most memory a stream takes, the fleet's own text aside.
+/// Peak memory of a stream, without the text of the fleet.
 fn peak_memory(_: &Arguments) -> Vec<Row> {
     let peak = |clusters| {
         let (peak, text) = memory(env!("CARGO_BIN_EXE_fleet"), Files::generate(clusters).folder(), THREADS);
@@ -209,7 +208,7 @@ fn peak_memory(_: &Arguments) -> Vec<Row> {
     vec![Row { ours: format!("{many:.1} MB"), theirs: format!("{few:.1} MB"), bar: "flat".into(), ..row }]
 }
 
-/// A process that renders one manifest, from source or from an artifact, beside one that does nothing.
+/// A process that renders one manifest, from source or from an artifact, compared with an empty process.
 fn start(_: &Arguments) -> Vec<Row> {
     let scratch = Scratch::new("artifact");
     let artifact = scratch.path().join("w1.mpk");
@@ -238,7 +237,7 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Puts the table between its marks in `docs/speed.md`.
+/// Replaces the table between its marks in `docs/speed.md`.
 fn write(table: &str) {
     let path = home().join("../docs/speed.md");
     let readme = std::fs::read_to_string(&path).expect("docs/speed.md");

@@ -1,6 +1,6 @@
-//! Every workload under criterion, engines side by side; outputs are compared first.
+//! Every workload under criterion, engines side by side. Outputs are compared first.
 //!
-//! `cargo bench -p dropforge-benches --bench workloads [-- FILTER]`, for instance `W1.*dropforge`.
+//! `cargo bench -p dropforge-benches --bench workloads [-- FILTER]`, for example `W1.*dropforge`.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use dropforge_benches::{LONG, WORKLOADS};

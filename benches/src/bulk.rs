@@ -1,4 +1,5 @@
-//! W7 through `dropforge::bulk`: to files and into one stream, beside plain loops that only write the same bytes.
+//! W7 through `dropforge::bulk`, to files and into one stream, compared with plain loops that only write the same
+//! bytes.
 
 use std::fs;
 use std::hint::black_box;
@@ -24,10 +25,10 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// The generated fleet in `folder` with the templates of W1.
+    /// Plans the generated fleet in `folder` with the templates of W1.
     ///
     /// # Panics
-    /// When a file is missing or wrong.
+    /// Panics if a file is missing or invalid.
     pub fn new(folder: &Path) -> Self {
         let read = |name: &str| fs::read_to_string(folder.join(name)).expect("a generated file");
         let text = Source::new("clusters.ndjson", read("clusters.ndjson"));
@@ -41,7 +42,7 @@ impl Bulk {
         Self { text: text.text().len(), fleet, layers, forge, plan }
     }
 
-    /// How long the text of the fleet is, which a run holds.
+    /// Returns the size of the fleet's text, which a run keeps in memory.
     pub fn text_bytes(&self) -> usize {
         self.text
     }
@@ -49,7 +50,7 @@ impl Bulk {
     /// Stamps everything below `folder`.
     ///
     /// # Panics
-    /// When something fails.
+    /// Panics if something fails.
     pub fn files(&self, threads: usize, folder: &Path) {
         self.run(threads, |stamper, job| bulk::stamp(stamper, job, folder));
     }
@@ -57,7 +58,7 @@ impl Bulk {
     /// Stamps everything into a stream.
     ///
     /// # Panics
-    /// When something fails.
+    /// Panics if something fails.
     pub fn stream(&self, threads: usize, out: &mut (dyn Write + Send)) {
         self.run(threads, |stamper, job| bulk::stream(stamper, job, out));
     }
@@ -85,25 +86,25 @@ fn templates() -> (Forge, Vec<Output>) {
     (forge, outputs)
 }
 
-/// A directory in memory that is removed when dropped.
+/// A directory in memory, removed on drop.
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// An empty one, below `/dev/shm` where there is one.
+    /// Creates an empty directory, below `/dev/shm` if it exists.
     ///
     /// # Panics
-    /// When it cannot be made.
+    /// Panics if it cannot be created.
     pub fn new(name: &str) -> Self {
         let memory = Path::new("/dev/shm");
         let parent = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
         let path = parent.join(format!("dropforge-{name}-{}", std::process::id()));
-        // What a run before left behind.
+        // Leftovers of an earlier run.
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).expect("a directory");
         Self(path)
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -111,12 +112,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A directory that stays does no harm.
+        // A leftover directory is harmless.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// The files of a directory, each with its path below `root`, sorted; the manifest and other hidden files aside.
+/// Returns the files of a directory, sorted, with their paths below `root`. Skips the manifest and other hidden files.
 pub fn files_below(root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     walk(root, root, &mut found);
@@ -136,13 +137,13 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// How many files a thread of the plain loop takes at a time: those of as many clusters as `bulk` hands out.
+/// Files that a thread of the plain loop takes at a time: those of as many clusters as `bulk` hands out.
 const BLOCK: usize = 5 * 64;
 
-/// The plain loop: writes each file below `root` to a temporary name and renames it.
+/// Writes each file below `root` to a temporary name and renames it.
 ///
 /// # Panics
-/// When something fails.
+/// Panics if something fails.
 pub fn plain_files(files: &[(PathBuf, Vec<u8>)], threads: usize, root: &Path) {
     let blocks: Vec<_> = files.chunks(BLOCK).collect();
     let next = AtomicUsize::new(0);
@@ -167,10 +168,10 @@ fn plain_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&temporary, path)
 }
 
-/// The plain write: bytes that are there, one mebibyte at a time.
+/// Writes bytes one mebibyte at a time.
 ///
 /// # Panics
-/// When something fails.
+/// Panics if something fails.
 pub fn plain_stream(bytes: &[u8], path: &Path) {
     let mut file = fs::File::create(path).expect("a file");
     for piece in bytes.chunks(1 << 20) {

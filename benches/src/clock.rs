@@ -1,4 +1,4 @@
-//! Time: of the processor where work is compared, rounds interleaved, the minimum counts.
+//! Timing. Work is compared by CPU time. Rounds are interleaved, and the minimum counts.
 
 use std::time::Instant;
 
@@ -6,12 +6,12 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::subject::Subject;
 
-/// Seconds of the processor that this thread has had.
+/// Returns the CPU time of this thread in seconds.
 pub fn thread_time() -> f64 {
     seconds(ClockId::ThreadCPUTime)
 }
 
-/// Seconds of the processor that this process has had.
+/// Returns the CPU time of this process in seconds.
 pub fn process_time() -> f64 {
     seconds(ClockId::ProcessCPUTime)
 }
@@ -21,10 +21,10 @@ fn seconds(clock: ClockId) -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
-/// How long a sample should take at least: long beside the reading of the clock.
+/// Minimum duration of a sample, long compared with reading the clock.
 const SAMPLE: f64 = 200e-6;
 
-/// Seconds of the processor that one run of each subject takes: the smallest of `rounds` interleaved samples.
+/// Returns the CPU seconds of one run of each subject: the minimum of `rounds` interleaved samples.
 pub fn measure(subjects: &mut [Box<dyn Subject>], rounds: usize) -> Vec<f64> {
     let counts: Vec<u32> = subjects.iter_mut().map(|subject| count(&mut **subject)).collect();
     let mut best = vec![f64::INFINITY; subjects.len()];
@@ -36,7 +36,7 @@ pub fn measure(subjects: &mut [Box<dyn Subject>], rounds: usize) -> Vec<f64> {
     best
 }
 
-/// How many runs make up a sample. Finding out warms up.
+/// Returns the number of runs in a sample. Finding it warms up.
 fn count(subject: &mut dyn Subject) -> u32 {
     let mut count = 1;
     while sample(subject, count) * f64::from(count) < SAMPLE {
@@ -53,7 +53,7 @@ fn sample(subject: &mut dyn Subject, count: u32) -> f64 {
     (thread_time() - start) / f64::from(count)
 }
 
-/// Seconds by the clock on the wall that each of the tasks takes: the smallest of `rounds` interleaved ones.
+/// Returns the wall-clock seconds of each task: the minimum of `rounds` interleaved runs.
 pub fn wall<const N: usize>(mut tasks: [&mut dyn FnMut(); N], rounds: usize) -> [f64; N] {
     let mut best = [f64::INFINITY; N];
     for _ in 0..rounds {

@@ -1,4 +1,5 @@
-//! Configurations of HCL: one as infrastructure is described, parsed; a long one of plain values, as Rust types.
+//! HCL configurations: an infrastructure description to parse, and a long one of plain values to decode into Rust
+//! types.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -18,13 +19,13 @@ use serde::{Deserialize, Serialize};
 use crate::engines::{Engine, Hcl, OursHcl};
 use crate::subject::{Subject, Workload};
 
-/// The configuration of some services on a cloud.
+/// Parses the configuration of some cloud services.
 pub fn parse() -> Workload {
     parsed("hcl-parse", "HCL: a configuration parsed, 40 services, 69 kB", vec![infrastructure(40)])
 }
 
-/// The configurations of the conformance rows, where `$CONFORMANCE_DIR` says where those are. What hcl-rs cannot read
-/// is left out.
+/// Parses the configurations of the conformance rows in `$CONFORMANCE_DIR`, if it is set. Files that hcl-rs cannot
+/// parse are left out.
 pub fn corpus() -> Option<Workload> {
     let folder = PathBuf::from(std::env::var_os("CONFORMANCE_DIR")?);
     let rows = std::fs::read_to_string(folder.join("hcl/corpus_files.jsonl")).ok()?;
@@ -48,7 +49,7 @@ fn parsed(id: &'static str, title: &'static str, texts: Vec<String>) -> Workload
     Workload { id, title, expected, subjects: vec![Box::new(ours), Box::new(theirs)], bars: Vec::new() }
 }
 
-/// 10 MB of plain values as Rust types.
+/// Decodes 10 MB of plain values into Rust types.
 pub fn decode() -> Workload {
     let text = services(10_000_000);
     let mut theirs = DecodedByPeer(text.clone());
@@ -58,7 +59,7 @@ pub fn decode() -> Workload {
     Workload { id: "hcl-decode", title, expected, subjects: vec![Box::new(ours), Box::new(theirs)], bars: Vec::new() }
 }
 
-/// Everything that configurations of infrastructure are made of, once for each service.
+/// Generates a configuration with every infrastructure construct, repeated for each service.
 fn infrastructure(services: usize) -> String {
     let mut text = String::from(HEAD);
     for n in 0..services {
@@ -146,7 +147,7 @@ output "@name_addresses" {
 }
 "##;
 
-/// Blocks of plain values, at least as many bytes.
+/// Generates blocks of plain values, at least this many bytes.
 fn services(bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 1024);
     let mut n = 0;
@@ -192,7 +193,7 @@ service "service-{n:06}" {{
     text
 }
 
-/// The names of a body's arguments and blocks.
+/// Collects the names of a body's arguments and blocks.
 fn outline(tree: &Tree, id: BodyId, out: &mut String) {
     let body = tree.body(id).expect("a body");
     for attribute in &body.attributes {
@@ -298,7 +299,7 @@ struct Route {
     methods: Vec<String>,
 }
 
-/// What was decoded, told shortly.
+/// Summarises the decoded services.
 fn digest(services: &[Service]) -> String {
     let text = serde_json::to_string(services).expect("JSON");
     format!("{} services, {}", services.len(), blake3::hash(text.as_bytes()))
@@ -335,7 +336,7 @@ impl Subject for Decoded {
 struct DecodedByPeer(String);
 
 impl DecodedByPeer {
-    /// Blocks with labels are maps there; what the keys are is put into the values, as ours has it.
+    /// hcl-rs decodes labelled blocks to maps. The keys are copied into the values, as in our types.
     fn decode(&self) -> Vec<Service> {
         type Named = hcl::Map<String, Service>;
         let services: Services<Named> = hcl::from_str(black_box(&self.0)).expect("services");

@@ -1,24 +1,24 @@
-//! The files of the workloads.
+//! Workload files.
 
 use std::path::{Path, PathBuf};
 
-/// The folder of the workloads.
+/// Returns the folder of the workloads.
 pub fn workloads() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads")
 }
 
-/// A file of the workloads.
+/// Reads a file of the workloads.
 ///
 /// # Panics
-/// When it cannot be read.
+/// Panics if it cannot be read.
 pub fn workload(name: &str) -> String {
     std::fs::read_to_string(workloads().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The files of a folder of the workloads, by name.
+/// Reads the files of a workload folder, sorted by name.
 ///
 /// # Panics
-/// When it cannot be read.
+/// Panics if one cannot be read.
 pub fn folder(name: &str) -> Vec<(String, String)> {
     let mut files: Vec<_> = std::fs::read_dir(workloads().join(name))
         .unwrap_or_else(|error| panic!("{name}: {error}"))

@@ -1,4 +1,4 @@
-//! dropforge beside its peers: the workloads, the engines, and the clocks. The benches share all of it.
+//! dropforge compared with other engines: workloads, engines and clocks, shared by the benches.
 
 pub mod bulk;
 pub mod clock;
@@ -20,10 +20,10 @@ pub mod w7;
 
 use subject::Workload;
 
-/// What makes a workload.
+/// Builds a workload.
 pub type Make = fn() -> Workload;
 
-/// Every workload whose unit is short enough to be repeated, by id and by what makes it.
+/// The workloads that are short enough to repeat, by id.
 pub const WORKLOADS: [(&str, Make); 21] = [
     ("w1-render", w1::render),
     ("w1-checked", w1::checked),
@@ -48,5 +48,5 @@ pub const WORKLOADS: [(&str, Make); 21] = [
     ("w3-text", w3::text),
 ];
 
-/// Workloads whose unit takes long.
+/// Workloads with long runs.
 pub const LONG: [(&str, Make); 1] = [("hcl-decode", config::decode)];

@@ -1,4 +1,4 @@
-//! A plot of bars, as SVG.
+//! Bar charts as SVG.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ const RIGHT: f64 = 70.0;
 const TOP: f64 = 40.0;
 const ROW: f64 = 30.0;
 
-/// One bar for each engine, ours first and in a colour of its own, with its seconds beside it.
+/// Draws one bar for each engine with its seconds. Ours is first and has its own colour.
 pub fn bars(title: &str, times: &[(&str, f64)]) -> String {
     let longest = times.iter().map(|(_, seconds)| *seconds).fold(f64::MIN_POSITIVE, f64::max);
     let height = TOP + ROW * times.len() as f64 + 10.0;

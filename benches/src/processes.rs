@@ -1,4 +1,4 @@
-//! What is measured of whole processes: their time, their memory, their instructions.
+//! Measurements of whole processes: time, memory, instructions.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// Seconds of the processor that a process takes from start to end: the smallest of `rounds` interleaved runs.
+/// Returns the CPU seconds of a process from start to end: the minimum of `rounds` interleaved runs.
 ///
 /// # Panics
-/// When a process fails.
+/// Panics if a process fails.
 pub fn cold<const N: usize>(commands: [&[&str]; N], rounds: usize) -> [f64; N] {
     let mut best = [f64::INFINITY; N];
     for _ in 0..rounds {
@@ -24,34 +24,34 @@ pub fn cold<const N: usize>(commands: [&[&str]; N], rounds: usize) -> [f64; N] {
     best
 }
 
-/// Seconds of the processor that finished processes of ours have had.
+/// Returns the CPU seconds of our finished child processes.
 fn children() -> f64 {
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the usage of children");
     (usage.user_time() + usage.system_time()).num_microseconds() as f64 * 1e-6
 }
 
-/// What a program prints.
+/// Runs a program and returns its output.
 ///
 /// # Panics
-/// When it fails.
+/// Panics if it fails.
 pub fn printed(command: &[&str]) -> String {
     let output = Command::new(command[0]).args(&command[1..]).stderr(Stdio::inherit()).output().expect("it starts");
     assert!(output.status.success(), "{command:?}");
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The most memory that stamping the fleet in `folder` takes, and the text of the fleet that is part of it: bytes.
+/// Returns the peak memory of stamping the fleet in `folder`, and the size of the fleet's text in it, in bytes.
 ///
 /// # Panics
-/// When the program `fleet` fails.
+/// Panics if the program `fleet` fails.
 pub fn memory(program: &str, folder: &Path, threads: usize) -> (f64, f64) {
     let text = printed(&[program, &folder.to_string_lossy(), &threads.to_string()]);
     let mut numbers = text.split_whitespace().map(|number| number.parse().expect("a number"));
     (numbers.next().expect("the peak"), numbers.next().expect("the text"))
 }
 
-/// Instructions of one run of an engine on a workload, counted by callgrind; `None` where there is no valgrind.
-/// What comes before the first run is taken off: the program runs `TIMES` and twice as often.
+/// Counts the instructions of one run of an engine on a workload with callgrind. Returns `None` without valgrind.
+/// Start-up is subtracted: the program runs `TIMES` times and twice as often.
 pub fn instructions(program: &str, workload: &str, engine: &str) -> Option<u64> {
     const TIMES: u64 = 20;
     let count = |times: u64| {

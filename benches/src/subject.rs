@@ -1,47 +1,47 @@
-//! One engine on one workload: run, and what the run came to.
+//! One engine on one workload: its runs and its output.
 
 use std::fmt::Write;
 
-/// An engine set up for a workload. Made once, checked once, run many times.
+/// An engine set up for a workload. Built once, checked once, run many times.
 pub trait Subject {
-    /// The engine's name.
+    /// Returns the engine's name.
     fn engine(&self) -> &'static str;
 
-    /// One unit of the workload. What it takes to set up is done before.
+    /// Runs one unit of the workload. All setup is done before.
     fn run(&mut self);
 
-    /// What one unit comes to, comparable between engines.
+    /// Returns the output of one unit, comparable between engines.
     fn output(&mut self) -> String;
 }
 
-/// What has to hold between our time and a peer's.
+/// The target for our time relative to another engine's.
 #[derive(Debug, Clone, Copy)]
 pub enum Bar {
-    /// The peer takes at least this many times our time.
+    /// The other engine takes at least this many times our time.
     Faster(f64),
-    /// We take at most this many times the peer's time.
+    /// We take at most this many times the other engine's time.
     AtMost(f64),
 }
 
-/// Engines side by side on one task.
+/// Several engines on one task.
 pub struct Workload {
-    /// What the command line calls it.
+    /// The workload's name on the command line.
     pub id: &'static str,
-    /// What a table calls it.
+    /// The workload's name in tables.
     pub title: &'static str,
-    /// What every engine has to produce.
+    /// The output expected of every engine.
     pub expected: String,
     /// The engines, ours first.
     pub subjects: Vec<Box<dyn Subject>>,
-    /// Peers' names with what is asked of us beside them.
+    /// Targets against other engines, by name.
     pub bars: Vec<(&'static str, Bar)>,
 }
 
 impl Workload {
-    /// Compares every engine's output with what is expected.
+    /// Compares every engine's output with the expected one.
     ///
     /// # Panics
-    /// When one differs: then there is nothing to time.
+    /// Panics if one differs.
     pub fn check(&mut self) {
         for subject in &mut self.subjects {
             let output = subject.output();
@@ -53,7 +53,7 @@ impl Workload {
 }
 
 impl Bar {
-    /// The ratio of a time of ours to a peer's as this bar states it.
+    /// Returns the ratio of our time to another's in the form that this target states.
     pub fn ratio(self, ours: f64, theirs: f64) -> f64 {
         match self {
             Bar::Faster(_) => theirs / ours,
@@ -61,7 +61,7 @@ impl Bar {
         }
     }
 
-    /// Whether `ratio` is good enough.
+    /// Returns `true` if `ratio` meets the target.
     pub fn reached(self, ratio: f64) -> bool {
         match self {
             Bar::Faster(bar) => ratio >= bar,

@@ -1,36 +1,36 @@
-//! The table of figures: how it is filled and how it is written.
+//! The table of figures: building and formatting.
 
 use std::fmt::Write;
 
 use crate::clock::measure;
 use crate::subject::{Bar, Workload};
 
-/// One line: what was measured, ours, and beside what.
+/// One row: a measurement of ours and another to compare with.
 #[derive(Debug, Clone, Default)]
 pub struct Row {
-    /// What was measured.
+    /// The measured task.
     pub task: String,
-    /// Our figure with its unit; empty where it says nothing by itself.
+    /// Our figure with its unit, empty if it means nothing by itself.
     pub ours: String,
-    /// Beside what.
+    /// The name of the other engine or method.
     pub peer: String,
-    /// The other's figure with its unit.
+    /// The other figure with its unit.
     pub theirs: String,
-    /// How ours stands to theirs.
+    /// The ratio between the two.
     pub ratio: String,
-    /// What is asked.
+    /// The target.
     pub bar: String,
-    /// Whether it is reached.
+    /// `true` if the target is reached, `None` without a target.
     pub reached: Option<bool>,
 }
 
 impl Row {
-    /// Two times and how they have to stand to one another.
+    /// Compares two times by a target.
     pub fn times(task: &str, ours: f64, peer: &str, theirs: f64, bar: Bar) -> Self {
         Self { ours: duration(ours), theirs: duration(theirs), ..Self::ratio(task, ours, peer, theirs, bar) }
     }
 
-    /// Two figures of which only the ratio means something.
+    /// Compares two figures of which only the ratio is meaningful.
     pub fn ratio(task: &str, ours: f64, peer: &str, theirs: f64, bar: Bar) -> Self {
         let ratio = bar.ratio(ours, theirs);
         let digits = if ratio < 10.0 { 2 } else { 1 };
@@ -44,23 +44,23 @@ impl Row {
         Self { task: task.into(), peer: peer.into(), ratio: words, bar: asked, reached, ..Self::default() }
     }
 
-    /// A figure of ours alone.
+    /// Adds a figure of ours alone.
     pub fn amount(task: &str, ours: String, bar: &str, reached: bool) -> Self {
         Self { task: task.into(), ours, bar: bar.into(), reached: Some(reached), ..Self::default() }
     }
 }
 
-/// Checks a workload and times its engines: seconds of each, ours first.
+/// Checks a workload and times its engines. Returns the seconds of each, ours first.
 ///
 /// # Panics
-/// When an engine's output differs from what is expected.
+/// Panics if an engine's output differs from the expected one.
 pub fn time(workload: &mut Workload, rounds: usize) -> Vec<(&'static str, f64)> {
     workload.check();
     let times = measure(&mut workload.subjects, rounds);
     workload.subjects.iter().map(|subject| subject.engine()).zip(times).collect()
 }
 
-/// A line for each peer of a workload.
+/// Returns a row for each other engine of a workload.
 pub fn rows(workload: &Workload, times: &[(&'static str, f64)]) -> Vec<Row> {
     let Some((&(_, ours), peers)) = times.split_first() else { return Vec::new() };
     let row = |&(peer, theirs): &(&'static str, f64)| {
@@ -70,12 +70,12 @@ pub fn rows(workload: &Workload, times: &[(&'static str, f64)]) -> Vec<Row> {
     peers.iter().map(row).collect()
 }
 
-/// How two times are put where nothing is asked: the larger over the smaller.
+/// Picks the form of a ratio without a target: the larger time over the smaller.
 fn unasked(ours: f64, theirs: f64) -> Bar {
     if theirs >= ours { Bar::Faster(0.0) } else { Bar::AtMost(f64::INFINITY) }
 }
 
-/// Seconds as a person reads them.
+/// Formats seconds for reading.
 pub fn duration(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
         s if s < 1e-5 => (s * 1e9, "ns"),
@@ -93,7 +93,7 @@ pub fn duration(seconds: f64) -> String {
     format!("{} {unit}", thousands(scaled, digits))
 }
 
-/// A number with commas.
+/// Formats a number with thousands separators.
 pub fn thousands(number: f64, digits: usize) -> String {
     let text = format!("{number:.digits$}");
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
@@ -107,7 +107,7 @@ pub fn thousands(number: f64, digits: usize) -> String {
     out + rest
 }
 
-/// The lines as Markdown; what repeats from line to line is written once.
+/// Formats rows as Markdown. Cells that repeat from row to row are left empty.
 pub fn markdown(rows: &[Row]) -> String {
     let mut out = String::from("| what | ours | beside | theirs | ratio | bar | |\n|---|--:|---|--:|--:|--:|---|\n");
     let mut before = "";
@@ -121,7 +121,7 @@ pub fn markdown(rows: &[Row]) -> String {
     out
 }
 
-/// A table that was written before, with the tasks of a newer one in the place of the same tasks or behind the last.
+/// Updates a table with newer rows: they replace those of the same tasks, or are appended.
 pub fn updated(old: &str, new: &str) -> String {
     let (head, mut tasks) = groups(old);
     for (task, lines) in groups(new).1 {
@@ -134,7 +134,7 @@ pub fn updated(old: &str, new: &str) -> String {
     head + &tasks.into_iter().map(|(_, lines)| lines).collect::<String>()
 }
 
-/// The two lines that a table begins with, and for each task its lines.
+/// Splits a table into its two head lines and the rows of each task.
 fn groups(table: &str) -> (String, Vec<(&str, String)>) {
     let (mut head, mut tasks) = (String::new(), Vec::<(&str, String)>::new());
     for (at, line) in table.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! What is timed: one type for each task, over any engine.
+//! Timed tasks: one type each, generic over engines.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use crate::engines::{Engine, Ours, Templates};
 use crate::subject::Subject;
 use crate::typed::{Compiled, Inputs};
 
-/// Renders entries one after the other with inputs that are ready.
+/// Renders entries in sequence with converted inputs.
 pub struct Render<E> {
     engine: E,
     entries: usize,
@@ -17,7 +17,7 @@ pub struct Render<E> {
 }
 
 impl<E: Engine> Render<E> {
-    /// Renders the first `entries` of `templates`, with `between` between two.
+    /// Renders the first `entries` of `templates`, separated by `between`.
     pub fn new(templates: Templates, inputs: &Value, entries: usize, between: &'static str) -> Self {
         let mut engine = E::new(templates);
         engine.hold(inputs);
@@ -62,7 +62,7 @@ pub struct RenderTyped<E> {
 }
 
 impl<E: Compiled> RenderTyped<E> {
-    /// Renders `entries`, one after the other.
+    /// Renders `entries` in sequence.
     pub fn new(inputs: Inputs<'static>, entries: &'static [usize]) -> Self {
         Self { inputs, entries, out: String::new(), engine: std::marker::PhantomData }
     }
@@ -87,7 +87,7 @@ impl<E: Compiled> Subject for RenderTyped<E> {
     }
 }
 
-/// Converts inputs from values of `serde_json` and renders the first entry.
+/// Converts inputs from `serde_json` values and renders the first entry.
 pub struct Convert<E> {
     engine: E,
     inputs: Value,
@@ -118,14 +118,14 @@ impl<E: Engine> Subject for Convert<E> {
     }
 }
 
-/// Reads inputs from JSON text.
+/// Parses inputs from JSON text.
 pub struct Read<E> {
     engine: E,
     json: String,
 }
 
 impl<E: Engine> Read<E> {
-    /// Reads `json`; that it was read is seen by rendering the first entry.
+    /// Parses `json`. Rendering the first entry shows that it was parsed.
     pub fn new(templates: Templates, json: String) -> Self {
         Self { engine: E::new(templates), json }
     }
@@ -147,11 +147,11 @@ impl<E: Engine> Subject for Read<E> {
     }
 }
 
-/// Goes over JSON text without keeping anything: the floor of reading it.
+/// Scans JSON text without keeping anything: the lower bound of parsing it.
 pub struct Skip {
-    /// The text.
+    /// The JSON text.
     pub json: String,
-    /// What the others come to.
+    /// The output expected of the others.
     pub expected: String,
 }
 
@@ -177,13 +177,13 @@ pub struct Compile<E> {
 }
 
 impl<E: Engine> Compile<E> {
-    /// Compiles `templates`; that they were is seen by rendering all entries.
+    /// Compiles `templates`. Rendering all entries shows that they were compiled.
     pub fn new(templates: Templates, inputs: &Value) -> Self {
         let entries = templates.entries.len();
         Self { render: Render::new(templates, inputs, entries, ""), name: E::NAME }
     }
 
-    /// The same under another name, where it stands beside itself.
+    /// Renames the task, so that it can be compared with itself.
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
@@ -211,7 +211,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Loads what `templates` were compiled to.
+    /// Loads the compiled `templates`.
     pub fn new(templates: Templates, inputs: &Value) -> Self {
         let entries = templates.entries.len();
         let render = Render::<Ours>::new(templates, inputs, entries, "");

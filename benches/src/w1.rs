@@ -1,4 +1,4 @@
-//! W1: five Kubernetes templates with includes and macros. `app`, with every feature on, is the headline.
+//! W1: five Kubernetes templates with includes and macros. The headline figure is `app` with every feature enabled.
 
 use serde_json::Value;
 
@@ -11,22 +11,22 @@ use crate::subject::{
 use crate::tasks::{Compile, Convert, Load, Read, Render, RenderTyped, Skip};
 use crate::typed::{self, Inputs, askama::Askama, hand::Hand};
 
-/// The outputs, in the order of their numbers.
+/// The outputs, in order of their numbers.
 pub const OUTPUTS: [&str; 5] = ["app", "rbac", "cron", "monitor", "conf"];
 
-/// The templates as `E` writes them.
+/// Returns the templates in the language of `E`.
 pub fn templates<E: Engine>() -> Templates {
     let (name, ending) = E::W1;
     let entries = OUTPUTS.map(|output| format!("{output}.{ending}")).into();
     Templates { files: folder(&format!("w1/{name}")), entries, shell: false }
 }
 
-/// The inputs as JSON text.
+/// Returns the inputs as JSON text.
 pub fn json() -> String {
     workload("w1/context.json")
 }
 
-/// The inputs.
+/// Returns the inputs.
 pub fn inputs() -> Value {
     serde_json::from_str(&json()).expect("JSON")
 }
@@ -40,7 +40,7 @@ fn typed_inputs() -> Inputs<'static> {
     Inputs { shared: Box::leak(Box::new(typed::read(&inputs))), own: Box::leak(Box::new(typed::read(&inputs))) }
 }
 
-/// One subject for each engine named, made by an expression in which `E` is the engine.
+/// Builds one subject for each engine, from an expression in which `E` is the engine.
 macro_rules! each {
     ($($engine:ident),+; $make:expr) => {
         vec![$({
@@ -50,7 +50,7 @@ macro_rules! each {
     };
 }
 
-/// `app` with inputs that are ready.
+/// `app` with converted inputs.
 pub fn render() -> Workload {
     let inputs = inputs();
     let mut subjects = each!(Ours, Minijinja, Tera2, Tera1, Hcl; Render::<E>::new(templates::<E>(), &inputs, 1, ""));
@@ -71,7 +71,7 @@ pub fn render() -> Workload {
     }
 }
 
-/// `app` by both machines: what it saves not to check what the verifier has vouched for.
+/// `app` on both machines, to measure what trusting the verifier saves.
 pub fn checked() -> Workload {
     let inputs = inputs();
     Workload {
@@ -83,7 +83,7 @@ pub fn checked() -> Workload {
     }
 }
 
-/// All five outputs with inputs that are ready.
+/// All five outputs with converted inputs.
 pub fn render_all() -> Workload {
     let inputs = inputs();
     let mut subjects =
@@ -98,7 +98,7 @@ pub fn render_all() -> Workload {
     }
 }
 
-/// `app` with inputs converted from values of `serde_json` each time.
+/// `app` with inputs converted from `serde_json` values each time.
 pub fn convert() -> Workload {
     Workload {
         id: "w1-convert",
@@ -109,7 +109,7 @@ pub fn convert() -> Workload {
     }
 }
 
-/// Inputs read from JSON text.
+/// Inputs parsed from JSON text.
 pub fn read() -> Workload {
     let expected = expected(&OUTPUTS[..1]);
     let mut subjects = each!(Ours, Minijinja, Tera2, Tera1, Hcl; Read::<E>::new(templates::<E>(), json()));
@@ -135,7 +135,7 @@ pub fn compile() -> Workload {
     }
 }
 
-/// `app` written in HCL, with inputs that are ready.
+/// `app` written in HCL, with converted inputs.
 pub fn hcl_render() -> Workload {
     let inputs = inputs();
     Workload {
@@ -147,7 +147,7 @@ pub fn hcl_render() -> Workload {
     }
 }
 
-/// All five templates written in HCL parsed; ours compiles them.
+/// All five templates written in HCL, parsed. Ours are also compiled.
 pub fn hcl_compile() -> Workload {
     let inputs = inputs();
     Workload {
@@ -159,7 +159,7 @@ pub fn hcl_compile() -> Workload {
     }
 }
 
-/// The five outputs loaded from an artifact, verified.
+/// The five outputs loaded from an artifact and verified.
 pub fn load() -> Workload {
     const OWN: &str = "own parse and compile";
     let (templates, inputs) = (templates::<Ours>(), inputs());

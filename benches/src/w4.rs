@@ -12,7 +12,7 @@ use crate::subject::{
 };
 use crate::tasks::Render;
 
-/// The commands with the values in place.
+/// The commands with values filled in.
 pub fn commands() -> Workload {
     let inputs = inputs();
     Workload {
@@ -43,7 +43,7 @@ fn subject<E: Engine>(ending: &str, inputs: &Value) -> Box<dyn Subject> {
     Box::new(Render::<E>::new(Templates { files, entries, shell: true }, inputs, count, "\n"))
 }
 
-/// The limit: every name is resolved before, so that only text, numbers and quoting are left.
+/// The upper limit: every name is resolved in advance, which leaves text, numbers and quoting.
 struct Resolved {
     commands: Vec<Vec<Piece>>,
     out: String,

@@ -1,4 +1,4 @@
-//! W5: the two benches that every template engine is measured with, escaped for HTML.
+//! W5: the two standard benchmarks of template engines, with HTML escaping.
 
 use std::hint::black_box;
 
@@ -112,7 +112,7 @@ fn workload<T: Template + 'static>(
 }
 
 fn subject<E: Engine>(text: &str, inputs: &Value) -> Box<dyn Subject> {
-    // The name asks for escaping.
+    // The name turns on escaping.
     let name = "page.html".to_owned();
     let templates = Templates { files: vec![(name.clone(), text.to_owned())], entries: vec![name], shell: false };
     Box::new(Render::<E>::new(templates, inputs, 1, ""))

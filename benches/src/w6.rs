@@ -1,4 +1,4 @@
-//! W6: expressions on their own, 30 about single values and 10 about 100 items. Each is compiled before.
+//! W6: single expressions, 30 about single values and 10 about 100 items. All are compiled in advance.
 
 use std::hint::black_box;
 use std::str::FromStr;
@@ -20,7 +20,7 @@ use crate::subject::{
 };
 use crate::typed::w6::{Answers, Inputs as Typed, lists as by_hand};
 
-/// How many of the expressions are about single values; they come first.
+/// Number of expressions about single values. They come first.
 const SCALARS: usize = 30;
 
 #[derive(Deserialize)]
@@ -38,7 +38,7 @@ fn inputs<T: for<'de> Deserialize<'de>>() -> T {
     serde_json::from_str(&workload("w6/context.json")).expect("JSON")
 }
 
-/// The expressions of HCL about single values.
+/// The HCL expressions about single values.
 pub fn scalars() -> Workload {
     let cases: Vec<_> = cases().drain(..SCALARS).collect();
     Workload {
@@ -50,7 +50,7 @@ pub fn scalars() -> Workload {
     }
 }
 
-/// The expressions of HCL about 100 items.
+/// The HCL expressions about 100 items.
 pub fn lists() -> Workload {
     let cases: Vec<_> = cases().drain(SCALARS..).collect();
     Workload {
@@ -62,7 +62,7 @@ pub fn lists() -> Workload {
     }
 }
 
-/// The expressions of CEL about single values.
+/// The CEL expressions about single values.
 pub fn cel_scalars() -> Workload {
     let cases: Vec<_> = cases().drain(..SCALARS).collect();
     Workload {
@@ -74,7 +74,7 @@ pub fn cel_scalars() -> Workload {
     }
 }
 
-/// The expressions of CEL about 100 items.
+/// The CEL expressions about 100 items.
 pub fn cel_lists() -> Workload {
     let cases: Vec<_> = cases().drain(SCALARS..).collect();
     Workload {
@@ -98,13 +98,13 @@ fn expected(cases: &[Case]) -> String {
     lines(cases.iter().map(|case| &case.expected))
 }
 
-/// Values as lines of JSON; the same number is the same text.
+/// Formats values as lines of JSON. Equal numbers have equal text.
 pub(crate) fn lines(values: impl IntoIterator<Item = impl Serialize>) -> String {
     let value = |value| plain(serde_json::to_value(value).expect("a value of JSON"));
     values.into_iter().map(|each| value(each).to_string() + "\n").collect()
 }
 
-/// The value with its keys sorted and whole numbers written as such.
+/// Sorts the keys of a value and writes integral numbers as integers.
 fn plain(value: Value) -> Value {
     match value {
         Value::Array(items) => items.into_iter().map(plain).collect(),
@@ -121,9 +121,9 @@ fn plain(value: Value) -> Value {
     }
 }
 
-/// A compiled expression of a language of ours.
+/// A compiled expression of one of our languages.
 trait Compiled: Sized {
-    /// What tables call its engine.
+    /// The engine's name in tables.
     const NAME: &'static str;
 
     fn compile(text: &str, limits: &Limits) -> Self;
@@ -159,7 +159,7 @@ impl Compiled for cel_of_ours::Expression {
     }
 }
 
-/// dropforge: the values of one round live in one space.
+/// dropforge. The values of one round share a space.
 struct Ours<E> {
     expressions: Vec<E>,
     inputs: Inputs<'static>,
@@ -258,7 +258,7 @@ impl Subject for PeerCel {
     }
 }
 
-/// What one would write by hand.
+/// Hand-written code.
 struct Native(Typed);
 
 impl Native {

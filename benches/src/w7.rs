@@ -1,4 +1,4 @@
-//! W7: a fleet of clusters × the five templates of W1, each cluster's own inputs over the shared ones.
+//! W7: a fleet of clusters × the five templates of W1. Each cluster's inputs override the shared ones.
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -17,10 +17,10 @@ use crate::subject::{
 use crate::typed::{self, Compiled, Inputs, Own, Shared, askama::Askama, hand::Hand};
 use crate::w1::{OUTPUTS, templates};
 
-/// How many clusters the bars are about.
+/// Number of clusters that the targets refer to.
 pub const CLUSTERS: usize = 10_000;
 
-/// The files of a generated fleet, removed when dropped.
+/// The files of a generated fleet, removed on drop.
 pub struct Files {
     folder: PathBuf,
 }
@@ -29,7 +29,7 @@ impl Files {
     /// Generates a fleet of `clusters` with `python3`.
     ///
     /// # Panics
-    /// When there is none.
+    /// Panics without `python3`.
     pub fn generate(clusters: usize) -> Self {
         let folder = std::env::temp_dir().join(format!("dropforge-w7-{}-{clusters}", std::process::id()));
         let made = Command::new("python3")
@@ -41,15 +41,15 @@ impl Files {
         Self { folder }
     }
 
-    /// The folder with `shared.json` and `clusters.ndjson`.
+    /// Returns the folder with `shared.json` and `clusters.ndjson`.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The text of one of the files.
+    /// Reads one of the files.
     ///
     /// # Panics
-    /// When it cannot be read.
+    /// Panics if it cannot be read.
     pub fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
@@ -57,12 +57,12 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        // A folder that is left in the temporary directory does no harm.
+        // A leftover folder in the temporary directory is harmless.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
-/// The fleet, parsed.
+/// A parsed fleet.
 pub struct Fleet {
     shared: Value,
     clusters: Vec<Value>,
@@ -72,7 +72,7 @@ impl Fleet {
     /// Generates a fleet of `clusters` and parses it.
     ///
     /// # Panics
-    /// When it cannot be generated.
+    /// Panics if it cannot be generated.
     pub fn generate(clusters: usize) -> &'static Self {
         let files = Files::generate(clusters);
         let parse = |text: &str| serde_json::from_str(text).expect("generated JSON");
@@ -106,7 +106,7 @@ pub fn render(fleet: &'static Fleet) -> Workload {
     }
 }
 
-/// An engine that starts from values of `serde_json`.
+/// An engine that starts from `serde_json` values.
 struct Dynamic<E> {
     engine: E,
     fleet: &'static Fleet,
@@ -145,7 +145,7 @@ impl<E: Engine> Subject for Dynamic<E> {
     }
 }
 
-/// Compiled templates; their inputs are converted to types.
+/// Compiled templates, whose inputs are converted to types.
 struct Typed<E> {
     shared: Shared,
     fleet: &'static Fleet,
@@ -188,7 +188,7 @@ impl<E: Compiled> Subject for Typed<E> {
     }
 }
 
-/// The outputs of a fleet in few bytes: how many bytes they are, and a hash over each and its end.
+/// A digest of a fleet's outputs: their total size, and a hash over each output and its end.
 #[derive(Default)]
 struct Digest {
     bytes: usize,
@@ -206,11 +206,10 @@ impl Digest {
     }
 }
 
-/// How many clusters a thread takes at a time.
+/// Clusters that a thread takes at a time.
 const BLOCK: usize = 64;
 
-/// Renders the fleet once with our engine on several threads, each with a session of its own; the answer is how
-/// many bytes came out.
+/// Renders the fleet once with our engine on several threads, each with its own session. Returns the number of bytes.
 pub fn threads(fleet: &'static Fleet, threads: usize) -> usize {
     let blocks: Vec<&[Value]> = fleet.clusters.chunks(BLOCK).collect();
     let (next, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,18 +1,18 @@
-//! Expressions and templates of HCL come to what they come to under hcl-rs, or are wrong under both: generated from the
+//! Compares HCL expressions and templates with hcl-rs: same value, or an error in both. They are generated from the
 //! common subset of the two.
 //!
-//! Where the two differ by rule, nothing is generated. hcl-rs
-//! - converts nothing (`"1" + 1`, `"${true}" && x`), so operands have their own types;
-//! - does not ask for one type of a conditional's branches, and evaluates only the one that is chosen: branches are of
-//!   one simple type, and nothing in them can be wrong;
-//! - counts in 64 bits: no number leaves them, and none is divided;
-//! - takes the keys of an object as they were written, not in their order: they are written in order;
-//! - has no attribute of a list without a splat, and no splat of a single value that HCL would make a tuple of null for;
-//! - writes anything into text: only numbers, texts and booleans are interpolated, and a text begins with a letter, since
-//!   a single interpolation keeps its type;
-//! - is wrong where one side of `&&` or `||` is, even if the other decides: what is wrong is not an operand;
-//! - does not decode escapes between directives of a quoted template: there are none;
-//! - does not normalise text: it is ASCII.
+//! Nothing is generated where the two differ by design. hcl-rs
+//! - converts nothing (`"1" + 1`, `"${true}" && x`), so operands have the right types;
+//! - does not unify the branches of a conditional and evaluates only one, so branches have one primitive type and no
+//!   errors;
+//! - computes in 64 bits, so numbers stay small and there is no division;
+//! - keeps the keys of an object in source order, so keys are generated in order;
+//! - has no attribute of a list without a splat, and no splat of null;
+//! - interpolates any value, so only numbers, strings and booleans are interpolated, and a template begins with a
+//!   letter, because a single interpolation keeps its type;
+//! - fails if either side of `&&` or `||` fails, even if the other decides, so operands have no errors;
+//! - does not decode escapes between directives of a quoted template, so there are none;
+//! - does not normalise strings, so they are ASCII.
 
 use std::str::FromStr;
 
@@ -27,7 +27,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value as Json, json};
 
-/// The variables: each strategy below knows the types of these.
+/// The variables. Each strategy below knows their types.
 fn inputs() -> Json {
     json!({
         "n": 3, "zero": 0, "name": "web", "empty": "", "yes": true, "no": false,
@@ -37,7 +37,7 @@ fn inputs() -> Json {
     })
 }
 
-/// The value where whole numbers are of one kind.
+/// Converts all integral numbers to one kind.
 fn plain(value: Json) -> Json {
     match value {
         Json::Array(items) => items.into_iter().map(plain).collect(),
@@ -50,7 +50,7 @@ fn plain(value: Json) -> Json {
     }
 }
 
-/// What one of the engines makes of a text.
+/// The result of one engine.
 type Outcome = Result<Json, String>;
 
 fn ours(text: &str, template: bool) -> Outcome {
@@ -90,14 +90,14 @@ fn same(text: &str, template: bool) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Texts of expressions of one type.
+/// Source text of expressions of one type.
 type Texts = BoxedStrategy<String>;
 
 fn one(texts: &'static [&'static str]) -> Texts {
     select(texts).prop_map(str::to_owned).boxed()
 }
 
-/// How deep what is generated is nested.
+/// Nesting depth of generated expressions.
 const DEPTH: u32 = 3;
 
 fn number(depth: u32) -> Texts {
@@ -169,7 +169,7 @@ fn text(depth: u32) -> Texts {
     .boxed()
 }
 
-/// A piece of a template.
+/// A part of a template.
 fn part(depth: u32) -> Texts {
     if depth == 0 {
         return words();
@@ -185,7 +185,7 @@ fn part(depth: u32) -> Texts {
     prop_oneof![3 => words(), 3 => put, 1 => choice, 1 => every].boxed()
 }
 
-/// A tuple whose elements have texts.
+/// A tuple of elements that convert to strings.
 fn simple_list(depth: u32) -> Texts {
     let written =
         vec(prop_oneof![number(depth), text(depth)], 0..4).prop_map(|items| format!("[{}]", items.join(", ")));
@@ -216,14 +216,14 @@ fn object(depth: u32) -> Texts {
     }
     prop_oneof![
         3 => ordered(depth),
-        // A key that comes twice is wrong.
+        // A duplicate key is an error.
         1 => (simple_list(depth - 1), select(vec!["", "..."]))
             .prop_map(|(list, grouped)| format!("{{ for each in {list} : \"k${{each}}\" => each{grouped} }}")),
     ]
     .boxed()
 }
 
-/// An object whose keys are written in their order.
+/// An object with its keys in order.
 fn ordered(depth: u32) -> Texts {
     let leaf = one(&["limits", "nodes[0]", "{}", "{ a = n, b = name }", "{ \"a b\" : yes }", "{ (name) = 1 }"]);
     if depth == 0 {
@@ -246,7 +246,7 @@ fn any(depth: u32) -> Texts {
         .boxed()
 }
 
-/// What may be wrong: a name, an index, an attribute, the type of an operand.
+/// An expression that may be wrong: a name, an index, an attribute, an operand type.
 fn doubtful(depth: u32) -> Texts {
     prop_oneof![
         one(&["missing", "limits.disk", "limits[\"disk\"]", "ports[3]", "ports[-1]", "name.first", "none[0]"]),
@@ -273,12 +273,12 @@ proptest! {
 
     #[test]
     fn templates(parts in vec(part(DEPTH), 0..5)) {
-        // One interpolation alone has the value's type in HCL, not in a template of hcl-rs.
+        // A single interpolation keeps its type in HCL, but not in an hcl-rs template.
         same(&format!("-{}", parts.concat().replace("\\\"", "\"")), true)?;
     }
 }
 
-/// What is timed is compared first.
+/// Compares the timed workloads of expressions.
 #[test]
 fn workloads_of_expressions_agree() {
     for (id, make) in dropforge_benches::WORKLOADS {

@@ -90,7 +90,7 @@ pub(crate) fn choose(artifact: &Artifact, name: Option<&str>) -> Result<Template
     }
 }
 
-/// The names of the templates that make an output.
+/// Returns the names of the templates that make an output.
 fn outputs(artifact: &Artifact) -> Result<Vec<String>> {
     let templates = artifact.templates()?;
     bulk::outputs(&files(artifact), &mut |name| {
@@ -99,7 +99,7 @@ fn outputs(artifact: &Artifact) -> Result<Vec<String>> {
     })
 }
 
-/// The templates of an artifact as files. A single template counts as named by the user.
+/// Returns the templates of an artifact as files. A single template counts as named by the user.
 pub(crate) fn files(artifact: &Artifact) -> Vec<TemplateFile> {
     let explicit = artifact.names().count() == 1;
     artifact.names().map(|name| TemplateFile { name: name.to_owned(), explicit }).collect()

@@ -34,7 +34,7 @@ fn cache(args: &CacheArgs) -> Option<Cache> {
     }
 }
 
-/// The user's cache directory by the XDG base directory specification, which ignores relative paths.
+/// Returns the user's cache directory by the XDG base directory specification, which ignores relative paths.
 fn user_dir() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::stdlib::globs::{Glob, States, Syntax};
 
-/// The files that `pattern` names: the path itself if it has no `*` or `?` or exists under that name, otherwise all
-/// matches, sorted. `*` and `?` match parts of one name, `**` any number of directories.
+/// Returns the files that `pattern` names: the path itself if it has no `*` or `?` or exists under that name, otherwise
+/// all matches, sorted. `*` and `?` match parts of one name, `**` any number of directories.
 ///
 /// # Errors
 /// `file.read_failed` if nothing matches.
@@ -42,7 +42,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
     }
 }
 
-/// The names in `dir` that can match next.
+/// Returns the names in `dir` that can match next.
 fn names(glob: &Glob, states: &States, dir: &Path) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = glob.names(states).map(str::to_owned).collect();
     if glob.has_wildcards(states) {

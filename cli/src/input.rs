@@ -59,7 +59,7 @@ pub(crate) fn source(path: &Path, bytes: Vec<u8>) -> Result<Arc<Source>> {
     }
 }
 
-/// The error of a file or directory that cannot be read.
+/// Returns the error of a file or directory that cannot be read.
 pub(crate) fn unreadable(path: &Path, error: io::Error) -> Box<Diagnostic> {
     Diagnostic::new(Code::ReadFailed, format!("cannot read `{}`: {error}", path.display())).caused_by(error)
 }

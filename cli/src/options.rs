@@ -58,7 +58,7 @@ pub(crate) enum ErrorFormat {
     Json,
 }
 
-/// How `tower` templates insert values.
+/// Insertion of values in `tower` templates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RenderMode {
     /// Insert values as is
@@ -148,7 +148,7 @@ pub(crate) struct FormatArgs {
 }
 
 impl FormatArgs {
-    /// The error of a format for the template `name`, which produces text.
+    /// Returns the error of a format for the template `name`, which produces text.
     pub(crate) fn unsupported_by(name: &str) -> Box<Diagnostic> {
         let message = format!("`--output-format` does not apply to `{name}`: it renders text");
         Diagnostic::new(Code::Usage, message).with_help("only `cel` and `cel-yaml` templates render documents")
@@ -197,7 +197,7 @@ impl ValueArgs {
         Ok(files.into_iter().fold(engine, EngineBuilder::files))
     }
 
-    /// The capabilities that are allowed, and the files. The last directory counts.
+    /// Returns the capabilities that are allowed, and the files. The last directory counts.
     ///
     /// # Errors
     /// `file.read_failed` if a directory does not exist.

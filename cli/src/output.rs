@@ -13,7 +13,7 @@ pub(crate) fn print(bytes: impl AsRef<[u8]>) -> Result<()> {
     stdout.write_all(bytes.as_ref()).and_then(|()| stdout.flush()).map_err(|error| stdout_error(&error))
 }
 
-/// The error of writing to standard output.
+/// Returns the error of writing to standard output.
 pub(crate) fn stdout_error(error: &io::Error) -> Box<Diagnostic> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the output pipe was closed"),

@@ -34,12 +34,12 @@ impl Stop {
         stop
     }
 
-    /// The flag that the first signal sets.
+    /// Returns the flag that the first signal sets.
     pub(crate) fn flag(&self) -> &AtomicBool {
         &self.flag
     }
 
-    /// The number of the received signal.
+    /// Returns the number of the received signal.
     pub(crate) fn number(&self) -> u8 {
         u8::try_from(self.number.load(Ordering::SeqCst)).unwrap_or(0)
     }

@@ -1,4 +1,4 @@
-//! Compiles the templates. An error in one is an error of the build, with its place.
+//! Compiles the templates. A template error is a build error with its file, line and column.
 
 fn main() {
     dropforge::precompile("templates", "templates.mpk");

@@ -1,4 +1,4 @@
-//! `--allow`: what functions may reach beside values.
+//! `--allow`: access to files, the clock, randomness and the environment.
 
 use crate::support::Sandbox;
 
@@ -40,7 +40,7 @@ fn files_are_read_where_it_is_allowed_and_nowhere_else() {
 }
 
 #[test]
-fn an_expression_reaches_what_is_allowed() {
+fn expressions_use_allowed_capabilities() {
     let sandbox = sandbox();
     let eval = |text: &str, more: &[&str]| sandbox.run(&[&["eval", text][..], more].concat());
     assert_eq!(eval("file(\"a.txt\")", &["--allow", "files=in"]).expect(0).stdout, "\"text\\n\"\n");
@@ -59,7 +59,7 @@ fn an_expression_reaches_what_is_allowed() {
 }
 
 #[test]
-fn what_cannot_be_allowed_is_said() {
+fn invalid_capabilities_are_errors() {
     let sandbox = sandbox();
     for what in ["network", "files", "files=", "clock=1", ""] {
         sandbox.run(&["eval", "1", "--allow", what]).expect(2).says(&["files=DIR"]);

@@ -1,4 +1,4 @@
-//! `compile`, `inspect`, `disasm`, and artifacts in the place of templates.
+//! `compile`, `inspect`, `disasm`, and artifacts in place of templates.
 
 use std::fs;
 
@@ -101,7 +101,7 @@ fn nothing_is_written_on_errors_unless_that_is_asked_for() {
 }
 
 #[test]
-fn a_declared_function_is_linked_by_whoever_renders() {
+fn declared_functions_are_linked_by_the_rendering_engine() {
     let sandbox = Sandbox::with(&[("a.tera", "{{ 1 | shout }}")]);
     let declared = ["--declare", "filter:shout"];
     let outcome = sandbox.run(&[&["compile", "a.tera", "-o", "b.mpk", "--strict"], &declared[..]].concat()).expect(0);
@@ -130,7 +130,7 @@ fn options_of_sources_are_refused_for_artifacts() {
 }
 
 #[test]
-fn what_is_no_sound_artifact_is_refused_with_a_reason() {
+fn invalid_artifacts_are_refused_with_a_reason() {
     let sandbox = sandbox();
     let sound = bytes(&sandbox, "b.mpk");
     sandbox.run(&["inspect", "v.yaml"]).expect(1).says(&[
@@ -170,7 +170,7 @@ fn an_artifact_comes_from_standard_input_too() {
 }
 
 #[test]
-fn inspect_shows_what_is_inside() {
+fn inspect_shows_the_content_of_an_artifact() {
     let sandbox = sandbox();
     let text = sandbox.run(&["inspect", "b.mpk"]).expect(0).stdout;
     for part in

@@ -1,4 +1,4 @@
-//! Old or new, never torn: killed runs, interrupted runs, two runs at once.
+//! Outputs are old or new, never torn: killed runs, interrupted runs, concurrent runs.
 
 use std::collections::BTreeMap;
 use std::process::{Child, Stdio};
@@ -16,7 +16,7 @@ fn spawn(sandbox: &Sandbox, n: &str) -> Child {
     sandbox.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// The tree that an undisturbed run makes.
+/// Returns the output of an undisturbed run.
 fn undisturbed(n: &str) -> BTreeMap<String, String> {
     let sandbox = Sandbox::fleet(CLUSTERS);
     sandbox.stamp(&["--set", n]).expect(0);
@@ -30,7 +30,7 @@ fn a_killed_run_leaves_old_or_new_files_and_the_next_one_completes_it() {
     let mut cut_short = 0;
     for round in 0..30_u64 {
         let mut child = spawn(&sandbox, ["n=1", "n=2"][round as usize % 2]);
-        // Points from before the first write to the end of the run, whatever the machine's speed.
+        // Moments from before the first write to the end of the run, whatever the machine's speed.
         std::thread::sleep(Duration::from_micros(1_500 * (round + 1)));
         child.kill().unwrap();
         cut_short += usize::from(!child.wait().unwrap().success());
@@ -62,7 +62,7 @@ fn an_interrupt_ends_with_130_and_whole_files() {
         rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let code = child.wait().unwrap().code();
         if code == Some(0) && attempt < 20 {
-            // It was done before the signal came.
+            // The run ended before the signal arrived.
             continue;
         }
         assert_eq!(code, Some(130));
@@ -87,7 +87,7 @@ fn two_runs_on_one_directory_exclude_each_other() {
     sandbox.stamp(&["--set", "n=2"]).expect(1).says(&["E0904"]);
     sandbox.stamp(&["--check"]).expect(1).says(&["E0904"]);
     assert_eq!(sandbox.read("out/c0/a.yaml"), "name: c0\nn: 1\n");
-    // Closing does not do: a child that another test has just forked holds the descriptor until it runs its program.
+    // Closing is not enough: a child that another test has just forked holds the descriptor until it runs its program.
     rustix::fs::flock(&held, FlockOperation::Unlock).unwrap();
     sandbox.stamp(&["--set", "n=2"]).expect(0);
 }

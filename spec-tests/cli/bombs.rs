@@ -1,11 +1,11 @@
-//! Templates and inputs that try to use up the machine: within 1 GiB of address space and a few seconds of
-//! processor time the binary ends by itself, with exit code 1 and a coded error, never by a signal.
+//! Templates and inputs that try to exhaust the machine. Within 1 GiB of address space and a few seconds of CPU time,
+//! the binary exits with code 1 and a coded error, and is never killed by a signal.
 
 use std::process::Command;
 
 use crate::support::{Sandbox, outcome};
 
-/// What is tried, the template, and the code of the error.
+/// Each case: its name, the template, and the expected error code.
 fn bombs() -> Vec<(&'static str, String, &'static str)> {
     let n = 100_000;
     let double = |first: &str, step: &str| format!("{first}{}{{{{ x }}}}", step.repeat(60));
@@ -45,7 +45,7 @@ fn templates_that_want_the_whole_machine_end_with_an_error() {
 }
 
 #[test]
-fn sources_of_hcl_that_want_the_whole_machine_end_with_an_error() {
+fn hostile_hcl_sources_end_with_an_error() {
     let n = 100_000;
     let doubled = (0..60).fold("\"ab\"".to_owned(), |text, _| format!("[for x in [{text}]: \"${{x}}${{x}}\"][0]"));
     let shared = (0..60).fold("[1]".to_owned(), |text, _| format!("[for x in [{text}]: [x, x]][0]"));
@@ -99,7 +99,7 @@ fn inputs_that_want_the_whole_machine_end_with_an_error() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Runs the binary with bounds of the system; the exit code is minus the signal where there was one.
+/// Runs the binary under system limits. The exit code is minus the signal if there was one.
 fn bounded(sandbox: &Sandbox, args: &str) -> (i32, String) {
     let line = format!("ulimit -v 1048576; ulimit -t 20; exec '{}' {args}", env!("CARGO_BIN_EXE_dropforge"));
     let mut command = Command::new("sh");

@@ -1,4 +1,4 @@
-//! The compile cache as the command line uses it.
+//! The compile cache on the command line.
 
 use std::fs;
 use std::process::Command;
@@ -9,7 +9,7 @@ fn sandbox() -> Sandbox {
     Sandbox::with(&[("a.tera", "{% include \"b.tera\" %}{{ n }}"), ("b.tera", "b"), ("f.csv", "name,n\nc,1\n")])
 }
 
-/// What a run says of where the template comes from.
+/// Returns the line of a run that tells where the template came from.
 fn origin(command: Command) -> String {
     let outcome = outcome(command).expect(0);
     let line = outcome.stderr.lines().find(|line| line.starts_with("a.tera: ")).unwrap_or("").to_owned();
@@ -50,7 +50,7 @@ fn the_environment_names_the_place_and_empty_means_none() {
     assert_eq!(by(&[("DROPFORGE_CACHE", &there)]), "compiled");
     assert_eq!(by(&[("DROPFORGE_CACHE", &there)]), "loaded from the cache");
     assert_eq!(by(&[("DROPFORGE_CACHE", "")]), "compiled");
-    // A small template is parsed in less time than it is looked up: nobody asked to keep it.
+    // Small templates are not cached by default: parsing is as fast as a lookup.
     by(&[]);
     assert!(!sandbox.path("home/.cache/dropforge").exists());
     sandbox.write("b.tera", &"{{ n }} and {% if n %}more{% endif %}\n".repeat(1_000));

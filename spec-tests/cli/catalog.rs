@@ -1,4 +1,4 @@
-//! `catalog` and `serve`: the same commands over a local store and over a service.
+//! `catalog` and `serve`: the same commands on a local store and on a service.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,13 +8,13 @@ use crate::support::{Outcome, Sandbox, outcome};
 const TEMPLATE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ name }}\ndata:\n  n: \"{{ n }}\"\n";
 const SCHEMA: &str = r#"{"required": ["name"], "properties": {"name": {"type": "string"}, "n": {"type": "integer", "maximum": 9, "default": 2}}}"#;
 
-/// A catalog, asked by the command line.
+/// A catalog, driven by the command line.
 struct Catalog {
     sandbox: Sandbox,
     service: Option<Service>,
 }
 
-/// A service that ends with the test.
+/// A service that stops at the end of the test.
 struct Service {
     child: Child,
     url: String,
@@ -44,7 +44,7 @@ impl Service {
 }
 
 impl Catalog {
-    /// Runs a test over a local store, and over a service.
+    /// Runs a test on a local store, and on a service.
     fn each(test: impl Fn(&Catalog)) {
         for served in [false, true] {
             let sandbox = Sandbox::with(&[("web.tera", TEMPLATE), ("web.schema.json", SCHEMA)]);
@@ -65,7 +65,7 @@ impl Catalog {
         outcome(self.command(args))
     }
 
-    /// A catalog with the template `web`, for stacks in production, and such a stack.
+    /// Adds the template `web`, which matches stacks in production, and such a stack.
     fn filled(&self) {
         let create = ["create", "web", "web.tera", "--schema", "web.schema.json", "--label", "env=prod"];
         self.run(&create).expect(0);
@@ -92,7 +92,7 @@ fn a_template_is_created_instantiated_and_verified() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     Catalog::each(|catalog| {
         catalog.filled();
         catalog.run(&["stack", "create", "test", "--generator", "team"]).expect(0);
@@ -115,7 +115,7 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn versions_carry_their_rules_and_tell_what_they_change() {
+fn versions_keep_their_rules_and_show_their_changes() {
     Catalog::each(|catalog| {
         catalog.filled();
         catalog.run(&["instantiate", "web", "--stack", "shop", "--set", "name=cart", "--set", "n=1"]).expect(0);
@@ -134,7 +134,7 @@ fn versions_carry_their_rules_and_tell_what_they_change() {
         assert_eq!(numbers(&catalog.json(&["history", "web"])), [2, 1]);
         catalog.run(&["delete", "web@1"]).expect(0);
         assert_eq!(numbers(&catalog.json(&["list", "--all"])), [2]);
-        // A deleted version still says what was rendered from it.
+        // A deleted version still lists its objects.
         catalog.run(&["verify", "shop"]).expect(0);
     });
 }
@@ -175,7 +175,7 @@ fn a_directory_is_imported_once() {
         catalog.sandbox.write("job.tera.yaml", "b: {{ b | nofilter }}\n");
         catalog.sandbox.write("odd.tera", "{{ }}\n{% if %}");
         catalog.sandbox.write("sound.tera", "c: {{ c }}");
-        // Whatever is wrong in any of them is told, and the others are added.
+        // All failures are reported, and the other templates are added.
         let strict = catalog.run(&["import", ".", "--strict"]).expect(1);
         strict
             .says(&["error[E0401]", "./job.tera.yaml:1:11", "error[E0101]", "./odd.tera:1:4", "./odd.tera:2:7"])
@@ -185,7 +185,7 @@ fn a_directory_is_imported_once() {
 }
 
 #[test]
-fn what_is_odd_stands_at_its_place() {
+fn warnings_have_positions() {
     Catalog::each(|catalog| {
         catalog.sandbox.write("odd.tera", "a: {{ nmae }}\nb: {% for p in n %}{{ p }}{% endfor %}{{ 1 | nope }}");
         let create = ["create", "odd", "odd.tera", "--schema", "web.schema.json"];
@@ -194,13 +194,13 @@ fn what_is_odd_stands_at_its_place() {
             .says(&["warning[E0401]: filter `nope` not found", " --> odd.tera:2:"]);
         let strict = catalog.run(&[create.as_slice(), &["--strict"]].concat()).expect(1);
         strict.says(&["error[E1003]: `nmae` is read", " --> odd.tera:1:7"]);
-        // Of a service's JSON errors machines read what it was refused for.
+        // JSON errors of a service list the reasons for a refusal.
         let refused = catalog.run(&[create.as_slice(), &["--strict", "--error-format", "json"]].concat()).expect(1);
         refused.says(&["\"refusal\":\"template_review_failed\"", "\"column\":7"]);
         catalog.sandbox.write("bad.json", "{\"type\": 1}");
         let refused = catalog.run(&["create", "odd", "odd.tera", "--schema", "bad.json"]).expect(1);
         refused.says(&["invalid_parameters_schema", "template: odd.tera"]);
-        // What is odd about rendered text stands in it.
+        // Warnings about rendered text are included.
         catalog.sandbox.write("text.tera", "a: {{ v }}");
         catalog.run(&["create", "text", "text.tera"]).expect(0);
         catalog.run(&["generator", "create", "team"]).expect(0);
@@ -227,14 +227,14 @@ fn a_service_is_asked_with_a_key_that_it_knows() {
     list(Some("nonsense"), &service.url).expect(1).says(&["E1001", "rejected the key"]);
     list(None, &service.url).expect(2).says(&["DROPFORGE_KEY"]);
     list(Some(&service.key), "http://127.0.0.1:1").expect(1).says(&["E1002", "cannot reach"]);
-    // The first key is made once.
+    // The first key is created only once.
     let again = catalog.command(&["catalog", "--db", "served.db", "key", "list", "--json"]);
     let keys: serde_json::Value = serde_json::from_str(&outcome(again).expect(0).stdout).unwrap();
     assert_eq!(keys.as_array().unwrap().len(), 1);
 }
 
 #[test]
-fn a_catalog_that_cannot_be_opened_is_told() {
+fn unopenable_catalogs_are_errors() {
     let sandbox = Sandbox::with(&[("text.db", "this is no database, however long it may be, and it stays as it is")]);
     sandbox.run(&["catalog", "--db", "text.db", "list"]).expect(1).says(&["E1002"]);
     sandbox.run(&["serve", "--db", "text.db", "--listen", "127.0.0.1:0"]).expect(1).says(&["E1002", "text.db"]);
@@ -242,7 +242,7 @@ fn a_catalog_that_cannot_be_opened_is_told() {
     assert!(sandbox.read("text.db").starts_with("this is no database"));
 }
 
-/// The README's commands, run by a shell in one directory, at an address that is free.
+/// A shell runs the commands of the README in one directory, at a free address.
 #[test]
 fn the_readme_starts_a_service_and_uses_it() {
     let (sandbox, readme) = Sandbox::of_pages();

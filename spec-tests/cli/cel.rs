@@ -1,4 +1,4 @@
-//! `eval --lang cel`, and templates that are expressions.
+//! `eval --lang cel`, and CEL expressions as templates.
 
 use crate::support::Sandbox;
 
@@ -28,7 +28,7 @@ fn expressions_are_checked_evaluated_and_written_in_every_format() {
 }
 
 #[test]
-fn what_is_left_of_an_expression_is_printed() {
+fn residual_expressions_are_printed() {
     let sandbox = Sandbox::with(&[("v.yaml", "ports: [80, 443]\nname: web\nrequest: {method: GET}\n")]);
     let eval = |args: &[&str]| sandbox.run(&[&["eval", "--lang", "cel"], args, &["-f", "v.yaml"]].concat());
     for (text, unknown, printed) in [

@@ -1,8 +1,8 @@
-//! Templates of YAML with CEL in them, end to end.
+//! CEL-YAML templates, end to end.
 
 use crate::support::Sandbox;
 
-/// An application with a part of its own, and one that is plain YAML.
+/// An application that includes a CEL-YAML file and a plain YAML file.
 fn sandbox() -> Sandbox {
     Sandbox::with(&[
         (
@@ -35,13 +35,13 @@ fn a_template_is_rendered_in_every_format() {
     assert!(render(&["--output-format", "kyaml"]).expect(0).stdout.contains("---\n{\n  kind: \"Service\",\n"));
     assert!(render(&["--output-format", "json"]).expect(0).stdout.contains("\n}\n{\n  \"kind\": \"Service\",\n"));
 
-    // By the name of the language, whatever the file is called.
+    // `--lang` decides, not the file name.
     let piped = sandbox.feed(&["render", "-", "--lang", "cel-yaml", "-f", "prod.yaml"], "a: ${env}\n");
     assert_eq!(piped.expect(0).stdout, "a: prod\n");
 }
 
 #[test]
-fn what_others_include_makes_no_output() {
+fn included_templates_make_no_output() {
     let sandbox = sandbox();
     let stamp = ["stamp", "t", "--fleet", "fleet.yaml"];
     sandbox.run(&[&stamp[..], &["-o", "out"]].concat()).expect(0);
@@ -83,7 +83,7 @@ fn errors_are_found_without_data_and_have_their_places() {
 }
 
 #[test]
-fn an_artifact_and_the_cache_hold_what_a_template_includes() {
+fn artifacts_and_the_cache_contain_included_templates() {
     let sandbox = sandbox();
     sandbox.run(&["compile", "t", "-o", "a.mpk"]).expect(0);
     let wanted = format!("{APP}---\n{SERVICE}");
@@ -167,11 +167,11 @@ fn a_text_of_let_is_an_expression_where_that_is_asked_for() {
     assert_eq!(sandbox.read("out/eu/a.yaml"), text);
     sandbox.run(&[&stamp[..], &["strict", "--strict-let"]].concat()).expect(4).says(&["no such attribute: east"]);
 
-    // What an artifact does was said when it was compiled.
+    // Strictness is fixed when the artifact is compiled.
     sandbox.run(&["compile", "t", "-o", "strict.mpk", "--strict-let"]).expect(0);
     sandbox.run(&["render", "strict.mpk", "--set", "n=1"]).expect(1).says(&["no such attribute: east"]);
 
-    // What is no expression is text, or an error.
+    // A string that is not an expression is text, or an error with `--strict-let`.
     sandbox.run(&["check", "b.cel.yaml"]).expect(0);
     sandbox.run(&["check", "b.cel.yaml", "--strict-let"]).expect(1).says(&["b.cel.yaml:1:19"]);
 }

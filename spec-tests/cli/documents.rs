@@ -1,8 +1,8 @@
-//! Documents: their formats, and files that are called by fields of them.
+//! Documents: output formats, and file names built from document fields.
 
 use crate::support::Sandbox;
 
-/// A template of one document, and one of another.
+/// Two templates of one document each.
 fn sandbox() -> Sandbox {
     Sandbox::with(&[
         ("t/app.cel", "{'kind': 'Deployment', 'metadata': {'name': name + '-app', 'labels': {'n': n}}}\n"),
@@ -11,7 +11,7 @@ fn sandbox() -> Sandbox {
     ])
 }
 
-/// The files of a run, without its manifest.
+/// Returns the files of a run, without its manifest.
 fn files(sandbox: &Sandbox, out: &str) -> Vec<String> {
     sandbox.tree(out).into_keys().filter(|name| name != ".dropforge-manifest.json").collect()
 }
@@ -71,7 +71,7 @@ fn a_stream_of_json_has_nothing_between_its_lines() {
 }
 
 #[test]
-fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
+fn each_document_gets_its_own_file_if_the_layout_has_fields() {
     let sandbox = sandbox();
     let stamp = |more: &[&str]| sandbox.stamp(&[&["--output-format", "yaml"], more].concat());
     stamp(&["--layout", "{cluster}/{kind}-{name}"]).expect(0);
@@ -83,7 +83,7 @@ fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
     sandbox.run(&[&dotted[..], &["-o", "dotted"]].concat()).expect(0);
     assert_eq!(files(&sandbox, "dotted"), ["1/eu/eu-app.yml", "1/eu/eu.yml", "2/us/us-app.yml", "2/us/us.yml"]);
 
-    // What the run before wrote and this one has no place for goes; what is left out by a selector is not known.
+    // Pruning removes outputs that this run no longer makes. With a selector it cannot know them.
     sandbox.write("fleet.ndjson", "{\"name\":\"eu\",\"n\":1}\n{\"name\":\"de\",\"n\":2}\n");
     let prune = ["--layout", "{cluster}/{kind}-{name}", "--prune"];
     let told = stamp(&[&prune[..], &["--dry-run"]].concat()).expect(0).stdout;
@@ -97,7 +97,7 @@ fn each_document_has_a_file_of_its_own_where_the_layout_takes_fields() {
 }
 
 #[test]
-fn a_layout_that_documents_do_not_fill_is_an_error_that_names_them() {
+fn missing_layout_fields_are_errors_that_name_the_documents() {
     let sandbox = sandbox();
     let says = |layout: &str, code: i32, parts: &[&str]| {
         sandbox.stamp(&["--layout", layout, "-l", "name=eu", "--output-format", "yaml"]).expect(code).says(parts);

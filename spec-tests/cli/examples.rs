@@ -1,4 +1,4 @@
-//! The example fleet does what the README says, and its commands print what it shows.
+//! The example fleet does what the README says, and the commands in the docs print what they show.
 
 use std::path::Path;
 
@@ -33,10 +33,10 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
     assert_eq!(container.at_path("livenessProbe.httpGet.path").and_then(|path| path.as_str()), Some("/live"));
 }
 
-/// Every `console` block of the README and of `docs/`: its commands, run by a shell one after the other in one directory, print what
-/// stands below them. A `yaml` block is the file there that its first line names.
+/// A shell runs the commands of every `console` block of the README and of `docs/` in order, in one directory. They
+/// print what stands below them. A `yaml` block is the file that its first line names.
 #[test]
-fn the_commands_of_the_pages_print_what_they_show() {
+fn the_commands_in_the_docs_print_the_output_shown() {
     let (sandbox, readme) = Sandbox::of_pages();
     let mut commands = 0;
     for block in readme.split("```console\n").skip(1).filter_map(|rest| rest.split("```").next()) {

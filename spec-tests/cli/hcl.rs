@@ -42,7 +42,7 @@ fn fleets_are_blocks_or_a_list_and_outputs_lose_the_language() {
 }
 
 #[test]
-fn all_errors_of_a_render_are_told_with_their_places_and_the_cluster() {
+fn all_errors_of_a_render_have_positions_and_the_cluster() {
     let template = "a ${nam}\nb ${name.upper}\nc ${name + 1}\n";
     let sandbox = Sandbox::with(&[("a.tftpl", template), ("fleet.hcl", "cluster \"eu\" {}\ncluster \"7\" {}\n")]);
     let run = sandbox.run(&["stamp", "a.tftpl", "--fleet", "fleet.hcl", "-o", "out"]).expect(4);
@@ -57,7 +57,7 @@ fn all_errors_of_a_render_are_told_with_their_places_and_the_cluster() {
 }
 
 #[test]
-fn errors_of_a_stamp_tell_the_values_of_their_variables_and_the_cluster() {
+fn errors_of_a_stamp_show_the_values_of_variables_and_the_cluster() {
     let fleet = "cluster \"eu\" {\n  n = \"x\"\n}\ncluster \"us\" {\n  n = \"y\"\n}\ncluster \"ok\" {\n  n = 1\n}\n";
     let template = "${n + 1}${sensitive(n) + [n]}\n";
     let sandbox = Sandbox::with(&[("t/a.tftpl", template), ("t/b.tftpl", "${-n}\n"), ("fleet.hcl", fleet)]);
@@ -93,7 +93,7 @@ fn an_expression_is_evaluated() {
 }
 
 #[test]
-fn a_check_finds_what_is_wrong_without_data() {
+fn a_check_finds_errors_without_data() {
     let types = "hosts = list(object({ name = string }))\nvariable \"vpc\" {\n  type = object({ id = string })\n}\n";
     let sandbox = Sandbox::with(&[
         ("types.hcl", types),

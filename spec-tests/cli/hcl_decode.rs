@@ -1,4 +1,4 @@
-//! `dropforge hcl decode`: flags, outputs and exit codes of the reference's `hcldec`.
+//! `dropforge hcl decode`: the flags, outputs and exit codes of `hcldec`.
 
 use crate::support::Sandbox;
 
@@ -58,7 +58,7 @@ fn variables_are_listed_with_their_steps() {
 }
 
 #[test]
-fn what_is_wrong_is_one_json_document_and_exit_2() {
+fn errors_are_one_json_document_and_exit_2() {
     let sandbox =
         Sandbox::with(&[("s.hcldec", SPEC), ("bad.hcl", "port = \"é\" + 1\nnope = 1\n"), ("open.hcl", "a {\n")]);
     let run = |file: &str| sandbox.run(&["hcl", "decode", "--spec=s.hcldec", "--diags=json", file]).expect(2);
@@ -94,7 +94,7 @@ fn operational_errors_are_exit_1_and_usage_is_2() {
         .says(&["Invalid diagnostics format"]);
     let version = sandbox.run(&["hcl", "decode", "-v"]).expect(0).stdout;
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
-    // A default of one specification is only a warning.
+    // A `default` with one specification is only a warning.
     sandbox.write("empty.hcl", "");
     assert_eq!(sandbox.run(&["hcl", "decode", "-s", "default.hcldec", "empty.hcl"]).expect(0).stdout, "1\n");
 }

@@ -1,4 +1,4 @@
-//! `dropforge hcl fmt`: what it prints, what it writes, how it ends.
+//! `dropforge hcl fmt`: standard output, written files, exit codes.
 
 use crate::support::Sandbox;
 

@@ -1,4 +1,4 @@
-//! Names that want out, links that lead out, directories that refuse, limits of the system.
+//! Output names and links that lead out of the output directory, unwritable directories, system limits.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -98,7 +98,7 @@ fn a_planted_temporary_name_is_stepped_around() {
     let sandbox = Sandbox::fleet(1);
     sandbox.write("victim", "keep");
     fs::create_dir_all(sandbox.path("out/c0")).unwrap();
-    // Whatever number the process gets: names of a few thousand processes are taken.
+    // The process id is not known yet, so take the names of a few thousand ids.
     let start = std::process::id();
     for pid in start..start + 3_000 {
         let _ = symlink(sandbox.path("victim"), sandbox.path(&format!("out/c0/.a.yaml.{pid}.0.dropforge.tmp")));
@@ -115,7 +115,7 @@ fn a_directory_in_the_place_of_a_file_fails_its_cluster() {
     assert!(!sandbox.path("out/c1/a.yaml").exists() && sandbox.path("out/c0/b.yaml").exists());
 }
 
-/// Runs as somebody whom permissions hold back, even where the tests are run by root.
+/// Runs without root privileges, so that permissions apply even if the tests run as root.
 fn unprivileged(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut command = sandbox.command(args);
     if rustix::process::geteuid().is_root() {

@@ -95,7 +95,7 @@ fn audit_events_are_appended() {
 }
 
 #[test]
-fn what_quoting_does_not_protect_is_refused_unless_told_otherwise() {
+fn unprotected_expressions_are_refused_by_default() {
     let sandbox = sandbox();
     sandbox.write("q.yaml", "spec:\n  runbook:\n    - {name: s, exec: {command: 'echo \"${context.rev}\"'}}\n");
     let resolve = ["intent", "resolve", "q.yaml", "--inputs", "in.yaml"];

@@ -1,4 +1,4 @@
-//! Runs that only look, and what pruning may remove.
+//! Runs that write nothing, and pruning.
 
 use crate::support::{Sandbox, clusters};
 
@@ -40,7 +40,7 @@ fn unchanged_files_are_left_alone() {
 }
 
 #[test]
-fn pruning_removes_what_is_ours_and_stale() {
+fn pruning_removes_stale_files_of_earlier_runs() {
     let sandbox = Sandbox::fleet(4);
     sandbox.stamp(&[]).expect(0);
     sandbox.write("out/c3/mine.txt", "keep");

@@ -1,4 +1,4 @@
-//! What is told about failures.
+//! Error output.
 
 use crate::support::{Sandbox, clusters};
 
@@ -21,7 +21,7 @@ fn one_bad_cluster_of_many() {
 }
 
 #[test]
-fn one_cause_is_told_once() {
+fn one_cause_is_reported_once() {
     let sandbox = Sandbox::fleet(500);
     sandbox.write("fleet.ndjson", &clusters(500, |n| if n < 412 { "\"m\":1".into() } else { "\"n\":1".into() }));
     let outcome = sandbox.stamp(&[]).expect(4);

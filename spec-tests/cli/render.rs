@@ -1,4 +1,4 @@
-//! `render`, `check`, `completions`, and how the process ends.
+//! `render`, `check`, `completions`, and exit codes.
 
 use std::io::Read;
 use std::process::Stdio;
@@ -40,7 +40,7 @@ fn an_error_shows_place_and_names() {
 }
 
 #[test]
-fn a_template_that_is_missing_is_looked_for_among_those_beside_it() {
+fn a_missing_template_is_suggested_from_its_directory() {
     let sandbox = Sandbox::with(&[("a.tera", "{% include \"sub/_lables.tera\" %}"), ("sub/_labels.tera", "x")]);
     let outcome = sandbox.run(&["render", "a.tera"]).expect(1);
     outcome.says(&["error[E0501]", "a.tera:1:1", "a.tera, sub/_labels.tera", "did you mean `sub/_labels.tera`?"]);
@@ -93,7 +93,7 @@ fn usage_is_2_and_help_is_0() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_met_with_silence() {
+fn a_closed_pipe_is_silent() {
     let sandbox = Sandbox::fleet(2_000);
     for args in [
         &["stamp", "t", "--fleet", "fleet.ndjson", "--layout", "single"][..],

@@ -1,4 +1,4 @@
-//! What is stamped, for whom, and where it goes.
+//! `stamp`: which outputs are written for which clusters, and to which paths.
 
 use crate::support::{Sandbox, clusters};
 

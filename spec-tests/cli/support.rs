@@ -1,4 +1,4 @@
-//! A directory of its own for each test, and the binary run in it.
+//! A directory for each test, and the binary run in it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ pub struct Sandbox {
     temp: TempDir,
 }
 
-/// What a run left behind.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
     pub code: i32,
@@ -21,14 +21,14 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Fails the test unless the run ended with `code`.
+    /// Fails unless the run exited with `code`.
     #[track_caller]
     pub fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, code, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
         self
     }
 
-    /// Fails the test unless standard error has all of `parts`.
+    /// Fails unless standard error contains all of `parts`.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -37,7 +37,7 @@ impl Outcome {
         self
     }
 
-    /// The JSON lines of standard error.
+    /// Returns the JSON lines of standard error.
     pub fn json(&self) -> Vec<serde_json::Value> {
         self.stderr.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))).collect()
     }
@@ -48,14 +48,14 @@ impl Sandbox {
         Self { temp: tempfile::tempdir().unwrap() }
     }
 
-    /// A sandbox with files, given as name and text in turn.
+    /// Creates a sandbox with files, given as name and content in turn.
     pub fn with(files: &[(&str, &str)]) -> Self {
         let sandbox = Self::new();
         files.iter().for_each(|(name, text)| sandbox.write(name, text));
         sandbox
     }
 
-    /// A fleet of `count` clusters `c0`, `c1` … and two templates that use `name` and `n`.
+    /// Creates a fleet of `count` clusters `c0`, `c1` … and two templates that use `name` and `n`.
     pub fn fleet(count: usize) -> Self {
         let sandbox = Self::with(&[
             ("t/a.yaml.tera", "name: {{ name }}\nn: {{ n }}\n"),
@@ -65,8 +65,8 @@ impl Sandbox {
         sandbox
     }
 
-    /// A sandbox with the files of the README and of `docs/`: a `yaml` block is the file that its first line names. And
-    /// the text of those pages.
+    /// Creates a sandbox with the files of the README and of `docs/`. A `yaml` block is the file that its first line
+    /// names. Also returns the text of those pages.
     pub fn of_pages() -> (Self, String) {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
         let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
@@ -82,7 +82,7 @@ impl Sandbox {
         (sandbox, readme)
     }
 
-    /// A shell that runs `script` here and finds the binary.
+    /// Returns a shell that runs `script` in the sandbox and finds the binary.
     pub fn shell(&self, flags: &str, script: &str) -> Command {
         let binary = Path::new(env!("CARGO_BIN_EXE_dropforge")).parent().unwrap();
         let path = format!("{}:{}", binary.display(), std::env::var("PATH").unwrap_or_default());
@@ -112,7 +112,7 @@ impl Sandbox {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
             command.env_remove(name);
         }
-        // No test finds what another has left in the user's own cache.
+        // Tests share no compile cache.
         command.env("DROPFORGE_CACHE", "");
         command
     }
@@ -121,7 +121,7 @@ impl Sandbox {
         outcome(self.command(args))
     }
 
-    /// A run that reads `input`.
+    /// Runs with `input` on standard input.
     pub fn feed(&self, args: &[&str], input: &str) -> Outcome {
         let mut command = self.command(args);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -129,12 +129,12 @@ impl Sandbox {
         from(child.wait_with_output().unwrap())
     }
 
-    /// `stamp t --fleet fleet.ndjson -o out` and more.
+    /// Runs `stamp t --fleet fleet.ndjson -o out` with more arguments.
     pub fn stamp(&self, more: &[&str]) -> Outcome {
         self.run(&[&["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out"], more].concat())
     }
 
-    /// Every file below `name` with its content, by path.
+    /// Returns every file below `name` with its content, by path.
     pub fn tree(&self, name: &str) -> BTreeMap<String, String> {
         tree(&self.path(name))
     }
@@ -169,7 +169,7 @@ pub fn tree(root: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// NDJSON of clusters `c0`, `c1` … with more keys.
+/// Returns NDJSON of clusters `c0`, `c1` … with additional keys.
 pub fn clusters(count: usize, more: impl Fn(usize) -> String) -> String {
     (0..count).map(|n| format!("{{\"name\":\"c{n}\",{}}}\n", more(n))).collect()
 }

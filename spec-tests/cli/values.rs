@@ -1,8 +1,8 @@
-//! `-f` and the `--set` family, as far as the templates see them.
+//! `-f` and the `--set` family, as templates see them.
 
 use crate::support::Sandbox;
 
-/// Renders `{{ __tera_context }}` with arguments and gives it as JSON without white space.
+/// Renders `{{ __tera_context }}` with these arguments and returns it as JSON without whitespace.
 fn context(sandbox: &Sandbox, args: &[&str]) -> String {
     sandbox.write("ctx.tera", "{{ __tera_context }}");
     let text = sandbox.run(&[&["render", "ctx.tera"], args].concat()).expect(0).stdout;
@@ -36,7 +36,7 @@ fn the_order_of_the_command_line_decides() {
 }
 
 #[test]
-fn a_cluster_replaces_top_level_keys_and_a_set_goes_over_it() {
+fn clusters_override_top_level_keys_and_sets_override_clusters() {
     let sandbox = Sandbox::with(&[
         ("t/a.tera", "{{ app | json_encode }} {{ tag | default(value='-') }}\n"),
         ("v.yaml", "app: {name: shared, port: 80}\ntag: v1\n"),

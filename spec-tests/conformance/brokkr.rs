@@ -1,5 +1,5 @@
-//! Rows of `brokkr`: matching, validation and rendering by the catalog, and the examples. The wording of an error is
-//! ours; status, code and the beginning of its message are compared, of violations all of it.
+//! `brokkr` rows: matching, validation and rendering by the catalog, and the examples. Error wording may differ: the
+//! status, the code and the start of the message are compared, and for violations everything.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::exercise;
 use crate::report::{Outcome, Row};
 
-/// Runs the rows of a file of `brokkr`.
+/// Runs the rows of a `brokkr` file.
 pub fn run_file(path: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
     let recorded = rows.iter().all(|row| row.row["kind"] == "http");
     match path.parent().filter(|dir| recorded && dir.join("exercise.py").is_file()) {
@@ -40,7 +40,7 @@ fn run_row(row: &Row) -> Outcome {
     outcome.map_or_else(Outcome::Fail, |()| Outcome::Pass)
 }
 
-/// A template of the catalog has no environment: the ruling departs from the record.
+/// Returns `true` if the row reads the environment. Our templates have none, so they differ from the recorded result.
 fn calls_outside(given: &Value) -> bool {
     given["template_content"].as_str().is_some_and(|content| content.contains("get_env("))
 }
@@ -85,7 +85,7 @@ fn rendered(given: &Value, line: &str, want: &Value) -> Result<(), String> {
     }
 }
 
-/// The parameters of a row as they are written there: numbers keep their form.
+/// Returns a row's parameters exactly as written, so that numbers keep their form.
 fn parameters(line: &str) -> Result<Box<RawValue>, String> {
     #[derive(serde::Deserialize)]
     struct Given {
@@ -98,7 +98,7 @@ fn parameters(line: &str) -> Result<Box<RawValue>, String> {
     serde_json::from_str::<Whole>(line).map(|row| row.given.parameters).map_err(|error| error.to_string())
 }
 
-/// The text; where nothing but blanks is wanted it was rendered and refused afterwards.
+/// Compares the text. If the expected text is blank, it was rendered and then refused.
 fn same_text(tried: &Tried, text: &str) -> Result<(), String> {
     match (&tried.text, tried.failures.as_slice()) {
         (Some(got), []) if got == text => Ok(()),
@@ -135,7 +135,7 @@ fn try_out(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, 
     runtime.block_on(renderer().try_out(trial)).map_err(|refusal| refusal.to_string())
 }
 
-/// Runs every example of a folder: template, schema and parameters, and what comes of them.
+/// Runs every example of a folder: template, schema, parameters and expected result.
 pub fn run_examples(folder: &Path) -> Vec<(String, Outcome)> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());

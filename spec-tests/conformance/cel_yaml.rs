@@ -1,4 +1,4 @@
-//! Rows of the language `cel-yaml`: the template is compiled with its includes, rendered, and the documents compared.
+//! `cel-yaml` rows: the template is compiled with its includes and rendered, and its documents are compared.
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::engine::{Dialect, Engine};
@@ -9,7 +9,7 @@ use crate::report::{Outcome, Row};
 
 type Errors = Vec<Box<Diagnostic>>;
 
-/// Runs a row to its end: its documents are what it wants, or its error, which has a place and says what it wants.
+/// Runs a row. Compares its documents, or its error, which must have a position and mention the expected parts.
 pub fn run_row(row: &Row) -> Outcome {
     let want = &row.row["want"];
     match (want["error"].is_null(), documents(row)) {
@@ -27,7 +27,7 @@ pub fn run_row(row: &Row) -> Outcome {
     }
 }
 
-/// Holds documents against those that are wanted; no document is null where one is wanted.
+/// Compares documents. No document counts as null where one is expected.
 fn compare(want: &Value, got: &[Value]) -> Outcome {
     let wanted = match want["documents"].as_array() {
         Some(documents) => documents.clone(),
@@ -41,7 +41,7 @@ fn compare(want: &Value, got: &[Value]) -> Outcome {
     }
 }
 
-/// Whether two values are the same: maps whatever their order, numbers by value.
+/// Returns `true` if two values are equal. Maps are unordered, and numbers are compared by value.
 fn same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
@@ -53,7 +53,7 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// The documents of a row as JSON.
+/// Renders a row to JSON documents.
 fn documents(row: &Row) -> Result<Vec<Value>, Errors> {
     let context = context(&row.line);
     let row = &row.row;
@@ -70,7 +70,7 @@ fn documents(row: &Row) -> Result<Vec<Value>, Errors> {
     Ok(text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect())
 }
 
-/// The context of a row, its keys in their order.
+/// Returns the context of a row with its keys in order.
 fn context(line: &str) -> Data {
     match serde_json::from_str(line) {
         Ok(Data::Map(mut row)) => row.swap_remove("context").unwrap_or(Data::Null),
@@ -78,7 +78,7 @@ fn context(line: &str) -> Data {
     }
 }
 
-/// Whether the code, the message or the path of an error has `part` in it.
+/// Returns `true` if the code, the message or the path of an error contains `part`.
 fn mentions(error: &Diagnostic, part: &str) -> bool {
     let path = error.fields.get("path").map_or("", String::as_str);
     [error.code.name(), error.message.as_str(), path].iter().any(|text| text.contains(part))

@@ -1,5 +1,5 @@
-//! Exchanges recorded of the reference's service: its own script drives ours, and status, code and fields of each
-//! answer are held against the record. Where the record has a failure of the service ours refuses the request.
+//! Exchanges recorded from the reference service. Its own script drives our service, and the status, code and fields of
+//! each response are compared. Where the recording has an internal error, ours rejects the request.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,20 +12,20 @@ use serde_json::{Value, json};
 
 use crate::report::{Outcome, Row};
 
-/// What ours answers otherwise on purpose: the status, where there is one to expect, of the requests of this label.
+/// Deliberate differences, by request label, with the expected status if there is one.
 const DEPARTURES: [(&str, Option<u64>); 6] = [
-    // There is no environment, clock or randomness.
+    // Templates have no environment, clock or randomness.
     ("instantiate: get_env", Some(400)),
     ("instantiate: now", Some(400)),
     ("instantiate: random", Some(400)),
-    // A new version keeps the labels, so that it does not fit every stack.
+    // A new version keeps its labels, so it does not match every stack.
     ("labels of new version are not carried", Some(200)),
     ("instantiate: v3 unrestricted", None),
     // Every writer succeeds.
     ("concurrent put", Some(200)),
 ];
 
-/// Runs the script beside these rows, and holds each row against what it got.
+/// Runs the script next to these rows and compares each row with the script's result.
 pub fn run(dir: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
     let answers = match answers(&dir.join("exercise.py")) {
         Ok(answers) => answers,
@@ -40,7 +40,7 @@ pub fn run(dir: &Path, rows: &[Row]) -> Vec<(String, Outcome)> {
     rows.iter().map(|row| (row.id.clone(), outcome(row))).collect()
 }
 
-/// What the script got, by the number of the exchange in the record.
+/// Returns the script's results by the number of the exchange in the recording.
 fn answers(script: &Path) -> Result<HashMap<String, Value>, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let out = folder.path().join("out.jsonl");
@@ -54,8 +54,8 @@ fn answers(script: &Path) -> Result<HashMap<String, Value>, Box<dyn Error>> {
             Some(_) => line["got"].clone(),
             None => json!({ "status": 400, "body": line["create"] }),
         };
-        // A template is made, which is counted and not recorded, and then rendered; of one that is not made the script
-        // sends, and counts, one request less than the record has.
+        // A template is created, which is counted but not recorded, and then rendered. If it is not created, the script
+        // sends and counts one request fewer than recorded.
         last = number.map_or(last + 2, |number| number + unsent);
         unsent += usize::from(number.is_none());
         answers.insert(format!("http-{last:03}"), got);
@@ -63,7 +63,7 @@ fn answers(script: &Path) -> Result<HashMap<String, Value>, Box<dyn Error>> {
     Ok(answers)
 }
 
-/// Lets the script drive a service that ends with it.
+/// Runs the script against a service that stops with it.
 fn exercised(script: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -83,7 +83,7 @@ fn exercised(script: &Path, out: &Path) -> Result<(), Box<dyn Error>> {
     if ended.success() { Ok(()) } else { Err(format!("{ended}").into()) }
 }
 
-/// Holds an answer against the recorded one.
+/// Compares a response with the recorded one.
 fn held(row: &Value, got: &Value) -> Result<(), String> {
     let (want, status) = (&row["want"], got["status"].as_u64());
     let departure = DEPARTURES.iter().find(|(label, _)| row["given"]["label"] == *label);
@@ -95,7 +95,7 @@ fn held(row: &Value, got: &Value) -> Result<(), String> {
     if right { Ok(()) } else { Err(format!("got {got}")) }
 }
 
-/// Whether an error has the recorded code, and everything else all recorded fields.
+/// Returns `true` if an error has the recorded code, or a success every recorded field.
 fn same_shape(want: &Value, got: &Value, status: Option<u64>) -> bool {
     let Some(fields) = want.as_object() else { return true };
     let code = fields.get("code").is_none_or(|code| got["code"] == *code);

@@ -1,9 +1,9 @@
-//! Runs the reference rows of every language and counts them.
+//! Runs the reference rows of every language and counts the results.
 //!
-//! `cargo test --test conformance [LANGUAGE[/FILE]]…` reads `$CONFORMANCE_DIR`, or `../shared/conformance` beside
-//! the checkout; where neither exists it says so and passes, because the rows are not part of the project.
-//! It prints a line for each file, then the failing ids, then the sums, and fails on a failing row that
-//! `spec-tests/overrides.toml` does not list with a reason, and on an override that is not needed.
+//! `cargo test --test conformance [LANGUAGE[/FILE]]…` reads `$CONFORMANCE_DIR`, or `../shared/conformance` next to the
+//! checkout. If neither exists, it prints a message and passes, because the rows are not part of the project. It prints
+//! a line for each file, then the failing ids and the totals. It fails on a failing row without a reason in
+//! `spec-tests/overrides.toml`, and on an unneeded override.
 
 mod brokkr;
 mod cel;
@@ -106,7 +106,7 @@ fn read_rows(path: &Path) -> Vec<Row> {
     text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()).map(parse).collect()
 }
 
-/// The rows of a language that is not there yet: counted, not read.
+/// Counts the rows of a language that is not supported.
 fn skip_rows(path: &Path, language: &str) -> Vec<(String, Outcome)> {
     let text = std::fs::read_to_string(path).expect("the rows can be read");
     let skip = || Outcome::Skip(format!("the language {language} is not part of this version"));

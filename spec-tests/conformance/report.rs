@@ -1,31 +1,31 @@
-//! Outcomes, and how they are printed.
+//! Outcomes and their report.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// One row as it was read.
+/// One row.
 pub struct Row {
     pub id: String,
     pub row: serde_json::Value,
-    /// The row as it was read, for what JSON values do not keep: the order of keys.
+    /// The line that the row was parsed from, because JSON values do not keep the order of keys.
     pub line: String,
 }
 
-/// What became of a row.
+/// The outcome of a row.
 pub enum Outcome {
     Pass,
     Fail(String),
     Skip(String),
 }
 
-/// The rows of one file.
+/// The outcomes of one file.
 pub struct FileReport {
     pub name: String,
     pub outcomes: Vec<(String, Outcome)>,
 }
 
-/// Failing rows that are accepted, each with its reason: `[rows]` then `"tera/systematic.jsonl#id" = "why"`.
+/// Failing rows that are accepted, each with its reason: `[rows]`, then `"tera/systematic.jsonl#id" = "why"`.
 pub struct Overrides(BTreeMap<String, String>);
 
 impl Overrides {
@@ -37,8 +37,7 @@ impl Overrides {
     }
 }
 
-/// Prints everything; the exit code says whether all is as it should be. Overrides that are not needed are only
-/// looked for when `all` files ran.
+/// Prints the report and returns the exit code. Looks for unneeded overrides only if `all` files ran.
 pub fn finish(reports: &[FileReport], overrides: &Overrides, all: bool) -> ExitCode {
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     let mut failures = Vec::new();

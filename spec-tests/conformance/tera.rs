@@ -1,4 +1,4 @@
-//! Rows of the language `tera`.
+//! `tera` rows.
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 use dropforge::engine::{Capabilities, Dialect, Engine, UnknownNames};
@@ -52,7 +52,7 @@ fn suffixes(row: &Value) -> Vec<String> {
     }
 }
 
-/// An error must have a place, and must name what the reference names.
+/// Checks that an error has a position and names everything that the reference names.
 fn judge_error(row: &Value, errors: &Diagnostics) -> Outcome {
     let Some(first) = errors.first() else { return Outcome::Fail("an error without a diagnostic".into()) };
     if first.position().is_none() && first.code != Code::UnknownTemplate {
@@ -65,8 +65,8 @@ fn judge_error(row: &Value, errors: &Diagnostics) -> Outcome {
     Outcome::Fail(format!("none of {names:?} is named by: {errors}"))
 }
 
-/// What the reference's causes have in backticks or quotes: names of variables, functions, templates. Its own
-/// panics and the printed trees of its parser are no names.
+/// Returns the names that the reference's error chain has in backticks or quotes: variables, functions, templates. Its
+/// panics and the parse trees that it prints are not names.
 fn culprits(row: &Value) -> Vec<String> {
     let chain = row["error_chain"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let causes = chain.skip(1).filter(|cause| !cause.trim_start().starts_with("-->") && !cause.contains("PANIC"));

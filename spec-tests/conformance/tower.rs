@@ -1,4 +1,4 @@
-//! Rows of `tower`: strings in one mode, and whole intents.
+//! `tower` rows: strings in one mode, and whole intents.
 
 use std::path::Path;
 use std::process::Command;
@@ -89,7 +89,7 @@ fn warning_json(warning: &Diagnostic) -> Value {
     serde_json::json!({"code": warning.code.name(), "field": warning.fields.get("field")})
 }
 
-/// Whether `got` has every field of `wanted` with its value.
+/// Checks that `got` has every field of `wanted` with its value.
 fn subset(wanted: &Value, got: &Value) -> Result<(), String> {
     let Some(fields) = wanted.as_object() else { return Err(format!("not an object: {wanted}")) };
     match fields.iter().find(|(key, value)| got.get(key.as_str()) != Some(value)) {
@@ -116,7 +116,7 @@ fn check_lint(text: &str, mode: RenderMode, wanted: &Value) -> Result<(), String
     if found.iter().any(|name| wanted == name) { Ok(()) } else { Err(format!("no lint {wanted} in {found:?}")) }
 }
 
-/// Lets a shell read the command `cmd … end` of a row with `argv`, and compares the words.
+/// Lets a shell parse a row's command `cmd … end`, and compares the words with `argv`.
 fn check_shell(row: &Value, command: &str) -> Result<(), String> {
     let Some(argv) = row["argv"].as_array() else { return Ok(()) };
     let script = format!("cmd() {{ for word in \"$@\"; do printf '%s\\0' \"$word\"; done; }}\n{command}\n");

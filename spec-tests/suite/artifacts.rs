@@ -1,4 +1,4 @@
-//! Artifacts: every case renders from one as it does from source; the same templates give the same bytes.
+//! Every case renders from an artifact as it does from source, and the same templates give the same bytes.
 
 use std::sync::OnceLock;
 
@@ -14,14 +14,14 @@ use serde_json::Value;
 
 use crate::cases;
 
-/// A template of the case files, and the inputs it is rendered with.
+/// A template of the case files, and its inputs.
 struct Compiled {
     name: String,
     template: Template,
     context: Value,
 }
 
-/// Every template of the case files that compiles.
+/// Compiles every valid template of the case files.
 fn all() -> &'static [Compiled] {
     static ALL: OnceLock<Vec<Compiled>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -51,7 +51,7 @@ fn bundle(strip: bool) -> Vec<u8> {
     encode(&all().iter().map(entry).collect::<Vec<_>>(), strip).expect("an artifact")
 }
 
-/// What a program writes, or its error as a person sees it.
+/// Renders a program to its output or its printed error.
 fn rendered(program: &Program, context: &Value) -> std::result::Result<String, String> {
     let engine = Engine::new();
     let registry = engine.registry(program.dialect());
@@ -147,17 +147,17 @@ fn small() -> Vec<u8> {
         .expect("an artifact")
 }
 
-/// The code of opening `bytes`.
+/// Returns the codes of opening `bytes`.
 pub fn opened(bytes: Vec<u8>) -> Vec<Code> {
     Bundle::open(bytes).err().into_iter().map(|error| error.code).collect()
 }
 
-/// What stands in `bytes` behind the key `key` begins here.
+/// Returns the position just after the key `key` in `bytes`.
 fn behind(bytes: &[u8], key: &str) -> usize {
     bytes.windows(key.len()).position(|at| at == key.as_bytes()).expect("the key") + key.len()
 }
 
-/// A small artifact with another byte at `offset` behind a key.
+/// Returns a small artifact with the byte at `offset` after a key changed.
 pub fn changed(key: &str, offset: usize) -> Vec<u8> {
     let mut bytes = small();
     let at = behind(&bytes, key) + offset;
@@ -165,14 +165,14 @@ pub fn changed(key: &str, offset: usize) -> Vec<u8> {
     bytes
 }
 
-/// A small artifact that is cut off.
+/// Returns a truncated small artifact.
 pub fn cut() -> Vec<u8> {
     let mut bytes = small();
     bytes.pop();
     bytes
 }
 
-/// The code of writing a template under a name that is no path.
+/// Returns the codes of encoding a template under a name that is not a path.
 pub fn misnamed(name: &str) -> Vec<Code> {
     let template = Engine::new().compile(Dialect::Tera, "t", "").expect("a template");
     let entry = Entry { name, program: template.program(), escape: false, reaches: &[] };

@@ -6,15 +6,14 @@
 //! --- template [NAME]            (the first one is rendered; NAME decides on escaping)
 //! --- output | --- error CODE LINE:COLUMN | --- errors | --- listing | --- cost
 //! ```
-//! A section's text ends before its last newline. Under `--- error` stand lines that the printed error must
-//! contain, under `--- errors` all errors as they are printed. A case may have a listing beside its output, and in
-//! `cel` what evaluating it costs: then the expression is checked, the names in the context being of any type, and
-//! metered.
-//! `CASES=tera/loops.cases cargo test --test suite cases` runs one file, `CASES='tera/loops.cases: break'` the cases of it
-//! whose names begin so, `CASES=tera` a folder.
+//! A section's text ends before its last newline. The lines under `--- error` must occur in the printed error. Under
+//! `--- errors` are all errors as printed. A case may have a listing next to its output. In `cel`, a case may also have
+//! a cost: the expression is then type-checked, with the names of its context declared with any type, and metered.
+//! `CASES=tera/loops.cases cargo test --test suite cases` runs one file, `CASES='tera/loops.cases: break'` the cases in
+//! it whose names begin with `break`, and `CASES=tera` a folder.
 //!
-//! `UPDATE=1 cargo test --test suite` rewrites outputs, listings, errors and headings of errors with what came
-//! out: read the difference before you commit it.
+//! `UPDATE=1 cargo test --test suite` rewrites outputs, listings, errors and error headings with the actual results.
+//! Read the difference before you commit it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ use std::path::{Path, PathBuf};
 use dropforge::diagnostics::Diagnostics;
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 
-/// A part of a case: its heading behind `--- ` and its text.
+/// A section of a case: its heading after `--- ` and its text.
 pub struct Section {
     pub heading: String,
     pub text: String,
@@ -73,7 +72,7 @@ pub fn print(cases: &[Case]) -> String {
     text
 }
 
-/// The compiled template of a case.
+/// Compiles the template of a case.
 pub fn compile(dialect: Dialect, case: &Case) -> Result<Template, Diagnostics> {
     let engine = case
         .templates()
@@ -83,13 +82,13 @@ pub fn compile(dialect: Dialect, case: &Case) -> Result<Template, Diagnostics> {
     engine.load(dialect, entry)
 }
 
-/// The inputs of a case.
+/// Returns the inputs of a case.
 pub fn context(case: &Case) -> serde_json::Value {
     let context = case.section("context").map_or("{}", |section| section.text.as_str());
     serde_json::from_str(context).expect("the context is JSON")
 }
 
-/// What a case renders to, its listing, and what it costs where that is asked.
+/// The output of a case, its listing, and its cost if requested.
 pub struct Rendered {
     pub output: String,
     pub listing: String,
@@ -103,7 +102,7 @@ pub fn render(dialect: Dialect, case: &Case) -> Result<Rendered, Diagnostics> {
     Ok(Rendered { output: template.render(&context(case))?, listing: template.disassemble(), cost: None })
 }
 
-/// Every mismatch of the case, and the case with what came out.
+/// Runs a case. Returns every mismatch, and updates the case with the actual results.
 fn run(case: &mut Case, render: &Render<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     if case.section("errors").is_some() {
@@ -153,7 +152,7 @@ fn check_error(case: &mut Case, errors: &Diagnostics, wrong: &mut Vec<String>) {
     }
 }
 
-/// The case files of `spec-tests/FOLDER`, in order, with their cases.
+/// Returns the case files of `spec-tests/FOLDER`, in order, with their cases.
 pub fn read_folder(folder: &str) -> Vec<(PathBuf, Vec<Case>)> {
     let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("spec-tests").join(folder);
     let mut files: Vec<_> = std::fs::read_dir(&dir).expect("the folder").flatten().map(|entry| entry.path()).collect();
@@ -171,13 +170,13 @@ pub fn run_folder(dialect: Dialect, folder: &str) {
     run_cases(folder, &|case| render(dialect, case));
 }
 
-/// Runs every case file of `spec-tests/FOLDER` by `render`.
+/// Runs every case file of `spec-tests/FOLDER` through `render`.
 pub fn run_cases(folder: &str, render: &Render<'_>) {
     run_each(folder, &|case| run(case, render));
 }
 
-/// Runs the cases of `spec-tests/FOLDER` that `$CASES` names, all unless set. `run` returns the mismatches of a case and
-/// updates it.
+/// Runs the cases of `spec-tests/FOLDER` selected by `$CASES`, or all of them if it is not set. `run` returns the
+/// mismatches of a case and updates it.
 pub fn run_each(folder: &str, run: &dyn Fn(&mut Case) -> Vec<String>) {
     let filter = std::env::var("CASES").unwrap_or_default();
     let (mut wrong, mut count) = (Vec::new(), 0);

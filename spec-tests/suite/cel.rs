@@ -1,4 +1,4 @@
-//! The language `cel`: its functions, and what is hostile to it. Its cases are in `spec-tests/cel`.
+//! `cel`: its functions, and hostile expressions. Its cases are in `spec-tests/cel`.
 
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
@@ -20,7 +20,7 @@ fn cases() {
     });
 }
 
-/// The value of an expression without variables, given to `then`; or the id of the error's code.
+/// Evaluates an expression without variables and passes its value to `then`. Returns the error's code if it fails.
 fn evaluated<R>(text: &str, then: impl FnOnce(&Space, Value<'_>) -> R) -> Result<R, Code> {
     let (space, limits) = (Space::new(), Limits::default());
     let declared = |_: &str| false;
@@ -38,7 +38,7 @@ fn every_example_is_true() {
     for function in registry().iter().filter(|function| function.kind == ImportKind::Function) {
         for (example, wanted) in &*function.examples {
             count += 1;
-            // Both in one list: the same type, and equal.
+            // Compare in one list, which needs both to have the same type.
             let both = evaluated(&format!("[{example}, {wanted}]"), |space, value| {
                 let [got, wanted] = value.as_list().unwrap_or(&[]) else { return false };
                 let limits = Limits::default();
@@ -55,7 +55,7 @@ fn every_example_is_true() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The code of the error that an expression ends in.
+/// Returns the error code of an expression.
 fn end(text: &str) -> Option<Code> {
     evaluated(text, |_, _| ()).err()
 }
@@ -65,7 +65,7 @@ fn ends_in_a_limit(text: &str) -> bool {
 }
 
 #[test]
-fn what_is_deep_or_long_ends_in_a_limit() {
+fn deep_and_long_expressions_end_in_a_limit() {
     let many = |part: &str| part.repeat(100_000);
     for text in [
         many("["),
@@ -89,7 +89,7 @@ fn runs_of_an_operator_are_no_depth() {
 }
 
 #[test]
-fn what_grows_ends_in_a_limit() {
+fn growth_ends_in_a_limit() {
     let mut doubled = "'ab'".to_owned();
     for _ in 0..12 {
         doubled = format!("cel.bind(x, {doubled}, x + x + x + x + x + x + x + x + x + x)");

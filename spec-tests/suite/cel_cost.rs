@@ -1,5 +1,4 @@
-//! What evaluating CEL costs: by the constants of the reference, whether the expression is optimised or not, and also
-//! where it ends in an error.
+//! The cost of CEL expressions by cel-go's constants, with and without optimisation, including expressions that fail.
 
 use dropforge::bytecode::disassemble;
 use dropforge::diagnostics::{Code, Diagnostics};
@@ -14,7 +13,7 @@ use serde_json::json;
 
 use crate::cases::{self, Case, Rendered};
 
-/// Whether an expression has a value, and what it cost.
+/// The result of an expression, and its cost.
 struct Evaluated {
     outcome: Result<(), Code>,
     cost: u64,
@@ -55,7 +54,7 @@ fn evaluated(text: &str, limits: &Limits) -> Evaluated {
     on
 }
 
-/// The metered expression of a case; the names in its context are declared, of any type.
+/// Compiles the expression of a case with metering. The names in its context are declared with any type.
 fn compiled(case: &Case) -> Result<Expression, Diagnostics> {
     let registry = registry();
     let mut environment = Environment::new(&registry);
@@ -67,7 +66,7 @@ fn compiled(case: &Case) -> Result<Expression, Diagnostics> {
     Expression::with(&Source::new(name, text), &settings, &registry, &Limits::default())
 }
 
-/// What the expression of a case evaluates to, as JSON, and what that costs.
+/// Returns the value of a case's expression as JSON, and its cost.
 pub fn rendered(case: &Case) -> Result<Rendered, Diagnostics> {
     let (expression, space, limits) = (compiled(case)?, Space::new(), Limits::default());
     let shapes = Shapes::new(space.arena());
@@ -77,7 +76,7 @@ pub fn rendered(case: &Case) -> Result<Rendered, Diagnostics> {
     Ok(Rendered { output, listing: disassemble(expression.program()), cost: Some(cost) })
 }
 
-/// Evaluates the metered expression of a case, watched by `hooks`.
+/// Evaluates the metered expression of a case, observed by `hooks`.
 pub fn watch<H: Hooks>(case: &Case, hooks: &mut H) {
     let Ok(expression) = compiled(case) else { return };
     let (space, limits) = (Space::new(), Limits::default());
@@ -89,7 +88,7 @@ pub fn watch<H: Hooks>(case: &Case, hooks: &mut H) {
 }
 
 const VALUES: &[(&str, u64)] = &[
-    // Names and what is under them; constants are free.
+    // Names and fields. Constants are free.
     ("n", 1),
     ("7", 0),
     ("m.a", 2),
@@ -105,11 +104,11 @@ const VALUES: &[(&str, u64)] = &[
     ("m[?'z'].orValue(5)", 1),
     ("m[?'a'].orValue(n)", 2),
     ("m.?z.or(m.?b).value()", 4),
-    // Making lists and maps.
+    // List and map literals.
     ("[n, n]", 12),
     ("{'a': n, s: 1}", 32),
     ("[?m.?a, ?m.?z]", 13),
-    // Operators; what goes through texts costs by tens of characters.
+    // Operators. String operators charge per ten characters.
     ("n + n * 2", 4),
     ("-n", 2),
     ("s == 'twelve chars'", 3),
@@ -120,7 +119,7 @@ const VALUES: &[(&str, u64)] = &[
     ("l + l", 3),
     ("n in l", 5),
     ("'a' in m", 2),
-    // What is not looked at costs nothing.
+    // Skipped operands are free.
     ("true || n / 0 > 1", 0),
     ("n > 0 || n / 0 > 1", 2),
     ("n / 0 > 1 || n > 0", 5),
@@ -161,7 +160,7 @@ const VALUES: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn each_step_costs_what_it_costs_the_reference() {
+fn each_step_costs_the_same_as_in_the_reference() {
     let wrong: Vec<_> = VALUES
         .iter()
         .map(|(text, wanted)| (text, wanted, evaluated(text, &Limits::default())))
@@ -171,7 +170,7 @@ fn each_step_costs_what_it_costs_the_reference() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Errors: the reference goes on to the other operand, pays for the call, and takes all turns of a loop.
+/// Errors: the reference evaluates the other operand too, charges for the call, and runs all turns of a loop.
 const ERRORS: &[(&str, u64)] = &[
     ("1 / 0 + n", 3),
     ("-(1 / 0)", 2),
@@ -190,7 +189,7 @@ const ERRORS: &[(&str, u64)] = &[
 ];
 
 #[test]
-fn errors_cost_what_was_done_and_what_the_reference_still_does() {
+fn failing_expressions_cost_the_same_as_in_the_reference() {
     let mut wrong = Vec::new();
     for (text, wanted) in ERRORS {
         let found = evaluated(text, &Limits::default());
@@ -257,7 +256,7 @@ fn errors_in_the_turns_of_a_loop_use_memory_that_is_counted() {
 }
 
 #[test]
-fn what_is_not_checked_costs_one_for_each_call() {
+fn unchecked_calls_cost_one_each() {
     let unchecked = Settings { cost: true, ..Settings::default() };
     for (text, wanted) in [("s + s", 3), ("s.contains(s)", 3), ("s == s", 4), ("l.map(x, x * 2)", 54), ("l.sort()", 2)]
     {
@@ -266,15 +265,15 @@ fn what_is_not_checked_costs_one_for_each_call() {
 }
 
 #[test]
-fn what_is_not_metered_costs_nothing_and_has_no_limit() {
+fn unmetered_expressions_have_no_cost_and_no_limit() {
     let limits = Limits { cost: 0, ..Limits::default() };
     let found = evaluated_by("l.map(x, x * 2)", Settings::default(), &limits);
     assert_eq!((found.outcome, found.cost), (Ok(()), 0));
 }
 
-/// Where it is not known which variables there are, an input that is called as a type is the input.
+/// Without declarations, an input may shadow a type name.
 #[test]
-fn inputs_that_are_called_as_types_are_read_and_cost_a_step_each() {
+fn inputs_named_like_types_are_read_and_cost_one_step() {
     let (space, limits) = (Space::new(), Limits::default());
     let shapes = Shapes::new(space.arena());
     let data = json!({"omit": {"a": 2}, "net": {"IP": 3}});

@@ -1,4 +1,4 @@
-//! What of an expression is computed when it is compiled, and what is left to the run.
+//! Constant folding: the parts of an expression that are computed at compile time.
 
 use dropforge::bytecode::disassemble;
 use dropforge::diagnostics::Code;
@@ -13,7 +13,7 @@ fn compiled(text: &str, settings: Settings<'_>) -> Expression {
         .unwrap_or_else(|errors| panic!("{text}: {errors}"))
 }
 
-/// The instructions of an expression, by their names.
+/// Returns the instructions of an expression by name.
 fn instructions(text: &str, optimise: bool) -> Vec<String> {
     let listing = disassemble(compiled(text, Settings { optimise, ..Settings::default() }).program());
     let names = listing.lines().skip(1).filter_map(|line| line.split_whitespace().nth(1));
@@ -42,9 +42,9 @@ fn parts_that_are_constant_are_constants() {
     }
 }
 
-/// Where it is not known which variables there are, one may be called as a type is.
+/// Without declarations, a variable may shadow a type name.
 #[test]
-fn types_are_constant_where_no_variable_can_be_called_so() {
+fn types_are_constant_unless_a_variable_can_shadow_them() {
     let none = |_: &str| false;
     let declared = Settings::naming(Names { container: "", declared: Some(&none) });
     for text in ["type(1) == int", "type(omit()) == omit"] {
@@ -63,7 +63,7 @@ fn without_the_optimiser_nothing_is_computed() {
 }
 
 #[test]
-fn what_fails_is_large_or_is_no_constant_is_left_to_the_run() {
+fn failing_large_and_variable_parts_are_not_folded() {
     for (text, wanted) in [
         ("1 / 0", "div"),
         ("[1][7]", "load_path"),
@@ -80,7 +80,7 @@ fn what_fails_is_large_or_is_no_constant_is_left_to_the_run() {
 }
 
 #[test]
-fn errors_of_constants_are_those_of_the_run_and_only_where_it_gets_there() {
+fn errors_in_constants_occur_only_if_the_run_reaches_them() {
     let (space, limits) = (Space::new(), Limits::default());
     for (text, wanted) in [
         ("1 / 0 > 0", Some((Code::Arithmetic, "1:1"))),
@@ -100,7 +100,7 @@ fn errors_of_constants_are_those_of_the_run_and_only_where_it_gets_there() {
 }
 
 #[test]
-fn a_constant_carries_the_cost_of_what_it_stands_for() {
+fn a_constant_has_the_cost_of_its_expression() {
     let (space, limits) = (Space::new(), Limits::default());
     for text in [
         "[3, 1, 2].map(x, x * 2)",

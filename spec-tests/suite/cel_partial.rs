@@ -1,4 +1,4 @@
-//! `cel` where some attributes are not known: values, and what is left of expressions.
+//! Partial evaluation of CEL: values, and residual expressions.
 
 use dropforge::diagnostics::Code;
 use dropforge::dialect::cel::check::Environment;
@@ -9,7 +9,7 @@ use dropforge::text::Source;
 use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
 use dropforge::vm::Space;
 
-/// What is known in the table.
+/// The known inputs.
 const INPUTS: &str = r#"{
     "zero": 0, "one": 1, "two": 2, "yes": true, "no": false, "name": "ada", "half": 0.5, "big": 18446744073709551615,
     "nums": [1, 2, 3], "empty": [], "dict": {"a": 1, "b": {"c": 2}}, "nothing": null, "key": "a", "at": 1,
@@ -17,14 +17,14 @@ const INPUTS: &str = r#"{
     "user": "ada", "when": "2024-01-02T03:04:05Z", "address": "10.0.0.1"
 }"#;
 
-/// Expression; what is not known; the value, or what is left and what it waits for, or the code of the error.
+/// Expression; unknown attributes; value, or residual and the attributes it needs, or error code.
 const TABLE: &[(&str, &str, &str)] = &[
-    // Nothing unknown is read.
+    // The expression reads nothing unknown.
     ("one + two", "x", "= 3"),
     ("request.method", "request.auth", r#"= "GET""#),
     ("dict.b.c", "dict.a", "= 2"),
     ("[one, two].size()", "x", "= 2"),
-    // Everything at and below an unknown attribute, and all that has it within.
+    // An unknown attribute, everything below it, and everything that contains it.
     ("x", "x", "x ? x"),
     ("x.y.z", "x", "x.y.z ? x"),
     ("x.y.z", "x.y", "x.y.z ? x.y"),
@@ -55,7 +55,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("request.items[at - 1].n", "request.items[0].n", "request.items[0].n ? request.items[0].n"),
     ("request.items[x].n", "x", r#"[{"n": 1}, {"n": 2}][x].n ? x"#),
     ("dict[dict[key] == 1 ? 'b' : 'a'].c", "dict.a", r#"dict[dict["a"] == 1 ? "b" : "a"].c ? dict.a"#),
-    // `&&` and `||`: what decides, decides; what cannot decide is left out.
+    // `&&` and `||`: an operand that decides the result is enough. One that cannot change it is dropped.
     ("x && no", "x", "= false"),
     ("no && x", "x", "= false"),
     ("x || yes", "x", "= true"),
@@ -83,7 +83,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("x ? 1 / zero : nums[7]", "x", "x ? 1 / 0 : [1, 2, 3][7] ? x"),
     ("one ? x : y", "x y", "! E0301"),
     ("x || yes ? one : y", "x y", "= 1"),
-    // What needs all its operands: the first that has no value says what becomes of it.
+    // Strict operators: the first operand without a value determines the result.
     ("x + one * two", "x", "x + 2 ? x"),
     ("one + two + x", "x", "3 + x ? x"),
     ("x + y", "x y", "x + y ? x y"),
@@ -125,7 +125,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("dict.transformList(k, v, k + x)", "x", r#"{"a": 1, "b": {"c": 2}}.transformList(k, v, k + x) ? x"#),
     ("x.transformMap(k, v, v > one, v * two)", "x", "x.transformMap(k, v, v > 1, v * 2) ? x"),
     ("x.sortBy(e, e.n + zero)", "x", "x.sortBy(e, e.n + 0) ? x"),
-    // Names that are bound.
+    // Bound names.
     ("cel.bind(v, one + two, v + x)", "x", "3 + x ? x"),
     ("cel.bind(v, one, cel.bind(w, v + 1, v + w + x))", "x", "3 + x ? x"),
     ("cel.bind(v, x + one, v + two)", "x", "cel.bind(v, x + 1, v + 2) ? x"),
@@ -163,7 +163,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     ("x == -9223372036854775808 + zero", "x", "x == -9223372036854775808 ? x"),
 ];
 
-/// What is known, from JSON.
+/// Parses the known inputs from JSON.
 fn inputs<'v>(space: &'v Space, shapes: &'v Shapes<'_>, json: &'v str) -> Inputs<'v> {
     Inputs::new(InputBuilder::new(space.arena(), shapes).json(json).expect("JSON"))
 }
@@ -178,7 +178,7 @@ fn patterns(text: &str) -> Vec<Pattern> {
     text.split(' ').map(|pattern| pattern.parse().expect("a pattern")).collect()
 }
 
-/// What a row of the table says of an expression.
+/// Formats the result of an expression as in the table.
 fn said(expression: &Expression, known: &str, unknown: &[Pattern], limits: &Limits) -> String {
     let names = Arena::new();
     let (shapes, space) = (Shapes::new(&names), Space::new());
@@ -203,7 +203,7 @@ fn compiled(text: &str) -> Expression {
 }
 
 #[test]
-fn what_is_known_is_put_in_and_the_rest_is_left() {
+fn known_values_are_embedded_in_the_residual() {
     let mut wrong = Vec::new();
     for (text, unknown, wanted) in TABLE {
         let found = said(&compiled(text), INPUTS, &patterns(unknown), &Limits::default());
@@ -214,7 +214,7 @@ fn what_is_known_is_put_in_and_the_rest_is_left() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The codes of a value that is asked for too early.
+/// Returns the codes of asking for a value while it is unknown.
 pub fn waiting() -> Vec<Code> {
     let (expression, space, limits) = (compiled("x + 1"), Space::new(), Limits::default());
     let partial = expression.partial(&space, Inputs::default(), &patterns("x"), &limits);
@@ -224,7 +224,7 @@ pub fn waiting() -> Vec<Code> {
     vec![error.code]
 }
 
-/// What is left of an expression whose names are declared with these types.
+/// Returns the residual of an expression whose names are declared with these types.
 fn checked(text: &str, declared: &[(&str, &str)], unknown: &str) -> String {
     let (registry, limits) = (registry(), Limits::default());
     let mut environment = Environment::new(&registry);
@@ -258,9 +258,9 @@ fn names_of_namespaces_are_one_variable() {
     );
 }
 
-/// Where it is not known which variables there are, one may be called as a type is.
+/// Without declarations, a variable may shadow a type name.
 #[test]
-fn variables_that_are_called_as_types_may_be_unknown() {
+fn variables_named_like_types_may_be_unknown() {
     for (text, known, unknown, wanted) in [
         ("omit.a + 1", "{}", "omit", "omit.a + 1 ? omit"),
         ("net.IP + 1", "{}", "net.IP", "net.IP + 1 ? net.IP"),
@@ -275,7 +275,7 @@ fn variables_that_are_called_as_types_may_be_unknown() {
 
 #[test]
 fn a_name_that_is_shadowed_is_no_constant_of_that_name() {
-    // Here `int` and `optional` are variables of loops, so that neither is what it is elsewhere.
+    // Here `int` and `optional` are loop variables and hide the type and the function.
     for (text, wanted) in [
         ("x.map(int, type(one) == x)", "x.map(int, type(1) == x) ? x"),
         ("x.map(optional, dict.?nope == x)", r#"x.map(optional, {"a": 1, "b": {"c": 2}}.?nope == x) ? x"#),
@@ -286,7 +286,7 @@ fn a_name_that_is_shadowed_is_no_constant_of_that_name() {
 }
 
 #[test]
-fn the_places_of_what_is_needed_are_those_of_the_source() {
+fn read_positions_are_in_the_source() {
     let (expression, space, limits) = (compiled("one + x.a * (yes ? x.b : 1)"), Space::new(), Limits::default());
     let names = Arena::new();
     let shapes = Shapes::new(&names);
@@ -294,14 +294,14 @@ fn the_places_of_what_is_needed_are_those_of_the_source() {
     let Ok(Partial::Unknown { unknowns, residual }) = partial else { panic!("{partial:?}") };
     let places: Vec<_> = unknowns.iter().map(|of| (of.attribute.to_string(), of.span.start, of.span.end)).collect();
     assert_eq!(places, [("x.a".to_owned(), 6, 9), ("x.b".to_owned(), 19, 22)]);
-    // So are those of errors of what is left.
+    // The same holds for errors in the residual.
     let rest = residual.compile(&limits).expect("it compiles");
     let error = rest.evaluate(&space, inputs(&space, &shapes, r#"{"x": {"a": 1}}"#), &limits).expect_err("no `x.b`");
     assert_eq!(error.position().map(|at| at.to_string()), Some("1:22".to_owned()));
 }
 
 #[test]
-fn what_is_large_stays_as_it_was() {
+fn large_values_are_not_embedded() {
     let list: Vec<_> = (0..100_000).collect();
     let json = serde_json::json!({"huge": list, "few": [1], "text": "a".repeat(200_000)}).to_string();
     for (text, wanted) in [
@@ -313,7 +313,7 @@ fn what_is_large_stays_as_it_was() {
     ] {
         assert_eq!(said(&compiled(text), &json, &patterns("x"), &Limits::default()), wanted);
     }
-    // Many that are not large are, together.
+    // Many small values exceed the limit together.
     let many = format!("[x, {}]", vec!["text"; 1_000].join(", "));
     let json = serde_json::json!({"text": "a".repeat(1_000)}).to_string();
     let left = said(&compiled(&many), &json, &patterns("x"), &Limits::default());
@@ -321,7 +321,7 @@ fn what_is_large_stays_as_it_was() {
 }
 
 #[test]
-fn what_is_deep_or_wide_is_no_harm() {
+fn deep_and_wide_residuals_are_handled() {
     let limits = Limits::default();
     let nested = |open: &str, close: &str, times: usize| format!("{}x{}", open.repeat(times), close.repeat(times));
     for text in [
@@ -343,8 +343,8 @@ fn what_is_deep_or_wide_is_no_harm() {
 }
 
 #[test]
-fn a_constant_never_makes_what_is_left_too_deep() {
-    // The deepest that can be read, with a variable at its bottom whose value is deep itself.
+fn embedded_constants_keep_residuals_within_the_depth_limit() {
+    // The deepest expression that parses, with a variable at the bottom whose value is itself deep.
     let deep = format!("{}{}", "[".repeat(20), "]".repeat(20));
     let text = format!("{}[x, deep]{}", "[".repeat(245), "]".repeat(245));
     let found = said(&compiled(&text), &format!(r#"{{"deep": {deep}}}"#), &patterns("x"), &Limits::default());
@@ -352,12 +352,12 @@ fn a_constant_never_makes_what_is_left_too_deep() {
 }
 
 #[test]
-fn many_patterns_are_no_harm() {
+fn many_patterns_are_handled() {
     let limits = Limits::default();
     let many: Vec<_> = (0..100_000).map(|n| Pattern::new("dict").field(&format!("k{n}"))).collect();
     assert_eq!(said(&compiled("dict.a + dict.b.c"), INPUTS, &many, &limits), "= 3");
     assert_eq!(said(&compiled("dict.k7"), INPUTS, &many, &limits), "dict.k7 ? dict.k7");
-    // With so many, a key that is computed is not asked about.
+    // With this many patterns, a computed key is not looked up.
     assert_eq!(said(&compiled("dict[key]"), INPUTS, &many, &limits), "dict[key] ? dict.*");
     let stars: Vec<_> = (0..1 << 12)
         .map(|bits| {
@@ -372,7 +372,7 @@ fn many_patterns_are_no_harm() {
 }
 
 #[test]
-fn limits_are_errors_of_the_whole_but_no_errors_of_what_may_not_run() {
+fn exceeded_limits_are_errors_unless_the_part_may_not_run() {
     let limits = Limits { fuel: 10_000, ..Limits::default() };
     let left = said(&compiled("x ? lists.range(100000000).size() : one"), INPUTS, &patterns("x"), &limits);
     assert_eq!(left, "x ? lists.range(100000000).size() : 1 ? x");

@@ -1,4 +1,4 @@
-//! The language `cel-yaml`: runs its cases, in `spec-tests/cel-yaml`, and tries what is hostile to it.
+//! `cel-yaml`: runs its cases in `spec-tests/cel-yaml`, and hostile templates.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use dropforge::vm::{Hooks, Session};
 
 use crate::cases::{self, Case, Rendered};
 
-/// The template of a case with its files.
+/// Compiles the template of a case with its files.
 fn compiled(case: &Case) -> Result<Template, Diagnostics> {
     cases::compile(Dialect::CelYaml, case)
 }
 
-/// The context of a case, its keys in their order.
+/// Returns the context of a case with its keys in order.
 fn context(case: &Case) -> Data {
     let context = case.section("context").map_or("{}", |section| section.text.as_str());
     serde_json::from_str(context).expect("the context is JSON")
@@ -35,7 +35,7 @@ fn cases() {
     cases::run_cases("cel-yaml", &render);
 }
 
-/// Runs every case, watched by `hooks`.
+/// Runs every case, observed by `hooks`.
 pub fn watch<H: Hooks>(hooks: &mut H) {
     for case in cases::read_folder("cel-yaml").iter().flat_map(|(_, cases)| cases) {
         let Ok(template) = compiled(case) else { continue };
@@ -46,9 +46,9 @@ pub fn watch<H: Hooks>(hooks: &mut H) {
     }
 }
 
-/// A machine that checks every index it is given makes the same of every case.
+/// The machine that checks every index renders every case in the same way.
 #[test]
-fn the_machine_that_checks_makes_the_same() {
+fn the_checked_machine_gives_the_same_output() {
     let mut count = 0;
     for case in cases::read_folder("cel-yaml").iter().flat_map(|(_, cases)| cases) {
         let Ok(template) = compiled(case) else { continue };
@@ -65,19 +65,19 @@ fn the_machine_that_checks_makes_the_same() {
     assert!(count > 50, "{count}");
 }
 
-/// What a template alone renders to without inputs.
+/// Renders a single template without inputs.
 fn alone(template: &str, limits: Limits) -> Result<String, Diagnostics> {
     let engine = Engine::builder().limits(limits).build();
     Ok(engine.compile(Dialect::CelYaml, "t.cel.yaml", template)?.render(&())?)
 }
 
-/// The codes of the errors that a template ends in.
+/// Returns the error codes of a template.
 pub fn codes(template: &str) -> Vec<Code> {
     let errors = alone(template, Limits::default()).err();
     errors.iter().flat_map(|errors| errors.iter().map(|error| error.code)).collect()
 }
 
-/// The code of the first error that a template ends in, within limits that are tighter in one thing.
+/// Returns the first error code of a template with one tightened limit.
 fn end(template: &str, tighten: fn(&mut Limits)) -> Option<Code> {
     let mut limits = Limits::default();
     tighten(&mut limits);
@@ -85,7 +85,7 @@ fn end(template: &str, tighten: fn(&mut Limits)) -> Option<Code> {
 }
 
 #[test]
-fn what_grows_ends_in_a_limit() {
+fn growth_ends_in_a_limit() {
     let none: fn(&mut Limits) = |_| {};
     let few: fn(&mut Limits) = |limits| limits.fuel = 10_000;
     let small: fn(&mut Limits) = |limits| limits.memory = 100_000;
@@ -107,7 +107,7 @@ fn what_grows_ends_in_a_limit() {
     }
 }
 
-/// What is tried when a template is compiled is bounded for all of it, and what is not computed then is made as it was.
+/// Constant evaluation of a template has a shared limit. Parts beyond it are left to the run, with the same result.
 #[test]
 fn parts_that_are_constant_are_computed_up_to_a_limit() {
     let listing = |count: usize, item: &str| {
@@ -122,7 +122,7 @@ fn parts_that_are_constant_are_computed_up_to_a_limit() {
     let (many, text) = listing(3000, "'abc'.size()");
     assert!((1000..3000).contains(&many.matches(" size").count()), "{}", many.matches(" size").count());
     assert_eq!(text, "- 3\n".repeat(3000));
-    // What takes too many steps to be computed uses up what the others could have taken.
+    // A part that takes too many steps uses up the budget of the others.
     let (long, text) = listing(100, "lists.range(9000).all(i, i >= 0) && 1 + 2 == 3");
     assert!(long.contains(" lit true") && long.contains(" iter "));
     assert_eq!(text, "- true\n".repeat(100));
@@ -141,7 +141,7 @@ fn aliases_of_aliases_are_a_limit_of_the_template_or_of_its_code() {
 }
 
 #[test]
-fn what_is_deep_is_a_value_or_a_limit() {
+fn deep_templates_end_in_a_value_or_a_limit() {
     let alone = |template: &str| alone(template, Limits::default()).unwrap_or_else(|errors| panic!("{errors}"));
     let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     assert_eq!(alone(&nested(100)).trim(), "- ".repeat(100) + "1");
@@ -155,7 +155,7 @@ fn what_is_deep_is_a_value_or_a_limit() {
     assert_eq!(alone(&loops).trim(), "- ".repeat(40) + "1");
 }
 
-/// Each document of many is made of its own.
+/// Each of many documents is rendered separately.
 #[test]
 fn many_documents_and_long_lists() {
     let documents: String = (0..500).map(|n| format!("---\n$let: {{v: '{n}'}}\nn: ${{v + 1}}\n")).collect();
@@ -167,9 +167,9 @@ fn many_documents_and_long_lists() {
     assert_eq!(text.lines().count(), 5000 + 5000 - 3);
 }
 
-/// An error that `&&` holds back and then raises after all has its place, path and includes once.
+/// An error that `&&` holds back and raises later gets its position, path and includes once.
 #[test]
-fn errors_that_were_held_back_are_placed_once() {
+fn deferred_errors_are_positioned_once() {
     let engine = Engine::builder()
         .template("t.cel.yaml", "a:\n  b: {$include: f.yaml, $with: {n: 0}}\n")
         .template("f.yaml", "c: ${1 / n == 1 && true}\n")
@@ -181,7 +181,7 @@ fn errors_that_were_held_back_are_placed_once() {
     assert_eq!(error.fields.get("path").map(String::as_str), Some("c"));
 }
 
-/// A loader that cannot list what there is.
+/// A loader that cannot list its files.
 #[derive(Debug)]
 struct Unlisted;
 

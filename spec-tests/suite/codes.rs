@@ -1,4 +1,4 @@
-//! Every diagnostic code is provoked, through the public interface.
+//! Provokes every diagnostic code through the public interface.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -26,19 +26,19 @@ use serde_json::json;
 
 use crate::artifacts;
 
-/// What provokes a code.
+/// A way to provoke a code.
 enum Provoked {
-    /// A template of the language tera.
+    /// A Tera template.
     Tera(&'static str),
-    /// Templates, the first of which is rendered.
+    /// Templates. The first one is rendered.
     Files(&'static [(&'static str, &'static str)]),
-    /// A template within limits that are tighter in one thing.
+    /// A template with one tightened limit.
     Within(fn(&mut Limits), &'static str),
-    /// An intent, and inputs that it is resolved with.
+    /// An intent, and the inputs to resolve it with.
     Intent(&'static str, &'static str),
-    /// A command of an intent that is not strict, with `${params.x}` in it.
+    /// A command of a non-strict intent, with `${params.x}` in it.
     Command(&'static str),
-    /// Anything else.
+    /// Any other code.
     By(fn() -> Vec<Code>),
 }
 
@@ -153,7 +153,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::CatalogFinding, By(reviewed)),
 ];
 
-/// A template that reads what its schema does not declare.
+/// Reviews a template that reads an input missing from its schema.
 fn reviewed() -> Vec<Code> {
     let renderer = dropforge_catalog::render::Renderer::new(&dropforge_catalog::render::Options::default());
     let review = renderer.review("{{ nmae }}", "{\"properties\": {\"name\": {}}}").expect("a review");
@@ -173,7 +173,7 @@ fn source(text: &str) -> std::sync::Arc<Source> {
     Source::new("input", text)
 }
 
-/// Everything that is wrong with a template of YAML, or what it may mean otherwise.
+/// Returns the codes of all errors and warnings of a CEL-YAML template.
 fn cel_yaml(text: &str) -> Vec<Code> {
     let (source, limits) = (Source::new("t.yaml", text), Limits::default());
     let found = match yaml::read(&source, &NoLoader, &limits, &yaml::Options::default()) {
@@ -183,7 +183,7 @@ fn cel_yaml(text: &str) -> Vec<Code> {
     found.iter().map(|diagnostic| diagnostic.code).collect()
 }
 
-/// Everything that is wrong with a configuration where `schema` is asked for.
+/// Returns the codes of reading a configuration by `schema`.
 fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::native(&source(text), &Default::default(), &Limits::default());
@@ -191,7 +191,7 @@ fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
     codes(file.diagnostics().iter().chain(&faults))
 }
 
-/// A number where a body in the JSON syntax has blocks.
+/// Reads a number where a JSON body should have blocks.
 fn in_json() -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());
@@ -212,7 +212,7 @@ fn render(files: &[(&str, &str)], limits: Limits) -> Vec<Code> {
     }
 }
 
-/// Every code that an intent gives when it is read, checked and resolved.
+/// Returns every code from reading, checking and resolving an intent.
 fn resolve(text: &str, given: &str, strict: bool) -> Vec<Code> {
     let read = match intent::Intent::parse(&source(text)) {
         Ok(read) => read,
@@ -239,7 +239,7 @@ fn fleet(yaml: &str) -> Result<Fleet> {
     Fleet::read(&source(yaml), Format::Yaml, None)
 }
 
-/// Calls `what` with a directory that holds a file `latin1` and a link out of it.
+/// Calls `what` with a directory that contains a file `latin1` and a link that leads out of it.
 fn in_dir(what: impl Fn(&Path) -> Vec<Code>) -> Vec<Code> {
     let dir = tempfile::tempdir().expect("a directory");
     std::fs::write(dir.path().join("latin1"), b"gr\xFC\xDFe").expect("a file");
@@ -266,7 +266,7 @@ fn bad_manifest() -> Vec<Code> {
     })
 }
 
-/// Renders every output as nothing.
+/// Renders every output as the empty string.
 struct Empty;
 
 impl Stamp for Empty {
@@ -282,7 +282,7 @@ impl Renderer for Empty {
     }
 }
 
-/// Breaks its promise.
+/// Panics while it renders.
 struct Panics;
 
 impl Stamp for Panics {
@@ -297,7 +297,7 @@ impl Renderer for Panics {
     }
 }
 
-/// A reader that has gone.
+/// A writer whose reader is gone.
 struct Closed;
 
 impl io::Write for Closed {
@@ -310,7 +310,7 @@ impl io::Write for Closed {
     }
 }
 
-/// The codes of planning these clusters and templates, or what `then` makes of the job.
+/// Plans these clusters and templates. Returns the codes of planning, or those from `then`.
 fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'_>) -> Vec<Code>) -> Vec<Code> {
     let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::new())).collect();
     let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
@@ -343,7 +343,7 @@ fn internal() -> Vec<Code> {
     })
 }
 
-/// Folds nothing.
+/// Folds no constants.
 struct NoFold;
 
 impl Fold for NoFold {
@@ -356,7 +356,7 @@ impl Fold for NoFold {
     }
 }
 
-/// An expression whose evaluation costs more than is allowed.
+/// Evaluates an expression that costs more than the limit.
 fn costly() -> Vec<Code> {
     let (limits, space) = (Limits { cost: 9, ..Limits::default() }, Space::new());
     let settings = cel::Settings { cost: true, ..cel::Settings::default() };
@@ -365,7 +365,7 @@ fn costly() -> Vec<Code> {
     code(expression.evaluate(&space, Inputs::default(), &limits))
 }
 
-/// A program that calls a chunk which it does not have.
+/// Loads a program that calls a missing chunk.
 fn corrupt() -> Vec<Code> {
     let mut emitter = Emitter::new(Dialect::Tower, &NoFold, 100);
     let main = emitter.declare_chunk("main", 0);

@@ -1,4 +1,4 @@
-//! The instruction table in CONTRIBUTING.md is the one of the code.
+//! The instruction table in CONTRIBUTING.md matches the code.
 
 use std::path::Path;
 

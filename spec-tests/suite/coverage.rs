@@ -1,5 +1,4 @@
-//! Nothing is without a test: every instruction is run by the case files, every builtin has examples and every
-//! example is true.
+//! Everything is tested: the case files run every instruction, and every builtin has examples, all of them true.
 
 use dropforge::bytecode::{CodeView, Control, ISA, Op, OpInfo, Operand, Pops};
 use dropforge::diagnostics::Code;
@@ -10,7 +9,7 @@ use dropforge::vm::{Audit, Heights, Hooks, Session, Transition};
 
 use crate::{cases, cel_cost, cel_yaml, hcl};
 
-/// Runs all case files while `hooks` watches.
+/// Runs all case files, observed by `hooks`.
 fn run_case_files(hooks: &mut impl Hooks) {
     for (dialect, folder) in
         [(Dialect::Tera, "tera"), (Dialect::Tower, "tower"), (Dialect::Hcl, "hcl"), (Dialect::Cel, "cel")]
@@ -31,7 +30,7 @@ fn run_case_files(hooks: &mut impl Hooks) {
     cel_yaml::watch(hooks);
 }
 
-/// Notes which instructions run, and passes them on.
+/// Records which instructions run, and forwards events.
 struct Seen<H>(Vec<bool>, H);
 
 impl<H: Hooks> Hooks for Seen<H> {
@@ -41,7 +40,7 @@ impl<H: Hooks> Hooks for Seen<H> {
     }
 }
 
-/// A row, and its outcomes that were not seen yet.
+/// A table row, and the outcomes that have not been observed yet.
 struct Claim(OpInfo, u8);
 
 impl Claim {
@@ -49,7 +48,7 @@ impl Claim {
         Self(row, Transition::outcomes(row.control))
     }
 
-    /// Returns `false` if an instruction with this row cannot do this.
+    /// Returns `false` if an instruction with this row cannot make this transition.
     fn fits(&mut self, transition: &Transition<'_>) -> bool {
         let outcome = transition.outcome(&self.0);
         self.1 &= !outcome.unwrap_or(0);
@@ -57,11 +56,11 @@ impl Claim {
     }
 }
 
-/// Rows that differ from `row`: other numbers of values, another effect on control flow, more operands.
+/// Returns wrong variants of `row`: other numbers of values, other control flow, more operands.
 fn lies(row: &OpInfo) -> Vec<Claim> {
     let mut lies = Vec::new();
     if row.control == Control::Fail {
-        return Vec::new(); // nothing follows
+        return Vec::new(); // no instruction follows
     }
     if row.control != Control::Return {
         let pops = match (row.pops, row.operands) {
@@ -110,7 +109,7 @@ fn every_instruction_is_in_a_golden_listing() {
     for folder in ["tera", "tower", "hcl", "hcl/values", "cel", "cel-yaml"] {
         for case in cases::read_folder(folder).iter().flat_map(|(_, cases)| cases) {
             let Some(listing) = case.section("listing") else { continue };
-            // Words of lines that begin with the number of a word: the name comes second.
+            // Lines that begin with a word number. The instruction's name is second.
             let numbered = listing.text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
             seen.extend(numbered.filter(|words| words[0].parse::<u32>().is_ok()).map(|words| words[1].to_owned()));
         }
@@ -119,7 +118,7 @@ fn every_instruction_is_in_a_golden_listing() {
     assert!(left.is_empty(), "instructions that no golden listing shows: {left:?}");
 }
 
-/// What a template renders to without inputs, or the code of the first error.
+/// Renders a template without inputs, or returns the code of the first error.
 fn rendered(engine: &Engine, template: &str) -> String {
     let result = match engine.compile(Dialect::Tera, "example", template) {
         Ok(compiled) => compiled.render(&()).map_err(|error| error.code.id()),
@@ -143,7 +142,7 @@ fn every_builtin_has_examples_and_every_example_is_true() {
             if got != *wanted {
                 wrong.push(format!("{name}: {template} gives {got:?}, not {wanted:?}"));
             }
-            // What the outside says is not written into an example; that it says anything is all there is to see.
+            // Examples do not fix values from outside, so check only that there is a value.
             if *wanted == Code::CapabilityOff.id() && rendered(&open, template) == *wanted {
                 wrong.push(format!("{name}: {template} gives {wanted} though all is allowed"));
             }

@@ -1,5 +1,4 @@
-//! Templates that give documents, and what they include of other languages: from source, from artifacts, from the
-//! cache.
+//! Templates that produce documents, and their includes of other languages, from source, artifacts and cache.
 
 use dropforge::bytecode::Entry;
 use dropforge::diagnostics::{Code, Diagnostics};
@@ -24,7 +23,7 @@ fn builder(files: &[(&str, &str)]) -> EngineBuilder {
     })
 }
 
-/// The first template of these.
+/// Compiles the first template.
 fn load(files: &[(&str, &str)]) -> Result<Template, Diagnostics> {
     builder(files).build().load(Dialect::CelYaml, files[0].0)
 }
@@ -34,7 +33,7 @@ fn render(template: &Template) -> String {
 }
 
 #[test]
-fn what_is_written_is_appended_and_on_an_error_the_buffer_is_as_it_was() {
+fn output_is_appended_and_errors_leave_the_buffer_unchanged() {
     let template = Engine::new().compile(Dialect::Cel, "t", "{'a': 1 / n}").unwrap();
     let (arena, mut session, mut out) = (Arena::new(), Session::new(), String::from("before\n"));
     let inputs = |n| Inputs::new(arena.map(&[("n", Value::Int(n))]));
@@ -77,7 +76,7 @@ fn a_template_of_another_language_is_included_from_source_and_from_an_artifact()
             assert_eq!(template.reaches(), ["parts/labels.yaml.tera", "parts/more.tera"]);
         }
     }
-    // Without the entry that it calls a program is not linked.
+    // A program does not link without the entry that it calls.
     let entry = Entry { name: "a", program: template.program(), escape: false, reaches: &[] };
     let alone = dropforge::bytecode::encode(&[entry], false).unwrap();
     let error = Engine::new().open(alone).unwrap().template("a").unwrap_err();
@@ -85,7 +84,7 @@ fn a_template_of_another_language_is_included_from_source_and_from_an_artifact()
 }
 
 #[test]
-fn the_cache_keeps_what_is_included_until_it_changes() {
+fn the_cache_covers_included_templates() {
     let temp = tempfile::tempdir().unwrap();
     let load = |files: &[(&str, &str)], more: fn(EngineBuilder) -> EngineBuilder| {
         let engine = more(builder(files).cache(Cache::new(temp.path()))).build();
@@ -100,7 +99,7 @@ fn the_cache_keeps_what_is_included_until_it_changes() {
     let wanted = WANTED.replace("- web-x", "- new");
     assert_eq!(load(&changed, same), (Origin::Source, wanted.clone()));
     assert_eq!(load(&changed, same), (Origin::Cache, wanted));
-    // What is included escapes by its own name, as the engine has it.
+    // The included template is escaped by its own name, as the engine decides.
     let mut page = FILES;
     page[0].1 = "page: ${name}\n$include: p.html.tera\n$with: {app: '<'}\n";
     page[3] = ("p.html.tera", "v: '{{ app }}'\n");
@@ -112,7 +111,7 @@ fn the_cache_keeps_what_is_included_until_it_changes() {
 }
 
 #[test]
-fn what_is_wrong_with_what_is_included_is_told_with_its_place() {
+fn errors_in_includes_have_their_positions() {
     let with = |tera: &'static str| {
         let mut files = FILES;
         files[1].1 = tera;
@@ -145,7 +144,7 @@ fn what_is_wrong_with_what_is_included_is_told_with_its_place() {
     let (code, yaml) = places("a: 1\nb: [{{ app }}\n");
     assert_eq!((code, &yaml[1]), (Code::InputSyntax, &here));
     assert!(yaml[0].starts_with("parts/labels.yaml.tera (rendered):"), "{yaml:?}");
-    // It sees what it is given and nothing else.
+    // An included template sees only the values that it is given.
     assert_eq!(places("a: {{ name }}").0, Code::UndefinedVariable);
 
     let mut files = FILES;

@@ -1,4 +1,4 @@
-//! Bodies of HCL, specifications, and bodies as Rust types.
+//! HCL bodies: specifications, and decoding into Rust types.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ fn said(faults: &[Box<Diagnostic>]) -> Vec<String> {
 }
 
 #[test]
-fn what_an_earlier_look_took_is_not_seen_again() {
+fn the_remainder_excludes_items_that_were_read() {
     let file = file("a = 1\nb = 2\nx \"l\" {}\ny {}\n");
     let mut faults = Vec::new();
     let (first, rest) =
@@ -40,7 +40,7 @@ fn json(text: &str) -> File {
     File::json(&Source::new("in.json", text), &registry(), &Limits::default())
 }
 
-/// The attributes that are left of a body behind a look for `a` and blocks `x`, with their values, and what is wrong.
+/// Reads `a` and blocks `x`. Returns the remaining attributes with their values, and the errors.
 fn left<'r>(body: &Body<'r>, context: &Context<'r>) -> (String, Vec<String>) {
     let mut faults = Vec::new();
     let (_, rest) = body.partial_content(&BodySchema::new().optional("a").block("x", &[]), &mut faults);
@@ -58,7 +58,7 @@ fn left<'r>(body: &Body<'r>, context: &Context<'r>) -> (String, Vec<String>) {
 }
 
 #[test]
-fn attributes_alone_of_what_is_left_are_those_that_were_not_taken() {
+fn just_attributes_of_a_remainder_are_those_not_read() {
     const NONE: &[&str] = &[];
     let unexpected: &[&str] = &["3:1: Unexpected `y` block"];
     let dynamic = "dynamic \"x\" {\n for_each = [1]\n content {}\n}\n";
@@ -137,7 +137,7 @@ fn a_registry_without_any_function_still_has_the_language() {
 }
 
 #[test]
-fn what_could_not_be_read_says_so_again_when_it_is_evaluated() {
+fn evaluating_an_unparsed_attribute_repeats_its_error() {
     for (text, wanted) in [
         ("a = some::\n", "1:11: Missing function name"),
         ("a = some::f + 1\n", "1:13: Missing open parenthesis"),
@@ -162,7 +162,7 @@ fn several_bodies_are_one() {
     assert_eq!(said(&faults), ["1:1: Duplicate argument", "nowhere: Missing required argument"]);
 }
 
-/// What `text` with `dynamic` blocks decodes to by a list of `a` blocks with `v`, or what is wrong.
+/// Decodes `text` with `dynamic` blocks to a list of `a` blocks with `v`. Returns the value or the errors.
 fn expanded(text: &str, limits: &Limits) -> String {
     let file = file(text);
     let (space, mut faults) = (Space::new(), Vec::new());
@@ -236,7 +236,7 @@ fn specifications_that_are_wrong_say_where() {
     }
 }
 
-/// What `config` decodes to by the specification in `spec`, or what is wrong with it.
+/// Decodes `config` by the specification `spec`. Returns the value or the errors.
 fn decoded(spec: &str, config: &str) -> String {
     let (limits, space, mut faults) = (Limits::default(), Space::new(), Vec::new());
     let (spec, config) = (SpecFile::parse(&Source::new("s.hcldec", spec), &limits), file(config));
@@ -270,7 +270,7 @@ fn the_type_of_a_specification_is_paid_for() {
     let limits = Limits { fuel: 1 << 20, memory: 1 << 20, ..Limits::default() };
     let (space, config) = (Space::new(), file(""));
     let arena = space.arena();
-    // Of 2^60 elements in a few places.
+    // 2^60 elements that share a few values.
     let shared = (0..60).fold(arena.list(&[]), |value, _| arena.list(&[value, value]));
     for into in [Collection::List, Collection::Set] {
         let (context, mut faults) = (Context::new(&space, &limits), Vec::new());
@@ -343,7 +343,7 @@ fn bodies_are_rust_types_in_both_syntaxes() {
 }
 
 #[test]
-fn what_fits_no_type_says_where() {
+fn decoding_errors_have_positions() {
     let cases = [
         ("jobs = 1\n", "1:1: Unsupported argument"),
         ("job \"a\" {}\n", "1:9: Missing name for job"),
@@ -359,9 +359,9 @@ fn what_fits_no_type_says_where() {
     }
 }
 
-/// An error within the value of an argument tells where in the value; nothing tells of what is marked.
+/// An error in an argument's value gives the path within the value, and reveals nothing marked.
 #[test]
-fn what_fits_no_type_says_where_in_the_value() {
+fn decoding_errors_have_paths_into_the_value() {
     #[derive(Debug, Deserialize)]
     #[allow(dead_code, reason = "only read")]
     struct Ports {
@@ -390,7 +390,7 @@ fn what_fits_no_type_says_where_in_the_value() {
     );
 }
 
-/// Were all blocks looked at again for each of them, this would take minutes.
+/// If every block scanned all blocks again, this would take minutes.
 #[test]
 fn many_blocks_become_a_sequence() {
     #[derive(Deserialize)]

@@ -1,5 +1,5 @@
-//! Hostile templates and inputs: each ends in a result or a coded error, on a thread with 256 KiB of stack,
-//! within memory that the limits allow.
+//! Hostile templates and inputs. Each ends in a result or a coded error, on a thread with 256 KiB of stack and within
+//! the memory limits.
 
 use std::thread;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 const STACK: usize = 256 << 10;
 
-/// Renders on a small stack; the answer is the output's length or the code of the first error.
+/// Renders on a small stack. Returns the length of the output or the code of the first error.
 fn outcome(templates: &[(&str, String)], context: &Value) -> Result<usize, String> {
     let templates: Vec<(String, String)> =
         templates.iter().map(|(name, text)| ((*name).to_owned(), text.clone())).collect();

@@ -1,11 +1,10 @@
-//! Rules of the source tree: layers, language names, unsafe code, features. CONTRIBUTING.md states them; the table of layers is
-//! read from there.
+//! Rules of the source tree: layers, language names, unsafe code, features. CONTRIBUTING.md states them, and its table
+//! of layers is parsed here.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The layers from the bottom up, from the table in CONTRIBUTING.md: the modules of each. A module imports from its own
-/// layer and from those below.
+/// Returns the modules of each layer, from the bottom up, from the table in CONTRIBUTING.md.
 fn layers() -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
     let (_, table) = text.split_once("| layer | modules |").expect("the table of layers");
@@ -13,13 +12,13 @@ fn layers() -> Vec<Vec<String>> {
     rows.map(modules_of_row).collect()
 }
 
-/// The modules that a row of the table names: `src/NAME.rs` or `src/NAME/`.
+/// Returns the modules in a row of the table: `src/NAME.rs` or `src/NAME/`.
 fn modules_of_row(row: &str) -> Vec<String> {
     let paths = row.split('`').filter_map(|part| part.strip_prefix("src/"));
     paths.filter_map(|path| path.split(['.', '/']).next()).map(str::to_owned).collect()
 }
 
-/// Modules in which no language may be named.
+/// Modules that must not name a language.
 const SHARED: &[&str] = &["vm", "bytecode", "compiler", "value"];
 
 fn root() -> &'static Path {
@@ -40,21 +39,21 @@ fn rust_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The module below `src/` that a file belongs to.
+/// Returns the module below `src/` that a file belongs to.
 fn module_of(path: &Path) -> String {
     let relative = path.strip_prefix(root().join("src")).expect("a file of ours");
     let first = relative.iter().next().expect("a name").to_string_lossy();
     first.trim_end_matches(".rs").to_owned()
 }
 
-/// Lines of code with their numbers, without comments and test modules.
+/// Returns numbered lines of code, without comments and test modules.
 fn code_lines(path: &Path) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(path).expect("a source file");
     let mut lines = text.lines().enumerate().map(|(at, line)| (at + 1, line));
     let mut code = Vec::new();
     while let Some((number, line)) = lines.next() {
         if line.starts_with("#[cfg(") && line.contains("test") {
-            // Skips the item: up to its closing brace, or to its end on one line.
+            // Skip the item: up to its closing brace, or to the end of a single line.
             let ends = |line: &str| line == "}" || (line.ends_with(';') && !line.starts_with(' '));
             let _item = lines.find(|(_, line)| ends(line));
         } else if !line.trim_start().starts_with("//") {
@@ -132,7 +131,7 @@ fn no_language_is_named_in_shared_modules() {
     }
 }
 
-/// Modules with unsafe code, each measured and with a checked twin.
+/// Modules with unsafe code. Each is measured and has a checked twin.
 const UNSAFE: &[&str] = &["vm/access.rs"];
 
 #[test]
@@ -153,7 +152,7 @@ fn cargo(args: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The names of the crates that are linked into a package, by `cargo tree` with these arguments.
+/// Returns the names of the crates linked into a package, by `cargo tree` with these arguments.
 fn linked(args: &[&str]) -> Vec<String> {
     let tree = cargo(&[&["tree", "--locked", "-e", "normal", "--prefix", "none"], args].concat());
     tree.lines().filter_map(|line| Some(line.split_once(' ')?.0.to_owned())).collect()
@@ -164,7 +163,7 @@ fn the_runtime_links_no_parser_and_no_product() {
     const LEFT_OUT: [&str; 8] =
         ["logos", "lalrpop-util", "granit-parser", "rmp-serde", "csv", "rustix", "clap", "signal-hook"];
     let all = linked(&["-p", "dropforge-cli"]);
-    // The build script of the example compiles templates; what it links must not get into the binary.
+    // The example's build script compiles templates, but its dependencies must stay out of the binary.
     let runtimes = [
         linked(&["-p", "dropforge", "--no-default-features", "--features", "runtime"]),
         linked(&["-p", "precompiled"]),
@@ -173,7 +172,7 @@ fn the_runtime_links_no_parser_and_no_product() {
         assert!(runtime.iter().any(|name| name == "dropforge") && runtime.iter().any(|name| name == "serde_json"));
         for name in LEFT_OUT {
             assert!(!runtime.iter().any(|linked| linked == name), "{name} is linked");
-            // The whole tree has the name: a renamed crate must not pass for one left out.
+            // The full tree must contain the name. Otherwise a renamed crate would pass as absent.
             assert!(all.iter().any(|linked| linked == name), "{name} is nowhere");
         }
     }

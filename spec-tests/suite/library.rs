@@ -97,7 +97,7 @@ fn functions_are_linked_by_name_and_an_unknown_one_is_named_with_the_nearest() {
         text.contains("filter `shout`") && text.contains("did you mean `shoot`?") && text.contains("a.tera"),
         "{text}"
     );
-    // What does not call it is not concerned.
+    // Templates that do not call the function are unaffected.
     assert_eq!(near.open(artifact).unwrap().template("b.tera").unwrap().render(&()).unwrap(), "b");
 
     let declared = build().build().compile(T, "t", "{{ 1 | shout }}").unwrap().render(&()).unwrap_err();
@@ -112,7 +112,7 @@ fn a_function_with_other_parameters_than_before_is_refused() {
 }
 
 #[test]
-fn what_is_no_artifact_or_not_a_whole_one_says_so() {
+fn foreign_and_truncated_files_are_refused() {
     let sound = bytes(Engine::builder(), &[("a", "{{ x }}")]);
     let code = |bytes: Vec<u8>| Engine::new().open(bytes).unwrap_err().code;
     for text in ["", "{{ x }}", "\u{89}PNG", "name: a\n"] {

@@ -1,5 +1,5 @@
-//! Every limit is there, is exact where it says how much, and holds for every language and builtin: what does
-//! not end in a result ends in a coded error.
+//! Every limit exists, is exact where it is documented to be, and holds for every language and builtin: a run ends in a
+//! result or a coded error.
 
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostics};
@@ -19,7 +19,7 @@ fn within(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &Va
     template.render(inputs).map_err(|error| error.code)
 }
 
-/// With `set` to `n` the templates render, with `n - 1` they fail with `code`.
+/// Checks that the templates render with `set` at `n`, and fail with `code` at `n - 1`.
 #[track_caller]
 fn exact(dialect: Dialect, files: &[(&str, &str)], set: fn(&mut Limits, usize), n: usize, code: Code) {
     let inputs = json!({"l": [1, 2, 3], "params": {"x": "abc"}, "s": "abc"});
@@ -93,7 +93,8 @@ fn the_steps() {
         }
         limits.fuel
     };
-    // Entering a chunk costs 8 and a quarter of its words, a turn 1, going back a quarter of the words gone over.
+    // Entering a chunk costs 8 plus a quarter of its words, a loop turn 1, and a backward jump a quarter of its
+    // distance.
     exact(Dialect::Tera, &[("t", "{% for x in l %}{% endfor %}")], set, 8 + 7 / 4 + 4, Code::LimitFuel);
     let nested = least("{% for x in l %}{% for y in l %}{% endfor %}{% endfor %}");
     assert_eq!(nested, 8 + 13 / 4 + 4 + 3 * 4 + 2 * (8 / 4));
@@ -124,7 +125,7 @@ fn the_bytes_of_memory() {
         let bytes = least(text);
         assert!((100..2_000).contains(&bytes), "{text}: {bytes}");
     }
-    // A slot, a stack of three, and a list: its items, and as much as two more.
+    // A slot, three stack entries, and a list with its items and two words more.
     exact(Dialect::Tera, &[("t", "{% set a = [1, 2, 3] %}")], set, (1 + 3) * 16 + (3 + 2) * 16, Code::LimitMemory);
 }
 
@@ -216,7 +217,7 @@ fn extremes() -> Value {
     })
 }
 
-/// A template that calls a builtin with these arguments, by name of an input.
+/// Returns a template that calls a builtin, with inputs as arguments.
 fn call(builtin: &Builtin, args: &[(&str, &str)]) -> String {
     let given: Vec<String> = args.iter().skip(1).map(|(name, value)| format!("{name}={value}")).collect();
     let values: Vec<&str> = args.iter().skip(1).map(|(_, value)| *value).collect();
@@ -239,7 +240,7 @@ fn parameters(builtin: &Builtin) -> Vec<&'static str> {
     }
 }
 
-/// An engine whose renders are short.
+/// An engine with low limits.
 fn short() -> Engine {
     let limits = Limits { fuel: 2_000_000, memory: 16 << 20, output_bytes: 4 << 20, ..Limits::default() };
     Engine::builder().limits(limits).allow(Capabilities::ALL).build()
@@ -265,8 +266,8 @@ fn every_builtin_takes_every_extreme_value_in_every_place() {
     assert!(runs > 10_000, "{runs} calls compile");
 }
 
-/// Calls of a builtin with every value in every place, beside arguments that are text, a number or lists; all
-/// arguments are given, or only those up to the place.
+/// Returns calls of a builtin with every value in every position, next to strings, a number or lists. Once with all
+/// arguments, once with those up to the position.
 fn extreme_calls(builtin: &Builtin, values: &Value) -> Vec<String> {
     let params = parameters(builtin);
     let mut calls = Vec::new();
@@ -286,8 +287,8 @@ fn extreme_calls(builtin: &Builtin, values: &Value) -> Vec<String> {
     calls
 }
 
-/// Calls that make as much as they can of little, each of which must end in a limit. Of an input alone a pure
-/// function is called once for each render, so what is called again and again has a name of its own.
+/// Calls that make as much as possible out of little. Each must end in a limit. A pure function of an input alone is
+/// called once per render, so repeated calls read a local name.
 const GROWTH: &[(&str, &str)] = &[
     ("range", "{{ range(end=most) }}"),
     ("range", "{% for i in range(end=most) %}{% endfor %}"),

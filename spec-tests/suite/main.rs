@@ -1,4 +1,4 @@
-//! Our own cases and the checks of the house, in one binary.
+//! Case files and rules of the source tree, in one binary.
 
 mod artifacts;
 mod cases;

@@ -1,8 +1,8 @@
-//! `tower`: intents as case files, executors that go step by step, audit events, quoting read by a real shell,
-//! and hostile inputs.
+//! `tower`: intents as case files, step-by-step executors, audit events, quoting parsed by a real shell, and hostile
+//! inputs.
 //!
-//! `spec-tests/tower/documents.intents` has an intent and, where it is resolved, its inputs; expected are the
-//! resolved fields as `path: text` or the errors as `line:column name field expression`, and warnings.
+//! `spec-tests/tower/documents.intents` has intents and, for those that are resolved, their inputs. The expected
+//! results are the resolved fields as `path: text`, or the errors as `line:column name field expression`, and warnings.
 
 use std::path::Path;
 use std::process::Command;
@@ -58,7 +58,7 @@ fn error_lines(errors: &[Box<Diagnostic>]) -> String {
     errors.iter().map(|error| error_line(error)).collect()
 }
 
-/// What a case gives: resolved fields or errors, and warnings.
+/// Returns the result of a case: resolved fields or errors, and warnings.
 fn outcome(case: &Case) -> (Result<String, String>, String) {
     let intent = intent(case.get("intent").expect("an intent"));
     let strict = case.get("options") != Some("strict: false\n");
@@ -119,7 +119,7 @@ spec:
 ";
 
 #[test]
-fn an_executor_goes_step_by_step() {
+fn an_executor_resolves_step_by_step() {
     let mut intent = intent(STEPS);
     let inputs = inputs("params: {p: 5}");
     let silent = &mut |_: &AuditEvent| {};
@@ -196,7 +196,7 @@ fn params(value: &str) -> Data {
     Data::Map([("params".to_owned(), Data::Map(scope))].into_iter().collect())
 }
 
-/// Values that a careless quoting would let out of their word.
+/// Values that escape from their word if the quoting is careless.
 fn sharp_values() -> Vec<String> {
     let fixed = [
         "",
@@ -283,7 +283,7 @@ fn huge_strings_end() {
     assert_eq!(render("${params.x}", RenderMode::Literal, &scalar).unwrap_err().available, Some(vec![]));
 }
 
-/// The codes of what reading, validating and resolving an intent ends in.
+/// Returns the codes from reading, validating and resolving an intent.
 fn codes(text: &str) -> Vec<Code> {
     let errors = match Intent::parse(&Source::new("intent.yaml", text)) {
         Err(errors) => errors,
@@ -343,7 +343,7 @@ fn many_large_fields_reach_a_limit() {
     assert_eq!(intent(&text).resolve(&given).unwrap_err()[0].code, Code::LimitOutputBytes);
 }
 
-/// A runbook of `count` steps with one output each; `command` makes the command of the step with this number.
+/// Builds a runbook of `count` steps with one output each. `command` makes the command of a step from its number.
 fn runbook(count: usize, command: impl Fn(usize) -> String) -> String {
     let step = |n| {
         let command = command(n);
@@ -386,7 +386,7 @@ fn every_truncation_and_substitution_of_an_intent_gives_an_answer() {
 }
 
 #[test]
-fn what_resolves_survives_being_written_and_read() {
+fn resolved_fields_survive_a_round_trip() {
     let options = ValidateOptions { strict: false, ..ValidateOptions::default() };
     for case in cases("documents.intents") {
         let Some(given) = case.get("inputs").filter(|_| case.get("resolved").is_some()) else { continue };

@@ -1,8 +1,8 @@
-//! Readers of other languages read back what the writers wrote: a table of hostile texts in every position, numbers,
-//! keys, and streams of documents, in every format.
+//! YAML readers of other languages read our output back: a table of hostile strings in every position, numbers, keys,
+//! and streams of documents, in every format.
 //!
-//! `spec-tests/yaml-readers/install` installs the readers. Where they are missing the test says so and is skipped, but
-//! never in CI.
+//! `spec-tests/yaml-readers/install` installs the readers. If they are missing, the test prints a message and is
+//! skipped; in CI it fails.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 const STRINGS: &str = include_str!("../yaml-readers/strings.json");
 
-/// A stream of documents in a format, and what was written.
+/// A stream of documents in a format, and its output.
 struct Case<'v> {
     documents: &'v [Value<'v>],
     format: OutputFormat,
@@ -39,7 +39,7 @@ fn script(program: &str, name: &str, arguments: &[&Path]) -> Option<String> {
     Some(String::from_utf8(output.stdout).expect("UTF-8"))
 }
 
-/// A text as a value, as a key, nested, and as a whole document.
+/// A string as a value, as a key, nested, and as a whole document.
 fn with_text<'v>(arena: &'v Arena, text: &str) -> [Value<'v>; 2] {
     let (key, text) = (arena.copy_str(text), arena.text(text));
     let pair = arena.map(&[(key, text), ("the key", text)]);
@@ -47,7 +47,7 @@ fn with_text<'v>(arena: &'v Arena, text: &str) -> [Value<'v>; 2] {
     [arena.map(&[("first", text), (key, text), ("nested", pair), ("lists", lists), ("last", text)]), text]
 }
 
-/// Numbers of every kind, and keys that are no text.
+/// Numbers of every kind, and keys that are not strings.
 fn numbers(arena: &Arena) -> [Value<'_>; 3] {
     let floats = [0.0, -0.0, 1.0, 1.5, 0.1, 1e21, -1e21, 1e-7, 123_456_789.0, f64::MAX, 5e-324, f64::MIN_POSITIVE];
     let odd = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
@@ -59,7 +59,7 @@ fn numbers(arena: &Arena) -> [Value<'_>; 3] {
         all.push(arena.spelled(Value::Float(number), spelling));
     }
     all.push(arena.spelled(Value::Int(12), "012"));
-    // Apart, as some readers take true for one.
+    // Two maps, because some readers treat `true` and 1 as one key.
     let keys = [[Value::Int(1), Value::Int(-5)], [Value::Bool(true), Value::Bool(false)]];
     let keyed = keys.map(|keys| arena.extended(Extended::Entries(Entries::new(arena, &keys, &all).expect("keys"))));
     let all = arena.list(&all);
@@ -85,7 +85,7 @@ fn cases(arena: &Arena) -> Vec<Case<'_>> {
     cases
 }
 
-/// Whether a reader's answer is the value.
+/// Returns `true` if a reader's answer equals the value.
 fn same(value: Value<'_>, answer: &Json, format: OutputFormat) -> bool {
     let number = |key: &str| answer.get(key).and_then(Json::as_str);
     match value.node() {
@@ -133,7 +133,7 @@ fn same_int(n: i128, answer: &Json) -> bool {
     number("int").map_or_else(|| number("num").is_some_and(near), |text| text == n.to_string())
 }
 
-/// Keys that are no text are text to some readers and in some formats.
+/// Compares keys. Some readers and formats turn other keys into strings.
 fn same_key(key: Key<'_>, answer: &Json) -> bool {
     match key {
         Key::Text(text) => answer == text.as_str(),
@@ -169,7 +169,7 @@ fn compare(cases: &[Case<'_>], answers: &str, readers: &[&str], wrong: &mut Vec<
 }
 
 #[test]
-fn readers_of_other_languages_read_back_what_was_written() {
+fn readers_of_other_languages_read_our_output_back() {
     if !folder().join("installed").exists() {
         let what = "the readers of other languages are missing: run `spec-tests/yaml-readers/install`";
         assert!(std::env::var_os("CI").is_none(), "{what}");

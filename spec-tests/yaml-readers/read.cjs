@@ -1,4 +1,4 @@
-// Reads documents with every reader of YAML that comes from npm, and says what each made of them, as `read.py` does.
+// Reads documents with the YAML readers of npm and prints the results in the format of `read.py`.
 
 const fs = require("node:fs");
 const yaml = require("yaml");

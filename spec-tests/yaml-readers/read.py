@@ -1,7 +1,7 @@
-"""Reads documents with every reader of YAML that Python has, and says what each made of them.
+"""Reads documents with the YAML readers of Python and prints the results.
 
-In: a file of lines `{"format", "text"}`, one for each stream of documents. Out, for each line and reader, a line
-`[reader, documents]`, or `[reader, null, error]`. A document is JSON: text, null, true, false and lists as they are,
+Input: a file of lines `{"format", "text"}`, one per stream of documents. Output: for each line and reader, a line
+`[reader, documents]` or `[reader, null, error]`. A document is JSON: strings, null, booleans and lists as they are,
 `{"int": digits}`, `{"num": digits}`, `{"map": [[key, value], ...]}`, `{"other": what}`.
 """
 

@@ -43,7 +43,7 @@ impl Cluster {
         }))
     }
 
-    /// The name, unique in its fleet.
+    /// Returns the name, unique in its fleet.
     pub fn name(&self) -> &str {
         match &self.0 {
             Content::Parsed(parsed) => &parsed.0,
@@ -54,7 +54,7 @@ impl Cluster {
         }
     }
 
-    /// The cluster's own inputs as the JSON object they were read from, if they are still text.
+    /// Returns the cluster's own inputs as the JSON object they were read from, if they are still text.
     pub fn json(&self) -> Option<&str> {
         match &self.0 {
             Content::Parsed(_) => None,
@@ -62,7 +62,7 @@ impl Cluster {
         }
     }
 
-    /// The cluster's own inputs.
+    /// Returns the cluster's own inputs.
     ///
     /// # Errors
     /// `input.syntax` or `limit.depth` if they are text that is not a valid map.
@@ -78,7 +78,7 @@ impl Cluster {
     }
 }
 
-/// The error for a cluster that is not a map.
+/// Returns the error for a cluster that is not a map.
 pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
         .with_help("a fleet is a list of maps, a map per document, a JSON object per line, or CSV with a header")

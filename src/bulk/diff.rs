@@ -124,7 +124,8 @@ fn shortest(old: &[&str], new: &[&str]) -> Option<Vec<Edit>> {
     None
 }
 
-/// The start of the diagonal stored at `at` after `edits` edits: down from the diagonal above, or right from below.
+/// Returns the start of the diagonal stored at `at` after `edits` edits: down from the diagonal above, or right from
+/// below.
 fn start(before: Option<&Reached>, edits: usize, at: usize) -> Option<usize> {
     let Some(before) = before else { return Some(0) };
     // The row before stores diagonal k at k + edits - 1.

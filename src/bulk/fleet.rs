@@ -67,7 +67,7 @@ impl Fleet {
         Self::new(collector.clusters)
     }
 
-    /// The clusters, in the order they were read.
+    /// Returns the clusters, in the order they were read.
     pub fn clusters(&self) -> &[Cluster] {
         &self.clusters
     }
@@ -167,7 +167,7 @@ impl Collector<'_> {
 /// The unparsed values of a JSON object. The last of repeated keys counts.
 type RawObject<'t> = HashMap<&'t str, &'t RawValue>;
 
-/// The JSON text at a dotted path. Fails if a key on the way contains escapes.
+/// Returns the JSON text at a dotted path. Fails if a key on the way contains escapes.
 fn raw_at<'t>(object: &RawObject<'t>, path: &str) -> serde_json::Result<Option<&'t str>> {
     let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
     let value = object.get(key).map(|raw| raw.get());
@@ -178,7 +178,7 @@ fn raw_at<'t>(object: &RawObject<'t>, path: &str) -> serde_json::Result<Option<&
     }
 }
 
-/// A name as text: a string that is not empty, or an integer.
+/// Returns a name as text: a string that is not empty, or an integer.
 fn name_of(data: &Data) -> Option<String> {
     match data {
         Data::Str(text) if !text.is_empty() => Some(text.clone()),
@@ -187,7 +187,7 @@ fn name_of(data: &Data) -> Option<String> {
     }
 }
 
-/// The clusters of an HCL configuration: its blocks `cluster "name" { … }`, else the list `clusters`, else the
+/// Returns the clusters of an HCL configuration: its blocks `cluster "name" { … }`, else the list `clusters`, else the
 /// configuration itself.
 fn hcl_clusters(mut map: DataMap) -> Vec<Data> {
     if map.len() > 1 {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_fleet_is_refused() {
+    fn invalid_fleets_are_refused() {
         for file in ["f.json", "f.ndjson"] {
             assert_eq!(names(file, r#"{"id":"a"}"#, None), Err(Code::UnnamedCluster));
             assert_eq!(names(file, "5", None), Err(Code::BadFleet));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_what_they_mean_however_they_are_written() {
+    fn names_resolve_the_same_in_every_spelling() {
         let text = "{\"name\":\"\\u0061b\"}\n {\"x\":1,\"name\":12}\n{\"name\":\"x\",\"cluster\":{\"name\":\"y\"}}\n{\"name\":\"\",\"cluster\":{\"name\":\"z\"}}";
         assert_eq!(names("f.ndjson", text, None), Ok(["ab", "12", "x", "z"].map(String::from).to_vec()));
         assert_eq!(names("f.ndjson", "{\"name\":\"\\u0061\"}\n{\"name\":\"a\"}", None), Err(Code::DuplicateCluster));

@@ -92,7 +92,7 @@ impl Forge {
         Ok(())
     }
 
-    /// The templates, sorted by name.
+    /// Returns the templates, sorted by name.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         self.templates.values()
     }
@@ -102,12 +102,12 @@ impl Forge {
         without_duplicates(self.templates.values().flat_map(|template| template.lints().iter().cloned()).collect())
     }
 
-    /// The template called `name`.
+    /// Returns the template called `name`.
     pub fn get(&self, name: &str) -> Option<&Template> {
         self.templates.get(name)
     }
 
-    /// The names of the templates that `name` includes, imports or extends.
+    /// Returns the names of the templates that `name` includes, imports or extends.
     ///
     /// # Errors
     /// `template.unknown`.

@@ -92,8 +92,8 @@ fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), "")
 }
 
-/// The default limits, without a limit for the length of an input file. The expansion of YAML aliases is bounded by
-/// that length.
+/// Returns the default limits, without a limit for the length of an input file. The expansion of YAML aliases is
+/// bounded by that length.
 fn limits() -> Limits {
     Limits { source_bytes: usize::MAX, ..Limits::default() }
 }
@@ -121,7 +121,7 @@ fn combined(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
     first
 }
 
-/// The byte ranges of the lines that are not blank.
+/// Returns the byte ranges of the lines that are not blank.
 pub(super) fn lines(source: &Source) -> impl Iterator<Item = std::ops::Range<usize>> {
     let text = source.text();
     let ends = memchr::memchr_iter(b'\n', text.as_bytes()).chain([text.len()]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_documents_keep_what_looks_like_something_else() {
+    fn yaml_documents_quote_ambiguous_strings() {
         let text = "a: no\nb: 012\nc: 1.10\n---\n- 2001-01-01\n---\n";
         assert_eq!(read("a.yaml", text).as_deref(), Ok(r#"[{"a":"no","b":12,"c":1.1},["2001-01-01"],null]"#));
         assert!(read("a.yaml", "a: 1\nb: 2\na: 3\nb: 4\n").unwrap_err().contains("a.yaml:3:1"));

@@ -103,12 +103,12 @@ pub struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// The name of the `at`-th cluster.
+    /// Returns the name of the `at`-th cluster.
     pub(super) fn name(&self, at: usize) -> String {
         self.plan.cluster_name(self.fleet, at).to_owned()
     }
 
-    /// The number of threads to use.
+    /// Returns the number of threads to use.
     pub(super) fn threads(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if self.options.threads == 0 { all() } else { self.options.threads };

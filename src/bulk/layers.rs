@@ -79,12 +79,12 @@ impl Layers {
         Self { shared, sets, conflicts }
     }
 
-    /// The shared layer, with assignments applied.
+    /// Returns the shared layer, with assignments applied.
     pub fn shared(&self) -> &DataMap {
         &self.shared
     }
 
-    /// The shared layer, for rendering without a cluster.
+    /// Returns the shared layer, for rendering without a cluster.
     ///
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a shared value.

@@ -148,7 +148,7 @@ impl Layout {
         self.inputs().find(|path| field(path).is_some())
     }
 
-    /// The paths of document fields in the layout, in order.
+    /// Returns the paths of document fields in the layout, in order.
     pub fn fields(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| if let Part::Field(path) = part { Some(path.as_str()) } else { None })
     }
@@ -158,7 +158,7 @@ impl Layout {
         self.fields().next().is_some()
     }
 
-    /// The paths of inputs in the layout, in order.
+    /// Returns the paths of inputs in the layout, in order.
     pub fn inputs(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| if let Part::Input(path) = part { Some(path.as_str()) } else { None })
     }

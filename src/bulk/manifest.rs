@@ -52,7 +52,7 @@ impl Manifest {
         Some(Self { files })
     }
 
-    /// The paths, sorted.
+    /// Returns the paths, sorted.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
@@ -62,7 +62,7 @@ impl Manifest {
         self.files.append(&mut files.collect());
     }
 
-    /// The files to prune: those that are no longer planned.
+    /// Returns the files to prune: those that are no longer planned.
     pub(super) fn stale(&self, planned: &HashSet<String>) -> Vec<String> {
         self.files.keys().filter(|path| !planned.contains(*path)).cloned().collect()
     }
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_what_it_writes_and_refuses_the_rest() {
+    fn entries_survive_a_round_trip_and_damaged_ones_are_refused() {
         let (temp, dir, manifest) = dir_with(&[("b/x", "1"), ("a", "2")]);
         manifest.write(&mut OutputWriter::new(&dir, false)).unwrap();
         assert_eq!(Manifest::read(Some(&dir)).unwrap(), manifest);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_listed_and_untouched_is_removed() {
+    fn only_listed_and_unchanged_files_are_removed() {
         let (temp, dir, mut manifest) = dir_with(&[("a/x", "1"), ("a/y", "2"), ("b/z", "3")]);
         fs::write(temp.path().join("a/y"), "edited").unwrap();
         fs::write(temp.path().join("a/foreign"), "?").unwrap();

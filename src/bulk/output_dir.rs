@@ -178,7 +178,7 @@ impl OutputDir {
         self.fresh.store(false, Ordering::Relaxed);
     }
 
-    /// The path in the form the user gave it, for messages.
+    /// Returns the path in the form the user gave it, for messages.
     pub(super) fn full_path(&self, path: &str) -> PathBuf {
         self.path.join(path)
     }
@@ -287,14 +287,14 @@ impl<'d> Walker<'d> {
     }
 }
 
-/// The error for an output behind a symbolic link.
+/// Returns the error for an output behind a symbolic link.
 pub(super) fn through_link(path: &Path, part: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::SymbolicLink, format!("`{part}` in an output path is a symbolic link"))
         .with_note(format!("path: {}", path.display()))
         .with_help("remove the link; outputs are not written through symbolic links")
 }
 
-/// The error of a failed system call. The path is a note, so that one cause has one message.
+/// Returns the error of a failed system call. The path is a note, so that one cause has one message.
 pub(super) fn cannot(verb: &str, path: &Path, error: std::io::Error) -> Box<Diagnostic> {
     let code = if matches!(verb, "read") { Code::ReadFailed } else { Code::WriteFailed };
     Diagnostic::new(code, format!("cannot {verb}: {error}"))
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_run_left_is_removed_and_nothing_else() {
+    fn only_leftovers_of_killed_runs_are_removed() {
         let temp = tempfile::tempdir().unwrap();
         let put = |name: &str| {
             let path = temp.path().join(name);

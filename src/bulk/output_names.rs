@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_use_makes_no_output_unless_named() {
+    fn templates_used_by_others_make_no_output_unless_named() {
         let file = |name: &str, explicit| TemplateFile { name: name.into(), explicit };
         let files = [file("_m.tera", false), file("a.tera", false), file("base.tera", false), file("x/_p.tera", true)];
         let mut references =

@@ -107,17 +107,17 @@ impl Plan {
         Ok(())
     }
 
-    /// The number of clusters to stamp.
+    /// Returns the number of clusters to stamp.
     pub fn clusters(&self) -> usize {
         self.selected.indexes.len()
     }
 
-    /// The templates that make outputs.
+    /// Returns the templates that make outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// The `at`-th cluster to stamp.
+    /// Returns the `at`-th cluster to stamp.
     pub fn cluster<'f>(&self, fleet: &'f Fleet, at: usize) -> Option<&'f Cluster> {
         fleet.clusters().get(*self.selected.indexes.get(at)?)
     }
@@ -158,8 +158,8 @@ impl Plan {
         self.clusters() < fleet.clusters().len()
     }
 
-    /// The number of outputs of a cluster whose paths to check before rendering. With a file for each document, one
-    /// path stands for all of them.
+    /// Returns the number of outputs of a cluster whose paths to check before rendering. With a file for each document,
+    /// one path stands for all of them.
     fn known_paths(&self) -> usize {
         if self.is_of_documents() { self.outputs.len().min(1) } else { self.outputs.len() }
     }
@@ -240,7 +240,7 @@ impl Plan {
         error
     }
 
-    /// The name of the `at`-th cluster to stamp.
+    /// Returns the name of the `at`-th cluster to stamp.
     pub(super) fn cluster_name<'f>(&self, fleet: &'f Fleet, at: usize) -> &'f str {
         self.cluster(fleet, at).map_or("", Cluster::name)
     }

@@ -154,7 +154,7 @@ impl FailureCollector {
         }
     }
 
-    /// The number of failed clusters.
+    /// Returns the number of failed clusters.
     pub(super) fn failed(&self) -> usize {
         self.causes.values().flat_map(|collected| &collected.clusters).collect::<BTreeSet<_>>().len()
     }

@@ -83,7 +83,7 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// The files to prune, unless the plan does not know the paths of this run.
+/// Returns the files to prune, unless the plan does not know the paths of this run.
 fn stale(job: &Job<'_>, manifest: &Manifest) -> Result<Vec<String>> {
     if !job.plan.is_of_documents() {
         return stale_of(job, manifest, &job.planned());
@@ -97,7 +97,7 @@ fn stale(job: &Job<'_>, manifest: &Manifest) -> Result<Vec<String>> {
     Ok(Vec::new())
 }
 
-/// The files to prune if the run has these paths.
+/// Returns the files to prune if the run has these paths.
 fn stale_of(job: &Job<'_>, manifest: &Manifest, paths: &HashSet<String>) -> Result<Vec<String>> {
     if !job.options.prune {
         return Ok(Vec::new());

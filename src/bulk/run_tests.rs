@@ -1,4 +1,4 @@
-//! The runs, with a stand-in for the engine: `a` renders the inputs, `b` fails where the cluster says so.
+//! Runs with a stand-in for the engine: `a` renders the inputs, `b` fails if the cluster says so.
 
 use std::fs;
 use std::path::Path;

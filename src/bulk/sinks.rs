@@ -59,7 +59,7 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// The path of the file.
+    /// Returns the path of the file.
     pub(super) fn path(&self, job: &Job<'_>) -> String {
         let mut path = String::new();
         match &self.path {

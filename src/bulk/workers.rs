@@ -14,7 +14,7 @@ use super::pieces::Piece;
 use super::report::{FailureCollector, Report};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// The error of writing to a stream.
+/// Returns the error of writing to a stream.
 pub(super) fn cannot_write(error: io::Error) -> Box<Diagnostic> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Diagnostic::new(Code::ClosedPipe, "the output pipe was closed"),
@@ -216,7 +216,7 @@ impl<K: Sink> Worker<'_, '_, K> {
     }
 }
 
-/// The number of clusters in a block, small enough that every thread gets several.
+/// Returns the number of clusters in a block, small enough that every thread gets several.
 fn block_size(job: &Job<'_>, most: usize) -> usize {
     (job.plan.clusters() / (job.threads() * 4)).clamp(1, most.max(1))
 }

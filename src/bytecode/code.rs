@@ -1,4 +1,4 @@
-//! Code as the machine and its readers see it.
+//! Read access to code, for the machine and analyses.
 
 use super::isa::{Op, OpInfo};
 use super::operands::Operand;
@@ -9,8 +9,8 @@ use super::rows::{ChunkInfo, Number, NumberRow};
 use super::sections::{Row, Section};
 use crate::value::{Shape, Text};
 
-/// The tables that the machine reads at every step. It dereferences to the program for the rest: a slice costs
-/// something in each render, and single expressions are run, too.
+/// The tables that the machine reads at every step. It dereferences to the program for the rest: building a slice costs
+/// something in each run, which matters for single expressions.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeView<'p> {
     /// The code.
@@ -34,7 +34,7 @@ impl std::ops::Deref for CodeView<'_> {
 }
 
 impl Program {
-    /// The code and the tables that it refers to.
+    /// Returns the code and the tables that it refers to.
     #[inline(always)]
     pub fn code(&self) -> CodeView<'_> {
         CodeView {
@@ -48,13 +48,13 @@ impl Program {
 }
 
 impl<'p> CodeView<'p> {
-    /// The rows of a table that is not read at every step.
+    /// Returns the rows of a table that is not read at every step.
     #[inline(always)]
     fn rows<R: Row>(&self, section: Section) -> &'p [R] {
         R::rows(self.program.section(section))
     }
 
-    /// The string with index `id`, or the empty string.
+    /// Returns the string with index `id`, or the empty string.
     #[inline]
     pub fn str(&self, id: u32) -> &'p str {
         string(self.strings, self.pool, id)
@@ -66,31 +66,31 @@ impl<'p> CodeView<'p> {
         self.rows(Section::Globals)
     }
 
-    /// The number with index `id`.
+    /// Returns the number with index `id`.
     #[inline]
     pub fn number(&self, id: u32) -> Option<Number> {
         self.rows::<NumberRow>(Section::Numbers).get(id as usize).map(|&row| Number::of(row))
     }
 
-    /// The chunk with index `id`.
+    /// Returns the chunk with index `id`.
     #[inline]
     pub fn chunk(&self, id: u32) -> Option<ChunkInfo> {
         self.rows(Section::Chunks).get(id as usize).map(ChunkInfo::of)
     }
 
-    /// The path at offset `at`.
+    /// Returns the path at offset `at`.
     #[inline]
     pub fn path(&self, at: u32) -> Path<'p> {
         self.paths.get(at as usize..).and_then(Path::at).unwrap_or_default()
     }
 
-    /// The call site at offset `at`.
+    /// Returns the call site at offset `at`.
     #[inline]
     pub fn call_site(&self, at: u32) -> CallSite<'p> {
         CallSite::of(self.program.behind(Section::Sites, at))
     }
 
-    /// The string ids of the keys at offset `at`.
+    /// Returns the string ids of the keys at offset `at`.
     #[inline]
     pub fn keys(&self, at: u32) -> &'p [u32] {
         match self.program.behind(Section::Keys, at) {
@@ -99,29 +99,29 @@ impl<'p> CodeView<'p> {
         }
     }
 
-    /// The string constants as values.
+    /// Returns the string constants as values.
     pub(crate) fn texts(&self) -> &'p [Text<'p>] {
         self.program.texts()
     }
 
-    /// The shapes of the maps that the program builds, by the offsets of their keys.
+    /// Returns the shapes of the maps that the program builds, by the offsets of their keys.
     pub(crate) fn shapes(&self) -> &'p [Option<Shape<'p>>] {
         self.program.shapes()
     }
 
-    /// The scope at offset `at`. The one at 0 is empty.
+    /// Returns the scope at offset `at`. The scope at 0 is empty.
     pub fn scope(&self, at: u32) -> Scope<'p> {
         if at == 0 { Scope::default() } else { Scope::of(self.program.behind(Section::Scopes, at)) }
     }
 
-    /// The instruction at word `at`.
+    /// Returns the instruction at word `at`.
     pub fn instruction(self, at: u32) -> Option<Instruction<'p>> {
         let words = self.words.get(at as usize..)?;
         let op = Op::of(*words.first()?);
         Some(Instruction { at, op, words: words.get(..op.words())? })
     }
 
-    /// The instructions of a chunk, in the order of the code.
+    /// Returns the instructions of a chunk, in code order.
     pub fn instructions(self, chunk: ChunkInfo) -> impl Iterator<Item = Instruction<'p>> {
         let mut at = chunk.entry;
         std::iter::from_fn(move || {
@@ -131,7 +131,7 @@ impl<'p> CodeView<'p> {
         })
     }
 
-    /// The number of values that an instruction with this row and first operand pops.
+    /// Returns the number of values that an instruction with this row and first operand pops.
     pub fn pops(self, row: &OpInfo, operand: u32) -> u32 {
         row.pops(operand, |kind, at| match kind {
             Operand::Path => self.path(at).indexes,
@@ -153,19 +153,19 @@ pub struct Instruction<'p> {
 }
 
 impl<'p> Instruction<'p> {
-    /// The operands by kind and value.
+    /// Returns the operands by kind and value.
     pub fn operands(self) -> impl Iterator<Item = (Operand, u32)> + use<'p> {
         let value = |nth: usize, word: u32| if nth == 0 { word >> 8 } else { word };
         let words = self.words.iter().enumerate().map(move |(nth, &word)| value(nth, word));
         self.op.info().operands.iter().copied().zip(words)
     }
 
-    /// The first operand of this kind.
+    /// Returns the first operand of this kind.
     pub fn operand(self, kind: Operand) -> Option<u32> {
         self.operands().find_map(|(operand, value)| (operand == kind).then_some(value))
     }
 
-    /// The index behind its last word.
+    /// Returns the index after its last word.
     pub fn end(self) -> u32 {
         self.at.saturating_add(self.op.words() as u32)
     }

@@ -1,6 +1,6 @@
-//! The constants of a program as values. The first run that needs them makes them; later runs share them.
+//! The constants of a program as values, built by the first run that needs them and shared by later runs.
 //!
-//! They live beside the pool that they borrow from, so each is a cell that owns the pool.
+//! They live next to the pool that they borrow from, so each is a cell that owns the pool.
 
 use std::sync::OnceLock;
 
@@ -30,7 +30,7 @@ self_cell!(
     }
 );
 
-/// The keys of all maps, and the permutation that sorts those of each.
+/// The keys of all maps, and the permutations that sort them.
 struct Keys<'p> {
     texts: Row<'p>,
     sorted: Box<[u32]>,
@@ -52,12 +52,12 @@ self_cell!(
     }
 );
 
-/// The text of a range, which can be read as a block where the pool goes on.
+/// The text of a range, readable as a block if the pool continues after it.
 fn text(pool: &str, [start, end]: [u32; 2]) -> Text<'_> {
     Text::prefix_of(pool.get(start as usize..).unwrap_or(""), end.saturating_sub(start) as usize)
 }
 
-/// The records of a table of keys: offset and string ids.
+/// Returns the records of a table of keys: offset and string ids.
 fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -69,8 +69,8 @@ fn records(table: &[u32]) -> impl Iterator<Item = (usize, &[u32])> {
 }
 
 impl Constants {
-    /// The string constants. If the program builds maps, each is classified as a word or not, because it is likely to be
-    /// written.
+    /// The string constants. If the program builds maps, each string is classified as a word or not, because it is
+    /// likely to be written.
     pub(super) fn texts(&self, pool: &Pool, strings: &[[u32; 2]], keys: &[u32]) -> &[Text<'_>] {
         let make = || Texts::new(pool.clone(), |pool| texts(pool.text(), strings, !keys.is_empty()));
         self.texts.get_or_init(make).borrow_dependent()
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shape_stands_where_its_keys_do_unless_one_comes_twice() {
+    fn shapes_are_built_unless_a_key_is_duplicated() {
         let (constants, pool) = (Constants::default(), pool());
         // The first and the third string are the same text.
         let table = [3, 3, 1, 0, 2, 0, 2, 0, 1, 1];

@@ -26,7 +26,7 @@ pub fn disassemble_with_lines(program: &Program) -> String {
     })
 }
 
-/// Lists a program; `before` may write a line in front of the instruction at a word.
+/// Lists a program. `before` may write a line before the instruction at a word.
 fn listing(program: &Program, before: &mut dyn FnMut(u32, &mut String)) -> String {
     let mut listing = String::new();
     for chunk in program.chunks() {

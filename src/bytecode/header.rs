@@ -1,4 +1,4 @@
-//! Ids of languages, and sets of them as letters of the instruction table.
+//! Language ids, and sets of languages as letters of the instruction table.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ impl Dialect {
     /// Every language.
     pub const ALL: [Dialect; 5] = [Dialect::Tower, Dialect::Tera, Dialect::Hcl, Dialect::Cel, Dialect::CelYaml];
 
-    /// The id on the command line: `tera`.
+    /// Returns the id on the command line: `tera`.
     pub fn id(self) -> &'static str {
         match self {
             Dialect::Tower => "tower",
@@ -34,7 +34,7 @@ impl Dialect {
         }
     }
 
-    /// The cargo features that build it in.
+    /// Returns the cargo features that enable it.
     pub const fn features(self) -> &'static [&'static str] {
         match self {
             Dialect::Tower => &["tower"],
@@ -45,22 +45,22 @@ impl Dialect {
         }
     }
 
-    /// The language with this id.
+    /// Returns the language with this id.
     pub fn from_id(id: &str) -> Option<Dialect> {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
-    /// Returns `true` if the name of an entry template decides on escaping for HTML.
+    /// Returns `true` if the name of an entry template decides about HTML escaping.
     pub fn escapes_by_name(self) -> bool {
         matches!(self, Dialect::Tera)
     }
 
-    /// Returns `true` if the result of a program is a list of documents instead of text.
+    /// Returns `true` if the result of a program is a list of documents rather than text.
     pub fn answers_documents(self) -> bool {
         matches!(self, Dialect::Cel | Dialect::CelYaml)
     }
 
-    /// The language of a file, by its name.
+    /// Returns the language of a file, by its name.
     ///
     /// ```
     /// use dropforge::bytecode::Dialect;
@@ -81,7 +81,7 @@ impl Dialect {
         parts.iter().enumerate().rev().take(2).find_map(told)
     }
 
-    /// The file name extension of the language.
+    /// Returns the file name extension of the language.
     pub const fn extension(self) -> &'static str {
         match self {
             Dialect::Tower => "tower",
@@ -92,17 +92,17 @@ impl Dialect {
         }
     }
 
-    /// The language with this number in artifacts.
+    /// Returns the language with this number in artifacts.
     pub(super) fn from_number(number: u8) -> Option<Dialect> {
         Self::ALL.into_iter().find(|dialect| *dialect as u8 == number)
     }
 
-    /// The language as a bit of a set.
+    /// Returns the language as a bit of a set.
     pub(super) const fn bit(self) -> u8 {
         1 << self as u8
     }
 
-    /// The letter in the instruction table. A language that is lowered by another one shares its letter.
+    /// Returns the letter in the instruction table. A language that another one lowers shares its letter.
     const fn letter(self) -> u8 {
         match self {
             Dialect::Tower => b'W',

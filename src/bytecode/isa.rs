@@ -1,7 +1,7 @@
-//! The instruction set: one table that the emitter, the verifier, the machine, listings and documentation read.
+//! The instruction set: one table for the emitter, the verifier, the machine, listings and documentation.
 //!
-//! A row says everything about an instruction but its work, which is in `vm`: operands, effect on the stack, effect on
-//! control flow, the languages that may use it.
+//! A row describes everything about an instruction except its implementation, which is in `vm`: operands, effect on the
+//! stack, effect on control flow, and the languages that may use it.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use super::operands::{Operand, choice};
 pub enum Pops {
     /// A fixed number.
     Fixed(u8),
-    /// The number that the first operand says: a count, the computed indexes of a path, the arguments of a call site,
+    /// The number given by the first operand: a count, the computed indexes of a path, the arguments of a call site,
     /// the keys of a map, or the parameters of a chunk.
     Operand,
 }
@@ -57,7 +57,7 @@ choice! {
 }
 
 impl Control {
-    /// Returns `true` if the next instruction never follows.
+    /// Returns `true` if control never reaches the next instruction.
     pub const fn ends(self) -> bool {
         matches!(self, Control::Jump | Control::Return | Control::Fail)
     }
@@ -93,7 +93,7 @@ macro_rules! isa {
         #[repr(u8)]
         pub enum Op { $(#[doc = $doc] $op,)* }
 
-        /// The instruction set, in the order of the opcodes.
+        /// The instruction set, in opcode order.
         pub const ISA: &[OpInfo] = &[$(OpInfo {
             op: Op::$op,
             name: $name,
@@ -178,7 +178,7 @@ isa! {
     Raise       "raise"         (Slot)                     0 => 0 Plain         "C"    "Raise the first error recorded after the number of errors in the slot, if there is one.";
 }
 
-/// Opcodes by bytes. A byte that is no opcode decodes to [`Op::Return`]; the verifier refuses it.
+/// Opcodes by byte. A byte that is not an opcode decodes to [`Op::Return`]; the verifier rejects it.
 const DECODE: [Op; 256] = {
     let mut table = [Op::Return; 256];
     let mut at = 0;
@@ -190,30 +190,30 @@ const DECODE: [Op; 256] = {
 };
 
 impl Op {
-    /// The opcode of a word.
+    /// Returns the opcode of a word.
     #[inline(always)]
     pub fn of(word: u32) -> Op {
         DECODE[(word & 0xFF) as usize]
     }
 
-    /// The opcode's row in the table.
+    /// Returns the opcode's row in the table.
     pub const fn info(self) -> &'static OpInfo {
         &ISA[self as usize]
     }
 
-    /// The number of words of the instruction.
+    /// Returns the number of words of the instruction.
     pub const fn words(self) -> usize {
         self.info().words()
     }
 }
 
 impl OpInfo {
-    /// The number of words of the instruction.
+    /// Returns the number of words of the instruction.
     pub const fn words(&self) -> usize {
         if self.operands.is_empty() { 1 } else { self.operands.len() }
     }
 
-    /// The index of the label among the operands.
+    /// Returns the index of the label among the operands.
     pub const fn label(&self) -> Option<usize> {
         match self.operands {
             [.., Operand::Label] => Some(self.operands.len() - 1),
@@ -221,8 +221,8 @@ impl OpInfo {
         }
     }
 
-    /// The number of values that the instruction pops; `of_record` counts those of a record that the first operand
-    /// names.
+    /// Returns the number of values that the instruction pops. `of_record` counts those of a record that the first
+    /// operand refers to.
     #[inline]
     pub fn pops(&self, operand: u32, of_record: impl FnOnce(Operand, u32) -> u32) -> u32 {
         match (self.pops, self.operands) {
@@ -233,7 +233,7 @@ impl OpInfo {
     }
 }
 
-/// The instruction set as a Markdown table.
+/// Returns the instruction set as a Markdown table.
 pub fn isa_table() -> String {
     let mut table =
         String::from("| instruction | operands | stack | control | languages | meaning |\n|---|---|---|---|---|---|\n");

@@ -1,7 +1,7 @@
-//! Bytecode: one instruction set for every language, and the programs that consist of it.
+//! Bytecode: one instruction set for every language, and the programs that use it.
 //!
 //! Code consists of words: an opcode in the low 8 bits and the first operand in the high 24. Each further operand is a
-//! word of its own. Names, numbers, paths, call sites and spans stand beside the code in flat tables; spans are only
+//! word of its own. Names, numbers, paths, call sites and spans are in flat tables next to the code. Spans are only
 //! read to report an error. `vm` and `compiler` meet only here.
 
 pub mod analysis;

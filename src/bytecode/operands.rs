@@ -1,4 +1,4 @@
-//! The operands of instructions: kinds of operands, and the choices that an operand can stand for.
+//! The operands of instructions: their kinds, and the choices that an operand can encode.
 
 /// Declares a choice that one operand word encodes: an enum whose discriminants are the operands.
 macro_rules! choice {
@@ -11,19 +11,19 @@ macro_rules! choice {
         impl $choice {
             /// The number of variants.
             pub const COUNT: usize = Self::NAMES.len();
-            /// Every variant, in the order of the operands.
+            /// Every variant, in operand order.
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),*];
-            /// The names in listings, in the order of the operands.
+            /// The names in listings, in operand order.
             pub const NAMES: &[&'static str] = &[$($name),*];
 
-            /// Decodes an operand. The verifier refuses those from [`Self::COUNT`] on.
+            /// Decodes an operand. The verifier rejects operands from [`Self::COUNT`] on.
             #[inline(always)]
             pub const fn of(operand: u32) -> Self {
                 $(if operand == Self::$variant as u32 { return Self::$variant; })*
                 Self::ALL[0]
             }
 
-            /// The name in listings.
+            /// Returns the name in listings.
             pub const fn name(self) -> &'static str {
                 Self::NAMES[self as usize]
             }
@@ -47,7 +47,7 @@ choice! {
 }
 
 choice! {
-    /// The conversion of a value to text.
+    /// The escaping of text in output.
     EscapeMode {
         /// Unescaped.
         Plain "plain",
@@ -69,9 +69,9 @@ impl EscapeMode {
 }
 
 choice! {
-    /// The use of a value where its type alone does not decide what happens.
+    /// The use of a value where its type alone does not decide the result.
     Role {
-        /// The result of a calculation that becomes a value.
+        /// The result of a computation that becomes a value.
         Value "value",
         /// A value whose text is escaped for HTML from here on.
         Html "html",
@@ -87,7 +87,7 @@ choice! {
     Claim {
         /// Kept. A second such entry with the same key is an error.
         Stays "stays",
-        /// Replaced by an entry that stays, and by a later one.
+        /// Replaced by an entry that stays, and by later entries.
         Yields "yields",
     }
 }
@@ -109,19 +109,19 @@ choice! {
 /// A comparison for equality and the result that makes [`Op::JumpTest`](super::Op::JumpTest) jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Test {
-    /// Compares for inequality. Between values of two kinds that may not be the opposite of equality.
+    /// Compares for inequality. For values of two kinds this may differ from negated equality.
     pub unequal: bool,
-    /// The result that makes it jump.
+    /// The result that makes the instruction jump.
     pub wanted: bool,
 }
 
 impl Test {
     /// The number of tests.
     pub const COUNT: usize = Self::NAMES.len();
-    /// The names in listings, in the order of the operands.
+    /// The names in listings, in operand order.
     pub const NAMES: &[&'static str] = &["unless_eq", "unless_ne", "if_eq", "if_ne"];
 
-    /// The operand.
+    /// Returns the operand.
     pub fn operand(self) -> u32 {
         u32::from(self.unequal) | u32::from(self.wanted) << 1
     }
@@ -133,7 +133,7 @@ impl Test {
     }
 }
 
-/// Declares the kinds of operands: a name for the README, and the choice that an operand stands for, if any.
+/// Declares the kinds of operands: a name for the documentation, and the choice that an operand encodes, if any.
 macro_rules! kinds {
     (@choices) => { &[] };
     (@choices $choice:ident) => { $choice::NAMES };
@@ -147,12 +147,12 @@ macro_rules! kinds {
             /// Every kind.
             pub const ALL: &[Operand] = &[$(Operand::$kind),*];
 
-            /// The name in documentation.
+            /// Returns the name in documentation.
             pub const fn name(self) -> &'static str {
                 match self { $(Operand::$kind => $name,)* }
             }
 
-            /// The names of what the operand can stand for, in the order of its values; empty if it is no choice.
+            /// Returns the names of the choices, in operand order. Empty if the operand is not a choice.
             pub const fn choices(self) -> &'static [&'static str] {
                 match self { $(Operand::$kind => kinds!(@choices $($choice)?),)* }
             }
@@ -175,7 +175,7 @@ kinds! {
     SlotPair "slot pair",
     /// The first of a run of slots. The next operand is its length.
     SlotRun "slot run",
-    /// The first slot of a loop, which has as many as [`Operand::Names`] of the instruction that opens it.
+    /// The first slot of a loop, which has as many slots as [`Operand::Names`] of the instruction that opens it.
     LoopSlots "loop slots",
     /// The number of loop variables: 1 or 2.
     Names "names",
@@ -187,7 +187,7 @@ kinds! {
     Import "import",
     /// Offset of the keys of a map in their table.
     Keys "keys",
-    /// Index of a result that is kept during a render.
+    /// Index of a result kept during a render.
     Memo "memo",
     /// Offset of a scope in its table, or 0 for none.
     Scope "scope",
@@ -205,7 +205,7 @@ kinds! {
     Claim "claim" = Claim,
     /// A number.
     Count "count",
-    /// The number of top values that are read and stay on the stack.
+    /// The number of top values that are read and left on the stack.
     Values "values",
     /// The word to continue at.
     Label "label",

@@ -1,17 +1,17 @@
-//! Operators of two values, and their results for integers, which the languages have in common.
+//! Binary operators, and their results for integers, which are the same in all languages.
 
 use super::isa::Op;
 use crate::value::Value;
 
 macro_rules! operators {
     ($($op:ident)*) => {
-        /// An operator of two values. A language's `Semantics` defines its result.
+        /// A binary operator. A language's `Semantics` defines its result.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[allow(missing_docs)]
         pub enum BinaryOp { $($op,)* }
 
         impl BinaryOp {
-            /// The instruction that applies the operator.
+            /// Returns the instruction that applies the operator.
             pub fn op(self) -> Op {
                 match self { $(BinaryOp::$op => Op::$op,)* }
             }
@@ -22,8 +22,8 @@ macro_rules! operators {
 operators! { Add Sub Mul Div Rem Eq Ne Lt Le Gt Ge In }
 
 impl BinaryOp {
-    /// Applies the operator to two integers. `None` if the result does not fit 64 bits, and for division, whose
-    /// results differ between languages.
+    /// Applies the operator to two integers. `None` if the result does not fit 64 bits, and for division, which differs
+    /// between languages.
     #[inline(always)]
     pub fn of_integers(self, a: i64, b: i64) -> Option<Value<'static>> {
         match self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::sections::StringRow;
 use crate::text::Text;
 
-/// Text that lies in the binary or that programs share.
+/// Text embedded in the binary or shared by programs.
 #[derive(Clone)]
 pub(crate) enum Pool {
     Static(&'static str),
@@ -31,7 +31,7 @@ impl Pool {
     }
 }
 
-/// The string with index `id`, or the empty string.
+/// Returns the string with index `id`, or the empty string.
 #[inline(always)]
 pub(super) fn string<'p>(strings: &[StringRow], pool: &'p str, id: u32) -> &'p str {
     let [start, end] = strings.get(id as usize).copied().unwrap_or([0, 0]);

@@ -10,7 +10,7 @@ use super::rows::{Region, Spanned};
 use crate::text::Source;
 
 impl Program {
-    /// The position of the instruction at word `at`.
+    /// Returns the position of the instruction at word `at`.
     pub fn place(&self, at: u32) -> Option<Spanned> {
         let spans = self.tables().spans;
         let behind = spans.partition_point(|row| row[0] <= at);
@@ -18,7 +18,7 @@ impl Program {
         Some(Spanned::of(source, start, end))
     }
 
-    /// The position of a part of the instruction at word `at`: an operand, an argument, a step of a path.
+    /// Returns the position of a part of the instruction at word `at`: an operand, an argument, a step of a path.
     pub fn detail(&self, at: u32, part: u32) -> Option<Spanned> {
         let place = self.place(at)?;
         let details = self.tables().details;
@@ -31,7 +31,7 @@ impl Program {
         Some(Spanned::of(place.source, start, start.saturating_add(len)))
     }
 
-    /// The position of the first name of the path that the instruction at word `at` reads.
+    /// Returns the position of the first name of the path that the instruction at word `at` reads.
     pub fn root(&self, at: u32) -> Option<Spanned> {
         let (place, path) = (self.place(at)?, self.path_read_at(at)?);
         let name = self.str(path.name);
@@ -46,12 +46,12 @@ impl Program {
         reads.then(|| Path::at(self.tables().paths.get((word >> 8) as usize..)?)).flatten()
     }
 
-    /// The source of a position.
+    /// Returns the source of a position.
     pub fn source(&self, place: Spanned) -> Option<&Arc<Source>> {
         self.sources().get(place.source as usize)
     }
 
-    /// The calls that the code at word `at` was inlined for, innermost first.
+    /// Returns the calls that the code at word `at` was inlined for, innermost first.
     pub fn inlined_at(&self, at: u32) -> Vec<Spanned> {
         let covering = self.tables().inlined.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
         let mut covering: Vec<_> = covering.collect();
@@ -59,10 +59,10 @@ impl Program {
         covering.into_iter().map(|&[_, _, source, start, end]| Spanned::of(source, start, end)).collect()
     }
 
-    /// The regions around the code at word `at`, outermost first.
+    /// Returns the regions around the code at word `at`, outermost first.
     pub fn regions_at(&self, at: u32) -> Vec<Region> {
         let covering = self.tables().regions.iter().filter(|[from, to, ..]| (*from..*to).contains(&at));
-        // Rows are sorted by end. Of two that end together the inner one comes first.
+        // Rows are sorted by end. If two end together, the inner one comes first.
         covering.rev().map(|&row| Region::of(row)).collect()
     }
 }

@@ -1,7 +1,7 @@
 //! Programs: one block of words and one string pool, compiled in this process or loaded from an artifact.
 //!
-//! Every program has passed the verifier, so the machine relies on what [`verify`](super::verify) guarantees. Loading
-//! decodes nothing: names, paths, failures and sources are read from the tables when they are needed.
+//! Every program has passed the verifier, so the machine relies on the guarantees of [`verify`](super::verify). Loading
+//! decodes nothing: names, paths, failures and sources are read from the tables on demand.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,14 +36,14 @@ struct Inner {
     constants: Constants,
 }
 
-/// Facts that every run begins with. They are read from the tables once, because single expressions are run, too.
+/// Facts needed at the start of every run. They are read from the tables once, which matters for single expressions.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Start {
     /// The first chunk.
     pub chunk: ChunkInfo,
     /// The number of top-level inputs that the program reads.
     pub inputs: usize,
-    /// The number of values outside of frames: inputs and memos.
+    /// The number of values outside frames: inputs and memos.
     pub fixed: usize,
     /// The number of inline caches.
     pub caches: usize,
@@ -57,7 +57,7 @@ impl Start {
     }
 }
 
-/// An id that no other program of this process has.
+/// Returns an id that no other program in this process has.
 fn fresh_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -67,7 +67,7 @@ impl Program {
     /// Verifies freshly compiled tables and completes them with the heights that the verifier measures.
     ///
     /// # Errors
-    /// [`Code::CorruptProgram`] if the verifier refuses the tables.
+    /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     pub(crate) fn new(parts: &mut Parts, sources: Vec<Arc<Source>>) -> Result<Program> {
         let mut maxima = Vec::with_capacity(parts.chunks.len());
         verify::verify(&parts.tables(), Texts::Apart, Rules::ALL, Maxima::Measure(&mut maxima))?;
@@ -81,10 +81,10 @@ impl Program {
         Ok(Self::verified(parts.dialect, parts.counts, (block.into(), layout), pool, sources.into()))
     }
 
-    /// Verifies the tables in `block`. Their sources are read when an error needs a position.
+    /// Verifies the tables in `block`. Their sources are read only when an error needs a position.
     ///
     /// # Errors
-    /// [`Code::CorruptProgram`] if the verifier refuses the tables.
+    /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     pub(crate) fn of_block(
         dialect: Dialect,
         counts: Counts,
@@ -109,30 +109,30 @@ impl Program {
         Self { inner: Arc::new(Inner { id, dialect, counts, start, block, layout, pool, sources, constants }) }
     }
 
-    /// The key of what sessions keep for the program, unique in this process.
+    /// Returns the key of session state for the program, unique in this process.
     pub fn id(&self) -> u64 {
         self.inner.id
     }
 
-    /// The language it was compiled from.
+    /// Returns the language it was compiled from.
     pub fn dialect(&self) -> Dialect {
         self.inner.dialect
     }
 
-    /// The tables as slices.
+    /// Returns the tables as slices.
     #[inline(always)]
     pub(crate) fn tables(&self) -> Tables<'_> {
         let Inner { dialect, counts, block, layout, pool, .. } = &*self.inner;
         Tables::of(*dialect, *counts, pool.text(), block, layout)
     }
 
-    /// The words of one table.
+    /// Returns the words of one table.
     #[inline(always)]
     pub(super) fn section(&self, section: Section) -> &[u32] {
         self.inner.layout.section(&self.inner.block, section)
     }
 
-    /// The words of one table from offset `at` on, and those of the tables behind it.
+    /// Returns the words of one table from offset `at` on, and those of the following tables.
     #[inline(always)]
     pub(super) fn behind(&self, section: Section, at: u32) -> &[u32] {
         self.inner.layout.behind(&self.inner.block, section, at as usize)
@@ -144,35 +144,35 @@ impl Program {
         self.inner.pool.text()
     }
 
-    /// The string constants as values.
+    /// Returns the string constants as values.
     pub(super) fn texts(&self) -> &[Text<'_>] {
         let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
         self.inner.constants.texts(&self.inner.pool, strings, keys)
     }
 
-    /// The shapes of the maps that the program builds, by the offsets of their keys.
+    /// Returns the shapes of the maps that the program builds, by the offsets of their keys.
     pub(super) fn shapes(&self) -> &[Option<Shape<'_>>] {
         let (strings, keys) = (Row::rows(self.section(Section::Strings)), self.section(Section::Keys));
         self.inner.constants.shapes(&self.inner.pool, strings, keys)
     }
 
-    /// Facts that every run begins with.
+    /// Facts needed at the start of every run.
     #[inline(always)]
     pub(crate) fn start(&self) -> &Start {
         &self.inner.start
     }
 
-    /// The code. A render begins with the chunk with index 0.
+    /// Returns the code. A render starts with the chunk with index 0.
     pub fn words(&self) -> &[u32] {
         self.section(Section::Words)
     }
 
-    /// The chunks.
+    /// Returns the chunks.
     pub fn chunks(&self) -> impl ExactSizeIterator<Item = ChunkInfo> {
         self.tables().chunks.iter().map(ChunkInfo::of)
     }
 
-    /// The functions that the program calls.
+    /// Returns the functions that the program calls.
     pub fn imports(&self) -> impl ExactSizeIterator<Item = Import<'_>> {
         let tables = self.tables();
         tables.imports.iter().map(move |&[kind, name, signature]| Import {
@@ -182,7 +182,7 @@ impl Program {
         })
     }
 
-    /// The sources it was compiled from, the entry template first. A stripped program only has their names.
+    /// Returns the sources it was compiled from, the entry template first. A stripped program has only their names.
     pub fn sources(&self) -> &[Arc<Source>] {
         self.inner.sources.get_or_init(|| {
             let Tables { sources, strings, .. } = self.tables();
@@ -194,24 +194,24 @@ impl Program {
         })
     }
 
-    /// The name of the entry template.
+    /// Returns the name of the entry template.
     pub fn name(&self) -> &str {
         self.tables().sources.first().map_or("", |&[name, ..]| self.str(name))
     }
 
-    /// The top-level inputs that the program may read, sorted.
+    /// Returns the top-level inputs that the program may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.tables().globals.iter().map(|&name| self.str(name)).collect();
         names.sort_unstable();
         names
     }
 
-    /// The string with index `id`, or the empty string.
+    /// Returns the string with index `id`, or the empty string.
     pub fn str(&self, id: u32) -> &str {
         string(Row::rows(self.section(Section::Strings)), self.pool(), id)
     }
 
-    /// The failure at offset `at`.
+    /// Returns the failure at offset `at`.
     pub fn failure(&self, at: u32) -> Option<Failure> {
         let words = self.tables().failures.get(at as usize..)?;
         let ([code, message, help, count], rest) = words.split_first_chunk::<FAILURE_HEAD>()?;
@@ -225,7 +225,7 @@ impl Program {
         })
     }
 
-    /// The innermost handler of an error at word `at`.
+    /// Returns the innermost handler of an error at word `at`.
     pub fn handler(&self, at: u32) -> Option<Handler> {
         let covering = self.handlers().filter(|handler| (handler.from..handler.to).contains(&at));
         covering.max_by_key(|handler| handler.from)

@@ -1,7 +1,7 @@
 //! Records of variable length: paths, call sites, scopes and failures.
 //!
-//! A record is a run of words at an offset of its own table. Its first words say how long it is, so a table can be
-//! walked from its start, and an offset is valid if the walk stops there.
+//! A record is a run of words at an offset of its own table. Its first words give its length, so a table can be walked
+//! from its start, and an offset is valid if the walk stops there.
 
 use super::operands::LoopField;
 use crate::diagnostics::Code;
@@ -49,7 +49,7 @@ pub(super) fn unpack_root(word: u32) -> Root {
     }
 }
 
-/// Encodes a segment as a word. The word behind it is its position within the path.
+/// Encodes a segment as a word. The word after it is its position within the path.
 pub(crate) fn pack_segment(segment: Segment) -> u32 {
     match segment {
         Segment::Attr(name) => name,
@@ -68,8 +68,8 @@ pub(super) fn unpack_segment(word: u32) -> Segment {
     if word >> 28 == 0 { Segment::Attr(payload) } else { Segment::Index(payload) }
 }
 
-/// The flag of a path's first word: the root is a slot or an input and no step is computed. The rest of the word then
-/// has all that the fast way of reading it needs.
+/// The flag in a path's first word: the root is a slot or an input, and no step is computed. The rest of the word then
+/// has everything for the fast path.
 pub(crate) const QUICK: u32 = 1 << 31;
 /// The flag for a root that is an input instead of a slot.
 pub(crate) const QUICK_GLOBAL: u32 = 1 << 30;
@@ -87,7 +87,7 @@ pub struct Path<'p> {
     pub name: u32,
     /// The number of computed indexes that it pops.
     pub indexes: u32,
-    /// Index of the first step's inline cache. Those of the other steps follow.
+    /// Index of the first step's inline cache. Those of the other steps follow it.
     pub cache: u32,
     roots: &'p [u32],
     segments: &'p [u32],
@@ -103,7 +103,7 @@ pub(crate) fn pack_path(name: u32, cache: u32, roots: &[Root], steps: usize, ind
     [quick(roots.first().copied(), steps, indexes), cache, name, shape]
 }
 
-/// The first word of a path that begins with `root`.
+/// Returns the first word of a path that begins with `root`.
 pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     let (index, global) = match root {
         Some(Root::Slot(slot)) => (slot, 0),
@@ -118,14 +118,14 @@ pub(super) fn quick(root: Option<Root>, steps: usize, indexes: usize) -> u32 {
     }
 }
 
-/// The numbers of computed indexes, roots and steps in the shape of a path.
+/// Returns the numbers of computed indexes, roots and steps in the shape of a path.
 #[inline(always)]
 pub(super) fn path_counts(shape: u32) -> (u32, usize, usize) {
     (shape >> 24, (shape & 0xFF) as usize, (shape >> 8 & 0xFFFF) as usize)
 }
 
 impl<'p> Path<'p> {
-    /// The path at the front of `words`.
+    /// Returns the path at the front of `words`.
     #[inline]
     pub(crate) fn at(words: &'p [u32]) -> Option<Self> {
         let ([_, cache, name, shape], rest) = words.split_first_chunk::<PATH_HEAD>()?;
@@ -134,18 +134,18 @@ impl<'p> Path<'p> {
         Some(Path { name: *name, indexes, cache: *cache, roots, segments: rest.get(..segments * 2)? })
     }
 
-    /// The number of words of the record.
+    /// Returns the number of words of the record.
     pub(crate) fn words(&self) -> usize {
         PATH_HEAD + self.roots.len() + self.segments.len()
     }
 
-    /// The roots in the order in which they are tried.
+    /// Returns the roots in the order of lookup.
     #[inline(always)]
     pub fn roots(&self) -> impl ExactSizeIterator<Item = Root> + use<'p> {
         self.roots.iter().map(|&word| unpack_root(word))
     }
 
-    /// The number of steps.
+    /// Returns the number of steps.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.segments.len() / 2
@@ -156,20 +156,20 @@ impl<'p> Path<'p> {
         self.segments.is_empty()
     }
 
-    /// The steps, each with the index of its inline cache.
+    /// Returns the steps, each with the index of its inline cache.
     #[inline(always)]
     pub fn segments(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
         let cache = self.cache;
         self.segments.chunks_exact(2).zip(cache..).map(|(words, cache)| (unpack_segment(words[0]), cache))
     }
 
-    /// The steps, each with its encoded position.
+    /// Returns the steps, each with its encoded position.
     #[cfg(feature = "compile")]
     pub(crate) fn placed(&self) -> impl Iterator<Item = (Segment, u32)> + use<'p> {
         self.segments.as_chunks().0.iter().map(|&[step, place]| (unpack_segment(step), place))
     }
 
-    /// The position of step `at`, relative to that of the path: start and length.
+    /// Returns the position of step `at`, relative to that of the path: start and length.
     pub fn segment_span(&self, at: usize) -> Option<(u32, u32)> {
         self.segments.get(at * 2 + 1).map(|word| (word >> 16, word & 0xFFFF))
     }
@@ -180,8 +180,8 @@ impl<'p> Path<'p> {
 pub struct CallSite<'p> {
     /// Index of the import.
     pub import: u32,
-    /// The index of the parameter of each argument, in the order of evaluation. For a function with open parameters,
-    /// the string id of its name.
+    /// The parameter index of each argument, in order of evaluation. For a function with open parameters, the string id
+    /// of its name.
     pub params: &'p [u32],
 }
 
@@ -196,7 +196,7 @@ impl<'p> CallSite<'p> {
     }
 }
 
-/// A view of a scope: the names visible at a place, the entry that takes precedence first.
+/// A view of a scope: the names visible at a place, the overriding entry first.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Scope<'p> {
     flags: u32,
@@ -207,9 +207,9 @@ pub struct Scope<'p> {
 pub(super) const SCOPE_HEAD: usize = 2;
 
 impl<'p> Scope<'p> {
-    /// The flag for inputs that are visible behind the entries.
+    /// The flag for inputs visible after the entries.
     pub const INPUTS: u32 = 1;
-    /// The flag for callers' scopes that are visible behind the entries.
+    /// The flag for callers' scopes visible after the entries.
     pub const CALLERS: u32 = 2;
 
     pub(super) fn of(words: &'p [u32]) -> Self {
@@ -227,13 +227,13 @@ impl<'p> Scope<'p> {
         self.flags & Self::CALLERS != 0
     }
 
-    /// The name (string id) and root of each entry.
+    /// Returns the name (string id) and root of each entry.
     pub fn entries(&self) -> impl Iterator<Item = (u32, Root)> + use<'p> {
         self.entries.chunks_exact(2).map(|pair| (pair[0], unpack_root(pair[1])))
     }
 }
 
-/// An error known at compile time that is raised only if the code gets there.
+/// An error known at compile time, raised only if the code reaches it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// The code.

@@ -7,15 +7,15 @@ choice! {
     /// The kind of an import.
     #[derive(PartialOrd, Ord)]
     ImportKind {
-        /// A function, called by name.
+        /// A function called by name.
         Function "function",
-        /// A filter of a value, its first argument.
+        /// A filter. Its first argument is the filtered value.
         Filter "filter",
-        /// A test of a value, its first argument.
+        /// A test. Its first argument is the tested value.
         Test "test",
-        /// Another template of any language, called with a map of inputs. It returns its text.
+        /// Another template of any language, called with a map of inputs. Returns its text.
         Template "template",
-        /// An operation of the language itself. Lowering calls it; no source can name it.
+        /// An internal operation of the language. Lowering calls it; no source can name it.
         Intrinsic "intrinsic",
     }
 }
@@ -32,7 +32,7 @@ pub struct Import<'p> {
     pub kind: ImportKind,
     /// Its name.
     pub name: &'p str,
-    /// Its parameters when the program was compiled.
+    /// Its parameters at the time the program was compiled.
     pub signature: Signature,
 }
 
@@ -58,7 +58,7 @@ impl Signature {
         Signature(hash << 8 | count)
     }
 
-    /// The number of parameters. `None` if they are open.
+    /// Returns the number of parameters. `None` if they are open.
     pub fn count(self) -> Option<u32> {
         (self != Self::OPEN).then_some(self.0 & Self::COUNT)
     }
@@ -110,7 +110,7 @@ pub struct ChunkInfo {
     pub name: u32,
     /// Index of its first word.
     pub entry: u32,
-    /// Index behind its last word.
+    /// Index after its last word.
     pub end: u32,
     /// The number of slots of a frame. The parameters are the first of them.
     pub slots: u32,
@@ -171,12 +171,12 @@ pub(crate) fn inline_row(from: u32, to: u32, Spanned { source, span }: Spanned) 
     [from, to, source, span.start, span.end]
 }
 
-/// The subject of a stretch of code, for errors in it.
+/// The part of a value that a stretch of code builds, or a name that it sees, for its errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Region {
-    /// A step (a string id) into the value that the surrounding region builds.
+    /// A step (a string id) into the value built by the enclosing region.
     Step(u32),
-    /// The next element of the values that the nth open capture of the frame gathers, from 0.
+    /// The next element of the values gathered by the nth open capture of the frame, from 0.
     Element(u32),
     /// A name (a string id) for the value in a slot.
     Name(u32, u32),
@@ -203,13 +203,13 @@ impl Region {
     }
 }
 
-/// A handler that absorbs errors in `from..to`: it cuts the stacks to these heights, pushes undefined and continues
-/// at `to`.
+/// A handler that absorbs errors in `from..to`: it cuts the stacks to these heights, pushes undefined and continues at
+/// `to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handler {
     /// Index of the first word.
     pub from: u32,
-    /// Index behind the last word, where the code continues.
+    /// Index after the last word, where the code continues.
     pub to: u32,
     /// Height of the frame's stack.
     pub height: u32,

@@ -11,15 +11,15 @@ pub(crate) type StringRow = [u32; 2];
 /// An import: kind, string id of the name, signature.
 pub(crate) type ImportRow = [u32; 3];
 
-/// A source: string id of its name, and its text as a range of the pool. A freshly compiled program has its sources
-/// beside the pool, and the ranges start at 0.
+/// A source: string id of its name, and its text as a range of the pool. The sources of a freshly compiled program are
+/// outside the pool, and their ranges start at 0.
 pub(crate) type SourceRow = [u32; 3];
 
-/// What stands behind the last string of a pool, so that a short one may be read as a block. Without it a program
-/// runs as well, but slower.
+/// Padding after the last string of a pool, so that a short string can be read as a block. Without it a program runs
+/// slower.
 pub(crate) const POOL_SLACK: &str = crate::value::PADDING;
 
-/// Sizes of what a program needs at run time beside its tables.
+/// The numbers of run-time resources that a program needs besides its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     /// The number of inline caches.
@@ -32,7 +32,7 @@ pub(crate) struct Counts {
 pub(crate) trait Row: Sized {
     const WORDS: usize;
 
-    /// Reads words as rows, without a remainder that is no whole row.
+    /// Reads words as rows, ignoring an incomplete last row.
     fn rows(words: &[u32]) -> &[Self];
 
     /// Reads rows as words.
@@ -81,7 +81,7 @@ macro_rules! sections {
         pub(crate) struct Tables<'p> {
             pub dialect: Dialect,
             pub counts: Counts,
-            /// All text, with that of the sources if the program was loaded.
+            /// All text, including that of the sources if the program was loaded.
             pub pool: &'p str,
             $(#[doc = $doc] pub $field: &'p [$row],)*
         }
@@ -118,14 +118,14 @@ macro_rules! sections {
                 Self { dialect, counts: Counts::default(), pool: String::new(), $($field: Vec::new(),)* }
             }
 
-            /// Empties the tables and keeps their memory.
+            /// Empties the tables but keeps their memory.
             pub(crate) fn clear(&mut self) {
                 self.counts = Counts::default();
                 self.pool.clear();
                 $(self.$field.clear();)*
             }
 
-            /// The tables as slices.
+            /// Returns the tables as slices.
             pub(crate) fn tables(&self) -> Tables<'_> {
                 Tables { dialect: self.dialect, counts: self.counts, pool: &self.pool, $($field: &self.$field,)* }
             }
@@ -164,8 +164,8 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Lays out sections of these numbers of words, one behind the other, from word `start` on. `None` if a section does
-    /// not consist of whole rows or the total overflows.
+    /// Lays out sections of these lengths in words one after another, starting at word `start`. `None` if a section
+    /// does not consist of whole rows or the total overflows.
     pub(crate) fn of_lengths(start: usize, lengths: [usize; SECTIONS]) -> Option<Layout> {
         let (mut end, mut ends) = (start, [0; SECTIONS]);
         for ((place, length), row) in ends.iter_mut().zip(lengths).zip(Section::ROW_WORDS) {
@@ -178,18 +178,19 @@ impl Layout {
         Some(Layout { start, ends })
     }
 
-    /// The number of words of each section.
+    /// Returns the number of words of each section.
     pub(crate) fn lengths(&self) -> [usize; SECTIONS] {
         let mut from = self.start;
         self.ends.map(|end| end - std::mem::replace(&mut from, end))
     }
 
-    /// The words of all sections.
+    /// Returns the words of all sections.
     pub(crate) fn range(&self) -> Range<usize> {
         self.start..self.ends[SECTIONS - 1]
     }
 
-    /// The words of a section from offset `at` on, and those of the sections behind it. A record is read from its front.
+    /// Returns the words of a section from offset `at` on, and those of the following sections. A record is read from
+    /// its front.
     #[inline(always)]
     pub(super) fn behind<'p>(&self, block: &'p [u32], section: Section, at: usize) -> &'p [u32] {
         let nth = section as usize;
@@ -197,7 +198,7 @@ impl Layout {
         block.get(from.wrapping_add(at)..).unwrap_or(&[])
     }
 
-    /// The words of a section.
+    /// Returns the words of a section.
     #[inline(always)]
     pub(super) fn section<'p>(&self, block: &'p [u32], section: Section) -> &'p [u32] {
         let at = section as usize;

@@ -20,7 +20,7 @@ pub enum Constant<'c> {
     Str(Cow<'c, str>),
 }
 
-/// A language's constant folding. `None` leaves the work, or the error, to the render.
+/// A language's constant folding. `None` leaves the operation, or its error, to the render.
 ///
 /// By default, operators on integers are folded if the result is the same in every language.
 pub trait Fold {
@@ -40,7 +40,7 @@ pub trait Fold {
     }
 }
 
-/// Applies an operator to two integers. Division is left to the languages, which differ.
+/// Applies an operator to two integers. Division is left to the languages, because it differs.
 pub fn fold_integers(op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
     let (Constant::Int(a), Constant::Int(b)) = (a, b) else { return None };
     match op.of_integers(*a, *b)? {

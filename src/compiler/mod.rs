@@ -1,8 +1,8 @@
-//! The back half of the compiler: an [`Emitter`] that languages lower to.
+//! The back end of the compiler: an [`Emitter`] that languages lower to.
 //!
-//! It has methods for constructs (text, paths, loops, calls, protected expressions), patches jumps, tracks the height of
-//! the stack, coalesces text, folds constants and records spans. It knows no language: the language brings a [`Fold`]
-//! for its constants.
+//! It has methods for constructs (text, paths, loops, calls, protected expressions), patches jumps, tracks the height
+//! of the stack, coalesces text, folds constants and records spans. Each language supplies a [`Fold`] for its
+//! constants.
 
 mod emitter;
 mod fold;

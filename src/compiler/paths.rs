@@ -1,4 +1,4 @@
-//! Paths as a language describes them to the emitter.
+//! Descriptions of paths, from a language to the emitter.
 
 use crate::bytecode::LoopField;
 use crate::text::Span;
@@ -21,11 +21,11 @@ pub enum RootSpec<'p> {
 pub enum SegmentSpec<'p> {
     /// An attribute.
     Attr(&'p str, Span),
-    /// The next computed index. Indexes are pushed in their order before the path is read.
+    /// The next computed index. Indexes are pushed in order before the path is read.
     Index(Span),
 }
 
-/// A path: the roots, tried in order until one has the whole path, and the steps.
+/// A path: its roots, tried in order until one has the whole path, and its steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PathSpec<'p> {
     /// The path as written, for messages.

@@ -36,18 +36,18 @@ struct Interned {
     id: u32,
 }
 
-/// Narrows an index. Tables are bounded by the limit on code, far below.
+/// Narrows an index. Tables stay far below the limit, because the code is bounded.
 pub(super) fn index(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The string `id`, or the empty string.
+/// Returns the string `id`, or the empty string.
 fn piece<'p>(pool: &'p str, strings: &[StringRow], id: u32) -> &'p str {
     let [start, end] = strings.get(id as usize).copied().unwrap_or_default();
     pool.get(start as usize..end as usize).unwrap_or("")
 }
 
-/// The index of the row, which is appended if it is new.
+/// Returns the index of the row, which is appended if it is new.
 fn row<R: PartialEq>(rows: &mut Vec<R>, row: R) -> u32 {
     let found = rows.iter().position(|other| *other == row);
     index(found.unwrap_or_else(|| {
@@ -56,7 +56,7 @@ fn row<R: PartialEq>(rows: &mut Vec<R>, row: R) -> u32 {
     }))
 }
 
-/// The entry of a string in an index by string ids.
+/// Returns the entry of a string in an index by string ids.
 fn of_string(ids: &mut Vec<u32>, string: u32) -> &mut u32 {
     let at = string as usize;
     if ids.len() <= at {
@@ -81,7 +81,7 @@ impl Tables {
         tables
     }
 
-    /// Reserves memory for what a template of `bytes` usually needs.
+    /// Reserves the memory usually needed for a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
         self.parts.pool.reserve(bytes);
         self.parts.strings.reserve(bytes / 20);
@@ -95,7 +95,7 @@ impl Tables {
         self.paths.reserve(bytes / 40, |_| 0); // empty: no hash is needed
     }
 
-    /// Empties the tables and keeps their memory.
+    /// Empties the tables but keeps their memory.
     pub fn clear(&mut self) {
         self.parts.clear();
         self.parts.scopes.push(0); // offset 0 means "none"
@@ -148,7 +148,7 @@ impl Tables {
         self.global_named(name)
     }
 
-    /// The global whose name is the string `name`.
+    /// Returns the global whose name is the string `name`.
     pub fn global_named(&mut self, name: u32) -> u32 {
         let global = of_string(&mut self.global_of, name);
         if *global == NONE {
@@ -158,7 +158,7 @@ impl Tables {
         *global
     }
 
-    /// The name of a global, or the empty string.
+    /// Returns the name of a global, or the empty string.
     pub fn global_name(&self, global: u32) -> &str {
         self.parts.globals.get(global as usize).map_or("", |&name| self.str(name))
     }
@@ -168,7 +168,7 @@ impl Tables {
         row(&mut self.parts.imports, import)
     }
 
-    /// The offset of a record of a failure.
+    /// Returns the offset of a record of a failure.
     pub fn failure(&mut self, record: Vec<u32>) -> u32 {
         let records = &mut self.parts.failures;
         let fresh = index(records.len());
@@ -178,7 +178,7 @@ impl Tables {
         })
     }
 
-    /// The index of the source, which is likely to be `likely`.
+    /// Returns the index of the source. `likely` is tried first.
     pub fn source(&mut self, source: &Arc<Source>, likely: u32) -> u32 {
         let same = |other: &Arc<Source>| Arc::ptr_eq(other, source);
         if self.sources.get(likely as usize).is_some_and(same) {
@@ -191,12 +191,12 @@ impl Tables {
         }))
     }
 
-    /// The path at offset `at`.
+    /// Returns the path at offset `at`.
     pub fn path_at(&self, at: u32) -> Option<Path<'_>> {
         Path::at(self.parts.paths.get(at as usize..)?)
     }
 
-    /// The latest path with the string `name` as its name.
+    /// Returns the latest path with the string `name` as its name.
     pub fn path_named(&self, name: u32) -> Option<u32> {
         self.path_of.get(name as usize).copied().filter(|path| *path != NONE)
     }
@@ -204,7 +204,7 @@ impl Tables {
     /// Removes the path that was appended at `at` if there is an equal one. Returns the offset of the remaining one.
     pub fn unique_path(&mut self, at: usize, name: u32) -> u32 {
         let (records, hasher) = (&mut self.parts.paths, &self.hasher);
-        // All but the index of the first cache.
+        // Everything except the index of the first cache.
         let content = |at: usize| {
             let words = records.get(at..).unwrap_or(&[]);
             let len = Path::at(words).map_or(0, |path| path.words());

@@ -15,7 +15,7 @@ pub trait Loader: Send + Sync {
     /// read.
     fn load(&self, name: &str) -> Result<Option<Arc<Source>>>;
 
-    /// The known names of templates, for suggestions.
+    /// Returns the known names of templates, for suggestions.
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
@@ -31,7 +31,7 @@ impl Loader for NoLoader {
     }
 }
 
-/// An entry template and what is needed to compile it with everything it refers to.
+/// An entry template and everything needed to compile it.
 #[derive(Clone, Copy)]
 pub struct Unit<'u> {
     /// The entry template.
@@ -45,7 +45,7 @@ pub struct Unit<'u> {
     /// `true` to escape the output: for HTML in languages where the entry template decides, for a shell in languages
     /// with a shell mode.
     pub escape: bool,
-    /// `true` to read a text as an expression where it could also stand for itself, in languages with such texts.
+    /// `true` to read an ambiguous string as an expression rather than text, in languages with such strings.
     pub strict: bool,
 }
 
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Unit<'_> {
 pub struct Compiled {
     /// The program.
     pub program: Program,
-    /// Findings of a check in code that may never run: unknown functions, templates and macros, with their positions.
+    /// Findings in code that may never run: unknown functions, templates and macros, with their positions.
     pub lints: Vec<Box<Diagnostic>>,
     /// The names of the other templates that it refers to, sorted.
     pub reaches: Vec<String>,

@@ -16,23 +16,23 @@ macro_rules! codes {
             /// All codes in registry order.
             pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
 
-            /// The id, such as `E0201`.
+            /// Returns the id, such as `E0201`.
             pub fn id(self) -> &'static str {
                 match self { $(Code::$variant => $id,)* }
             }
 
-            /// The number in the id, which artifacts store: 201.
+            /// Returns the number in the id, which artifacts store: 201.
             pub(crate) fn number(self) -> u32 {
                 self.id().get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0)
             }
 
-            /// The code with the number `number`.
+            /// Returns the code with the number `number`.
             pub(crate) fn from_number(number: u32) -> Option<Code> {
                 let at = Self::ALL.binary_search_by_key(&number, |code| code.number()).ok()?;
                 Self::ALL.get(at).copied()
             }
 
-            /// The code with the id or name `text`.
+            /// Returns the code with the id or name `text`.
             ///
             /// ```
             /// use dropforge::diagnostics::Code;
@@ -43,12 +43,12 @@ macro_rules! codes {
                 Self::ALL.iter().copied().find(|code| code.id() == text || code.name() == text)
             }
 
-            /// The machine-readable name, such as `limit.fuel`.
+            /// Returns the machine-readable name, such as `limit.fuel`.
             pub fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)* }
             }
 
-            /// A short description.
+            /// Returns a short description.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$variant => $title,)* }
             }

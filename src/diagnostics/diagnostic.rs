@@ -36,7 +36,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// The start of the label as line and column.
+    /// Returns the start of the label as line and column.
     pub fn position(&self) -> Position {
         self.source.position(self.span.start)
     }
@@ -190,12 +190,12 @@ impl Diagnostic {
         self
     }
 
-    /// The primary label.
+    /// Returns the primary label.
     pub fn primary(&self) -> Option<&Label> {
         self.labels.first()
     }
 
-    /// The line and column of the primary label.
+    /// Returns the line and column of the primary label.
     pub fn position(&self) -> Option<Position> {
         self.primary().map(Label::position)
     }

@@ -12,17 +12,17 @@ use crate::text::Span;
 pub struct Diagnostics(Vec<Box<Diagnostic>>);
 
 impl Diagnostics {
-    /// The diagnostics.
+    /// Returns the diagnostics.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter().map(AsRef::as_ref)
     }
 
-    /// The first diagnostic.
+    /// Returns the first diagnostic.
     pub fn first(&self) -> Option<&Diagnostic> {
         self.iter().next()
     }
 
-    /// The owned diagnostics.
+    /// Returns the owned diagnostics.
     pub fn into_vec(self) -> Vec<Box<Diagnostic>> {
         self.0
     }

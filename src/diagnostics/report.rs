@@ -150,7 +150,7 @@ fn span_json(label: &Label) -> Value {
     })
 }
 
-/// The `--> file:line:column` line and the excerpt of a label.
+/// Returns the `--> file:line:column` line and the excerpt of a label.
 fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) -> Vec<Element<'l>> {
     let at = label.position();
     let name = normalize_untrusted_str(label.source.name());
@@ -165,7 +165,8 @@ fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) 
     vec![Origin::path(name).line(at.line as usize).char_column(at.column as usize).into(), snippet.into()]
 }
 
-/// The excerpt of `text` to show for `span`, the span within it, and `true` if it starts at the start of a line.
+/// Returns the excerpt of `text` to show for `span`, the span within it, and `true` if it starts at the start of a
+/// line.
 fn excerpt(text: &str, span: Span) -> (&str, std::ops::Range<usize>, bool) {
     let boundary = |at: usize| prefix(text, at).len();
     let newline =

@@ -1,7 +1,7 @@
 //! Suggestions for misspelled names.
 
-/// The candidate that `wanted` is most likely a misspelling of: at most a third of its characters differ (optimal string
-/// alignment distance, ignoring case). The first in byte order wins a tie.
+/// Returns the candidate that `wanted` is most likely a misspelling of: at most a third of its characters differ
+/// (optimal string alignment distance, ignoring case). The first in byte order wins a tie.
 ///
 /// ```
 /// use dropforge::diagnostics::nearest;

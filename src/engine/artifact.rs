@@ -21,8 +21,8 @@ impl Engine {
     /// Opens an artifact. Its templates have the limits, capabilities and functions of this engine.
     ///
     /// # Errors
-    /// `artifact.…` for what is no artifact, was compiled by another version or is damaged; `program.corrupt` where
-    /// the verifier refuses a program; `function.capability_off` where this build lacks a template's language.
+    /// `artifact.…` if the bytes are not an artifact, were written by another version or are damaged; `program.corrupt`
+    /// if the verifier rejects a program; `function.capability_off` if this build lacks a template's language.
     ///
     /// ```
     /// # #[cfg(feature = "compile")] {
@@ -45,20 +45,21 @@ impl Engine {
 }
 
 impl Artifact {
-    /// The names of the templates, sorted.
+    /// Returns the names of the templates, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.bundle.entries().iter().map(BundleEntry::name)
     }
 
-    /// The header and entries of the artifact.
+    /// Returns the header and entries of the artifact.
     pub fn bundle(&self) -> &Bundle {
         &self.bundle
     }
 
-    /// The template `name`.
+    /// Returns the template `name`.
     ///
     /// # Errors
-    /// `template.unknown`, with the nearest name; `function.unknown` where it calls what the engine does not have.
+    /// `template.unknown`, with the nearest name; `function.unknown` if it calls a function that the engine does not
+    /// have.
     pub fn template(&self, name: &str) -> Result<Template> {
         let entries = Entries { bundle: &self.bundle, origin: Origin::Artifact };
         Links::new(&entries, &self.engine).template(name).map_err(first)
@@ -73,11 +74,11 @@ impl Artifact {
     }
 }
 
-/// Called templates from a bundle.
+/// Called templates, taken from a bundle.
 pub(super) struct Entries<'b> {
     /// The bundle.
     pub bundle: &'b Bundle,
-    /// The origin that their templates report.
+    /// The origin reported by their templates.
     pub origin: Origin,
 }
 
@@ -94,7 +95,7 @@ impl Library for Entries<'_> {
     }
 }
 
-/// The first of the errors.
+/// Returns the first of the errors.
 fn first(errors: Diagnostics) -> Box<Diagnostic> {
     let none = || Diagnostic::new(Code::Internal, "a template failed without an error");
     errors.into_vec().into_iter().next().unwrap_or_else(none)

@@ -16,13 +16,13 @@ use crate::limits::Limits;
 #[cfg(feature = "compile")]
 use crate::text::Source;
 
-/// Compiles templates, or opens what was compiled. Cheap to clone, shared between threads.
+/// Compiles templates and opens artifacts. Cheap to clone, shared between threads.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(super) shared: Arc<EngineBuilder>,
 }
 
-/// The functions of each language; a language's table is made when it is first asked for.
+/// The functions of each language. A language's table is built on first use.
 #[derive(Default)]
 struct Registries {
     of: [OnceLock<Registry>; Dialect::ALL.len()],
@@ -62,12 +62,12 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An engine with every language, default limits, no capability and nothing to include.
+    /// Returns an engine with every language, default limits, no capabilities and no templates to include.
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// An engine to be set up.
+    /// Returns a builder for an engine.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -94,12 +94,12 @@ impl Engine {
         }
     }
 
-    /// The limits of this engine.
+    /// Returns the limits of this engine.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
     }
 
-    /// The functions, filters and tests of a language.
+    /// Returns the functions, filters and tests of a language.
     pub fn registry(&self, dialect: Dialect) -> &Registry {
         self.shared.registries.get(dialect)
     }
@@ -112,8 +112,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Allows what programs may reach outside their inputs. Where that is the clock, this moment stands for the whole of
-    /// what the engine does.
+    /// Allows access to resources outside the inputs. An allowed clock is fixed at this moment for the lifetime of the
+    /// engine.
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {
         self.capabilities = self.capabilities.and(capabilities);
         if capabilities.include(Capabilities::CLOCK) {
@@ -139,7 +139,7 @@ impl EngineBuilder {
         self
     }
 
-    /// Adds a function: a closure over named arguments that answers with anything that serialises, or an error.
+    /// Adds a function: a closure over named arguments that returns a serialisable value or an error.
     pub fn function<A: IntoHostResult>(
         self,
         dialect: Dialect,
@@ -159,7 +159,7 @@ impl EngineBuilder {
         self.host(dialect, ImportKind::Filter, name, body)
     }
 
-    /// Adds a test: like a filter, with a boolean for an answer.
+    /// Adds a test: like a filter, but returns a boolean.
     pub fn test<A: IntoHostResult>(
         self,
         dialect: Dialect,
@@ -169,8 +169,8 @@ impl EngineBuilder {
         self.host(dialect, ImportKind::Test, name, body)
     }
 
-    /// Declares a function that only the program which renders defines. What is compiled may call it; an engine
-    /// that opens the artifact must have it.
+    /// Declares a function that the rendering program defines. Templates may call it. An engine that opens the artifact
+    /// must have it.
     ///
     /// ```
     /// # #[cfg(feature = "compile")] {
@@ -198,7 +198,7 @@ impl EngineBuilder {
         self
     }
 
-    /// The engine.
+    /// Builds the engine.
     pub fn build(self) -> Engine {
         #[cfg(feature = "compile")]
         let this = Self { front: self.front.complete(), ..self };
@@ -210,33 +210,33 @@ impl EngineBuilder {
 
 #[cfg(feature = "compile")]
 impl EngineBuilder {
-    /// Sets where the templates that templates name are found.
+    /// Sets the loader of included, imported and extended templates.
     pub fn loader(mut self, loader: impl Loader + 'static) -> Self {
         self.front.loader = Arc::new(loader);
         self
     }
 
-    /// Adds a template that others may name; it is found before the loader's.
+    /// Adds a template for others to include, import or extend. It takes precedence over the loader's.
     pub fn template(mut self, name: impl Into<String>, source: impl Into<String>) -> Self {
         self.front.templates.push(Source::new(name, source));
         self
     }
 
-    /// Keeps compiled templates in a directory, from process to process. What [`Engine::load`] takes from there has
-    /// no [`Template::lints`](super::Template::lints).
+    /// Keeps compiled templates in a directory across processes. Templates that [`Engine::load`] takes from it have no
+    /// [`Template::lints`](super::Template::lints).
     pub fn cache(mut self, cache: Cache) -> Self {
         self.front.cache = Some(cache);
         self
     }
 
-    /// Sets the endings of the names whose output is escaped for HTML: `.html`, `.htm` and `.xml` unless set.
-    /// An empty ending stands for every name.
+    /// Sets the name suffixes of templates whose output is escaped for HTML. The default is `.html`, `.htm` and `.xml`.
+    /// An empty suffix matches every name.
     pub fn escape_suffixes<S: Into<String>>(mut self, suffixes: impl IntoIterator<Item = S>) -> Self {
         self.front.escape_suffixes = suffixes.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Quotes every value as one word of a shell, in languages that have a shell mode (`tower`).
+    /// Quotes every value as one shell word, in languages with a shell mode (`tower`).
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -249,8 +249,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Makes every text of a `$let` without `${ }` an expression, also where it could be meant as text (`cel-yaml`).
-    /// A text then says so: `'text'` in quotes of CEL, or with `${ }` in it.
+    /// Makes every string of a `$let` without `${ }` an expression, even if it could be meant as text (`cel-yaml`).
+    /// Text must then be a CEL string (`'text'`) or contain `${ }`.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -265,8 +265,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets when an unknown filter, test, function, macro or template is an error: when its caller is compiled, unless
-    /// set.
+    /// Sets when an unknown filter, test, function, macro or template is an error. The default is when its caller is
+    /// compiled.
     ///
     /// ```
     /// use dropforge::engine::UnknownNames;

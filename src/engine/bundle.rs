@@ -14,12 +14,11 @@ pub struct Bundling {
 }
 
 impl Engine {
-    /// Compiles the templates that the engine's loader has under these names, to be written as one artifact; templates
-    /// of other languages that they call are added.
-    /// Neither their order nor the machine makes a difference to its bytes.
+    /// Compiles the templates that the engine's loader has under these names into one artifact, together with the
+    /// templates of other languages that they call. The bytes do not depend on the order or the machine.
     ///
     /// # Errors
-    /// All errors of all templates, each once.
+    /// All errors of all templates, without duplicates.
     pub fn bundle<N: AsRef<str>>(
         &self,
         names: impl IntoIterator<Item = (Dialect, N)>,
@@ -27,7 +26,7 @@ impl Engine {
         let all: Vec<(Dialect, N)> = names.into_iter().collect();
         let of = |dialect: Dialect| {
             let names = all.iter().filter(|(one, _)| *one == dialect).map(|(_, name)| name.as_ref());
-            // Not by the cache: what a check finds is wanted.
+            // Bypass the cache: cached templates have no lints.
             self.load_by(None, dialect, &names.collect::<Vec<&str>>())
         };
         let (mut templates, mut errors) = (Vec::new(), Vec::new());
@@ -44,10 +43,11 @@ impl Engine {
         }
     }
 
-    /// [`Engine::bundle`] of the files of a set; the language is `dialect`, else what each name tells.
+    /// Bundles the files of a set with [`Engine::bundle`]. The language is `dialect`, or else the one that each name
+    /// implies.
     ///
     /// # Errors
-    /// As [`Engine::bundle`]; `plan.no_templates` where a name does not tell the language.
+    /// The errors of [`Engine::bundle`]; `plan.no_templates` if a name implies no language.
     pub fn bundle_set(
         &self,
         set: &TemplateSet,
@@ -60,26 +60,26 @@ impl Engine {
 }
 
 impl Bundling {
-    /// Leaves out the sources and places: errors then name the template, but no line.
+    /// Leaves out sources and positions. Errors then name the template, but no line.
     pub fn strip(mut self, strip: bool) -> Self {
         self.strip = strip;
         self
     }
 
-    /// The templates.
+    /// Returns the templates.
     pub fn templates(&self) -> &[Template] {
         &self.templates
     }
 
-    /// Findings about templates that may still render, each once: unknown functions, missing includes.
+    /// Returns lints about templates that may still render, without duplicates: unknown functions, missing includes.
     pub fn lints(&self) -> Vec<Box<Diagnostic>> {
         without_duplicates(self.templates.iter().flat_map(|template| template.lints().iter().cloned()).collect())
     }
 
-    /// The artifact.
+    /// Encodes the artifact.
     ///
     /// # Errors
-    /// `artifact.name` for a name that no artifact can hold; `limit.code` where the templates are too large for one.
+    /// `artifact.name` for a name that an artifact cannot hold; `limit.code` if the templates are too large for one.
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut entries = Vec::new();
         self.templates.iter().for_each(|template| template.entries(template.name(), &mut entries));

@@ -20,10 +20,10 @@ use crate::text::Source;
 
 /// Compiles `source` with default limits and renders it once.
 ///
-/// Compile with an [`Engine`] what is rendered more than once.
+/// To render more than once, compile with an [`Engine`].
 ///
 /// # Errors
-/// Those of [`Engine::compile`] and [`Template::render`].
+/// The errors of [`Engine::compile`] and [`Template::render`].
 ///
 /// ```
 /// use dropforge::Dialect;
@@ -37,20 +37,20 @@ pub fn render<T: Serialize + ?Sized>(dialect: Dialect, source: &str, inputs: &T)
 
 impl Engine {
     /// Compiles `source` under `name`. Its includes, imports and parents come from the engine's loader.
-    /// In Tera the name decides on HTML escaping.
+    /// In Tera the name also decides whether the output is escaped for HTML.
     ///
     /// # Errors
-    /// Every syntax error of the source; every unknown name, unless the engine leaves them to the render
-    /// ([`EngineBuilder::unknown_names`](super::EngineBuilder::unknown_names)); `function.capability_off` where this
-    /// build lacks the language.
+    /// Every syntax error of the source; every unknown name, unless the engine defers them to the render
+    /// ([`EngineBuilder::unknown_names`](super::EngineBuilder::unknown_names)); `function.capability_off` if this build
+    /// lacks the language.
     pub fn compile(&self, dialect: Dialect, name: &str, source: &str) -> Result<Template, Diagnostics> {
         self.compile_source(dialect, &Source::new(name, source), None)
     }
 
-    /// Compiles `source` in the language that `name` tells.
+    /// Compiles `source` in the language that `name` implies.
     ///
     /// # Errors
-    /// As [`Engine::compile`]; `plan.no_templates` where the name tells no language.
+    /// The errors of [`Engine::compile`]; `plan.no_templates` if the name implies no language.
     ///
     /// ```
     /// let engine = dropforge::Engine::new();
@@ -68,9 +68,9 @@ impl Engine {
         self.load_all(dialect, &[name]).pop().unwrap_or_else(|| Err(self.unknown(name).into()))
     }
 
-    /// Compiles the templates that the engine's loader has under `names`, in order. What several of them include,
-    /// import or extend is loaded and read once, so this is the way to compile a set of templates.
-    /// Templates in the engine's cache are taken from there.
+    /// Compiles the templates that the engine's loader has under `names`, in order. Templates that several of them
+    /// include, import or extend are loaded and parsed once, so prefer this for a set of templates. Templates in the
+    /// engine's cache are taken from there.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -89,7 +89,7 @@ impl Engine {
         self.load_by(self.shared.front.cache.as_ref(), dialect, names)
     }
 
-    /// [`Engine::load_all`], by this cache or by none.
+    /// Implements [`Engine::load_all`] with this cache or none.
     pub(super) fn load_by(
         &self,
         cache: Option<&Cache>,
@@ -111,7 +111,7 @@ impl Engine {
         known.into_iter().map(|known| known.unwrap_or_else(&mut next)).collect()
     }
 
-    /// Compiles `entries`, in order, and puts them into the cache.
+    /// Compiles `entries` in order and stores them in the cache.
     fn compile_all(
         &self,
         cache: Option<&Cache>,
@@ -144,7 +144,7 @@ impl Engine {
         compile_all(dialect, &units).into_iter().zip(units.iter().zip(&recorders)).map(linked).collect()
     }
 
-    /// Compiles a source; `escape` overrides what the source's name says.
+    /// Compiles a source. `escape` overrides the rule for its name.
     pub fn compile_source(
         &self,
         dialect: Dialect,
@@ -157,7 +157,7 @@ impl Engine {
         link(compile(dialect, &unit), &unit, &mut Links::new(&called, self), self.shared.front.unknown_names)
     }
 
-    /// The compilation unit of `entry`. `escape` overrides the rule for its name.
+    /// Returns the compilation unit of `entry`. `escape` overrides the rule for its name.
     fn unit<'u>(
         &'u self,
         dialect: Dialect,
@@ -170,7 +170,7 @@ impl Engine {
         Unit { entry, loader, registry, limits, escape, strict }
     }
 
-    /// The cached template of a source.
+    /// Returns the cached template of a source.
     fn kept(&self, cache: &Cache, dialect: Dialect, source: &Arc<Source>, loader: &dyn Loader) -> Option<Template> {
         let kept = cache.find(&Key::of(dialect, &self.unit(dialect, source, loader, None)), loader)?;
         let template =
@@ -189,7 +189,7 @@ impl Engine {
     }
 }
 
-/// Called templates from a loader. The name of each tells its language.
+/// Called templates from a loader. Each name implies its language.
 struct Sources<'l> {
     engine: &'l Engine,
     loader: &'l dyn Loader,
@@ -213,7 +213,7 @@ fn found(compiled: Compiled, unit: &Unit<'_>) -> (Program, Findings) {
 /// Links a compiled unit.
 ///
 /// # Errors
-/// Those of compiling and of linking; unknown names, unless they are errors of the render.
+/// Errors of compiling and linking; unknown names, unless they are deferred to the render.
 fn link(
     compiled: Compilation,
     unit: &Unit<'_>,
@@ -244,7 +244,7 @@ mod tests {
         let names = ["a", "rich", "long", "b", "broken", "absent", "rich", "late", "a"];
         let rich = "{% set y = 1.5 %}{% for k, v in m %}{{ loop.index }}{{ v.a.b | default(value=y) }}{% endfor %}\
                     {% if a is defined and a[k] > 12345678901 %}{{ a | upper }}{{ a | upper }}{% endif %}";
-        // Found to be too long when some of it has been lowered.
+        // The limit is exceeded when some of it has been lowered.
         let long = format!("long{{{{ a | upper }}}}{{{{ x{} }}}}", ".a".repeat(60_001));
         let engine = Engine::builder()
             .template("part", "{{ x | nofilter }}")

@@ -1,7 +1,7 @@
 //! Finds template files and their languages.
 //!
-//! The include root is the directory given, else the common parent of what is given. Template names are
-//! relative to it, with `/`. A directory is walked without following symbolic links.
+//! The include root is the given directory, or else the common parent of all paths. Template names are relative to it,
+//! with `/`. Symbolic links are not followed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
@@ -9,10 +9,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::bytecode::Dialect;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
-/// Files that one directory may hold, and directories below one another.
+/// Limits on the files in a directory and on the depth of directories.
 const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
-/// Entries of directories that are looked at for a suggestion: the root may be somebody's home.
+/// Maximum number of directory entries to scan for a suggestion. The root may be a home directory.
 const MAX_LISTED: usize = 1_000;
 
 /// One template file.
@@ -20,7 +20,7 @@ const MAX_LISTED: usize = 1_000;
 pub struct TemplateFile {
     /// The name relative to the root, with `/`.
     pub name: String,
-    /// Set if the user named this file, not a directory above it.
+    /// `true` if the user named this file rather than a directory above it.
     pub explicit: bool,
 }
 
@@ -33,12 +33,12 @@ pub struct TemplateSet {
     pub files: Vec<TemplateFile>,
 }
 
-/// Finds the templates that `paths` (files and directories) name. In a directory only the files count for
-/// which `is_template` holds of the name; a file that is named counts in any case.
+/// Finds the templates in `paths` (files and directories). In a directory, only files whose names satisfy `is_template`
+/// count. A file that is named itself always counts.
 ///
 /// # Errors
-/// `file.read_failed` where something cannot be read; `plan.no_templates` where there is none;
-/// `template.outside_root` where a path lies outside `root`.
+/// `file.read_failed` if something cannot be read; `plan.no_templates` if there are no templates;
+/// `template.outside_root` if a path lies outside `root`.
 pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
     let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
     let root = match root {
@@ -65,7 +65,7 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
     Ok(TemplateSet { root, files })
 }
 
-/// The absolute path without links on the way (the last name itself may be one), and whether it is a directory.
+/// Returns the absolute path with links resolved, except for the last component, and `true` if it is a directory.
 fn resolve(path: &Path) -> Result<(PathBuf, bool)> {
     let meta = std::fs::metadata(path).map_err(|error| unreadable(path, error))?;
     let (parent, name) = match (path.parent(), path.file_name()) {
@@ -111,8 +111,8 @@ fn relative(path: &Path, root: &Path) -> Result<String> {
     Ok(name)
 }
 
-/// The names of templates below `root`, sorted: for suggestions, so of a large tree only the part near the root,
-/// and nothing of what cannot be read.
+/// Returns the names of templates below `root`, sorted, for suggestions. A large tree is scanned only near the root,
+/// and unreadable directories are skipped.
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_template = |name: &str| dialect_of(name).is_some();
@@ -120,7 +120,7 @@ pub(super) fn listing(root: &Path) -> Vec<String> {
     files.into_keys().collect()
 }
 
-/// Adds the templates below `top` to those found, looking at no more than `most` entries of directories.
+/// Adds the templates below `top`, scanning at most `most` directory entries.
 fn walk(
     top: &Path,
     root: &Path,
@@ -154,9 +154,9 @@ fn walk(
     Ok(())
 }
 
-/// The language that a file's name tells: by its last extension or the one before (`app.yaml.tera`, `app.tera.yaml`),
-/// whatever its letters' case. A file of HCL is a configuration; a template's name ends in `.tftpl` or has `hcl` before
-/// its last extension (`app.hcl.tmpl`). With `cel` before `.yaml` or `.yml` it is YAML with CEL in it.
+/// Returns the language that a file name implies: by its last extension or the one before (`app.yaml.tera`,
+/// `app.tera.yaml`), ignoring case. An `.hcl` file is a configuration; an HCL template ends in `.tftpl` or has `hcl`
+/// before its last extension (`app.hcl.tmpl`). `cel` before `.yaml` or `.yml` is YAML with CEL.
 ///
 /// ```
 /// use dropforge::engine::{Dialect, dialect_of};
@@ -172,12 +172,12 @@ pub fn dialect_of(name: &str) -> Option<Dialect> {
     Dialect::of_name(name)
 }
 
-/// The extensions that name a language.
+/// Returns the extension of each language.
 pub fn language_extensions() -> [&'static str; Dialect::ALL.len()] {
     Dialect::ALL.map(Dialect::extension)
 }
 
-/// The error of a file whose name does not tell its language.
+/// Returns the error for a file whose name implies no language.
 pub fn unknown_language(name: &str) -> Box<Diagnostic> {
     let tera = Dialect::Tera.extension();
     Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_root_is_the_common_parent_or_what_is_said() {
+    fn the_root_is_the_common_parent_or_the_given_directory() {
         let dir = tree(&["t/x/a.tera", "t/y/b.md", "t/y/c.tera"]);
         let path = |name: &str| dir.path().join(name);
         let is_template = |name: &str| name.ends_with(".tera");

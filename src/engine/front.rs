@@ -1,4 +1,4 @@
-//! Options of an engine that only compiling needs.
+//! Engine options for compiling only.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use crate::bytecode::Dialect;
 use crate::compiler::{Loader, NoLoader};
 use crate::text::Source;
 
-/// When a name that the engine does not have is an error: a filter, test, function, macro or template.
+/// The time at which an unknown filter, test, function, macro or template is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UnknownNames {
     /// Compiling fails, unless the name is [declared](super::EngineBuilder::declare).
     #[default]
     Early,
-    /// Compiling lists it in [`Template::lints`](super::Template::lints). A render fails when it reaches the name.
+    /// Compiling lists it in [`Template::lints`](super::Template::lints). A render fails if it reaches the name.
     Late,
 }
 
-/// Options of an engine that only compiling needs.
+/// Engine options for compiling only.
 pub(super) struct Front {
     pub loader: Arc<dyn Loader>,
-    /// Templates found before the loader's. They are put over it when the engine is built.
+    /// Templates that take precedence over the loader's. They are put in front of it when the engine is built.
     pub templates: Vec<Arc<Source>>,
     pub escape_suffixes: Vec<String>,
     pub shell: bool,
@@ -46,7 +46,7 @@ impl Default for Front {
 }
 
 impl Front {
-    /// Puts the added templates over the loader's.
+    /// Puts the added templates in front of the loader.
     pub fn complete(mut self) -> Self {
         if !self.templates.is_empty() {
             let over = MemoryLoader::over(self.loader);

@@ -1,7 +1,7 @@
-//! The languages of this build: the functions of each, its compiler, and the rules its programs run by.
+//! The languages of this build: their functions, compilers and runtime rules.
 //!
-//! A language is a cargo feature; [`Dialect`] always has all of them. A language that is not built in is an error that
-//! names the feature, when a template is compiled and when an artifact is opened.
+//! A language is a cargo feature; [`Dialect`] always has all of them. Compiling a template or opening an artifact of a
+//! missing language is an error that names the feature.
 
 use crate::bytecode::Dialect;
 #[cfg(feature = "compile")]
@@ -43,7 +43,7 @@ pub(super) fn require(dialect: Dialect) -> Result<()> {
     if built_in { Ok(()) } else { Err(not_built_in(dialect)) }
 }
 
-/// The functions of `dialect`.
+/// Returns the functions of `dialect`.
 pub(super) fn registry(dialect: Dialect) -> Registry {
     match dialect {
         #[cfg(feature = "tera")]
@@ -88,7 +88,7 @@ pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Compilati
     }
 }
 
-/// The default output format of the documents of a language.
+/// Returns the default output format of the documents of a language.
 pub(super) fn default_format(dialect: Dialect) -> OutputFormat {
     match dialect {
         Dialect::Cel => OutputFormat::Ndjson,
@@ -115,7 +115,7 @@ pub(super) fn render<H: Hooks>(
     }
 }
 
-/// Renders on the checking machine.
+/// Renders on the machine that checks every index.
 #[cfg(feature = "checked")]
 pub(super) fn render_checked(
     session: &mut Session,
@@ -145,7 +145,7 @@ pub(super) fn render_checked(
 /// Runs a program for its documents.
 ///
 /// # Errors
-/// Those of the run; `usage` for a language whose programs write text.
+/// The errors of the run; `usage` for a language whose programs write text.
 pub(super) fn documents<'s, H: Hooks>(
     session: &'s mut Session,
     what: Run<'s>,
@@ -163,14 +163,15 @@ pub(super) fn documents<'s, H: Hooks>(
     }
 }
 
-/// The documents of an answer. Lowering always makes it a list.
+/// Returns the documents of an answer. Lowering always makes it a list.
 fn listed(answer: Value<'_>) -> Result<&[Value<'_>]> {
     answer
         .as_list()
         .ok_or_else(|| Diagnostic::new(Code::CorruptProgram, "the result of the program is not a list of documents"))
 }
 
-/// Appends to `out` through the session's buffer if `out` has text already, which the document writer would scan again.
+/// Appends to `out`, through the session's buffer if `out` already has text, which the document writer would scan
+/// again.
 fn write(
     session: &mut Session,
     out: &mut String,
@@ -191,7 +192,7 @@ fn write_answer(documents: &[Value<'_>], what: Run<'_>, format: OutputFormat, ou
     write_documents(documents.iter().copied(), format, what.limits.output_bytes, out)
 }
 
-/// Adds the values of the variables involved to an error of a render, in languages that support it.
+/// Adds the values of the involved variables to a render error, in languages that support it.
 #[cfg(feature = "compile")]
 pub(super) fn explain(what: Run<'_>, error: &mut Box<Diagnostic>) {
     #[cfg(feature = "hcl")]

@@ -12,10 +12,10 @@ const NESTED: usize = 16;
 
 /// A source of called templates.
 pub(super) trait Library {
-    /// The program of the template `name`, and the findings about it.
+    /// Returns the program of the template `name`, and its findings.
     ///
     /// # Errors
-    /// Everything that is wrong with it; `template.unknown`.
+    /// All errors of the template; `template.unknown`.
     fn program(&self, name: &str) -> Result<(Program, Findings), Diagnostics>;
 }
 
@@ -34,10 +34,10 @@ impl<'l> Links<'l> {
         Self { library, engine, done: BTreeMap::new(), open: Vec::new() }
     }
 
-    /// The template `name` of the library.
+    /// Returns the template `name` of the library.
     ///
     /// # Errors
-    /// Those of the library and of [`Links::link`].
+    /// The errors of the library and of [`Links::link`].
     pub(super) fn template(&mut self, name: &str) -> Result<Template, Diagnostics> {
         let (program, found) = self.library.program(name)?;
         self.link(name, program, found)
@@ -46,7 +46,7 @@ impl<'l> Links<'l> {
     /// Links the program `name` and its callees.
     ///
     /// # Errors
-    /// `function.unknown`; `template.include_cycle` where it calls itself, directly or through others; all errors of its
+    /// `function.unknown`; `template.include_cycle` if it calls itself, directly or indirectly; all errors of its
     /// callees.
     pub(super) fn link(&mut self, name: &str, program: Program, mut found: Findings) -> Result<Template, Diagnostics> {
         self.open.push(name.to_owned());

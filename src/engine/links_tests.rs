@@ -1,4 +1,4 @@
-//! Programs that call templates, put together by hand: what a language makes of its includes is its own affair.
+//! Programs that call templates, assembled by hand, so that the tests depend on no language's includes.
 
 use crate::bytecode::{Dialect, Entry, ImportKind, Op, Program, encode};
 use crate::compiler::{Constant, Emitter, PathSpec, RootSpec};
@@ -10,8 +10,8 @@ use crate::text::{Source, Span};
 use crate::value::{Arena, Inputs, Value};
 use crate::vm::Session;
 
-/// A program called `name` that answers with what the templates `calls` give for `{n: n}`, as YAML: with a document for
-/// each, or where it is to be called itself with a list of them.
+/// Returns a program called `name` that renders the templates `calls` with `{n: n}`, as YAML: one document for each, or
+/// as one list if it is itself called.
 fn calling(name: &str, calls: &[&str]) -> Program {
     let mut e = Emitter::new(Dialect::CelYaml, &cel::Rules, 1 << 20);
     let registry = cel::registry();
@@ -35,7 +35,7 @@ fn calling(name: &str, calls: &[&str]) -> Program {
     e.finish().unwrap()
 }
 
-/// The program of a template of Tera.
+/// Compiles a Tera template.
 fn tera(name: &str, text: &str) -> Program {
     Engine::new().compile(Dialect::Tera, name, text).unwrap().program().clone()
 }
@@ -69,7 +69,7 @@ fn a_template_of_another_language_is_rendered_with_a_map() {
 }
 
 #[test]
-fn what_does_not_end_or_is_not_there_is_not_linked() {
+fn cycles_and_missing_templates_do_not_link() {
     let cycle = [calling("a", &["b"]), calling("b", &["c"]), calling("c", &["b"])];
     let error = open(&cycle, Limits::default()).unwrap_err();
     assert_eq!((error.code, &*error.message), (Code::IncludeCycle, "include cycle: `b` includes `c` includes `b`"));
@@ -87,8 +87,8 @@ fn level(n: u32) -> String {
 }
 
 #[test]
-fn what_is_reached_many_ways_is_linked_once() {
-    // Followed way by way these would be 2^14.
+fn shared_callees_are_linked_once() {
+    // Following every path would take 2^14 calls.
     let wide: Vec<_> = (0..14).map(|n| calling(&level(n), &[&level(n + 1), &level(n + 1)])).collect();
     let last = tera("n14", "{{ n }}");
     let template = open(&[wide, vec![last]].concat(), Limits::default()).unwrap();
@@ -97,7 +97,7 @@ fn what_is_reached_many_ways_is_linked_once() {
     assert_eq!(error.code, Code::LimitFuel);
 }
 
-/// The error of a render that has only so many steps.
+/// Renders with this much fuel and returns the error.
 fn open_limited(template: &Template, fuel: u64) -> Box<crate::diagnostics::Diagnostic> {
     let engine = Engine::builder().limits(Limits { fuel, ..Limits::default() }).build();
     let mut entries = Vec::new();
@@ -146,7 +146,7 @@ fn errors_have_their_place_and_that_of_the_call() {
 }
 
 #[test]
-fn the_text_is_read_as_yaml_with_keys_and_tags_as_they_are() {
+fn yaml_text_keeps_its_keys_and_tags() {
     let text = "---\n1: a\ntrue: 012\nx: !Ref y\n~: 18446744073709551615\nl: [1.50, no, *x]\n---\n";
     let template = |text: &str| open(&[calling("a", &["b"]), tera("b", text)], Limits::default()).unwrap();
     let with_anchor = text.replace("!Ref y", "!Ref y\nz: &x {k: 2024-01-01}");

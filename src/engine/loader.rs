@@ -27,7 +27,7 @@ impl MemoryLoader {
         Self::over(Arc::new(NoLoader))
     }
 
-    /// An empty loader in front of `below`.
+    /// Returns an empty loader in front of `below`.
     pub fn over(below: Arc<dyn Loader>) -> Self {
         Self { sources: BTreeMap::new(), below }
     }
@@ -71,7 +71,7 @@ pub(super) struct Once<'l> {
 }
 
 impl<'l> Once<'l> {
-    /// A loader that asks `below`.
+    /// Returns a loader in front of `below`.
     pub fn over(below: &'l dyn Loader) -> Self {
         Self { below, known: Mutex::default() }
     }
@@ -91,25 +91,25 @@ impl Loader for Once<'_> {
     }
 }
 
-/// Files below a directory, by their path relative to it with `/` between components. Names that are absolute
-/// or contain `..`, and links that lead out, are refused with the same error whether or not the target exists.
+/// Files below a directory, by relative path with `/` between components. Absolute names, names with `..` and links
+/// that lead out are refused with the same error, whether or not the target exists.
 #[derive(Debug, Clone)]
 pub struct DirLoader {
     files: Files,
     source_bytes: usize,
-    /// Names to suggest, listed once: a file may name a thousand missing templates.
+    /// Names to suggest, listed once because a file may name a thousand missing templates.
     listing: Arc<OnceLock<Vec<String>>>,
 }
 
 impl DirLoader {
-    /// A loader that is jailed to `root`, which must exist.
+    /// Returns a loader confined to `root`, which must exist.
     pub fn jailed(root: impl AsRef<Path>) -> Result<Self> {
         let root = root.as_ref();
         let files = Files::below(root).map_err(|error| error.with_note("it is the root of includes"))?;
         Ok(Self { files, source_bytes: Limits::default().source_bytes, listing: Arc::default() })
     }
 
-    /// Refuses files of more than `bytes`.
+    /// Rejects files of more than `bytes`.
     pub fn source_bytes(mut self, bytes: usize) -> Self {
         self.source_bytes = bytes;
         self
@@ -149,7 +149,7 @@ impl Loader for DirLoader {
     }
 }
 
-/// The canonical name (`a/b` for `./a//b`). A file has one name, also in artifacts.
+/// Returns the canonical name (`a/b` for `./a//b`), so that a file has one name, even in artifacts.
 fn plain(name: &str) -> String {
     let parts = Path::new(name).components().filter(|part| *part != Component::CurDir);
     parts.filter_map(|part| part.as_os_str().to_str()).collect::<Vec<_>>().join("/")

@@ -1,5 +1,4 @@
-//! The engine: languages, functions, limits and templates in one place. The only floor that names every
-//! language.
+//! The engine: languages, functions, limits and templates in one place. The only layer that names every language.
 //!
 //! ```
 //! use dropforge::engine::{Dialect, Engine};

@@ -23,7 +23,7 @@ thread_local! {
 }
 
 impl Template {
-    /// The template as a function that returns its text.
+    /// Wraps the template in a function that returns its text.
     pub(super) fn into_callee(self, name: &str) -> Builtin {
         Builtin::of_template(name.to_owned(), Arc::new(move |cx, inputs| self.render_within(cx, inputs)))
     }

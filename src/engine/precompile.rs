@@ -8,12 +8,12 @@ use super::front::UnknownNames;
 use super::loader::DirLoader;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity};
 
-/// Compiles the templates of a directory to `$OUT_DIR/<out>`, for a package's `build.rs`. The package includes
-/// the file (`include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"))`) and opens it with
-/// [`Engine::open`](crate::engine::Engine::open); it needs no more of this crate than its feature `runtime`.
+/// Compiles the templates of a directory to `$OUT_DIR/<out>`, for a package's `build.rs`. The package embeds the file
+/// (`include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"))`) and opens it with
+/// [`Engine::open`](crate::engine::Engine::open). It needs only the language's feature of this crate.
 ///
-/// Tells cargo to run the build script again when the directory changes. Errors, an unknown filter among them, end
-/// the build with their whole text, warnings are printed as warnings of the build. [`Precompile`] has the options.
+/// Tells cargo to run the build script again if the directory changes. Errors, including unknown filters, fail the
+/// build and are printed in full. Warnings are printed as build warnings. [`Precompile`] has options.
 ///
 /// ```no_run
 /// // In `main` of build.rs:
@@ -23,7 +23,7 @@ pub fn precompile(dir: impl AsRef<Path>, out: &str) -> PathBuf {
     Precompile::default().build(dir, out)
 }
 
-/// Precompiling with options.
+/// Precompiles with options.
 ///
 /// ```no_run
 /// // In `main` of build.rs:
@@ -47,26 +47,26 @@ impl Default for Precompile {
 }
 
 impl Precompile {
-    /// Compiles with what `engine` has: limits, functions or their declarations. Includes come from the directory.
+    /// Compiles with the limits, functions and declarations of `engine`. Includes come from the directory.
     pub fn new(engine: EngineBuilder) -> Self {
         Self { engine, strip: false, deny: Some(Severity::Error) }
     }
 
-    /// Leaves out the sources and places: errors then name the template, but no line.
+    /// Leaves out sources and positions. Errors then name the template, but no line.
     pub fn strip(mut self, strip: bool) -> Self {
         self.strip = strip;
         self
     }
 
-    /// Sets the findings that end the build: errors such as an unknown filter unless set, with
-    /// [`Severity::Warning`] everything, with `None` nothing, for a render that never gets there does not fail.
+    /// Sets the lints that fail the build. The default is errors, such as an unknown filter. [`Severity::Warning`]
+    /// fails on every lint, `None` on none, because a render that never reaches the name succeeds.
     pub fn deny(mut self, from: Option<Severity>) -> Self {
         self.deny = from;
         self
     }
 
-    /// Compiles the templates of `dir` to `$OUT_DIR/<out>` and gives the path. Ends the process with code 1 on an
-    /// error, as a build script does.
+    /// Compiles the templates of `dir` to `$OUT_DIR/<out>` and returns the path. On an error the process exits with
+    /// code 1, as a build script should.
     pub fn build(self, dir: impl AsRef<Path>, out: &str) -> PathBuf {
         let dir = dir.as_ref();
         println!("cargo::rerun-if-changed={}", dir.display());
@@ -87,10 +87,10 @@ impl Precompile {
         }
     }
 
-    /// The artifact of the templates of `dir`, and what a check finds in them.
+    /// Compiles the templates of `dir` to an artifact. Also returns the lints that do not fail the build.
     ///
     /// # Errors
-    /// All errors of all templates; what a check finds where [`Precompile::deny`] says so.
+    /// All errors of all templates, and the lints selected by [`Precompile::deny`].
     pub fn compile(self, dir: &Path) -> Result<(Vec<u8>, Vec<Box<Diagnostic>>), Diagnostics> {
         let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
         let engine = self.engine.loader(DirLoader::jailed(&set.root)?).unknown_names(UnknownNames::Late).build();
@@ -103,13 +103,13 @@ impl Precompile {
     }
 }
 
-/// Prints the errors for cargo to show, and ends the process.
+/// Prints the errors for cargo to show, and exits.
 fn fail(errors: &Diagnostics) -> ! {
     errors.iter().for_each(|error| tell("error", error));
     std::process::exit(1)
 }
 
-/// A diagnostic as cargo shows it: each line on its own.
+/// Prints a diagnostic for cargo, line by line.
 fn tell(level: &str, diagnostic: &Diagnostic) {
     let level = if diagnostic.severity == Severity::Error { "error" } else { level };
     for line in diagnostic.render(false).lines() {

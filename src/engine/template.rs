@@ -21,7 +21,7 @@ use crate::vm::{Hooks, NoHooks, Run, Session};
 /// The error of a render.
 pub type RenderError = Box<Diagnostic>;
 
-/// A compiled template. Cheap to clone, shared between threads; rendering never parses.
+/// A compiled template. Cheap to clone, shared between threads. Rendering never parses.
 #[derive(Clone)]
 pub struct Template {
     shared: Arc<Shared>,
@@ -45,15 +45,15 @@ pub(super) type Callees = BTreeMap<String, Template>;
 /// The origin of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// It was compiled from its source.
+    /// Compiled from source.
     Source,
-    /// It was compiled by an earlier process and taken from a cache.
+    /// Taken from the cache of an earlier process.
     Cache,
-    /// It was opened from an artifact.
+    /// Opened from an artifact.
     Artifact,
 }
 
-/// Facts about a template beside its program.
+/// Facts about a template other than its program.
 #[derive(Debug)]
 pub(super) struct Findings {
     /// The origin.
@@ -62,12 +62,12 @@ pub(super) struct Findings {
     pub lints: Vec<Box<Diagnostic>>,
     /// The names of the templates it includes, imports, extends or calls, sorted.
     pub reaches: Vec<String>,
-    /// Set if the output is escaped.
+    /// `true` if the output is escaped.
     pub escape: bool,
 }
 
 thread_local! {
-    /// The session of renders without one.
+    /// The session for renders without one.
     static SESSION: RefCell<Session> = RefCell::default();
 }
 
@@ -75,7 +75,7 @@ impl Template {
     /// Links a program to the functions of `engine`, under its limits and capabilities, and to the templates it calls.
     ///
     /// # Errors
-    /// `function.unknown`, with the nearest name there is.
+    /// `function.unknown`, with the nearest available name.
     pub(super) fn link(program: Program, found: Findings, engine: &Engine, callees: Callees) -> Result<Self> {
         let registry = engine.registry(program.dialect());
         let linked = registry.link_with(program.imports(), &mut |name| match callees.get(name) {
@@ -106,20 +106,21 @@ impl Template {
         Self { format, ..self.clone() }
     }
 
-    /// The output format of its documents.
+    /// Returns the output format of its documents.
     pub fn format(&self) -> OutputFormat {
         self.format
     }
 
-    /// Returns `true` if it gives documents, which are written in a [format](Template::with_format), and not text.
+    /// Returns `true` if the template gives documents, which are written in a [format](Template::with_format), rather
+    /// than text.
     pub fn gives_documents(&self) -> bool {
         self.dialect().answers_documents()
     }
 
-    /// The documents as values. They live until the session is used again.
+    /// Renders the documents as values. They live until the session is used again.
     ///
     /// # Errors
-    /// Those of a render; `usage` where the template [gives text](Template::gives_documents).
+    /// The errors of a render; `usage` if the template [gives text](Template::gives_documents).
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -137,10 +138,10 @@ impl Template {
         instance::documents(session, self.run(inputs), &mut NoHooks)
     }
 
-    /// Renders with inputs that serialise to a map of names, or to nothing (`&()`).
+    /// Renders with inputs that serialise to a map, or to nothing (`&()`).
     ///
     /// # Errors
-    /// `input.type` for other inputs; whatever the template does wrong with them; a limit.
+    /// `input.type` for other inputs; errors of the template with these inputs; exceeded limits.
     ///
     /// ```
     /// let template = dropforge::Engine::new().compile_named("t.tera", "{{ n }}")?;
@@ -173,7 +174,7 @@ impl Template {
         let inputs = named(InputBuilder::new(&arena, &shapes).serialize(input)?)?;
         SESSION.with(|session| match session.try_borrow_mut() {
             Ok(mut session) => self.render_inputs(&mut session, inputs, out),
-            // A registered function renders a template of its own.
+            // The session is in use: a registered function is rendering a template of its own.
             Err(_) => self.render_inputs(&mut Session::new(), inputs, out),
         })
     }
@@ -199,7 +200,7 @@ impl Template {
         result
     }
 
-    /// Renders on a machine that checks every index and panics on a wrong one. Slower; for tests of the verifier.
+    /// Renders on a machine that checks every index and panics on an invalid one. Slower; for tests of the verifier.
     #[cfg(feature = "checked")]
     pub fn render_checked(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
         let before = out.len();
@@ -210,8 +211,8 @@ impl Template {
         result
     }
 
-    /// Adds the values of the variables involved to an error of a render with these inputs. Only HCL does; marked values
-    /// are withheld. Parses the template again.
+    /// Adds the values of the involved variables to the error of a render with these inputs. Only HCL supports this.
+    /// Marked values are withheld. Parses the template again.
     ///
     /// ```
     /// use dropforge::engine::{Dialect, Engine};
@@ -230,7 +231,7 @@ impl Template {
         instance::explain(self.run(inputs), error);
     }
 
-    /// The program with its imports.
+    /// Returns the program with its imports.
     pub(super) fn parts(&self) -> (&Program, &Linked) {
         (&self.shared.program, &self.shared.linked)
     }
@@ -241,38 +242,38 @@ impl Template {
         Run { program, linked, inputs, limits, capabilities, budgets: None }
     }
 
-    /// The limits it renders under.
+    /// Returns the limits it renders under.
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
     }
 
-    /// The origin.
+    /// Returns the origin of the template.
     pub fn origin(&self) -> Origin {
         self.shared.found.origin
     }
 
-    /// The language.
+    /// Returns the template's language.
     pub fn dialect(&self) -> Dialect {
         self.program().dialect()
     }
 
-    /// The name it was compiled under.
+    /// Returns the name it was compiled under.
     pub fn name(&self) -> &str {
         self.program().name()
     }
 
-    /// The program.
+    /// Returns the template's program.
     pub fn program(&self) -> &Program {
         &self.shared.program
     }
 
-    /// Findings about a template that may still render: unknown functions, templates and macros in branches that may
-    /// never be taken. Only a template compiled from source has them.
+    /// Returns lints about a template that may still render: unknown functions, templates and macros in branches that
+    /// may never be taken. Only templates compiled from source have them.
     pub fn lints(&self) -> &[Box<Diagnostic>] {
         &self.shared.found.lints
     }
 
-    /// The names of the other templates it reaches, sorted.
+    /// Returns the names of the other templates it reaches, sorted.
     pub fn reaches(&self) -> &[String] {
         &self.shared.found.reaches
     }
@@ -282,7 +283,7 @@ impl Template {
         self.shared.found.escape
     }
 
-    /// The template as an artifact entry.
+    /// Returns the template as an artifact entry.
     #[cfg(feature = "compile")]
     fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
         Entry { name, program: self.program(), escape: self.escapes(), reaches: self.reaches() }
@@ -291,39 +292,39 @@ impl Template {
     /// Adds the template and its callees to the entries of an artifact, each once.
     #[cfg(feature = "compile")]
     pub(super) fn entries<'t>(&'t self, name: &'t str, to: &mut Vec<Entry<'t>>) {
-        // Two of one name but of different languages are an error of the artifact.
+        // Two templates with one name but different languages are an error of the artifact.
         if !to.iter().any(|one| one.name == name && one.program.dialect() == self.dialect()) {
             to.push(self.entry(name));
             self.shared.callees.iter().for_each(|(name, callee)| callee.entries(name, to));
         }
     }
 
-    /// Returns `true` if `holds` for every template that it calls, directly or through others, and its name there.
+    /// Returns `true` if `holds` for every template that it calls, directly or indirectly, and the name used there.
     #[cfg(feature = "compile")]
     pub(super) fn calls_only(&self, holds: &dyn Fn(&str, &Template) -> bool) -> bool {
         self.shared.callees.iter().all(|(name, called)| holds(name, called) && called.calls_only(holds))
     }
 
-    /// The top-level inputs it may read, sorted.
+    /// Returns the top-level inputs that it may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         self.program().inputs()
     }
 
-    /// Its listing.
+    /// Returns the listing.
     pub fn disassemble(&self) -> String {
         disassemble(self.program())
     }
 
-    /// Its listing, each instruction below the line of the source that it comes from.
+    /// Returns the listing, with each instruction below its source line.
     pub fn disassemble_with_lines(&self) -> String {
         disassemble_with_lines(self.program())
     }
 }
 
-/// The inputs of a render.
+/// Converts the inputs of a render.
 ///
 /// # Errors
-/// `input.type` where they have no names.
+/// `input.type` if they are not a map.
 fn named(inputs: Value<'_>) -> Result<Inputs<'_>> {
     if matches!(inputs, Value::Map(_) | Value::Null) {
         return Ok(Inputs::new(inputs));

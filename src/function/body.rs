@@ -8,10 +8,10 @@ use super::host::{HostArgs, HostError};
 use crate::diagnostics::Result;
 use crate::value::{Data, Value};
 
-/// A builtin's body with positional arguments. It gets them converted, in their order.
+/// A builtin's body with positional arguments, converted and in order.
 pub type PositionalBody = for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>>;
 
-/// A closure with positional arguments: a function that a program or its user defines.
+/// A closure with positional arguments: a function defined by the embedding program or its user.
 pub type ClosureBody = Arc<dyn for<'v> Fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Value<'v>> + Send + Sync>;
 
 /// A builtin's body. It gets one value for each parameter.

@@ -21,7 +21,7 @@ impl Capabilities<'static> {
     pub const RANDOM: Self = Self::of(2);
     /// Environment variables.
     pub const ENVIRONMENT: Self = Self::of(4);
-    /// Files below a directory, which [`Capabilities::with_files`] sets. Without one, no file is found.
+    /// Files below a directory, set by [`Capabilities::with_files`]. Without a directory, no file is found.
     pub const FILES: Self = Self::of(8);
     /// All capabilities.
     pub const ALL: Self = Self::of(15);
@@ -32,7 +32,7 @@ impl Capabilities<'static> {
 }
 
 impl<'r> Capabilities<'r> {
-    /// The union of both.
+    /// Returns the union of both.
     pub const fn and(self, other: Self) -> Self {
         let files = if self.files.is_some() { self.files } else { other.files };
         let moment = if self.moment.is_some() { self.moment } else { other.moment };
@@ -44,17 +44,17 @@ impl<'r> Capabilities<'r> {
         Self { set: self.set | Capabilities::FILES.set, files: Some(files), ..self }
     }
 
-    /// Sets the moment that the clock shows.
+    /// Sets the time that the clock returns.
     pub const fn with_moment(self, moment: SystemTime) -> Self {
         Self { moment: Some(moment), ..self }
     }
 
-    /// The moment that the clock shows, if it is set.
+    /// Returns the fixed time of the clock, if set.
     pub const fn moment(self) -> Option<SystemTime> {
         self.moment
     }
 
-    /// The readable files.
+    /// Returns the readable files.
     pub const fn files(self) -> Option<&'r Files> {
         self.files
     }
@@ -64,7 +64,7 @@ impl<'r> Capabilities<'r> {
         self.set & other.set == other.set
     }
 
-    /// The names on the command line.
+    /// Returns the names of the included capabilities on the command line.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             ("clock", Capabilities::CLOCK),
@@ -75,7 +75,7 @@ impl<'r> Capabilities<'r> {
         all.into_iter().filter(move |(_, one)| self.include(*one)).map(|(name, _)| name)
     }
 
-    /// Returns `true` without capabilities.
+    /// Returns `true` if no capability is included.
     pub const fn is_none(self) -> bool {
         self.set == 0
     }

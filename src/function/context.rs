@@ -10,7 +10,7 @@ use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Map, Shape, Value, equal};
 
-/// The number of steps between two looks at the clock: at most some milliseconds.
+/// Steps between two clock checks: at most some milliseconds.
 const PORTION: u64 = 1 << 14;
 
 /// The resources that a run may use.
@@ -20,12 +20,12 @@ pub struct Budgets {
     pub fuel: u64,
     /// Bytes.
     pub memory: u64,
-    /// Time.
+    /// The deadline.
     pub until: Option<Instant>,
 }
 
 impl Budgets {
-    /// Creates full budgets. The time begins now.
+    /// Creates full budgets. The time limit starts now.
     pub fn of(limits: &Limits) -> Self {
         let until = limits.time.and_then(|time| Instant::now().checked_add(time));
         Self { fuel: limits.fuel, memory: limits.memory, until }
@@ -46,7 +46,7 @@ pub struct Cx<'v> {
     pub(super) patterns: super::caches::PaidPatterns,
     /// Steps until the next look at the clock; all remaining ones without a time limit.
     fuel: Cell<u64>,
-    /// Steps beyond those.
+    /// Further steps.
     reserve: Cell<u64>,
     until: Cell<Option<Instant>>,
     memory: Cell<u64>,
@@ -88,12 +88,12 @@ impl<'v> Cx<'v> {
         cx
     }
 
-    /// The remaining budgets.
+    /// Returns the remaining budgets.
     pub(crate) fn budgets(&self) -> Budgets {
         Budgets { fuel: self.fuel(), memory: self.memory.get(), until: self.until.get() }
     }
 
-    /// Continues with the budgets that another run left.
+    /// Continues with the remaining budgets of another run.
     pub(crate) fn set_budgets(&self, budgets: Budgets) {
         self.fuel.set(budgets.fuel);
         self.reserve.set(0);
@@ -102,7 +102,7 @@ impl<'v> Cx<'v> {
         self.portion();
     }
 
-    /// With a time limit, sets aside all but a few steps until the next look at the clock.
+    /// With a time limit, sets aside all but the steps until the next clock check.
     #[inline]
     fn portion(&self) {
         if self.until.get().is_some() {
@@ -112,7 +112,7 @@ impl<'v> Cx<'v> {
         }
     }
 
-    /// The cost of the run so far.
+    /// Returns the cost of the run so far.
     pub(crate) fn metered(&self) -> u64 {
         self.metered.get()
     }
@@ -125,7 +125,7 @@ impl<'v> Cx<'v> {
         if all > self.limits.cost { Err(Limit::Cost.error(self.limits.cost)) } else { Ok(()) }
     }
 
-    /// The word of the running instruction.
+    /// Returns the word of the running instruction.
     #[inline(always)]
     pub(crate) fn at(&self) -> usize {
         self.at.get()
@@ -137,7 +137,7 @@ impl<'v> Cx<'v> {
         self.at.set(at);
     }
 
-    /// The notes of the run so far.
+    /// Returns the notes of the run so far.
     pub fn notes(&self) -> &Notes<'v> {
         &self.notes
     }
@@ -153,27 +153,27 @@ impl<'v> Cx<'v> {
         self.notes.add(Note { at: self.at.get(), what });
     }
 
-    /// The inputs of the render.
+    /// Returns the inputs of the render.
     pub fn inputs(&self) -> Inputs<'v> {
         self.inputs
     }
 
-    /// The arena. Direct allocations are not charged: prefer [`Cx::text`] and similar methods.
+    /// Returns the arena. Direct allocations are not charged: prefer [`Cx::text`] and similar methods.
     pub fn arena(&self) -> &'v Arena {
         self.arena
     }
 
-    /// The limits of the render.
+    /// Returns the limits of the render.
     pub fn limits(&self) -> &'v Limits {
         self.limits
     }
 
-    /// The capabilities that the engine grants.
+    /// Returns the capabilities that the engine grants.
     pub fn capabilities(&self) -> Capabilities<'v> {
         self.capabilities
     }
 
-    /// The remaining steps.
+    /// Returns the remaining steps.
     pub fn fuel(&self) -> u64 {
         self.fuel.get().saturating_add(self.reserve.get())
     }
@@ -190,7 +190,7 @@ impl<'v> Cx<'v> {
         }
     }
 
-    /// Looks at the clock and spends steps that were set aside.
+    /// Checks the clock and spends steps that were set aside.
     #[cold]
     #[inline(never)]
     fn spend_reserve(&self, steps: u64) -> Result<()> {
@@ -205,7 +205,7 @@ impl<'v> Cx<'v> {
         Ok(())
     }
 
-    /// Charges for an allocation, with a step for each 64 bytes.
+    /// Charges for an allocation, with one step per 64 bytes.
     #[inline]
     pub fn charge(&self, bytes: usize) -> Result<()> {
         let bytes = bytes as u64;
@@ -236,7 +236,7 @@ impl<'v> Cx<'v> {
         self.bounded(self.arena.list(items))
     }
 
-    /// Creates a map value and charges for it. Of duplicate keys the last counts. Fails beyond the depth limit.
+    /// Creates a map value and charges for it. The last of duplicate keys wins. Fails beyond the depth limit.
     pub fn map(&self, entries: &[(&'v str, Value<'v>)]) -> Result<Value<'v>> {
         self.charge((entries.len() + 2) * 3 * size_of::<Value>())?;
         self.bounded(self.arena.map(entries))
@@ -248,7 +248,7 @@ impl<'v> Cx<'v> {
         self.map_of_values(shape, values.iter().copied())
     }
 
-    /// Creates a map value as [`Cx::shaped_map`] does.
+    /// Creates a map value like [`Cx::shaped_map`].
     #[inline(always)]
     pub(crate) fn map_of_values(
         &self,
@@ -266,7 +266,7 @@ impl<'v> Cx<'v> {
         Ok(self.arena.extended(Extended::Bytes(self.arena.bump().alloc_slice_copy(bytes))))
     }
 
-    /// Creates an extended value and charges for it, but not for what it refers to. Fails beyond the depth limit.
+    /// Creates an extended value and charges for it, but not for the values it refers to. Fails beyond the depth limit.
     pub fn extended(&self, kind: Extended<'v>) -> Result<Value<'v>> {
         self.charge(size_of::<Extended>())?;
         self.bounded(self.arena.extended(kind))
@@ -299,7 +299,7 @@ impl<'v> Cx<'v> {
         Limit::ValueDepth.error(self.limits.value_depth as u64)
     }
 
-    /// Compares deeply, spending a step for each pair of values.
+    /// Compares deeply, spending one step per pair of values.
     pub fn equal(&self, a: Value<'v>, b: Value<'v>) -> Result<bool> {
         equal(a, b, &mut || self.spend(1))
     }
@@ -309,7 +309,7 @@ impl<'v> Cx<'v> {
         Diagnostic::new(code, message)
     }
 
-    /// The error of a body that got a wrong number of arguments.
+    /// Returns the error of a body that was called with a wrong number of arguments.
     pub fn arity(&self) -> Box<Diagnostic> {
         self.fault(Code::BadArgument, format!("{CULPRIT}: wrong number of arguments"))
     }

@@ -10,18 +10,18 @@ pub type Outcome<T> = Result<T, Fault>;
 /// An error of an operation on values.
 #[derive(Debug, Clone)]
 pub enum Fault {
-    /// A limit of the render was reached. Nothing absorbs this.
+    /// A limit of the render was reached. No handler absorbs it.
     Limit(Box<Diagnostic>),
-    /// The values do not fit the operation.
+    /// The values are invalid for the operation.
     Wrong(Box<Wrong>),
 }
 
-/// The value that does not fit, and its path.
+/// The invalid value and its path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wrong {
-    /// One sentence without capital letter and full stop: `a number is required`.
+    /// One sentence without a capital letter or full stop: `a number is required`.
     pub message: String,
-    /// The steps from the value to the part that does not fit, the outermost first. Empty for the value itself.
+    /// The steps from the value to the invalid part, outermost first. Empty for the value itself.
     pub path: Vec<PathStep>,
     /// The index of the argument, if it is one of several.
     pub argument: Option<usize>,
@@ -41,17 +41,17 @@ pub enum PathStep {
 }
 
 impl Fault {
-    /// Creates an error of the values.
+    /// Creates an error about the values.
     pub fn wrong(message: impl Into<String>) -> Self {
         Self::Wrong(Box::new(Wrong { message: message.into(), ..Wrong::default() }))
     }
 
-    /// Creates an error of one argument.
+    /// Creates an error about one argument.
     pub fn argument(argument: usize, message: impl Into<String>) -> Self {
         Self::Wrong(Box::new(Wrong { message: message.into(), argument: Some(argument), ..Wrong::default() }))
     }
 
-    /// Sets the argument that does not fit.
+    /// Sets the invalid argument.
     pub fn of_argument(mut self, argument: usize) -> Self {
         if let Self::Wrong(wrong) = &mut self {
             wrong.argument = Some(argument);
@@ -59,7 +59,7 @@ impl Fault {
         self
     }
 
-    /// Keeps only the message, behind `prefix` and a colon.
+    /// Keeps only the message, after `prefix` and a colon.
     pub fn prefixed(self, prefix: &str) -> Self {
         match self {
             Self::Wrong(wrong) => Self::wrong(format!("{prefix}: {}", wrong.message)),
@@ -67,7 +67,7 @@ impl Fault {
         }
     }
 
-    /// Adds the step from the surrounding value.
+    /// Adds the step from the enclosing value.
     pub fn within(mut self, step: PathStep) -> Self {
         if let Self::Wrong(wrong) = &mut self {
             wrong.path.insert(0, step);
@@ -76,7 +76,7 @@ impl Fault {
     }
 }
 
-/// Returns the result of an operation, or `None` if the values do not fit it.
+/// Returns the result of an operation, or `None` if the values are invalid for it.
 ///
 /// # Errors
 /// A limit of the render was reached.
@@ -89,14 +89,14 @@ pub fn fitting<T>(outcome: Outcome<T>) -> Result<Option<T>, Box<Diagnostic>> {
 }
 
 impl PathStep {
-    /// The step to the element `at` of a list or tuple.
+    /// Returns the step to the element `at` of a list or tuple.
     pub fn index(at: usize) -> Self {
         Self::Index(i64::try_from(at).unwrap_or(i64::MAX))
     }
 }
 
 impl From<Box<Diagnostic>> for Fault {
-    /// Converts the error of a limit: budgets have no others.
+    /// Converts the error of a limit, the only errors that budgets have.
     fn from(limit: Box<Diagnostic>) -> Self {
         Self::Limit(limit)
     }

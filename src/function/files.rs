@@ -33,9 +33,9 @@ pub enum FileError {
     Outside,
     /// The path does not exist.
     Missing,
-    /// The path leads to something other than a file.
+    /// The path leads to something that is not a regular file.
     NoFile(&'static str),
-    /// The system refuses to read it.
+    /// The system denies reading it.
     Unreadable(io::Error),
 }
 
@@ -43,7 +43,7 @@ pub enum FileError {
 const LONGEST: usize = 4096;
 
 impl Files {
-    /// Creates the files below `root`, which must be a directory.
+    /// Allows the files below `root`, which must be a directory.
     ///
     /// # Errors
     /// `file.read_failed`.
@@ -59,17 +59,17 @@ impl Files {
         Ok(Self { root: canonical, within: Vec::new() })
     }
 
-    /// The directory, without links.
+    /// Returns the directory, without links.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The files that are being rendered as templates, the outermost first.
+    /// Returns the files being rendered as templates, outermost first.
     pub fn within(&self) -> &[String] {
         &self.within
     }
 
-    /// The same files for a template in the file `name`.
+    /// Returns the same files for a template in the file `name`.
     pub fn entered(&self, name: &str) -> Self {
         let within = self.within.iter().cloned().chain([name.to_owned()]).collect();
         Self { root: self.root.clone(), within }
@@ -111,10 +111,10 @@ impl Files {
     /// Opens the file `path`. Returns it with its length.
     ///
     /// # Errors
-    /// As [`Files::find`], and [`FileError::NoFile`] for a directory, a pipe, a device.
+    /// The errors of [`Files::find`], and [`FileError::NoFile`] for a directory, a pipe or a device.
     pub fn open(&self, path: &str) -> std::result::Result<(File, u64), FileError> {
         let found = self.find(path)?;
-        // Opening a pipe waits for its writer, so the type is checked before, too.
+        // Opening a pipe waits for its writer, so check the type before opening too.
         is_file(fs::metadata(&found)?.file_type())?;
         let file = File::open(found)?;
         let metadata = file.metadata()?;
@@ -125,7 +125,7 @@ impl Files {
     /// Returns `true` if the file `path` exists.
     ///
     /// # Errors
-    /// As [`Files::open`], except that a missing file is no error.
+    /// The errors of [`Files::open`], except for a missing file.
     pub fn exists(&self, path: &str) -> std::result::Result<bool, FileError> {
         match self.find(path).and_then(|found| is_file(fs::metadata(found)?.file_type())) {
             Ok(()) => Ok(true),
@@ -139,7 +139,7 @@ fn is_file(kind: FileType) -> std::result::Result<(), FileError> {
     if kind.is_file() { Ok(()) } else { Err(FileError::NoFile(named(kind))) }
 }
 
-/// The kind of something other than a file.
+/// Describes a file type that is not a regular file.
 fn named(kind: FileType) -> &'static str {
     #[cfg(unix)]
     {

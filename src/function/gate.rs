@@ -1,4 +1,4 @@
-//! The argument gate: arranges arguments as one value for each parameter.
+//! The argument gate: arranges arguments into one value per parameter.
 
 use smallvec::SmallVec;
 
@@ -11,7 +11,7 @@ use crate::value::{JsonStyle, Value, write_json};
 /// Arguments in the order of the parameters.
 pub type Arranged<'v> = SmallVec<[Value<'v>; 6]>;
 
-/// Checks arguments that are already in the order of `params`. Returns `false` for others.
+/// Checks arguments that are already in the order of `params`. Returns `false` if they are not.
 pub fn in_order(builtin: &Builtin, params: &[Param], places: &[u32], given: &[Value<'_>]) -> Result<bool> {
     if places.len() != params.len() || !places.iter().enumerate().all(|(at, place)| at == *place as usize) {
         return Ok(false);
@@ -22,8 +22,8 @@ pub fn in_order(builtin: &Builtin, params: &[Param], places: &[u32], given: &[Va
     Ok(true)
 }
 
-/// Arranges `given` in the order of `params`, adds defaults and checks the types. `places` holds the parameter of each
-/// argument. Of duplicate arguments the last counts.
+/// Arranges `given` in the order of `params`, adds defaults and checks the types. `places` has the parameter of each
+/// argument. The last of duplicate arguments wins.
 pub fn arrange<'v>(
     cx: &Cx<'v>,
     builtin: &Builtin,

@@ -1,4 +1,4 @@
-//! Functions that a user of the library registers: closures with named arguments.
+//! Functions registered by a user of the library: closures with named arguments.
 
 use std::error::Error;
 
@@ -28,17 +28,17 @@ impl HostArgs {
         Self { value, named }
     }
 
-    /// The value that a filter or test is applied to, as a `T`.
+    /// Returns the value that a filter or test is applied to, as a `T`.
     pub fn value<T: DeserializeOwned>(&self) -> Result<T, String> {
         convert("the value", self.value.as_ref())
     }
 
-    /// The argument `name` as a `T`. An `Option` is `None` without the argument.
+    /// Returns the argument `name` as a `T`. An `Option` is `None` if the argument is missing.
     pub fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, String> {
         convert(&format!("argument `{name}`"), self.named.get(name))
     }
 
-    /// All named arguments, in their order.
+    /// Returns all named arguments in order.
     pub fn named(&self) -> &DataMap {
         &self.named
     }
@@ -55,7 +55,7 @@ fn convert<T: DeserializeOwned>(what: &str, data: Option<&Data>) -> Result<T, St
 /// The error of a registered function.
 pub type HostError = Box<dyn Error + Send + Sync>;
 
-/// The result of a registered function: a `Result` of any type that serializes, and of an error or a message.
+/// The result of a registered function: a `Result` of a serializable value, or of an error or a message.
 pub trait IntoHostResult {
     /// Converts to owned data.
     ///

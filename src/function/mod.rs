@@ -1,10 +1,10 @@
-//! Functions: filters, tests and functions of a language, and those that a user adds.
+//! Functions: filters, tests and functions of a language, and those added by users.
 //!
-//! A builtin is one row of a [`builtins!`](crate::builtins) table: kind, name, typed parameters with defaults, a line of
-//! documentation, examples that run as tests, and a body. A program refers to functions by name and is linked with a
-//! [`Registry`] when it is loaded, so adding one renumbers nothing. The argument gate runs before a body: it gets one
-//! value for each parameter, in the order of the row, of the parameter's type. A missing optional argument without a
-//! default is [`Value::Undefined`].
+//! A builtin is one row of a [`builtins!`](crate::builtins) table: kind, name, typed parameters with defaults, one line
+//! of documentation, examples that run as tests, and a body. A program refers to functions by name and is linked with a
+//! [`Registry`] when it is loaded, so adding a function renumbers nothing. The argument gate runs before the body,
+//! which gets one value of the right type for each parameter, in the order of the row. A missing optional argument
+//! without a default is [`Value::Undefined`].
 //!
 //! ```text
 //! builtins! {

@@ -1,4 +1,4 @@
-//! Notes of a run: errors in languages whose errors are values, and what their loops must know.
+//! Notes of a run: errors in languages whose errors are values, and facts that their loops need.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -36,19 +36,19 @@ pub enum Noted<'v> {
     Marks(&'v [&'v str]),
 }
 
-/// The notes of a run, the oldest first.
+/// The notes of a run, oldest first.
 ///
 /// A language that may drop notes remembers their number, [`Notes::count`].
 #[derive(Debug, Default)]
 pub struct Notes<'v> {
     count: Cell<usize>,
-    /// Allocated with the first note, because most runs have none. An `Rc`, though it is not shared: freeing it is a call
-    /// instead of code in every run.
+    /// Allocated with the first note, because most runs have none. An `Rc`, although it is not shared: freeing it is a
+    /// call rather than inline code in every run.
     list: OnceCell<Rc<RefCell<Vec<Note<'v>>>>>,
 }
 
 impl<'v> Notes<'v> {
-    /// The number of notes.
+    /// Returns the number of notes.
     #[inline(always)]
     pub fn count(&self) -> usize {
         self.count.get()
@@ -66,7 +66,7 @@ impl<'v> Notes<'v> {
         self.change(|notes| notes.push(note));
     }
 
-    /// The word of the first decision that depends on an unknown value.
+    /// Returns the word of the first decision that depends on an unknown value.
     pub(crate) fn first_unanswered(&self) -> Option<usize> {
         let notes = self.list.get()?.borrow();
         notes.iter().find(|note| matches!(note.what, Noted::Unanswered)).map(|note| note.at)

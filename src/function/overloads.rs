@@ -24,13 +24,13 @@
 //! }
 //! ```
 //!
-//! A type is `Dyn Null Bool Int Uint Double String Bytes Timestamp Duration Type`, `(list T)`, `(map K V)`,
-//! `(optional T)`, `(type T)`, the name of an opaque type in quotation marks (`"net.IP"`), or a capital letter for a type
-//! parameter. A `member` overload is called as `receiver.name(…)`, with the receiver as its first parameter; others as
-//! `name(…)`. Overloads may share a body. It gets values of the parameters' types; collections are checked up to their
-//! first element.
+//! A type is `Dyn Null Bool Int Uint Double String Bytes Timestamp Duration Type`, `(list T)`, `(map K V)`, `(optional
+//! T)`, `(type T)`, the quoted name of an opaque type (`"net.IP"`), or a capital letter for a type parameter. A
+//! `member` overload is called as `receiver.name(…)`, with the receiver as its first parameter; others as `name(…)`.
+//! Overloads may share a body. It gets values of the parameter types; collections are checked up to their first
+//! element.
 //!
-//! The registry joins the overloads of a function from several tables; of two with the same id, the later one counts.
+//! The registry joins the overloads of a function from several tables. If two have the same id, the later one wins.
 //! Examples are expressions with an equal value of the same type, or the code of their error. Each runs as a test.
 
 use std::borrow::Cow;
@@ -91,7 +91,7 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// The parts that call sites depend on: id, form of call, types.
+    /// Returns the parts that call sites depend on: id, form of call, types.
     pub(super) fn signature(&self) -> String {
         let types: Vec<_> = self.params.iter().map(ToString::to_string).collect();
         format!("{}{}({})->{};", self.id, if self.member { "." } else { "" }, types.join(","), self.result)
@@ -121,7 +121,7 @@ impl fmt::Display for Ty {
     }
 }
 
-/// Appends `more` to `overloads`. One with an existing id replaces the other.
+/// Appends `more` to `overloads`. An overload with an existing id replaces the old one.
 pub(super) fn joined(overloads: &[Overload], more: &[Overload]) -> Cow<'static, [Overload]> {
     let mut all = overloads.to_vec();
     for overload in more {
@@ -133,7 +133,7 @@ pub(super) fn joined(overloads: &[Overload], more: &[Overload]) -> Cow<'static, 
     Cow::Owned(all)
 }
 
-/// Declares a table of overloaded functions. See the head of [`crate::function::overloads`].
+/// Declares a table of overloaded functions. See the documentation of [`crate::function::overloads`].
 #[macro_export]
 #[doc(hidden)]
 macro_rules! overloads {
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_says_types_as_they_are_called() {
+    fn tables_print_type_names() {
         assert_eq!(
             overloads(&ONE[0]),
             ["f_list(list(A))->A;", "f_map.(map(string, list(int)),net.IP)->optional_type(B);"]
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_every_overload_of_a_function_is_described_alone() {
+    fn replacing_every_overload_replaces_the_documentation() {
         let registry = Registry::of(&[OTHER, OTHER]);
         let function = registry.get(ImportKind::Function, "f").unwrap();
         assert_eq!((&*function.doc, function.examples.len()), ("The first, again.", 1));

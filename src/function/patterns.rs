@@ -1,4 +1,4 @@
-//! Regular expressions: compiled once per session, paid for once per render.
+//! Regular expressions: compiled once per session, charged once per render.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const REGEX_CACHE: usize = 256 << 10;
 const REGEX_COMPILATION: usize = 1 << 10;
 
 impl Cx<'_> {
-    /// The compiled form of `pattern`, on a linear engine with bounded size.
+    /// Returns the compiled form of `pattern`. The engine is linear and has a size limit.
     pub fn regex(&self, pattern: &str) -> Result<Arc<Regex>> {
         if pattern.len() > self.limits.regex_bytes {
             return Err(Limit::Regex.error(self.limits.regex_bytes as u64));
@@ -38,7 +38,7 @@ impl Cx<'_> {
         Ok(regex)
     }
 
-    /// The compiled form of `pattern`, from the session's cache if it is there.
+    /// Returns the compiled form of `pattern`, from the session's cache if possible.
     fn compiled(&self, pattern: &str) -> Result<Arc<Regex>> {
         if let Some(regex) = self.caches.patterns.0.borrow().get(pattern) {
             return Ok(regex.clone());

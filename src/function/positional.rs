@@ -6,7 +6,7 @@ use super::context::Cx;
 use super::errors::Outcome;
 use crate::value::{Type, Value};
 
-/// The values that a parameter admits beside known, unmarked, non-null values of its type.
+/// The values that a parameter admits besides known, unmarked, non-null values of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Admits(u8);
 
@@ -17,9 +17,9 @@ impl Admits {
     pub const NULL: Self = Self(1);
     /// Unknown values. Otherwise the result is unknown, and the body does not run.
     pub const UNKNOWN: Self = Self(2);
-    /// Values of unknown type. Otherwise the type of the result is unknown, too.
+    /// Values of unknown type. Otherwise the type of the result is unknown too.
     pub const DYNAMIC: Self = Self(4);
-    /// Errors in the argument's expression. The body gets, in front of each such argument, the number of errors recorded
+    /// Errors in the argument's expression. Before each such argument, the body gets the number of errors recorded
     /// before its evaluation.
     pub const ERRORS: Self = Self(16);
     /// A type expression. The body gets the type in a capsule.
@@ -27,7 +27,7 @@ impl Admits {
     /// Marked values. Otherwise the marks are moved to the result.
     pub const MARKED: Self = Self(8);
 
-    /// The union of both.
+    /// Returns the union of both.
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
@@ -43,9 +43,9 @@ impl Admits {
 pub struct PositionalParam {
     /// The name, for messages.
     pub name: Cow<'static, str>,
-    /// The type that arguments are converted to. [`Type::Dynamic`] takes anything.
+    /// The type that arguments are converted to. [`Type::Dynamic`] accepts any value.
     pub ty: Type<'static>,
-    /// The values that it admits beside those of its type.
+    /// The values admitted besides those of its type.
     pub admits: Admits,
 }
 
@@ -54,10 +54,10 @@ pub struct PositionalParam {
 pub enum ResultType {
     /// A fixed type.
     Is(Type<'static>),
-    /// The type of the body's result. The body runs with unknown arguments to find out.
+    /// The type of the body's result. The body runs with unknown arguments to determine it.
     OfBody,
-    /// A type computed from the arguments, [`Type::Dynamic`] if they do not determine it. Only used if an unknown argument
-    /// keeps the body from running, so the body checks its arguments itself.
+    /// A type computed from the arguments, or [`Type::Dynamic`] if they do not determine it. Used only if an unknown
+    /// argument keeps the body from running, so the body checks its arguments itself.
     Of(for<'v> fn(&Cx<'v>, &[Value<'v>]) -> Outcome<Type<'v>>),
 }
 
@@ -66,10 +66,10 @@ pub enum ResultType {
 pub struct Positional {
     /// The required parameters.
     pub params: Cow<'static, [PositionalParam]>,
-    /// The parameter for all further arguments.
+    /// The parameter for all remaining arguments.
     pub rest: Option<PositionalParam>,
     /// The type of the result.
     pub result: ResultType,
-    /// `true` if the result is never null, which is then known of an unknown one.
+    /// `true` if the result is never null. An unknown result is then known not to be null.
     pub not_null: bool,
 }

@@ -1,4 +1,4 @@
-//! The functions of a language, and the linking of a program's imports.
+//! The functions of a language, and linking of a program's imports.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ impl Registry {
         registry
     }
 
-    /// Adds a function, or its overloads to an overloaded function with its name.
+    /// Adds a function. Overloads are added to an overloaded function with the same name.
     pub fn insert(&mut self, mut builtin: Builtin) {
         let of_kind = Arc::make_mut(&mut self.functions).entry(builtin.kind).or_default();
         if let Some(earlier) = of_kind.get(&builtin.name) {
@@ -86,7 +86,7 @@ impl Registry {
         self.functions.get(&kind)?.get(name)
     }
 
-    /// The names of all functions of a kind, sorted.
+    /// Returns the names of all functions of a kind, sorted.
     pub fn names(&self, kind: ImportKind) -> impl Iterator<Item = &str> {
         self.functions.get(&kind).into_iter().flat_map(BTreeMap::keys).map(AsRef::as_ref)
     }
@@ -96,7 +96,7 @@ impl Registry {
         self.functions.values().flat_map(BTreeMap::values)
     }
 
-    /// The error of an unknown function, with a suggestion.
+    /// Returns the error of an unknown function, with a suggestion.
     pub fn unknown(&self, kind: ImportKind, name: &str) -> Box<Diagnostic> {
         let message = format!("{} `{name}` not found", kind.name());
         Diagnostic::new(Code::UnknownFunction, message)
@@ -116,7 +116,7 @@ impl Registry {
     /// Finds the functions of a program, and with `template` the other templates that it calls.
     ///
     /// # Errors
-    /// As [`Registry::link`], and those of `template`.
+    /// The errors of [`Registry::link`] and of `template`.
     pub fn link_with<'p>(
         &self,
         imports: impl Iterator<Item = Import<'p>>,

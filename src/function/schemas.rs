@@ -1,4 +1,4 @@
-//! JSON Schemas in programs: compiled once per session.
+//! JSON Schemas in programs, compiled once per session.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::schema::Schemas;
 const SCHEMAS: usize = 256;
 
 impl Cx<'_> {
-    /// The schemas in a program's text. Spends a step for each 64 bytes, cached or not.
+    /// Returns the schemas in a program's text. Spends one step per 64 bytes, cached or not.
     pub fn schemas(&self, text: &str) -> Result<Arc<Schemas>> {
         self.spend(text.len() as u64 / 64)?;
         if let Some(schemas) = self.caches.schemas.0.borrow().get(text) {

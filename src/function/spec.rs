@@ -9,7 +9,7 @@ use super::positional::Positional;
 use crate::bytecode::{ImportKind, Signature};
 use crate::value::Value;
 
-/// The type of a parameter, which the gate checks.
+/// The type of a parameter, checked by the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// Anything. The body checks it.
@@ -45,7 +45,7 @@ impl Type {
         }
     }
 
-    /// The type with its article, for messages.
+    /// Returns the type with its article, for messages.
     pub fn name(self) -> &'static str {
         match self {
             Type::Any => "any value",
@@ -89,11 +89,11 @@ pub struct Param {
 /// The parameters of a function.
 #[derive(Debug, Clone)]
 pub enum Params {
-    /// Named parameters. The first of a filter or test is the value that it is applied to.
+    /// Named parameters. The first of a filter or test is its subject.
     Named(&'static [Param]),
-    /// Open parameters: the body gets arguments of any name.
+    /// Open parameters: the body accepts arguments of any name.
     Open,
-    /// Positional parameters, which the language's gate converts and checks.
+    /// Positional parameters, converted and checked by the language's gate.
     Positional(Positional),
     /// Several signatures, of which the language's gate picks one by the arguments.
     Overloaded(Cow<'static, [Overload]>),
@@ -154,20 +154,20 @@ impl Builtin {
         Self { kind, name, params, doc, examples, needs, pure, body }
     }
 
-    /// Creates a function that was not declared in a table, and may not be pure.
+    /// Creates a function outside a table. It counts as impure.
     pub(super) fn registered(kind: ImportKind, name: String, params: Params, body: Body) -> Self {
         let declared = Self::declared(kind, "", params, body, Capabilities::NONE, "Registered by the host.", &[]);
         Self { name: name.into(), pure: false, ..declared }
     }
 
-    /// The function that renders the template `name`.
+    /// Returns the function that renders the template `name`.
     pub(crate) fn of_template(name: impl Into<String>, body: TemplateBody) -> Self {
         let doc = "The text of another template with a map as its inputs.".into();
         let (params, body) = (Params::Named(INPUTS), Body::Template(body));
         Self { doc, ..Self::registered(ImportKind::Template, name.into(), params, body) }
     }
 
-    /// Adds the overloads of an earlier function with the same name, with their documentation unless all of them are
+    /// Adds the overloads of an earlier function with the same name, and its documentation unless all of them are
     /// replaced.
     pub(super) fn join(&mut self, earlier: &Self) {
         let (Params::Overloaded(old), Params::Overloaded(new)) = (&earlier.params, &self.params) else { return };
@@ -183,7 +183,7 @@ impl Builtin {
         self.pure &= earlier.pure;
     }
 
-    /// The fingerprint of the parameters that call sites depend on.
+    /// Returns the fingerprint of the parameters that call sites depend on.
     pub fn signature(&self) -> Signature {
         // FNV-1a: artifacts contain the hash, so it must not depend on a library's version.
         let mut hash = 0x811C_9DC5_u32;
@@ -191,7 +191,7 @@ impl Builtin {
         let count = match &self.params {
             _ if self.kind == ImportKind::Template => return Signature::TEMPLATE,
             Params::Open => return Signature::OPEN,
-            // The gate checks each call. A call site only says in which way an argument is given.
+            // The gate checks each call. A call site only records the form of its arguments.
             Params::Positional(_) => return Signature::of(2, 0),
             Params::Named(params) => {
                 for param in *params {
@@ -200,7 +200,7 @@ impl Builtin {
                 }
                 params.len()
             }
-            // A program may have been checked against these signatures.
+            // A program may have been type-checked against these signatures.
             Params::Overloaded(overloads) => {
                 overloads.iter().for_each(|overload| overload.signature().bytes().for_each(&mut mix));
                 3
@@ -210,7 +210,7 @@ impl Builtin {
     }
 }
 
-/// Declares a table of builtins. See the head of [`crate::function`].
+/// Declares a table of builtins. See the documentation of [`crate::function`].
 #[macro_export]
 #[doc(hidden)]
 macro_rules! builtins {

@@ -1,13 +1,13 @@
-//! Bodies of overloads as plain Rust functions: an [`overloads!`](crate::overloads) table converts the arguments to the
+//! Overload bodies as plain Rust functions. An [`overloads!`](crate::overloads) table converts the arguments to the
 //! types of the function's parameters, and its result to a value.
 //!
-//! A body may take the context first. A trailing `Option` is `None` in overloads without that parameter.
+//! A body may take the context first. A trailing `Option` is `None` for overloads without that parameter.
 
 use super::context::Cx;
 use crate::diagnostics::Result;
 use crate::value::Value;
 
-/// A type that an argument converts to. The gate has matched the argument with the overload's type before.
+/// A type that an argument converts to. The gate has already matched the argument with the overload's type.
 pub trait FromArgument<'v>: Sized {
     /// Converts an argument.
     ///
@@ -15,7 +15,7 @@ pub trait FromArgument<'v>: Sized {
     /// The value is not of this type.
     fn from_argument(cx: &Cx<'v>, value: Value<'v>) -> Result<Self>;
 
-    /// Returns the value of a parameter that the overload does not have.
+    /// Returns the value of a parameter that the overload lacks.
     ///
     /// # Errors
     /// The parameter is not optional.
@@ -29,16 +29,16 @@ pub trait IntoValue<'v> {
     /// Converts it.
     ///
     /// # Errors
-    /// The error that it is; a limit of the render.
+    /// The body's own error; a limit of the render.
     fn into_value(self, cx: &Cx<'v>) -> Result<Value<'v>>;
 }
 
-/// A function whose parameters are `Params`: called with the arguments of an overload.
+/// A function with the parameters `Params`, called with the arguments of an overload.
 pub trait TypedBody<'v, Params> {
     /// Converts the arguments and calls the function.
     ///
     /// # Errors
-    /// The arguments do not fit, or the error of the function.
+    /// The arguments do not match, or the function fails.
     fn call(self, cx: &Cx<'v>, arguments: &[Value<'v>]) -> Result<Value<'v>>;
 }
 

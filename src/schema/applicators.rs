@@ -178,7 +178,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         Ok(())
     }
 
-    /// The schema of `then` or `else` that applies.
+    /// Returns the schema of `then` or `else` that applies.
     fn chosen(&mut self, rest: &Rest, value: Value<'_>) -> Result<Option<NodeId>, E> {
         Ok(match rest.condition {
             Some(condition) if rest.then.or(rest.otherwise).is_some() => match self.fits(condition, value)? {
@@ -194,7 +194,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         self.passes(|check| check.value(schema, value, &Location::ROOT))
     }
 
-    /// The number of schemas that the value fits, at most `most`.
+    /// Returns the number of schemas that the value matches, at most `most`.
     fn fitting(&mut self, schemas: &[NodeId], value: Value<'_>, most: usize) -> Result<usize, E> {
         let mut count = 0;
         for schema in schemas {
@@ -206,7 +206,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         Ok(count)
     }
 
-    /// Validates what no other keyword has evaluated.
+    /// Validates parts that no other keyword has evaluated.
     fn unevaluated(&mut self, id: NodeId, rest: &Rest, value: Value<'_>, at: &Location<'_>) -> Result<(), E> {
         let mut left = Vec::new();
         if let (Some(schema), Value::List(list)) = (rest.unevaluated_items, value) {
@@ -273,7 +273,7 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
         }
     }
 
-    /// The same for the schemas that apply to the same value.
+    /// Returns the same for the schemas that apply to the same value.
     fn applied_evaluates(&mut self, rest: &Rest, value: Value<'_>, step: Step<'_>) -> Result<bool, E> {
         if let Some(target) = rest.reference.filter(|target| !self.followed.contains(target)) {
             self.followed.push(target);
@@ -299,14 +299,14 @@ impl<E, S: FnMut(u64) -> Result<(), E>> Check<'_, S> {
     }
 }
 
-/// The schemas that depend on the presence of a property.
+/// Returns the schemas that depend on the presence of a property.
 fn dependents(rest: &Rest, value: Value<'_>) -> impl Iterator<Item = NodeId> {
     let fields = if rest.dependent_schemas.is_empty() { None } else { Fields::of(value) };
     let present = move |name: &str| fields.is_some_and(|fields| fields.has(name));
     rest.dependent_schemas.iter().filter(move |(name, _)| present(name)).map(|(_, schema)| *schema)
 }
 
-/// A value as JSON in full.
+/// Returns a value as JSON in full.
 fn compact(value: Value<'_>) -> String {
     let mut text = String::new();
     let _ = write_json(value, JsonStyle::Compact, &mut text, &mut |_| Ok::<_, ()>(()));

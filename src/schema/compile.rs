@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use super::error::{SchemaError, below};
 use super::formats::Format;
 use super::node::Rest;
-use super::pattern::regex;
-use super::{Additional, Bound, Draft, Node, NodeId, Number, Pattern, Schema, Types, measure};
+use super::{Additional, Draft, Node, NodeId, Number, Schema, measure};
 use crate::diagnostics::nearest;
 use crate::value::{Data, DataMap};
 
@@ -136,7 +135,7 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// The node of the schema at `pointer`, which is compiled later.
+    /// Returns the node of the schema at `pointer`, which is compiled later.
     pub(super) fn child(&mut self, pointer: String, data: &'d Data) -> NodeId {
         if let Some(id) = self.ids.get(&pointer) {
             return *id;
@@ -164,7 +163,7 @@ impl<'d> Compiler<'d> {
     }
 
     fn keywords(&mut self, node: &mut Node, pointer: &str, map: &'d DataMap) {
-        // Before draft 2019-09 a reference hides the keywords beside it.
+        // Before draft 2019-09 a reference hides the keywords next to it.
         let hides = (Draft::Draft4..=Draft::Draft7).contains(&self.draft) && map.contains_key("$ref");
         for (keyword, value) in map {
             let at = below(pointer, keyword);
@@ -304,7 +303,7 @@ impl<'d> Compiler<'d> {
         }
     }
 
-    /// The node that a reference leads to.
+    /// Returns the node that a reference leads to.
     fn reference(&mut self, at: &str, keyword: &str, value: &Data) -> Option<NodeId> {
         let target = self.text(at, value)?;
         let local =
@@ -330,7 +329,7 @@ impl<'d> Compiler<'d> {
     }
 }
 
-/// The keywords outside [`Draft::Template`].
+/// Returns the keywords outside [`Draft::Template`].
 fn rest(node: &mut Node) -> &mut Rest {
     node.rest.get_or_insert_default()
 }

@@ -35,12 +35,12 @@ impl Schemas {
         Some(Schemas { of: all.into_iter().map(schema).collect::<Option<_>>()? })
     }
 
-    /// The names and their schemas.
+    /// Returns the names and their schemas.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Schema)> {
         self.of.iter().map(|(name, schema)| (name.as_str(), schema))
     }
 
-    /// The number of schemas.
+    /// Returns the number of schemas.
     pub fn len(&self) -> usize {
         self.of.len()
     }
@@ -98,7 +98,7 @@ fn unescaped(data: Data) -> Option<Data> {
 }
 
 impl Schema {
-    /// The schema as data, in a canonical form without annotations.
+    /// Returns the schema as data, in a canonical form without annotations.
     pub fn to_data(&self) -> Data {
         self.node_data(Schema::ROOT)
     }
@@ -144,7 +144,7 @@ impl Schema {
 const LISTED: usize = 60;
 
 impl Node {
-    /// The value of a keyword, as violations show it.
+    /// Returns the value of a keyword, as violations show it.
     pub fn limit(&self, keyword: &str) -> Option<Data> {
         let number = |bound: Option<Bound>| bound.map(|bound| bound.number.to_data());
         match keyword {

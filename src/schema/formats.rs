@@ -15,7 +15,7 @@ pub struct Format {
 }
 
 impl Format {
-    /// The format `name`, if `draft` defines it.
+    /// Returns the format `name`, if `draft` defines it.
     pub(super) fn named(name: &str, draft: Draft) -> Option<Self> {
         let (_, _, regex, check) = FORMATS.iter().find(|(known, since, ..)| *known == name && *since <= draft)?;
         let expanded = MACROS.iter().rev().fold(format!("^(?:{regex})$"), |text, (name, of)| text.replace(name, of));
@@ -77,7 +77,7 @@ fn any(_: &str) -> bool {
     true
 }
 
-/// The number in the two digits at `at`.
+/// Returns the number in the two digits at `at`.
 fn two_digits(text: &str, at: usize) -> i32 {
     text.get(at..at + 2).and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }

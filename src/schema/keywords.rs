@@ -89,7 +89,7 @@ const KEYWORDS: &[(&str, u8)] = &[
 ];
 
 impl Draft {
-    /// The draft with this `$schema` URI.
+    /// Returns the draft with this `$schema` URI.
     pub fn of_uri(uri: &str) -> Option<Self> {
         Some(match uri.strip_suffix('#').unwrap_or(uri) {
             "http://json-schema.org/draft-04/schema" => Self::Draft4,

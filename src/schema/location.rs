@@ -22,7 +22,7 @@ pub(super) enum Step<'l> {
 impl<'l> Location<'l> {
     pub const ROOT: Location<'static> = Location { parent: None, step: Step::Root };
 
-    /// The location of a named value.
+    /// Returns the location of a named value.
     pub fn named(name: Option<&'l str>) -> Self {
         Self { parent: None, step: name.map_or(Step::Root, Step::Name) }
     }
@@ -37,7 +37,7 @@ impl<'l> Location<'l> {
         steps
     }
 
-    /// The JSON pointer.
+    /// Returns the JSON pointer.
     pub fn pointer(&self) -> String {
         let step = |step: Step<'_>| match step {
             Step::Root => String::new(),
@@ -47,7 +47,7 @@ impl<'l> Location<'l> {
         self.steps().into_iter().map(step).collect()
     }
 
-    /// The path as an expression: `services[0].name`.
+    /// Returns the path as an expression: `services[0].name`.
     pub fn path(&self) -> String {
         let mut path = String::new();
         for step in self.steps() {

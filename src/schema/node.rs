@@ -50,7 +50,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// The bound that `count` violates, and `true` if it is the minimum.
+    /// Returns the bound that `count` violates, and `true` if it is the minimum.
     pub(super) fn violated(self, count: u64) -> Option<(bool, u64)> {
         let few = self.least.filter(|least| count < *least).map(|least| (true, least));
         few.or(self.most.filter(|most| count > *most).map(|most| (false, most)))
@@ -163,7 +163,7 @@ pub struct Pattern {
 /// * `pattern` searches: to match a whole text, use `^` and `$`.
 /// * If a type is specified, null must be allowed explicitly.
 /// * Bounds of numbers, strings, arrays and objects do not apply to other values.
-/// * An absent value fits, unless its own schema says `required: true` or the enclosing schema requires its name.
+/// * An absent value is valid, unless its own schema says `required: true` or the enclosing schema requires its name.
 #[derive(Debug, Clone)]
 pub struct Schema {
     pub(super) nodes: Vec<Node>,
@@ -174,12 +174,12 @@ impl Schema {
     /// The schema of the value itself.
     pub const ROOT: NodeId = NodeId(0);
 
-    /// A schema of the tree.
+    /// Returns a schema of the tree.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(id.0 as usize)
     }
 
-    /// The default value.
+    /// Returns the default value.
     pub fn default_value(&self) -> Option<&Data> {
         self.node(Self::ROOT)?.default.as_ref()
     }

@@ -43,7 +43,7 @@ impl Number {
         }
     }
 
-    /// The number as data, if necessary as the nearest float.
+    /// Returns the number as data, if necessary as the nearest float.
     pub(super) fn to_data(self) -> Data {
         match self {
             Number::Whole(n) => {

@@ -1,4 +1,4 @@
-//! Schemas that are read and values that are held against them.
+//! Tests of reading schemas and validating values.
 
 use super::{Draft, Schema, SchemaError, Schemas, Types, Violation};
 use crate::limits::Limits;
@@ -14,7 +14,7 @@ fn read(data: &Data) -> Result<Schema, Vec<SchemaError>> {
     Schema::read(data, Draft::Template)
 }
 
-/// The input `text`, as long as `arena` lives.
+/// Returns the input `text`, as long as `arena` lives.
 fn with<T>(text: &str, then: impl FnOnce(Value<'_>) -> T) -> T {
     let (arena, other) = (Arena::new(), Arena::new());
     let (shapes, data) = (Shapes::new(&other), data(text));
@@ -88,7 +88,7 @@ fn values_are_held_against_every_word() {
 }
 
 #[test]
-fn every_fault_of_a_schema_is_told_with_its_place() {
+fn every_schema_error_has_a_pointer() {
     for (schema, wanted) in [
         ("1", ": a schema is a map, or the name of a type"),
         ("strng", ": there is no type `strng`; did you mean `string`?"),
@@ -133,7 +133,7 @@ fn every_fault_of_a_schema_is_told_with_its_place() {
 }
 
 #[test]
-fn what_a_schema_says_beside_its_bounds() {
+fn defaults_and_required_values() {
     let schema = read(&data("{type: integer, default: 3, description: d}")).unwrap();
     assert_eq!((schema.default_value(), schema.is_required()), (Some(&Data::Int(3)), false));
     let schema = read(&data("{type: [integer, string], required: true}")).unwrap();
@@ -167,7 +167,7 @@ fn work_is_paid_for_and_violations_are_counted() {
     });
 }
 
-/// A value beside those of JSON, against `schema`.
+/// Validates a non-JSON value against `schema`.
 fn found_in(schema: &str, value: impl FnOnce(&Arena) -> Value<'_>) -> Vec<Violation> {
     let (schema, arena) = (read(&data(schema)).expect(schema), Arena::new());
     schema.validate(value(&arena), 100, &mut |_| Ok::<(), ()>(())).expect("steps")
@@ -240,7 +240,7 @@ fn keys_that_are_not_text_are_no_properties() {
 }
 
 #[test]
-fn violations_say_what_may_be_meant() {
+fn violations_suggest_names() {
     for (schema, value, wanted) in [
         ("enum: [debug, info]", "inof", Some("did you mean `info`?")),
         ("enum: [debug, info]", "1", None),

@@ -24,12 +24,12 @@ impl Types {
     /// `object`
     pub const OBJECT: Types = Types(64);
 
-    /// The type `name`.
+    /// Returns the type `name`.
     pub fn named(name: &str) -> Option<Types> {
         Self::NAMES.iter().position(|known| *known == name).map(|at| Types(1 << at))
     }
 
-    /// The union of two sets.
+    /// Returns the union of two sets.
     pub const fn or(self, other: Types) -> Types {
         Types(self.0 | other.0)
     }
@@ -44,12 +44,12 @@ impl Types {
         self.0 == 0
     }
 
-    /// The names of the types in the set.
+    /// Returns the names of the types in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().enumerate().filter(move |(at, _)| self.0 & (1 << at) != 0).map(|(_, name)| name)
     }
 
-    /// The names for a sentence: `null or a string`.
+    /// Returns the names for a sentence: `null or a string`.
     pub fn sentence(self) -> String {
         self.names().map(with_article).collect::<Vec<_>>().join(" or ")
     }
@@ -78,7 +78,7 @@ impl Types {
         }
     }
 
-    /// The types of `value` in draft 4, where a float is never an integer.
+    /// Returns the types of `value` in draft 4, where a float is never an integer.
     pub(super) fn strict(self, value: Value<'_>) -> Types {
         if matches!(value, Value::Float(_)) { Types::NUMBER } else { self }
     }
@@ -89,7 +89,7 @@ impl Types {
     }
 }
 
-/// A name with its article: `an array`.
+/// Returns a name with its article: `an array`.
 pub(super) fn with_article(name: &str) -> String {
     match name.as_bytes().first() {
         _ if matches!(name, "null" | "bytes") => name.to_owned(),
@@ -98,7 +98,7 @@ pub(super) fn with_article(name: &str) -> String {
     }
 }
 
-/// A value without notation, marks and element type, which schemas ignore. `None` for an unknown value.
+/// Returns the value without notation, marks and element type, which schemas ignore. `None` for an unknown value.
 pub(super) fn plain(mut value: Value<'_>) -> Option<Value<'_>> {
     loop {
         value = match value.extended() {
@@ -115,7 +115,7 @@ pub(super) fn plain(mut value: Value<'_>) -> Option<Value<'_>> {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Fields<'v> {
     Map(&'v Map<'v>),
-    /// With keys other than text. Only text keys can be declared properties.
+    /// With keys other than strings. Only string keys can be declared properties.
     Entries(Entries<'v>),
 }
 
@@ -143,7 +143,7 @@ impl<'v> Fields<'v> {
         }
     }
 
-    /// The properties with their values. Entries with null keys are skipped.
+    /// Returns the properties with their values. Entries with null keys are skipped.
     pub fn iter(self) -> impl Iterator<Item = (Field<'v>, Value<'v>)> {
         let (map, entries) = match self {
             Fields::Map(map) => (Some(map), None),
@@ -175,7 +175,7 @@ impl<'v> Field<'v> {
         })
     }
 
-    /// The text of the key.
+    /// Returns the text of the key.
     pub fn name(&self) -> &str {
         match self {
             Field::Named(name) => name,

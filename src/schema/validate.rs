@@ -386,7 +386,7 @@ impl<'c, E, S: FnMut(u64) -> Result<(), E>> Check<'c, S> {
         result.map(|()| passed)
     }
 
-    /// The first violation of a check, which is not reported itself.
+    /// Returns the first violation of a check, which is not reported itself.
     pub(super) fn first(&mut self, check: impl FnOnce(&mut Self) -> Result<(), E>) -> Result<Option<Violation>, E> {
         let (found, kept) = (std::mem::take(&mut self.found), (self.keep, self.count, self.stop));
         (self.keep, self.count, self.stop) = (1, 0, 1);

@@ -54,7 +54,7 @@ pub enum Detail {
 }
 
 impl Violation {
-    /// The message without the location: `expected a string, found the integer 1 (type)`.
+    /// Returns the message without the location: `a string is wanted (type), not the integer 1`.
     pub fn what(&self) -> String {
         let found = if self.found.is_empty() { String::new() } else { format!(", found {}", self.found) };
         format!("{}{found} ({})", self.expected, self.keyword)
@@ -80,7 +80,7 @@ fn cut(text: String) -> String {
     if shown.len() < text.len() { format!("{shown}…") } else { text }
 }
 
-/// A value as JSON, without the contents of arrays and objects.
+/// Returns a value as JSON, without the contents of arrays and objects.
 pub(super) fn json_of(value: Value<'_>) -> Option<String> {
     Some(match value {
         Value::Undefined => return None,
@@ -95,7 +95,7 @@ pub(super) fn json_of(value: Value<'_>) -> Option<String> {
     })
 }
 
-/// The description of a value with its type.
+/// Returns the description of a value with its type.
 pub(super) fn described(value: Value<'_>) -> String {
     match value {
         Value::Null => "null".to_owned(),

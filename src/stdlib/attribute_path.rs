@@ -10,7 +10,8 @@ use std::borrow::Cow;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BadPath;
 
-/// The steps of `path`: map keys and list indexes. `~1` is a slash and `~0` a tilde. An error ends the iteration.
+/// Returns the steps of `path`: map keys and list indexes. `~1` is a slash and `~0` a tilde. An error ends the
+/// iteration.
 ///
 /// `steps("a.b[\"c\"]")` yields `a`, `b`, `c`.
 pub(crate) fn steps(path: &str) -> impl Iterator<Item = Result<Cow<'_, str>, BadPath>> {
@@ -25,7 +26,7 @@ pub(crate) fn steps(path: &str) -> impl Iterator<Item = Result<Cow<'_, str>, Bad
     })
 }
 
-/// The list index of a step: decimal digits without a sign or leading zeros.
+/// Returns the list index of a step: decimal digits without a sign or leading zeros.
 pub(crate) fn step_index(step: &str) -> Option<usize> {
     let unusual = step.starts_with('+') || (step.starts_with('0') && step.len() != 1);
     if unusual { None } else { step.parse().ok() }
@@ -70,14 +71,14 @@ impl<'p> Scan<'p> {
         self.last(skip)
     }
 
-    /// The step from `skip` to `end`; the next one starts after it.
+    /// Returns the step from `skip` to `end`; the next one starts after it.
     fn cut(&mut self, skip: usize, end: usize) -> Result<Option<&'p str>, BadPath> {
         let step = self.path.get(self.at + skip..self.at + end).ok_or(BadPath)?;
         self.at += end + 1;
         Ok(Some(step).filter(|step| !step.is_empty()))
     }
 
-    /// The rest of the path after `skip`.
+    /// Returns the rest of the path after `skip`.
     fn last(&mut self, skip: usize) -> Result<Option<&'p str>, BadPath> {
         let start = self.at + skip;
         if start >= self.path.len() {

@@ -18,7 +18,7 @@ pub(crate) fn base64(octets: &[u8]) -> String {
     BASE64_STANDARD.encode(octets)
 }
 
-/// The length of the result of [`base64`].
+/// Returns the length of the result of [`base64`].
 pub(crate) const fn base64_len(octets: usize) -> usize {
     octets.div_ceil(3).saturating_mul(4)
 }
@@ -31,7 +31,7 @@ pub(crate) fn octets_of_base64(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn base64_goes_with_and_without_padding() {
+    fn base64_is_decoded_with_and_without_padding() {
         assert_eq!((super::base64(b"hello"), super::base64_len(5)), ("aGVsbG8=".to_owned(), 8));
         for text in ["aGVsbG8=", "aGVsbG8", "aGVs\r\nbG8="] {
             assert_eq!(super::octets_of_base64(text).as_deref(), Some(b"hello".as_slice()), "{text:?}");

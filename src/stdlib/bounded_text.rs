@@ -12,7 +12,7 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    /// An empty text of at most `allowed` bytes. Nothing is allocated yet.
+    /// Returns an empty text of at most `allowed` bytes. Nothing is allocated yet.
     pub(crate) fn new(allowed: usize) -> Self {
         Self { text: String::new(), allowed, overflowed: false }
     }
@@ -32,7 +32,7 @@ impl Bounded {
         self.overflowed
     }
 
-    /// The text written so far.
+    /// Returns the text written so far.
     pub(crate) fn into_text(self) -> String {
         self.text
     }
@@ -51,7 +51,7 @@ mod tests {
     use super::Bounded;
 
     #[test]
-    fn what_fits_is_kept_and_the_rest_refused() {
+    fn pieces_that_exceed_the_limit_are_refused() {
         let mut text = Bounded::new(4);
         assert!(write!(text, "{}", 123).is_ok());
         assert!(!text.overflowed());

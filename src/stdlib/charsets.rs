@@ -18,7 +18,7 @@ pub(crate) enum Charset {
     Other(&'static Encoding),
 }
 
-/// The encoding `name`, ignoring case.
+/// Returns the encoding `name`, ignoring case.
 pub(crate) fn charset(name: &str) -> Option<Charset> {
     let lower = name.to_ascii_lowercase();
     Some(match lower.as_str() {
@@ -35,7 +35,7 @@ pub(crate) fn charset(name: &str) -> Option<Charset> {
     })
 }
 
-/// The upper half of an IBM code page, by name or number.
+/// Returns the upper half of an IBM code page, by name or number.
 fn page(name: &str) -> Option<&'static [char; 128]> {
     let number = name.strip_prefix("ibm").or_else(|| name.strip_prefix("cp")).unwrap_or(name);
     Some(match number {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_encoding_lacks_is_refused() {
+    fn characters_missing_from_an_encoding_are_refused() {
         assert_eq!(charset("iso-8859-1").unwrap().encode("€"), None);
         assert_eq!(charset("windows-1250").unwrap().encode("🤔"), None);
         assert_eq!(charset("us-ascii").unwrap().decode(&[0x80]), None);

@@ -89,7 +89,7 @@ impl Block {
         if prefix > width(address) { Err(Refused::Form) } else { Ok(Self { address, prefix }) }
     }
 
-    /// The block with its first address.
+    /// Returns the block with its first address.
     pub(crate) fn masked(self) -> Self {
         let address = match self.address {
             IpAddr::V4(v4) => {

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_csv_is_refused() {
+    fn invalid_csv_is_refused() {
         for bad in ["a,b\n1", "a\"b", "\"a", "\"a\"b", "\"a\" ,b"] {
             assert!(records(bad).is_err(), "{bad}");
         }

@@ -144,7 +144,7 @@ fn part(rest: &mut &str) -> Option<u64> {
     whole.checked_mul(unit)?.checked_add(part_of_unit(fraction, unit))
 }
 
-/// The value of fractional digits in nanoseconds, rounded down.
+/// Returns the value of fractional digits in nanoseconds, rounded down.
 fn part_of_unit(digits: &str, unit: u64) -> u64 {
     // An hour has fewer than 10^13 nanoseconds, so digits beyond 18 do not matter.
     let (value, scale) = digits.bytes().take(18).fold((0_u128, 1_u128), |(value, scale), digit| {

@@ -1,6 +1,6 @@
 //! Formats floats like C's `%g`, `%f` and `%e`.
 
-/// The shortest text that parses back to `number`, with an exponent below 0.0001 and from 1,000,000.
+/// Returns the shortest text that parses back to `number`, with an exponent below 0.0001 and from 1,000,000.
 ///
 /// `shortest(1.0)` is `1`, `shortest(123456789.0)` is `1.23456789e+08`; infinities are `+Inf` and `-Inf`.
 pub(crate) fn shortest(number: f64) -> String {

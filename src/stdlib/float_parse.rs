@@ -102,7 +102,7 @@ impl Mantissa {
         }
     }
 
-    /// The float nearest to the number times `2^times`; infinity if it is too large.
+    /// Returns the float nearest to the number times `2^times`; infinity if it is too large.
     fn scaled(&self, times: i64) -> f64 {
         if self.value == 0 {
             return 0.0;
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_exactly_is_read_back() {
+    fn hexadecimal_spellings_are_read_exactly() {
         let mut random = fastrand::Rng::with_seed(7);
         for _ in 0..2000 {
             let number = f64::from_bits(random.u64(..));

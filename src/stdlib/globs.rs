@@ -83,7 +83,7 @@ impl Glob {
         Some(Self { parts, syntax })
     }
 
-    /// The positions before the first component.
+    /// Returns the positions before the first component.
     pub fn start(&self) -> States {
         let mut states = States::default();
         self.reach(0, &mut states);
@@ -117,7 +117,7 @@ impl Glob {
         states.0.last() == Some(&self.parts.len())
     }
 
-    /// The literal names that can come next.
+    /// Returns the literal names that can come next.
     pub fn names<'g>(&'g self, states: &'g States) -> impl Iterator<Item = &'g str> {
         states.0.iter().filter_map(|at| match self.parts.get(*at) {
             Some(Part::Name(name)) => Some(name.as_str()),
@@ -130,7 +130,7 @@ impl Glob {
         states.0.iter().any(|at| matches!(self.parts.get(*at), Some(Part::Directories | Part::Wildcards(_))))
     }
 
-    /// The number of tokens in the pattern.
+    /// Returns the number of tokens in the pattern.
     pub(crate) fn len(&self) -> usize {
         let len = |part: &Part| if let Part::Wildcards(tokens) = part { tokens.len() } else { 1 };
         self.parts.iter().map(len).sum()
@@ -177,7 +177,7 @@ pub fn alternatives(pattern: &str) -> Option<Vec<String>> {
     Some(done)
 }
 
-/// The offsets of the first braces and of the commas between their alternatives. `None` for unclosed braces.
+/// Returns the offsets of the first braces and of the commas between their alternatives. `None` for unclosed braces.
 fn braces(pattern: &str) -> Option<Option<(usize, usize, Vec<usize>)>> {
     let (mut open, mut depth, mut class, mut commas) = (0, 0, false, Vec::new());
     let mut chars = pattern.char_indices();

@@ -9,17 +9,17 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Minimum length in bytes of a text that the newer rule joins: consonant, virama, consonant.
 const SHORTEST_CONJUNCT: usize = 9;
 
-/// The grapheme clusters of `text`.
+/// Returns the grapheme clusters of `text`.
 pub(crate) fn clusters(text: &str) -> impl DoubleEndedIterator<Item = &str> {
     indices(text).map(|(_, cluster)| cluster)
 }
 
-/// The grapheme clusters of `text` with their byte offsets.
+/// Returns the grapheme clusters of `text` with their byte offsets.
 pub(crate) fn indices(text: &str) -> impl DoubleEndedIterator<Item = (usize, &str)> {
     text.grapheme_indices(true).flat_map(|(at, cluster)| split(at, cluster))
 }
 
-/// The number of grapheme clusters in `text`.
+/// Returns the number of grapheme clusters in `text`.
 pub(crate) fn count(text: &str) -> usize {
     match text.is_ascii() && !text.contains('\r') {
         true => text.len(),
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn consonants_are_apart_and_what_extends_them_is_not() {
+    fn conjunct_consonants_are_separate_clusters() {
         let cases: [(&str, &[&str]); 8] = [
             ("क्ष", &["क्", "ष"]),
             ("क्ष्मी", &["क्", "ष्", "मी"]),
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_cluster_costs_what_it_is_long() {
+    fn long_clusters_cost_linear_time() {
         let text = "क्".repeat(100_000);
         assert_eq!(count(&text), 100_000);
         assert_eq!(count(&format!("a{}", "\u{301}".repeat(100_000))), 1);

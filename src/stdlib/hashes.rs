@@ -2,27 +2,27 @@
 
 use md5::Digest as _;
 
-/// The MD5 hash.
+/// Returns the MD5 hash.
 pub(crate) fn md5(bytes: &[u8]) -> [u8; 16] {
     md5::Md5::digest(bytes).into()
 }
 
-/// The SHA-1 hash.
+/// Returns the SHA-1 hash.
 pub(crate) fn sha1(bytes: &[u8]) -> [u8; 20] {
     sha1::Sha1::digest(bytes).into()
 }
 
-/// The SHA-256 hash.
+/// Returns the SHA-256 hash.
 pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     sha2::Sha256::digest(bytes).into()
 }
 
-/// The SHA-512 hash.
+/// Returns the SHA-512 hash.
 pub(crate) fn sha512(bytes: &[u8]) -> [u8; 64] {
     sha2::Sha512::digest(bytes).into()
 }
 
-/// The FNV-1a hash of 64 bits.
+/// Returns the FNV-1a hash of 64 bits.
 pub(crate) fn fnv64a(bytes: &[u8]) -> [u8; 8] {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
@@ -41,7 +41,7 @@ const NAMESPACES: [(&str, u128); 4] = [
     ("x500", 0x6ba7b814_9dad_11d1_80b4_00c04fd430c8),
 ];
 
-/// The UUID (version 5) of `name` in a namespace, which is a short name or a UUID.
+/// Returns the UUID (version 5) of `name` in a namespace, which is a short name or a UUID.
 pub(crate) fn uuid_of_name(namespace: &str, name: &str) -> Option<String> {
     let short = NAMESPACES.iter().find(|(short, _)| *short == namespace).map(|(_, bits)| *bits);
     let namespace = short.or_else(|| uuid_bits(namespace))?;
@@ -51,7 +51,7 @@ pub(crate) fn uuid_of_name(namespace: &str, name: &str) -> Option<String> {
     Some(uuid(versioned))
 }
 
-/// The text of a UUID.
+/// Returns the text of a UUID.
 pub(crate) fn uuid(bits: u128) -> String {
     let [a, b, c, d] = [bits >> 96, bits >> 80, bits >> 64, bits >> 48].map(|bits| bits as u64);
     let [b, c, d] = [b, c, d].map(|group| group & 0xFFFF);

@@ -92,7 +92,7 @@ const VALUE: Rule = Rule {
 };
 
 impl Format {
-    /// The format called `name`.
+    /// Returns the format called `name`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         FORMATS.iter().find(|(known, _)| *known == name).map(|(_, format)| *format)
     }
@@ -148,7 +148,7 @@ fn label(text: &str) -> Vec<String> {
     wrong
 }
 
-/// A name with the prefix `text`. Like the reference, it replaces a final hyphen and the letter before it.
+/// Returns a name with the prefix `text`. Like the reference, it replaces a final hyphen and the letter before it.
 fn beginning(text: &str) -> String {
     let cut = text.len().checked_sub(2).filter(|_| text.ends_with('-'));
     match cut.and_then(|end| text.get(..end)) {

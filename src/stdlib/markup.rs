@@ -40,13 +40,13 @@ impl Entities {
         }
     }
 
-    /// The offset and the replacement of the first replaced byte.
+    /// Returns the offset and the replacement of the first replaced byte.
     fn find(&self, text: &str) -> Option<(usize, &'static str)> {
         let at = text.bytes().position(|byte| self.class[usize::from(byte)] != 0)?;
         Some((at, self.of(*text.as_bytes().get(at)?)?))
     }
 
-    /// The escaped text in pieces: literal parts of `text`, and entities.
+    /// Returns the escaped text in pieces: literal parts of `text`, and entities.
     ///
     /// `HTML.pieces("a<b")` yields `a`, `&lt;`, `b`.
     pub(crate) fn pieces<'t>(&'static self, text: &'t str) -> impl Iterator<Item = &'t str> {
@@ -72,12 +72,12 @@ impl Entities {
         self.find(text).is_some()
     }
 
-    /// The length of the escaped text in bytes.
+    /// Returns the length of the escaped text in bytes.
     pub(crate) fn escaped_len(&'static self, text: &str) -> usize {
         self.pieces(text).map(str::len).sum()
     }
 
-    /// The escaped text.
+    /// Returns the escaped text.
     pub(crate) fn escape(&'static self, text: &str) -> String {
         self.pieces(text).collect()
     }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn space_between_tags_goes_as_the_pattern_says() {
+    fn spaceless_matches_its_pattern() {
         let pattern = Regex::new(r">\s+<").unwrap();
         for text in all_texts(&["<", ">", " ", "\n", "a", "\u{a0}"], 7) {
             assert_eq!(spaceless(&text), pattern.replace_all(&text, "><"), "{text:?}");

@@ -50,12 +50,12 @@ pub(crate) fn network(text: &str) -> Option<Network> {
     Some(Network { first: Address { bits: start.bits & mask(start.width, prefix), ..start }, prefix })
 }
 
-/// A mask of the first `prefix` of `width` bits.
+/// Returns a mask of the first `prefix` of `width` bits.
 fn mask(width: u32, prefix: u32) -> u128 {
     all(width) & !all(width - prefix.min(width))
 }
 
-/// A mask of the lowest `count` bits.
+/// Returns a mask of the lowest `count` bits.
 fn all(count: u32) -> u128 {
     1_u128.checked_shl(count).map_or(u128::MAX, |bit| bit - 1)
 }
@@ -72,12 +72,12 @@ impl Address {
 }
 
 impl Network {
-    /// The last address.
+    /// Returns the last address.
     pub(crate) fn last(self) -> Address {
         self.first.with(self.first.bits | all(self.first.width - self.prefix))
     }
 
-    /// The netmask.
+    /// Returns the netmask.
     pub(crate) fn mask(self) -> Address {
         self.first.with(mask(self.first.width, self.prefix))
     }
@@ -87,7 +87,7 @@ impl Network {
         address.width == self.first.width && (self.first.bits..=self.last().bits).contains(&address.bits)
     }
 
-    /// The address with index `number`, counted from the end if negative. `None` if there are fewer addresses.
+    /// Returns the address with index `number`, counted from the end if negative. `None` if there are fewer addresses.
     pub(crate) fn host(self, number: i128) -> Option<Address> {
         let most = all(self.first.width - self.prefix);
         let (from_end, distance) = (number < 0, if number < 0 { -(number + 1) } else { number });
@@ -96,7 +96,7 @@ impl Network {
         Some(self.first.with(self.first.bits | host))
     }
 
-    /// The subnet with index `number` among those whose prefix is `more` bits longer.
+    /// Returns the subnet with index `number` among those whose prefix is `more` bits longer.
     pub(crate) fn subnet(self, more: u32, number: u128) -> Option<Self> {
         let prefix = self.prefix.checked_add(more).filter(|prefix| *prefix <= self.first.width)?;
         if number > all(more) {
@@ -106,7 +106,7 @@ impl Network {
         Some(Self { first: self.first.with(self.first.bits | place), prefix })
     }
 
-    /// The next subnet with this prefix length after `before`, or the first one.
+    /// Returns the next subnet with this prefix length after `before`, or the first one.
     pub(crate) fn next(self, before: Option<Self>, prefix: u32) -> Option<Self> {
         let first = match before {
             None => self.first.bits,

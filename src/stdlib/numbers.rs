@@ -72,7 +72,7 @@ impl Rounding {
     /// All names, for messages.
     pub(crate) const NAMES: [&'static str; 3] = ["common", "ceil", "floor"];
 
-    /// The direction called `name`.
+    /// Returns the direction called `name`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "common" => Some(Self::Common),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_goes_where_it_is_told() {
+    fn rounding_follows_its_direction() {
         assert_eq!(round(2.5, Rounding::Common, 0), 3.0);
         assert_eq!(round(-2.5, Rounding::Common, 0), -3.0);
         assert_eq!(round(2.1, Rounding::Ceil, 0), 3.0);
@@ -286,7 +286,7 @@ mod tests {
         {
             assert_eq!(logarithm(x), wanted, "{x}");
         }
-        // Another float than the nearest.
+        // Differs from the nearest float.
         assert_eq!(logarithm(1000.0) / logarithm(10.0), 2.9999999999999996);
         assert_eq!(logarithm(0.0), f64::NEG_INFINITY);
         assert_eq!(logarithm(f64::INFINITY), f64::INFINITY);

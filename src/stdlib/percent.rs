@@ -25,7 +25,7 @@ pub(crate) fn query_text(text: &str) -> Result<Vec<u8>, String> {
     Ok(percent_decode_str(&text.replace('+', " ")).collect())
 }
 
-/// The offset of the first `%` that two hexadecimal digits do not follow.
+/// Returns the offset of the first `%` that two hexadecimal digits do not follow.
 pub(crate) fn invalid_escape(text: &str) -> Option<usize> {
     let digits = |at: usize| text.as_bytes().get(at + 1..at + 3);
     let is_escape = |at: usize| digits(at).is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit));
@@ -39,7 +39,7 @@ pub(crate) fn percent(text: &str, set: &'static AsciiSet) -> String {
     utf8_percent_encode(text, set).collect()
 }
 
-/// The length of the result of [`percent`] in bytes.
+/// Returns the length of the result of [`percent`] in bytes.
 pub(crate) fn percent_len(text: &str, set: &'static AsciiSet) -> usize {
     utf8_percent_encode(text, set).map(str::len).sum()
 }

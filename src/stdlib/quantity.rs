@@ -92,7 +92,7 @@ impl Quantity {
         }
     }
 
-    /// An integer in exponent notation.
+    /// Returns an integer in exponent notation.
     pub(crate) fn of_int(n: i64) -> Self {
         Self { digits: n.into(), exponent: 0, style: Style::Exponent }
     }
@@ -144,7 +144,7 @@ impl Quantity {
         if sign < 0 && by_size.is_ne() { order.reverse() } else { order }
     }
 
-    /// The place value of the first digit.
+    /// Returns the place value of the first digit.
     fn place(&self) -> i64 {
         decimal_digits(&self.digits) + i64::from(self.exponent)
     }
@@ -177,7 +177,7 @@ impl Quantity {
         self.add(&Self { digits: -&other.digits, ..other.clone() })
     }
 
-    /// The digits at a smaller exponent.
+    /// Returns the digits at a smaller exponent.
     fn at(&self, exponent: i32) -> Result<BigInt, Refused> {
         let more = self.exponent.abs_diff(exponent);
         if decimal_digits(&self.digits).saturating_add(more.into()) > MOST_DIGITS as i64 {
@@ -186,7 +186,7 @@ impl Quantity {
         Ok(&self.digits * ten_to(more))
     }
 
-    /// The value as an `i64`, if it is an integer in that range.
+    /// Returns the value as an `i64`, if it is an integer in that range.
     pub(crate) fn as_int(&self) -> Option<i64> {
         if self.sign() == 0 {
             return Some(0);
@@ -198,12 +198,12 @@ impl Quantity {
         i64::try_from(whole).ok()
     }
 
-    /// The nearest 64-bit float.
+    /// Returns the nearest 64-bit float.
     pub(crate) fn as_float(&self) -> f64 {
         format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::INFINITY)
     }
 
-    /// The digits without trailing zeros, and an exponent that is a multiple of 3.
+    /// Returns the digits without trailing zeros, and an exponent that is a multiple of 3.
     fn by_thousands(&self) -> (BigInt, i32) {
         let text = self.digits.to_string();
         let zeros = text.len() - text.trim_end_matches('0').len();
@@ -246,7 +246,7 @@ fn leading_digits(text: &str) -> (&str, &str) {
     text.split_at_checked(end).unwrap_or((text, ""))
 }
 
-/// The notation of a suffix, and its power of 10 or, for a binary suffix, of 2.
+/// Returns the notation of a suffix, and its power of 10 or, for a binary suffix, of 2.
 fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
     if let Some(at) = DECIMAL.iter().position(|known| *known == suffix) {
         return Ok((Style::Decimal, at as i32 * 3 + LEAST_EXPONENT));
@@ -258,7 +258,7 @@ fn style_of(suffix: &str) -> Result<(Style, i32), Refused> {
     power.parse().map(|power| (Style::Exponent, power)).map_err(|_| malformed(suffix))
 }
 
-/// Whether it is the form of a suffix that is wrong, or that there is none such.
+/// Returns the error of an invalid suffix: unknown or malformed.
 fn malformed(suffix: &str) -> Refused {
     let rest = suffix.trim_start_matches(['e', 'E', 'i', 'n', 'u', 'm', 'k', 'K', 'M', 'G', 'T', 'P']);
     let rest = rest.strip_prefix(['-', '+']).unwrap_or(rest);

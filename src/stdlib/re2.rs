@@ -37,7 +37,7 @@ enum Flavor {
 /// Translates a pattern in the syntax of RE2 to that of the engine. Errors in both syntaxes are left to the engine.
 ///
 /// # Errors
-/// What only RE2 refuses.
+/// Syntax that only RE2 refuses.
 pub(crate) fn translated(pattern: &str) -> Result<String, Refused<'_>> {
     translate(pattern, Flavor::Re2)
 }
@@ -104,7 +104,7 @@ fn is_repetition(rest: &str) -> bool {
     !least.is_empty() && least.chars().chain(most.chars()).all(|c| c.is_ascii_digit())
 }
 
-/// The members of an ASCII class by its letter.
+/// Returns the members of an ASCII class by its letter.
 fn members(letter: char) -> Option<&'static str> {
     Some(match letter {
         'd' | 'D' => "0-9",
@@ -137,7 +137,7 @@ fn escape<'p>(rest: &'p str, flavor: Flavor, out: &mut String) -> &'p str {
     chars.as_str()
 }
 
-/// The letter of a control character (`\cJ`).
+/// Returns the letter of a control character (`\cJ`).
 fn control<'p>(rest: &'p str, out: &mut String) -> &'p str {
     let mut chars = rest.chars();
     match chars.next() {
@@ -196,7 +196,7 @@ const NAMED: [&str; 14] = [
     "xdigit",
 ];
 
-/// The length of a named class such as `[:alpha:]`, if one starts here.
+/// Returns the length of a named class such as `[:alpha:]`, if one starts here.
 fn posix(rest: &str) -> Result<Option<usize>, Refused<'_>> {
     let Some((name, _)) = rest.strip_prefix("[:").and_then(|inside| inside.split_once(":]")) else { return Ok(None) };
     let len = name.len() + "[::]".len();
@@ -229,7 +229,7 @@ mod tests {
     use super::{Refused, translated, translated_ecma};
 
     #[test]
-    fn what_differs_is_rewritten() {
+    fn differing_syntax_is_rewritten() {
         for (pattern, matches, not) in [
             (r"^\d+$", &["123"][..], &["٣", ""][..]),
             (r"^[\d_]+$", &["1_2"], &["٣"]),
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_ecma_262_is_rewritten() {
+    fn differing_ecma_262_syntax_is_rewritten() {
         for (pattern, matches, not) in [
             (r"^\d+$", &["123"][..], &["٣", ""][..]),
             (r"^[\w\-]{1,2000}$", &["a-b"], &["é", ""]),
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_the_engine_takes_is_refused() {
+    fn syntax_that_re2_lacks_is_refused() {
         for (pattern, what) in [
             ("a**", "**"),
             ("a*+b", "*+"),
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_stays_wrong_and_nothing_panics() {
+    fn invalid_patterns_stay_invalid() {
         for pattern in ["(", "[", "[a", "\\", "(?P<n", "[z-a]", "\\8", "[\\", "[[:", "\\Q\\E("] {
             assert!(regex::Regex::new(&translated(pattern).unwrap()).is_err(), "{pattern}");
         }

@@ -4,7 +4,7 @@
 /// Maximum number of states of a pattern within its size limit.
 const MOST_STATES: u64 = 1 << 16;
 
-/// The steps of a search in `bytes` of text: one per byte and 64 states, at least one per byte.
+/// Returns the steps of a search in `bytes` of text: one per byte and 64 states, at least one per byte.
 ///
 /// `search_steps("^a.c$", 100)` is 100; `search_steps("(a{100}){100}", 100)` is over 10,000.
 pub(crate) fn search_steps(pattern: &str, bytes: usize) -> u64 {
@@ -12,7 +12,8 @@ pub(crate) fn search_steps(pattern: &str, bytes: usize) -> u64 {
     each.saturating_mul(bytes as u64)
 }
 
-/// A rough upper bound of the number of states: the length of the pattern (Unicode classes are large) times all counts.
+/// Returns a rough upper bound of the number of states: the length of the pattern (Unicode classes are large) times all
+/// counts.
 fn states(pattern: &str) -> u64 {
     let classes = pattern.matches(['\\', '.', '[']).count() as u64 * 8;
     let counts = pattern.split('{').skip(1).map(largest_count);
@@ -20,7 +21,7 @@ fn states(pattern: &str) -> u64 {
     states.min(MOST_STATES)
 }
 
-/// The largest count before the closing brace, or 1.
+/// Returns the largest count before the closing brace, or 1.
 fn largest_count(repetition: &str) -> u64 {
     let (counts, _) = repetition.split_once('}').unwrap_or(("", ""));
     counts.split(',').filter_map(|count| count.trim().parse().ok()).fold(1, u64::max)

@@ -75,7 +75,7 @@ impl PrivateKey {
         sound.then_some(Self { modulus, public, private })
     }
 
-    /// The size of the key in bits.
+    /// Returns the size of the key in bits.
     pub fn bits(&self) -> u64 {
         self.modulus.bits()
     }
@@ -110,7 +110,7 @@ fn without_padding(bytes: &[u8]) -> Option<&[u8]> {
     if *kind == 2 && end >= 8 { padded.get(end + 1..) } else { None }
 }
 
-/// The label and the content of the first PEM block.
+/// Returns the label and the content of the first PEM block.
 fn block(pem: &str) -> Result<(&str, Vec<u8>), Unreadable> {
     let (_, behind) = pem.split_once("-----BEGIN ").ok_or(Unreadable::NotPem)?;
     let (label, behind) = behind.split_once("-----").ok_or(Unreadable::NotPem)?;
@@ -130,7 +130,7 @@ const SEQUENCE: u8 = 0x30;
 /// The algorithm identifier of `rsaEncryption`.
 const RSA: &[u8] = &[0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x01];
 
-/// The PKCS #1 key inside a PKCS #8 key.
+/// Returns the PKCS #1 key inside a PKCS #8 key.
 fn unwrapped(mut der: &[u8]) -> Result<&[u8], Unreadable> {
     let mut fields = read(&mut der, SEQUENCE).ok_or(Unreadable::BadKey)?;
     read(&mut fields, INTEGER).ok_or(Unreadable::BadKey)?;
@@ -162,7 +162,7 @@ fn read<'d>(der: &mut &'d [u8], tag: u8) -> Option<&'d [u8]> {
 mod tests {
     use super::*;
 
-    /// Made for these tests.
+    /// Generated for these tests.
     const PKCS1: &str = "-----BEGIN RSA PRIVATE KEY-----\n\
 MIICXAIBAAKBgQCsQj8QQ2xWvmzOZAFdxNAzqh04HejzO5YtQ1VJR/n2PCbtJpLg\n\
 YqtxZSFl920qjyJUY4cdLa1uiri6OcrwpUSDcmb52l9F+TeWMoTmYxfeIAizK1+D\n\
@@ -197,7 +197,7 @@ lfeCCQ/dITxAXkdFOp/XqBwI/chHTYvGeB+obuUQgc4wmasL0YrwUZKoWPFL3k9B\n\
 3uPp2xdhWMddag==\n\
 -----END PRIVATE KEY-----\n";
 
-    /// `hello`, for this key.
+    /// `hello`, encrypted for this key.
     const ENCRYPTED: &str = "LC2w+NYf5bg0fc0kPWKejemq+A+fExuf1KKW8sO9r/XihAsJU7bSOBhcmWIMjUXjCI6vPWBtSsX2\n\
 nCczc4+zVe6bS4KZ9+8f2jOH+G+QLlvv1AbpExTcpe7TZJ9TLnfI069v0RBVgdWDzH3jbHLP7kyx\n\
 zxPUfY52xcKUJjwcCNY=\n";
@@ -245,7 +245,7 @@ zxPUfY52xcKUJjwcCNY=\n";
             other[at] ^= 0x55;
             let pem = format!("-----BEGIN {label}-----\n{}\n-----END {label}-----", STANDARD.encode(&other));
             if let Ok(key) = PrivateKey::from_pem(&pem) {
-                // The numbers behind the primes are not used.
+                // The numbers after the primes are not used.
                 assert_eq!(key, PrivateKey::from_pem(PKCS1).unwrap(), "{at}");
             }
             assert!(PrivateKey::from_pkcs1(der.get(..at).unwrap()).is_none());

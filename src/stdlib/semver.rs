@@ -121,7 +121,7 @@ fn build_part(part: &str) -> Result<(), String> {
     }
 }
 
-/// A text for a message, shortened if necessary.
+/// Returns a text for a message, shortened if necessary.
 fn shown(text: &str) -> String {
     format!("{:?}", text.chars().take(60).collect::<String>())
 }

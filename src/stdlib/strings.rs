@@ -13,13 +13,13 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Maximum growth of a slug per byte of text, for the longest transliteration. A test checks it.
 const SLUG_GROWTH: usize = 16;
 
-/// The longest prefix of at most `len` bytes that ends at a character boundary.
+/// Returns the longest prefix of at most `len` bytes that ends at a character boundary.
 pub(crate) fn prefix(text: &str, len: usize) -> &str {
     let end = (0..=len.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
     text.get(..end).unwrap_or("")
 }
 
-/// The Unicode normalization form C of a text.
+/// Returns the Unicode normalization form C of a text.
 #[cfg(feature = "hcl")]
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes {
@@ -48,7 +48,7 @@ fn upper_letter(c: char) -> char {
     }
 }
 
-/// The single-letter capital of a Greek letter with iota subscript.
+/// Returns the single-letter capital of a Greek letter with iota subscript.
 fn with_iota(c: char) -> char {
     let step = match c {
         '\u{1f80}'..='\u{1f87}' | '\u{1f90}'..='\u{1f97}' | '\u{1fa0}'..='\u{1fa7}' => 8,
@@ -83,17 +83,17 @@ fn title_letter(c: char) -> char {
     }
 }
 
-/// The length of `text` in upper case.
+/// Returns the length of `text` in upper case.
 pub(crate) fn uppercase_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_uppercase).map(char::len_utf8).sum() }
 }
 
-/// The length of `text` in lower case.
+/// Returns the length of `text` in lower case.
 pub(crate) fn lowercase_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.chars().flat_map(char::to_lowercase).map(char::len_utf8).sum() }
 }
 
-/// The maximum length of `text` after any change of case.
+/// Returns the maximum length of `text` after any change of case.
 pub(crate) fn any_case_len(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { uppercase_len(text).max(text.len().saturating_mul(3) / 2 + 3) }
 }
@@ -128,7 +128,7 @@ pub(crate) fn title(text: &str) -> String {
     out
 }
 
-/// The first `length` grapheme clusters of `text`. `None` if the text is not longer.
+/// Returns the first `length` grapheme clusters of `text`. `None` if the text is not longer.
 pub(crate) fn truncated(text: &str, length: usize) -> Option<&str> {
     if text.len() <= length {
         return None;
@@ -145,7 +145,7 @@ pub(crate) fn occurrences(text: &str, from: &str) -> usize {
     }
 }
 
-/// The length of `text` with `found` occurrences of `from` replaced. `None` on overflow.
+/// Returns the length of `text` with `found` occurrences of `from` replaced. `None` on overflow.
 pub(crate) fn replaced_len(text: &str, from: &str, to: &str, found: usize) -> Option<usize> {
     (text.len() - found * from.len()).checked_add(found.checked_mul(to.len())?)
 }
@@ -175,7 +175,7 @@ pub(crate) fn line_breaks_to_br(text: &str) -> String {
     text.replace("\r\n", "<br>").replace('\n', "<br>")
 }
 
-/// An upper bound of the length of the result of [`line_breaks_to_br`].
+/// Returns an upper bound of the length of the result of [`line_breaks_to_br`].
 pub(crate) fn line_breaks_to_br_len(text: &str) -> Option<usize> {
     replaced_len(text, "\n", "<br>", occurrences(text, "\n"))
 }
@@ -185,13 +185,13 @@ pub(crate) fn reversed(text: &str) -> String {
     text.chars().rev().collect()
 }
 
-/// A slug of lower-case ASCII letters, digits and single hyphens: `slug("Héllo, World!")` is `hello-world`.
+/// Returns a slug of lower-case ASCII letters, digits and single hyphens: `slug("Héllo, World!")` is `hello-world`.
 #[cfg(feature = "tera-builtins")]
 pub(crate) fn slug(text: &str) -> String {
     slug::slugify(text)
 }
 
-/// An upper bound of the length of the result of [`slug`]. `None` on overflow.
+/// Returns an upper bound of the length of the result of [`slug`]. `None` on overflow.
 pub(crate) fn slug_len(text: &str) -> Option<usize> {
     if text.is_ascii() { Some(text.len()) } else { text.len().checked_mul(SLUG_GROWTH) }
 }
@@ -225,7 +225,7 @@ impl Indent<'_> {
         out
     }
 
-    /// The length of the indented text. `None` on overflow.
+    /// Returns the length of the indented text. `None` on overflow.
     pub(crate) fn len(&self, text: &str) -> Option<usize> {
         text.lines().enumerate().try_fold(0_usize, |len, (at, line)| {
             let prefix = if self.prefixes(at, line) { self.prefix.len() } else { 0 };
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn truncation_counts_what_a_reader_sees() {
+    fn truncation_counts_grapheme_clusters() {
         assert_eq!(truncated("hello", 2), Some("he"));
         assert_eq!(truncated("hello", 5), None);
         assert_eq!(truncated("", 0), None);

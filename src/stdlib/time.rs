@@ -57,7 +57,7 @@ pub(crate) fn format_is_valid(format: &str) -> bool {
 }
 
 impl Moment {
-    /// A timestamp from seconds since the Unix epoch, in `zone` or naive.
+    /// Returns a timestamp from seconds since the Unix epoch, in `zone` or naive.
     pub(crate) fn from_seconds(seconds: i64, zone: Option<Zone>) -> Result<Self, TimeError> {
         let moment = DateTime::<Utc>::from_timestamp(seconds, 0).ok_or(TimeError::OutOfRange)?;
         match zone {

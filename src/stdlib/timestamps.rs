@@ -1,6 +1,7 @@
 //! Timestamps and durations as text. Every build writes them, so this needs no calendar crate.
 
-/// The text of a UTC timestamp by RFC 3339, with as many fractional digits as it has. `None` outside ±262,000 years.
+/// Returns the text of a UTC timestamp by RFC 3339, with as many fractional digits as it has. `None` outside ±262,000
+/// years.
 ///
 /// `utc_text(0, 500_000_000)` is `1970-01-01T00:00:00.5Z`.
 pub(crate) fn utc_text(seconds: i64, nanos: u32) -> Option<String> {
@@ -19,8 +20,9 @@ pub(crate) fn utc_text(seconds: i64, nanos: u32) -> Option<String> {
     Some(text)
 }
 
-/// The date of a number of days since 1970-01-01, in the Gregorian calendar. Counts in eras of 400 years that begin in
-/// March, so that a leap day is the last day of its year (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// Returns the date of a number of days since 1970-01-01, in the Gregorian calendar. Counts in eras of 400 years that
+/// begin in March, so that a leap day is the last day of its year (H. Hinnant, "chrono-Compatible Low-Level Date
+/// Algorithms").
 fn civil(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
@@ -32,7 +34,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// The text of a duration in seconds: `90s`, `3600.5s`, `-0.000001s`.
+/// Returns the text of a duration in seconds: `90s`, `3600.5s`, `-0.000001s`.
 pub(crate) fn seconds_text(nanos: i64) -> String {
     const SECOND: u64 = 1_000_000_000;
     let (sign, nanos) = (if nanos < 0 { "-" } else { "" }, nanos.unsigned_abs());

@@ -177,13 +177,13 @@ fn unescape_query(text: &str) -> Option<String> {
 }
 
 impl Url<'_> {
-    /// The host without port and brackets.
+    /// Returns the host without port and brackets.
     pub(crate) fn hostname(&self) -> &str {
         let name = self.host.strip_suffix(self.port_with_colon()).unwrap_or(&self.host);
         name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
     }
 
-    /// The port; empty if absent.
+    /// Returns the port; empty if absent.
     pub(crate) fn port(&self) -> &str {
         self.port_with_colon().trim_start_matches(':')
     }
@@ -193,7 +193,7 @@ impl Url<'_> {
         if is_port(port) { port } else { "" }
     }
 
-    /// The escaped path: as written if that is a valid escaping.
+    /// Returns the escaped path: as written if that is a valid escaping.
     pub(crate) fn escaped_path(&self) -> String {
         let written = |byte: u8| is_path_byte(byte) || b"!'()*[]%".contains(&byte);
         if self.path == "*" || self.path.bytes().all(written) {
@@ -210,7 +210,7 @@ impl Url<'_> {
         escaped
     }
 
-    /// The names in the query in order of appearance, with their values. Malformed parts are skipped.
+    /// Returns the names in the query in order of appearance, with their values. Malformed parts are skipped.
     pub(crate) fn query(&self) -> Vec<(String, Vec<String>)> {
         let mut found: indexmap::IndexMap<String, Vec<String>> = indexmap::IndexMap::new();
         for part in self.query.unwrap_or("").split('&') {
@@ -225,7 +225,7 @@ impl Url<'_> {
         found.into_iter().collect()
     }
 
-    /// The whole URL, with a lower-case scheme and an escaped path.
+    /// Returns the whole URL, with a lower-case scheme and an escaped path.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
         let mut push = |parts: &[&str]| text.extend(parts.iter().copied());
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_url() {
+    fn invalid_urls() {
         for text in [
             "",
             "../relative-path",

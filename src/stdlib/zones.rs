@@ -31,7 +31,7 @@ pub(crate) struct LocalTime {
     pub abbreviation: &'static str,
 }
 
-/// The zone `name`, such as `Europe/Berlin`.
+/// Returns the zone `name`, such as `Europe/Berlin`.
 pub(crate) fn zone(name: &str) -> Option<Zone> {
     let mut bytes = Bytes { at: 0 };
     for _ in 0..bytes.u16()? {
@@ -45,7 +45,7 @@ pub(crate) fn zone(name: &str) -> Option<Zone> {
 }
 
 impl Zone {
-    /// The local time at `seconds` since the epoch.
+    /// Returns the local time at `seconds` since the epoch.
     pub(crate) fn local_time(self, seconds: i64) -> Option<LocalTime> {
         let mut bytes = Bytes { at: self.at };
         let times = bytes.u8()?;
@@ -64,7 +64,7 @@ impl Zone {
     }
 }
 
-/// The local time of the last transition at or before `seconds`.
+/// Returns the local time of the last transition at or before `seconds`.
 fn last_at_or_before(changes: &[u8], seconds: i64) -> Option<u8> {
     let (mut low, mut high) = (0, changes.len() / CHANGE);
     while low < high {
@@ -125,7 +125,7 @@ mod tests {
 
     use super::*;
 
-    /// Nothing changed before clocks had zones; `chrono-tz` ends before this year.
+    /// There are no transitions before clocks had zones, and `chrono-tz` ends before the last year.
     const YEARS: std::ops::Range<i64> = 1800..2110;
     const YEAR: i64 = 31_556_952;
 
@@ -139,7 +139,7 @@ mod tests {
         (YEARS.start - 1970) * YEAR..(YEARS.end - 1970) * YEAR
     }
 
-    /// The moments at which what `zone` tells changes.
+    /// Returns the transitions of `zone`.
     fn changes(zone: Tz) -> Vec<i64> {
         let (mut found, mut before) = (Vec::new(), told(zone, seconds_of_years().start));
         for hour in seconds_of_years().step_by(3600) {
@@ -188,7 +188,7 @@ mod tests {
         let mut known = std::collections::HashMap::new();
         for (name, zone) in zones {
             let bytes = encode(zone);
-            // A zone that is another's second name shares its bytes.
+            // An alias shares the bytes of its zone.
             let at = *known.entry(bytes.clone()).or_insert_with(|| {
                 let at = head + data.len();
                 data.extend(bytes);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_zone_tells_what_chrono_tz_tells() {
+    fn every_zone_matches_chrono_tz() {
         if std::env::var_os("UPDATE").is_some() {
             let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/stdlib/zones.bin");
             std::fs::write(path, block()).unwrap();

@@ -12,7 +12,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// An empty arena; it allocates when first used.
+    /// Returns an empty arena; it allocates when first used.
     pub fn new() -> Self {
         Self::default()
     }
@@ -27,27 +27,27 @@ impl Arena {
         self.bump.allocated_bytes()
     }
 
-    /// The underlying bump allocator, for data that is not a value.
+    /// Returns the underlying bump allocator, for data that is not a value.
     pub(crate) fn bump(&self) -> &Bump {
         &self.bump
     }
 
-    /// A copy of `text` in the arena.
+    /// Returns a copy of `text` in the arena.
     pub fn copy_str(&self, text: &str) -> &str {
         self.bump.alloc_str(text)
     }
 
-    /// A copy of `bytes` in the arena.
+    /// Returns a copy of `bytes` in the arena.
     pub fn copy_bytes(&self, bytes: &[u8]) -> &[u8] {
         self.bump.alloc_slice_copy(bytes)
     }
 
-    /// A text value that copies `text`. Short texts are padded to a `Block`.
+    /// Returns a text value that copies `text`. Short texts are padded to a `Block`.
     pub fn text<'v>(&'v self, text: &str) -> Value<'v> {
         Value::Str(self.bump.alloc(self.copy_text(text)))
     }
 
-    /// A copy of `text`, padded to a [`Block`](super::Block) if it is short.
+    /// Returns a copy of `text`, padded to a [`Block`](super::Block) if it is short.
     pub(super) fn copy_text<'v>(&'v self, text: &str) -> Text<'v> {
         let Some(rest) = PADDING.get(text.len()..) else { return Text::new(self.bump.alloc_str(text)) };
         let mut padded = bumpalo::collections::String::with_capacity_in(BLOCK, &self.bump);
@@ -56,36 +56,36 @@ impl Arena {
         Text::prefix_of(padded.into_bump_str(), text.len())
     }
 
-    /// A text value that borrows `text`.
+    /// Returns a text value that borrows `text`.
     pub fn borrowed_text<'v>(&'v self, text: &'v str) -> Value<'v> {
         Value::Str(self.bump.alloc(Text::new(text)))
     }
 
-    /// A text value that borrows the first `len` bytes of `buffer`.
+    /// Returns a text value that borrows the first `len` bytes of `buffer`.
     pub(super) fn prefix_text<'v>(&'v self, buffer: &'v str, len: usize) -> Value<'v> {
         Value::Str(self.bump.alloc(Text::prefix_of(buffer, len)))
     }
 
-    /// A text value of at most `len` bytes that `write` builds in place.
+    /// Returns a text value of at most `len` bytes that `write` builds in place.
     pub fn text_with<'v>(&'v self, len: usize, write: impl FnOnce(&mut bumpalo::collections::String<'v>)) -> Value<'v> {
         let mut text = bumpalo::collections::String::with_capacity_in(len, &self.bump);
         write(&mut text);
         self.borrowed_text(text.into_bump_str())
     }
 
-    /// A list value that copies `items`.
+    /// Returns a list value that copies `items`.
     pub fn list<'v>(&'v self, items: &[Value<'v>]) -> Value<'v> {
         let mut summary = Summary::default();
         let items = self.bump.alloc_slice_fill_iter(items.iter().inspect(|item| summary.add(item)).copied());
         Value::List(self.bump.alloc(List::summarized(items, summary.held())))
     }
 
-    /// A list value that borrows `items`.
+    /// Returns a list value that borrows `items`.
     pub fn borrowed_list<'v>(&'v self, items: &'v [Value<'v>]) -> Value<'v> {
         Value::List(self.bump.alloc(List::new(items)))
     }
 
-    /// A map value of `entries` in their order. The last value of a duplicate key wins.
+    /// Returns a map value of `entries` in their order. The last value of a duplicate key wins.
     pub fn map<'v>(&'v self, entries: &[(&'v str, Value<'v>)]) -> Value<'v> {
         let keys = self.bump.alloc_slice_fill_iter(entries.iter().map(|(key, _)| Text::new(key)));
         let values = self.bump.alloc_slice_fill_iter(entries.iter().map(|(_, value)| *value));
@@ -95,7 +95,7 @@ impl Arena {
         }
     }
 
-    /// A map with the keys of `shape` and one value for each of them.
+    /// Returns a map with the keys of `shape` and one value for each of them.
     #[inline(always)]
     pub(crate) fn map_of_values<'v>(
         &'v self,
@@ -107,7 +107,7 @@ impl Arena {
         self.bump.alloc(Map::summarized(shape, values, summary.held()))
     }
 
-    /// A map value with the keys of `shape` and one value for each of them.
+    /// Returns a map value with the keys of `shape` and one value for each of them.
     pub(crate) fn shaped_map<'v>(&'v self, shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Value<'v> {
         Value::Map(self.bump.alloc(Map::new(shape, values)))
     }

@@ -14,12 +14,12 @@ impl<'v> List<'v> {
         Self::summarized(items, Summary::around(items))
     }
 
-    /// A list whose summary is already known.
+    /// Returns a list whose summary is already known.
     pub(super) const fn summarized(items: &'v [Value<'v>], summary: Summary) -> Self {
         Self { items, summary }
     }
 
-    /// The items.
+    /// Returns the items.
     pub const fn items(&self) -> &'v [Value<'v>] {
         self.items
     }
@@ -35,7 +35,7 @@ pub(super) struct Summary {
 }
 
 impl Summary {
-    /// The summary of a container of `values`.
+    /// Returns the summary of a container of `values`.
     pub fn around(values: &[Value<'_>]) -> Self {
         let mut all = Self::default();
         values.iter().for_each(|value| all.add(value));
@@ -51,7 +51,7 @@ impl Summary {
         }
     }
 
-    /// The summary of a container whose values have this summary.
+    /// Returns the summary of a container whose values have this summary.
     #[inline(always)]
     pub const fn held(self) -> Self {
         Self { depth: self.depth.saturating_add(1), ..self }
@@ -96,7 +96,7 @@ pub enum Value<'v> {
 const _: () = assert!(size_of::<Value<'static>>() == 16);
 
 impl<'v> Value<'v> {
-    /// The integer `n`, as a [`Value::Int`] if it fits.
+    /// Returns the integer `n`, as a [`Value::Int`] if it fits.
     pub fn uint(n: u64) -> Self {
         i64::try_from(n).map_or(Value::Uint(n), Value::Int)
     }
@@ -106,7 +106,7 @@ impl<'v> Value<'v> {
         matches!(self, Value::Undefined)
     }
 
-    /// The text of a [`Value::Str`].
+    /// Returns the text of a [`Value::Str`].
     pub const fn as_str(&self) -> Option<&'v str> {
         match self {
             Value::Str(text) => Some(text.as_str()),
@@ -114,7 +114,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The items of a [`Value::List`].
+    /// Returns the items of a [`Value::List`].
     pub const fn as_list(&self) -> Option<&'v [Value<'v>]> {
         match self {
             Value::List(list) => Some(list.items()),
@@ -122,7 +122,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The map of a [`Value::Map`].
+    /// Returns the map of a [`Value::Map`].
     pub const fn as_map(&self) -> Option<&'v Map<'v>> {
         match self {
             Value::Map(map) => Some(map),
@@ -130,7 +130,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// A plain number as a float. Large integers lose their last digits.
+    /// Returns a plain number as a float. Large integers lose their last digits.
     pub const fn as_f64(&self) -> Option<f64> {
         match self {
             Value::Int(n) => Some(*n as f64),
@@ -169,7 +169,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The kind of the value, for messages.
+    /// Returns the kind of the value, for messages.
     pub const fn kind(&self) -> &'static str {
         match self {
             Value::Undefined => "undefined",
@@ -184,7 +184,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The owned form; [`Value::Undefined`] becomes null.
+    /// Returns the owned form; [`Value::Undefined`] becomes null.
     pub fn to_data(&self) -> Data {
         match self {
             Value::Undefined | Value::Null => Data::Null,

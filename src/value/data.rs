@@ -39,17 +39,17 @@ pub enum Data {
 }
 
 impl Data {
-    /// The integer `n`, as a [`Data::Int`] if it fits.
+    /// Returns the integer `n`, as a [`Data::Int`] if it fits.
     pub fn uint(n: u64) -> Data {
         i64::try_from(n).map_or(Data::Uint(n), Data::Int)
     }
 
-    /// The value under `key` of a map.
+    /// Returns the value under `key` of a map.
     pub fn get(&self, key: &str) -> Option<&Data> {
         self.as_map().and_then(|map| map.get(key))
     }
 
-    /// The item at index `at` of a list.
+    /// Returns the item at index `at` of a list.
     pub fn index(&self, at: usize) -> Option<&Data> {
         match self {
             Data::List(items) => items.get(at),
@@ -57,12 +57,12 @@ impl Data {
         }
     }
 
-    /// The value at a dotted path of map keys: `cluster.env`.
+    /// Returns the value at a dotted path of map keys: `cluster.env`.
     pub fn at_path(&self, path: &str) -> Option<&Data> {
         path.split('.').try_fold(self, |value, key| value.get(key))
     }
 
-    /// The map of a [`Data::Map`].
+    /// Returns the map of a [`Data::Map`].
     pub fn as_map(&self) -> Option<&DataMap> {
         match self {
             Data::Map(map) => Some(map),
@@ -70,7 +70,7 @@ impl Data {
         }
     }
 
-    /// The owned map of a [`Data::Map`].
+    /// Returns the owned map of a [`Data::Map`].
     pub fn into_map(self) -> Option<DataMap> {
         match self {
             Data::Map(map) => Some(map),
@@ -78,7 +78,7 @@ impl Data {
         }
     }
 
-    /// The text of a [`Data::Str`].
+    /// Returns the text of a [`Data::Str`].
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Data::Str(text) => Some(text),
@@ -86,7 +86,7 @@ impl Data {
         }
     }
 
-    /// The kind of the value, for messages.
+    /// Returns the kind of the value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Data::Null => "null",

@@ -24,7 +24,7 @@ pub enum BadKey {
 }
 
 impl<'v> Entries<'v> {
-    /// A map from `keys` to `values`. Excess keys or values are ignored.
+    /// Returns a map from `keys` to `values`. Excess keys or values are ignored.
     ///
     /// # Errors
     /// The first key of a wrong kind, or the first duplicate.
@@ -60,7 +60,7 @@ impl<'v> Entries<'v> {
         }
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub const fn len(&self) -> usize {
         self.keys.len()
     }
@@ -70,12 +70,12 @@ impl<'v> Entries<'v> {
         self.keys.is_empty()
     }
 
-    /// The keys in insertion order.
+    /// Returns the keys in insertion order.
     pub const fn keys(&self) -> &'v [Value<'v>] {
         self.keys
     }
 
-    /// The values in insertion order.
+    /// Returns the values in insertion order.
     pub const fn values(&self) -> &'v [Value<'v>] {
         self.values
     }
@@ -85,7 +85,7 @@ impl<'v> Entries<'v> {
         self.keys.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// The value under `key`. A float with an integral value finds that integer.
+    /// Returns the value under `key`. A float with an integral value finds that integer.
     pub fn get(&self, key: Value<'_>) -> Option<Value<'v>> {
         let wanted = EntryKey::sought(key)?;
         let place = |at: &u32| self.keys.get(*at as usize).and_then(|key| EntryKey::of(*key));
@@ -93,8 +93,8 @@ impl<'v> Entries<'v> {
         self.values.get(*self.sorted.get(found)? as usize).copied()
     }
 
-    /// The entries in byte order of their keys' texts, for formats that only have text keys. Of several keys with one
-    /// text the last wins.
+    /// Returns the entries in byte order of their keys' texts, for formats that only have text keys. Of several keys
+    /// with one text the last wins.
     pub(super) fn by_text(&self) -> Vec<(Key<'v>, Value<'v>)> {
         let mut entries: Vec<_> = self.iter().rev().map(|(key, value)| (Key::of(key), value)).collect();
         entries.sort_by_cached_key(|(key, _)| key.to_text());
@@ -102,7 +102,8 @@ impl<'v> Entries<'v> {
         entries
     }
 
-    /// The entries with their keys as text, in byte order of these texts. Of several keys with one text the last wins.
+    /// Returns the entries with their keys as text, in byte order of these texts. Of several keys with one text the
+    /// last wins.
     pub fn as_texts(&self) -> impl Iterator<Item = (Cow<'v, str>, Value<'v>)> + use<'v> {
         self.by_text().into_iter().map(|(key, value)| (key.to_text(), value))
     }
@@ -129,7 +130,7 @@ impl<'v> EntryKey<'v> {
         })
     }
 
-    /// The key that a lookup of `value` searches for: a float with an integral value finds that integer.
+    /// Returns the key that a lookup of `value` searches for: a float with an integral value finds that integer.
     fn sought(value: Value<'v>) -> Option<Self> {
         match value {
             Value::Float(n) if n.fract() == 0.0 && n.abs() < 1e38 => Some(EntryKey::Number(n as i128)),
@@ -139,7 +140,7 @@ impl<'v> EntryKey<'v> {
 }
 
 impl Arena {
-    /// A map value with keys other than text.
+    /// Returns a map value with keys other than text.
     pub fn entries<'v>(&'v self, entries: Entries<'v>) -> Value<'v> {
         self.extended(Extended::Entries(entries))
     }
@@ -162,7 +163,7 @@ mod tests {
         for missing in [Value::Float(1.5), Value::Float(f64::NAN), Value::Float(1e300), Value::Null, Value::Int(2)] {
             assert_eq!(got(missing), None, "{missing:?}");
         }
-        // 2^64 - 1 is no float; the nearest one is another number.
+        // 2^64 - 1 is not a float; the nearest float is another number.
         assert_eq!(got(Value::Float(u64::MAX as f64)), None);
         assert_eq!(Entries::new(&arena, &[Value::Float(1.0)], &[Value::Null]).err(), Some(BadKey::Kind(0)));
     }
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_what_a_plain_search_finds() {
+    fn entries_match_a_linear_search() {
         let arena = Arena::new();
         let mut random = fastrand::Rng::with_seed(5);
         let same = |a: Value<'_>, b: Value<'_>| EntryKey::of(a) == EntryKey::of(b);

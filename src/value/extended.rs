@@ -122,7 +122,7 @@ pub enum CapsuleContent<'v> {
 }
 
 impl<'v> Extension<'v> {
-    /// The kind of the value and its content.
+    /// Returns the kind of the value and its content.
     pub const fn kind(&self) -> &Extended<'v> {
         &self.kind
     }
@@ -131,9 +131,9 @@ impl<'v> Extension<'v> {
         self.summary
     }
 
-    /// The nearest owned form: numbers as floats, elements without types and marks, bytes in base64, timestamps,
-    /// durations and capsules of the engine as text, keys as text. Unknown values, absent optionals and capsules of the
-    /// host become null.
+    /// Returns the nearest owned form: numbers as floats, elements without types and marks, bytes in base64,
+    /// timestamps, durations and capsules of the engine as text, keys as text. Unknown values, absent optionals and
+    /// capsules of the host become null.
     pub(super) fn to_data(self) -> Data {
         match self.kind {
             Extended::Number(number) => number.to_f64().map_or(Data::Null, Data::Float),
@@ -150,7 +150,7 @@ impl<'v> Extension<'v> {
 }
 
 impl<'v> Extended<'v> {
-    /// The kind of the value, for messages.
+    /// Returns the kind of the value, for messages.
     pub const fn name(&self) -> &'static str {
         match self {
             Extended::Number(_) => "number",
@@ -169,7 +169,7 @@ impl<'v> Extended<'v> {
         }
     }
 
-    /// The textual form for formats without such values, if there is one.
+    /// Returns the textual form for formats without such values, if there is one.
     pub(super) fn plain_text(&self) -> Option<Cow<'v, str>> {
         Some(match self {
             Extended::Bytes(bytes) => Cow::Owned(base64(bytes)),
@@ -183,7 +183,7 @@ impl<'v> Extended<'v> {
 }
 
 impl Arena {
-    /// A value of a rare kind.
+    /// Returns a value of a rare kind.
     pub fn extended<'v>(&'v self, kind: Extended<'v>) -> Value<'v> {
         let summary = match kind {
             Extended::Marked(value, _) => Summary { qualified: true, ..value.summary() },
@@ -196,7 +196,7 @@ impl Arena {
         Value::Extended(self.bump().alloc(Extension { kind, summary }))
     }
 
-    /// A number, as a [`Value::Int`] if it is an `i64` of full precision.
+    /// Returns a number, as a [`Value::Int`] if it is an `i64` of full precision.
     pub fn number(&self, number: BigNum) -> Value<'_> {
         match number.as_plain_int() {
             Some(n) => Value::Int(n),
@@ -204,7 +204,7 @@ impl Arena {
         }
     }
 
-    /// A null of type `ty`.
+    /// Returns a null of type `ty`.
     pub fn null<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         match ty {
             Type::Dynamic => Value::Null,
@@ -212,27 +212,27 @@ impl Arena {
         }
     }
 
-    /// A bound of an unknown number.
+    /// Returns a bound of an unknown number.
     pub fn bound(&self, number: BigNum, inclusive: bool) -> &(BigNum, bool) {
         self.bump().alloc((number, inclusive))
     }
 
-    /// An unconstrained unknown value of type `ty`.
+    /// Returns an unconstrained unknown value of type `ty`.
     pub fn unknown<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         self.refined(ty, Refinement::NONE)
     }
 
-    /// An unknown value of type `ty` with constraints.
+    /// Returns an unknown value of type `ty` with constraints.
     pub fn refined<'v>(&'v self, ty: Type<'v>, refinement: Refinement<'v>) -> Value<'v> {
         self.extended(Extended::Unknown(Unknown { ty, refinement, faulty: false }))
     }
 
-    /// A placeholder for a value of type `ty` whose computation failed. The failure was already reported.
+    /// Returns a placeholder for a value of type `ty` whose computation failed. The failure was already reported.
     pub fn faulty<'v>(&'v self, ty: Type<'v>) -> Value<'v> {
         self.faulty_refined(ty, Refinement::NONE)
     }
 
-    /// A placeholder like [`Arena::faulty`] with constraints.
+    /// Returns a placeholder like [`Arena::faulty`] with constraints.
     pub fn faulty_refined<'v>(&'v self, ty: Type<'v>, refinement: Refinement<'v>) -> Value<'v> {
         self.extended(Extended::Unknown(Unknown { ty, refinement, faulty: true }))
     }
@@ -249,13 +249,13 @@ impl Arena {
         self.extended(Extended::Marked(inner, self.bump().alloc_slice_copy(&all)))
     }
 
-    /// A list, set or map of type `ty`.
+    /// Returns a list, set or map of type `ty`.
     pub fn typed<'v>(&'v self, ty: Type<'v>, elements: Value<'v>) -> Value<'v> {
         self.extended(Extended::Typed(ty, elements))
     }
 
-    /// A number with the spelling of its source document. The spelling is kept only if every parser reads it as that
-    /// number ([`keeps_spelling`](super::yaml::keeps_spelling)).
+    /// Returns a number with the spelling of its source document. The spelling is kept only if every parser reads it as
+    /// that number ([`keeps_spelling`](super::yaml::keeps_spelling)).
     pub fn spelled<'v>(&'v self, number: Value<'v>, spelling: &'v str) -> Value<'v> {
         match number {
             Value::Int(_) | Value::Float(_) if super::yaml::keeps_spelling(spelling) => {
@@ -265,14 +265,14 @@ impl Arena {
         }
     }
 
-    /// A value with a tag (`!name`) for formats that have tags. A tag that cannot be written is dropped.
+    /// Returns a value with a tag (`!name`) for formats that have tags. A tag that cannot be written is dropped.
     pub fn tagged<'v>(&'v self, value: Value<'v>, tag: &'v str) -> Value<'v> {
         if super::yaml::is_tag(tag) { self.extended(Extended::Written(value, Writing::Tagged(tag))) } else { value }
     }
 }
 
 impl<'v> Value<'v> {
-    /// The content of a [`Value::Extended`].
+    /// Returns the content of a [`Value::Extended`].
     pub const fn extended(&self) -> Option<&'v Extended<'v>> {
         match self {
             Value::Extended(extension) => Some(&extension.kind),
@@ -280,7 +280,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The value without its own marks, and those marks.
+    /// Returns the value without its own marks, and those marks.
     pub const fn unmarked(&self) -> (Value<'v>, &'v [&'v str]) {
         match self.extended() {
             Some(Extended::Marked(value, marks)) => (*value, marks),
@@ -293,7 +293,7 @@ impl<'v> Value<'v> {
         matches!(self.extended(), Some(Extended::Marked(..)))
     }
 
-    /// The type and constraints of an unknown value, whatever its marks.
+    /// Returns the type and constraints of an unknown value, whatever its marks.
     pub const fn as_unknown(&self) -> Option<&'v Unknown<'v>> {
         match self.unmarked().0.extended() {
             Some(Extended::Unknown(unknown)) => Some(unknown),
@@ -314,7 +314,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The elements of a list, a set or a tuple, whatever its marks.
+    /// Returns the elements of a list, a set or a tuple, whatever its marks.
     pub const fn elements(&self) -> Option<&'v [Value<'v>]> {
         let (value, _) = self.unmarked();
         match value.extended() {
@@ -323,7 +323,7 @@ impl<'v> Value<'v> {
         }
     }
 
-    /// The entries of a map or an object, whatever its marks.
+    /// Returns the entries of a map or an object, whatever its marks.
     pub const fn entries(&self) -> Option<&'v super::Map<'v>> {
         let (value, _) = self.unmarked();
         match value.extended() {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_values_is_deeper_than_they_are() {
+    fn containers_are_deeper_than_their_values() {
         let arena = Arena::new();
         let list = arena.list(&[Value::Null]);
         let entries = Entries::new(&arena, &[Value::Int(1)], &[list]).unwrap();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_writes_asks_before_it_grows() {
+    fn writers_ask_before_they_grow() {
         let arena = Arena::new();
         let value = arena.extended(Extended::Bytes(&[0; 3000]));
         let mut text = String::new();

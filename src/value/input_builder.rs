@@ -37,12 +37,12 @@ struct Scratch<'v> {
 }
 
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
-    /// A builder that stores values in `arena` and interns shapes in `shapes`.
+    /// Returns a builder that stores values in `arena` and interns shapes in `shapes`.
     pub fn new(arena: &'v Arena, shapes: &'v Shapes<'w>) -> Self {
         Self { arena, shapes, scratch: RefCell::default(), read: Cell::default() }
     }
 
-    /// The arena that stores the values.
+    /// Returns the arena that stores the values.
     pub fn arena(&self) -> &'v Arena {
         self.arena
     }
@@ -55,8 +55,8 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         value.map_err(|error| Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {error}")))
     }
 
-    /// A text value. A slice of the JSON text is borrowed together with the bytes after it; any other text is copied,
-    /// because nothing is known about the bytes after it.
+    /// Returns a text value. A slice of the JSON text is borrowed together with the bytes after it; any other text is
+    /// copied, because nothing is known about the bytes after it.
     fn text(&self, text: &'v str) -> Value<'v> {
         let read = self.read.get();
         let at = text.as_ptr().addr().wrapping_sub(read.as_ptr().addr());
@@ -98,7 +98,7 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         self.map(keys, values)
     }
 
-    /// A map of `keys` and `values`. The last value of a duplicate key wins.
+    /// Returns a map of `keys` and `values`. The last value of a duplicate key wins.
     pub(super) fn map(&self, keys: &[&'v str], values: &'v [Value<'v>]) -> Value<'v> {
         if let Some(shape) = self.shapes.intern(keys) {
             return self.arena.shaped_map(shape, values);
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_float_is_read_as_it_was_written() {
+    fn floats_survive_a_round_trip() {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);

@@ -20,7 +20,7 @@ impl<'v> Inputs<'v> {
         Self { base: base.as_map(), over: over.as_map() }
     }
 
-    /// The layers in order of precedence.
+    /// Returns the layers in order of precedence.
     pub(crate) fn layers(&self) -> [Option<&'v Map<'v>>; 2] {
         [self.over, self.base]
     }
@@ -31,7 +31,7 @@ impl<'v> Inputs<'v> {
         identities(self) == identities(other)
     }
 
-    /// The value of `name`.
+    /// Returns the value of `name`.
     pub fn get(&self, name: &str) -> Option<Value<'v>> {
         self.layers().into_iter().flatten().find_map(|layer| layer.get(name))
     }

@@ -37,7 +37,7 @@ pub(super) struct Json<'a, G> {
 }
 
 impl<'a, E, G: FnMut(usize) -> Result<(), E>> Json<'a, G> {
-    /// A writer of documents.
+    /// Returns a writer of documents.
     pub(super) const fn document(pretty: bool, out: &'a mut Buffer, grow: &'a mut G) -> Self {
         Self { pretty, named: true, out, grow, duplicate: None }
     }

@@ -28,26 +28,27 @@ pub struct Shape<'v> {
 }
 
 impl<'v> Shape<'v> {
-    /// An anonymous shape, or `None` if a key is duplicated.
+    /// Returns an anonymous shape, or `None` if a key is duplicated.
     pub(crate) fn without_duplicates(arena: &'v Arena, keys: &'v [Text<'v>]) -> Option<&'v Shape<'v>> {
         Self::with_id(arena, keys, 0)
     }
 
-    /// The indexes of `keys` in byte order of the keys.
+    /// Returns the indexes of `keys` in byte order of the keys.
     pub(crate) fn sorted_places(keys: &[Text<'_>]) -> Vec<u32> {
         let mut sorted: Vec<u32> = places(keys).collect();
         sort(keys, &mut sorted);
         sorted
     }
 
-    /// A shape with an id of `keys`, which `sorted` puts in order. `None` if it does not or if a key is duplicated.
+    /// Returns a shape with an id of `keys`, which `sorted` puts in order. `None` if it does not or if a key is
+    /// duplicated.
     pub(crate) fn with_order(keys: &'v [Text<'v>], sorted: &'v [u32]) -> Option<Self> {
         let whole = keys.len() == sorted.len();
         (whole && is_sorted(keys, sorted)).then(|| Shape { id: fresh_id(), keys, sorted })
     }
 
-    /// An anonymous shape, or `None` if a key is duplicated. `order` is the order of an earlier shape: if it fits these
-    /// keys, they need no sorting; otherwise it is replaced.
+    /// Returns an anonymous shape, or `None` if a key is duplicated. `order` is the order of an earlier shape: if it
+    /// fits these keys, they need no sorting; otherwise it is replaced.
     pub(crate) fn guessed(arena: &'v Arena, keys: &'v [Text<'v>], order: &mut Vec<u32>) -> Option<&'v Shape<'v>> {
         if order.len() != keys.len() || !is_sorted(keys, order) {
             order.clear();
@@ -69,22 +70,22 @@ impl<'v> Shape<'v> {
         self.keys.len() == keys.len() && self.keys.iter().zip(keys).all(|(own, key)| own.as_str() == *key)
     }
 
-    /// The keys in insertion order.
+    /// Returns the keys in insertion order.
     pub const fn keys(&self) -> &'v [Text<'v>] {
         self.keys
     }
 
-    /// The id, unique in the process, or 0 for an anonymous shape.
+    /// Returns the id, unique in the process, or 0 for an anonymous shape.
     pub const fn id(&self) -> u32 {
         self.id
     }
 
-    /// The indexes of the keys in byte order of the keys.
+    /// Returns the indexes of the keys in byte order of the keys.
     pub const fn sorted(&self) -> &'v [u32] {
         self.sorted
     }
 
-    /// The index of `key`.
+    /// Returns the index of `key`.
     pub fn find(&self, key: &str) -> Option<usize> {
         if self.keys.len() <= LINEAR {
             return self.keys.iter().position(|candidate| candidate.as_str() == key);
@@ -94,7 +95,7 @@ impl<'v> Shape<'v> {
     }
 }
 
-/// The indexes of `keys`.
+/// Returns the indexes of `keys`.
 fn places(keys: &[Text<'_>]) -> std::ops::Range<u32> {
     0..u32::try_from(keys.len()).unwrap_or(u32::MAX)
 }
@@ -121,12 +122,12 @@ pub struct Map<'v> {
 }
 
 impl<'v> Map<'v> {
-    /// A map with the keys of `shape`. Read sites rely on there being one value for each key.
+    /// Returns a map with the keys of `shape`. Read sites rely on there being one value for each key.
     pub(super) fn new(shape: &'v Shape<'v>, values: &'v [Value<'v>]) -> Self {
         Self::summarized(shape, values, Summary::around(values))
     }
 
-    /// A map whose summary is already known.
+    /// Returns a map whose summary is already known.
     #[inline(always)]
     pub(super) fn summarized(shape: &'v Shape<'v>, values: &'v [Value<'v>], summary: Summary) -> Self {
         assert!(shape.keys.len() == values.len(), "a value for each key");
@@ -139,23 +140,23 @@ impl<'v> Map<'v> {
         self.summary.depth
     }
 
-    /// The keys and their order.
+    /// Returns the keys and their order.
     pub const fn shape(&self) -> &'v Shape<'v> {
         self.shape
     }
 
-    /// The shape's id.
+    /// Returns the shape's id.
     #[inline(always)]
     pub(crate) const fn shape_id(&self) -> u32 {
         self.id
     }
 
-    /// The values in insertion order.
+    /// Returns the values in insertion order.
     pub const fn values(&self) -> &'v [Value<'v>] {
         self.values
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub const fn len(&self) -> usize {
         self.values.len()
     }
@@ -169,23 +170,23 @@ impl<'v> Map<'v> {
         self.summary
     }
 
-    /// The value under `key`.
+    /// Returns the value under `key`.
     pub fn get(&self, key: &str) -> Option<Value<'v>> {
         self.values.get(self.shape.find(key)?).copied()
     }
 
-    /// The entries in insertion order.
+    /// Returns the entries in insertion order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'v str, Value<'v>)> + use<'v> {
         self.shape.keys.iter().map(Text::as_str).zip(self.values.iter().copied())
     }
 
-    /// The entry at `at` in byte order of the keys.
+    /// Returns the entry at `at` in byte order of the keys.
     pub fn sorted_entry(&self, at: usize) -> Option<(&'v Text<'v>, Value<'v>)> {
         let at = *self.shape.sorted.get(at)? as usize;
         Some((self.shape.keys.get(at)?, *self.values.get(at)?))
     }
 
-    /// The entries in byte order of the keys.
+    /// Returns the entries in byte order of the keys.
     pub fn iter_sorted(&self) -> impl Iterator<Item = (&'v str, Value<'v>)> + use<'v> {
         let map = *self;
         (0..map.len()).filter_map(move |at| map.sorted_entry(at)).map(|(key, value)| (key.as_str(), value))
@@ -212,13 +213,13 @@ const LAST_ID: u32 = u32::MAX - 16;
 static NEXT_ID: AtomicU32 = AtomicU32::new(1);
 
 impl<'w> Shapes<'w> {
-    /// An interner whose shapes live in `arena`.
+    /// Returns an interner whose shapes live in `arena`.
     pub fn new(arena: &'w Arena) -> Self {
         let (hasher, next) = (DefaultHashBuilder::default(), [const { Cell::new(None) }; 1 << GUESSES]);
         Self { arena, hasher, table: RefCell::default(), last: Cell::default(), next }
     }
 
-    /// The shared shape of `keys`, or `None` if a key is duplicated or the interner is full.
+    /// Returns the shared shape of `keys`, or `None` if a key is duplicated or the interner is full.
     ///
     /// Inputs resemble one another: the shape that followed last time is tried first, without hashing the keys.
     pub(super) fn intern(&self, keys: &[&str]) -> Option<&'w Shape<'w>> {
@@ -257,7 +258,7 @@ impl<'w> Shapes<'w> {
     }
 }
 
-/// An unused shape id, or 0 (anonymous) when all are used up.
+/// Returns an unused shape id, or 0 (anonymous) when all are used up.
 fn fresh_id() -> u32 {
     NEXT_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |id| (id < LAST_ID).then_some(id + 1)).unwrap_or(0)
 }
@@ -272,7 +273,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         let mut order = Vec::new();
         for _ in 0..2000 {
-            // Few keys, so that guesses are right at times, and keys come twice at times.
+            // Few keys, so that guesses and duplicates are both frequent.
             let keys: Vec<_> = (0..random.usize(0..4)).map(|_| arena.copy_text(&random.u8(0..6).to_string())).collect();
             let keys: &[_] = arena.bump().alloc_slice_copy(&keys);
             let sorted =

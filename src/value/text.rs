@@ -62,7 +62,7 @@ impl<'v> Text<'v> {
         self.word
     }
 
-    /// The text with its original lifetime.
+    /// Returns the text with its original lifetime.
     pub const fn as_str(&self) -> &'v str {
         self.text
     }
@@ -83,7 +83,7 @@ impl<'v> Text<'v> {
         all_bytes(self.text, self.block, holds)
     }
 
-    /// A short text and the bytes after it.
+    /// Returns a short text and the bytes after it.
     pub(crate) const fn block(&self) -> Option<&'v Block> {
         self.block
     }

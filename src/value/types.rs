@@ -39,7 +39,7 @@ pub struct Attribute<'v> {
 }
 
 impl<'v> Type<'v> {
-    /// The element type of a list, a set or a map.
+    /// Returns the element type of a list, a set or a map.
     pub const fn element(&self) -> Option<&'v Type<'v>> {
         match self {
             Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element),
@@ -47,7 +47,7 @@ impl<'v> Type<'v> {
         }
     }
 
-    /// The attributes of an object type.
+    /// Returns the attributes of an object type.
     pub const fn attributes(&self) -> Option<&'v [Attribute<'v>]> {
         match self {
             Type::Object(attributes) => Some(attributes),
@@ -55,7 +55,7 @@ impl<'v> Type<'v> {
         }
     }
 
-    /// The attribute `name` of an object type.
+    /// Returns the attribute `name` of an object type.
     pub fn attribute(&self, name: &str) -> Option<&'v Attribute<'v>> {
         let attributes = self.attributes()?;
         attributes.get(attributes.binary_search_by(|attribute| attribute.name.cmp(name)).ok()?)
@@ -77,7 +77,7 @@ impl<'v> Type<'v> {
         }
     }
 
-    /// A copy of the type in `arena`.
+    /// Returns a copy of the type in `arena`.
     pub fn in_arena<'a>(&self, arena: &'a Arena) -> Type<'a> {
         let boxed = |element: &Type<'_>| -> &'a Type<'a> { arena.bump().alloc(element.in_arena(arena)) };
         match self {
@@ -104,27 +104,27 @@ impl<'v> Type<'v> {
 }
 
 impl Arena {
-    /// A list type with elements of type `element`.
+    /// Returns a list type with elements of type `element`.
     pub fn list_type<'v>(&'v self, element: Type<'v>) -> Type<'v> {
         Type::List(self.bump().alloc(element))
     }
 
-    /// A set type with elements of type `element`.
+    /// Returns a set type with elements of type `element`.
     pub fn set_type<'v>(&'v self, element: Type<'v>) -> Type<'v> {
         Type::Set(self.bump().alloc(element))
     }
 
-    /// A map type with elements of type `element`.
+    /// Returns a map type with elements of type `element`.
     pub fn map_type<'v>(&'v self, element: Type<'v>) -> Type<'v> {
         Type::Map(self.bump().alloc(element))
     }
 
-    /// A tuple type with one type per element.
+    /// Returns a tuple type with one type per element.
     pub fn tuple_type<'v>(&'v self, elements: &[Type<'v>]) -> Type<'v> {
         Type::Tuple(self.bump().alloc_slice_copy(elements))
     }
 
-    /// An object type with `attributes` in any order. The last attribute of a name wins.
+    /// Returns an object type with `attributes` in any order. The last attribute of a name wins.
     pub fn object_type<'v>(&'v self, attributes: &[Attribute<'v>]) -> Type<'v> {
         let mut sorted: Vec<_> = attributes.iter().rev().copied().collect();
         sorted.sort_by_key(|attribute| attribute.name);
@@ -134,7 +134,8 @@ impl Arena {
 }
 
 impl<'v> Value<'v> {
-    /// The type of the value. Lists and maps without an element type are tuples and objects, allocated in `arena`.
+    /// Returns the type of the value. Lists and maps without an element type are tuples and objects, allocated in
+    /// `arena`.
     pub fn type_in(&self, arena: &'v Arena) -> Type<'v> {
         match self {
             Value::Undefined | Value::Null => Type::Dynamic,

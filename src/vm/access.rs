@@ -2,7 +2,7 @@
 //!
 //! Every program has passed the verifier (`bytecode::verify`): operands are in range, the stack stays between its frame
 //! and the height that the chunk declares, slots stay in their frame, and entering a frame makes room for it. So reads
-//! need no check of their own. [`Trusting`] leaves them out; the checking machine (feature `checked`) panics if one
+//! need no checks of their own, and [`Trusting`] omits them. The checking machine (feature `checked`) panics if a check
 //! fails, and a property test compares the two on generated programs. The gain is measured in `benches/`.
 //!
 //! This is the only module with `unsafe` code. Builds with debug assertions check every precondition.
@@ -16,22 +16,22 @@ use crate::value::{BLOCK, Block};
 /// Contract of every function: the index is in range. For [`Access::text`] the range lies on character boundaries of the
 /// pool. For [`Access::op`] the low byte of the word is an opcode.
 pub(super) trait Access: 'static {
-    /// The element at `at`.
+    /// Returns the element at `at`.
     fn at<T: Copy>(slice: &[T], at: usize) -> T;
 
-    /// The element at `at`, to be changed.
+    /// Returns the element at `at` for changing.
     fn place<T>(slice: &mut [T], at: usize) -> &mut T;
 
-    /// The element at `at`, borrowed.
+    /// Returns the element at `at`, borrowed.
     fn borrow<T>(slice: &[T], at: usize) -> &T;
 
-    /// The text from `start` to `end` of the pool.
+    /// Returns the text from `start` to `end` of the pool.
     fn text(pool: &str, start: usize, end: usize) -> &str;
 
-    /// The opcode of a word.
+    /// Returns the opcode of a word.
     fn op(word: u32) -> Op;
 
-    /// Requires another fact that the verifier guarantees.
+    /// Asserts another fact that the verifier guarantees.
     fn require(fact: impl FnOnce() -> bool);
 }
 
@@ -97,7 +97,7 @@ pub(super) fn append(out: &mut String, text: &str) {
 pub(super) fn append_block(out: &mut String, block: &Block, n: usize) {
     let len = out.len();
     debug_assert!(n <= BLOCK && BLOCK <= out.capacity() - len && std::str::from_utf8(&block[..n]).is_ok());
-    // SAFETY: the caller made room for a block behind `len`. The two do not overlap, because one is borrowed uniquely.
+    // SAFETY: the caller made room for a block after `len`. The two do not overlap, because one is borrowed uniquely.
     // The first `n` bytes are text, and no more become part of `out`.
     unsafe {
         let bytes = out.as_mut_vec();

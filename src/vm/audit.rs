@@ -1,4 +1,4 @@
-//! Comparison of what instructions do with their rows in the instruction table.
+//! Compares the effects of instructions with their rows in the instruction table.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ const CONTINUES: u8 = 1;
 /// The outcome that continues elsewhere: at the label, or in another chunk.
 const JUMPS: u8 = 2;
 
-/// Two successive steps of a run, or the call and the step after it in one frame.
+/// Two successive steps of a run, or in one frame a call and the step after it.
 #[derive(Debug)]
 pub struct Transition<'p> {
     code: CodeView<'p>,
@@ -32,13 +32,13 @@ pub struct Transition<'p> {
 }
 
 impl Transition<'_> {
-    /// The opcode of the first step.
+    /// Returns the opcode of the first step.
     pub fn op(&self) -> Op {
         self.before.op
     }
 
-    /// The outcomes of an instruction with this row that are seen here, as bits of [`Transition::outcomes`]; none if a
-    /// handler absorbed an error. `None` if such an instruction cannot do this.
+    /// Returns the outcomes of an instruction with this row that are observed here, as bits of
+    /// [`Transition::outcomes`]; none if a handler absorbed an error. `None` if the row does not allow this transition.
     pub fn outcome(&self, row: &OpInfo) -> Option<u8> {
         let (before, after) = (self.before.heights, self.after.heights);
         if !self.returned && self.is_absorbed() {
@@ -53,7 +53,7 @@ impl Transition<'_> {
         holds.then_some(outcome)
     }
 
-    /// All outcomes of instructions with this effect on control flow. Each should be seen once.
+    /// Returns all outcomes of instructions with this effect on control flow. Each should occur once.
     pub fn outcomes(control: Control) -> u8 {
         match control {
             Control::Jump => JUMPS,
@@ -73,14 +73,14 @@ impl Transition<'_> {
         })
     }
 
-    /// The outcome within a frame.
+    /// Returns the outcome within a frame.
     fn effect(&self, row: &OpInfo) -> Option<u8> {
         let (before, after) = (self.before.heights, self.after.heights);
         let word = |nth: usize| self.code.words.get(self.before.at as usize + nth).copied().unwrap_or(0);
         let label = row.label().map(|nth| if nth == 0 { word(0) >> 8 } else { word(nth) });
         let popped = self.code.pops(row, word(0) >> 8) as usize;
         let values = before.values.checked_sub(popped)? + usize::from(row.pushes);
-        // What changes with the next instruction: loops, captures, gathering ones.
+        // Changes with the next instruction: loops, captures, gathering captures.
         let (opened, gathered) = match row.control {
             Control::Return | Control::Fail => return None,
             Control::OpenLoop => ([1, 0, 0], Ordering::Equal),
@@ -100,7 +100,7 @@ impl Transition<'_> {
             && (found == gathered
                 || found == Ordering::Equal && (row.control != Control::Gather || before.gathers > 0));
         if next && label == Some(self.after.at) {
-            return Some(0); // either outcome leads here
+            return Some(0); // both outcomes lead here
         }
         if next {
             return Some(if found == gathered || row.control == Control::CloseValues { CONTINUES } else { 0 });
@@ -120,7 +120,7 @@ pub struct Audit<F> {
 }
 
 impl<F: FnMut(&Transition<'_>)> Audit<F> {
-    /// An audit that calls `each`.
+    /// Returns an audit that calls `each`.
     pub fn new(each: F) -> Self {
         Self { each, steps: Vec::new() }
     }

@@ -9,10 +9,10 @@ use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order
 use crate::limits::Limit;
 use crate::value::{DataMap, Value};
 
-/// The steps of calling a chunk beside its code: a frame is worth several instructions.
+/// Steps charged for calling a chunk, besides its code. A frame costs as much as several instructions.
 const CALL_STEPS: u64 = 8;
 
-/// The steps of running `words` words of code, at most.
+/// Returns the steps of running `words` words of code, at most.
 #[inline(always)]
 pub(super) fn steps(words: usize) -> u64 {
     words as u64 / 4
@@ -36,7 +36,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         if kept.is_undefined() {
             let noted = self.cx.notes().count();
             self.call::<S>(at)?;
-            // A call that recorded something must record it every time.
+            // A call that recorded notes must record them every time.
             let quiet = self.cx.notes().count() == noted;
             if quiet && self.import_of(at).is_some_and(|builtin| builtin.pure) {
                 *A::place(self.values, memo) = A::at(self.values, self.top - 1);
@@ -66,7 +66,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         linked.get(self.program.call_site(at).import as usize).map(|builtin| &**builtin)
     }
 
-    /// The result of a call with the top values.
+    /// Returns the result of a call with the top values.
     fn result_of<S: Semantics>(&self, site: &CallSite<'r>) -> Result<Value<'r>> {
         let Some(builtin) = self.linked.get(site.import as usize) else { return Err(self.corrupt()) };
         if !self.cx.capabilities().include(builtin.needs) {
@@ -91,7 +91,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Calls a function with open parameters: names and values as given.
+    /// Calls a function with open parameters, passing names and values as given.
     #[cold]
     fn call_host(&self, builtin: &Builtin, site: &CallSite<'r>, given: &[Value<'r>]) -> Result<Value<'r>> {
         let Body::Host(body) = &builtin.body else { return Err(self.corrupt()) };

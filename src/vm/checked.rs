@@ -1,5 +1,5 @@
-//! The checking machine: it checks every index and panics if one is wrong. Tests compare the machine and the verifier
-//! with it.
+//! The checking machine: it checks every index and panics on an invalid one. Tests use it to check the machine and the
+//! verifier.
 
 use super::access::Access;
 use super::hooks::NoHooks;
@@ -40,15 +40,15 @@ impl Access for Checking {
     }
 }
 
-/// `run` by the checking machine.
+/// Calls `run` on the checking machine.
 pub fn run_checked<S: Semantics>(session: &mut Session, run: Run<'_>, out: &mut String) -> Result<()> {
     run_by::<S, _, Checking>(session, run, Some(out), &mut NoHooks).map(drop)
 }
 
-/// [`answer`](super::answer) by the checking machine.
+/// Calls [`answer`](super::answer) on the checking machine.
 ///
 /// # Errors
-/// Those of the run.
+/// The errors of the run.
 pub fn answer_checked<'s, S: Semantics>(session: &'s mut Session, run: Run<'s>) -> Result<Value<'s>> {
     run_by::<S, _, Checking>(session, run, None, &mut NoHooks)
 }

@@ -9,14 +9,14 @@ use crate::bytecode::{BinaryOp, Op, Role, Test};
 use crate::diagnostics::Result;
 use crate::value::Value;
 
-/// The signed operand of [`Op::Int`].
+/// Returns the signed operand of [`Op::Int`].
 #[inline(always)]
 fn signed(operand: u32) -> i64 {
     i64::from((operand << 8).cast_signed() >> 8)
 }
 
 impl<'r, A: Access> Machine<'r, '_, A> {
-    /// Runs from the word `at` until the last chunk returns, or an error.
+    /// Runs from the word `at` until the last chunk returns or an error occurs.
     pub(super) fn execute<S: Semantics, H: Hooks>(&mut self, at: usize, hooks: &mut H) -> Result<()> {
         let words = self.program.words;
         let mut pc = at;
@@ -177,7 +177,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         }
     }
 
-    /// Checks a jump. Going back costs as much as the code to repeat.
+    /// Checks a jump. A backward jump costs as much as the code to repeat.
     #[inline]
     fn jump(&self, from: usize, to: usize) -> Result<usize> {
         if to < from {
@@ -219,7 +219,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Compares the value of the path at `path` with a string constant. Returns `true` for the wanted result.
+    /// Compares the value of the path at `path` with a string constant. Returns `true` if the test holds.
     #[inline]
     fn passes<S: Semantics>(&mut self, path: u32, string: u32, test: Test) -> Result<bool> {
         let value = self.load::<S>(path)?;

@@ -14,28 +14,27 @@ use crate::function::{Budgets, Capabilities, Cx, Linked};
 use crate::limits::Limits;
 use crate::value::{Inputs, Value};
 
-/// Evaluates the first chunk of a program in `space`. To evaluate a program again, or more than one of its chunks, use
+/// Evaluates the first chunk of a program in `space`. To evaluate a program repeatedly, or several of its chunks, use
 /// an [`Evaluator`].
 ///
 /// # Errors
-/// A limit that was reached. In languages whose errors are not values, any error.
+/// An exceeded limit. In languages whose errors are not values, any error.
 #[inline]
 pub fn evaluate<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Evaluation<'r>> {
     let end = |machine: &Machine<'r, '_, Trusting>| Ok(Evaluation { value: machine.result, errors: machine.noted() });
     run_in::<S, _, _, _>(space, run, None, &mut NoHooks, end)
 }
 
-/// Evaluates as [`evaluate`] does, in a language whose errors are not values.
+/// Evaluates like [`evaluate`], in a language whose errors are not values.
 ///
 /// # Errors
-/// As [`evaluate`].
+/// The errors of [`evaluate`].
 #[inline]
 pub fn value<'r, S: Semantics>(space: &'r Space, run: Run<'r>) -> Result<Value<'r>> {
     run_in::<S, _, Trusting, _>(space, run, None, &mut NoHooks, |machine| Ok(machine.result))
 }
 
-/// Evaluates the chunks of one program, one after the other, in one space. All of its runs share one budget of steps and
-/// memory.
+/// Evaluates chunks of one program in sequence, in one space. All runs share one budget of steps and memory.
 pub struct Evaluator<'r> {
     program: CodeView<'r>,
     linked: &'r Linked,
@@ -55,9 +54,9 @@ pub struct Evaluator<'r> {
 /// The result of an evaluation.
 #[derive(Debug, Clone)]
 pub struct Evaluation<'r> {
-    /// The value. With errors, the language's recovery value.
+    /// The value. If there are errors, the language's recovery value.
     pub value: Value<'r>,
-    /// The recorded errors, in their order.
+    /// The recorded errors in order.
     pub errors: Vec<Box<Diagnostic>>,
 }
 
@@ -85,18 +84,18 @@ impl<'r> Evaluator<'r> {
         }
     }
 
-    /// The remaining budgets.
+    /// Returns the remaining budgets.
     pub fn budgets(&self) -> Budgets {
         self.budgets
     }
 
-    /// The cost of the last run by the rules of its language, also if it failed. 0 unless the program was compiled to be
-    /// metered.
+    /// Returns the cost of the last run by its language's rules, even if it failed. 0 unless the program was compiled
+    /// with metering.
     pub fn metered(&self) -> u64 {
         self.metered
     }
 
-    /// Continues with the budgets of a surrounding run.
+    /// Continues with the budgets of an enclosing run.
     pub fn set_budgets(&mut self, budgets: Budgets) {
         self.budgets = budgets;
     }
@@ -104,13 +103,13 @@ impl<'r> Evaluator<'r> {
     /// Runs the chunk with index `chunk`, which takes no parameters.
     ///
     /// # Errors
-    /// A limit that was reached. In languages whose errors are not values, any error.
+    /// An exceeded limit. In languages whose errors are not values, any error.
     #[inline]
     pub fn run<S: Semantics>(&mut self, chunk: u32, inputs: Inputs<'r>) -> Result<Evaluation<'r>> {
         self.run_hooked::<S, _>(chunk, inputs, &mut NoHooks)
     }
 
-    /// Returns at least `room` values, of which the first `fixed` are the bound inputs and the memos.
+    /// Returns at least `room` values. The first `fixed` are the bound inputs and the memos.
     #[inline]
     fn values(&mut self, fixed: usize, room: usize, inputs: Inputs<'r>, state: &mut State) -> &'r mut [Value<'r>] {
         let mut values = std::mem::take(&mut self.values);
@@ -131,10 +130,10 @@ impl<'r> Evaluator<'r> {
         values
     }
 
-    /// Runs a chunk as [`Evaluator::run`] does, watched by `hooks`.
+    /// Runs a chunk like [`Evaluator::run`], observed by `hooks`.
     ///
     /// # Errors
-    /// As [`Evaluator::run`].
+    /// The errors of [`Evaluator::run`].
     #[inline]
     pub fn run_hooked<S: Semantics, H: Hooks>(
         &mut self,
@@ -166,7 +165,7 @@ impl<'r> Evaluator<'r> {
     }
 }
 
-/// The error of a chunk that does not exist or takes parameters.
+/// Returns the error of a chunk that does not exist or takes parameters.
 #[cold]
 fn no_chunk(chunk: u32) -> Box<Diagnostic> {
     Diagnostic::new(Code::CorruptProgram, format!("the program has no chunk {chunk} that can be run alone"))

@@ -1,6 +1,7 @@
-//! Lists and maps that are built piece by piece.
+//! Lists and maps built piece by piece.
 //!
-//! A gathered entry takes three values: its claim with the word of the instruction that added it, its key, its value.
+//! A gathered entry takes three values: its claim with the word of the instruction that added it, its key, and its
+//! value.
 
 use hashbrown::HashSet;
 
@@ -203,7 +204,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         Ok(())
     }
 
-    /// Builds the map if all keys are strings and none is duplicate.
+    /// Builds the map if all keys are strings without duplicates.
     fn plain_map(&self, entries: &[[Value<'r>; 3]]) -> Result<Option<Value<'r>>> {
         if !entries.iter().all(|[_, key, _]| matches!(key, Value::Str(_))) {
             return Ok(None);
@@ -212,7 +213,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.map_of(entries.iter().map(key), entries.iter().map(|[_, _, value]| *value))
     }
 
-    /// Builds the map where entries replace others.
+    /// Builds the map if entries replace others.
     #[inline(never)]
     fn settled_map(&self, entries: &[[Value<'r>; 3]]) -> Result<Value<'r>> {
         self.cx.charge(size_of_val(entries))?;

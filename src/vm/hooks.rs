@@ -1,8 +1,8 @@
-//! Hooks that watch a run.
+//! Hooks that observe a run.
 
 use crate::bytecode::{CodeView, Op};
 
-/// Watches a run. A method that is left empty costs nothing.
+/// Observes a run. An empty method costs nothing.
 pub trait Hooks {
     /// Called before the instruction at word `at`. `state` returns the running code and the machine's heights.
     #[inline(always)]
@@ -11,7 +11,7 @@ pub trait Hooks {
     }
 }
 
-/// Watches nothing.
+/// Observes nothing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoHooks;
 
@@ -28,7 +28,7 @@ pub struct Heights {
     pub loops: usize,
     /// Open captures.
     pub captures: usize,
-    /// Those of the captures that gather values.
+    /// Captures that gather values.
     pub gathers: usize,
     /// Gathered values.
     pub gathered: usize,

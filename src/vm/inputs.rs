@@ -8,25 +8,25 @@ use smallvec::SmallVec;
 use crate::bytecode::Program;
 use crate::value::{Inputs, Map, Value};
 
-/// The ids of the shapes of both layers, the one that takes precedence first; [`NO_LAYER`] for a missing layer.
+/// The shape ids of both layers, the overriding one first; [`NO_LAYER`] for a missing layer.
 type ShapeIds = (u32, u32);
 
 /// No shape has this id.
 const NO_LAYER: u32 = u32::MAX;
 
-/// The id of shapes without one of their own.
+/// The id shared by shapes without one of their own.
 const ANONYMOUS: u32 = 0;
 
 /// The position of an input: a layer, counted from 1 (0 for none), and an index in it.
 type Position = (u32, u32);
 
-/// The number of bindings to keep beside the last one of each program.
+/// Maximum number of bindings kept besides the last one of each program.
 const BINDINGS: usize = 8192;
 
 /// The positions of a program's inputs. Expressions have few of them.
 type Positions = SmallVec<[Position; 4]>;
 
-/// The positions of inputs by program and shapes of the layers. Few clusters of a fleet have shapes of their own.
+/// The positions of inputs, by program and layer shapes. Few clusters of a fleet have shapes of their own.
 pub(super) type Bindings = HashMap<(u64, ShapeIds), Positions>;
 
 /// The positions of one program's inputs in its last run.

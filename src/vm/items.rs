@@ -1,4 +1,4 @@
-//! The items of a loop, and a loop that is running.
+//! The items of a loop, and the state of a running loop.
 
 use crate::bytecode::LoopField;
 use crate::value::{Map, Value};
@@ -8,7 +8,7 @@ use crate::value::{Map, Value};
 pub enum Items<'v> {
     /// The items of a list.
     List(&'v [Value<'v>]),
-    /// The entries of a map in the order of the keys' bytes.
+    /// The entries of a map in the byte order of its keys.
     Sorted(&'v Map<'v>),
     /// The items of a list, each with its index.
     Indexed(&'v [Value<'v>]),
@@ -28,11 +28,11 @@ impl Items<'_> {
     }
 }
 
-/// A loop that is running.
+/// A running loop.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Loop<'v> {
     pub items: Items<'v>,
-    /// The number of items that were begun.
+    /// The number of items started.
     pub begun: usize,
     pub len: usize,
 }

@@ -1,4 +1,4 @@
-//! The instructions of loops.
+//! Loop instructions.
 
 use super::access::Access;
 use super::items::{Items, Loop};
@@ -8,7 +8,8 @@ use crate::diagnostics::Result;
 use crate::value::Value;
 
 impl<A: Access> Machine<'_, '_, A> {
-    /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` without items.
+    /// Opens a loop over the top value and puts its first item into one or two slots. Returns `false` if there are no
+    /// items.
     pub(super) fn iter<S: Semantics>(&mut self, names: u32, slot: u32) -> Result<bool> {
         let value = self.pop();
         let items = S::iterate(&self.cx, value, names)?;
@@ -23,7 +24,7 @@ impl<A: Access> Machine<'_, '_, A> {
         self.next(slot)
     }
 
-    /// Puts the next item into the loop's slots. Without one, closes the loop and returns `false`.
+    /// Puts the next item into the loop's slots. Closes the loop and returns `false` if there are no more items.
     #[inline(always)]
     pub(super) fn next(&mut self, slot: u32) -> Result<bool> {
         self.cx.spend(1)?;

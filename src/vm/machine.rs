@@ -16,7 +16,7 @@ use crate::function::{Cx, Linked};
 use crate::limits::Limit;
 use crate::value::{BLOCK, Shape, Text, Value};
 
-/// An open capture, by where it begins.
+/// The start of an open capture.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Capture {
     /// Text in the output.
@@ -57,13 +57,13 @@ pub(super) struct Machine<'r, 'o, A> {
     /// Shapes of maps by the offsets of their keys. Empty until a map is built.
     pub shapes: &'r [Option<Shape<'r>>],
     pub values: &'r mut [Value<'r>],
-    /// Index behind the top of the stack.
+    /// The index after the top of the stack.
     pub top: usize,
     /// Index of the first slot of the running chunk.
     pub base: usize,
     pub loops: bumpalo::collections::Vec<'r, Loop<'r>>,
     pub captures: SmallVec<[Capture; 4]>,
-    /// The gathered values, those of the outermost capture first.
+    /// The gathered values, outermost capture first.
     pub gathered: bumpalo::collections::Vec<'r, Value<'r>>,
     /// The latest result of the run.
     pub result: Value<'r>,
@@ -106,8 +106,8 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         }
     }
 
-    /// Runs a chunk without parameters to its end or to an error that no handler absorbs. There must be room for its
-    /// frame, with unset slots.
+    /// Runs a chunk without parameters to its end or to an unabsorbed error. There must be room for its frame, with
+    /// unset slots.
     #[inline(always)]
     pub(super) fn run_in_room<S: Semantics, H: Hooks>(&mut self, chunk: &ChunkInfo, hooks: &mut H) -> Result<()> {
         self.pay_for(chunk)?;
@@ -133,13 +133,13 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.top += 1;
     }
 
-    /// The top `count` values.
+    /// Returns the top `count` values.
     #[inline]
     pub(super) fn topmost(&self, count: usize) -> &[Value<'r>] {
         self.top.checked_sub(count).and_then(|first| self.values.get(first..self.top)).unwrap_or(&[])
     }
 
-    /// The heights of the stacks.
+    /// Returns the heights of the stacks.
     pub(super) fn heights(&self) -> Heights {
         let stack = self.frames.last().map_or(self.top, |frame| frame.stack);
         let gathers = self.captures.iter().filter(|capture| matches!(capture, Capture::Values(_))).count();
@@ -183,14 +183,14 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         self.values = self.cx.arena().bump().alloc_slice_fill_iter(filled);
     }
 
-    /// The text with index `id`.
+    /// Returns the text with index `id`.
     #[inline(always)]
     pub(super) fn text(&self, id: u32) -> &'r str {
         let [start, end] = A::at(self.program.strings, id as usize);
         A::text(self.program.pool, start as usize, end as usize)
     }
 
-    /// A string constant.
+    /// Returns a string constant.
     #[inline]
     pub(super) fn string(&mut self, id: u32) -> Value<'r> {
         match self.texts.get(id as usize) {
@@ -268,7 +268,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         for at in first..self.top {
             let value = A::at(self.values, at);
             if let Err(error) = self.write::<S>(value, EscapeMode::Piece as u32) {
-                // The error may be absorbed, and the text so far is no output. Its limit is that of memory.
+                // The error may be absorbed, so the text so far is not output. Its limit is that of memory.
                 self.out.truncate(start);
                 let allowed = self.cx.limits().memory;
                 return Err(match error.code {
@@ -289,7 +289,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
-    /// The shape of the keys at offset `at`.
+    /// Returns the shape of the keys at offset `at`.
     #[inline]
     pub(super) fn shape(&mut self, at: u32) -> Result<&'r Shape<'r>> {
         match self.shapes.get(at as usize) {
@@ -331,7 +331,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         Ok(())
     }
 
-    /// The error of the failure at offset `id`.
+    /// Returns the error of the failure at offset `id`.
     #[cold]
     pub(super) fn failure(&self, id: u32) -> Box<Diagnostic> {
         let Some(failure) = self.program.failure(id) else { return self.corrupt() };
@@ -340,14 +340,14 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
         error
     }
 
-    /// The error of code that the emitter never produces.
+    /// Returns the error for code that the emitter never produces.
     #[cold]
     pub(super) fn corrupt(&self) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("the program is corrupt at word {}", self.cx.at()))
     }
 }
 
-/// The value that [`Op::Lit`](crate::bytecode::Op::Lit) pushes.
+/// Returns the value that [`Op::Lit`](crate::bytecode::Op::Lit) pushes.
 #[inline]
 pub(super) fn literal<'v>(operand: u32) -> Value<'v> {
     match Literal::of(operand) {

@@ -1,4 +1,4 @@
-//! State that a space keeps for programs between their runs: inline caches, positions of inputs.
+//! State that a space keeps for programs between runs: inline caches, input positions.
 
 use std::cell::{Cell, RefCell};
 
@@ -8,10 +8,10 @@ use crate::bytecode::Program;
 /// An inline cache: a shape's id and the index of the key in it.
 pub(super) type Cache = Cell<(u32, u32)>;
 
-/// The content of an unused inline cache. No shape has this id.
+/// An unused inline cache. No shape has this id.
 const COLD: (u32, u32) = (u32::MAX, 0);
 
-/// The state of one program. A run takes it and gives it back.
+/// The state of one program. A run takes it and returns it.
 #[derive(Debug)]
 pub(super) struct State {
     program: u64,
@@ -21,11 +21,11 @@ pub(super) struct State {
     pub scratch: String,
 }
 
-/// Observations of a program's runs that make later ones faster.
+/// Observations of a program's runs that speed up later ones.
 #[derive(Debug)]
 pub(super) struct Feedback {
     pub caches: Box<[Cache]>,
-    /// Words where maps are gathered, each with the sorted order of the last map's keys.
+    /// Words where maps are gathered, each with the sorted key order of the last map.
     orders: RefCell<Vec<(usize, Vec<u32>)>>,
 }
 
@@ -61,27 +61,27 @@ impl State {
     }
 }
 
-/// The maximum number of key orders kept for a program.
+/// Maximum number of key orders kept for a program.
 const ORDERS: usize = 16;
 
-/// The number of programs whose state is kept.
+/// Maximum number of programs whose state is kept.
 const PROGRAMS: u64 = 1024;
 
-/// The maximum number of bytes of a scratch buffer to keep.
+/// Maximum size of a scratch buffer that is kept, in bytes.
 const SCRATCH: usize = 4096;
 
 /// The states of recently run programs.
 ///
-/// A program's index is the end of its id. Ids are consecutive, so programs that are used together have different
-/// indexes, and the lookup needs no hash.
+/// A program's index is the low part of its id. Ids are consecutive, so programs used together have different indexes,
+/// and the lookup needs no hash.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     states: RefCell<Vec<Option<Box<State>>>>,
-    /// Where programs found their inputs.
+    /// Input positions of programs.
     pub bindings: RefCell<Bindings>,
 }
 
-/// The index of the program with this id.
+/// Returns the index of the program with this id.
 fn index(program: u64) -> usize {
     usize::try_from(program % PROGRAMS).unwrap_or(0)
 }
@@ -108,7 +108,7 @@ impl Memory {
         }
     }
 
-    /// Keeps a state that is new, replaces another one or has a large scratch buffer.
+    /// Stores a state that is new, replaces another or has a large scratch buffer.
     #[cold]
     fn replace(states: &mut Vec<Option<Box<State>>>, mut state: Box<State>) {
         if state.scratch.capacity() > SCRATCH {

@@ -5,11 +5,11 @@ use crate::diagnostics::Result;
 use crate::limits::Limit;
 use crate::value::{BLOCK, Block, Text};
 
-/// Appends to a string, up to a limit of bytes.
+/// Appends to a string, up to a limit in bytes.
 #[derive(Debug)]
 pub struct Output<'o> {
     text: &'o mut String,
-    /// The length up to which text is appended without further checks: within the capacity and the limit.
+    /// The length up to which text is appended without further checks, within the capacity and the limit.
     fence: usize,
     end: usize,
     limit: usize,
@@ -32,7 +32,7 @@ impl<'o> Output<'o> {
         Ok(())
     }
 
-    /// Appends `text`, which `block` begins with.
+    /// Appends `text`, the start of `block`.
     #[inline(always)]
     pub(super) fn push_block(&mut self, block: Option<&Block>, text: &str) -> Result<()> {
         match block {
@@ -96,17 +96,17 @@ impl<'o> Output<'o> {
         if self.text.len() > self.end { Err(self.full()) } else { Ok(()) }
     }
 
-    /// The number of bytes in the buffer.
+    /// Returns the number of bytes in the buffer.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// The text behind the first `start` bytes.
+    /// Returns the text after the first `start` bytes.
     pub(super) fn since(&self, start: usize) -> &str {
         self.text.get(start..).unwrap_or("")
     }
 
-    /// Removes the text behind the first `start` bytes.
+    /// Removes the text after the first `start` bytes.
     pub(super) fn truncate(&mut self, start: usize) {
         if self.text.is_char_boundary(start) {
             self.text.truncate(start);

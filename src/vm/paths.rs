@@ -43,7 +43,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     }
 
     /// Finds the value in the common case: the first root is a slot or an input that is set, and every step is an
-    /// attribute of a map with the shape in its cache. Returns undefined in other cases.
+    /// attribute of a map with the cached shape. Returns undefined otherwise.
     #[inline(always)]
     pub(super) fn quick(&self, at: u32) -> Value<'r> {
         let quick = A::at(self.program.paths, at as usize);
@@ -69,7 +69,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         value
     }
 
-    /// A top-level input.
+    /// Returns a top-level input.
     fn global(&self, global: u32) -> Value<'r> {
         A::at(self.values, global as usize)
     }
@@ -145,13 +145,13 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         map.values().get(found).copied()
     }
 
-    /// A property of a loop: `level` 0 is the innermost of the first `open` loops.
+    /// Returns a property of a loop. Level 0 is the innermost of the first `open` loops.
     fn loop_field(&self, open: usize, level: u32, field: LoopField) -> Value<'r> {
         let at = open.checked_sub(level as usize + 1);
         at.and_then(|at| self.loops.get(at)).map_or(Value::Undefined, |running| running.field(field))
     }
 
-    /// Finds the value of a path that begins with `name` in the nearest scope of the callers that has it.
+    /// Finds the value of a path that begins with `name` in the nearest caller's scope that has it.
     #[cold]
     fn find_in_callers<S: Semantics>(&self, name: u32, path: &Path<'r>) -> Result<Option<Value<'r>>> {
         for at in (0..self.frames.len()).rev() {
@@ -176,7 +176,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.program.scope(self.frames.get(frame).map_or(0, |frame| frame.scope))
     }
 
-    /// The value of a root in the frame that called `frame`; the running one is `self.frames.len()` deep.
+    /// Returns the value of a root in the frame that called `frame`; the running one is `self.frames.len()` deep.
     fn root_in(&self, root: Root, frame: usize) -> Value<'r> {
         let open = self.frames.get(frame).map_or(self.loops.len(), |frame| frame.loops);
         let base = frame.checked_sub(1).and_then(|at| self.frames.get(at)).map_or(0, |frame| frame.slots);
@@ -215,7 +215,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         self.cx.map(&names.into_iter().collect::<Vec<_>>())
     }
 
-    /// Asks the language for the value of a missing path. Of several roots, the one that led furthest counts.
+    /// Asks the language for the value of a missing path. If there are several roots, the one that led furthest is
+    /// reported.
     #[cold]
     pub(super) fn missing<S: Semantics>(&mut self, path: &Path<'r>, mode: Option<EscapeMode>) -> Result<Value<'r>> {
         let (mut deepest, mut parent) = (0, None);
@@ -237,8 +238,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
         value.map_err(|error| if step.is_some() { self.placed_in_part(error, deepest) } else { error })
     }
 
-    /// The number of steps of the path that lead from a root to a value, and the value before the step that fails. The
-    /// last step counts as failed if the value cannot be used.
+    /// Returns the number of steps of the path that lead from a root to a value, and the value before the failing step.
+    /// The last step counts as failed if the value cannot be used.
     fn walk_far<S: Semantics>(&self, root: Root, path: &Path<'r>) -> Result<(usize, Option<Value<'r>>)> {
         let mut value = self.root_in(root, self.frames.len());
         if value.is_undefined() {

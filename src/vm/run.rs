@@ -28,7 +28,7 @@ pub struct Run<'r> {
     pub limits: &'r Limits,
     /// The capabilities that the engine allows.
     pub capabilities: Capabilities<'r>,
-    /// The budgets of a surrounding run, which are used up further. Otherwise the limits are the budgets.
+    /// The budgets of an enclosing run, which this run continues to use. Without them, the limits are the budgets.
     pub budgets: Option<&'r Cell<Budgets>>,
 }
 
@@ -54,7 +54,7 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     }
     let out = Output::new(out.unwrap_or(scratch), run.limits.output_bytes);
     let outcome = {
-        // Built in place and never moved: it is large compared with the work of most expressions.
+        // Built in place and never moved: it is large relative to the work of most expressions.
         let mut machine: Machine<'r, '_, A> = Machine::new(run.program.code(), run.linked, cx, feedback, values, out);
         let outcome = machine.run_in_room::<S, H>(&start.chunk, hooks).and_then(|()| end(&machine));
         if let Some(budgets) = run.budgets {

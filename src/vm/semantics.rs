@@ -1,4 +1,4 @@
-//! A language's rules, as the machine calls them.
+//! A language's rules, as called by the machine.
 
 use super::items::Items;
 use super::output::Output;
@@ -36,7 +36,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of a call site with these parameters.
+    /// Returns the form of a call site with these parameters.
     #[inline]
     pub(super) fn of(params: &[u32]) -> Self {
         match params {
@@ -50,9 +50,9 @@ impl Form {
 /// A logical operator in languages that evaluate both operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logic {
-    /// Both are true.
+    /// Both operands are true.
     And,
-    /// One is true.
+    /// At least one operand is true.
     Or,
 }
 
@@ -66,7 +66,7 @@ impl Logic {
         }
     }
 
-    /// The value of one operand that decides the result.
+    /// Returns the value of one operand that decides the result.
     pub fn decides(self) -> bool {
         self == Logic::Or
     }
@@ -74,13 +74,13 @@ impl Logic {
 
 /// A language's rules: static functions without state. The loop is compiled once for each language.
 ///
-/// Errors need no position: the machine adds it, and replaces [`CULPRIT`](crate::diagnostics::CULPRIT) in the message by
-/// the source text of the instruction.
+/// Errors need no position: the machine adds it, and replaces [`CULPRIT`](crate::diagnostics::CULPRIT) in the message
+/// by the source text of the instruction.
 pub trait Semantics: 'static {
-    /// The label of the position that a chunk was called from.
+    /// The label of a call site.
     const CALLED: &'static str = "called from here";
 
-    /// Handles a path without a value: an error or a recovery value.
+    /// Handles a path without a value: returns an error or a recovery value.
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>>;
 
     /// Returns `true` if a value is present, so that no default replaces it.
@@ -89,8 +89,8 @@ pub trait Semantics: 'static {
     /// Returns `true` if a value counts as true.
     fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool>;
 
-    /// Applies an operator. In every language two strings are equal if and only if their bytes are: the machine relies on
-    /// it to compare a path with a constant.
+    /// Applies an operator. In every language two strings are equal if and only if their bytes are: the machine relies
+    /// on this to compare a path with a constant.
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>>;
 
     /// Negates a value other than a boolean.
@@ -103,15 +103,15 @@ pub trait Semantics: 'static {
         Self::binary(cx, BinaryOp::Sub, Value::Int(0), value)
     }
 
-    /// Combines two operands that are not both booleans, or after recorded errors. `from` are the numbers of notes before
-    /// each operand was evaluated.
+    /// Combines two operands that are not both booleans, or that follow recorded errors. `from` has the numbers of
+    /// notes before each operand was evaluated.
     fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
         let _ = from;
         let [a, b] = operands;
         Ok(Value::Bool(logic.of(Self::truth(cx, a)?, Self::truth(cx, b)?)))
     }
 
-    /// Called when a handler absorbs an error; `error` returns it with its positions. Languages that may still raise it
+    /// Called when a handler absorbs an error. `error` returns it with its positions. Languages that may still raise it
     /// record it.
     fn absorbed(cx: &Cx<'_>, error: impl FnOnce() -> Box<Diagnostic>) {
         let _ = (cx, error);
@@ -130,7 +130,7 @@ pub trait Semantics: 'static {
         Err(cx.arity())
     }
 
-    /// The cost of these values by one of the rules of a language whose runs are metered.
+    /// Returns the cost of these values by one of the rules of a metered language.
     fn measure<'v>(cx: &Cx<'v>, rule: u32, values: &[Value<'v>]) -> Result<u64> {
         let _ = (cx, rule, values);
         Ok(0)
@@ -154,20 +154,20 @@ pub trait Semantics: 'static {
         true
     }
 
-    /// Appends the text of a path's value if nothing else has to be done, and returns `true`. Otherwise appends nothing
-    /// and leaves it to [`Semantics::writable`] and [`Semantics::to_text`].
+    /// Appends the text of a path's value and returns `true` if nothing else is needed. Otherwise appends nothing and
+    /// leaves it to [`Semantics::writable`] and [`Semantics::to_text`].
     fn write_simple(value: Value<'_>, mode: EscapeMode, out: &mut Output<'_>) -> Result<bool> {
         let _ = (value, mode, out);
         Ok(false)
     }
 
-    /// An attribute of a value that is not a map, or of a map without the key.
+    /// Returns an attribute of a value that is not a map, or of a map without the key.
     fn attr<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>>;
 
-    /// The element of a value at a computed index.
+    /// Returns the element of a value at a computed index.
     fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Option<Value<'v>>>;
 
-    /// The items of a loop with 1 or 2 variables.
+    /// Returns the items of a loop with 1 or 2 variables.
     fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>;
 
     /// Appends the text of a value. The machine itself writes unescaped strings, and integers except in

@@ -1,4 +1,4 @@
-//! Sessions: renders one after the other.
+//! Sessions: repeated renders on one thread.
 
 use super::access::{Access, Trusting};
 use super::hooks::Hooks;
@@ -8,8 +8,8 @@ use super::space::Space;
 use crate::diagnostics::Result;
 use crate::value::Value;
 
-/// A space that is reset for every render, for one thread. A session renders any number of programs and keeps its
-/// memory.
+/// A space that is reset before every render. A session belongs to one thread, renders any number of programs and keeps
+/// its memory.
 #[derive(Debug, Default)]
 pub struct Session {
     space: Space,
@@ -18,7 +18,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A fresh session.
+    /// Creates an empty session.
     pub fn new() -> Self {
         Self::default()
     }
@@ -32,7 +32,7 @@ pub fn run<S: Semantics, H: Hooks>(session: &mut Session, run: Run<'_>, out: &mu
 /// Runs a program for its result, which lives until the next run of the session. Output is dropped.
 ///
 /// # Errors
-/// Those of the run.
+/// The errors of the run.
 pub fn answer<'s, S: Semantics, H: Hooks>(session: &'s mut Session, run: Run<'s>, hooks: &mut H) -> Result<Value<'s>> {
     run_by::<S, H, Trusting>(session, run, None, hooks)
 }

@@ -1,4 +1,4 @@
-//! Spaces: where the results of runs live, and what is kept between runs.
+//! Spaces: the results of runs, and the state kept between runs.
 
 use std::cell::RefCell;
 
@@ -7,8 +7,8 @@ use crate::function::{Caches, Capabilities, Cx};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs};
 
-/// An arena for the results of runs, with compiled regular expressions and inline caches of the programs that ran. For
-/// one thread. Values in it live until it is dropped or [reset](Space::reset).
+/// An arena for the results of runs, with compiled regular expressions and the inline caches of programs. A space
+/// belongs to one thread. Values in it live until it is dropped or [reset](Space::reset).
 #[derive(Debug, Default)]
 pub struct Space {
     pub(crate) arena: Arena,
@@ -17,17 +17,17 @@ pub struct Space {
 }
 
 thread_local! {
-    /// The space of evaluations without one of their own.
+    /// The space for evaluations without one.
     static SPACE: RefCell<Space> = RefCell::default();
 }
 
 impl Space {
-    /// An empty space.
+    /// Creates an empty space.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls `work` with the thread's space, which holds no values yet.
+    /// Calls `work` with the thread's space, which is empty.
     ///
     /// ```
     /// use dropforge::vm::Space;
@@ -40,23 +40,23 @@ impl Space {
                 space.reset();
                 work(&space)
             }
-            // One evaluation started another.
+            // The space is in use by an enclosing evaluation.
             Err(_) => work(&Self::new()),
         })
     }
 
-    /// Drops all values. Memory and the state of programs are kept, so a loop that resets between runs needs no more
-    /// memory.
+    /// Drops all values. Memory and the state of programs are kept, so a loop that resets between runs stops
+    /// allocating.
     pub fn reset(&mut self) {
         self.arena.reset();
     }
 
-    /// The arena.
+    /// Returns the arena.
     pub fn arena(&self) -> &Arena {
         &self.arena
     }
 
-    /// A context for work with values outside of a run, with full budgets and no inputs.
+    /// Returns a context for work outside a run, with full budgets and no inputs.
     pub fn context<'s>(&'s self, limits: &'s Limits) -> Cx<'s> {
         Cx::new(&self.arena, Inputs::default(), limits, Capabilities::NONE, &self.caches)
     }

@@ -85,7 +85,7 @@ fn program(lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
     program_in(Dialect::ALL[1], lower)
 }
 
-/// A program of the instructions of another language.
+/// Returns a program with another language's instructions.
 fn program_in(dialect: Dialect, lower: impl FnOnce(&mut Emitter<'_>)) -> Program {
     let mut emitter = Emitter::new(dialect, &Toy, 1 << 20);
     let main = emitter.declare_chunk("main", 0);
@@ -220,7 +220,7 @@ fn a_called_chunk_sees_its_parameters_and_the_scope_it_is_given() {
 }
 
 #[test]
-fn where_there_is_no_scope_nothing_is_visible() {
+fn nothing_is_visible_without_a_scope() {
     let program = program(|e| {
         let slot = e.new_slot();
         e.constant(Constant::Str("local".into()));
@@ -254,7 +254,7 @@ fn endless_recursion_and_long_loops_reach_their_limits() {
     );
 }
 
-/// A program whose answer is the sum of two attributes of an input.
+/// Returns a program that sums two attributes of an input.
 fn answering() -> Program {
     program_in(Dialect::ALL[2], |e| {
         let [a, b] = ["a", "b"].map(|name| [SegmentSpec::Attr(name, Span::default())]);
@@ -267,12 +267,12 @@ fn answering() -> Program {
 }
 
 #[test]
-fn evaluations_one_at_a_time_take_no_more_memory_and_know_what_was_found_before() {
+fn repeated_evaluations_reuse_memory_and_caches() {
     let (programs, linked, limits) = ([answering(), answering()], Box::default(), Limits::default());
     let (arena, names, mut space) = (Arena::new(), Arena::new(), Space::new());
     let shapes = crate::value::Shapes::new(&names);
     let builder = crate::value::InputBuilder::new(&arena, &shapes);
-    // Maps of other keys, in another order, with or without what is asked for.
+    // Maps with different keys, in different orders, with and without the attributes.
     let inputs =
         [r#"{"x": {"a": 1, "b": 2}}"#, r#"{"y": 0, "x": {"b": 10, "c": 0, "a": 20}}"#, r#"{"x": {"b": 1}}"#, "{}"]
             .map(|json| Inputs::new(builder.json(json).unwrap()));

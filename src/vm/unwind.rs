@@ -10,22 +10,22 @@ use crate::diagnostics::{CULPRIT, Code, Diagnostic, Label};
 use crate::function::{Noted, Subject, excerpt};
 use crate::value::Value;
 
-/// The maximum number of characters of source text in a message.
+/// Maximum number of source characters quoted in a message.
 const QUOTED: usize = 80;
 
-/// The maximum number of calls that an error lists.
+/// Maximum number of calls that an error lists.
 const CALLS: usize = 16;
 
-/// The number of bytes charged for a recorded error.
+/// Bytes charged for a recorded error.
 const NOTE: usize = size_of::<Diagnostic>();
 
-/// The index of a word as tables store it.
+/// Returns the index of a word as stored in tables.
 fn word(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
 impl<A: Access> Machine<'_, '_, A> {
-    /// Absorbs the error and returns where the code continues, or returns the error with its positions. Limits are never
+    /// Absorbs the error and returns the word to continue at, or returns the error with its positions. Limits are never
     /// absorbed.
     #[cold]
     pub(super) fn unwind<S: Semantics>(&mut self, error: Box<Diagnostic>) -> Result<usize, Box<Diagnostic>> {
@@ -38,7 +38,7 @@ impl<A: Access> Machine<'_, '_, A> {
                 let noted = self.cx.notes().count();
                 S::absorbed(&self.cx, || self.placed(error, S::CALLED));
                 if self.cx.notes().count() > noted {
-                    // A loop may record one for each item.
+                    // A loop may record an error for each item.
                     self.cx.charge(NOTE).map_err(|error| self.placed(error, S::CALLED))?;
                 }
                 Ok(self.absorb(depth))
@@ -47,7 +47,7 @@ impl<A: Access> Machine<'_, '_, A> {
         }
     }
 
-    /// The current word of the frame at `depth` (1 is the outermost).
+    /// Returns the current word of the frame at `depth` (1 is the outermost).
     fn word_in(&self, depth: usize) -> u32 {
         match self.frames.get(depth) {
             Some(callee) => word(callee.back.saturating_sub(1)),
@@ -97,7 +97,7 @@ impl<A: Access> Machine<'_, '_, A> {
         error.map_or(Ok(()), Err)
     }
 
-    /// Ends a run: returns the recorded errors, or the error of a question without an answer.
+    /// Ends a run: returns the recorded errors, or the error of a decision that stayed open.
     pub(super) fn settled(&self) -> Result<(), Box<Diagnostic>> {
         if self.cx.notes().count() == 0 {
             return Ok(());
@@ -147,7 +147,7 @@ impl<A: Access> Machine<'_, '_, A> {
         error
     }
 
-    /// Returns `true` if the error's position is in another program: in a template that this one calls.
+    /// Returns `true` if the error's position is in another program, a template called by this one.
     fn is_foreign(&self, error: &Diagnostic) -> bool {
         error.primary().is_some_and(|label| !self.is_own(label))
     }
@@ -156,8 +156,8 @@ impl<A: Access> Machine<'_, '_, A> {
         self.program.sources().iter().any(|source| Arc::ptr_eq(source, &label.source))
     }
 
-    /// Adds the positions of the running instruction and of the calls around it, to the error and those that came with
-    /// it. `called` labels calls.
+    /// Adds the positions of the running instruction and of the calls around it to the error and the errors in `also`.
+    /// `called` labels calls.
     fn placed(&self, mut error: Box<Diagnostic>, called: &'static str) -> Box<Diagnostic> {
         let also = std::mem::take(&mut error.also).into_iter();
         error.also = also.map(|other| self.placed(other, called)).collect();
@@ -200,7 +200,7 @@ impl<A: Access> Machine<'_, '_, A> {
         self.placed_at(error, word(at), Subject::Whole)
     }
 
-    /// Adds the path of the value that the running code builds, and the names that it sees.
+    /// Adds the path of the value being built by the running code, and the visible names.
     #[cold]
     fn within_regions(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         if error.fields.contains_key("path") {
@@ -228,7 +228,7 @@ impl<A: Access> Machine<'_, '_, A> {
         error.with_field("path", path)
     }
 
-    /// The number of values that the nth capture of the frame at `depth` has gathered.
+    /// Returns the number of values gathered by the nth capture of the frame at `depth`.
     fn gathered_by(&self, depth: usize, nth: u32) -> usize {
         let first = self.frames.get(depth.wrapping_sub(1)).map_or(0, |frame| frame.captures) + nth as usize;
         let starts = |at: usize| match self.captures.get(at) {
@@ -258,7 +258,7 @@ fn add_step(path: &mut String, step: &str) {
     path.push_str(step);
 }
 
-/// Source text on one line, truncated.
+/// Returns source text on one line, truncated.
 fn quoted(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(QUOTED) {

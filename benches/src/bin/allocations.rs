@@ -1,5 +1,4 @@
-//! How often a render asks the allocator for memory once it has run before. `allocations WORKLOAD` prints a line
-//! for each engine.
+//! Counts the allocations of a repeated render. `allocations WORKLOAD` prints a line for each engine.
 
 use std::alloc::System;
 

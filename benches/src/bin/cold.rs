@@ -1,5 +1,5 @@
-//! W8: from the start of a process to one manifest. `cold TEMPLATES NAME INPUTS`: a folder or an artifact, a
-//! template, a JSON file.
+//! W8: process start to one manifest. `cold TEMPLATES NAME INPUTS` takes a folder or an artifact, a template name and a
+//! JSON file.
 
 use std::io::Write;
 use std::path::Path;

@@ -1,3 +1,3 @@
-//! Nothing: what the system takes to start a process of this build.
+//! An empty program, to measure the cost of starting a process of this build.
 
 fn main() {}

@@ -1,5 +1,5 @@
-//! Stamps a generated fleet into a stream that goes nowhere and prints, in bytes, the most memory the process had
-//! and the text of the fleet that it holds. `fleet FOLDER THREADS`.
+//! Stamps a generated fleet into a discarded stream. Prints the peak memory of the process and the size of the fleet's
+//! text in bytes. `fleet FOLDER THREADS`.
 
 use dropforge_benches::bulk::Bulk;
 
@@ -11,7 +11,7 @@ fn main() {
     println!("{} {}", peak(), bulk.text_bytes());
 }
 
-/// The most memory this process had, in bytes.
+/// Returns the peak memory of this process in bytes.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line of Linux");

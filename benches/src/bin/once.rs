@@ -1,6 +1,6 @@
-//! One engine on one workload, a number of times: what instructions are counted of.
+//! Runs one engine on one workload a number of times, for counting instructions.
 //!
-//! `once WORKLOAD ENGINE TIMES`; with no arguments it lists workloads and engines, whose outputs it compares first.
+//! `once WORKLOAD ENGINE TIMES`. Without arguments it compares all outputs and lists the workloads and engines.
 
 use dropforge_benches::{LONG, WORKLOADS};
 

@@ -1,17 +1,17 @@
-//! The crate `cel`: values of JSON as its own.
+//! The crate `cel`, with JSON values converted to its own.
 
 use std::collections::HashMap;
 
 use cel::{Context, Value};
 use serde_json::Value as Json;
 
-/// What tables call it.
+/// The engine's name in tables.
 pub const NAME: &str = "cel";
 
-/// `context` with the entries of `inputs` as variables.
+/// Adds the entries of `inputs` to `context` as variables.
 ///
 /// # Panics
-/// When `inputs` is no object.
+/// Panics if `inputs` is not an object.
 pub fn context(mut context: Context<'static, 'static>, inputs: Json) -> Context<'static, 'static> {
     let Json::Object(entries) = inputs else { panic!("the inputs are no object") };
     for (name, value) in entries {
@@ -20,7 +20,7 @@ pub fn context(mut context: Context<'static, 'static>, inputs: Json) -> Context<
     context
 }
 
-/// Whole numbers are `int`: by way of serde they would be `uint`, which CEL adds to no other number.
+/// Converts integers to `int`. Serde would make them `uint`, which CEL adds to no other number.
 fn convert(value: Json) -> Value {
     match value {
         Json::Null => Value::Null,

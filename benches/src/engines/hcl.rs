@@ -1,4 +1,4 @@
-//! hcl-rs. Its templates have no includes: they are written out in the files.
+//! hcl-rs. Its templates have no includes, so the files contain them inline.
 
 use std::hint::black_box;
 use std::str::FromStr;
@@ -69,7 +69,7 @@ fn all_true(args: FuncArgs) -> Answer {
     Ok(args[0].as_array().is_some_and(|items| items.iter().all(|item| *item == true.into())).into())
 }
 
-/// A context with the functions, and with every variable that a template may find missing.
+/// Returns a context with the functions, and with null for every variable that a template may find missing.
 pub fn context(inputs: Input) -> Context<'static> {
     let mut context = Context::new();
     let any = || FuncDef::builder().param(ParamType::Any);

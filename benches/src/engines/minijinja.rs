@@ -12,7 +12,7 @@ use super::{Engine, Templates, append, quote};
 pub struct Minijinja {
     environment: Environment<'static>,
     templates: &'static Templates,
-    /// The shared inputs, each a value that is cheap to clone.
+    /// The shared inputs. Each value is cheap to clone.
     shared: Vec<(Input, Input)>,
     ready: Input,
 }

@@ -1,4 +1,4 @@
-//! The engines whose inputs are made at run time, behind one trait; the workloads know no more of them than this.
+//! Engines with dynamic inputs, behind one trait. The workloads use nothing else of them.
 
 pub mod cel;
 pub mod hcl;
@@ -14,57 +14,57 @@ use serde_json::Value;
 pub use tera1::Tera1;
 pub use tera2::Tera2;
 
-/// What an engine is to compile.
+/// Templates for an engine to compile.
 #[derive(Clone)]
 pub struct Templates {
-    /// Every file: its name and its text.
+    /// Every file: name and text.
     pub files: Vec<(String, String)>,
-    /// The files that are rendered, in the order of their numbers; the others are included or imported.
+    /// The rendered files, in order of their numbers. The others are included or imported.
     pub entries: Vec<String>,
-    /// Whether this is text with commands of a shell, whose values are quoted.
+    /// `true` for shell commands, whose values are quoted.
     pub shell: bool,
 }
 
-/// A template engine with compiled templates and, perhaps, inputs. Texts are appended to what is there.
+/// A template engine with compiled templates and inputs. Output is appended to the buffer.
 pub trait Engine: Sized + 'static {
-    /// What tables call it.
+    /// The engine's name in tables.
     const NAME: &'static str;
-    /// Its folder of W1 and the ending of the files there.
+    /// Its folder of W1 templates, and their extension.
     const W1: (&'static str, &'static str);
 
-    /// An engine with these templates compiled.
+    /// Compiles these templates.
     fn new(templates: Templates) -> Self;
 
-    /// Parses and compiles all templates once more, as the first time.
+    /// Parses and compiles all templates again from scratch.
     fn compile(&mut self);
 
-    /// Makes inputs ready and keeps them.
+    /// Converts and keeps inputs.
     fn hold(&mut self, inputs: &Value);
 
-    /// Renders an entry with the inputs that are ready.
+    /// Renders an entry with the kept inputs.
     fn render(&mut self, entry: usize, out: &mut String);
 
-    /// Makes the inputs ready over which those of each [`Engine::stamp`] lie.
+    /// Converts shared inputs, which those of each [`Engine::stamp`] override.
     fn share(&mut self, shared: &Value);
 
     /// Converts inputs and renders the first `entries` with them, one after the other.
     fn stamp(&mut self, own: &Value, entries: usize, out: &mut String, see: &mut dyn FnMut(usize, &str));
 
-    /// Reads inputs from JSON text.
+    /// Parses inputs from JSON text.
     fn read(&mut self, json: &str);
 
-    /// Reads inputs from JSON text and renders an entry with them.
+    /// Parses inputs from JSON text and renders an entry with them.
     fn read_and_render(&mut self, json: &str, entry: usize, out: &mut String);
 }
 
-/// One word of a shell: the filter that the peers are given for W4.
+/// Quotes a string as one shell word: the filter for the other engines in W4.
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_quoted(&mut out, text);
     out
 }
 
-/// Appends `text` as one word of a shell.
+/// Appends `text` as one shell word.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('\'');
     let mut pieces = text.split('\'');
@@ -76,7 +76,7 @@ pub fn push_quoted(out: &mut String, text: &str) {
     out.push('\'');
 }
 
-/// Appends a text that an engine made, without a copy where nothing is there yet.
+/// Appends an engine's output, without a copy if the buffer is empty.
 fn append(out: &mut String, text: String) {
     if out.is_empty() {
         *out = text;
@@ -85,7 +85,7 @@ fn append(out: &mut String, text: String) {
     }
 }
 
-/// The top-level keys of `own` over those of `shared`.
+/// Merges the top-level keys of `own` over those of `shared`.
 fn overlaid(shared: &Value, own: &Value) -> Value {
     let mut all = shared.as_object().cloned().unwrap_or_default();
     all.extend(own.as_object().cloned().unwrap_or_default());

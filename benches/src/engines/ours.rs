@@ -12,13 +12,13 @@ use super::{Engine, Templates};
 /// dropforge.
 pub type Ours = Dropforge<false>;
 
-/// dropforge by the machine that checks every index: what the other one saves.
+/// dropforge on the machine that checks every index, to measure what trusting the verifier saves.
 pub type Checked = Dropforge<true>;
 
-/// dropforge with templates of HCL.
+/// dropforge with HCL templates.
 pub type OursHcl = Dropforge<false, true>;
 
-/// dropforge with one session and arenas that are kept.
+/// dropforge with one reused session and reused arenas.
 pub struct Dropforge<const CHECKED: bool, const HCL: bool = false> {
     forge: Forge,
     dialect: Dialect,
@@ -32,10 +32,10 @@ pub struct Dropforge<const CHECKED: bool, const HCL: bool = false> {
 }
 
 impl<const CHECKED: bool, const HCL: bool> Dropforge<CHECKED, HCL> {
-    /// Inputs that live as long as the process.
+    /// Leaks inputs, so that they live as long as the process.
     fn keep(&self, inputs: &Value) -> Input<'static> {
         let inputs = Box::leak(Box::new(inputs.clone()));
-        // In HCL there is no asking whether a variable is there.
+        // An HCL template cannot ask whether a variable exists.
         if let (true, Value::Object(entries)) = (HCL, &mut *inputs) {
             entries.entry("owner").or_insert(Value::Null);
         }
@@ -43,14 +43,14 @@ impl<const CHECKED: bool, const HCL: bool> Dropforge<CHECKED, HCL> {
         builder.deserialize(&*inputs).expect("inputs")
     }
 
-    /// The templates as an artifact.
+    /// Encodes the templates as an artifact.
     pub fn artifact(&self) -> Vec<u8> {
         let names = self.entries.iter().map(|entry| (self.dialect, entry));
         let bundling = self.forge.bundle(names).unwrap_or_else(|errors| panic!("{errors}"));
         bundling.encode().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Takes the templates from an artifact: all of it is verified, and every template linked.
+    /// Opens the templates from an artifact. All of it is verified, and every template is linked.
     pub fn open(&mut self, artifact: &'static [u8]) {
         let artifact = self.forge.open(artifact).unwrap_or_else(|error| panic!("{error}"));
         let load = |entry: &String| artifact.template(entry).unwrap_or_else(|error| panic!("{error}"));

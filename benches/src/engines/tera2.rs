@@ -23,7 +23,7 @@ fn context(inputs: &Value) -> Context {
     Context::from_serialize(inputs).expect("a map")
 }
 
-/// Its values do not deserialise: the way leads over those of `serde_json`.
+/// Goes through `serde_json`, because tera 2's values do not implement `Deserialize`.
 fn parsed(json: &str) -> Context {
     context(&serde_json::from_str(json).expect("JSON"))
 }

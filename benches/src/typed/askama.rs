@@ -1,4 +1,4 @@
-//! W1 with askama: templates that rustc compiles, the practical limit.
+//! W1 with askama, whose templates rustc compiles: the practical limit.
 
 use askama::Template;
 

@@ -1,4 +1,4 @@
-//! W1 as one would write it by hand: text and fields pushed onto a string. The limit of what an engine can do.
+//! W1 written by hand: text and fields are pushed onto a string. The upper limit for an engine.
 
 use super::{Compiled, Inputs};
 

@@ -1,4 +1,4 @@
-//! W1's inputs as types, for what a compiler can make of its templates: askama, and code written by hand.
+//! W1's inputs as Rust types, for askama and hand-written code.
 
 pub mod askama;
 pub mod hand;
@@ -9,7 +9,7 @@ pub use pairs::Pairs;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Declares a structure of inputs.
+/// Declares a struct of inputs.
 macro_rules! inputs {
     ($(struct $name:ident { $($field:ident: $type:ty,)* })*) => {
         $(
@@ -83,7 +83,7 @@ inputs! {
     struct Features { ingress: bool, hpa: bool, network_policy: bool, tracing: bool, spot: bool, }
 }
 
-/// One cluster's inputs: the shared ones and its own.
+/// The inputs of one cluster: shared and own.
 #[derive(Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Inputs<'i> {
@@ -91,19 +91,19 @@ pub struct Inputs<'i> {
     pub own: &'i Own,
 }
 
-/// Reads typed inputs.
+/// Parses typed inputs.
 ///
 /// # Panics
-/// When a key is missing.
+/// Panics if a key is missing.
 pub fn read<T: for<'de> Deserialize<'de>>(inputs: &Value) -> T {
     T::deserialize(inputs).expect("the inputs of W1")
 }
 
-/// An engine whose templates were compiled with this crate.
+/// An engine whose templates are compiled with this crate.
 pub trait Compiled: 'static {
-    /// What tables call it.
+    /// The engine's name in tables.
     const NAME: &'static str;
 
-    /// Appends the output of this number.
+    /// Appends the output with this number.
     fn render(inputs: Inputs<'_>, entry: usize, out: &mut String);
 }

@@ -1,10 +1,10 @@
-//! A map as code that only walks it would keep it.
+//! A map stored as a list, for code that only iterates over it.
 
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-/// The entries of a map of texts, in order.
+/// String entries in order.
 pub struct Pairs(Vec<(String, String)>);
 
 impl<'p> IntoIterator for &'p Pairs {

@@ -1,8 +1,8 @@
-//! The lists of W6 as Rust would have them: what a compiler makes of the same questions.
+//! The W6 list expressions in hand-written Rust.
 
 use serde::{Deserialize, Serialize};
 
-/// What is asked about.
+/// The inputs of the expressions.
 #[derive(Deserialize)]
 #[allow(missing_docs)]
 pub struct Inputs {
@@ -10,7 +10,7 @@ pub struct Inputs {
     pub items: Vec<Item>,
 }
 
-/// One of the items.
+/// One item.
 #[derive(Deserialize)]
 #[allow(missing_docs)]
 pub struct Item {
@@ -22,20 +22,20 @@ pub struct Item {
     pub ready: bool,
 }
 
-/// What an item comes to in the last of them.
+/// The result of the last expression for one item.
 #[derive(Serialize)]
 struct Size {
     id: i64,
     big: bool,
 }
 
-/// Where the answers go, one after the other.
+/// Receives the results in order.
 pub trait Answers {
-    /// Takes one.
+    /// Receives one result.
     fn take<T: Serialize>(&mut self, answer: T);
 }
 
-/// Answers all of them, in the order of the workload.
+/// Evaluates every expression, in the order of the workload.
 pub fn lists(inputs: &Inputs, to: &mut impl Answers) {
     let items = || inputs.items.iter();
     to.take(items().map(|i| i.name.clone()).collect::<Vec<_>>());

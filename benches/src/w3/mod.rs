@@ -1,4 +1,4 @@
-//! W3: the objects of W1's `app` as a template of YAML with expressions of CEL, as values and as text.
+//! W3: the objects of W1's `app` as a CEL-YAML template, as values and as text.
 
 mod tree;
 
@@ -17,10 +17,10 @@ use crate::files::workload;
 use crate::subject::{Bar::Faster, Subject, Workload};
 use crate::{w1, w6};
 
-/// The crate `cel` over a tree of the YAML.
+/// The crate `cel` on a tree of the YAML.
 const TREE: &str = "cel over a YAML tree";
 
-/// The template that W1 has for tera 1, and what a reader of YAML makes of its text.
+/// W1's tera 1 template, and a YAML reader for its output.
 const TEXT: &str = "tera 1 and a YAML reader";
 
 /// The template.
@@ -28,7 +28,7 @@ fn template() -> String {
     workload("w3/app.cel.yaml")
 }
 
-/// The inputs of W1; there is a variable that says whether there is an owner.
+/// The inputs of W1, with a variable that tells if there is an owner.
 fn inputs() -> Json {
     let mut inputs = w1::inputs();
     let has_owner = inputs.get("owner").is_some();
@@ -36,17 +36,17 @@ fn inputs() -> Json {
     inputs
 }
 
-/// The objects, in their order.
+/// Returns the objects in order.
 fn expected() -> String {
     objects(serde_json::from_str(&workload("w3/expected.json")).expect("JSON"))
 }
 
-/// Objects as text that is the same where they are.
+/// Formats objects so that equal ones have equal text.
 fn objects(objects: Vec<Json>) -> String {
     w6::lines(objects)
 }
 
-/// The objects of the one document that the template comes to.
+/// Returns the objects in the template's one document.
 fn documents(document: &Json) -> Vec<Json> {
     document["docs"].as_array().expect("a list of objects").clone()
 }
@@ -103,7 +103,7 @@ pub fn text() -> Workload {
     }
 }
 
-/// What is done with a template.
+/// The tasks for a template.
 const EVALUATE: u8 = 0;
 const WRITE: u8 = 1;
 const COMPILE: u8 = 2;
@@ -218,7 +218,7 @@ impl<const TASK: u8> Subject for Tree<TASK> {
     }
 }
 
-/// tera 1: its text is YAML already; for values it is read.
+/// tera 1. Its output is YAML text, which is parsed for values.
 struct Text<const TASK: u8> {
     engine: Tera1,
     text: String,
@@ -252,7 +252,7 @@ impl<const TASK: u8> Subject for Text<TASK> {
     }
 }
 
-/// Documents of a text of YAML.
+/// Parses YAML text into documents.
 fn read(text: &str) -> Vec<Json> {
     let documents = serde_yaml_ng::Deserializer::from_str(text);
     documents.map(|document| Json::deserialize(document).expect("YAML")).collect()

@@ -1,21 +1,21 @@
-//! What one would do with the crate `cel` today: the YAML is read once into a tree whose expressions are compiled, and
-//! each evaluation walks the tree.
+//! The usual approach with the crate `cel`: the YAML is read once into a tree with compiled expressions, and each
+//! evaluation walks the tree.
 
 use std::sync::Arc;
 
 use cel::{Context, Env, Program, Value, extensions};
 use serde_json::Value as Json;
 
-/// Compiles what stands in a tree.
+/// Compiles the expressions of a tree.
 pub struct Compiler {
     env: Arc<Env>,
 }
 
 /// A node of the tree.
 pub enum Node {
-    /// What stands there.
+    /// A value without expressions.
     Constant(Json),
-    /// `${…}` alone: the value.
+    /// A single `${…}`, which keeps its type.
     Whole(Program),
     /// Text with `${…}` in it.
     Text(Vec<Piece>),
@@ -23,7 +23,7 @@ pub enum Node {
     Map(Map),
     /// `$if`, `$then`, `$else`.
     Choice(Program, Box<Node>, Option<Box<Node>>),
-    /// `$for` and `$do` as an item of a list: the items it comes to.
+    /// `$for` and `$do` as a list item, replaced by its items.
     Each(Each),
 }
 
@@ -34,7 +34,7 @@ pub enum Piece {
 
 pub enum Key {
     Text(String),
-    /// With `${…}` in it.
+    /// A key with `${…}` in it.
     Computed(Node),
 }
 
@@ -42,7 +42,7 @@ pub struct Map {
     /// `$let`.
     bindings: Vec<(String, Program)>,
     entries: Vec<(Key, Node)>,
-    /// `$for` and `$do` beside the entries: the entries of the maps it comes to.
+    /// `$for` and `$do` next to other entries, replaced by the entries of its maps.
     each: Option<Each>,
 }
 
@@ -61,12 +61,12 @@ impl Default for Compiler {
 }
 
 impl Compiler {
-    /// A context with these functions.
+    /// Returns a context with these functions.
     pub fn context(&self) -> Context<'static, 'static> {
         Context::with_env(self.env.clone())
     }
 
-    /// The tree of a text of YAML.
+    /// Parses YAML text into a tree.
     pub fn read(&self, yaml: &str) -> Node {
         self.node(serde_yaml_ng::from_str(yaml).expect("YAML"))
     }
@@ -150,7 +150,7 @@ impl Compiler {
 }
 
 impl Node {
-    /// What the node comes to; a choice without the branch comes to nothing.
+    /// Evaluates the node. A choice without a branch returns `None`.
     pub fn evaluate(&self, context: &Context<'_, 'static>) -> Option<Json> {
         Some(match self {
             Node::Constant(value) => value.clone(),
@@ -231,7 +231,7 @@ impl Each {
                 }
             }
             Value::Map(map) => {
-                // In the order of the keys: the maps of the crate have none.
+                // Sort by key, because the crate's maps are unordered.
                 let mut entries: Vec<_> = map.map.iter().map(|(key, value)| (key.to_string(), value)).collect();
                 entries.sort_unstable_by(|a, b| a.0.cmp(&b.0));
                 for (key, value) in entries {
@@ -245,7 +245,7 @@ impl Each {
         }
     }
 
-    /// Puts the entries of the maps it comes to into `out`.
+    /// Adds the entries of all maps to `out`.
     fn merge(&self, context: &Context<'_, 'static>, out: &mut serde_json::Map<String, Json>) {
         self.run(context, |made| {
             let Some(Json::Object(entries)) = made else { panic!("the body is a map") };

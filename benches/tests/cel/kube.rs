@@ -1,4 +1,4 @@
-//! The libraries that Kubernetes brings.
+//! The CEL libraries of Kubernetes.
 
 use kube_cel::{KubeCelExt, cel};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::tables::{GROUPS, Group, LIST_TEXTS, LISTS};
 use super::values::{old, ours};
 use super::{Case, Comparison, Known, guarded};
 
-/// Where the crate and Kubernetes are not of one opinion; ours is that of Kubernetes.
+/// Differences between the crate and Kubernetes. We follow Kubernetes.
 const KNOWN: &[Known] = &[
     Known {
         why: "it takes blanks off quantities",
@@ -134,7 +134,7 @@ const KNOWN: &[Known] = &[
     },
 ];
 
-/// Whether a quantity has a suffix of base 2 and is 2^63 or more.
+/// Returns `true` if a quantity has a binary suffix and is at least 2^63.
 fn is_capped(text: &str) -> bool {
     let Some(power) = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].iter().position(|suffix| text.ends_with(suffix)) else {
         return false;
@@ -143,7 +143,7 @@ fn is_capped(text: &str) -> bool {
     number.abs() * 1024_f64.powi(power as i32 + 1) >= 9.2e18
 }
 
-/// Whether a quantity has digits below a billionth.
+/// Returns `true` if a quantity has digits below 10^-9.
 fn is_finer_than_nano(text: &str) -> bool {
     let end = text.find(|c: char| !c.is_ascii_digit() && !"+-.".contains(c)).unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);
@@ -165,7 +165,7 @@ fn has_leading_zero(text: &str) -> bool {
         || text.contains("/+")
 }
 
-/// Whether a text is a URL on which browsers and the standard library of Go agree.
+/// Returns `true` if browsers and Go's standard library agree on a URL.
 fn is_plain_url(text: &str) -> bool {
     let Some((_, rest)) = text.split_once("://").filter(|(scheme, _)| ["http", "https", "ftp"].contains(scheme)) else {
         return false;
@@ -199,10 +199,10 @@ fn compare(comparison: &mut Comparison, text: &str) {
     comparison.add(KNOWN, text, ours(text), theirs(text));
 }
 
-/// How many others a text is paired with.
+/// Number of strings that each string is paired with.
 const PAIRS: usize = 10;
 
-/// Every expression with every text; those of two texts with others for each.
+/// Evaluates every expression with every string, and those of two strings with a sample of pairs.
 fn table(comparison: &mut Comparison, expressions: &[&str], texts: &[String]) {
     for expression in expressions {
         for (at, a) in texts.iter().enumerate() {
@@ -225,7 +225,7 @@ fn tables() {
     comparison.settle(KNOWN, true);
 }
 
-/// A text of the group's with some letters changed.
+/// A string of the group with some letters changed.
 fn changed(group: &'static Group) -> impl Strategy<Value = String> {
     let edit = (any::<prop::sample::Index>(), 0..2usize, select(group.letters));
     (select(group.texts), prop::collection::vec(edit, 0..3)).prop_map(|(text, edits)| {

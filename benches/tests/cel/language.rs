@@ -1,4 +1,4 @@
-//! The language itself: what is read, and what it comes to.
+//! The language itself: syntax and evaluation.
 
 use cel::parser::Parser;
 use dropforge::dialect::cel::syntax::{Options, parse};
@@ -9,7 +9,7 @@ use proptest::sample::select;
 use super::values::{new, ours};
 use super::{Case, Known, Outcome, guarded};
 
-/// Words that texts are put together from, whether they are read or not.
+/// Fragments of expressions, valid or not.
 const WORDS: &[&str] = &[
     "a",
     "b",
@@ -108,14 +108,14 @@ fn agree(known: &[Known], text: &str, ours: Outcome, theirs: Outcome) -> Result<
     Ok(())
 }
 
-/// Texts of expressions of one type.
+/// Source text of expressions of one type.
 type Texts = BoxedStrategy<String>;
 
 fn one(texts: &'static [&'static str]) -> Texts {
     select(texts).prop_map(str::to_owned).boxed()
 }
 
-/// How deep what is generated is nested.
+/// Nesting depth of generated expressions.
 const DEPTH: u32 = 3;
 
 fn int(depth: u32) -> Texts {
@@ -248,7 +248,7 @@ fn list(depth: u32) -> Texts {
     .boxed()
 }
 
-/// What has a value or none, of any type.
+/// An expression of any type, with or without a value.
 fn any(depth: u32) -> Texts {
     prop_oneof![
         int(depth),
@@ -266,7 +266,7 @@ fn any(depth: u32) -> Texts {
     .boxed()
 }
 
-/// Where the crate has another value than the language says; ours is the language's.
+/// Differences between the crate and the language. We follow the language.
 const KNOWN_VALUES: &[Known] = &[Known {
     why: "what is not a number has no order, where IEEE 754 says that it is not less",
     is: |case| {

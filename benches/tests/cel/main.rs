@@ -1,6 +1,6 @@
-//! Expressions of CEL come to what they come to under other crates, or are wrong under both: the libraries of Kubernetes
-//! under `kube-cel`, the syntax and the language under `cel`. Where two answers differ by rule, the difference is in a
-//! list with its reason, and each one in it has to occur.
+//! Compares CEL expressions with other crates: same value, or an error in both. The Kubernetes libraries are compared
+//! with `kube-cel`, the syntax and the language with `cel`. Deliberate differences are listed with a reason, and each
+//! of them has to occur.
 
 mod kube;
 mod language;
@@ -11,10 +11,10 @@ mod values;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 use std::sync::Once;
 
-/// The value that an expression has, as text with its type, or why it has none.
+/// The result of an expression: its value as text with its type, or the error.
 type Outcome = Result<String, String>;
 
-/// An expression, and what came of it here and there.
+/// An expression with both results.
 struct Case<'c> {
     text: &'c str,
     ours: &'c Outcome,
@@ -26,7 +26,7 @@ impl Case<'_> {
         self.text.contains(part)
     }
 
-    /// The texts in double quotes.
+    /// Returns the string literals in double quotes.
     fn texts(&self) -> Vec<String> {
         let (mut texts, mut rest) = (Vec::new(), self.text);
         while let Some(at) = rest.find('"') {
@@ -38,33 +38,33 @@ impl Case<'_> {
         texts
     }
 
-    /// Whether these are the outcomes.
+    /// Returns `true` if these are the results.
     fn are(&self, ours: Result<&str, ()>, theirs: Result<&str, ()>) -> bool {
         let is = |outcome: &Outcome, wanted: Result<&str, ()>| outcome.as_deref().map_err(drop) == wanted;
         is(self.ours, ours) && is(self.theirs, theirs)
     }
 
-    /// The outcomes as floats.
+    /// Returns the results as floats.
     fn floats(&self) -> [f64; 2] {
         [self.ours, self.theirs].map(|outcome| outcome.as_deref().ok().and_then(|n| n.parse().ok()).unwrap_or(f64::NAN))
     }
 }
 
-/// A difference that there is for a reason.
+/// A known difference.
 struct Known {
-    /// What the other crate does.
+    /// The other crate's behaviour.
     why: &'static str,
-    /// Whether it is this one.
+    /// Returns `true` for this difference.
     is: fn(&Case<'_>) -> bool,
 }
 
-/// What is found of two engines over many expressions.
+/// A comparison of two engines over many expressions.
 #[derive(Default)]
 struct Comparison {
     compared: usize,
-    /// How many have a value under both.
+    /// Number of expressions with a value in both.
     valued: usize,
-    /// How often each known difference occurred.
+    /// Occurrences of each known difference.
     known: Vec<usize>,
     unknown: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Comparison {
     }
 }
 
-/// What another crate says; a panic of it is an error.
+/// Evaluates with another crate. A panic is an error.
 fn guarded(work: impl FnOnce() -> Outcome) -> Outcome {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

@@ -1,10 +1,10 @@
-//! The tables of expressions and texts for the libraries of Kubernetes.
+//! Tables of expressions and strings for the Kubernetes libraries.
 
-/// Expressions over `$a` and `$b`, and texts to put there.
+/// Expressions over `$a` and `$b`, and strings for them.
 pub struct Group {
     pub expressions: &'static [&'static str],
     pub texts: &'static [&'static str],
-    /// What texts are changed by.
+    /// Letters for changing the strings.
     pub letters: &'static [&'static str],
 }
 
@@ -256,7 +256,7 @@ pub const FORMATS: Group = Group {
     ],
 };
 
-/// Lists instead of texts.
+/// Lists instead of strings.
 pub const LISTS: Group = Group {
     expressions: &[
         "$a.isSorted()",
@@ -307,5 +307,5 @@ pub const LIST_TEXTS: &[&str] = &[
     "[1, 2.0]",
 ];
 
-/// All of them, but lists.
+/// All groups except lists.
 pub const GROUPS: [Group; 6] = [QUANTITIES, SEMVERS, ADDRESSES, URLS, PATTERNS, FORMATS];

@@ -1,4 +1,4 @@
-//! Values of the three crates as texts that can be compared.
+//! Values of the three crates in comparable form.
 
 use std::sync::LazyLock;
 
@@ -13,24 +13,24 @@ use dropforge::vm::Space;
 
 use super::Outcome;
 
-/// A list of texts.
+/// Formats a list of formatted values.
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
 
-/// A map of texts; maps of other crates have no order.
+/// Formats a map of formatted values, sorted because other crates' maps are unordered.
 fn map(entries: impl Iterator<Item = (String, String)>) -> String {
     let mut entries: Vec<_> = entries.map(|(key, value)| format!("{key}: {value}")).collect();
     entries.sort();
     format!("{{{}}}", entries.join(", "))
 }
 
-/// Zero has one sign here: crates differ in that alone.
+/// Formats a float. Zero loses its sign, in which the crates differ.
 fn float(n: f64) -> String {
     if n == 0.0 { "0.0".to_owned() } else { format!("{n:?}") }
 }
 
-/// A value of ours.
+/// Formats a value of ours.
 fn shown(value: Value<'_>) -> String {
     match (value, value.extended()) {
         (Value::Null | Value::Undefined, _) => "null".to_owned(),
@@ -51,7 +51,7 @@ fn shown(value: Value<'_>) -> String {
     }
 }
 
-/// What an expression without variables comes to here.
+/// Evaluates an expression without variables.
 pub fn ours(text: &str) -> Outcome {
     static REGISTRY: LazyLock<Registry> = LazyLock::new(registry);
     let (space, limits) = (Space::new(), Limits::default());
@@ -64,7 +64,7 @@ pub fn ours(text: &str) -> Outcome {
     Ok(shown(value))
 }
 
-/// Values of a version of the crate `cel`.
+/// Formats values of one version of the crate `cel`.
 macro_rules! of_cel {
     ($name:ident, $cel:path) => {
         pub mod $name {

@@ -5,7 +5,7 @@ use std::error::Error;
 use dropforge::engine::Engine;
 use serde_json::json;
 
-/// The artifact is part of the binary; its text is borrowed where it lies.
+/// The artifact, embedded in the binary. Its text is borrowed from here, not copied.
 static TEMPLATES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/templates.mpk"));
 
 fn main() -> Result<(), Box<dyn Error>> {

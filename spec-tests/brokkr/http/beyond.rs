@@ -1,4 +1,4 @@
-//! What Brokkr's wire does not have: provenance, verification, stamping, reviews, keys, probes, the page.
+//! Extensions of Brokkr's API: provenance, verification, stamping, reviews, keys, probes, the page.
 
 use serde_json::{Value as Json, json};
 
@@ -12,7 +12,7 @@ fn list(server: &Running, path: &str) -> Json {
 }
 
 #[test]
-fn what_an_object_was_rendered_from_is_told_and_proven() {
+fn provenance_of_an_object_is_shown_and_verified() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template_of(&server.admin, "web", "n: {{ n }}\nt: {{ token }}", SCHEMA);
@@ -27,7 +27,7 @@ fn what_an_object_was_rendered_from_is_told_and_proven() {
     let verify = format!("{path}/verify");
     let proven = server.call(&team.pak, "POST", &verify).has(200).json();
     assert_eq!((&proven["verified"], &proven["found_checksum"]), (&json!(true), &object["yaml_checksum"]));
-    // Also after the template is deleted.
+    // It still works after the template is deleted.
     server.call(&server.admin, "DELETE", &format!("/api/v1/templates/{template}")).has(204);
     assert_eq!(server.call(&team.pak, "POST", &verify).has(200).json()["verified"], true);
     let plain =
@@ -107,7 +107,7 @@ fn a_template_is_checked_without_being_stored() {
 }
 
 #[test]
-fn what_is_odd_about_a_template_is_said_or_refused() {
+fn review_findings_are_warnings_or_errors() {
     let server = Running::new();
     let odd = json!({ "name": "web", "template_content": "n: {{ nn }}", "parameters_schema": SCHEMA });
     let strict = server.send(&server.admin, "POST", "/api/v1/templates?strict=true", &odd);
@@ -126,7 +126,7 @@ fn what_is_odd_about_a_template_is_said_or_refused() {
 }
 
 #[test]
-fn what_another_version_would_change_is_told() {
+fn changes_by_another_version_are_listed() {
     let server = Running::new();
     let team = server.team("ci");
     let first = server.template_of(&server.admin, "web", "n: {{ n }}", SCHEMA);

@@ -1,4 +1,4 @@
-//! A client that is small enough to send anything, right or wrong, and to see exactly what comes back.
+//! A minimal HTTP client that can send anything, valid or not, and shows exactly what comes back.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-/// Longer than any answer takes, so that a test that would hang fails instead.
+/// Longer than any response takes, so that a hanging test fails.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub status: u16,
@@ -30,12 +30,12 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
-    /// The code of a refusal.
+    /// Returns the error code.
     pub fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_else(|| panic!("no code: {}", self.text())).to_owned()
     }
 
-    /// The status, and the code of a refusal: what tests compare.
+    /// Checks the status and the error code.
     #[track_caller]
     pub fn is(&self, status: u16, code: &str) -> &Self {
         assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text());
@@ -57,15 +57,15 @@ pub fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends these bytes and reads one answer.
+/// Sends these bytes and reads one response.
 pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Reply {
     let mut stream = connect(address);
-    // A server that refuses a body while it is being sent answers all the same.
+    // A server that rejects a body while it is being sent still responds.
     let _ = stream.write_all(bytes);
     read(&mut stream).expect("an answer")
 }
 
-/// Reads one answer; nothing if the connection ends before one begins.
+/// Reads one response, or returns `None` if the connection ends first.
 pub fn read(stream: &mut TcpStream) -> Option<Reply> {
     let mut input = Input { stream, bytes: Vec::new() };
     let head = input.until(b"\r\n\r\n")?;
@@ -86,7 +86,7 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Reads more; nothing if there is no more.
+    /// Reads more bytes, or returns `None` at the end.
     fn more(&mut self) -> Option<()> {
         let mut chunk = [0; 16 << 10];
         match self.stream.read(&mut chunk) {
@@ -100,7 +100,7 @@ impl Input<'_> {
         }
     }
 
-    /// Everything up to this mark, with it.
+    /// Reads up to and including this mark.
     fn until(&mut self, mark: &[u8]) -> Option<Vec<u8>> {
         loop {
             if let Some(at) = self.bytes.windows(mark.len()).position(|window| window == mark) {

@@ -1,4 +1,4 @@
-//! Requests that depend on a state, and requests that are sent twice.
+//! Conditional requests, and requests that are sent twice.
 
 use serde_json::{Value as Json, json};
 
@@ -6,7 +6,7 @@ use super::client::Reply;
 use super::running::{Running, text};
 
 #[test]
-fn what_a_client_has_is_not_sent_again() {
+fn unchanged_resources_are_not_sent_again() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template(&server.admin, "web");
@@ -61,7 +61,7 @@ fn a_template_is_updated_only_from_its_newest_version() {
 }
 
 #[test]
-fn of_many_who_update_from_the_same_version_one_does() {
+fn one_of_many_conditional_updates_succeeds() {
     let server = Running::new();
     let path = format!("/api/v1/templates/{}", server.template(&server.admin, "web"));
     let tag = server.call(&server.admin, "GET", &path).header("etag").unwrap().to_owned();
@@ -93,7 +93,7 @@ fn a_stack_is_changed_only_from_its_present_state() {
     put(&now, &row).has(200);
 }
 
-/// The same request, with a name, any number of times.
+/// Sends the same request with an idempotency key.
 fn named(server: &Running, method: &str, path: &str, body: &Json, name: &str) -> Reply {
     server.request(method, path).key(&server.admin).header("Idempotency-Key", name).json(body).send()
 }
@@ -142,7 +142,7 @@ fn a_request_that_is_sent_twice_is_carried_out_once() {
         assert_eq!((second.status, second.json()), (first.status, first.json()), "{path}");
         assert_eq!(second.header("idempotent-replayed"), Some("true"), "{path}");
         named(&server, method, &path, &other, &name).is(422, "idempotency_key_reused");
-        // Another name is another request.
+        // Another idempotency key makes another request.
         let third = named(&server, method, &path, &other, &format!("{name} again"));
         assert_ne!(third.json()["id"], first.json()["id"], "{path}");
     }
@@ -164,7 +164,7 @@ fn the_name_of_a_request_is_its_senders() {
 }
 
 #[test]
-fn many_who_send_the_same_request_at_once_make_one_thing() {
+fn concurrent_identical_requests_create_one_resource() {
     let server = Running::new();
     let body = json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" });
     let send = || named(&server, "POST", "/api/v1/templates", &body, "same").has(201).json();
@@ -177,11 +177,11 @@ fn many_who_send_the_same_request_at_once_make_one_thing() {
 }
 
 #[test]
-fn a_generator_whose_key_was_shown_is_not_made_twice() {
+fn a_repeated_generator_request_is_a_conflict() {
     let server = Running::new();
     let body = json!({ "name": "ci" });
     named(&server, "POST", "/api/v1/generators", &body, "n").has(201);
     let again = named(&server, "POST", "/api/v1/generators", &body, "n");
-    // Its key cannot be shown a second time: the answer says that it is there.
+    // The generator's key cannot be shown twice. The response says that the generator exists.
     assert_eq!(again.status, 409, "{}", again.text());
 }

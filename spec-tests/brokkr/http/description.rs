@@ -1,4 +1,4 @@
-//! The description at `/api/v1/openapi.json`: whole, right in itself, and true.
+//! The description at `/api/v1/openapi.json` is complete, consistent and true.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::running::{NOBODY, Running};
 
-/// Every operation: its path, its method, what is said of it.
+/// Returns the path, method and description of every operation.
 fn operations(description: &Json) -> impl Iterator<Item = (&String, &String, &Json)> {
     let paths = description["paths"].as_object().unwrap();
     paths
@@ -72,7 +72,7 @@ fn every_route_that_is_described_answers() {
 }
 
 #[test]
-fn it_names_what_the_clients_of_brokkr_call() {
+fn the_description_covers_every_call_of_the_clients() {
     let server = Running::new();
     let ids: BTreeSet<_> =
         operations(server.description()).filter_map(|(_, _, operation)| operation["operationId"].as_str()).collect();

@@ -1,4 +1,4 @@
-//! Every endpoint, what it answers when all is well and every code that it answers when something is not.
+//! Every endpoint: its success response and every error code it can return.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn at(path: &str) -> String {
 }
 
 #[test]
-fn a_key_says_who_it_is() {
+fn a_key_identifies_its_holder() {
     let server = Running::new();
     let team = server.team("ci");
     let who = |pak: &str| server.call(pak, "POST", &at("/auth/pak")).has(200).json();
@@ -80,7 +80,7 @@ fn generators_are_refused() {
 }
 
 #[test]
-fn deleting_a_generator_takes_what_is_its_own_with_it() {
+fn deleting_a_generator_deletes_what_it_owns() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template(&team.pak, "web");
@@ -248,7 +248,7 @@ fn templates_are_rendered_into_stacks() {
     server.instantiate(&team.pak, &team.stack, &blank, json!({ "x": false })).is(400, "invalid_deployment_object");
     let path = at(&format!("/templates/{template}/labels"));
     server.send(&server.admin, "POST", &path, &json!("env=prod")).has(201);
-    // Parameters are wrong too: the wire's order has the labels first, and the parameters beside them.
+    // The parameters are invalid too. The API reports the labels first, and the parameters next to them.
     let refused = server.instantiate(&team.pak, &team.stack, &template, json!({}));
     let details = refused.is(422, "template_stack_mismatch").json()["details"].clone();
     assert_eq!(details["missing_labels"], json!(["env=prod"]));
@@ -256,7 +256,7 @@ fn templates_are_rendered_into_stacks() {
 }
 
 #[test]
-fn what_a_template_is_rendered_from_may_be_named() {
+fn templates_can_be_instantiated_by_name() {
     let server = Running::new();
     let team = server.team("ci");
     let schema = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"r":{"default":3}}}"#;
@@ -278,7 +278,7 @@ fn what_a_template_is_rendered_from_may_be_named() {
     send("", json!({ "parameters": {} })).is(422, "invalid_body");
     send("", json!({ "template_id": first })).is(422, "invalid_body");
     send("", json!({ "template_id": "abc", "parameters": {} })).is(422, "invalid_body");
-    // The order of failures can be that of the design: parameters before labels.
+    // The order of failures can be changed: parameters before labels.
     server.send(&server.admin, "POST", &at(&format!("/templates/{first}/labels")), &json!("env=prod")).has(201);
     let body = json!({ "template_id": first, "parameters": {} });
     send("?order=wire", body.clone()).is(422, "template_stack_mismatch");
@@ -325,7 +325,7 @@ fn objects_are_handed_in_and_read() {
 }
 
 #[test]
-fn what_was_rendered_is_a_500_nowhere() {
+fn render_failures_are_400s() {
     let server = Running::new();
     let team = server.team("ci");
     let template = server.template_of(&server.admin, "web", "a: {{ v }}", "{}");

@@ -1,5 +1,5 @@
-//! Requests that are wrong, too large, too slow or meant to do harm: each is answered with a 4xx or cut off, and the
-//! server goes on.
+//! Invalid, oversized, slow and malicious requests. Each is answered with a 4xx or cut off, and the server keeps
+//! running.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::client::{Reply, connect, exchange, read};
 use super::running::{NOBODY, Running, quick};
 
-/// A request in bytes, with a key, to a path of the API.
+/// Builds the bytes of a request with a key to a path of the API.
 fn raw(server: &Running, method: &str, path: &str, headers: &str, body: &[u8]) -> Reply {
     let key = &server.admin;
     let head = format!(
@@ -115,7 +115,7 @@ fn bodies_that_are_too_large_are_refused() {
     let server = Running::new();
     let large = format!("{{\"name\":\"{}\"}}", "x".repeat(1 << 20));
     json_body(&server, "/generators", large.as_bytes()).is(413, "payload_too_large");
-    // Without a length, and with one that is announced and never sent.
+    // Once chunked, and once with a length that is announced and never sent.
     let chunk = format!(
         "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n{:x}\r\n{large}\r\n0\r\n",
         large.len()
@@ -154,7 +154,7 @@ fn other_types_are_not_expected() {
 }
 
 #[test]
-fn what_is_not_there_and_methods_that_are_not_taken() {
+fn unknown_paths_and_unsupported_methods() {
     let server = Running::new();
     for path in [
         "/api/v1/nothing",
@@ -255,7 +255,7 @@ fn chunks_that_are_none() {
 }
 
 #[test]
-fn who_is_slow_is_cut_off() {
+fn slow_clients_are_cut_off() {
     let server = Running::with(quick());
     let mut stream = connect(server.address);
     stream.write_all(b"GET /healthz HT").unwrap();
@@ -264,7 +264,7 @@ fn who_is_slow_is_cut_off() {
     let head = format!("Authorization: {}\r\nContent-Type: application/json\r\nContent-Length: 100", server.admin);
     write!(stream, "POST /api/v1/generators HTTP/1.1\r\nHost: t\r\n{head}\r\n\r\n{{\"name\"").unwrap();
     read(&mut stream).unwrap().is(408, "request_timeout");
-    // A connection on which nothing is asked any more is closed.
+    // An idle connection is closed.
     let mut stream = connect(server.address);
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n").unwrap();
     read(&mut stream).unwrap().has(200);
@@ -302,7 +302,7 @@ fn a_name_of_a_request_is_kept_if_it_can_be_shown() {
 }
 
 #[test]
-fn secrets_are_not_kept_by_who_passes_them_on() {
+fn secrets_are_never_stored() {
     let server = Running::new();
     let made = server.send(&server.admin, "POST", "/api/v1/generators", &json!({ "name": "ci" }));
     assert_eq!(made.has(201).header("cache-control"), Some("no-store"));

@@ -1,14 +1,13 @@
-//! Who may do what to what: a table of who asks, what it belongs to and which requests are made, and every cell of it is
-//! tried on resources of its own.
+//! Access control: a table of callers, owners and requests. Every cell is tried on fresh resources.
 
 use serde_json::{Value as Json, json};
 
 use super::running::{Running, SCHEMA, TEMPLATE, Team, text};
 
-/// Who asks.
+/// The callers.
 const WHO: [&str; 6] = ["admin", "readonly", "agent", "owner", "other", "nobody"];
 
-/// Whether a request looks or changes.
+/// The kind of a request: read or write.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Look,
@@ -16,7 +15,7 @@ enum Kind {
 }
 use Kind::{Change, Look};
 
-/// A request to a resource: its kind, method, what stands behind the resource's path, body, and the status when allowed.
+/// A request to a resource: kind, method, path suffix, body, and the status if allowed.
 type Verb = (Kind, &'static str, &'static str, fn(&str) -> Json, u16);
 
 fn nothing(_: &str) -> Json {
@@ -61,7 +60,7 @@ const OBJECT_VERBS: &[Verb] = &[
     (Look, "POST", "/verify", nothing, 200),
 ];
 
-/// A server with one of each who asks.
+/// A server with one caller of each kind.
 struct World {
     server: Running,
     owner: Team,
@@ -90,8 +89,8 @@ impl World {
         }
     }
 
-    /// Tries every cell: `allowed` says what the table has, `make` makes a resource of this name and answers its path and
-    /// its id.
+    /// Tries every cell. `allowed` is the expected answer; `make` creates a resource with this name and returns its
+    /// path and id.
     fn try_all(&self, verbs: &[Verb], allowed: impl Fn(&str, Kind) -> bool, make: impl Fn(&str) -> (String, String)) {
         let mut made = 0;
         for who in WHO {
@@ -111,7 +110,7 @@ impl World {
                 let reply = request.send();
                 assert_eq!(reply.status, expected, "{who} {method} {path}{tail}: {}", reply.text());
                 if expected == 403 {
-                    // A refusal does not tell what it hides.
+                    // A refusal does not reveal the resource.
                     assert!(!reply.text().contains("secret"), "{}", reply.text());
                 }
             }
@@ -190,7 +189,7 @@ fn templates_are_rendered_where_both_may_be_used() {
     ] {
         assert_eq!(status(who, stack, template), (expected, code.to_owned()), "{who}");
     }
-    // A stamp into a stack of another is refused for that set alone, with nothing of the stack in it.
+    // A stamp into another owner's stack is refused for that set alone, and reveals nothing about the stack.
     let body = json!({ "sets": [{ "stack_id": owners, "parameters": { "name": "a", "value": "b" } }] });
     let path = format!("/api/v1/templates/{system}/stamp");
     let line = server.send(&world.other.pak, "POST", &path, &body).has(200).json();
@@ -198,7 +197,7 @@ fn templates_are_rendered_where_both_may_be_used() {
 }
 
 #[test]
-fn lists_and_names_show_what_may_be_seen() {
+fn lists_and_names_show_visible_templates() {
     let world = World::new();
     let server = &world.server;
     server.template(&server.admin, "system");
@@ -215,7 +214,7 @@ fn lists_and_names_show_what_may_be_seen() {
     assert_eq!(names("other", "?limit=1"), ["system"]);
     server.call(&world.agent, "GET", "/api/v1/templates").is(403, "templates_not_accessible");
     server.call("", "GET", "/api/v1/templates").has(401);
-    // What another has under a name is as if it were not there, also for who knows whose it is.
+    // Another owner's template looks like a missing one, even to a caller who knows its owner.
     let newest = |who: &str, owner: &str| {
         let path = format!("/api/v1/templates/newest?name=own&owner={owner}");
         server.call(world.key(who), "GET", &path)
@@ -225,7 +224,7 @@ fn lists_and_names_show_what_may_be_seen() {
     newest("other", "nearest").is(404, "template_not_found");
     newest("other", &world.owner.id).is(404, "template_not_found");
     newest("agent", &world.owner.id).is(404, "template_not_found");
-    // A page cannot begin at what may not be seen and tell of it.
+    // A cursor that points at a hidden resource reveals nothing.
     assert_eq!(names("other", &format!("?cursor={own}&limit=5")), [""; 0]);
     let stacks = |who: &str| server.call(world.key(who), "GET", "/api/v1/stacks");
     assert_eq!(stacks("other").has(200).json().as_array().unwrap().len(), 1);
@@ -234,7 +233,7 @@ fn lists_and_names_show_what_may_be_seen() {
 }
 
 #[test]
-fn what_is_made_belongs_to_who_makes_it() {
+fn created_resources_belong_to_their_creator() {
     let world = World::new();
     let server = &world.server;
     let body = json!({ "name": "web", "template_content": "a: 1", "parameters_schema": "{}" });
@@ -253,7 +252,7 @@ fn what_is_made_belongs_to_who_makes_it() {
     {
         server.send(world.key(who), "POST", "/api/v1/stacks", &stack(&format!("by {who}"), &world.owner)).has(status);
     }
-    // A stack cannot be given away or taken.
+    // A stack cannot change its owner.
     let path = format!("/api/v1/stacks/{}", world.owner.stack);
     let mut row = server.call(&world.owner.pak, "GET", &path).json();
     row["generator_id"] = json!(world.other.id);

@@ -1,4 +1,4 @@
-//! Beginning and end: what was accepted is finished, bounds hold, one key does not crowd others out.
+//! Startup and shutdown: accepted requests are finished, limits hold, one key cannot crowd out others.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::client::{connect, read};
 use super::running::{Running, text};
 
-/// Begins a request whose body is not sent yet; the server waits for it.
+/// Starts a request without sending its body. The server waits for it.
 fn begun(server: &Running, body: &str) -> TcpStream {
     let mut stream = connect(server.address);
     let (key, length) = (&server.admin, body.len());
@@ -24,7 +24,7 @@ fn begun(server: &Running, body: &str) -> TcpStream {
     stream
 }
 
-/// Waits until nobody can connect any more.
+/// Waits until the server accepts no more connections.
 fn closed(server: &Running) {
     for _ in 0..1000 {
         if TcpStream::connect(server.address).is_err() {
@@ -36,7 +36,7 @@ fn closed(server: &Running) {
 }
 
 #[test]
-fn what_was_accepted_is_finished() {
+fn accepted_requests_are_finished() {
     let mut server = Running::new();
     let body = r#"{"name":"late"}"#;
     let mut streams: Vec<_> = (0..4).map(|_| begun(&server, body)).collect();
@@ -51,13 +51,13 @@ fn what_was_accepted_is_finished() {
         .collect();
     answers.sort_unstable();
     assert_eq!(answers, [201, 409, 409, 409]);
-    // Nothing more is answered on these connections.
+    // These connections get no further responses.
     assert!(streams.iter_mut().all(|stream| read(stream).is_none()));
     server.join();
 }
 
 #[test]
-fn who_does_not_finish_is_not_waited_for() {
+fn unfinished_requests_do_not_delay_shutdown() {
     let mut server = Running::with(Settings { grace: Duration::from_millis(100), ..Settings::default() });
     let mut stream = begun(&server, "{}");
     server.stop();
@@ -84,7 +84,7 @@ fn a_key_that_asks_too_often_waits_and_others_do_not() {
     let refused = (0..100).map(|_| ask()).find(|reply| reply.status != 200).expect("a refusal");
     refused.is(429, "too_many_requests");
     assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-    // Routes without a key, and other keys, are answered.
+    // Routes without a key, and other keys, are still served.
     server.request("GET", "/healthz").send().has(200);
     let other = (0..200).find_map(|_| {
         let made = server.send(&server.admin, "POST", "/api/v1/keys", &json!({ "role": "readonly" }));
@@ -120,7 +120,7 @@ fn a_client_that_takes_nothing_loses_its_connection() {
     let request = server.request("POST", &path).key(&server.admin).json(&json!({ "sets": sets }));
     let mut stream = connect(server.address);
     stream.write_all(&request.bytes()).unwrap();
-    // Its place is free again without anything having been read.
+    // Its slot is free again although nothing was read.
     let few = json!({ "sets": [] });
     let free = (0..1000).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
@@ -133,7 +133,7 @@ fn a_client_that_takes_nothing_loses_its_connection() {
 }
 
 #[test]
-fn a_client_that_goes_away_stops_the_work() {
+fn a_disconnected_client_stops_the_work() {
     let server = Running::with(Settings { stamps: 1, ..Settings::default() });
     let template = server.template_of(&server.admin, "t", "{% for i in range(end=200000) %}x{{ p }}{% endfor %}", "{}");
     let path = format!("/api/v1/templates/{template}/stamp");
@@ -141,7 +141,7 @@ fn a_client_that_goes_away_stops_the_work() {
     let request = server.request("POST", &path).key(&server.admin).json(&json!({ "sets": sets }));
     let mut stream = connect(server.address);
     stream.write_all(&request.bytes()).unwrap();
-    // The answer has begun.
+    // The response has begun.
     std::io::Read::read_exact(&mut stream, &mut [0; 64]).unwrap();
     drop(stream);
     let few = json!({ "sets": [] });
@@ -156,7 +156,7 @@ fn a_client_that_goes_away_stops_the_work() {
 }
 
 #[test]
-fn the_log_is_told_of_every_answer() {
+fn every_response_is_logged() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let write = told.clone();
     let log = Log::new(move |exchange| {

@@ -1,4 +1,4 @@
-//! The service over real connections: each test has a server of its own on a port that the system chooses.
+//! The service over real connections. Each test has its own server on a port chosen by the system.
 
 mod beyond;
 mod client;

@@ -1,5 +1,5 @@
-//! A server that runs while a test does, and requests to it. Each answer is held against the server's own description:
-//! a status that a route does not say it answers fails the test.
+//! A server that runs during a test, and requests to it. Each response is checked against the server's own description:
+//! an undeclared status fails the test.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -18,12 +18,12 @@ use tokio::sync::oneshot;
 use super::client::{Reply, exchange};
 use crate::databases;
 
-/// The template and the schema of the seed's example.
+/// Template and schema of the introductory example.
 pub const TEMPLATE: &str = "name: {{ name }}\nvalue: {{ value }}";
 pub const SCHEMA: &str = r#"{"type":"object","required":["name","value"],"properties":{"name":{"type":"string"},"value":{"type":"string"}}}"#;
 
-/// A server, and the key of its administrator. Its catalog is in an SQLite file, or with
-/// `DROPFORGE_TEST_HTTP=postgres` in a database of PostgreSQL.
+/// A server and its administrator key. The catalog is an SQLite file, or with `DROPFORGE_TEST_HTTP=postgres` a
+/// PostgreSQL database.
 pub struct Running {
     pub address: SocketAddr,
     pub admin: String,
@@ -31,12 +31,12 @@ pub struct Running {
     runtime: Option<Runtime>,
     stop: Option<oneshot::Sender<()>>,
     serving: Option<JoinHandle<()>>,
-    /// PostgreSQL and the name of the database there.
+    /// The PostgreSQL server and the name of the database on it.
     database: Option<(&'static str, String)>,
     _directory: TempDir,
 }
 
-/// A new database of PostgreSQL, where that is asked for.
+/// Creates a PostgreSQL database if the environment asks for it.
 fn postgres(runtime: &Runtime) -> Option<(&'static str, String)> {
     if std::env::var("DROPFORGE_TEST_HTTP").ok()? != "postgres" {
         return None;
@@ -47,14 +47,14 @@ fn postgres(runtime: &Runtime) -> Option<(&'static str, String)> {
     Some((server, name))
 }
 
-/// A generator, its key and a stack of its own.
+/// A generator with its key and a stack.
 pub struct Team {
     pub id: String,
     pub pak: String,
     pub stack: String,
 }
 
-/// Limits that tests reach sooner.
+/// Settings with low limits, so that tests reach them.
 pub fn quick() -> Settings {
     Settings {
         head_timeout: Duration::from_millis(300),
@@ -87,12 +87,12 @@ impl Running {
         Self { address, admin, catalog, runtime, stop, serving, database, _directory: directory }
     }
 
-    /// Runs this on the server's threads.
+    /// Runs a future on the server's threads.
     pub fn wait_for<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.as_ref().expect("a runtime").block_on(future)
     }
 
-    /// Says that the server is to end.
+    /// Tells the server to shut down.
     pub fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -106,12 +106,12 @@ impl Running {
         }
     }
 
-    /// A request over a connection of its own, without a key.
+    /// Starts a request on a new connection, without a key.
     pub fn request(&self, method: &str, path: &str) -> Request<'_> {
         self.further(method, path).header("Connection", "close")
     }
 
-    /// A request over a connection that is kept, without a key.
+    /// Starts a request on a kept-alive connection, without a key.
     pub fn further(&self, method: &str, path: &str) -> Request<'_> {
         Request { running: self, head: format!("{method} {path} HTTP/1.1\r\nHost: test\r\n"), body: None }
     }
@@ -124,7 +124,7 @@ impl Running {
         self.request(method, path).key(pak).json(body).send()
     }
 
-    /// As [`Running::send`] by the administrator, with the status that everything is well with; answers the body.
+    /// Sends with the administrator key, expects success and returns the body. See [`Running::send`].
     #[track_caller]
     pub fn made(&self, path: &str, body: &Json) -> Json {
         self.send(&self.admin, "POST", path, body).has(201).json()
@@ -137,7 +137,7 @@ impl Running {
         Team { id, pak, stack: text(&stack["id"]) }
     }
 
-    /// A template that the holder of this key makes; answers its id.
+    /// Creates a template as the holder of this key and returns its id.
     #[track_caller]
     pub fn template(&self, pak: &str, name: &str) -> String {
         self.template_of(pak, name, TEMPLATE, SCHEMA)
@@ -154,7 +154,7 @@ impl Running {
         self.send(pak, "POST", &path, &json!({ "template_id": template, "parameters": parameters }))
     }
 
-    /// What the server counts, one line for each counter.
+    /// Returns the server's metrics, one per line.
     pub fn metrics(&self) -> String {
         self.request("GET", "/metrics").send().has(200).text().to_owned()
     }
@@ -183,7 +183,7 @@ impl Drop for Running {
     }
 }
 
-/// A request that is being put together.
+/// A request builder.
 pub struct Request<'a> {
     running: &'a Running,
     head: String,
@@ -209,7 +209,7 @@ impl Request<'_> {
         self.header("Content-Type", content_type)
     }
 
-    /// The bytes of the request.
+    /// Returns the bytes of the request.
     pub fn bytes(mut self) -> Vec<u8> {
         if let Some(body) = &self.body {
             self.head.push_str(&format!("Content-Length: {}\r\n", body.len()));
@@ -227,7 +227,7 @@ impl Request<'_> {
     }
 }
 
-/// Holds an answer against what holds for all, and against the description.
+/// Checks a response against the common rules and the description.
 fn check(running: &Running, line: &str, reply: &Reply) {
     let mut parts = line.split(' ');
     let (method, path) = (parts.next().unwrap(), parts.next().unwrap().split('?').next().unwrap());
@@ -245,7 +245,7 @@ fn check(running: &Running, line: &str, reply: &Reply) {
     }
 }
 
-/// What the description says of a request.
+/// Returns the description of an operation.
 pub fn operation<'a>(description: &'a Json, method: &str, path: &str) -> Option<&'a Json> {
     let paths = description["paths"].as_object().unwrap();
     let fits = |known: &str| {
@@ -261,5 +261,5 @@ pub fn text(value: &Json) -> String {
     value.as_str().unwrap_or_else(|| panic!("no text: {value}")).to_owned()
 }
 
-/// An id that nothing has.
+/// An id that does not exist.
 pub const NOBODY: &str = "00000000-0000-4000-8000-000000000000";

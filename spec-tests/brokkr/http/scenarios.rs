@@ -1,5 +1,5 @@
-//! What the reference does with versions, and who sees what there: one scenario each, under its number. Where ours
-//! departs on purpose (`version_005`, `version_014`) the scenario says so.
+//! The reference's behaviour for versions and visibility, one numbered scenario each. Deliberate differences
+//! (`version_005`, `version_014`) are noted in the scenario.
 
 use std::thread;
 
@@ -20,7 +20,7 @@ fn update(server: &Running, template: &str, content: &str) -> Json {
     server.send(&server.admin, "PUT", &path_of(template), &change(content)).has(200).json()
 }
 
-/// A template of the administrator that always says the same.
+/// Creates a template of the administrator with constant output.
 fn first(server: &Running) -> String {
     server.template_of(&server.admin, "n", "v: 1", "{}")
 }
@@ -29,7 +29,7 @@ fn delete(server: &Running, template: &str) {
     server.call(&server.admin, "DELETE", &path_of(template)).has(204);
 }
 
-/// Makes a template `n` as the holder of the key; answers its row.
+/// Creates a template `n` as the holder of the key and returns its row.
 fn post(server: &Running, pak: &str) -> Json {
     let body = json!({ "name": "n", "template_content": "v: 1", "parameters_schema": "{}" });
     server.send(pak, "POST", "/api/v1/templates", &body).has(201).json()
@@ -81,7 +81,7 @@ fn version_004_the_number_follows_the_newest_whichever_is_updated() {
     assert_eq!(update(&server, &one, "v: 4")["version"], 4);
 }
 
-/// The reference forgets them, so that what was for production alone fits every stack; ours does so when it is told to.
+/// The reference drops them, so that a production-only template matches every stack. Ours drops them only on request.
 #[test]
 fn version_005_labels_and_annotations_are_kept_unless_told_otherwise() {
     let server = Running::new();
@@ -152,7 +152,7 @@ fn version_011_a_checksum_is_of_the_content_alone() {
 }
 
 #[test]
-fn version_012_a_new_version_leaves_what_was_rendered_as_it_was() {
+fn version_012_a_new_version_leaves_rendered_objects_unchanged() {
     let server = Running::new();
     let team = server.team("g");
     let one = first(&server);
@@ -171,7 +171,7 @@ fn version_013_deleting_takes_one_version() {
     assert_eq!(listed(&server, &server.admin), [two]);
 }
 
-/// In the reference one of the two may be refused with a 409; ours takes both.
+/// The reference may refuse one of the two with a 409. Ours accepts both.
 #[test]
 fn version_014_two_updates_at_once_both_succeed() {
     let server = Running::new();
@@ -243,7 +243,7 @@ fn vis_007_an_agent_does_not_read_a_template() {
 }
 
 #[test]
-fn vis_008_whose_the_stack_is_comes_before_whose_the_template_is() {
+fn vis_008_the_owner_of_the_stack_is_checked_before_that_of_the_template() {
     let server = Running::new();
     let (one, two) = (server.team("g1"), server.team("g2"));
     for template in [server.template(&two.pak, "n"), NOBODY.to_owned()] {

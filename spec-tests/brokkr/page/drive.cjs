@@ -1,5 +1,5 @@
-// Clicks through the page in headless Chromium: `node drive.cjs BASE KEY CHROMIUM`, with a key of an administrator of a
-// catalog that is the test's own. Ends with 1 and says what is wrong, if anything is.
+// Clicks through the page in headless Chromium: `node drive.cjs BASE KEY CHROMIUM`, with an administrator key of a new
+// catalog. On a failure it prints the reason and exits with 1.
 
 const assert = require("node:assert/strict");
 const { chromium } = require("playwright-core");
@@ -43,7 +43,7 @@ async function fill() {
   const another = await ask("POST", "/generators", { name: "another" });
   await ask("POST", "/templates", { name: "private", template_content: "x", parameters_schema: "{}" }, another.pak);
   const agent = await ask("POST", "/keys", { role: "agent" });
-  // One after the other: lists are in the order in which things were made.
+  // One after the other, because lists are in order of creation.
   const stacks = [];
   for (const name of ["good", "bad"]) stacks.push(await ask("POST", "/stacks", { name, generator_id: generator.id }));
   await ask("POST", `/stacks/${stacks[0].id}/labels`, "env=prod");
@@ -279,14 +279,14 @@ async function seesItsOwn(page, { team, agent }) {
 
 async function main() {
   const filled = await fill();
-  // Chromium's own sandbox does not work for root, and the shared memory of a container may be too small for it.
+  // Chromium's sandbox does not work as root, and the shared memory of a container may be too small.
   const args = ["--disable-dev-shm-usage", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])];
   const browser = await chromium.launch({ executablePath, args });
   try {
     const page = await browser.newPage();
     page.setDefaultTimeout(20_000);
     const wrong = [];
-    // The refusals that are asked for, of a key that nobody has and of an agent's, are told on the console too.
+    // The console also logs the expected refusals, of an unknown key and of an agent's key.
     const expected = (text, url) => (/status of 401/.test(text) && url.endsWith("/auth/pak"))
       || (/status of 403/.test(text) && url.includes("/templates?"));
     page.on("console", (message) => {

@@ -1,4 +1,4 @@
-//! Disks that are full, connections that break.
+//! Full disks and broken connections.
 
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
@@ -13,8 +13,8 @@ use crate::databases::{Database, command, on_postgres, on_sqlite};
 const FILL: &str = "DROPFORGE_FILL";
 const STACK: &str = "DROPFORGE_FILL_STACK";
 
-/// The child: writes from eight tasks until the disk is full, and a little longer, and says what it was told. In an
-/// ordinary run it has nothing to do.
+/// The child process: writes from eight tasks until the disk is full, and a little longer, and prints the results. In
+/// an ordinary run it does nothing.
 #[test]
 fn filler() {
     let Ok(url) = std::env::var(FILL) else { return };
@@ -46,12 +46,12 @@ fn filler() {
 }
 
 #[test]
-fn what_was_written_to_a_full_disk_is_told_truly() {
+fn writes_to_a_full_disk_are_reported_correctly() {
     on_sqlite(async |db: Arc<Database>| {
         let store = db.open().await;
         let stack = stack_in(&*store, "s", generator_in(&*store, "g").await.id).await.id;
         store.close().await;
-        // No file may grow beyond 3 MiB; who tries gets an error, not a signal.
+        // No file may grow beyond 3 MiB. Writers get an error, not a signal.
         let said = Command::new("bash")
             .args(["-c", "trap '' XFSZ; ulimit -f 3072; exec \"$0\" \"$@\""])
             .arg(std::env::current_exe().unwrap())
@@ -85,7 +85,7 @@ fn a_store_outlives_its_connections() {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND pid <> pg_backend_pid()";
             command(&db.url, end.to_owned()).await;
-            // Each connection that is broken may fail once; there are at most 20.
+            // Each broken connection may fail once. There are at most 20.
             let mut tries = 0;
             made = loop {
                 tries += 1;

@@ -1,9 +1,9 @@
-//! What was acknowledged is there, once, whatever happened to who wrote it.
+//! Acknowledged writes survive exactly once, even if the writer is killed.
 //!
-//! A child process (this test binary, told so by `DROPFORGE_WRITE_TO`) writes from eight tasks at once, says of each
-//! write that it begins (`try 7`) and that it was acknowledged (`ack 7`), and is killed at a random moment; what was
-//! begun and not acknowledged its successor sends again, with the same token. `DROPFORGE_KILLS` says how often: 10 by
-//! default, 100 in the long form, which takes some 10,000 acknowledged writes.
+//! A child process (this test binary, started with `DROPFORGE_WRITE_TO`) writes from eight tasks at once. It prints
+//! when a write begins (`try 7`) and when it is acknowledged (`ack 7`), and is killed at a random moment. Its successor
+//! sends unacknowledged writes again with the same token. `DROPFORGE_KILLS` sets the number of kills. The default is
+//! 10; 100 kills take some 10,000 acknowledged writes.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -23,7 +23,7 @@ const STACK: &str = "DROPFORGE_WRITE_STACK";
 const FROM: &str = "DROPFORGE_WRITE_FROM";
 const AGAIN: &str = "DROPFORGE_WRITE_AGAIN";
 
-/// One write: numbers that are even make an object, odd ones a version of a template.
+/// Performs one write. Even numbers make an object, odd ones a template version.
 async fn write(store: &dyn Store, stack: Uuid, number: usize) {
     let token = a_token(&format!("write {number}"), "the same");
     let done = if number.is_multiple_of(2) {
@@ -39,7 +39,7 @@ async fn write(store: &dyn Store, stack: Uuid, number: usize) {
     }
 }
 
-/// The child. In an ordinary run it has nothing to do.
+/// The child process. In an ordinary run it does nothing.
 #[test]
 fn writer() {
     let Ok(url) = std::env::var(WRITE_TO) else { return };
@@ -70,14 +70,14 @@ fn writer() {
     });
 }
 
-/// False: nobody listens any more.
+/// Prints a line. Returns `false` if the reader is gone.
 fn say(what: &str, number: usize) -> bool {
     let mut out = std::io::stdout().lock();
-    // One write, so that a line is there whole or not at all.
+    // A single write call, so that a line is complete or absent.
     out.write_all(format!("\n{what} {number}\n").as_bytes()).and_then(|()| out.flush()).is_ok()
 }
 
-/// What the children have said.
+/// The output of all children.
 #[derive(Default)]
 struct Said {
     tried: BTreeSet<usize>,
@@ -85,7 +85,7 @@ struct Said {
 }
 
 impl Said {
-    /// Whether it is an acknowledgement.
+    /// Records a line. Returns `true` for an acknowledgement.
     fn hear(&mut self, line: &str) -> bool {
         let (what, number) = line.split_once(' ').unwrap_or_default();
         match (what, number.parse()) {
@@ -118,7 +118,7 @@ fn child(url: &str, stack: Uuid, said: &Said) -> Child {
         .unwrap()
 }
 
-/// Lets a child write, and kills it after some hundred acknowledged writes, in the middle of the next.
+/// Starts a child, and kills it in the middle of a write after some hundred acknowledged ones.
 fn one_life(url: &str, stack: Uuid, said: &mut Said) {
     let mut child = child(url, stack, said);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -128,10 +128,10 @@ fn one_life(url: &str, stack: Uuid, said: &mut Said) {
         let line = lines.next().expect("a child that lives").unwrap();
         heard += usize::from(said.hear(&line));
     }
-    // Not a wait for something: a random moment.
+    // Not waiting for anything: the kill comes at a random moment.
     std::thread::sleep(Duration::from_micros(fastrand::u64(0..3000)));
     child.kill().unwrap();
-    // What it had said already counts.
+    // Everything it printed before counts.
     for line in lines.map_while(Result::ok) {
         said.hear(&line);
     }
@@ -162,7 +162,7 @@ async fn nothing_is_lost_and_nothing_doubled(db: Arc<Database>) {
     println!("{acknowledged} writes acknowledged, {kills} kills: none lost, none doubled");
 }
 
-/// Each of `all` is there, nothing is there twice, and nothing that nobody tried.
+/// Checks that every write in `all` is stored, none is stored twice, and none that was not tried.
 async fn there_once(store: &dyn Store, stack: Uuid, all: &BTreeSet<usize>, tried: &BTreeSet<usize>) {
     let objects = store.objects(stack, &Page::default()).await.unwrap();
     let versions = store.versions(None, "t", &Page::default()).await.unwrap();

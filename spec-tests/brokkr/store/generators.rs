@@ -44,7 +44,7 @@ pub async fn names_of_live_generators_are_unique(db: Arc<Database>) {
     let again = a_generator("first");
     let refusal = store.create_generator(&again, &a_key("BRagain0", Some(again.id)), None).await;
     refused!(refusal, Taken("unique_generator_name"));
-    // Nothing of it is there, its key neither.
+    // Nothing was stored, not even its key.
     refused!(store.generator(again.id).await, Missing);
     refused!(store.key("BRagain0").await, Missing);
     let to = Generator { name: "first".into(), ..second };
@@ -89,7 +89,7 @@ pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
         let (store, key, together) =
             (if n % 2 == 0 { store.clone() } else { second.clone() }, key(n), together.clone());
         tokio::spawn(async move {
-            // Each has had a connection before it matters who is the first.
+            // Connect all of them before they compete to be first.
             store.ready().await.unwrap();
             together.wait().await;
             store.add_first_key(&key).await.unwrap().then_some(key)
@@ -101,7 +101,7 @@ pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
     }
     assert_eq!(added, store.keys().await.unwrap());
     assert_eq!(added.len(), 1);
-    // One that is revoked opens nothing: another may be the first again.
+    // A revoked key does not count: another may be the first again.
     store.revoke_key(added[0].id, now()).await.unwrap();
     assert!(store.add_first_key(&key(ASK)).await.unwrap());
 }
@@ -116,7 +116,7 @@ pub async fn rotation_leaves_one_key(db: Arc<Database>) {
     let keys = store.keys().await.unwrap();
     let live = |owner| keys.iter().filter(|key| key.revoked_at.is_none() && key.generator_id == Some(owner)).count();
     assert_eq!((live(one.id), live(other.id), keys.len()), (1, 1, 3));
-    // A key that cannot be added leaves the old one as it was.
+    // A rotation that fails leaves the old key valid.
     let refusal = store.rotate_key(one.id, &a_key("BRfirst0", Some(one.id)), now()).await;
     refused!(refusal, Taken("api_keys_short_token_key"));
     assert_eq!(store.key("BRsecond").await.unwrap().generator_id, Some(one.id));
@@ -137,7 +137,7 @@ pub async fn rotations_at_the_same_time_leave_one_key(db: Arc<Database>) {
     assert_eq!((keys.len(), keys.iter().filter(|key| key.revoked_at.is_none()).count()), (17, 1));
 }
 
-pub async fn what_hangs_on_a_generator_goes_with_it(db: Arc<Database>) {
+pub async fn deleting_a_generator_deletes_its_resources(db: Arc<Database>) {
     let store = db.open().await;
     let (gone, stays) = (generator_in(&*store, "gone").await, generator_in(&*store, "stays").await);
     let mut kept = Vec::new();
@@ -149,7 +149,7 @@ pub async fn what_hangs_on_a_generator_goes_with_it(db: Arc<Database>) {
         into.push((template.id, stack.id, object.id));
     }
     let system = version_in(&*store, None, "t").await;
-    // A stack that was deleted before has left its marker: that is not undone.
+    // A stack that was deleted earlier stays deleted.
     let before = stack_in(&*store, "before", gone.id).await;
     let marker = an_object(before.id, "");
     store.delete_stack(before.id, &marker).await.unwrap();

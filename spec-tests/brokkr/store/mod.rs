@@ -1,4 +1,4 @@
-//! The stores: one suite, run on every kind of database.
+//! One suite of store tests, run on every kind of database.
 
 mod broken;
 mod durability;
@@ -47,14 +47,14 @@ on_each! {
         the_first_key_is_one_however_many_ask
         rotation_leaves_one_key
         rotations_at_the_same_time_leave_one_key
-        what_hangs_on_a_generator_goes_with_it;
+        deleting_a_generator_deletes_its_resources;
     templates: versions_count_from_one_for_each_owner_and_name
         numbers_of_deleted_versions_come_free_again
         an_expectation_that_fails_changes_nothing
         labels_and_annotations_are_carried_over_or_given
-        lists_show_what_is_in_sight_page_by_page
+        lists_show_visible_rows_page_by_page
         sixteen_writers_leave_no_gap_and_no_duplicate
-        of_writers_that_expect_the_same_version_one_succeeds
+        one_of_several_conditional_writers_succeeds
         labels_of_versions
         annotations_of_versions
         templates_of_generators_that_are_not_there;
@@ -66,7 +66,7 @@ on_each! {
         labels_of_stacks
         annotations_of_stacks;
     objects: objects_are_numbered_and_listed_newest_first
-        what_is_read_for_an_instantiation
+        an_instantiation_reads_its_template_and_stack
         objects_need_a_live_stack
         provenance_outlives_its_object
         instances_are_the_newest_of_each_stack;
@@ -78,6 +78,6 @@ on_each! {
     whole: rows_come_back_as_they_went_in
         a_failure_undoes_its_own_request_only
         requests_that_are_given_up_leave_the_store_whole
-        readers_see_what_was_answered
-        what_was_written_is_there_when_the_store_is_opened_again;
+        readers_see_acknowledged_writes
+        writes_survive_reopening_the_store;
 }

@@ -1,4 +1,4 @@
-//! Deployment objects and what they were rendered from.
+//! Deployment objects and their provenance.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub async fn objects_are_numbered_and_listed_newest_first(db: Arc<Database>) {
     refused!(store.object(new_id()).await, Missing);
 }
 
-pub async fn what_is_read_for_an_instantiation(db: Arc<Database>) {
+pub async fn an_instantiation_reads_its_template_and_stack(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;

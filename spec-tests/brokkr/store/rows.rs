@@ -1,4 +1,4 @@
-//! Rows to write.
+//! Rows for the store tests.
 
 use chrono::{SubsecRound, Utc};
 use dropforge_catalog::store::{NewObject, NewVersion, Rules, Store, Token, new_id};
@@ -8,7 +8,7 @@ use dropforge_catalog::{
 };
 use uuid::Uuid;
 
-/// Fails unless a result is the error that is expected.
+/// Fails unless a result is the expected error.
 #[macro_export]
 macro_rules! refused {
     ($result:expr, $($error:tt)+) => {
@@ -112,19 +112,19 @@ pub fn a_token(key: &str, request: &str) -> Token {
     Token { key: key.to_owned(), request: request.to_owned() }
 }
 
-/// A generator that is there, with a key.
+/// Stores a generator with a key.
 pub async fn generator_in(store: &dyn Store, name: &str) -> Generator {
     let generator = a_generator(name);
     let key = a_key(&format!("BR{}", &generator.id.simple().to_string()[26..]), Some(generator.id));
     store.create_generator(&generator, &key, None).await.expect("a generator")
 }
 
-/// A stack that is there.
+/// Stores a stack.
 pub async fn stack_in(store: &dyn Store, name: &str, generator: Uuid) -> Stack {
     store.create_stack(&a_stack(name, generator), None).await.expect("a stack")
 }
 
-/// A version that is there.
+/// Stores a template version.
 pub async fn version_in(store: &dyn Store, owner: Option<Uuid>, name: &str) -> TemplateVersion {
     store.create_version(&a_version(owner, name), None).await.expect("a version")
 }

@@ -1,4 +1,4 @@
-//! Versions of templates with their labels and annotations.
+//! Template versions with their labels and annotations.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ pub async fn an_expectation_that_fails_changes_nothing(db: Arc<Database>) {
     let second = store.create_version(&expecting(first.id), None).await.unwrap();
     refused!(store.create_version(&expecting(first.id), None).await, Moved);
     assert_eq!(numbers(&*store, None, "t").await, [2, 1]);
-    // What is deleted is not the newest; what is left is.
+    // The newest version is the newest that is not deleted.
     store.delete_template(second.id, now()).await.unwrap();
     refused!(store.create_version(&expecting(second.id), None).await, Moved);
     assert_eq!(store.create_version(&expecting(first.id), None).await.unwrap().version, 2);
@@ -106,16 +106,16 @@ pub async fn labels_and_annotations_are_carried_over_or_given(db: Arc<Database>)
     assert_eq!(marks_of(&*store, third.id).await, (vec![], vec![]));
     let from_first = store.create_version(&with(Rules::Carried(Some(first.id))), None).await.unwrap();
     assert_eq!(marks_of(&*store, from_first.id).await, (owned(&["z", "a", "m"]), annotations));
-    // Another template's are not.
+    // Another template's labels and annotations are not copied.
     assert_eq!(marks_of(&*store, version_in(&*store, None, "u").await.id).await, (vec![], vec![]));
-    // Of two labels that are the same nothing is made.
+    // Duplicate labels refuse the whole version.
     let twice = Rules::Given { labels: owned(&["x", "x"]), annotations: vec![] };
     let refusal = store.create_version(&with(twice), None).await;
     refused!(refusal, Taken("template_labels_template_id_label_key"));
     assert_eq!(numbers(&*store, None, "t").await, [4, 3, 2, 1]);
 }
 
-pub async fn lists_show_what_is_in_sight_page_by_page(db: Arc<Database>) {
+pub async fn lists_show_visible_rows_page_by_page(db: Arc<Database>) {
     let store = db.open().await;
     let (one, other) = (generator_in(&*store, "one").await.id, generator_in(&*store, "other").await.id);
     let mut made = Vec::new();
@@ -137,7 +137,7 @@ pub async fn lists_show_what_is_in_sight_page_by_page(db: Arc<Database>) {
     assert_eq!(list(Sight::All, None, page(2, 2)).await, [3, 4]);
     assert_eq!(list(Sight::All, Some("%"), Page::default()).await.len(), 0);
     store.delete_template(made[3], now()).await.unwrap();
-    // A page may begin behind what was deleted meanwhile.
+    // A cursor may point at a version that was deleted since.
     assert_eq!(list(Sight::All, None, page(3, 9)).await, [4, 5]);
 }
 
@@ -161,7 +161,7 @@ pub async fn sixteen_writers_leave_no_gap_and_no_duplicate(db: Arc<Database>) {
     assert_eq!(numbers(&*store, None, "t").await, all);
 }
 
-pub async fn of_writers_that_expect_the_same_version_one_succeeds(db: Arc<Database>) {
+pub async fn one_of_several_conditional_writers_succeeds(db: Arc<Database>) {
     let store = db.open().await;
     let first = version_in(&*store, None, "t").await.id;
     let writer = |_| {

@@ -1,4 +1,4 @@
-//! Requests that are sent twice.
+//! Idempotency tokens.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ pub async fn a_repeated_request_is_carried_out_once(db: Arc<Database>) {
     for (token, id) in [(&g, generator.id), (&t, version.id), (&s, stack.id), (&o, object.id)] {
         assert_eq!(store.made(token).await.unwrap(), id);
     }
-    // Whatever became of it: the request was carried out.
+    // The template may be gone by now; the request was carried out.
     store.delete_template(version.id, now()).await.unwrap();
     assert_eq!(repeated(store.create_version(&a_version(None, "t"), Some(&t)).await), version.id);
 }
@@ -78,7 +78,7 @@ pub async fn tokens_expire_after_a_day(db: Arc<Database>) {
     let result = store.create_object(&object_at(at + day - second), Some(&token)).await;
     assert_eq!(repeated(result), first.id);
     assert_eq!(store.made(&token).await.unwrap(), first.id);
-    // For another request too, and remembered from then on.
+    // The token can then be used for another request, and is remembered again.
     let later = a_token("k", "2");
     let second_one = store.create_object(&object_at(at + day), Some(&later)).await.unwrap();
     refused!(store.create_object(&object_at(at + day + second), Some(&token)).await, TokenReused);

@@ -1,4 +1,4 @@
-//! What holds for a store as a whole.
+//! Properties of a store as a whole.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub async fn a_failure_undoes_its_own_request_only(db: Arc<Database>) {
     let store = db.open().await;
     let request = |n: usize| {
         let fails = n.is_multiple_of(3);
-        // A label that comes twice fails when the version stands already.
+        // A duplicate label fails after the version was inserted.
         let labels = ["a", if fails { "a" } else { "b" }].map(str::to_owned).into();
         let new = NewVersion { rules: Rules::Given { labels, annotations: vec![] }, ..a_version(None, "t") };
         let store = store.clone();
@@ -82,18 +82,18 @@ pub async fn requests_that_are_given_up_leave_the_store_whole(db: Arc<Database>)
     assert_eq!(last.version as usize, versions.len());
 }
 
-pub async fn readers_see_what_was_answered(db: Arc<Database>) {
+pub async fn readers_see_acknowledged_writes(db: Arc<Database>) {
     let (store, second) = (db.open().await, db.open().await);
     for n in 0..20 {
         let made = version_in(&*store, None, "t").await;
         assert_eq!(second.newest(None, "t").await.unwrap(), made);
-        // The labels of the versions before are carried over.
+        // The labels of earlier versions are carried over.
         second.add_template_label(&template_label(made.id, &format!("l{n}"))).await.unwrap();
         assert_eq!(store.template_labels(made.id).await.unwrap().len(), n + 1);
     }
 }
 
-pub async fn what_was_written_is_there_when_the_store_is_opened_again(db: Arc<Database>) {
+pub async fn writes_survive_reopening_the_store(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;

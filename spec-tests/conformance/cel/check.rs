@@ -1,4 +1,4 @@
-//! What rows say about types: the type of the result, and errors that are found before anything runs.
+//! Type-checking rows: the type of the result, and errors found before evaluation.
 
 use dropforge::bytecode::ImportKind;
 use dropforge::dialect::cel::builtins::libraries;
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::report::Outcome;
 
-/// What becomes of a row that is decided before anything runs, or that fails there; `None` for all others.
+/// Returns the outcome of a row that type checking decides, or `None` for rows that have to be evaluated.
 pub fn decided(row: &Value) -> Option<Outcome> {
     let flag = |name: &str| row.get(name).and_then(Value::as_bool).unwrap_or(false);
     if flag("disable_check") {
@@ -47,13 +47,13 @@ pub fn decided(row: &Value) -> Option<Outcome> {
     }
 }
 
-/// What has to be the same of errors: all, but for what a function says of a text that it refuses.
+/// Returns the comparable part of errors: everything except a function's message about an invalid argument.
 fn comparable(errors: &str) -> String {
     let parts: Vec<_> = errors.lines().map(|line| line.split(" argument: ").next().unwrap_or("")).collect();
     parts.join("\n")
 }
 
-/// The estimate of the cost, where the row has one.
+/// Compares the cost estimate if the row has one.
 fn cost(row: &Value, tree: &Tree, checked: &Checked) -> Result<(), String> {
     let Some(wanted) = row.get("cost_est").and_then(Value::as_array) else { return Ok(()) };
     let found = estimate(tree, checked, &Hints::default());
@@ -68,7 +68,7 @@ fn compared(checked: &Checked, wanted: &str, environment: &mut Environment) -> R
     if found == wanted { Ok(()) } else { Err(format!("type {found}, wanted {wanted}")) }
 }
 
-/// The functions and variables of a row.
+/// Builds the environment with the functions and variables of a row.
 fn environment(row: &Value) -> Option<Environment> {
     let container = row.get("container").and_then(Value::as_str).unwrap_or("");
     let mut environment = Environment::new(&libraries::extended()).in_container(container);
@@ -95,7 +95,7 @@ fn declare(environment: &mut Environment, name: &str, of: &Value) -> Option<()> 
     environment.declare_function(name, &declared).ok()
 }
 
-/// Whether a function has the overloads that a row lists; macros are not functions.
+/// Checks that a function has the overloads listed in a row. Macros are not functions.
 pub fn signature(row: &Value) -> Outcome {
     let Some(overloads) = row.get("overloads").and_then(Value::as_array) else {
         return Outcome::Skip("a macro, not a function".into());
@@ -119,7 +119,7 @@ fn written(of: &Overload) -> String {
     format!("{} {} ({}) {}", of.id, of.member, params.join(", "), of.result)
 }
 
-/// The same of a row; a type without a name is any type.
+/// Formats an overload of a row in the same way.
 fn listed(of: &Value) -> String {
     let text = |name: &str| of.get(name).and_then(Value::as_str).unwrap_or("").replace("null_type", "null");
     let params: Vec<_> =

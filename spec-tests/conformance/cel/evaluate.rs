@@ -1,4 +1,4 @@
-//! Rows that are evaluated.
+//! Evaluation rows.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 use super::values::{decode, same};
 use crate::report::Outcome;
 
-/// Evaluates the expression of a row and holds the value against what the row wants.
+/// Evaluates the expression of a row and compares its value.
 pub fn run(row: &Json, source: &str, options: &Options) -> Outcome {
     let want = row.get("want").cloned().unwrap_or_default();
     if want.get("unknown").is_some() {
@@ -53,7 +53,7 @@ pub fn run(row: &Json, source: &str, options: &Options) -> Outcome {
     }
 }
 
-/// Whether evaluating the checked expression of a row costs what the row says, with and without optimisations.
+/// Checks the cost of a row's expression, with and without optimisations.
 pub fn cost(row: &Json, text: &str, options: &Options, environment: &Environment) -> Result<(), String> {
     let Some(wanted) = row.get("cost").and_then(Json::as_str) else { return Ok(()) };
     let (space, limits) = (Space::new(), Limits::default());
@@ -98,7 +98,7 @@ fn evaluated<'s>(
             Ok(expression) => expression,
             Err(errors) => return (Err(errors.to_string()), 0),
         };
-    let expression = Box::leak(Box::new(expression)); // the value borrows from it
+    let expression = Box::leak(Box::new(expression)); // borrowed by the value
     let inputs = Inputs::new(cx.arena().map(&bindings));
     let (value, cost) = expression.evaluate_metered(space, inputs, limits);
     (value.map_err(|error| error.message), cost)

@@ -1,4 +1,4 @@
-//! Rows of the language `cel`.
+//! `cel` rows.
 
 mod check;
 mod evaluate;
@@ -49,7 +49,7 @@ fn run_row(row: &Value) -> Outcome {
     }
 }
 
-/// Holds the place of the first error against the one that the row names, if it names one.
+/// Compares the position of the first error if the row has one.
 fn same_place(want: Option<&Value>, errors: &Diagnostics) -> Outcome {
     let text = want.and_then(|want| want.get("error")).and_then(Value::as_str).unwrap_or("");
     let Some(wanted) = text.strip_prefix("ERROR: <input>:") else { return Outcome::Pass };

@@ -1,11 +1,11 @@
-//! Values as the rows write them.
+//! CEL values in the notation of the rows.
 
 use dropforge::dialect::cel::values::{as_bytes, as_optional, text, type_name};
 use dropforge::function::Cx;
 use dropforge::value::{Extended, Value};
 use serde_json::Value as Json;
 
-/// The value of a row.
+/// Decodes a value of a row.
 pub fn decode<'v>(cx: &Cx<'v>, json: &Json) -> Result<Value<'v>, String> {
     let (tag, of) = json.as_object().and_then(|map| map.iter().next()).ok_or("no tagged value")?;
     let word = of.as_str().unwrap_or("");
@@ -68,7 +68,7 @@ fn base64(text: &str) -> Vec<u8> {
     digits.chunks(4).filter(|chunk| chunk.len() > 1).flat_map(group).collect()
 }
 
-/// Whether a value is what a row wants: of the same types, maps unordered, not-a-number equal to itself.
+/// Returns `true` if a value equals the expected one, including its types. Maps are unordered, and NaN equals itself.
 pub fn same(value: Value<'_>, want: Value<'_>) -> bool {
     if let (Some(a), Some(b)) = (as_optional(value), as_optional(want)) {
         return a.is_undefined() == b.is_undefined() && (a.is_undefined() || same(a, b));

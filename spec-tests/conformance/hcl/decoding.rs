@@ -1,4 +1,4 @@
-//! Rows that decode bodies: by specifications, several as one, and functions that they define.
+//! Decoding rows: specifications, merged bodies, and user-defined functions.
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::{
@@ -15,7 +15,7 @@ use dropforge::vm::Space;
 use super::encoding::{Check, Row, diagnostics, numbers, range, same, ty, value, want};
 use super::evaluation::{functions, variables};
 
-/// What a row needs to decode.
+/// The parts that decoding a row needs.
 struct Bench {
     limits: Limits,
     space: Space,
@@ -46,7 +46,7 @@ impl Bench {
         }
     }
 
-    /// The specification of a row; nothing where its text is wrong.
+    /// Parses the specification of a row. Returns `None` if it has errors.
     fn spec<'r>(&'r self, row: &Row<'_>, faults: &mut Vec<Box<Diagnostic>>) -> Check<Option<Spec<'r>>> {
         let Some(file) = &self.spec_file else { return spec(self.space.arena(), row.field("spec")?).map(Some) };
         faults.extend(file.diagnostics().iter().cloned());
@@ -55,7 +55,7 @@ impl Bench {
     }
 }
 
-/// A body decoded by a specification.
+/// Decodes a body by a specification.
 pub fn decodes(row: &Row<'_>) -> Check {
     let bench = Bench::new(row)?;
     let context = bench.context(row)?;
@@ -86,7 +86,7 @@ pub fn decodes(row: &Row<'_>) -> Check {
     all(checks)
 }
 
-/// The variables that a specification asks for.
+/// Compares the variables of a specification.
 pub fn names_variables(row: &Row<'_>) -> Check {
     let bench = Bench::new(row)?;
     let (context, mut faults) = (bench.context(row)?, Vec::new());
@@ -94,7 +94,7 @@ pub fn names_variables(row: &Row<'_>) -> Check {
     traversals("variables", row.field("want")?, &spec.variables(&bench.file.body()), &context)
 }
 
-/// The place that a value is made of.
+/// Compares the source range of a value.
 pub fn source_range(row: &Row<'_>) -> Check {
     let bench = Bench::new(row)?;
     let spec = bench.spec(row, &mut Vec::new())?.ok_or("no spec")?;
@@ -102,7 +102,7 @@ pub fn source_range(row: &Row<'_>) -> Check {
     equal("range", &numbers(row.get("want")), &at(place))
 }
 
-/// A call of a function that a configuration defines.
+/// Calls a function that a configuration defines.
 pub fn user_function(row: &Row<'_>) -> Check {
     let limits = Limits::default();
     let config = Source::new("config", row.text("config")?);
@@ -120,7 +120,7 @@ pub fn user_function(row: &Row<'_>) -> Check {
     all(vec![said(row, &faults), want(space.arena(), row, "want", Some(answer.value))])
 }
 
-/// Several bodies as one. Those of the rows say only what is in them.
+/// Merges several bodies, which the rows describe by their contents only.
 pub fn merges(row: &Row<'_>) -> Check {
     with_merged(row, |body, schema| {
         let mut faults = Vec::new();
@@ -132,7 +132,7 @@ pub fn merges(row: &Row<'_>) -> Check {
     })
 }
 
-/// The same by halves: what a schema asks for, then all the rest.
+/// Merges in two steps: the content of a schema, then the remainder.
 pub fn merges_partly(row: &Row<'_>) -> Check {
     with_merged(row, |body, schema| {
         let (mut faults, mut rest_faults) = (Vec::new(), Vec::new());
@@ -162,7 +162,7 @@ pub fn merges_partly(row: &Row<'_>) -> Check {
     })
 }
 
-/// Runs `check` with the bodies of a row as one, and its schema.
+/// Runs `check` with the merged bodies of a row and its schema.
 fn with_merged(row: &Row<'_>, check: impl FnOnce(&Body<'_>, &BodySchema) -> Check) -> Check {
     let limits = Limits::default();
     let sources: Check<Vec<_>> = row.list("bodies").iter().map(|body| Ok(Source::new("body", text_of(body)))).collect();
@@ -179,7 +179,7 @@ fn with_merged(row: &Row<'_>, check: impl FnOnce(&Body<'_>, &BodySchema) -> Chec
     check(&Body::merged(files.iter().map(File::body)), &schema)
 }
 
-/// Whether a content has the attributes and as many blocks as a row says.
+/// Compares the attributes of a content, and the number of its blocks.
 fn holds(content: &Content<'_>, wanted: &Json<'_>) -> Check {
     let names: Vec<_> = match wanted.get("Attributes") {
         Some(Json::Object(entries)) => entries.iter().map(|(name, _)| name.as_ref()).collect(),
@@ -190,14 +190,14 @@ fn holds(content: &Content<'_>, wanted: &Json<'_>) -> Check {
     all(vec![equal("attributes", &names, &got), equal("blocks", &list(wanted, "Blocks").len(), &content.blocks.len())])
 }
 
-/// The types of blocks that a body has, each with their number.
+/// Returns the block types of a body with their counts.
 fn counted<'j>(body: &'j Json<'_>) -> Vec<(&'j str, usize)> {
     let Some(Json::Object(blocks)) = body.get("HasBlocks") else { return Vec::new() };
     let count = |json: &Json<'_>| if let Json::Number(digits) = json { digits.parse().unwrap_or(0) } else { 0 };
     blocks.iter().map(|(name, json)| (name.as_ref(), count(json))).collect()
 }
 
-/// A configuration that holds what a row says of a body.
+/// Writes a configuration with the contents of a row's body.
 fn text_of(body: &Json<'_>) -> String {
     let names = list(body, "HasAttributes").iter().filter_map(Json::as_text);
     let mut text: String = names.map(|name| format!("{name} = 1\n")).collect();
@@ -254,7 +254,7 @@ fn traversals<'r>(what: &str, wanted: &Json<'_>, got: &[Reference<'r>], context:
     Ok(())
 }
 
-/// A specification from the JSON form of the reference's structures.
+/// Builds a specification from the JSON form of the reference's structures.
 fn spec<'r>(arena: &'r Arena, json: &Json<'_>) -> Check<Spec<'r>> {
     let nested = || Ok::<_, String>(Box::new(spec(arena, json.get("Nested").ok_or("no nested spec")?)?));
     let flag = || json.get("Required") == Some(&Json::Bool(true));

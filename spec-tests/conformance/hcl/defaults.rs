@@ -1,4 +1,4 @@
-//! Rows about defaults of optional attributes.
+//! Rows for the defaults of optional attributes.
 
 use dropforge::dialect::hcl::values::defaults::{Children, Defaults};
 use dropforge::dialect::hcl::values::json::Json;
@@ -7,7 +7,7 @@ use dropforge::value::{Arena, Type};
 use super::encoding::{self, Check, Row, with_cx};
 use super::typing::said;
 
-/// `defaults_apply`
+/// Runs a `defaults_apply` row.
 pub fn applies(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let defaults = defaults(cx.arena(), row.field("defaults")?)?;
@@ -16,7 +16,7 @@ pub fn applies(row: &Row<'_>) -> Check {
     })
 }
 
-/// Defaults as rows hold them.
+/// Decodes defaults in the notation of the rows.
 fn defaults<'v>(arena: &'v Arena, json: &Json<'_>) -> Check<Defaults<'v>> {
     let ty = encoding::ty(arena, json.get("type").ok_or("defaults without a type")?)?;
     let mut values = Vec::new();

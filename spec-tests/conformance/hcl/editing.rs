@@ -1,4 +1,4 @@
-//! Rows about changing files and about writing values down.
+//! Rows for editing files and for printing values.
 
 use std::sync::Arc;
 
@@ -189,7 +189,7 @@ pub fn of_call(row: &Row<'_>) -> Check {
     same(row.text("want")?, &with(Expression::call(row.text("funcname")?, &raws(row)?))?.to_string())
 }
 
-/// A tuple or an object of literals is the literal of the tuple or object.
+/// A tuple or object of literals prints like the literal of the whole.
 pub fn consistent(row: &Row<'_>) -> Check {
     let arena = Arena::new();
     if let Some(Json::Object(attributes)) = row.get("attrs") {

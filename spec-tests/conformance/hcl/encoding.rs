@@ -1,4 +1,4 @@
-//! What rows of the language `hcl` hold: values, types and diagnostics, decoded and compared.
+//! The encoding of `hcl` rows: values, types and diagnostics, decoded and compared.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,39 +12,39 @@ use dropforge::limits::Limits;
 use dropforge::text::{Source, Span};
 use dropforge::value::{Arena, Attribute, BigNum, Capsule, CapsuleContent, Extended, Inputs, Refinement, Type, Value};
 
-/// What a check says where it fails.
+/// The result of a check, with the reason for a failure.
 pub type Check<T = ()> = Result<T, String>;
 
-/// One row: its JSON, whose numbers are as they are written.
+/// One row as JSON. Numbers keep their spelling.
 pub struct Row<'t>(pub Json<'t>);
 
 impl<'t> Row<'t> {
-    /// A field; JSON null is a field that is not there.
+    /// Returns a field. JSON null counts as missing.
     pub fn get(&self, name: &str) -> Option<&Json<'t>> {
         self.0.get(name).filter(|field| **field != Json::Null)
     }
 
-    /// A field that must be there, whatever it is.
+    /// Returns a required field.
     pub fn field(&self, name: &str) -> Check<&Json<'t>> {
         self.0.get(name).ok_or_else(|| format!("the row has no `{name}`"))
     }
 
-    /// A field that is text.
+    /// Returns a required string field.
     pub fn text(&self, name: &str) -> Check<&str> {
         self.field(name)?.as_text().ok_or_else(|| format!("`{name}` is no text"))
     }
 
-    /// A field that is true or false; false where it is not there.
+    /// Returns a boolean field, `false` if missing.
     pub fn flag(&self, name: &str) -> bool {
         self.get(name) == Some(&Json::Bool(true))
     }
 
-    /// A field that is a list; empty where it is not there.
+    /// Returns a list field, empty if missing.
     pub fn list(&self, name: &str) -> &[Json<'t>] {
         self.get(name).and_then(Json::as_list).unwrap_or(&[])
     }
 
-    /// A field that is a whole number; 0 where it is not there.
+    /// Returns an integer field, 0 if missing.
     pub fn number(&self, name: &str) -> i64 {
         match self.get(name) {
             Some(Json::Number(digits)) => digits.parse().unwrap_or(0),
@@ -52,7 +52,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// The source text: `input`, or its bytes where it is not UTF-8.
+    /// Returns the source text: `input`, or its bytes if it is not UTF-8.
     pub fn input(&self) -> Check<Vec<u8>> {
         match self.get("input_b64").and_then(Json::as_text) {
             Some(coded) => base64(coded),
@@ -60,7 +60,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// A field that holds a value; `None` where it is JSON null: no value.
+    /// Decodes a value field. Returns `None` if it is JSON null: no value.
     pub fn value<'v>(&self, arena: &'v Arena, name: &str) -> Check<Option<Value<'v>>> {
         match self.field(name)? {
             Json::Null => Ok(None),
@@ -68,19 +68,19 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// A field that holds a type.
+    /// Decodes a type field.
     pub fn ty<'v>(&self, arena: &'v Arena, name: &str) -> Check<Type<'v>> {
         ty(arena, self.field(name)?)
     }
 }
 
-/// Runs `body` with a fresh arena and a context of full budgets.
+/// Runs `body` with a new arena and a context with full budgets.
 pub fn with_cx<T>(body: impl FnOnce(&Cx<'_>) -> T) -> T {
     let (arena, limits, caches) = (Arena::new(), Limits::default(), Caches::default());
     body(&Cx::new(&arena, Inputs::default(), &limits, Capabilities::ALL, &caches))
 }
 
-/// A type: `T`, or `{"cty_type": T}`.
+/// Decodes a type: `T`, or `{"cty_type": T}`.
 pub fn ty<'v>(arena: &'v Arena, json: &Json<'_>) -> Check<Type<'v>> {
     let json = json.get("cty_type").unwrap_or(json);
     if let Some(name) = json.as_text() {
@@ -115,7 +115,7 @@ fn object_type<'v>(arena: &'v Arena, attributes: &[(Cow<'_, str>, Json<'_>)], re
     Ok(arena.object_type(&attributes.iter().map(attribute).collect::<Check<Vec<_>>>()?))
 }
 
-/// A value: `<V>` of the rows.
+/// Decodes a value: `<V>` in the rows.
 pub fn value<'v>(arena: &'v Arena, json: &Json<'_>) -> Check<Value<'v>> {
     let of = ty(arena, json.get("type").ok_or_else(|| format!("a value without a type: {json:?}"))?)?;
     let marks: Vec<&str> = match json.get("marks").and_then(Json::as_list) {
@@ -125,7 +125,7 @@ pub fn value<'v>(arena: &'v Arena, json: &Json<'_>) -> Check<Value<'v>> {
     Ok(arena.marked(unmarked(arena, of, json)?, &marks))
 }
 
-/// A mark under the name it has here, where it is one of OpenTofu's.
+/// Returns our name of a mark, which differs for OpenTofu's.
 fn own_mark(mark: &str) -> &str {
     match mark {
         "marks.Sensitive" => SENSITIVE,
@@ -157,7 +157,7 @@ fn unmarked<'v>(arena: &'v Arena, of: Type<'v>, json: &Json<'_>) -> Check<Value<
     known(arena, of, json.get("value").ok_or_else(|| format!("a value without a value: {json:?}"))?)
 }
 
-/// A capsule; equal texts are the same one.
+/// Decodes a capsule. Equal texts are the same capsule.
 fn capsule<'v>(arena: &'v Arena, of: Type<'v>, json: &Json<'_>) -> Value<'v> {
     let name = if let Type::Capsule(name) = of { name } else { "" };
     let text = format!("{json:?}");
@@ -167,12 +167,12 @@ fn capsule<'v>(arena: &'v Arena, of: Type<'v>, json: &Json<'_>) -> Value<'v> {
     arena.extended(Extended::Capsule(Capsule { name, id, content: CapsuleContent::Opaque }))
 }
 
-/// Elements of their collection; those of a tuple or object as they are.
+/// Collects elements into their collection type. Tuples and objects stay as they are.
 fn collected<'v>(arena: &'v Arena, of: Type<'v>, elements: Value<'v>) -> Value<'v> {
     if of.element().is_some() { arena.typed(of, elements) } else { elements }
 }
 
-/// A wholly known value of type `of`.
+/// Decodes a wholly known value of type `of`.
 fn known<'v>(arena: &'v Arena, of: Type<'v>, json: &Json<'_>) -> Check<Value<'v>> {
     match (of, json) {
         (_, Json::Null) => Ok(arena.null(of)),
@@ -206,7 +206,7 @@ fn known<'v>(arena: &'v Arena, of: Type<'v>, json: &Json<'_>) -> Check<Value<'v>
     }
 }
 
-/// A set, in the order that it has.
+/// Builds a set in its own order.
 fn set<'v>(arena: &'v Arena, element: Type<'v>, items: &[Value<'v>]) -> Check<Value<'v>> {
     static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
     let caches: &'static Caches = Box::leak(Box::default());
@@ -214,7 +214,7 @@ fn set<'v>(arena: &'v Arena, element: Type<'v>, items: &[Value<'v>]) -> Check<Va
     set_of(&cx, element, items).map_err(|fault| format!("no set: {fault:?}"))
 }
 
-/// A number of full precision, from its digits.
+/// Parses a number with full precision.
 fn number<'v>(arena: &'v Arena, digits: &str) -> Check<Value<'v>> {
     big(digits).map(|number| arena.number(number))
 }
@@ -243,7 +243,7 @@ fn refinement<'v>(arena: &'v Arena, json: &Json<'_>) -> Check<Refinement<'v>> {
     })
 }
 
-/// The bytes of a text, or of `{"b64": …}`.
+/// Decodes bytes: a string, or `{"b64": …}`.
 pub fn bytes(json: &Json<'_>) -> Check<Vec<u8>> {
     match (json.as_text(), json.get("b64").and_then(Json::as_text)) {
         (Some(text), _) => Ok(text.as_bytes().to_vec()),
@@ -272,7 +272,7 @@ fn base64(coded: &str) -> Check<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Holds `got` against the row's field `name`: no value where that is JSON null.
+/// Compares `got` with the row's field `name`. JSON null means no value.
 pub fn want<'v>(arena: &'v Arena, row: &Row<'_>, name: &str, got: Option<Value<'v>>) -> Check {
     match (row.value(arena, name)?, got) {
         (None, None) => Ok(()),
@@ -285,7 +285,7 @@ fn shown(value: Option<Value<'_>>) -> String {
     value.map_or("no value".into(), show)
 }
 
-/// Whether `got` is exactly `wanted`: type, value, refinements and marks.
+/// Checks that `got` equals `wanted` exactly: type, value, refinements and marks.
 pub fn same<'v>(arena: &'v Arena, wanted: Value<'v>, got: Value<'v>) -> Check {
     let (want_type, got_type) = (wanted.type_in(arena), got.type_in(arena));
     if want_type != got_type {
@@ -321,7 +321,7 @@ fn null_type<'v>(value: Value<'v>) -> Type<'v> {
     if let Some(Extended::Null(of)) = value.extended() { *of } else { Type::Dynamic }
 }
 
-/// Whether both are typed collections of one type, or neither is one.
+/// Returns `true` if both are typed collections of one type, or neither is one.
 fn same_kind(a: Value<'_>, b: Value<'_>) -> bool {
     match (a.extended(), b.extended()) {
         (Some(Extended::Typed(a, _)), Some(Extended::Typed(b, _))) => a == b,
@@ -330,7 +330,7 @@ fn same_kind(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// Whether the order of the elements is not defined: a set of anything but primitives.
+/// Returns `true` if the order of a set's elements is undefined: its element type is not primitive.
 fn unordered(set: Value<'_>) -> bool {
     matches!(set.extended(), Some(Extended::Typed(Type::Set(element), _)) if !element.is_primitive())
 }
@@ -358,7 +358,7 @@ fn equal_scalars(a: Value<'_>, b: Value<'_>) -> bool {
     }
 }
 
-/// The number that a value is.
+/// Returns a value as a number.
 pub fn as_number(value: Value<'_>) -> Option<BigNum> {
     match (value, value.extended()) {
         (Value::Int(n), _) => Some(BigNum::of_int(n, 512)),
@@ -379,7 +379,7 @@ fn same_refinement(a: &Refinement<'_>, b: &Refinement<'_>) -> bool {
         && bound(a.most, b.most)
 }
 
-/// A value as a reader of failures wants it: type, value, refinements and marks.
+/// Formats a value for failure messages: type, value, refinements and marks.
 pub fn show(value: Value<'_>) -> String {
     let (plain, marks) = value.unmarked();
     let mut text = match plain.as_unknown() {
@@ -433,8 +433,8 @@ fn show_refinement(known: &Refinement<'_>) -> String {
     text
 }
 
-/// Holds `got` against a row's `error_count` and, where it has them, its `diags`: severities and subjects, in
-/// whatever order. Where the row says that the input does not parse (`parse_error_count`), only the count.
+/// Compares diagnostics with a row's `error_count` and, if present, its `diags`: severities and subjects in any order.
+/// If the row's input does not parse (`parse_error_count`), only the count is compared.
 pub fn diagnostics<'d>(row: &Row<'_>, got: impl IntoIterator<Item = &'d Diagnostic>) -> Check {
     let got: Vec<&Diagnostic> = got.into_iter().collect();
     let errors = got.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
@@ -448,7 +448,7 @@ pub fn diagnostics<'d>(row: &Row<'_>, got: impl IntoIterator<Item = &'d Diagnost
     let mut wanted: Vec<(&str, Vec<i64>)> = wanted.iter().map(wanted_place).collect();
     let mut places: Vec<(&str, Vec<i64>)> = got.iter().map(|diagnostic| place(diagnostic)).collect();
     for ((_, wanted), (_, got)) in wanted.iter_mut().zip(&places) {
-        // The end of a call without its parenthesis is nowhere in the original.
+        // The original has no position for the end of an unclosed call.
         if wanted.ends_with(&[0, 0, 0]) && wanted.get(..3) == got.get(..3) {
             wanted.clone_from(got);
         }
@@ -468,7 +468,7 @@ fn wanted_place<'r>(json: &'r Json<'_>) -> (&'r str, Vec<i64>) {
     (json.get("severity").and_then(Json::as_text).unwrap_or(""), numbers(json.get("subject")))
 }
 
-/// The whole numbers of a list; a range of a row is six.
+/// Returns the integers of a list. A row's range has six.
 pub fn numbers(json: Option<&Json<'_>>) -> Vec<i64> {
     let number = |item: &Json<'_>| if let Json::Number(digits) = item { digits.parse().ok() } else { None };
     json.and_then(Json::as_list).unwrap_or(&[]).iter().filter_map(number).collect()
@@ -479,7 +479,8 @@ fn place(diagnostic: &Diagnostic) -> (&'static str, Vec<i64>) {
     (severity, diagnostic.primary().map_or(Vec::new(), |label| range(&label.source, label.span)))
 }
 
-/// A span as a range of a row: line, column and byte of its start, then of its end. Columns count grapheme clusters.
+/// Encodes a span like a row's range: line, column and byte of its start, then of its end. Columns count grapheme
+/// clusters.
 pub fn range(source: &Source, span: Span) -> Vec<i64> {
     let (start, end) = (position(source.text(), span.start), position(source.text(), span.end));
     [start, end].concat()

@@ -17,17 +17,17 @@ use dropforge::vm::Space;
 
 use super::encoding::{Check, Row, diagnostics, value, want};
 
-/// An expression.
+/// Evaluates an expression.
 pub fn expression(row: &Row<'_>) -> Check {
     evaluates(row, parse_expression)
 }
 
-/// A template.
+/// Evaluates a template.
 pub fn template(row: &Row<'_>) -> Check {
     evaluates(row, parse_template)
 }
 
-/// A call whose arguments are values; its place in a source does not matter.
+/// Calls a function with values. Its source position does not matter.
 pub fn call(row: &Row<'_>) -> Check {
     let space = Space::new();
     let args = row.list("args").iter().map(|arg| value(space.arena(), arg)).collect::<Check<Vec<_>>>()?;
@@ -79,7 +79,7 @@ fn evaluates(row: &Row<'_>, parse: Parser) -> Check {
     both(errors, values)
 }
 
-/// Both checks; what either says.
+/// Combines two checks and their messages.
 fn both(a: Check, b: Check) -> Check {
     match (a, b) {
         (Err(a), Err(b)) => Err(format!("{a}; {b}")),
@@ -92,14 +92,14 @@ fn said(errors: &[Box<Diagnostic>]) -> String {
     said.join("; ")
 }
 
-/// The variables of a row: its own over those of the context around its own.
+/// Returns the variables of a row. Its own override those of the parent context.
 fn inputs<'v>(arena: &'v Arena, row: &Row<'_>) -> Check<Inputs<'v>> {
     let own = variables(arena, row.get("variables"))?;
     let around = row.get("parent_ctx").and_then(|ctx| ctx.get("variables"));
     Ok(Inputs::layered(variables(arena, around)?, own))
 }
 
-/// Variables by name; nothing where there is no context.
+/// Decodes variables by name. Returns an empty map if there is no context.
 pub fn variables<'v>(arena: &'v Arena, json: Option<&Json<'_>>) -> Check<Value<'v>> {
     let Some(Json::Object(entries)) = json else { return Ok(Value::Undefined) };
     let entries: Check<Vec<_>> =
@@ -107,7 +107,7 @@ pub fn variables<'v>(arena: &'v Arena, json: Option<&Json<'_>>) -> Check<Value<'
     Ok(arena.map(&entries?))
 }
 
-/// The functions that a row names.
+/// Returns the functions that a row names.
 pub fn functions(json: Option<&Json<'_>>) -> Check<Registry> {
     match json {
         None => Ok(builtins::bare()),
@@ -129,7 +129,7 @@ pub fn functions(json: Option<&Json<'_>>) -> Check<Registry> {
     }
 }
 
-/// The functions that the tests of the reference define for themselves.
+/// Returns a function defined by the reference's own tests.
 fn custom(name: &str) -> Check<Builtin> {
     match name {
         "misbehave" => Ok(misbehaving(false)),
@@ -139,7 +139,7 @@ fn custom(name: &str) -> Check<Builtin> {
     }
 }
 
-/// A function that complains of its second argument, whether or not it has parameters.
+/// Returns a function that always reports an error in its second argument, even if it has no parameters.
 fn misbehaving(variadic: bool) -> Builtin {
     failing("misbehave", variadic, |_, _| Err(Fault::argument(1, "out of range")))
 }

@@ -1,4 +1,4 @@
-//! Rows about the layout of files.
+//! Formatter rows.
 
 use dropforge::dialect::hcl::edit::Document;
 use dropforge::dialect::hcl::format::format;
@@ -11,7 +11,7 @@ pub fn laid_out(row: &Row<'_>) -> Check {
     compare(row.text("input")?, row.text("want")?)
 }
 
-/// A row of a real file: what it looks like when it is laid out; and it is the same file when it is opened to be changed.
+/// Runs a row with a real file: compares its formatted text, and checks that opening it for editing preserves it.
 pub fn file(row: &Row<'_>) -> Check {
     let text = row.text("input")?;
     compare(text, row.text("formatted")?)?;

@@ -1,4 +1,4 @@
-//! Rows of the kind `function`: a function called with values as they are.
+//! `function` rows: a function called directly with values.
 
 use dropforge::bytecode::ImportKind;
 use dropforge::dialect::hcl::{builtins, invoke};
@@ -8,7 +8,7 @@ use dropforge::value::{Capsule, CapsuleContent, Extended, Value};
 use super::encoding::{Check, Row, value, want, with_cx};
 use dropforge::dialect::hcl::values::json::Json;
 
-/// Why a row is not run.
+/// Returns the reason for skipping a row.
 pub fn not_for_us(row: &Row<'_>) -> Option<&'static str> {
     Some(match row.text("function").ok()? {
         "makestatictimestampfunc" => "the answer is the time at which the row was written",
@@ -18,12 +18,12 @@ pub fn not_for_us(row: &Row<'_>) -> Option<&'static str> {
     })
 }
 
-/// Whether the value is no byte string.
+/// Returns `true` unless the value is a byte string.
 fn is_text(value: &Json<'_>) -> bool {
     value.get("value").is_none_or(|value| value.get("b64").is_none())
 }
 
-/// The function that a row names, under the name it has here.
+/// Returns the function that a row names, by our name.
 fn named(row: &Row<'_>) -> Check<Builtin> {
     let (id, function) = (row.text("id")?, row.text("function")?);
     if function == "to" {
@@ -34,8 +34,8 @@ fn named(row: &Row<'_>) -> Check<Builtin> {
     found.map(|builtin| Builtin::clone(builtin)).ok_or_else(|| format!("there is no function `{function}`"))
 }
 
-/// The function that converts to the type which a row names: under the name that one to this kind of type has. A row
-/// that names none wants an error, as none of its arguments converts to text.
+/// Returns the conversion to the type that a row names. A row without a type expects an error, because none of its
+/// arguments converts to string.
 fn conversion(row: &Row<'_>) -> Check<Builtin> {
     let ty = row.get("to").or_else(|| row.get("return_type"));
     let kind = ty.and_then(|ty| ty.as_text().or_else(|| ty.as_list()?.first()?.as_text()));
@@ -47,7 +47,7 @@ fn conversion(row: &Row<'_>) -> Check<Builtin> {
     found.map(|builtin| Builtin::clone(&builtin)).ok_or_else(|| format!("there is no function `{name}`"))
 }
 
-/// Calls the function and holds the answer against `want`, or the error against `error_arg`.
+/// Calls the function and compares its result with `want`, or its error with `error_arg`.
 pub fn run(row: &Row<'_>) -> Check {
     let function = named(row)?;
     with_cx(|cx| {

@@ -24,7 +24,7 @@ fn equal<T: PartialEq + std::fmt::Debug>(what: &str, wanted: &T, got: &T) -> Che
     if wanted == got { Ok(()) } else { Err(format!("{what}: want {wanted:?}, got {got:?}")) }
 }
 
-/// Tokens: the reference's type is a character, its end the symbol of it.
+/// Compares tokens. The reference's token type is a character, and its end token is U+2404.
 pub fn tokens(row: &Row<'_>) -> Check {
     let source = source(row)?;
     let got = scan(source.text());
@@ -48,12 +48,12 @@ pub fn tokens(row: &Row<'_>) -> Check {
     Ok(())
 }
 
-/// The keyword that was meant; nothing where none was.
+/// Compares the suggested keyword.
 pub fn keyword(row: &Row<'_>) -> Check {
     equal("keyword", &row.text("want")?, &keyword_suggestion(row.text("input")?).unwrap_or(""))
 }
 
-/// The tree of a document. Where the row begins elsewhere than at the beginning of a text, the places are moved.
+/// Compares the tree of a document. If the row starts in the middle of a text, positions are shifted.
 pub fn tree(row: &Row<'_>) -> Check {
     let parsed = json::parse_expression(&source(row)?, &Limits::default());
     let start = numbers(row.get("start"));
@@ -109,14 +109,14 @@ fn number(digits: &str) -> Option<dropforge::value::BigNum> {
     dropforge::value::BigNum::parse(digits)
 }
 
-/// Runs `body` with the row's input as a file, and with what is wrong with it.
+/// Runs `body` with the row's input as a file, and with the file's diagnostics.
 fn with_file(row: &Row<'_>, body: impl FnOnce(&File, DiagnosticList) -> Check) -> Check {
     let file = File::json(&source(row)?, &functions(row.get("functions"))?, &Limits::default());
     let faults = file.diagnostics().to_vec();
     body(&file, faults)
 }
 
-/// What a body holds by a schema.
+/// Compares the content of a body by a schema.
 pub fn content(row: &Row<'_>) -> Check {
     with_file(row, |file, mut faults| {
         let content = file.body().content(&schema(row)?, &mut faults);
@@ -125,7 +125,7 @@ pub fn content(row: &Row<'_>) -> Check {
     })
 }
 
-/// What a body holds by a schema, and what it holds beside that.
+/// Compares the content of a body by a schema, and the remainder.
 pub fn partial_content(row: &Row<'_>) -> Check {
     with_file(row, |file, mut faults| {
         let (content, rest) = file.body().partial_content(&schema(row)?, &mut faults);
@@ -137,7 +137,7 @@ pub fn partial_content(row: &Row<'_>) -> Check {
     })
 }
 
-/// All properties of a body as attributes.
+/// Compares all properties of a body, read as attributes.
 pub fn just_attributes(row: &Row<'_>) -> Check {
     with_file(row, |file, mut faults| {
         let attributes = file.body().just_attributes(&mut faults);
@@ -184,7 +184,7 @@ fn same_block(wanted: &Json<'_>, block: &Block<'_>) -> Check {
     same_places(wanted.field("just_attributes_diags")?, &faults)
 }
 
-/// The diagnostics' subjects.
+/// Compares the subjects of diagnostics.
 fn same_places(wanted: &Json<'_>, got: &[Box<Diagnostic>]) -> Check {
     let wanted: Vec<_> = wanted.as_list().unwrap_or(&[]).iter().map(|wanted| numbers(wanted.get("subject"))).collect();
     let place = |fault: &Diagnostic| fault.primary().map(|label| range(&label.source, label.span));
@@ -206,14 +206,14 @@ fn same_attributes(wanted: &Json<'_>, got: &Attributes<'_>) -> Check {
     Ok(())
 }
 
-/// The value of an expression, with what was wrong before it was evaluated.
+/// Compares the value of an expression, and its diagnostics together with earlier ones.
 fn same_value<'r>(row: &Row<'_>, expr: &Expression<'r>, context: &Context<'r>, mut faults: DiagnosticList) -> Check {
     let value = expr.evaluate(context, &mut faults);
     want(context.arena(), row, "want", Some(value))?;
     diagnostics(row, boxed(&faults))
 }
 
-/// The value of a document that is an expression.
+/// Compares the value of a document that is an expression.
 pub fn expression(row: &Row<'_>) -> Check {
     let limits = Limits::default();
     let file = File::json_expression(&source(row)?, &functions(row.get("functions"))?, &limits);
@@ -222,7 +222,7 @@ pub fn expression(row: &Row<'_>) -> Check {
     same_value(row, &file.expression().ok_or("no expression")?, &context, file.diagnostics().to_vec())
 }
 
-/// The value of the attribute `v`.
+/// Compares the value of the attribute `v`.
 pub fn attribute(row: &Row<'_>) -> Check {
     with_file(row, |file, mut faults| {
         let (limits, space) = (Limits::default(), Space::new());
@@ -232,7 +232,7 @@ pub fn attribute(row: &Row<'_>) -> Check {
     })
 }
 
-/// The values of all attributes, and how many errors each has.
+/// Compares the values of all attributes, and the number of errors in each.
 pub fn config(row: &Row<'_>) -> Check {
     with_file(row, |file, mut faults| {
         let (limits, space) = (Limits::default(), Space::new());
@@ -260,7 +260,7 @@ fn context<'r>(row: &Row<'_>, space: &'r Space, limits: &'r Limits) -> Check<Con
     Ok(context.with_variables(evaluation::variables(space.arena(), row.get("variables"))?))
 }
 
-/// The variables of the attribute `a`.
+/// Compares the variables of the attribute `a`.
 pub fn variables(row: &Row<'_>) -> Check {
     with_file(row, |file, mut faults| {
         let attributes = file.body().just_attributes(&mut faults);

@@ -1,4 +1,4 @@
-//! Rows about values and types as JSON.
+//! Rows for values and types as JSON.
 
 use dropforge::dialect::hcl::values::json::{
     Json, decode, decode_implied, decode_type, encode, encode_plain, encode_type,
@@ -8,7 +8,7 @@ use dropforge::dialect::hcl::values::types::type_of;
 use super::encoding::{self, Check, Row, with_cx};
 use super::typing::{equal, said};
 
-/// `cty:TypeJSONable`: there and back.
+/// Runs a `cty:TypeJSONable` row: a round trip.
 pub fn types(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let ty = row.ty(cx.arena(), "Type")?;
@@ -18,7 +18,7 @@ pub fn types(row: &Row<'_>) -> Check {
     })
 }
 
-/// `json:ImpliedType`
+/// Runs a `json:ImpliedType` row.
 pub fn implied_types(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let value = decode_implied(cx, row.text("Input")?).map_err(said)?;
@@ -26,7 +26,7 @@ pub fn implied_types(row: &Row<'_>) -> Check {
     })
 }
 
-/// `json:ImpliedTypeErrors`
+/// Runs a `json:ImpliedTypeErrors` row.
 pub fn implied_type_errors(row: &Row<'_>) -> Check {
     with_cx(|cx| match decode_implied(cx, row.text("Input")?) {
         Ok(value) => Err(format!("want an error, got {}", encoding::show(value))),
@@ -34,7 +34,7 @@ pub fn implied_type_errors(row: &Row<'_>) -> Check {
     })
 }
 
-/// `json:SimpleJSONValue`: there, and back as what the text implies.
+/// Runs a `json:SimpleJSONValue` row: encodes, and decodes with the implied type.
 pub fn plain(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let text = encode_plain(cx, row.value(cx.arena(), "Input")?.ok_or("no value")?).map_err(said)?;
@@ -43,7 +43,7 @@ pub fn plain(row: &Row<'_>) -> Check {
     })
 }
 
-/// `json:ValueJSONable`: there and back by a type.
+/// Runs a `json:ValueJSONable` row: a round trip with a type.
 pub fn typed(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let ty = row.ty(cx.arena(), "Type")?;

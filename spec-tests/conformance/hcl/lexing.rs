@@ -1,4 +1,4 @@
-//! Rows about tokens, literal text, identifiers and places.
+//! Rows for tokens, literal text, identifiers and positions.
 
 use dropforge::dialect::hcl::syntax::lexer::{self, check, lex_config, lex_template, scan_string_literal};
 use dropforge::dialect::hcl::syntax::position::{Position, PositionIndex};
@@ -43,7 +43,7 @@ fn six(start: Position, end: Position) -> Vec<i64> {
     [start, end].iter().flat_map(|place| [place.line, place.column, place.byte]).map(i64::from).collect()
 }
 
-/// The reference's name of a kind of token.
+/// Returns the reference's name of a token kind.
 fn name(kind: TokenKind) -> &'static str {
     match kind {
         TokenKind::OpenBrace => "OBrace",
@@ -115,7 +115,7 @@ pub fn identifier(row: &Row<'_>) -> Check {
     same(row.flag("want"), lexer::is_identifier(row.text("input")?))
 }
 
-/// The row has the words of the first diagnostic, which are free, but tells that there is one.
+/// Checks that there is a diagnostic. The row has the text of the first one, but wording may differ.
 pub fn invalid_tokens(row: &Row<'_>) -> Check {
     let source = Source::new("test.hcl", row.text("input")?);
     let tokens = lex_config(source.text().as_bytes());
@@ -124,7 +124,7 @@ pub fn invalid_tokens(row: &Row<'_>) -> Check {
     same(row.text("wantsummary")?.to_lowercase(), first.message.clone())
 }
 
-/// The places of lines, which is all that these rows ask a scanner for.
+/// Compares the ranges of lines, the only scanner results in these rows.
 pub fn lines(row: &Row<'_>) -> Check {
     let text = row.text("input")?;
     let places = PositionIndex::of_text(text);
@@ -136,7 +136,7 @@ pub fn lines(row: &Row<'_>) -> Check {
     same(row.list("want").iter().map(|range| numbers(Some(range))).collect::<Vec<_>>(), got.collect())
 }
 
-/// A span of bytes from a range of places on one line.
+/// Converts a single-line range to a byte span.
 fn span(row: &Row<'_>, field: &str) -> Span {
     let range = numbers(row.get(field));
     Span::of(range[2] as usize..range[5] as usize)

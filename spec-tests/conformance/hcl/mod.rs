@@ -1,4 +1,4 @@
-//! Rows of the language `hcl`: which function runs a row of which kind.
+//! `hcl` rows, dispatched by kind.
 
 mod decoding;
 mod defaults;
@@ -46,7 +46,7 @@ fn run_row(row: &Row<'_>) -> Outcome {
     }
 }
 
-/// Runs a row; nothing where its kind is run by nobody yet.
+/// Runs a row. Returns `None` if its kind is not supported.
 fn run_kind(kind: &str, row: &Row<'_>) -> Option<Check> {
     let run: fn(&Row<'_>) -> Check = match kind {
         "convert" | "typeexpr_convert" => typing::converts,
@@ -130,7 +130,7 @@ fn run_kind(kind: &str, row: &Row<'_>) -> Option<Check> {
     Some(run(row))
 }
 
-/// Why rows of this kind are not run at all.
+/// Returns the reason for skipping all rows of this kind.
 fn no_row_for_us(kind: &str) -> Option<&'static str> {
     Some(match kind {
         "navigation" | "at_pos" | "walk" | "json_NavigationContextString" => "asks for editor navigation of the Go API",
@@ -148,7 +148,7 @@ fn no_row_for_us(kind: &str) -> Option<&'static str> {
     })
 }
 
-/// Why this one row is not run, where others of its kind are.
+/// Returns the reason for skipping this row of a supported kind.
 fn no_run_for_us(kind: &str, row: &Row<'_>) -> Option<&'static str> {
     match kind {
         "function" => function::not_for_us(row),

@@ -1,4 +1,4 @@
-//! Rows of `hcl` about operations on values: `cty:*` of the value operations, `hcl:Index`, `hcl:ApplyPath`.
+//! `hcl` rows for operations on values: `cty:*` of the value operations, `hcl:Index`, `hcl:ApplyPath`.
 
 use dropforge::bytecode::BinaryOp;
 use dropforge::dialect::hcl::values::json::Json;
@@ -14,7 +14,7 @@ use super::encoding::{Check, Row, same, value, want, with_cx};
 type Unary = for<'v> fn(&Cx<'v>, Value<'v>) -> Outcome<Value<'v>>;
 type Binary = for<'v> fn(&Cx<'v>, Value<'v>, Value<'v>) -> Outcome<Value<'v>>;
 
-/// The function that runs rows of a kind.
+/// Returns the function that runs rows of a kind.
 pub fn runner(kind: &str) -> Option<fn(&Row<'_>) -> Check> {
     Some(match kind {
         "cty:ValueEquals" => |row| binary(row, equality::equals, ["LHS", "RHS"]),
@@ -90,7 +90,7 @@ fn binary_to(row: &Row<'_>, run: Binary, of: [&str; 2], expected: &str) -> Check
     })
 }
 
-/// Holds `got` against a field that is true or false.
+/// Compares `got` with a boolean field.
 fn flag(row: &Row<'_>, name: &str, got: bool) -> Check {
     if row.flag(name) == got { Ok(()) } else { Err(format!("got {got}")) }
 }
@@ -190,7 +190,7 @@ fn nested_set(row: &Row<'_>) -> Check {
     })
 }
 
-/// The marks that a list of a row names.
+/// Returns the marks listed in a row.
 fn listed<'r>(json: Option<&'r Json<'_>>) -> Vec<&'r str> {
     let mut marks: Vec<_> = json.and_then(Json::as_list).unwrap_or(&[]).iter().filter_map(Json::as_text).collect();
     marks.sort_unstable();

@@ -1,8 +1,7 @@
-//! The reference's suite of the specification: `x.hcl` decoded by `x.hcldec` gives what `x.t` says.
+//! The reference's specification suite: `x.hcl` decoded by `x.hcldec` gives the result in `x.t`.
 //!
-//! The built command is run as the reference's runner runs its own: once for the value and, where `x.t` has a
-//! `traversals` block, once for the variables. Diagnostics are compared as sets of severity and range, values by type and
-//! then exactly.
+//! The built binary is run like the reference's runner: once for the value and, if `x.t` has a `traversals` block, once
+//! for the variables. Diagnostics are compared as sets of severity and range, values by type and then exactly.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -23,7 +22,7 @@ use dropforge::vm::Space;
 use super::encoding::{Check, same};
 use crate::report::Outcome;
 
-/// Runs the tests of a folder: first those in it, then those of the folders in it.
+/// Runs the tests of a folder, then those of its subfolders.
 pub fn run(dir: &Path) -> Vec<(String, Outcome)> {
     let mut outcomes = Vec::new();
     folder(dir, dir, &mut outcomes);
@@ -47,10 +46,10 @@ fn folder(root: &Path, dir: &Path, outcomes: &mut Vec<(String, Outcome)>) {
     }
 }
 
-/// A diagnostic as tests compare it: its severity, and line, column and byte of both ends.
+/// A diagnostic in comparable form: severity, and the line, column and byte of both ends.
 type Said = (String, [i64; 6]);
 
-/// What a test says.
+/// The expectations of a test.
 struct Test<'r> {
     result: Option<Value<'r>>,
     ty: Type<'r>,
@@ -165,7 +164,7 @@ fn value<'r>(output: &Output, test: &Test<'r>, context: &Context<'r>) -> Check {
     test.result.map_or(Ok(()), |wanted| same(context.arena(), wanted, got))
 }
 
-/// The diagnostics of a run that failed: each in the input, and nothing else on the way.
+/// Returns the diagnostics of a failed run. All of them must be in the input file.
 fn said(output: &Output, input: &Path) -> Check<Vec<Said>> {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     let document = Json::read(&text, 64)?;

@@ -1,4 +1,4 @@
-//! Rows of the native syntax: errors of parsing, bodies with the values in them, traversals, suggestions.
+//! Rows of the native syntax: parse errors, bodies with their values, traversals, suggestions.
 
 use std::sync::Arc;
 
@@ -30,7 +30,8 @@ fn errors(row: &Row<'_>, got: &[Box<Diagnostic>], want: i64) -> Check {
     Err(format!("want {want} errors {:?}, got {texts:?}", row.get("errors")))
 }
 
-/// How many errors of parsing an expression or a template has, and which, where there are no others.
+/// Compares the number of parse errors of an expression or a template, and the errors themselves if there are no
+/// others.
 pub fn parse(row: &Row<'_>) -> Check {
     let source = source(row)?;
     let limits = Limits::default();
@@ -43,7 +44,7 @@ pub fn parse(row: &Row<'_>) -> Check {
     if want == row.number("error_count") && want > 0 { places(row, &parsed.diagnostics) } else { Ok(()) }
 }
 
-/// The places of errors; the row has no others.
+/// Compares the positions of errors. The row lists all of them.
 fn places(row: &Row<'_>, got: &[Box<Diagnostic>]) -> Check {
     let Some(wanted) = row.get("diags").and_then(Json::as_list) else { return Ok(()) };
     let mut wanted: Vec<_> = wanted
@@ -61,7 +62,7 @@ fn places(row: &Row<'_>, got: &[Box<Diagnostic>]) -> Check {
     if wanted == got { Ok(()) } else { Err(format!("want {wanted:?}, got {got:?}")) }
 }
 
-/// A configuration: its errors, and its body with all places.
+/// Parses a configuration: compares its errors, and its body with all positions.
 pub fn config(row: &Row<'_>) -> Check {
     let source = source(row)?;
     let parsed = parse_config(&source, &Limits::default());
@@ -78,7 +79,7 @@ pub fn config(row: &Row<'_>) -> Check {
     same_values(&context, &file.body(), wanted)
 }
 
-/// The values of the arguments, and the errors of their evaluation.
+/// Compares the values of the arguments, and the errors of their evaluation.
 fn same_values<'r>(context: &Context<'r>, body: &FileBody<'r>, wanted: &Json<'_>) -> Check {
     let Some(Json::Object(attributes)) = wanted.get("attributes") else { return Err("no attributes".into()) };
     let blocks = wanted.get("blocks").and_then(Json::as_list).unwrap_or(&[]);
@@ -159,16 +160,16 @@ fn same_block(tree: &Tree, block: &Block, wanted: &Json<'_>) -> Check {
     Ok(())
 }
 
-/// Holds a place against a field of the row, where the row has it.
+/// Compares a position with a field of the row, if the row has it.
 fn place(tree: &Tree, wanted: &Json<'_>, name: &str, got: Span) -> Check {
     let Some(field) = wanted.get(name) else { return Ok(()) };
     let (wanted, got) = (numbers(Some(field)), range(tree.source(), got));
-    // The end of a call without its parenthesis is nowhere in the original.
+    // The original has no position for the end of an unclosed call.
     let nowhere = wanted.ends_with(&[0, 0, 0]) && wanted.get(..3) == got.get(..3);
     if wanted == got || nowhere { Ok(()) } else { Err(format!("want {name} {wanted:?}, got {got:?}")) }
 }
 
-/// A traversal: its errors and its steps with their places.
+/// Parses a traversal: compares its errors, and its steps with their positions.
 pub fn traversal(row: &Row<'_>) -> Check {
     let parsed = parse_traversal(&source(row)?, &Limits::default());
     diagnostics(row, parsed.diagnostics.iter().map(Box::as_ref))?;
@@ -197,7 +198,7 @@ fn same_step(tree: &Tree, wanted: &Json<'_>, got: &TraversalStep) -> Check {
     if same { Ok(()) } else { Err(format!("want {wanted:?}, got {got:?}")) }
 }
 
-/// The word that is likely meant.
+/// Compares the suggested word.
 pub fn suggestion(row: &Row<'_>) -> Check {
     const KEYWORDS: [&str; 3] = ["false", "true", "null"];
     let got = nearest(row.text("input")?, KEYWORDS).unwrap_or("");

@@ -1,4 +1,4 @@
-//! Rows about type expressions.
+//! Rows for type expressions.
 
 use dropforge::diagnostics::Diagnostic;
 use dropforge::dialect::hcl::body::File;
@@ -15,12 +15,12 @@ use dropforge::value::{BigNum, Value};
 use super::encoding::{self, Check, Row, with_cx};
 use super::typing::equal;
 
-/// `type_string`
+/// Runs a `type_string` row.
 pub fn texts(row: &Row<'_>) -> Check {
     with_cx(|cx| equal(row.text("want")?, &typeexpr::text(&row.ty(cx.arena(), "type")?)))
 }
 
-/// `typeexpr`: as a type, or as a constraint.
+/// Runs a `typeexpr` row: a type or a constraint.
 pub fn types(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let mode = if row.flag("constraint") { Mode::Constraint } else { Mode::Type };
@@ -30,7 +30,7 @@ pub fn types(row: &Row<'_>) -> Check {
     })
 }
 
-/// `typeexpr_json`: the type that the value under `expr` says.
+/// Runs a `typeexpr_json` row: the type that the value under `expr` denotes.
 pub fn json_types(row: &Row<'_>) -> Check {
     let registry = dropforge::dialect::hcl::builtins::bare();
     let file = File::json(&Source::new("row", row.text("input")?), &registry, &Limits::default());
@@ -44,7 +44,7 @@ pub fn json_types(row: &Row<'_>) -> Check {
     })
 }
 
-/// `typeexpr_defaults`
+/// Runs a `typeexpr_defaults` row.
 pub fn defaults(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let (tree, root, mut diagnostics) = parsed(row)?;
@@ -66,7 +66,7 @@ fn check<'v>(cx: &Cx<'v>, row: &Row<'_>, read: &TypeExpr<'v>, diagnostics: &mut 
     equal(row.ty(cx.arena(), "want")?, read.ty)
 }
 
-/// The values that the rows have for defaults: literals, and tuples and objects of them.
+/// Evaluates the expressions that rows use as defaults: literals, and tuples and objects of them.
 fn literal<'v>(cx: &Cx<'v>, tree: &Tree, id: ExprId) -> Evaluated<'v> {
     let arena = cx.arena();
     Ok(match tree.expr(id) {

@@ -1,4 +1,4 @@
-//! Rows about types: conversion, unification, conformance and their names.
+//! Rows for types: conversion, unification, conformance and type names.
 
 use dropforge::dialect::hcl::values::Fault;
 use dropforge::dialect::hcl::values::convert::{conversion_exists, convert};
@@ -12,7 +12,7 @@ use dropforge::value::{Type, Value};
 use super::encoding::{self, Check, Row, with_cx};
 use dropforge::dialect::hcl::values::json::Json;
 
-/// What a fault says.
+/// Returns the text of a fault.
 pub fn said(fault: Fault) -> String {
     match fault {
         Fault::Limit(limit) => format!("a limit: {limit}"),
@@ -24,8 +24,7 @@ fn got<T>(result: Result<T, Fault>) -> Check<T> {
     result.map_err(said)
 }
 
-/// `convert` and `typeexpr_convert`: the value, that there is an error where one is wanted, and which conversions
-/// there are.
+/// Runs a `convert` or `typeexpr_convert` row: the value, the presence of an error, and the available conversions.
 pub fn converts(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let value = row.value(cx.arena(), "value")?.ok_or("no value")?;
@@ -52,7 +51,8 @@ fn check_converted<'v>(cx: &Cx<'v>, row: &Row<'_>, name: &str, value: Value<'v>,
     }
 }
 
-/// `convert:ConvertCapsuleType`: only the refusals; what a host's capsule converts to, a host says.
+/// Runs a `convert:ConvertCapsuleType` row. Only refusals are compared, because the conversions of a capsule belong to
+/// the host.
 pub fn converts_capsule(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let value = row.value(cx.arena(), "From")?.ok_or("no value")?;
@@ -60,7 +60,7 @@ pub fn converts_capsule(row: &Row<'_>) -> Check {
     })
 }
 
-/// `unify`: both ways, with what must be converted.
+/// Runs a `unify` row in both modes, with the conversions required.
 pub fn unifies(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let types = row.list("types").iter().map(|ty| encoding::ty(cx.arena(), ty)).collect::<Check<Vec<_>>>()?;
@@ -84,7 +84,7 @@ pub fn unifies(row: &Row<'_>) -> Check {
     })
 }
 
-/// `mismatch_message`
+/// Runs a `mismatch_message` row.
 pub fn mismatches(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let (have, want) = (row.ty(cx.arena(), "got_type")?, row.ty(cx.arena(), "want_type")?);
@@ -92,7 +92,7 @@ pub fn mismatches(row: &Row<'_>) -> Check {
     })
 }
 
-/// `convert:CompareTypes`
+/// Runs a `convert:CompareTypes` row.
 pub fn compares(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let ordering = got(compare_types(cx, &row.ty(cx.arena(), "A")?, &row.ty(cx.arena(), "B")?))?;
@@ -100,7 +100,7 @@ pub fn compares(row: &Row<'_>) -> Check {
     })
 }
 
-/// `convert:SortTypes`
+/// Runs a `convert:SortTypes` row.
 pub fn sorts(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let types = |name| row.list(name).iter().map(|ty| encoding::ty(cx.arena(), ty)).collect::<Check<Vec<_>>>();
@@ -110,17 +110,17 @@ pub fn sorts(row: &Row<'_>) -> Check {
     })
 }
 
-/// `cty:ObjectTypeEquals` and `cty:TupleTypeEquals`
+/// Runs a `cty:ObjectTypeEquals` or `cty:TupleTypeEquals` row.
 pub fn type_equals(row: &Row<'_>) -> Check {
     with_cx(|cx| equal(row.flag("Expected"), row.ty(cx.arena(), "LHS")? == row.ty(cx.arena(), "RHS")?))
 }
 
-/// `cty:TypeIsPrimitiveType`
+/// Runs a `cty:TypeIsPrimitiveType` row.
 pub fn is_primitive(row: &Row<'_>) -> Check {
     with_cx(|cx| equal(row.flag("Want"), row.ty(cx.arena(), "Type")?.is_primitive()))
 }
 
-/// `cty:TypeTestConformance`
+/// Runs a `cty:TypeTestConformance` row.
 pub fn conformance(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let (receiver, given) = (row.ty(cx.arena(), "Receiver")?, row.ty(cx.arena(), "Given")?);
@@ -128,12 +128,12 @@ pub fn conformance(row: &Row<'_>) -> Check {
     })
 }
 
-/// `cty:HasDynamicTypes`
+/// Runs a `cty:HasDynamicTypes` row.
 pub fn has_dynamic(row: &Row<'_>) -> Check {
     with_cx(|cx| equal(row.flag("expected"), row.ty(cx.arena(), "ty")?.has_dynamic()))
 }
 
-/// `cty:HasWhollyKnownType`
+/// Runs a `cty:HasWhollyKnownType` row.
 pub fn known_type(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let value = row.value(cx.arena(), "Value")?.ok_or("no value")?;
@@ -141,12 +141,12 @@ pub fn known_type(row: &Row<'_>) -> Check {
     })
 }
 
-/// `cty:WithoutOptionalAttributesDeep`
+/// Runs a `cty:WithoutOptionalAttributesDeep` row.
 pub fn required(row: &Row<'_>) -> Check {
     with_cx(|cx| equal(row.ty(cx.arena(), "expected")?, without_optional(cx.arena(), row.ty(cx.arena(), "ty")?)))
 }
 
-/// Holds what there is against what is wanted.
+/// Compares the result with the expected one.
 pub fn equal<T: PartialEq + std::fmt::Debug>(wanted: T, got: T) -> Check {
     if wanted == got { Ok(()) } else { Err(format!("want {wanted:?}, got {got:?}")) }
 }

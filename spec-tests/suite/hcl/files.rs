@@ -1,4 +1,4 @@
-//! Functions of files: which they reach, and what is not to be reached.
+//! File functions: the files they can read, and those they cannot.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use dropforge::text::Source;
 use dropforge::value::{Arena, Inputs};
 use dropforge::vm::Space;
 
-/// A directory of files, beside one that nothing may lead to.
+/// A directory of files, next to one that must stay unreachable.
 fn tree() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let write = |path: &str, bytes: &[u8]| {
@@ -59,7 +59,7 @@ fn tree() -> tempfile::TempDir {
     dir
 }
 
-/// The value as JSON, or the codes and details of what is wrong.
+/// Evaluates to JSON, or to the codes and details of the errors.
 fn eval(root: &Path, text: &str, limits: &Limits) -> Result<String, Vec<(Code, String)>> {
     let files = Files::below(root).expect("the root is there");
     let space = Space::new();
@@ -125,7 +125,7 @@ fn templates_in_files_are_rendered_by_the_same_rules() {
 }
 
 #[test]
-fn what_is_wrong_is_said_at_the_call() {
+fn unreadable_files_are_errors_of_the_call() {
     let dir = tree();
     let root = dir.path().join("root");
     let long = format!("file(\"{}\")", "n".repeat(5000));
@@ -167,7 +167,7 @@ fn what_is_wrong_is_said_at_the_call() {
 }
 
 #[test]
-fn templates_that_are_within_themselves_end_the_run_with_their_chain() {
+fn recursive_template_files_are_errors_with_their_chain() {
     let dir = tree();
     let root = dir.path().join("root");
     for (text, chain) in [
@@ -176,7 +176,7 @@ fn templates_that_are_within_themselves_end_the_run_with_their_chain() {
         (r#"templatefile("down.tftpl", { n = 40 })"#, "down.tftpl → down.tftpl → …"),
     ] {
         let run = || eval(&root, text, &Limits::default()).expect_err(text);
-        // A thread of the usual size has room for it.
+        // It fits the stack of an ordinary thread.
         let errors = std::thread::scope(|scope| scope.spawn(run).join()).expect(text);
         let (code, said) = &errors[0];
         assert!(*code == Code::LimitRecursion && said.contains(chain), "{text}: {said}");
@@ -217,7 +217,7 @@ fn a_template_that_is_kept_is_that_of_the_file_as_it_is() {
     assert_eq!(render("${a}").as_deref(), Ok("2"));
     assert_eq!(render("${a + 1}").as_deref(), Ok("3"));
     assert_eq!(render("${a}").as_deref(), Ok("2"));
-    // What was compiled under other limits is not taken.
+    // A template cached under other limits is not reused.
     let limits = Limits { nesting: 2, ..Limits::default() };
     fs::write(root.join("now.tftpl"), "${[[[[[a]]]]]}").unwrap();
     assert!(eval(&root, r#"templatefile("now.tftpl", { a = 2 })"#, &Limits::default()).is_ok());
@@ -225,7 +225,7 @@ fn a_template_that_is_kept_is_that_of_the_file_as_it_is() {
 }
 
 #[test]
-fn an_engine_reads_files_only_where_it_is_built_to_and_checks_without() {
+fn engines_read_files_only_if_allowed() {
     let dir = tree();
     let text = "${file(\"sub/d.txt\")}-${plantimestamp() == plantimestamp()}";
     let arena = Arena::new();

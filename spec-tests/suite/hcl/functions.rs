@@ -1,4 +1,4 @@
-//! What holds for every function: its examples are true, and no argument makes it do more than note an error.
+//! Properties of every function: its examples are true, and bad arguments cause nothing but errors.
 
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::Code;
@@ -22,7 +22,7 @@ fn functions() -> Vec<(Builtin, Positional)> {
     registry().iter().filter_map(of).collect()
 }
 
-/// The files that examples name.
+/// The files that the examples name.
 fn example_files() -> Files {
     Files::below(concat!(env!("CARGO_MANIFEST_DIR"), "/../spec-tests/hcl/files")).expect("the directory is there")
 }
@@ -33,12 +33,12 @@ fn shown(text: &str) -> Outcome {
     evaluated_allowing(all, Expression::new(&Source::new("example", text), &registry(), &Limits::default()))
 }
 
-/// The value alone: no source writes a list or a map.
+/// Drops the type, because an example cannot write a list or a map.
 fn untyped(outcome: Outcome) -> Outcome {
     outcome.map(|text| text.rsplit_once(" : ").map_or(text.clone(), |(value, _)| value.to_owned()))
 }
 
-/// Whether the first error has this code, which stands for a result where there is none.
+/// Returns `true` if there is an error with this code, the expected result of an example.
 fn fails_with(outcome: &Outcome, code: &str) -> bool {
     outcome.as_ref().is_err_and(|lines| lines.iter().any(|line| line.starts_with(&format!("! {code} "))))
 }
@@ -60,7 +60,7 @@ fn every_example_is_true() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Values at the edges of every type, each a variable.
+/// Values at the edges of every type, one variable each.
 fn extremes(arena: &Arena) -> Vec<(&'static str, Value<'_>)> {
     let texts = arena.list_type(Type::String);
     let deep = (0..100).fold(Value::Int(1), |inner, _| arena.list(&[inner]));
@@ -106,7 +106,7 @@ fn extremes(arena: &Arena) -> Vec<(&'static str, Value<'_>)> {
     ]
 }
 
-/// The ordinary argument of a type.
+/// Returns an ordinary argument of a type.
 fn ordinary(ty: &Type<'_>) -> &'static str {
     match ty {
         Type::Bool => "yes",
@@ -118,7 +118,8 @@ fn ordinary(ty: &Type<'_>) -> &'static str {
     }
 }
 
-/// Calls with every extreme in every place, beside arguments that are ordinary; the same spread; too few and too many.
+/// Returns calls with every extreme in every position, next to ordinary arguments; the same with `...`; and calls with
+/// too few and too many arguments.
 fn calls(params: &Positional, names: &[&str]) -> Vec<String> {
     let rest = params.rest.iter().chain(&params.rest);
     let others: Vec<_> = params.params.iter().chain(rest).map(|place| ordinary(&place.ty)).collect();
@@ -160,7 +161,7 @@ fn no_argument_makes_a_function_do_more_than_fail() {
 }
 
 #[test]
-fn what_is_not_allowed_is_an_error_of_the_call_and_no_more() {
+fn a_missing_capability_is_one_error_at_the_call() {
     for (function, params) in functions().into_iter().filter(|(function, _)| !function.needs.is_none()) {
         let args = vec!["\"a\""; params.params.len()].join(", ");
         let call = format!("{}({args})", function.name);

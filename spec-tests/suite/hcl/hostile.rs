@@ -1,4 +1,4 @@
-//! Hostile sources: each ends in a value or in coded errors, on a thread with 256 KiB of stack, within the limits.
+//! Hostile sources. Each ends in a value or in coded errors, on a thread with 256 KiB of stack and within the limits.
 
 use std::sync::Arc;
 use std::thread;
@@ -24,17 +24,17 @@ fn limits() -> Limits {
     Limits { fuel: 5_000_000, memory: 64 << 20, output_bytes: 16 << 20, ..Limits::default() }
 }
 
-/// The name of the first code, or `fine`.
+/// Returns the name of the first code, or `fine`.
 fn first<'e>(errors: impl IntoIterator<Item = &'e Diagnostic>) -> &'static str {
     errors.into_iter().next().map_or("fine", |error| error.code.name())
 }
 
-/// How an expression ends, by the name of the first code: `fine` without errors.
+/// Evaluates an expression. Returns the name of the first code, or `fine`.
 fn expression(text: impl Into<String>) -> &'static str {
     ends(Expression::new, text.into())
 }
 
-/// How a template ends.
+/// Evaluates a template.
 fn template(text: impl Into<String>) -> &'static str {
     ends(Expression::template, text.into())
 }
@@ -55,7 +55,7 @@ fn ends(new: New, text: String) -> &'static str {
     })
 }
 
-/// How a configuration ends that is read as data.
+/// Evaluates a configuration as data.
 fn config(text: impl Into<String>) -> &'static str {
     let text = text.into();
     on_a_small_stack(move || match read_data(&Source::new("t", text), &limits()) {
@@ -64,7 +64,7 @@ fn config(text: impl Into<String>) -> &'static str {
     })
 }
 
-/// How a source in the JSON syntax ends.
+/// Evaluates a source in the JSON syntax.
 fn json(text: impl Into<String>) -> &'static str {
     json_within(text.into(), limits())
 }
@@ -116,7 +116,7 @@ fn nesting_ends_in_the_depth_limit() {
     assert_eq!(json(format!("{{\"a\": {}{}}}", "[".repeat(MANY), "]".repeat(MANY))), DEPTH);
     assert_eq!(json(format!("{}1{}", "{\"a\":".repeat(MANY), "}".repeat(MANY))), DEPTH);
     assert_eq!(json("[".repeat(MANY)), DEPTH);
-    // Where the syntax may be that deep, values still may not.
+    // Values stay limited even if the syntax may be that deep.
     let deep = Limits { nesting: 2 * MANY, ..limits() };
     for (open, close) in [("[", "]"), ("{\"a\":", "}"), ("[{\"${n}\":", "}]")] {
         let text = format!("{{\"a\": {}1{}}}", open.repeat(MANY), close.repeat(MANY));
@@ -213,7 +213,7 @@ fn long_numbers() {
 }
 
 #[test]
-fn what_grows_ends_in_a_limit() {
+fn growth_ends_in_a_limit() {
     let double = |start: &str, step: &str| {
         let mut text = start.to_owned();
         for _ in 0..60 {
@@ -221,7 +221,7 @@ fn what_grows_ends_in_a_limit() {
         }
         text
     };
-    // Of 2^60 elements in a few places.
+    // 2^60 elements that share a few values.
     let shared = double("[1]", "[for x in [HERE]: [x, x]][0]");
     for text in
         [format!("[{shared}][unumber]"), format!("sensitive({shared})"), format!("merge({{a = {shared}}}, {{}})")]
@@ -284,7 +284,7 @@ fn every_cut_and_change_of_a_source_ends() {
 }
 
 #[test]
-fn the_formatter_takes_what_no_parser_takes() {
+fn the_formatter_accepts_invalid_syntax() {
     for text in ["(", "[", "{", "\"${", "a {\n", "<<E\n", "-", "%{", "=", ".*", "[*]", "/*", "}", "\n"] {
         let text = text.repeat(MANY);
         let len = text.len();

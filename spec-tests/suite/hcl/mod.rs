@@ -1,11 +1,11 @@
-//! The language `hcl`: the case files of `spec-tests/hcl/values`, its functions, its bodies, and what is hostile to it.
+//! `hcl`: the case files of `spec-tests/hcl/values`, its functions, its bodies, and hostile sources.
 //!
-//! A case file there holds cases of one section of the specifications. What is evaluated is in a section `expressions`
-//! or `templates`, a row each, `SOURCE ⇒ RESULT`, or in a section `expression`, `template`, `config` or `json` of its
-//! own, with a section `result` behind it. A result is a value and its type, or the errors, `! CODE LINE:COLUMN summary`
-//! each. A `config` or `json` results in the map of its values. The variables are those of [`variables`].
+//! A case file holds the cases of one section of the specification. A section `expressions` or `templates` has a row
+//! `SOURCE ⇒ RESULT` for each source. A section `expression`, `template`, `config` or `json` has one source and is
+//! followed by a section `result`. A result is a value and its type, or errors of the form `! CODE LINE:COLUMN
+//! summary`. The result of a `config` or `json` is the map of its values. The variables are those of [`variables`].
 //!
-//! `UPDATE=1 cargo test --test suite` writes the results that came out: read the difference before you commit it.
+//! `UPDATE=1 cargo test --test suite` writes the actual results. Read the difference before you commit it.
 
 mod files;
 mod functions;
@@ -27,7 +27,7 @@ use dropforge::vm::{Evaluator, Hooks, Space};
 
 use crate::cases::{self, Case};
 
-/// The variables of every case: values of which only the type is known, and not even that.
+/// The variables of every case. Most are unknown values, with or without a known type.
 pub fn variables(arena: &Arena) -> Inputs<'_> {
     Inputs::new(arena.map(&[
         ("u", arena.unknown(Type::Dynamic)),
@@ -43,7 +43,7 @@ pub fn variables(arena: &Arena) -> Inputs<'_> {
     ]))
 }
 
-/// `! CODE LINE:COLUMN summary`, a line each.
+/// Formats each error as `! CODE LINE:COLUMN summary`.
 fn said<'e>(errors: impl IntoIterator<Item = &'e Diagnostic>) -> Vec<String> {
     let line = |error: &Diagnostic| {
         let place = error.position().map_or("nowhere".to_owned(), |place| place.to_string());
@@ -94,7 +94,7 @@ fn json(source: &Arc<Source>) -> Outcome {
     if faults.is_empty() { Ok(lines.join("\n")) } else { Err(said(boxed(&faults))) }
 }
 
-/// What a source of this kind results in, a line for each error.
+/// Evaluates a source of this kind. Errors are one per line.
 fn result(kind: &str, text: &str) -> String {
     let (limits, source) = (Limits::default(), Source::new("t", text));
     let outcome = match kind {
@@ -109,7 +109,7 @@ fn result(kind: &str, text: &str) -> String {
     outcome.unwrap_or_else(|lines| lines.join("\n"))
 }
 
-/// Runs the rows of a section; each mismatch, and the section with what came out.
+/// Runs the rows of a section. Collects mismatches, and updates the section with the actual results.
 fn rows(kind: &str, text: &mut String, wrong: &mut Vec<String>) {
     let mut lines = Vec::new();
     for line in text.lines() {
@@ -123,7 +123,7 @@ fn rows(kind: &str, text: &mut String, wrong: &mut Vec<String>) {
     *text = lines.join("\n");
 }
 
-/// The instructions of an expression.
+/// Returns the listing of an expression.
 fn listing(text: &str) -> String {
     let expression = Expression::new(&Source::new("t", text), &registry(), &Limits::default()).expect("an expression");
     disassemble(expression.program()).trim_end().to_owned()
@@ -160,7 +160,7 @@ fn run(case: &mut Case) -> Vec<String> {
     wrong
 }
 
-/// Evaluates every expression and template of the case files under the eyes of `hooks`.
+/// Evaluates every expression and template of the case files, observed by `hooks`.
 pub fn watch_values(hooks: &mut impl Hooks) {
     let limits = Limits::default();
     for section in

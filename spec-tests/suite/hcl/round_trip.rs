@@ -1,4 +1,4 @@
-//! Programs of expressions as artifacts: what is read back is verified, and answers as what was written.
+//! Programs of expressions as artifacts: after a round trip they are verified and give the same answers.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 
 use super::{boxed, cases, said, show, variables};
 
-/// Every expression of the case files that can be read and stands on one line.
+/// Every valid single-line expression of the case files.
 fn expressions() -> &'static [String] {
     static ALL: OnceLock<Vec<String>> = OnceLock::new();
     ALL.get_or_init(|| {
@@ -30,7 +30,7 @@ fn expressions() -> &'static [String] {
     })
 }
 
-/// A program with a chunk for each of these expressions; nothing where they cannot stand in one list.
+/// Compiles one program with a chunk for each expression. Returns `None` if they do not form a valid list.
 fn list(texts: &[String]) -> Option<Program> {
     let source = Source::new("t", format!("[\n{}\n]", texts.join(",\n")));
     let (registry, limits) = (registry(), Limits::default());
@@ -40,7 +40,7 @@ fn list(texts: &[String]) -> Option<Program> {
     Some(lower_expressions(tree, ids, &registry, &limits).expect("it compiles"))
 }
 
-/// The answer of each chunk, with what was wrong.
+/// Returns the answer of each chunk with its errors.
 fn answers(program: &Program, chunks: usize, places: bool) -> Vec<String> {
     let (space, limits, registry) = (Space::new(), Limits::default(), registry());
     let linked = registry.link(program.imports()).expect("it links");
@@ -57,7 +57,7 @@ fn answers(program: &Program, chunks: usize, places: bool) -> Vec<String> {
     (0..).take(chunks).map(&mut answer).collect()
 }
 
-/// The program out of its artifact.
+/// Returns the program after a round trip through an artifact.
 fn read_back(program: &Program, strip: bool) -> Program {
     let entry = Entry { name: "t", program, escape: false, reaches: &[] };
     let bytes = encode(&[entry], strip).expect("an artifact");
@@ -91,7 +91,7 @@ proptest! {
         let Some(program) = list(&texts) else { return Ok(()) };
         let read = read_back(&program, strip);
         prop_assert_eq!(answers(&program, texts.len(), !strip), answers(&read, texts.len(), !strip));
-        // Each answers as it does alone, but for where its errors are.
+        // Apart from error positions, each answers as it does alone.
         let alone = texts.iter().map(|text| answers(&list(std::slice::from_ref(text)).expect("it was read"), 1, false));
         prop_assert_eq!(answers(&read, texts.len(), false), alone.flatten().collect::<Vec<_>>());
     }

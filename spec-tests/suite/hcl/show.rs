@@ -1,11 +1,11 @@
-//! Values as the case files write them: the value, ` : `, its type.
+//! The notation of values in the case files: the value, ` : `, its type.
 
 use std::fmt::Write as _;
 
 use dropforge::dialect::hcl::typeexpr::text;
 use dropforge::value::{Arena, CapsuleContent, Extended, Refinement, Type, Value};
 
-/// A value and its type: `[1, "a"] : tuple([number,string])`.
+/// Formats a value and its type: `[1, "a"] : tuple([number,string])`.
 pub fn typed(arena: &Arena, value: Value<'_>) -> String {
     let mut out = String::new();
     write(value, &mut out);
@@ -67,7 +67,7 @@ fn extended(value: &Extended<'_>, out: &mut String) {
     }
 }
 
-/// What is known of an unknown value of type `ty`.
+/// Formats the refinement of an unknown value of type `ty`.
 fn refinement(known: &Refinement<'_>, ty: &Type<'_>, out: &mut String) {
     out.push_str(if known.not_null { ", not null" } else { "" });
     if !known.prefix.is_empty() {

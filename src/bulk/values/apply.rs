@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::value::{Data, DataMap};
 
 impl Assignment {
-    /// The top-level key that the assignment changes.
+    /// Returns the top-level key that the assignment changes.
     pub fn top(&self) -> &str {
         match self.path.first() {
             Some(Step::Key(key)) => key,
@@ -74,7 +74,7 @@ impl Assignment {
         Ok(())
     }
 
-    /// The error of a value of another kind at the step `at`.
+    /// Returns the error of a value of another kind at the step `at`.
     fn conflict(&self, at: usize, (found, expected): Conflict) -> Box<Diagnostic> {
         let mut path = String::new();
         for step in self.path.iter().take(at + 1) {

@@ -23,7 +23,7 @@ pub enum SetKind {
 }
 
 impl SetKind {
-    /// The option as typed.
+    /// Returns the option as typed.
     pub fn flag(self) -> &'static str {
         match self {
             SetKind::Typed => "--set",

@@ -1,4 +1,4 @@
-//! The grammar of `--set`, and what sets do to maps.
+//! The grammar of `--set`, and the effect of assignments on maps.
 
 use super::*;
 use crate::diagnostics::Code;
@@ -80,7 +80,7 @@ fn null_deletes_and_makes_nothing() {
 }
 
 #[test]
-fn what_is_there_is_kept_or_refused() {
+fn existing_values_are_merged_or_conflict() {
     let base = r#"{"a":{"b":1},"l":[{"x":1},5],"s":"t","n":null}"#;
     assert_eq!(set(SetKind::Typed, base, "s.x=1"), Err(Code::SetConflict));
     assert_eq!(set(SetKind::Typed, base, "a[0]=1"), Err(Code::SetConflict));

@@ -1,4 +1,4 @@
-//! The origins of variables: those of loops are items of lists, others may hold inputs.
+//! The origins of variables. Loop variables are items of lists; others may hold inputs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,7 +12,7 @@ use super::super::rows::ChunkInfo;
 /// The step from a list to any of its items.
 pub const ITEM: &str = "[]";
 
-/// The maximum number of steps to a variable. Of a thousand variables each may come from the one before.
+/// Maximum number of steps to a variable. A thousand variables may each derive from the one before.
 const STEPS: usize = 64;
 
 /// A path from an input.
@@ -45,11 +45,11 @@ enum Top<'p> {
     At(InputPath<'p>),
 }
 
-/// The inputs in slots and on top of the stack, while the code of a chunk is read in its order.
+/// Tracks the inputs in slots and on top of the stack while the code of a chunk is read in order.
 #[derive(Debug)]
 pub(super) struct Origins<'p> {
     code: CodeView<'p>,
-    /// The slots that are set once. The values of others depend on the branch that was taken.
+    /// Slots that are set once. The values of others depend on the branch taken.
     once: BTreeSet<u32>,
     /// The number of jumps to a word.
     jumps: BTreeMap<u32, usize>,
@@ -92,7 +92,7 @@ impl<'p> Origins<'p> {
         }
     }
 
-    /// The input path that the path at offset `path` reads, and `true` if all of its steps are known.
+    /// Returns the input path that the path at offset `path` reads, and `true` if all of its steps are known.
     pub fn read(&self, path: u32) -> (Option<InputPath<'p>>, bool) {
         let path = self.code.path(path);
         let mut roots = path.roots();
@@ -141,7 +141,7 @@ impl<'p> Origins<'p> {
     }
 }
 
-/// The slots that an instruction sets to a new value.
+/// Returns the slots that an instruction sets to a new value.
 fn set_by(instruction: Instruction<'_>) -> std::ops::Range<u32> {
     let (first, count) = match instruction.op {
         Op::Iter => (instruction.operand(Operand::LoopSlots), instruction.operand(Operand::Names)),

@@ -16,7 +16,7 @@ pub struct Reads<'p> {
     pub paths: BTreeMap<InputPath<'p>, Option<Position>>,
     /// The functions, by kind and name.
     pub calls: BTreeMap<(ImportKind, &'p str), Option<Position>>,
-    /// `true` if it takes all inputs at once.
+    /// `true` if the program reads all inputs at once.
     pub everything: bool,
 }
 
@@ -31,7 +31,7 @@ impl<'p> Reads<'p> {
                 for (operand, value) in instruction.operands() {
                     let import = match operand {
                         Operand::Path => {
-                            // Other paths do not begin with an input.
+                            // Other paths do not start at an input.
                             if let Some(path) = origins.read(value).0 {
                                 keep_first(reads.paths.entry(path).or_default(), position(program, instruction.at));
                             }

@@ -1,9 +1,9 @@
-//! A bounded decoder of MessagePack in the one form that `rmp-serde` writes.
+//! A bounded decoder for the MessagePack encoding that `rmp-serde` writes.
 
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Decodes values from the front of bytes. Lengths are compared with the remaining bytes before they are used, and
-/// nothing nests except as the format says.
+/// nothing nests beyond the format's own structure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Decoder<'b> {
     bytes: &'b [u8],
@@ -22,7 +22,7 @@ impl<'b> Decoder<'b> {
             .with_help("compile it again")
     }
 
-    /// The next `len` bytes.
+    /// Returns the next `len` bytes.
     fn take(&mut self, len: usize) -> Result<&'b [u8]> {
         let bytes = self.at.checked_add(len).and_then(|end| self.bytes.get(self.at..end));
         let bytes = bytes.ok_or_else(|| self.damaged("it is cut off"))?;
@@ -30,7 +30,7 @@ impl<'b> Decoder<'b> {
         Ok(bytes)
     }
 
-    /// The next `len` bytes (at most 8) as a big-endian number.
+    /// Returns the next `len` bytes (at most 8) as a big-endian number.
     fn number(&mut self, len: usize) -> Result<u64> {
         Ok(self.take(len)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
     }
@@ -39,7 +39,7 @@ impl<'b> Decoder<'b> {
         Ok(self.number(1)? as u8)
     }
 
-    /// A number in `len` bytes, which must be at least `least`: smaller ones have a shorter form.
+    /// Returns a number in `len` bytes, which must be at least `least`: smaller ones have a shorter form.
     fn wide(&mut self, len: usize, least: u64) -> Result<u64> {
         let number = self.number(len)?;
         if number < least { Err(self.damaged("a number is not written in the shortest form")) } else { Ok(number) }
@@ -90,7 +90,7 @@ impl<'b> Decoder<'b> {
         self.take(len as usize)
     }
 
-    /// The length of an array whose elements have at least one byte each.
+    /// Returns the length of an array whose elements have at least one byte each.
     pub fn array(&mut self) -> Result<usize> {
         let len = match self.marker()? {
             fixed @ 0x90..=0x9F => u64::from(fixed & 0x0F),
@@ -102,7 +102,7 @@ impl<'b> Decoder<'b> {
         if len > left as u64 { Err(self.damaged("it is cut off")) } else { Ok(len as usize) }
     }
 
-    /// The head of an array of `len` elements.
+    /// Returns the head of an array of `len` elements.
     pub fn array_of(&mut self, len: usize) -> Result<()> {
         if self.array()? == len { Ok(()) } else { Err(self.damaged("a list has another length")) }
     }
@@ -112,12 +112,12 @@ impl<'b> Decoder<'b> {
         self.bin()?.try_into().map_err(|_| self.damaged("there are not as many bytes as there should be"))
     }
 
-    /// The head of a map of `len` entries (at most 15).
+    /// Returns the head of a map of `len` entries (at most 15).
     pub fn map(&mut self, len: u8) -> Result<()> {
         if self.marker()? == 0x80 | len { Ok(()) } else { Err(self.damaged("another map is expected")) }
     }
 
-    /// The key `name` (at most 31 bytes).
+    /// Returns the key `name` (at most 31 bytes).
     pub fn key(&mut self, name: &str) -> Result<()> {
         let left = self.bytes.get(self.at..).unwrap_or(&[]);
         match left.split_first() {

@@ -29,7 +29,7 @@ const FINGERPRINT: u64 = {
     hash
 };
 
-/// FNV-1a.
+/// One step of FNV-1a.
 const fn byte(hash: u64, byte: u8) -> u64 {
     (hash ^ byte as u64).wrapping_mul(0x0100_0000_01B3)
 }
@@ -44,8 +44,8 @@ const fn text(mut hash: u64, text: &str) -> u64 {
     byte(hash, 0xFF)
 }
 
-/// The fingerprint of this engine's instruction set: the columns of the instruction table, and the widths of the tables
-/// beside the code. Artifacts with another one are refused.
+/// Returns the fingerprint of this engine's instruction set: the columns of the instruction table, and the widths of
+/// the other tables. Artifacts with another fingerprint are refused.
 pub const fn fingerprint() -> u64 {
     FINGERPRINT
 }

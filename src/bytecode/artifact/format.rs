@@ -9,16 +9,16 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 /// The value of `magic`.
 pub(super) const MAGIC: &str = "dropforge artifact";
 
-/// The version of the format. It counts changes that the fingerprint does not see: the meaning of tables and numbers.
+/// The version of the format. It counts changes that the fingerprint does not cover: the meaning of tables and numbers.
 pub(super) const FORMAT: u64 = 2;
 
-/// The version of the engine. Functions and their meaning change with it.
+/// The version of the engine. Functions and their behaviour change with it.
 pub(super) const ENGINE: &str = env!("CARGO_PKG_VERSION");
 
 /// The number of bytes of a digest.
 pub(super) const DIGEST: usize = 16;
 
-/// The digest of a file's content, XXH3. It finds damage; programs are verified whatever it says.
+/// Returns the XXH3 digest of a file's content. It detects damage; programs are verified in any case.
 pub(super) fn checksum(bytes: &[u8]) -> [u8; DIGEST] {
     xxhash_rust::xxh3::xxh3_128(bytes).to_be_bytes()
 }
@@ -26,8 +26,8 @@ pub(super) fn checksum(bytes: &[u8]) -> [u8; DIGEST] {
 /// The number of entries of a file's map.
 const ENTRIES: u8 = 9;
 
-/// Returns `true` if a file that begins with `head` is an artifact of any version, even a damaged one. No text begins
-/// like this.
+/// Returns `true` if a file that begins with `head` is an artifact of any version, even a damaged one. No text file
+/// begins like this.
 ///
 /// ```
 /// use dropforge::bytecode::{encode, is_artifact};
@@ -41,7 +41,7 @@ pub fn is_artifact(head: &[u8]) -> bool {
     map & 0xF0 == 0x80 && key == b"\xA5magic" && magic.iter().zip(MAGIC.as_bytes()).all(|(a, b)| a == b)
 }
 
-/// Reads the head of a file and refuses other versions. Returns the range of the digest.
+/// Reads the head of a file and rejects other versions. Returns the range of the digest.
 pub(super) fn head(decoder: &mut Decoder<'_>) -> Result<Range<usize>> {
     let is_ours =
         decoder.map(ENTRIES).is_ok() && decoder.key("magic").is_ok() && decoder.str().is_ok_and(|it| it == MAGIC);
@@ -75,19 +75,19 @@ fn other_version(what: std::fmt::Arguments<'_>) -> Box<Diagnostic> {
         .with_help("compile it again")
 }
 
-/// The range of a file's digest, and the digest of the bytes behind it.
+/// Returns the range of a file's digest, and the digest of the bytes after it.
 pub(super) fn digest_of(bytes: &[u8]) -> Result<(Range<usize>, [u8; DIGEST])> {
     let digest = head(&mut Decoder::new(bytes))?;
     let hash = checksum(bytes.get(digest.end..).unwrap_or(&[]));
     Ok((digest, hash))
 }
 
-/// The maximum number of bytes of a template's name and of one of its parts.
+/// Maximum number of bytes of a template name and of one of its parts.
 const NAME: usize = 1024;
 const PART: usize = 255;
 
-/// Returns `true` if `name` can name a template, and the output named after it: a relative path with `/` between parts
-/// that are not empty, `.` or `..`, without control characters and backslashes.
+/// Returns `true` if `name` can name a template, and the output named after it: a relative path with `/` between its
+/// parts, no part empty, `.` or `..`, and no control characters or backslashes.
 pub(super) fn is_name(name: &str) -> bool {
     let odd = |byte: u8| byte < 0x20 || byte == 0x7F || byte == b'\\';
     let part = |part: &str| !matches!(part, "" | "." | "..") && part.len() <= PART;

@@ -1,4 +1,4 @@
-//! Artifacts: compiled templates in one MessagePack file, which is used without decoding its tables.
+//! Artifacts: compiled templates in one MessagePack file, whose tables need no decoding.
 //!
 //! A bundle holds any number of templates. Its code and tables are one block of words (32 bits, little-endian) in
 //! one `bin`; its text is one `str`. Loading copies the words once and borrows the text of `'static` bytes. The file is
@@ -10,14 +10,14 @@
 //! | `format` | uint | version of this format |
 //! | `engine` | str | version of the engine that wrote it |
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
-//! | `digest` | bin 32 | BLAKE3 of all following bytes (those before it are the same in every file of a version) |
-//! | `stripped` | bool | `true` without spans and the texts of sources |
+//! | `digest` | bin 16 | XXH3 of all following bytes (those before it are the same in every file of a version) |
+//! | `stripped` | bool | `true` without spans and source texts |
 //! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (the number of words of each table) |
 //! | `text` | str | sources, and the names, constants and messages that are not part of them |
 //! | `words` | bin | the tables of all templates |
 //!
 //! It is written with `rmp-serde` and read by a decoder that accepts only that encoding (shortest forms, these keys,
-//! nothing behind the end) and allocates nothing before it has seen the bytes. The same templates give the same bytes,
+//! nothing after the end) and allocates nothing before it has seen the bytes. The same templates give the same bytes,
 //! in any order and on any machine.
 //!
 //! An artifact is verified once, when it is opened: its digest, then every program by the rules of

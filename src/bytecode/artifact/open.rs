@@ -1,4 +1,4 @@
-//! Bundles: opened artifacts. Everything is checked once, here.
+//! Bundles: opened artifacts, checked once when they are opened.
 
 use std::fmt;
 use std::sync::Arc;
@@ -88,32 +88,32 @@ pub struct BundleEntry {
 }
 
 impl BundleEntry {
-    /// The name it was compiled under.
+    /// Returns the name it was compiled under.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The language.
+    /// Returns the language.
     pub fn dialect(&self) -> Dialect {
         self.program.dialect()
     }
 
-    /// Returns `true` if it escapes what it writes.
+    /// Returns `true` if its output is escaped.
     pub fn escape(&self) -> bool {
         self.escape
     }
 
-    /// The digest of the template alone, the same in every bundle.
+    /// Returns the digest of the template alone, the same in every bundle.
     pub fn digest(&self) -> &[u8; DIGEST] {
         &self.digest
     }
 
-    /// The names of the other templates that it refers to, sorted.
+    /// Returns the names of the other templates that it refers to, sorted.
     pub fn reaches(&self) -> &[Box<str>] {
         &self.reaches
     }
 
-    /// The top-level inputs it may read, sorted.
+    /// Returns the top-level inputs it may read, sorted.
     pub fn inputs(&self) -> Vec<&str> {
         self.program.inputs()
     }
@@ -163,54 +163,54 @@ impl Bundle {
         Ok(Bundle { inner: Arc::new(Inner { digest, stripped, len, entries }) })
     }
 
-    /// The templates, sorted by name.
+    /// Returns the templates, sorted by name.
     pub fn entries(&self) -> &[BundleEntry] {
         &self.inner.entries
     }
 
-    /// The template called `name`.
+    /// Returns the template called `name`.
     pub fn entry(&self, name: &str) -> Option<&BundleEntry> {
         let entries = self.entries();
         let at = entries.binary_search_by(|entry| entry.name().cmp(name)).ok()?;
         entries.get(at)
     }
 
-    /// The program of the template called `name`.
+    /// Returns the program of the template called `name`.
     pub fn program(&self, name: &str) -> Option<Program> {
         self.entry(name).map(|entry| entry.program.clone())
     }
 
-    /// The digest of the file's bytes.
+    /// Returns the digest of the file's bytes.
     pub fn digest(&self) -> &[u8; DIGEST] {
         &self.inner.digest
     }
 
-    /// Returns `true` without spans and the texts of sources.
+    /// Returns `true` if the bundle has no spans and source texts.
     pub fn stripped(&self) -> bool {
         self.inner.stripped
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub fn len(&self) -> usize {
         self.inner.len
     }
 
-    /// Returns `true` without templates.
+    /// Returns `true` if the bundle has no templates.
     pub fn is_empty(&self) -> bool {
         self.entries().is_empty()
     }
 
-    /// The version of the format, the same as this engine's.
+    /// Returns the version of the format, the same as this engine's.
     pub fn format(&self) -> u64 {
         FORMAT
     }
 
-    /// The version of the engine that wrote it, the same as this one's.
+    /// Returns the version of the engine that wrote it, the same as this one's.
     pub fn engine(&self) -> &'static str {
         ENGINE
     }
 
-    /// The fingerprint of the instruction set, the same as this engine's.
+    /// Returns the fingerprint of the instruction set, the same as this engine's.
     pub fn fingerprint(&self) -> u64 {
         fingerprint()
     }
@@ -223,14 +223,14 @@ impl fmt::Debug for Bundle {
     }
 }
 
-/// Extends the lifetime of `text`, which is a part of `all`.
+/// Extends the lifetime of `text`, a part of `all`.
 fn text_of(all: &'static [u8], text: &str) -> &'static str {
     let start = text.as_ptr().addr().wrapping_sub(all.as_ptr().addr());
     let bytes = all.get(start..start.wrapping_add(text.len())).unwrap_or(&[]);
     std::str::from_utf8(bytes).unwrap_or("")
 }
 
-/// A decoded file whose programs are not verified yet.
+/// A decoded file whose programs have not been verified.
 struct File<'b> {
     stripped: bool,
     templates: Vec<Template<'b>>,

@@ -1,4 +1,4 @@
-//! The decoder by hand-made bytes, and what only a file with a right digest can show.
+//! The decoder on hand-made bytes, and errors that only appear with a valid digest.
 
 use super::super::header::Dialect;
 use super::super::isa::Op;
@@ -38,7 +38,7 @@ fn program() -> Program {
     Program::new(&mut parts, Vec::new()).unwrap()
 }
 
-/// An artifact of the templates `a` and `b`, with `from` replaced by `to` and its digest made right again.
+/// Encodes the templates `a` and `b`, replaces `from` with `to`, and recomputes the digest.
 fn resealed(from: &[u8], to: &[u8]) -> Vec<u8> {
     let program = program();
     let reaches = ["x".to_owned(), "y".to_owned()];
@@ -77,7 +77,7 @@ fn tables_fill_the_words() {
     let sections = b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00";
     for changed in [
         b"\xDC\x00\x11\x02\x00\x00\x00\x01\x01\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00", // half a string
-        b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x7E", // words that are not there
+        b"\xDC\x00\x11\x02\x00\x00\x00\x01\x02\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x7E", // missing words
     ] {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");

@@ -16,7 +16,7 @@ pub struct Entry<'e> {
     pub name: &'e str,
     /// Its program.
     pub program: &'e Program,
-    /// `true` if it escapes what it writes.
+    /// `true` if its output is escaped.
     pub escape: bool,
     /// The names of the other templates that it refers to, in any order.
     pub reaches: &'e [String],
@@ -55,12 +55,12 @@ impl Serialize for Bin<'_> {
     }
 }
 
-/// Encodes `templates` as an artifact. `strip` leaves out spans and the texts of sources; errors then have no excerpts
-/// and positions.
+/// Encodes `templates` as an artifact. `strip` leaves out spans and source texts; errors then have no excerpts and
+/// positions.
 ///
 /// # Errors
-/// [`Code::ArtifactName`] for a duplicate name or one that is no relative path, [`Code::LimitCode`] if words or text
-/// outgrow the format.
+/// [`Code::ArtifactName`] for a duplicate name or one that is not a relative path, [`Code::LimitCode`] if words or text
+/// exceed the format.
 pub fn encode(templates: &[Entry<'_>], strip: bool) -> Result<Vec<u8>> {
     let mut sorted = templates.to_vec();
     sorted.sort_by_key(|entry| entry.name);
@@ -109,7 +109,7 @@ pub(super) fn seal(bytes: &mut [u8]) -> Result<()> {
     Ok(())
 }
 
-/// The digest of an artifact of one template alone.
+/// Returns the digest of an artifact that contains only this template.
 fn template_digest(entry: Entry<'_>, strip: bool) -> Result<[u8; DIGEST]> {
     let mut body = Body::default();
     let packed = Packed::new(entry, strip, &mut body)?;

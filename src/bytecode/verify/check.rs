@@ -4,19 +4,19 @@ use super::super::sections::Tables;
 use super::rules::{Rule, Rules};
 use crate::diagnostics::Result;
 
-/// The location of the texts of sources.
+/// The location of source texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::bytecode) enum Texts {
     /// In the pool.
     InPool,
-    /// Beside the program.
+    /// Outside the program.
     Apart,
 }
 
-/// The treatment of the greatest heights in each chunk: stack, loops, captures.
+/// The handling of the maximum heights of each chunk: stack, loops, captures.
 #[derive(Debug)]
 pub(in crate::bytecode) enum Maxima<'m> {
-    /// They must equal those that the chunk declares.
+    /// They must equal the declared ones.
     Compare,
     /// They are recorded with the index of the chunk.
     Measure(&'m mut Vec<(usize, [u32; 3])>),
@@ -42,7 +42,7 @@ pub(in crate::bytecode) fn verify(
     check.code(states, &facts, &mut maxima)
 }
 
-/// A program and the rules to check it by.
+/// A program, and the rules to check.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Check<'c, 't> {
     pub tables: &'c Tables<'t>,

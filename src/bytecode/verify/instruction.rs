@@ -1,5 +1,4 @@
-//! One instruction: its operands, its effect on the stack, its effect on control flow. All of it is read from the
-//! instruction table.
+//! Checks one instruction by its row in the instruction table: operands, effect on the stack, effect on control flow.
 
 use super::super::isa::{Control, ISA, Op, Pops};
 use super::super::operands::Operand;
@@ -11,7 +10,7 @@ use super::walk::{Block, KINDS, Kind, State, Walk};
 use crate::diagnostics::Result;
 
 impl Check<'_, '_> {
-    /// For each kind of operand, the bound below which it needs no further check.
+    /// For each kind of operand, the bound below which no further check is needed.
     pub(super) fn bounds(&self) -> [u32; KINDS] {
         let mut bounds = [0; KINDS];
         bounds.iter_mut().zip(Operand::ALL).for_each(|(bound, kind)| *bound = self.bound(*kind));
@@ -26,9 +25,9 @@ impl Check<'_, '_> {
             Operand::Memo => self.tables.counts.memos as usize,
             Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim => kind.choices().len(),
             Operand::Int | Operand::Label => usize::MAX,
-            // Known once a chunk begins.
+            // Known when a chunk begins.
             Operand::Slot | Operand::SlotPair | Operand::LoopSlots => 0,
-            // Each is checked by itself.
+            // Each is checked individually.
             Operand::Path | Operand::Site | Operand::Keys | Operand::Scope | Operand::Fail => 0,
             Operand::Chunk | Operand::SlotRun | Operand::Names | Operand::Count | Operand::Values => 0,
         };

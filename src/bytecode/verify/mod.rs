@@ -1,8 +1,8 @@
 //! The verifier: one linear pass over a program's tables and code, before it runs.
 //!
-//! The machine runs verified programs without further checks: every index is in range, every string is a part of the
-//! pool, every jump leads to an instruction of the same chunk, the heights of the stacks are known at every instruction,
-//! and every cycle uses fuel. Freshly compiled programs are verified like loaded ones.
+//! The machine runs verified programs without further checks: every index is in range, every string is within the pool,
+//! every jump leads to an instruction of the same chunk, the heights of the stacks are known at every instruction, and
+//! every cycle uses fuel. Freshly compiled programs are verified like loaded ones.
 //!
 //! | rule | requirement |
 //! |---|---|
@@ -22,9 +22,9 @@
 //! | V14 | names of templates are valid, sorted and unique (bundles only) |
 //! | V15 | tables are no larger than operands can address |
 //!
-//! V6 needs no definite assignment, because slots begin unset. V8 needs no kinds of stack entries, because values, loops
-//! and captures have stacks of their own. V10 does not compare signatures: linking does. Calls of chunks are bounded by
-//! the machine's limit on frames.
+//! V6 needs no definite assignment, because slots start unset. V8 needs no kinds of stack entries, because values,
+//! loops and captures have stacks of their own. V10 does not compare signatures: linking does. Calls of chunks are
+//! bounded by the machine's limit on frames.
 
 mod check;
 mod instruction;

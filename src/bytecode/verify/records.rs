@@ -1,5 +1,5 @@
-//! Tables of records. Each is walked once, and the facts of a record that instructions need are kept at its offset. Other
-//! offsets are invalid.
+//! Record tables. Each is walked once, and the facts about a record that instructions need are stored at its offset.
+//! Other offsets are invalid.
 
 use super::super::records::{
     FAILURE_HEAD, PATH_HEAD, Root, SCOPE_HEAD, SITE_HEAD, Scope, Segment, path_counts, quick, unpack_root,
@@ -10,7 +10,7 @@ use super::check::Check;
 use super::rules::Rule;
 use crate::diagnostics::{Code, Result};
 
-/// The facts of a record in a word; 0 at invalid offsets.
+/// The facts about a record in a word; 0 at invalid offsets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Fact(u64);
 
@@ -21,17 +21,17 @@ impl Fact {
         Self::KNOWN | u64::from(needs.loops) << 1 | u64::from(needs.slots) << 22 | u64::from(count & 0x1_FFFF) << 47
     }
 
-    /// The number of values that it pops.
+    /// Returns the number of values that it pops.
     pub fn count(self) -> u32 {
         (self.0 >> 47) as u32
     }
 
-    /// The number of slots that it needs.
+    /// Returns the number of slots that it needs.
     pub fn slots(self) -> u32 {
         (self.0 >> 22 & 0x1FF_FFFF) as u32
     }
 
-    /// The number of open loops that it needs.
+    /// Returns the number of open loops that it needs.
     pub fn loops(self) -> u32 {
         (self.0 >> 1 & 0x1F_FFFF) as u32
     }
@@ -55,7 +55,7 @@ pub(super) struct Facts<'f> {
 }
 
 impl Facts<'_> {
-    /// The facts at an offset of a table.
+    /// Returns the facts at an offset of a table.
     #[inline(always)]
     pub fn at(table: &[u64], offset: u32) -> Option<Fact> {
         table.get(offset as usize).filter(|fact| **fact != 0).map(|fact| Fact(*fact))
@@ -63,7 +63,7 @@ impl Facts<'_> {
 }
 
 impl Check<'_, '_> {
-    /// Walks the tables of records. `scratch` has a word for each of theirs.
+    /// Walks the record tables. `scratch` has one word for each of theirs.
     pub(super) fn records<'f>(&self, scratch: &'f mut [u64]) -> Result<Facts<'f>> {
         let tables = self.tables;
         let (paths, scratch) = scratch.split_at_mut(tables.paths.len());

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::diagnostics::{Code, Diagnostic};
 
-/// A rule of the verifier; see the head of [`crate::bytecode::verify`].
+/// A rule of the verifier. See the documentation of [`crate::bytecode::verify`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Rule {
@@ -32,14 +32,14 @@ impl fmt::Display for Rule {
 }
 
 impl Rule {
-    /// The error of a program that breaks the rule.
+    /// Returns the error of a program that breaks the rule.
     #[cold]
     pub(in crate::bytecode) fn broken(self, what: impl fmt::Display) -> Box<Diagnostic> {
         Diagnostic::new(Code::CorruptProgram, format!("rule {self}: {what}")).with_field("rule", self.to_string())
     }
 }
 
-/// The rules to check: all of them, except in tests that show what each is good for.
+/// The rules to check: all of them, except in tests that show the effect of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rules(u16);
 

@@ -5,11 +5,11 @@ use super::check::{Check, Texts};
 use super::rules::Rule;
 use crate::diagnostics::Result;
 
-/// One more than the largest operand that fits beside an opcode.
+/// One more than the largest operand that fits next to an opcode.
 const OPERANDS: usize = 1 << 24;
 
 impl Check<'_, '_> {
-    /// Checks the tables beside records and code.
+    /// Checks all tables except records and code.
     pub(super) fn tables(&self, texts: Texts) -> Result<()> {
         self.totals()?;
         self.strings()?;
@@ -38,7 +38,7 @@ impl Check<'_, '_> {
             self.require(Rule::V5, text.is_some(), "a string is no piece of the text", at)?;
             bytes += u64::from(end.wrapping_sub(start));
         }
-        // A path and its steps may stand at one place of a source.
+        // A path and its steps may share a place in a source.
         self.require(Rule::V15, bytes <= 4 * self.tables.pool.len() as u64, "many strings share their text", 0)
     }
 

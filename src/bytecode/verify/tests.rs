@@ -1,4 +1,4 @@
-//! Each rule by hand-made programs that only this rule refuses.
+//! Hand-made programs for each rule, which only that rule rejects.
 
 use super::super::header::Dialect;
 use super::super::isa::Op;
@@ -17,7 +17,7 @@ fn op(op: Op, operand: u32) -> u32 {
     operand << 8 | op as u32
 }
 
-/// A program of one chunk with this code, and a few rows in every table: strings 0 to 2, number 0, three paths,
+/// Returns a program of one chunk with this code, and a few rows in every table: strings 0 to 2, number 0, three paths,
 /// one call of a filter with one parameter, one scope at 1, one failure, two slots.
 fn program(words: &[u32]) -> Parts {
     let end = u32::try_from(words.len()).unwrap();
@@ -50,7 +50,7 @@ fn program(words: &[u32]) -> Parts {
     }
 }
 
-/// The same in a language that gathers values.
+/// Returns the same program in a language that gathers values.
 fn gathering(words: &[u32]) -> Parts {
     Parts { dialect: Dialect::ALL[2], ..program(words) }
 }
@@ -59,14 +59,14 @@ fn plain() -> Parts {
     program(&[op(Op::Text, 1), op(Op::Return, 0)])
 }
 
-/// `plain` with a change.
+/// Applies a change to `plain`.
 fn but(change: impl FnOnce(&mut Parts)) -> Parts {
     let mut parts = plain();
     change(&mut parts);
     parts
 }
 
-/// `load_path`, a protected part from word 1 to 3 with these heights, `pop`s and `return`.
+/// Builds `load_path`, a protected part from word 1 to 3 with these heights, `pop`s and `return`.
 fn guarded(inside: [u32; 2], handler: Handler, pops: usize) -> Parts {
     let mut words = vec![op(Op::LoadPath, INPUT), inside[0], inside[1]];
     words.extend(std::iter::repeat_n(op(Op::Pop, 0), pops));
@@ -78,7 +78,7 @@ fn guarded(inside: [u32; 2], handler: Handler, pops: usize) -> Parts {
 
 const GUARD: Handler = Handler { from: 1, to: 3, height: 1, iters: 0, captures: 0 };
 
-/// A loop over an input whose body writes a string.
+/// Returns a loop over an input whose body writes a string.
 fn looping(names: u32, first: u32, slot: u32, back: u32) -> Parts {
     let words = [op(Op::LoadPath, INPUT), op(Op::Iter, names), first, 7, op(Op::Text, 1), op(Op::Next, slot), back];
     program(&[&words[..], &[op(Op::Return, 0)]].concat())
@@ -121,7 +121,7 @@ fn programs_of_every_construct_pass() {
 
 #[test]
 #[rustfmt::skip]
-fn each_rule_alone_refuses_what_breaks_it() {
+fn each_rule_refuses_programs_that_break_it() {
     let ret = op(Op::Return, 0);
     let load = op(Op::LoadPath, INPUT);
     let broken: Vec<(Rule, &str, Parts)> = vec![

@@ -1,7 +1,7 @@
-//! The walk through the code: every instruction once, in the order of the words.
+//! The walk through the code: every instruction once, in word order.
 //!
-//! The first jump to a place records the state there; every other way there must agree. Only a loop's turn leads back,
-//! to a place whose state is known by then, so one pass is enough.
+//! The first jump to a place records the state there, and every other path must agree. Only a loop's next turn jumps
+//! back, to a place whose state is already known, so one pass is enough.
 
 use super::super::operands::Operand;
 use super::super::rows::{ChunkInfo, HandlerRow};
@@ -53,11 +53,11 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Block {
     pub kind: Kind,
-    /// The block around it.
+    /// The enclosing block.
     pub within: u32,
     /// The number of names of a loop.
     pub names: u32,
-    /// The first word of a loop's turn.
+    /// The first word of a loop's body.
     pub body: u32,
     /// The number of open loops.
     pub loops: u32,
@@ -82,7 +82,7 @@ pub(super) struct Guard {
 }
 
 impl Check<'_, '_> {
-    /// Walks the chunks in the order of their code.
+    /// Walks the chunks in code order.
     pub(super) fn code(&self, states: &mut [u64], facts: &Facts<'_>, maxima: &mut Maxima<'_>) -> Result<()> {
         self.entries(states)?;
         let mut walk = Walk {
@@ -102,7 +102,7 @@ impl Check<'_, '_> {
         };
         let (mut at, mut seen) = (0, 0);
         while let Some(note) = walk.states.get_mut(at) {
-            // The chunk that begins here is noted in the place of a state.
+            // The index of a chunk that begins here is stored in place of a state.
             let index = (std::mem::take(note) as usize).wrapping_sub(1);
             let Some(row) = self.tables.chunks.get(index) else {
                 return self.broken(Rule::V4, "no chunk begins where the last one ends", at);
@@ -122,7 +122,7 @@ impl Check<'_, '_> {
         self.require(Rule::V4, seen == self.tables.chunks.len(), "chunks share code", seen)
     }
 
-    /// Notes each chunk where it begins.
+    /// Records the start of each chunk.
     fn entries(&self, states: &mut [u64]) -> Result<()> {
         for (index, chunk) in self.tables.chunks.iter().map(ChunkInfo::of).enumerate() {
             let within = chunk.entry < chunk.end && chunk.end as usize <= states.len();
@@ -139,7 +139,7 @@ impl Check<'_, '_> {
 pub(super) struct Walk<'w, 't> {
     pub check: Check<'w, 't>,
     pub facts: &'w Facts<'w>,
-    /// For each word: the state of the instruction that begins there, as far as it is known.
+    /// For each word, the state before the instruction there, if known.
     pub states: &'w mut [u64],
     pub chunk: ChunkInfo,
     pub blocks: Vec<Block>,
@@ -155,7 +155,7 @@ pub(super) struct Walk<'w, 't> {
     pub floor: u32,
     /// The greatest heights in the chunk: stack, loops, captures.
     pub most: [u32; 3],
-    /// For each kind of operand, the bound below which it needs no further check.
+    /// For each kind of operand, the bound below which no further check is needed.
     pub bounds: [u32; KINDS],
 }
 
@@ -178,7 +178,7 @@ impl Walk<'_, '_> {
         self.check.require(Rule::V4, !self.live && at == chunk.end, "a chunk runs past its end", at as usize)
     }
 
-    /// Joins all ways to the instruction at `at`.
+    /// Merges all paths to the instruction at `at`.
     #[inline(always)]
     fn arrive(&mut self, at: u32) -> Result<()> {
         if at >= self.event {
@@ -198,14 +198,14 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Joins a jump to here, or refuses a chunk that begins here, inside of another.
+    /// Merges a jump to this word, or rejects a chunk that begins here, inside another.
     fn meet_noted(&mut self, note: u64, at: u32) -> Result<()> {
         let of_jump = note >> 32 != 0;
         self.check.require(Rule::V4, of_jump, "a chunk begins inside of another", at as usize)?;
         if of_jump { self.meet(State::of(note), at) } else { Ok(()) }
     }
 
-    /// Joins another way to here, with `state`.
+    /// Merges another path to this word, with `state`.
     fn meet(&mut self, state: State, at: u32) -> Result<()> {
         if self.live {
             let faults =
@@ -222,7 +222,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Requires that two ways meet with the same height and in the same block; `faults` are the two messages.
+    /// Requires that two paths meet with the same height and in the same block. `faults` are the two messages.
     pub fn agree(&self, one: State, other: State, [height, open]: [&'static str; 2], at: u32) -> Result<()> {
         self.check.require(Rule::V7, one.height == other.height, height, at as usize)?;
         self.check.require(Rule::V9, one.open == other.open, open, at as usize)
@@ -267,7 +267,7 @@ impl Walk<'_, '_> {
         self.event = begin.min(end);
     }
 
-    /// The innermost open block.
+    /// Returns the innermost open block.
     #[inline(always)]
     pub fn block(&self) -> Block {
         self.blocks.get(self.state.open as usize).copied().unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Chunks, and the slots of the one that is being emitted.
+//! Chunks, and the slots of the chunk being emitted.
 
 use super::state::Emitter;
 use super::values::ValueNumber;
@@ -9,7 +9,7 @@ use crate::compiler::tables::index;
 /// The usual number of instructions between two labels, and of values on the stack.
 const AT_ONCE: usize = 16;
 
-/// The chunk that is being emitted.
+/// The chunk being emitted.
 #[derive(Debug, Default)]
 pub(super) struct Frame {
     id: usize,
@@ -18,15 +18,15 @@ pub(super) struct Frame {
     pub loops: u32,
     /// The number of open captures.
     pub captures: u32,
-    /// Slots that are not in use.
+    /// Unused slots.
     free: Vec<u32>,
-    /// The first slots of pairs that are not in use.
+    /// The first slots of unused pairs.
     free_pairs: Vec<u32>,
     /// `true` in unreachable code, which is counted but not emitted.
     pub dead: bool,
     /// The values on the stack.
     pub values: Vec<ValueNumber>,
-    /// The latest instructions, as far as they can be removed: nothing jumps behind them, no range begins or ends there.
+    /// The latest instructions that can still be removed: no jump or range refers to the position after them.
     pub recent: Vec<Recent>,
 }
 
@@ -47,7 +47,7 @@ impl Frame {
         self.values.reserve(AT_ONCE);
     }
 
-    /// Begins a chunk, in the memory of the last one.
+    /// Begins a chunk, reusing the memory of the last one.
     pub fn begin(&mut self, id: usize, slots: u32) {
         (self.id, self.slots, self.loops, self.captures, self.dead) = (id, slots, 0, 0, false);
         self.free.clear();
@@ -66,7 +66,7 @@ impl Emitter<'_> {
         index(chunks.len() - 1)
     }
 
-    /// The chunk with index `id`.
+    /// Returns the chunk with index `id`.
     pub(super) fn chunk(&self, id: usize) -> Option<ChunkInfo> {
         self.tables.parts.chunks.get(id).map(ChunkInfo::of)
     }
@@ -88,7 +88,7 @@ impl Emitter<'_> {
         self.labels.bound.clear();
     }
 
-    /// Ends the chunk that is being emitted.
+    /// Ends the chunk being emitted.
     pub fn end_chunk(&mut self) {
         self.emit(Op::Return, &[]);
         let (end, slots) = (self.here(), self.frame.slots);
@@ -100,33 +100,33 @@ impl Emitter<'_> {
         self.new_slots(1)
     }
 
-    /// Reserves `count` adjacent slots. Returns the first.
+    /// Reserves `count` adjacent slots and returns the first.
     pub fn new_slots(&mut self, count: u32) -> u32 {
         let first = self.frame.slots;
         self.frame.slots += count;
         first
     }
 
-    /// Takes a slot that is not in use.
+    /// Takes an unused slot.
     fn take_slot(&mut self) -> u32 {
         self.frame.free.pop().unwrap_or_else(|| self.new_slot())
     }
 
-    /// Pops the top value into a slot, which is in use until [`Emitter::free`].
+    /// Pops the top value into a slot, which is reserved until [`Emitter::free`].
     pub fn store(&mut self) -> u32 {
         let slot = self.take_slot();
         self.op(Op::StoreSlot, &[slot]);
         slot
     }
 
-    /// Puts the number of recorded errors into a slot, which is in use until [`Emitter::free`].
+    /// Puts the number of recorded errors into a slot, which is reserved until [`Emitter::free`].
     pub fn mark(&mut self) -> u32 {
         let slot = self.take_slot();
         self.op(Op::MarkSlot, &[slot]);
         slot
     }
 
-    /// Puts the number of recorded errors into the first of two adjacent slots, which are in use until
+    /// Puts the number of recorded errors into the first of two adjacent slots, which are reserved until
     /// [`Emitter::free_pair`].
     pub fn mark_pair(&mut self) -> u32 {
         let slot = self.frame.free_pairs.pop().unwrap_or_else(|| self.new_slots(2));
@@ -134,12 +134,12 @@ impl Emitter<'_> {
         slot
     }
 
-    /// Ends the use of a slot.
+    /// Releases a slot.
     pub fn free(&mut self, slot: u32) {
         self.frame.free.push(slot);
     }
 
-    /// Ends the use of a pair of slots, by the first of them.
+    /// Releases a pair of slots, given the first.
     pub fn free_pair(&mut self, slot: u32) {
         self.frame.free_pairs.push(slot);
     }

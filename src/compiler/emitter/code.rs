@@ -1,4 +1,4 @@
-//! Words: instructions are appended, removed again and patched.
+//! Words: appending, removing and patching instructions.
 
 use super::chunks::Recent;
 use super::state::Emitter;
@@ -16,7 +16,7 @@ impl Emitter<'_> {
         self.emit_now(op, operands);
     }
 
-    /// Emits an instruction in front of what is pending.
+    /// Emits an instruction before anything pending.
     pub(super) fn emit_now(&mut self, op: Op, operands: &[u32]) {
         let first = operands.first().copied().unwrap_or(0);
         if self.frame.dead {
@@ -33,14 +33,14 @@ impl Emitter<'_> {
         self.frame.recent.push(Recent { op, at, place: self.place, height });
         let words = &mut self.tables.parts.words;
         words.push(first << 8 | op as u32);
-        // Three at most: copying a slice would cost more.
+        // Three at most. Copying a slice would cost more.
         operands.iter().skip(1).for_each(|&operand| words.push(operand));
         self.note_values(op, first);
         self.frame.dead = op.info().control.ends();
         self.labels.bound.clear();
     }
 
-    /// The height of the stack, without pending constants.
+    /// Returns the height of the stack, without pending constants.
     pub(super) fn height_now(&self) -> u32 {
         index(self.frame.values.len())
     }
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         self.frame.recent.clear();
     }
 
-    /// The opcodes of the last three instructions, as far as they can be removed; `return` stands for none.
+    /// Returns the opcodes of the last three instructions that can be removed; `return` stands for none.
     pub(super) fn recent(&self) -> [Op; 3] {
         let mut last = self.frame.recent.iter().rev().map(|recent| recent.op);
         let mut ops = [Op::Return; 3];
@@ -59,7 +59,7 @@ impl Emitter<'_> {
         ops
     }
 
-    /// Removes the last instruction and returns to its position. Returns its first operand.
+    /// Removes the last instruction, restores its position and returns its first operand.
     pub(super) fn take_back(&mut self) -> u32 {
         let Some(last) = self.frame.recent.pop() else { return 0 };
         let parts = &mut self.tables.parts;

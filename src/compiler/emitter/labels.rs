@@ -1,13 +1,13 @@
 //! Labels and jumps.
 //!
-//! Unreachable code is not emitted: code behind a jump, a failure or a constant condition, up to a label that a jump
-//! leads to. Its effect on the stack is counted all the same, so languages need not know.
+//! Unreachable code is not emitted: code after a jump, a failure or a constant condition, up to a label with a jump to
+//! it. Its effect on the stack is still counted, so languages need not handle it.
 
 use super::state::Emitter;
 use crate::bytecode::{Literal, Op, Test};
 use crate::compiler::fold::Constant;
 
-/// A jump target, which jumps can name before its position is known.
+/// A jump target. Jumps can name it before its position is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Label(usize);
 
@@ -16,7 +16,7 @@ pub struct Label(usize);
 struct Target {
     /// The word that it marks.
     at: Option<u32>,
-    /// An equivalent label, if there is nothing here but a jump to it.
+    /// An equivalent label, if this one is followed by nothing but a jump to it.
     alias: Option<Label>,
     /// `true` if a reachable jump leads to it.
     used: bool,
@@ -78,7 +78,7 @@ impl Emitter<'_> {
         Label(self.labels.targets.len() - 1)
     }
 
-    /// Puts `label` here.
+    /// Binds `label` to the current position.
     pub fn bind(&mut self, label: Label) {
         self.flush();
         self.drop_jump_to(label);
@@ -100,7 +100,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// Removes a jump to here that is the last instruction.
+    /// Removes a jump to the current position if it is the last instruction.
     fn drop_jump_to(&mut self, label: Label) {
         let Some(at) = self.len().checked_sub(1) else { return };
         let jump = self.frame.recent.last().is_some_and(|last| last.op == Op::Jump && last.at as usize == at);
@@ -147,7 +147,7 @@ impl Emitter<'_> {
         self.emit_now(op, operands);
     }
 
-    /// Makes the labels that are bound here aliases of `label`. Returns `false` if a jump to it is no longer needed.
+    /// Makes the labels bound here aliases of `label`. Returns `false` if a jump to it is no longer needed.
     fn needs_jump(&mut self, label: Label) -> bool {
         let labels = &mut self.labels;
         let target = labels.resolve(label);
@@ -163,7 +163,7 @@ impl Emitter<'_> {
         labels.flows
     }
 
-    /// Fuses a jump with the comparison of a path and a string before it, in languages with an instruction for it.
+    /// Fuses a jump with the preceding comparison of a path and a string, in languages with an instruction for it.
     fn fused_jump(&mut self, op: Op, label: Label) -> bool {
         if !self.optimise || !Op::JumpTest.info().dialects.contains(self.tables.parts.dialect) {
             return false;
@@ -176,7 +176,7 @@ impl Emitter<'_> {
         let here = self.place;
         self.take_back();
         let string = self.take_back();
-        let path = self.take_back(); // its position stays: the path is what can fail
+        let path = self.take_back(); // keep its position: the path is what can fail
         self.emit_jump(Op::JumpTest, &[path, string, test.operand(), 0], label);
         self.place = here;
         true

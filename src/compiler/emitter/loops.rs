@@ -1,4 +1,4 @@
-//! Blocks: loops, captures, gathered values, expressions whose errors are absorbed.
+//! Blocks: loops, captures, gathered values, protected expressions.
 
 use super::labels::Label;
 use super::state::Emitter;
@@ -18,8 +18,8 @@ pub struct LoopMark {
 pub struct ProtectMark(Option<usize>);
 
 impl Emitter<'_> {
-    /// Opens a loop over the top value with `names` (1 or 2) slots from `slot` on. Without items, the code continues at
-    /// `empty`.
+    /// Opens a loop over the top value with `names` (1 or 2) slots starting at `slot`. Continues at `empty` if there
+    /// are no items.
     pub fn begin_loop(&mut self, names: u32, slot: u32, empty: Label) -> LoopMark {
         self.emit_jump(Op::Iter, &[names, slot, 0], empty);
         self.frame.loops += 1;
@@ -44,7 +44,7 @@ impl Emitter<'_> {
         self.jump(Op::Jump, mark.end);
     }
 
-    /// Ends the loop: continues with the next item, or behind it without one.
+    /// Ends the loop: continues with the next item, or after the loop if there are none.
     pub fn end_loop(&mut self, mark: LoopMark) {
         self.bind(mark.turn);
         self.emit_jump(Op::Next, &[mark.slot, 0], mark.body);
@@ -112,13 +112,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Sets the height of the stack where two branches meet of which only one was counted.
+    /// Sets the stack height where two branches meet of which only one was counted.
     pub fn set_height(&mut self, height: u32) {
         self.fence();
         self.set_values(height);
     }
 
-    /// The height of the frame's stack.
+    /// Returns the height of the frame's stack.
     pub fn height(&mut self) -> u32 {
         self.flush_constants();
         self.height_now()

@@ -1,4 +1,4 @@
-//! Paths, maps, scopes and failures: instructions with records.
+//! Paths, maps, scopes and failures: instructions that refer to records.
 
 use smallvec::SmallVec;
 
@@ -39,12 +39,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// The offset of a path for an instruction, unless it is unreachable.
+    /// Returns the offset of a path for an instruction, unless it is unreachable.
     fn path_for(&mut self, op: Op, spec: &PathSpec<'_>) -> Option<u32> {
         if self.is_dead(op, computed(spec)) { None } else { Some(self.path(spec)) }
     }
 
-    /// The offset of a path. Equal paths are one and share their inline caches.
+    /// Returns the offset of a path. Equal paths share one record and its inline caches.
     fn path(&mut self, spec: &PathSpec<'_>) -> u32 {
         let name = self.tables.string(spec.name);
         if let Some(path) = self.tables.path_named(name).filter(|path| self.is_path(*path, spec)) {
@@ -61,8 +61,8 @@ impl Emitter<'_> {
         self.tables.unique_path(at, name)
     }
 
-    /// Returns `true` if the path at `at`, which has the same name, equals `spec`. It compares texts, so that those of
-    /// `spec` need no lookup.
+    /// Returns `true` if the path at `at`, which has the same name, equals `spec`. Compares text, so that the strings
+    /// of `spec` need no lookup.
     fn is_path(&self, at: u32, spec: &PathSpec<'_>) -> bool {
         let tables = &self.tables;
         let Some(path) = tables.path_at(at) else { return false };
@@ -86,7 +86,7 @@ impl Emitter<'_> {
             && path.placed().zip(spec.segments).all(segment)
     }
 
-    /// A root. An input without steps has the name of its path, whose string is `id`.
+    /// Returns a root. An input without steps has the name of its path, whose string is `id`.
     fn root(&mut self, root: &RootSpec<'_>, path: &str, id: u32) -> Root {
         match root {
             RootSpec::Slot(slot) => Root::Slot(*slot),
@@ -97,7 +97,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The position of a step, relative to that of the path.
+    /// Returns the position of a step, relative to that of the path.
     fn segment_place(&self, span: Span) -> u32 {
         let start = span.start.saturating_sub(self.place.span.start);
         let clamp = |n: u32| u16::try_from(n).unwrap_or(u16::MAX);
@@ -116,7 +116,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The id of a string, for operands.
+    /// Returns the id of a string, for operands.
     pub fn string(&mut self, text: &str) -> u32 {
         self.tables.string(text)
     }
@@ -129,7 +129,7 @@ impl Emitter<'_> {
         self.keyed(Op::Map, keys);
     }
 
-    /// Builds a map as [`Emitter::map`] does, without undefined values.
+    /// Builds a map like [`Emitter::map`], without undefined values.
     pub fn map_some(&mut self, keys: &[&str]) {
         self.keyed(Op::MapSome, keys);
     }
@@ -148,7 +148,7 @@ impl Emitter<'_> {
         self.emit(op, &[at]);
     }
 
-    /// The offset of a scope: names and roots, the entry that takes precedence first, and the flags of
+    /// Returns the offset of a scope: names and roots, the overriding entry first, and the flags of
     /// [`Scope`](crate::bytecode::Scope).
     pub fn scope(&mut self, flags: u32, entries: &[(&str, RootSpec<'_>)]) -> u32 {
         if self.frame.dead {
@@ -188,7 +188,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The number of computed indexes of a path.
+/// Returns the number of computed indexes of a path.
 fn computed(spec: &PathSpec<'_>) -> usize {
     spec.segments.iter().filter(|segment| matches!(segment, SegmentSpec::Index(_))).count()
 }

@@ -1,10 +1,10 @@
-//! Pending text and constants, and the instructions that they are folded into.
+//! Pending text and constants, and their folding into instructions.
 
 use super::state::{Emitter, OPERAND};
 use crate::bytecode::{BinaryOp, EscapeMode, Literal, Number, Op, Spanned};
 use crate::compiler::fold::Constant;
 
-/// Text and constants that are not emitted yet.
+/// Text and constants that have not been emitted.
 #[derive(Debug, Default)]
 pub(super) struct Pending<'f> {
     pub text: String,
@@ -101,7 +101,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Takes the pending text as a string id, unless it is unreachable.
+    /// Interns the pending text and returns its id, unless the code is unreachable.
     pub(super) fn take_text(&mut self) -> Option<u32> {
         let id = (!self.frame.dead).then(|| self.tables.string(&self.pending.text));
         self.pending.text.clear();

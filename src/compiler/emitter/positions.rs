@@ -1,4 +1,4 @@
-//! Positions of code in the sources.
+//! Source positions of code.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ impl Emitter<'_> {
         self.place = Spanned { source: self.tables.source(source, self.place.source), span };
     }
 
-    /// The span of the next instructions.
+    /// Returns the span of the next instructions.
     pub fn place(&self) -> Span {
         self.place.span
     }
 
-    /// Records the spans of the operands or arguments of the latest instruction, in their order.
+    /// Records the spans of the operands or arguments of the latest instruction, in order.
     pub fn details(&mut self, parts: impl IntoIterator<Item = Span>) {
         let Some(at) = self.last.filter(|_| self.pending.constants.is_empty()) else { return };
         let details = &mut self.tables.parts.details;

@@ -12,14 +12,14 @@ use crate::compiler::tables::{Tables, index};
 use crate::diagnostics::Result;
 use crate::limits::Limit;
 
-/// The largest operand that fits beside an opcode.
+/// The largest operand that fits next to an opcode.
 pub(super) const OPERAND: u32 = 0x00FF_FFFF;
 
-/// Emits one program, chunk by chunk. A render begins with the first chunk.
+/// Emits one program, chunk by chunk. A render starts with the first chunk.
 pub struct Emitter<'f> {
     pub(super) fold: &'f dyn Fold,
     pub(super) limit: usize,
-    /// `true` to fold constants, fuse instructions and reuse results that do not change.
+    /// `true` to fold constants, fuse instructions and reuse unchanged results.
     pub(super) optimise: bool,
     pub(super) tables: Tables,
     pub(super) pending: Pending<'f>,
@@ -30,7 +30,7 @@ pub struct Emitter<'f> {
     /// The word of the latest instruction, unless it is unreachable.
     pub(super) last: Option<u32>,
     pub(super) memos: HashMap<Application, u32>,
-    /// `true` if something does not fit its part of a word.
+    /// `true` if an operand or index does not fit its bits.
     pub(super) oversized: bool,
 }
 
@@ -58,14 +58,14 @@ impl<'f> Emitter<'f> {
         Self { optimise, ..self }
     }
 
-    /// Reserves memory for what a template of `bytes` usually needs.
+    /// Reserves the memory usually needed for a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
         self.tables.reserve(bytes);
         self.labels.reserve(bytes);
         self.frame.reserve();
     }
 
-    /// Begins another program of at most `limit` words, in the memory of the last one.
+    /// Begins another program of at most `limit` words, reusing the memory of the last one.
     pub fn restart(&mut self, limit: usize) {
         self.tables.clear();
         self.pending.clear();
@@ -99,7 +99,7 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// The number of emitted words, for limits on inlining.
+    /// Returns the number of emitted words, for limits on inlining.
     pub fn len(&self) -> usize {
         self.tables.parts.words.len()
     }
@@ -109,7 +109,7 @@ impl<'f> Emitter<'f> {
         self.len() == 0
     }
 
-    /// The index of the next word.
+    /// Returns the index of the next word.
     pub(super) fn here(&self) -> u32 {
         index(self.len())
     }

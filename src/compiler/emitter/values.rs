@@ -1,8 +1,8 @@
 //! Value numbers and memos.
 //!
-//! Some values stay the same in a whole render: constants, and the values of paths from inputs, which no program
-//! changes. A pure function of such values has a result that stays the same, too. It gets a memo: the function is called
-//! once in a render for the same values.
+//! Some values stay the same during a whole render: constants, and the values of paths from inputs, which no program
+//! changes. So does the result of a pure function of such values. It gets a memo: per render, the function is called
+//! once for the same values.
 
 use smallvec::SmallVec;
 
@@ -10,8 +10,8 @@ use super::state::{Emitter, OPERAND};
 use crate::bytecode::{ImportKind, Op, Root, Signature};
 use crate::compiler::tables::index;
 
-/// The number of a value that stays the same in a whole render: the instruction that pushes it and its operand. Equal
-/// numbers mean equal values.
+/// The number of a value that stays the same during a whole render: the instruction that pushes it and its operand.
+/// Equal numbers mean equal values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct ValueNumber(u32);
 
@@ -24,16 +24,16 @@ impl ValueNumber {
     }
 }
 
-/// A function (its import) and for each argument its parameter and its value.
+/// A function (its import), and the parameter and value of each argument.
 pub(super) type Application = (u32, SmallVec<[(u32, ValueNumber); 4]>);
 
 impl Emitter<'_> {
-    /// Sets the height of the stack. Added values are unknown.
+    /// Sets the height of the stack. Values above the old height are unknown.
     pub(super) fn set_values(&mut self, height: u32) {
         self.frame.values.resize(height as usize, ValueNumber::UNKNOWN);
     }
 
-    /// Forgets the values on the stack, because code may get here from elsewhere.
+    /// Forgets the values on the stack, because code may arrive here from elsewhere.
     pub(super) fn forget_values(&mut self) {
         self.frame.values.fill(ValueNumber::UNKNOWN);
     }
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         (0..op.info().pushes).for_each(|_| values.push(number));
     }
 
-    /// Returns `true` in unreachable code, having applied the effect of an instruction that pops `pops` values to the
+    /// Returns `true` in unreachable code, after applying the effect of an instruction that pops `pops` values to the
     /// stack. The caller then adds nothing to the tables.
     pub(super) fn is_dead(&mut self, op: Op, pops: usize) -> bool {
         self.flush();
@@ -70,9 +70,8 @@ impl Emitter<'_> {
         self.frame.dead
     }
 
-    /// Calls a function with the top values. `params` holds the index of the parameter of each argument, or for a
-    /// function with open parameters the string id of its name. The result of a `pure` function depends only on its
-    /// arguments.
+    /// Calls a function with the top values. `params` has the parameter index of each argument, or for a function with
+    /// open parameters the string id of its name. The result of a `pure` function depends only on its arguments.
     pub fn call(&mut self, kind: ImportKind, name: &str, signature: Signature, params: &[u32], pure: bool) {
         if self.is_dead(Op::Call, params.len()) {
             return;
@@ -94,12 +93,13 @@ impl Emitter<'_> {
         }
     }
 
-    /// Renders the template `name`, of any language, with the top value as its inputs, and replaces it by the text.
+    /// Renders the template `name`, of any language, with the top value as its inputs, and replaces that value by the
+    /// text.
     pub fn call_template(&mut self, name: &str) {
         self.call(ImportKind::Template, name, Signature::TEMPLATE, &[0], false);
     }
 
-    /// Calls a function with the top `count` values, one for each parameter in their order. The body checks them itself,
+    /// Calls a function with the top `count` values, one for each parameter in order. The body checks them itself,
     /// without the argument gate.
     pub fn apply(&mut self, kind: ImportKind, name: &str, signature: Signature, count: u32) {
         if self.is_dead(Op::Apply, count as usize) {
@@ -109,7 +109,7 @@ impl Emitter<'_> {
         self.emit(Op::Apply, &[count, import]);
     }
 
-    /// The memo for a function applied to the top values, if all of them stay the same.
+    /// Returns the memo for a function applied to the top values, if all of them stay the same.
     fn memo(&mut self, import: u32, params: &[u32]) -> Option<u32> {
         let values = &self.frame.values;
         let given = values.get(values.len().checked_sub(params.len())?..).filter(|_| self.optimise)?;

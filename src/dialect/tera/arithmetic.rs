@@ -1,17 +1,16 @@
-//! Numbers as the language calculates: 64-bit with sign where both fit, else without sign where both are not
-//! negative, else floats. What has no result that is a number is NaN, which poisons what is built on it; the
-//! machine's rules turn it into the text `NaN` where it becomes a value.
+//! Arithmetic of the language: `i64` if both operands fit, else `u64` if both are non-negative, else floats. An
+//! undefined result is NaN and propagates. The machine's rules turn it into the text `NaN` when it becomes a value.
 
 use crate::bytecode::BinaryOp;
 
 /// A number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Num {
-    /// Fits 64 bits with sign.
+    /// Fits `i64`.
     Int(i64),
-    /// Above that.
+    /// Above `i64::MAX`.
     Uint(u64),
-    /// A float; NaN stands for no number.
+    /// A float. NaN stands for an undefined result.
     Float(f64),
 }
 
@@ -39,7 +38,7 @@ impl Num {
 
 const NAN: Num = Num::Float(f64::NAN);
 
-/// The result of `+ - * / %`; the error says why there is none.
+/// Computes `+ - * / %`. The error is the reason that there is no result.
 pub(super) fn calculate(op: BinaryOp, a: Num, b: Num) -> Result<Num, &'static str> {
     if a.is_nan() || b.is_nan() {
         return Ok(NAN);
@@ -99,7 +98,7 @@ fn number(n: f64) -> Num {
     if n.is_finite() { Num::Float(n) } else { NAN }
 }
 
-/// A quotient without a fraction is a whole number, cut to 64 bits.
+/// Divides. A quotient without a fraction is an integer, clamped to 64 bits.
 fn divide(a: f64, b: f64) -> Num {
     let quotient = a / b;
     if quotient.is_finite() && quotient.round() == quotient {
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stays_none() {
+    fn undefined_results_are_nan() {
         for (op, a, b) in [
             (BinaryOp::Div, Num::Int(1), Num::Int(0)),
             (BinaryOp::Rem, Num::Float(1.0), Num::Int(0)),

@@ -1,4 +1,4 @@
-//! The entrance: load, parse, lower.
+//! The entry point: load, parse, lower.
 
 use bumpalo::Bump;
 
@@ -14,13 +14,13 @@ type Outcome = Result<Compiled, Vec<Box<Diagnostic>>>;
 /// Compiles a unit of the language `tera`.
 ///
 /// # Errors
-/// Every syntax error of every file, or what makes the set of templates unsound, or a limit.
+/// Every syntax error of every file, or the reason that the set of templates is invalid, or a limit.
 pub fn compile(unit: &Unit<'_>) -> Outcome {
     let arena = Bump::new();
     compile_one(&mut ParseCache::new(&arena), &mut emitter(), unit)
 }
 
-/// Compiles units of the language `tera`, in order. A source that several of them reach is parsed once.
+/// Compiles units of the language `tera`, in order. Shared sources are parsed once.
 pub fn compile_all(units: &[Unit<'_>]) -> Vec<Outcome> {
     let arena = Bump::new();
     let (mut cache, mut emitter) = (ParseCache::new(&arena), emitter());

@@ -1,7 +1,7 @@
-//! Loading: every template that an entry reaches, parsed, with its inheritance chain and its macro namespaces.
+//! Loading: every template reachable from an entry, parsed, with its inheritance chain and macro namespaces.
 //!
-//! What the reference needs to accept a template (parents, imported files, sound inheritance) is an error here if it is
-//! missing. A missing include matters only if a render reaches it.
+//! A missing template that the reference needs to accept the entry (a parent, an imported file) is an error here, and
+//! so is invalid inheritance. A missing include matters only if a render reaches it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) type Id = usize;
 pub(super) struct Loaded<'a> {
     pub source: Arc<Source>,
     pub tree: Template<'a>,
-    /// The templates it inherits from, the nearest first.
+    /// Its ancestors, nearest first.
     pub parents: Vec<Id>,
     blocks: HashMap<&'a str, &'a Block<'a>>,
     macros: HashMap<&'a str, &'a Macro<'a>>,
@@ -50,17 +50,17 @@ impl<'a> Loaded<'a> {
     }
 }
 
-/// The sources parsed for all units that are compiled together, each parsed once.
+/// Sources parsed for all units that are compiled together, each once.
 pub(super) struct ParseCache<'a> {
     arena: &'a Bump,
     parsed: HashMap<(*const Source, *const Limits), Parsed<'a>>,
 }
 
-/// The source, which keeps its address while it is here, and the result of [`parse`].
+/// The source, kept so that its address stays valid, and the result of [`parse`].
 type Parsed<'a> = (Arc<Source>, Option<Template<'a>>, Vec<Box<Diagnostic>>);
 
 impl<'a> ParseCache<'a> {
-    /// An empty cache of trees in `arena`.
+    /// Returns an empty cache of trees in `arena`.
     pub fn new(arena: &'a Bump) -> Self {
         Self { arena, parsed: HashMap::new() }
     }
@@ -76,21 +76,21 @@ impl<'a> ParseCache<'a> {
     }
 }
 
-/// All templates of a unit; the entry is the first.
+/// All templates of a unit, the entry first.
 #[derive(Default)]
 pub(super) struct Templates<'a> {
     pub list: Vec<Loaded<'a>>,
-    /// `true` if any of them sets a variable.
+    /// `true` if any template sets a variable.
     pub sets: bool,
-    /// Every name that was looked up; `None` if there is no such template.
+    /// Every name that was looked up. `None` if there is no such template.
     ids: HashMap<String, Option<Id>>,
 }
 
 impl<'a> Templates<'a> {
-    /// Loads what `unit` reaches.
+    /// Loads every template that `unit` reaches.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors in these templates.
     pub fn load(cache: &mut ParseCache<'a>, unit: &Unit<'_>) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
         let mut loading = Loading { cache, unit, templates: Self::default(), errors: Vec::new() };
         loading.all();
@@ -111,7 +111,7 @@ impl<'a> Templates<'a> {
         self.list.first()?.parents.last().copied()
     }
 
-    /// Returns the names of all but the entry, sorted.
+    /// Returns the names of all templates except the entry, sorted.
     pub fn reaches(&self) -> Vec<String> {
         let mut names: Vec<_> = self.list.iter().skip(1).map(|one| one.source.name().to_owned()).collect();
         names.sort_unstable();
@@ -145,8 +145,8 @@ impl<'a> Templates<'a> {
         Ok(parents)
     }
 
-    /// Finds the macro files that template `id` can name: its own macros as `self`, its imports, and what its imports and
-    /// its parents can name. The first of these that has a name wins, and the last of its own imports.
+    /// Finds the macro files that template `id` can name: its own macros as `self`, its imports, and those that its
+    /// imports and parents can name. The first that has a name wins, except that the last of its own imports wins.
     fn namespaces(&mut self, id: Id, done: &mut [Progress], call_depth: usize, depth: usize) -> Result<()> {
         if done.get(id).is_none_or(|progress| *progress == Progress::Done) {
             return Ok(());
@@ -226,7 +226,7 @@ impl<'a> Loading<'a, '_> {
         self.templates.ids.insert(name.to_owned(), id);
     }
 
-    /// Loads the template `name`. Returns `false` if there is none.
+    /// Loads the template `name`. Returns `false` if it does not exist.
     fn find(&mut self, from: &Arc<Source>, name: Name<'a>) -> bool {
         if let Some(id) = self.templates.ids.get(name.text) {
             return id.is_some();
@@ -266,7 +266,7 @@ impl<'a> Loading<'a, '_> {
     }
 }
 
-/// Returns the error of a missing template `name`; `who` is the subject of the message.
+/// Returns the error of a missing template `name`. `who` is the subject of the message.
 pub(super) fn unknown_template(unit: &Unit<'_>, name: &str, who: &str) -> Box<Diagnostic> {
     let names = unit.loader.names();
     Diagnostic::new(Code::UnknownTemplate, format!("{who} the template `{name}`, which does not exist"))

@@ -1,7 +1,7 @@
 //! `tera`: a drop-in for Tera 1.20.
 //!
-//! `compile` loads what an entry template reaches, has [`syntax`] parse it and `lower` make one program of it.
-//! `semantics` are the rules of the machine that runs it, [`builtins`] its filters, tests and functions.
+//! `compile` loads the templates that an entry reaches, [`syntax`] parses them, and `lower` turns them into one
+//! program. `semantics` has the rules of the machine that runs it, [`builtins`] its filters, tests and functions.
 
 mod arithmetic;
 pub mod builtins;

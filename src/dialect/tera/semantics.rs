@@ -229,7 +229,7 @@ fn named(value: Value<'_>) -> String {
     format!("{article}{kind}{shown}")
 }
 
-/// Returns the position in a list that a path names: digits without a sign or leading zeros.
+/// Returns the list index in a path: digits without a sign or leading zeros.
 fn position(key: &str) -> Option<usize> {
     let plain = key.bytes().all(|byte| byte.is_ascii_digit()) && (key.len() == 1 || !key.starts_with('0'));
     if plain { key.parse().ok() } else { None }
@@ -242,7 +242,7 @@ fn by_key<'v>(cx: &Cx<'v>, value: Value<'v>, key: &str) -> Option<Value<'v>> {
     }
 }
 
-/// Returns a number as a key of a map, or text unchanged.
+/// Returns the map key for a number, or a string unchanged.
 fn key_text(value: Value<'_>) -> String {
     match value {
         Value::Int(n) => n.to_string(),
@@ -264,12 +264,12 @@ fn graphemes<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Items<'v>> {
     Ok(Items::List(items.as_list().unwrap_or(&[])))
 }
 
-/// Writes a value as output shows it.
+/// Writes a value as output.
 fn plain(value: Value<'_>, out: &mut Output<'_>) -> Result<()> {
     write_text(value, &mut |piece| out.push(piece))
 }
 
-/// Appends a number; writing to a string does not fail.
+/// Appends a number. Writing to a string cannot fail.
 fn number(out: &mut Output<'_>, write: impl FnOnce(&mut String) -> std::fmt::Result) -> Result<()> {
     out.push_with(|out| {
         let _ = write(out);

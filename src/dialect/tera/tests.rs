@@ -1,5 +1,5 @@
-//! What is accepted and where errors point; what is rendered where the language has rules of its own. Against
-//! the reference itself the language is held in `proptests/`.
+//! Accepted syntax, error positions, and output where the language has rules of its own. `proptests/` compares with the
+//! reference.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ type Errors = Vec<Box<Diagnostic>>;
 
 struct Files<'f>(&'f [(&'f str, &'f str)]);
 
-// The slices outlive every test that uses them.
+// The slices are static, so they outlive every test.
 impl Loader for Files<'static> {
     fn load(&self, name: &str) -> crate::diagnostics::Result<Option<Arc<Source>>> {
         Ok(self.0.iter().find(|(known, _)| *known == name).map(|(name, text)| Source::new(*name, *text)))
@@ -61,7 +61,7 @@ fn errors_of(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_accepted() {
+fn accepted_syntax() {
     for source in [
         "{{ a.b[0]['x y'][p.q] }}",
         "{{ 1 + 2 * (3 - a) | round - b | abs }}",
@@ -82,7 +82,7 @@ fn what_is_accepted() {
 }
 
 #[test]
-fn what_is_refused_and_where() {
+fn syntax_errors_and_their_positions() {
     let mut wrong = Vec::new();
     for (source, want) in [
         ("{{ 01 }}", "1:5"),
@@ -195,7 +195,7 @@ fn errors_name_the_culprit_and_its_place() {
 }
 
 #[test]
-fn a_check_lists_what_a_branch_not_taken_would_fail_with() {
+fn a_check_lists_errors_in_untaken_branches() {
     let source = "{% if zz %}{{ zz | uper }}{{ f() }}{% include 'nope' %}{{ m::x() }}{{ zz is odr }}{% endif %}";
     let files: &'static [(&str, &str)] = Box::leak(Box::new([("t", source)]));
     let lints = compiled(files, false).unwrap().lints;
@@ -207,7 +207,7 @@ fn a_check_lists_what_a_branch_not_taken_would_fail_with() {
 }
 
 #[test]
-fn what_a_set_of_templates_lacks_is_an_error_at_once() {
+fn missing_templates_are_compile_errors() {
     let code = |files| compiled(files, false).unwrap_err()[0].code;
     assert_eq!(code(&[("t", "{% extends 'p' %}")]), Code::UnknownTemplate);
     assert_eq!(code(&[("t", "{% import 'p' as m %}")]), Code::UnknownTemplate);

@@ -1,4 +1,4 @@
-//! The entrance: parse a field, check it, lower it.
+//! The entry point: parse a field, check it, lower it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::diagnostics::{Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
-/// Compiles a field; `unit.escape` asks for shell mode.
+/// Compiles a field, in shell mode if `unit.escape` is set.
 ///
 /// # Errors
 /// The leftmost malformed expression.

@@ -1,12 +1,12 @@
-//! Error objects as the specification defines them: `error`, `expression`, `scope`, `available` and `message`, and in
-//! addition the position (`file`, `line`, `column`) and, if known, `field` and `reason`.
+//! Error objects as defined by the specification: `error`, `expression`, `scope`, `available` and `message`, plus the
+//! position (`file`, `line`, `column`) and, if known, `field` and `reason`.
 
 use serde_json::{Value, json};
 
 use super::Scope;
 use crate::diagnostics::{Code, Diagnostic};
 
-/// Returns the error object of a diagnostic of this language.
+/// Returns the error object of a `tower` diagnostic.
 ///
 /// ```
 /// use dropforge::dialect::tower::{Scope, error};
@@ -38,7 +38,7 @@ pub fn to_json(error: &Diagnostic) -> Value {
     object
 }
 
-/// Returns the error of a reference to a name that is not in its scope; `available` are the names that are.
+/// Returns the error of a reference to a name that is missing from its scope. `available` has the existing names.
 pub fn missing<S: Into<String>>(
     scope: Scope,
     name: &str,

@@ -1,8 +1,8 @@
-//! A field to bytecode: text is written, a reference is a fused read and write.
+//! Lowers a field to bytecode: text is written, a reference is a fused read and write.
 //!
-//! The key of a reference is one attribute of its scope, whatever characters it has. A key of `steps` is marked with a
-//! character that no expression can spell. No map has such a key, so every such read asks the language's semantics, which
-//! knows the completed steps.
+//! The key of a reference is one attribute of its scope, whatever characters it contains. A key of `steps` is marked
+//! with a character that no expression can spell. No map has such a key, so every such read asks the language's
+//! semantics, which knows the completed steps.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Fold for Rules {}
 /// Lowers a field to a program.
 ///
 /// # Errors
-/// Limits of the code's size.
+/// Limits of code size.
 pub(super) fn lower(source: &Arc<Source>, field: &Field<'_, '_>, mode: RenderMode, limits: &Limits) -> Result<Program> {
     let mut emitter = Emitter::new(Dialect::Tower, &Rules, limits.code_words);
     let main = emitter.declare_chunk(source.name(), 0);

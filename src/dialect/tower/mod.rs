@@ -1,16 +1,16 @@
 //! `tower`: `${scope.name}` substitution in tower-fleet intent files (tower-fleet/template/v1).
 //!
-//! A field is text with `${scope.name}` expressions. Nothing is evaluated, nothing has a default, and what is missing is
-//! an error. Values are inserted as they are (literal mode) or as one shell token (shell mode).
+//! A field is text with `${scope.name}` expressions. Nothing is evaluated, there are no defaults, and a missing value
+//! is an error. Values are inserted unchanged (literal mode) or as one shell token (shell mode).
 //!
 //! | module | content |
 //! |---|---|
-//! | `compile` | the entrance: a field to a program |
+//! | `compile` | the entry point: a field to a program |
 //! | [`syntax`] | the text of a field to its tree |
 //! | [`check`] | lints, and hazards of shell quoting |
 //! | `lower` | a tree to bytecode |
 //! | `semantics` | the rules of the machine |
-//! | [`error`] | error objects as the specification defines them |
+//! | [`error`] | error objects as defined by the specification |
 //! | [`intent`] | whole intent definitions: fields, modes, parameters, steps and their outputs |
 
 #[cfg(feature = "compile")]

@@ -2,10 +2,10 @@
 
 use crate::bytecode::EscapeMode;
 
-/// The way in which values are inserted into a field.
+/// The way values are inserted into a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum RenderMode {
-    /// As they are.
+    /// Unchanged.
     #[default]
     Literal,
     /// In single quotes, as one token of a shell command.
@@ -29,7 +29,7 @@ impl RenderMode {
         }
     }
 
-    /// Returns the mode of instructions.
+    /// Returns the escape mode of instructions.
     pub fn escape_mode(self) -> EscapeMode {
         match self {
             RenderMode::Literal => EscapeMode::Plain,

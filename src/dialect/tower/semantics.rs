@@ -1,8 +1,8 @@
 //! The language's rules for the machine: values that can be interpolated, missing values, values as text.
 //!
-//! A value can be interpolated if it is text, a boolean or a finite number. In shell mode text must not hold a NUL, which
-//! no token can. Null, lists and maps count as missing. Of `steps` only outputs of completed steps count; a step without
-//! a `status` has completed.
+//! A value can be interpolated if it is a string, a boolean or a finite number. In shell mode a string must not contain
+//! NUL, which no token can. Null, lists and maps count as missing. Of `steps`, only outputs of completed steps count; a
+//! step without a `status` has completed.
 
 use super::{RenderMode, Scope, error};
 use crate::bytecode::{BinaryOp, EscapeMode};
@@ -24,7 +24,7 @@ pub(super) fn attribute(scope: Scope, name: &str) -> std::borrow::Cow<'_, str> {
     if scope == Scope::Steps { format!("{STEPS}{name}").into() } else { name.into() }
 }
 
-/// Returns the key of an attribute, and whether it is one of `steps`.
+/// Returns the key of an attribute, and `true` if it is a key of `steps`.
 fn key_of(attribute: &str) -> (&str, bool) {
     attribute.strip_prefix(STEPS).map_or((attribute, false), |key| (key, true))
 }
@@ -37,7 +37,7 @@ fn has_nul(text: &Text<'_>) -> bool {
     memchr::memchr(0, text.as_str().as_bytes()).is_some()
 }
 
-/// Returns the reason why a value cannot be interpolated; `Some(None)` for null, which is simply missing.
+/// Returns the reason that a value cannot be interpolated; `Some(None)` for null, which is simply missing.
 fn refused(value: Value<'_>, mode: RenderMode) -> Option<Option<&'static str>> {
     match value {
         Value::Str(text) if mode == RenderMode::Shell && has_nul(text) => Some(Some("nul_byte")),
@@ -52,12 +52,12 @@ fn is_completed(step: &Map<'_>) -> bool {
     step.get("status").is_none_or(|status| status.as_str() == Some("completed"))
 }
 
-/// Returns the value of a key, which for `steps` is `<id>.outputs.<name>`.
+/// Returns the value of a key. For `steps` the key is `<id>.outputs.<name>`.
 fn look_up<'v>(scope: &'v Map<'v>, key: &str, of_steps: bool) -> Option<Value<'v>> {
     if !of_steps {
         return scope.get(key);
     }
-    // Ids are short: a search for long texts costs more.
+    // Ids are short, and a search optimised for long strings costs more.
     let (id, rest) = key.split_at_checked(key.bytes().position(|byte| byte == b'.')?)?;
     let step = scope.get(id)?.as_map().filter(|step| is_completed(step))?;
     step.get("outputs")?.as_map()?.get(rest.strip_prefix(".outputs.")?)
@@ -163,7 +163,7 @@ impl Semantics for Rules {
     }
 }
 
-/// Writes the inside of single quotes: a quote ends them, follows escaped, and opens them again.
+/// Writes the inside of single quotes. A quote closes them, is escaped, and opens them again.
 fn quote(text: &str, out: &mut Output<'_>) -> Result<()> {
     let mut rest = text;
     while let Some((before, behind)) = memchr::memchr(b'\'', rest.as_bytes()).and_then(|at| rest.split_at_checked(at)) {

@@ -1,8 +1,8 @@
 //! The sources that a cache entry was compiled from, by digest.
 //!
-//! Layout, with little-endian numbers: the digest of the rest of the head, the length of that rest (`u32`), then for
-//! each name its length (`u32`), its text and the digest of what was found, all zero where nothing was. Behind the
-//! head stands the artifact, which has digests of its own.
+//! Layout, numbers little-endian: the digest of the rest of the head; the length of that rest (`u32`); then for each
+//! name its length (`u32`), its text and the digest of its source, all zero if it was missing. The artifact follows the
+//! head and has digests of its own.
 
 use sha2::{Digest as _, Sha256};
 
@@ -12,13 +12,13 @@ use crate::compiler::Loader;
 /// The digest of a missing source.
 const NOTHING: Digest = [0; size_of::<Digest>()];
 
-/// The names that compiling asked for, and the digest of what was found.
+/// The names that the compiler asked for, with the digests of their sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Head {
     names: Vec<(String, Digest)>,
 }
 
-/// The digest of what a loader found.
+/// Returns the digest of a loader's answer.
 pub(super) fn digest_of(text: Option<&str>) -> Digest {
     text.map_or(NOTHING, |text| Sha256::digest(text).into())
 }
@@ -35,7 +35,7 @@ impl Head {
         })
     }
 
-    /// The head of an entry.
+    /// Encodes the head of an entry.
     pub(super) fn write(&self) -> Vec<u8> {
         let mut rest = Vec::new();
         for (name, digest) in &self.names {
@@ -49,7 +49,7 @@ impl Head {
         bytes
     }
 
-    /// The head of an entry and the artifact behind it.
+    /// Splits an entry into its head and the artifact after it.
     pub(super) fn read(bytes: &[u8]) -> Option<(Head, &[u8])> {
         let (digest, bytes) = bytes.split_first_chunk::<{ size_of::<Digest>() }>()?;
         let (len, bytes) = bytes.split_first_chunk::<4>()?;

@@ -1,12 +1,12 @@
-//! The compile cache: compiled templates on disk, until a source of theirs changes.
+//! The compile cache: compiled templates on disk, valid until a source or option changes.
 //!
-//! The key of an entry is a digest of everything known before parsing: the entry template, its language, the options and
-//! functions of the engine, this version and its instruction set. An entry holds every name that compiling asked the
-//! loader for, each with a digest of the source that was found or the fact that there was none, and the program as an
-//! artifact. It is used only if the loader still finds the same sources: they are hashed, not parsed.
+//! An entry is stored under the digest of everything known before parsing: the entry template, its language, the
+//! engine's options and functions, this version and its instruction set. It holds every name that the compiler asked
+//! the loader for, with the digest of the source or the fact that it was missing, and the program as an artifact. It is
+//! valid only if the loader still gives the same answer for every name. Sources are hashed for that, but not parsed.
 //!
-//! Nothing here is an error to the user. An entry that cannot be read, is truncated or was changed is compiled again, and
-//! one that cannot be written is not kept.
+//! The cache never causes an error. Unreadable, truncated or changed entries are compiled again; entries that cannot be
+//! written are dropped.
 
 mod head;
 mod recorder;
@@ -27,7 +27,7 @@ use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;
 
-/// The SHA-256 of the key of an entry, or of a text.
+/// The digest of a key or a source.
 pub(super) type Digest = [u8; 32];
 
 /// A directory of compiled templates, of at most about 64 MiB: the oldest entries are removed. Any number of processes
@@ -59,7 +59,7 @@ pub(super) struct Key<'k> {
 }
 
 impl<'k> Key<'k> {
-    /// The key of a unit's program.
+    /// Returns the key of a unit's program.
     pub(super) fn of(dialect: Dialect, unit: &Unit<'k>) -> Self {
         let Unit { entry, registry, limits, escape, strict, .. } = *unit;
         Self { dialect, escape, strict, source: entry, limits, registry }
@@ -67,33 +67,33 @@ impl<'k> Key<'k> {
 }
 
 impl Cache {
-    /// A cache in `dir`, which is made when there is something to keep. Whoever can write there decides what is
-    /// rendered: choose a directory of the user's own.
+    /// Returns a cache in `dir`, which is created on the first write. Whoever can write to it controls what is
+    /// rendered, so choose a directory of the user's own.
     pub fn new(dir: impl Into<PathBuf>) -> Self {
         Self { store: Store::new(dir.into()), at_least: 0, salt: Vec::new() }
     }
 
-    /// Keeps only programs whose sources have this many bytes together: small ones are parsed in less time than a
+    /// Keeps only programs whose sources have at least this many bytes in total. Smaller ones are parsed faster than a
     /// file is read.
     pub fn at_least(mut self, bytes: usize) -> Self {
         self.at_least = bytes;
         self
     }
 
-    /// Tells entries of different builds of one version apart.
+    /// Separates the entries of different builds of one version.
     pub fn salt(mut self, salt: impl Into<Vec<u8>>) -> Self {
         self.salt = salt.into();
         self
     }
 
-    /// The entry of `key`, if all of its sources are unchanged.
+    /// Finds the entry of `key` if all its sources are unchanged.
     pub(super) fn find(&self, key: &Key<'_>, loader: &dyn Loader) -> Option<Bundle> {
         let bytes = self.store.read(&self.digest(key))?;
         let (head, artifact) = Head::read(&bytes)?;
         if head.holds(loader) { Bundle::open(artifact.to_vec()).ok() } else { None }
     }
 
-    /// Keeps the templates that were compiled for `key`, the entry first, from the sources in `recorded`.
+    /// Stores the template compiled for `key`. `asked` has its sources.
     pub(super) fn keep(&self, key: &Key<'_>, recorded: &Recorder<'_>, templates: &[Entry<'_>]) {
         let sources = templates.first().map_or(&[][..], |entry| entry.program.sources());
         let bytes: usize = sources.iter().map(|source| source.text().len()).sum();

@@ -1,4 +1,4 @@
-//! A loader that records the names it was asked for.
+//! A loader that records the names that it was asked for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::compiler::Loader;
 use crate::diagnostics::Result;
 use crate::text::Source;
 
-/// Passes every request on and records the result.
+/// Forwards every request and records the answer.
 pub(in crate::engine) struct Recorder<'l> {
     loader: &'l dyn Loader,
     asked: Mutex<Option<BTreeMap<String, Digest>>>,
@@ -21,7 +21,7 @@ impl<'l> Recorder<'l> {
         Self { loader, asked: Mutex::new(Some(BTreeMap::new())) }
     }
 
-    /// The head of a cache entry. `None` if a result cannot be compared with a later one.
+    /// Returns the recorded names, or `None` if an answer cannot be compared with a later one.
     pub(super) fn head(&self) -> Option<Head> {
         let asked = self.asked.lock().ok()?.take()?;
         Some(Head::new(asked.into_iter().collect()))
@@ -45,7 +45,7 @@ impl Loader for Recorder<'_> {
         found
     }
 
-    /// The errors then suggest template names, which another template would change.
+    /// Listing prevents caching: the suggestions in errors would change with any other template.
     fn names(&self) -> Vec<String> {
         let names = self.loader.names();
         if !names.is_empty() {

@@ -1,4 +1,4 @@
-//! Files under digests, in sixteen directories. A file appears whole, by rename, or not at all.
+//! Files stored by digest in sixteen directories. A file appears complete, by rename, or not at all.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -7,11 +7,11 @@ use std::time::SystemTime;
 
 use super::Digest;
 
-/// Bounds of each of the sixteen directories: files and bytes.
+/// Limits of each of the sixteen directories: files and bytes.
 pub(super) const FILES: usize = 256;
 const BYTES: u64 = 4 << 20;
 
-/// The largest file that is written or read.
+/// Maximum size of a file.
 const LARGEST: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Store {
         Self { dir }
     }
 
-    /// The file of a digest, if there is one that can be read.
+    /// Reads the file of a digest, if it exists and is readable.
     pub(super) fn read(&self, digest: &Digest) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         let file = fs::File::open(self.path(digest)).ok()?;
@@ -32,7 +32,7 @@ impl Store {
         (bytes.len() <= LARGEST).then_some(bytes)
     }
 
-    /// Puts a file in its place. That it cannot be done changes nothing about the work.
+    /// Writes a file. Failures are ignored.
     pub(super) fn write(&self, digest: &Digest, bytes: &[u8]) {
         let path = self.path(digest);
         let Some(shelf) = path.parent().filter(|_| bytes.len() <= LARGEST) else { return };
@@ -56,7 +56,7 @@ fn make_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Writes beside the place and renames: a reader, or a writer that dies, never sees or leaves a part there.
+/// Writes a temporary file and renames it, so that no reader sees a partial file, even if the writer dies.
 fn replace(path: &Path, shelf: &Path, bytes: &[u8]) -> io::Result<()> {
     let temp = shelf.join(format!(".{:016x}", fastrand::u64(..)));
     let mut file = fs::File::options().write(true).create_new(true).open(&temp)?;
@@ -67,7 +67,7 @@ fn replace(path: &Path, shelf: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-/// Removes the oldest files of a directory, those that died writers left among them, until it keeps its bounds.
+/// Removes the oldest files of a directory until it is within its limits, including leftovers of writers that died.
 fn bound(shelf: &Path, newest: &Path) {
     let mut files: Vec<(SystemTime, u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(shelf).into_iter().flatten().flatten() {

@@ -36,7 +36,7 @@ impl Place {
         self.load_by(Engine::builder().cache(self.cache()))
     }
 
-    /// The files of the cache.
+    /// Returns the files of the cache.
     fn kept(&self) -> Vec<PathBuf> {
         let shelves = fs::read_dir(self.temp.path().join("cache")).into_iter().flatten().flatten();
         shelves.flat_map(|shelf| fs::read_dir(shelf.path()).unwrap().map(|file| file.unwrap().path())).collect()
@@ -44,7 +44,7 @@ impl Place {
 }
 
 #[test]
-fn the_second_engine_takes_what_the_first_compiled() {
+fn a_second_engine_uses_the_cache_of_the_first() {
     let place = Place::new(&[("a.tera", "{% include 'b.tera' %}{{ n }}"), ("b.tera", "b")]);
     assert_eq!(place.load(), (Origin::Source, "b1".into()));
     assert_eq!(place.load(), (Origin::Cache, "b1".into()));
@@ -69,7 +69,7 @@ fn whatever_it_was_made_from_changes_it() {
 }
 
 #[test]
-fn options_and_functions_are_part_of_what_it_is_found_by() {
+fn options_and_functions_are_part_of_the_cache_key() {
     let place = Place::new(&[("a.tera", "{{ '<' }}")]);
     let by = |builder: EngineBuilder| place.load_by(builder.cache(place.cache()));
     let limits = |limits: Limits| Engine::builder().limits(limits);
@@ -89,7 +89,7 @@ fn options_and_functions_are_part_of_what_it_is_found_by() {
 }
 
 #[test]
-fn what_a_text_of_let_means_is_part_of_what_it_is_found_by() {
+fn strict_let_is_part_of_the_cache_key() {
     let place = Place::new(&[("a.cel.yaml", "$let: {b: east}\nc: ${b}\n")]);
     let load = |strict| {
         let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
@@ -127,7 +127,7 @@ fn a_changed_file_of_the_cache_is_compiled_anew_wherever_it_was_changed() {
 }
 
 #[test]
-fn small_programs_errors_and_what_has_other_names_as_a_help_are_not_kept() {
+fn small_programs_and_errors_are_not_cached() {
     let place = Place::new(&[("a.tera", "{{ n }}")]);
     let large = || Engine::builder().cache(place.cache().at_least(8));
     assert_eq!((place.load_by(large()).0, place.kept().len()), (Origin::Source, 0));
@@ -152,7 +152,7 @@ fn a_place_that_cannot_be_used_is_none() {
 }
 
 #[test]
-fn it_stays_within_its_bounds_and_removes_what_died_writers_left() {
+fn it_stays_within_its_limits_and_removes_leftovers() {
     let temp = tempfile::tempdir().unwrap();
     let store = Store::new(temp.path().to_owned());
     let digest = |nth: usize| <Digest>::from(Sha256::digest(nth.to_le_bytes()));
@@ -187,7 +187,7 @@ fn many_writers_and_readers_at_once_see_whole_files() {
 }
 
 #[test]
-fn of_a_set_only_what_is_not_kept_is_compiled() {
+fn only_uncached_templates_of_a_set_are_compiled() {
     let place = Place::new(&[("a.tera", "a{% include 'p' %}"), ("b.tera", "b{% include 'p' %}"), ("p", "p")]);
     place.write("broken.tera", "{% if %}");
     let engine = || {

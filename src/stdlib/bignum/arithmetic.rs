@@ -92,8 +92,8 @@ impl BigNum {
         }
     }
 
-    /// The remainder of the truncated division, with the sign of the dividend. Like the reference, it includes the rounding
-    /// error of the quotient, returns the dividend for division by zero, and the product for infinities.
+    /// Returns the remainder of the truncated division, with the sign of the dividend. Like the reference, it includes
+    /// the rounding error of the quotient, returns the dividend for division by zero, and the product for infinities.
     pub fn rem(&self, other: &Self) -> Option<Self> {
         if !self.is_finite() || !other.is_finite() {
             return self.mul(other);

@@ -79,7 +79,7 @@ impl Digits {
 }
 
 impl BigNum {
-    /// The number of steps for computing all digits: about one for each pair of limbs multiplied.
+    /// Returns the number of steps for computing all digits: about one for each pair of limbs multiplied.
     pub fn digit_steps(&self) -> u64 {
         let limbs = (i64::from(self.exponent).unsigned_abs() + u64::from(FULL)) / 64 + 1;
         if self.form == Form::Finite { limbs.saturating_mul(limbs) / 2 } else { 1 }
@@ -128,7 +128,7 @@ impl BigNum {
     }
 }
 
-/// The approximate number of decimal digits of `2^scale`.
+/// Returns the approximate number of decimal digits of `2^scale`.
 fn decimal_places(scale: i64) -> i64 {
     (i128::from(scale) * 30_103 / 100_000) as i64
 }
@@ -145,7 +145,7 @@ fn scaled_digits(magnitude: &[u64], scale: i64, power: Option<&Power>, wanted: u
     digits
 }
 
-/// The shortest digits between two bounds: rounds at the first digit where that does not reach a bound.
+/// Returns the shortest digits between two bounds: rounds at the first digit where that does not reach a bound.
 fn shortest(mut number: Digits, lower: &Digits, upper: &Digits, inclusive: bool) -> Digits {
     for at in 0..number.digits.len() {
         let (low, digit, high) = (lower.at(at), number.at(at), upper.at(at));
@@ -189,7 +189,7 @@ impl Power {
         Self::bounded(product, self.scale + other.scale)
     }
 
-    /// The reciprocal.
+    /// Returns the reciprocal.
     fn inverse(&self, exponent: i64) -> Self {
         let mut one = vec![0; POWER + self.limbs.len()];
         one.push(1);

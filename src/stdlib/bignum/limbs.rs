@@ -15,7 +15,7 @@ pub(super) fn trimmed(limbs: &[u64]) -> &[u64] {
     limbs.get(..used).unwrap_or(limbs)
 }
 
-/// The number of significant bits.
+/// Returns the number of significant bits.
 pub(super) fn bit_len(limbs: &[u64]) -> usize {
     let used = trimmed(limbs);
     used.last().map_or(0, |top| used.len() * 64 - top.leading_zeros() as usize)
@@ -131,7 +131,7 @@ pub(super) fn shift_right(limbs: &mut [u64], bits: usize) -> bool {
     lost_limbs || lost_bits
 }
 
-/// The highest bits of a nonzero number, and `true` if a lower bit is set.
+/// Returns the highest bits of a nonzero number, and `true` if a lower bit is set.
 pub(super) fn window(limbs: &[u64]) -> (Window, bool) {
     let used = trimmed(limbs);
     let shift = used.last().map_or(0, |top| top.leading_zeros());
@@ -183,7 +183,7 @@ pub(super) fn clear_low(limbs: &mut [u64], bits: usize) {
     }
 }
 
-/// The quotient, and `true` if there is a remainder. The divisor is not zero.
+/// Returns the quotient, and `true` if there is a remainder. The divisor is not zero.
 pub(super) fn divide(numerator: &[u64], divisor: &[u64]) -> (Vec<u64>, bool) {
     let divisor = trimmed(divisor);
     let zeros = divisor.iter().take_while(|limb| **limb == 0).count();

@@ -38,19 +38,19 @@ pub(super) enum Form {
 }
 
 impl BigNum {
-    /// An integer with a precision of 512 or 64 bits.
+    /// Returns an integer with a precision of 512 or 64 bits.
     pub fn of_int(n: i64, precision: u16) -> Self {
         let mut number = Self::of_uint(n.unsigned_abs(), precision);
         number.negative = n < 0;
         number
     }
 
-    /// An unsigned integer with a precision.
+    /// Returns an unsigned integer with a precision.
     pub fn of_uint(n: u64, precision: u16) -> Self {
         Self::rounded(false, &[n], 0, false, precision)
     }
 
-    /// A 64-bit float with its own precision. `None` for NaN.
+    /// Returns a 64-bit float with its own precision. `None` for NaN.
     pub fn of_f64(n: f64) -> Option<Self> {
         if n.is_nan() {
             return None;
@@ -62,7 +62,7 @@ impl BigNum {
         Some(Self::rounded(n.is_sign_negative(), &[magnitude], scale, false, DOUBLE))
     }
 
-    /// The number in the shortest decimal text of a float, with full precision. `None` for NaN.
+    /// Returns the number in the shortest decimal text of a float, with full precision. `None` for NaN.
     pub fn of_shortest_text(n: f64) -> Option<Self> {
         /// Every number with at most 15 digits is the shortest text of a float.
         const SHORT: u64 = 10_u64.pow(15);
@@ -83,7 +83,7 @@ impl BigNum {
         Self { form: Form::Zero, negative, precision, exponent: 0, significand: [0; LIMBS] }
     }
 
-    /// An infinity.
+    /// Returns an infinity.
     pub fn infinity(negative: bool, precision: u16) -> Self {
         Self { form: Form::Infinite, ..Self::zero(negative, precision) }
     }
@@ -107,7 +107,7 @@ impl BigNum {
         }
     }
 
-    /// The number rounded to another precision.
+    /// Returns the number rounded to another precision.
     pub fn with_precision(self, precision: u16) -> Self {
         match self.form {
             Form::Finite if precision < self.precision => {
@@ -117,47 +117,47 @@ impl BigNum {
         }
     }
 
-    /// The exponent of the significand's lowest bit.
+    /// Returns the exponent of the significand's lowest bit.
     pub(super) fn scale(&self) -> i64 {
         i64::from(self.exponent) - i64::from(FULL)
     }
 
-    /// The precision in bits.
+    /// Returns the precision in bits.
     pub const fn precision(&self) -> u16 {
         self.precision
     }
 
-    /// The number of bits from the highest to the lowest set bit of the significand.
+    /// Returns the number of bits from the highest to the lowest set bit of the significand.
     pub fn bits_needed(&self) -> u16 {
         let zeros = self.trailing_zeros();
         if self.form == Form::Finite { FULL - zeros } else { 0 }
     }
 
-    /// The number of trailing zero bits of the significand.
+    /// Returns the number of trailing zero bits of the significand.
     pub(super) fn trailing_zeros(&self) -> u16 {
         let zeros = self.significand.iter().take_while(|limb| **limb == 0).count();
         let limb = self.significand.get(zeros).map_or(0, |limb| limb.trailing_zeros());
         u16::try_from(zeros * 64 + limb as usize).unwrap_or(FULL)
     }
 
-    /// The value as an `i64`, if it is an integer in that range with a precision of 512 bits.
+    /// Returns the value as an `i64`, if it is an integer in that range with a precision of 512 bits.
     pub fn as_plain_int(&self) -> Option<i64> {
         let negative_zero = self.is_zero() && self.negative;
         if self.precision == FULL && !negative_zero { self.to_i64() } else { None }
     }
 
-    /// The value as an `i64`, if it is an integer in that range.
+    /// Returns the value as an `i64`, if it is an integer in that range.
     pub fn to_i64(&self) -> Option<i64> {
         let magnitude = i128::from(self.magnitude()?);
         i64::try_from(if self.negative { -magnitude } else { magnitude }).ok()
     }
 
-    /// The value as a `u64`, if it is an integer in that range.
+    /// Returns the value as a `u64`, if it is an integer in that range.
     pub fn to_u64(&self) -> Option<u64> {
         self.magnitude().filter(|magnitude| !self.negative || *magnitude == 0)
     }
 
-    /// The magnitude, if it is a 64-bit integer.
+    /// Returns the magnitude, if it is a 64-bit integer.
     fn magnitude(&self) -> Option<u64> {
         match self.form {
             Form::Zero => Some(0),
@@ -194,7 +194,7 @@ impl BigNum {
         self.negative
     }
 
-    /// The nearest 64-bit float; infinite if the number is too large. `None` for infinities.
+    /// Returns the nearest 64-bit float; infinite if the number is too large. `None` for infinities.
     pub fn to_f64(&self) -> Option<f64> {
         let magnitude = match self.form {
             Form::Zero => 0.0,
@@ -204,7 +204,7 @@ impl BigNum {
         Some(if self.negative { -magnitude } else { magnitude })
     }
 
-    /// The bits of the 64-bit float nearest to the magnitude.
+    /// Returns the bits of the 64-bit float nearest to the magnitude.
     fn float_bits(&self) -> u64 {
         let exponent = i64::from(self.exponent);
         // The lowest bit of a subnormal float is 2^-1074.
@@ -223,7 +223,7 @@ impl BigNum {
         if precision < 53 { magnitude } else { (((exponent + 1021) as u64) << 52) + magnitude }
     }
 
-    /// The absolute value.
+    /// Returns the absolute value.
     pub fn abs(self) -> Self {
         Self { negative: false, ..self }
     }
@@ -259,7 +259,7 @@ impl Neg for BigNum {
     }
 }
 
-/// The significand in the highest limbs of a window.
+/// Returns the significand in the highest limbs of a window.
 fn significand(window: &Window) -> [u64; LIMBS] {
     let mut significand = [0; LIMBS];
     significand.iter_mut().zip(window.iter().skip(WINDOW - LIMBS)).for_each(|(limb, source)| *limb = *source);

@@ -71,7 +71,7 @@ fn power_of(base: u32, exponent: usize) -> Option<BigNum> {
     Some(power)
 }
 
-/// The value of a digit.
+/// Returns the value of a digit.
 fn digit(byte: u8, base: u32) -> Option<u64> {
     let value = match byte {
         b'0'..=b'9' => byte - b'0',
@@ -123,7 +123,7 @@ impl Natural {
         (self.part, self.unit) = (0, 1);
     }
 
-    /// The number of the exact digits, and how many digits were dropped after them.
+    /// Returns the number of the exact digits, and how many digits were dropped after them.
     fn finish(mut self) -> (Vec<u64>, usize) {
         if self.unit > 1 {
             self.flush();

@@ -36,7 +36,7 @@ fn texts_read_and_written_are_those_of_the_reference() {
 }
 
 #[test]
-fn what_is_not_a_number_is_none() {
+fn invalid_numerals_are_none() {
     let rows = ["", "+", ".", "1e", "1e+", " 1", "1 ", "0x10", "1_0", "--1", "1.2.3", "e5", "2e5000000000", "NaN", "é"];
     for text in rows.into_iter().chain(["0e9223372036854775808", "1e9223372036854775807", "1e-9223372036854775808"]) {
         assert!(BigNum::parse(text).is_none(), "{text}");
@@ -69,7 +69,7 @@ fn remainders_have_the_sign_of_the_dividend() {
 }
 
 #[test]
-fn what_has_no_result_says_so() {
+fn operations_without_a_result_return_none() {
     let (zero, inf) = (number("0"), number("Inf"));
     assert!(zero.div(&zero).is_none());
     assert!(inf.div(&inf).is_none());

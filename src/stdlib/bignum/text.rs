@@ -17,8 +17,8 @@ pub enum Layout {
 }
 
 impl BigNum {
-    /// The shortest decimal text without an exponent that parses back to this number at its precision; `+Inf`, `-Inf`. See
-    /// [`BigNum::text_len`] for its length.
+    /// Returns the shortest decimal text without an exponent that parses back to this number at its precision; `+Inf`,
+    /// `-Inf`. See [`BigNum::text_len`] for its length.
     pub fn to_text(&self) -> String {
         match self.to_i64() {
             Some(n) if n != 0 && self.precision >= 64 => n.to_string(),
@@ -26,7 +26,7 @@ impl BigNum {
         }
     }
 
-    /// An upper bound of the length of the text without an exponent.
+    /// Returns an upper bound of the length of the text without an exponent.
     pub fn text_len(&self) -> usize {
         let places = i64::from(self.exponent).unsigned_abs() * 31 / 100;
         usize::try_from(places).unwrap_or(usize::MAX).saturating_add(usize::from(self.precision) * 31 / 100 + 8)
@@ -76,7 +76,7 @@ impl BigNum {
         text
     }
 
-    /// The digits of an integer in base 2, 8, 10 or 16. They take [`BigNum::digit_steps`].
+    /// Returns the digits of an integer in base 2, 8, 10 or 16. They take [`BigNum::digit_steps`].
     pub fn whole_text(&self, base: u32) -> Option<String> {
         if !self.is_whole() {
             return None;

@@ -51,7 +51,7 @@ fn canonical_texts() {
 }
 
 #[test]
-fn what_is_no_quantity() {
+fn invalid_quantities() {
     use Refused::{Digits, Form, Suffix};
     for (text, why) in [
         ("", Form),

@@ -56,7 +56,7 @@ impl Buffer {
         result
     }
 
-    /// The length of the text, including the text that precedes this buffer.
+    /// Returns the length of the text, including the text that precedes this buffer.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub const fn len(&self) -> usize {
         self.before + self.len
@@ -211,7 +211,7 @@ impl Buffer {
         });
     }
 
-    /// The part of the `lead` bytes that a chunk can hold. Longer leads are written separately.
+    /// Returns the part of the `lead` bytes that a chunk can hold. Longer leads are written separately.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn near(&mut self, lead: usize) -> usize {
         if lead <= LINE.len() { lead } else { self.far(lead) }

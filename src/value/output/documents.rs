@@ -26,7 +26,7 @@ impl OutputFormat {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::Yaml, Self::Json, Self::Kyaml, Self::Ndjson];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Yaml => "yaml",
@@ -36,7 +36,7 @@ impl OutputFormat {
         }
     }
 
-    /// The extension of files in this format.
+    /// Returns the extension of files in this format.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Yaml | Self::Kyaml => "yaml",

@@ -1,4 +1,4 @@
-//! Formats: what is written comes back, hostile texts and all, and stops at the limit.
+//! Documents of hostile strings survive a round trip through every format, and writers stop at the limit.
 
 use crate::diagnostics::Code;
 use crate::limits::Limits;
@@ -16,7 +16,7 @@ fn written<'t, T: Tree<'t>>(documents: impl IntoIterator<Item = T>, format: Outp
     out
 }
 
-/// What is read from documents in a format.
+/// Reads documents in a format. Returns `None` if they are invalid.
 fn read_back(written: &str, format: OutputFormat) -> Option<Vec<Data>> {
     if matches!(format, OutputFormat::Json | OutputFormat::Ndjson) {
         return serde_json::Deserializer::from_str(written).into_iter().collect::<Result<_, _>>().ok();
@@ -24,7 +24,7 @@ fn read_back(written: &str, format: OutputFormat) -> Option<Vec<Data>> {
     Some(read(&source(written), &Limits::default()).ok()?.iter().map(Node::to_data).collect())
 }
 
-/// Texts that one reader or another takes for something else; readers of other languages read them back, too.
+/// Strings that some parser misreads as another type. Parsers of other languages are tested with them too.
 const STRINGS: &str = include_str!("../../../spec-tests/yaml-readers/strings.json");
 
 #[test]
@@ -110,9 +110,9 @@ fn whole_numbers_of_every_length_are_written_in_full() {
     assert_eq!(written([Value::Uint(u64::MAX)], OutputFormat::Yaml), "18446744073709551615\n");
 }
 
-/// What is written in pieces of fixed length is written the same where texts and indentation are longer.
+/// The writer copies pieces of fixed length. Longer strings and deeper indentation must give the same lines.
 #[test]
-fn lines_are_alike_however_deep_they_stand_and_long_their_texts_are() {
+fn long_lines_and_deep_nesting_are_written_alike() {
     let arena = Arena::new();
     let text = |len| arena.copy_str(&"abc".repeat(20)[..len]);
     for (depth, len) in [0, 1, 2, 14, 15, 16, 17, 33]
@@ -160,7 +160,7 @@ fn tags_stand_in_yaml_alone() {
     }
 }
 
-/// A map of nulls.
+/// Returns a map of nulls.
 fn keyed<'v>(arena: &'v Arena, keys: &[Value<'v>]) -> Value<'v> {
     arena.extended(Extended::Entries(Entries::new(arena, keys, &vec![Value::Null; keys.len()]).expect("keys")))
 }
@@ -182,7 +182,7 @@ fn keys_that_are_no_text_are_text_where_they_have_to_be() {
 }
 
 #[test]
-fn kyaml_is_what_kubernetes_defines() {
+fn kyaml_follows_the_kubernetes_definition() {
     let data: Data = serde_json::from_str(
         r#"{"apiVersion": "v1", "a-b.c/d": [1, "x"], "-a": {}, "y": [], "1a": null, "1-y": 1, "t": true, "a_": 1.0, "é": 1,
             "list": [{"a": 1}, {"b": [[]]}], "two": "a\n  b\n\n\tc\"\\", "end": "a\n", "esc": "\u0000\u001b\u3000\u00a0\t"}"#,
@@ -253,7 +253,7 @@ fn output_stops_at_its_limit_wherever_it_is() {
 }
 
 #[test]
-fn formats_have_names_and_json_names_what_is_not_finite() {
+fn formats_have_names_and_json_names_non_finite_floats() {
     for format in OutputFormat::ALL {
         assert_eq!(format.name().parse(), Ok(format));
     }

@@ -18,16 +18,16 @@ pub trait Tree<'t>: Copy + 't {
     /// The entries of a map in output order.
     type Entries: ExactSizeIterator<Item = (Key<'t>, Self)> + Clone;
 
-    /// The kind of the node and its content.
+    /// Returns the kind of the node and its content.
     fn node(self) -> Node<'t, Self>;
 
-    /// The text of a plain text node. This shortcut covers most nodes.
+    /// Returns the text of a plain text node. This shortcut covers most nodes.
     #[inline(always)]
     fn as_text(self) -> Option<&'t Text<'t>> {
         None
     }
 
-    /// The keys and values of a map as parallel slices.
+    /// Returns the keys and values of a map as parallel slices.
     ///
     /// # Errors
     /// The entries themselves, if they are not stored that way.
@@ -87,7 +87,7 @@ pub enum Key<'t> {
 }
 
 impl<'t> Key<'t> {
-    /// The key for `value`; null for values that cannot be keys.
+    /// Returns the key for `value`; null for values that cannot be keys.
     #[inline]
     pub(in crate::value) fn of(value: Value<'t>) -> Self {
         match value {
@@ -100,7 +100,7 @@ impl<'t> Key<'t> {
         }
     }
 
-    /// The text of the key, for formats with only text keys.
+    /// Returns the text of the key, for formats with only text keys.
     pub fn to_text(self) -> Cow<'t, str> {
         match self {
             Key::Text(text) => Cow::Borrowed(text.as_str()),
@@ -116,7 +116,7 @@ impl<'t> Key<'t> {
     }
 }
 
-/// The name of a non-finite float, for formats without such numbers.
+/// Returns the name of a non-finite float, for formats without such numbers.
 pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
     match n {
         n if n.is_finite() => None,
@@ -126,7 +126,7 @@ pub(in crate::value) fn non_finite(n: f64) -> Option<&'static str> {
     }
 }
 
-/// The text of the first duplicate key.
+/// Returns the text of the first duplicate key.
 #[cold]
 pub(in crate::value) fn duplicate<'t, T: Tree<'t>>(entries: T::Entries) -> Option<String> {
     let mut seen = HashSet::with_capacity(entries.len());
@@ -147,7 +147,7 @@ pub enum MapEntries<'v> {
 }
 
 impl<'v> MapEntries<'v> {
-    /// The entries of a map, optionally in key order.
+    /// Returns the entries of a map, optionally in key order.
     #[inline]
     pub(in crate::value) fn of(map: &'v Map<'v>, sorted: bool) -> Self {
         match sorted {
@@ -156,7 +156,7 @@ impl<'v> MapEntries<'v> {
         }
     }
 
-    /// The entries of a map with keys other than text.
+    /// Returns the entries of a map with keys other than text.
     pub(in crate::value) fn keyed(entries: &Entries<'v>) -> Self {
         Self::Keyed(entries.keys().iter(), entries.values().iter())
     }
@@ -215,7 +215,7 @@ impl<'v> Tree<'v> for Value<'v> {
     }
 }
 
-/// The node of a value, optionally with map entries in key order.
+/// Returns the node of a value, optionally with map entries in key order.
 #[inline(always)]
 fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     match value {
@@ -231,8 +231,8 @@ fn view<'v>(value: Value<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     }
 }
 
-/// The node of a rare value: numbers in full, elements without types and marks, other values as text. Unknown values and
-/// absent optionals are null.
+/// Returns the node of a rare value: numbers in full, elements without types and marks, other values as text. Unknown
+/// values and absent optionals are null.
 #[cold]
 fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
     match kind {

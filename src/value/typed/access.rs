@@ -19,7 +19,7 @@ impl<'v, C: Coerce<'v>> Items<'v, C> {
         Self { items, at: 0, language }
     }
 
-    /// The number of items not yet requested.
+    /// Returns the number of items not yet requested.
     pub fn left(&self) -> usize {
         self.items.len() - self.at
     }

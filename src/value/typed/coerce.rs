@@ -52,7 +52,7 @@ pub(crate) trait Misfit: serde::de::Error {
     /// Prepends a step to the path.
     fn within(self, step: Step) -> Self;
 
-    /// The error without details of the value.
+    /// Returns the error without details of the value.
     fn withheld(self) -> Self;
 }
 

@@ -20,12 +20,12 @@ pub(crate) struct ValueDeserializer<'v, C> {
 type Made<'v, V, C> = Result<V, <C as Coerce<'v>>::Error>;
 
 impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
-    /// A deserializer of `value` by the rules of `language`.
+    /// Returns a deserializer of `value` by the rules of `language`.
     pub fn new(value: Value<'v>, language: C) -> Self {
         Self { value, language }
     }
 
-    /// A deserializer of another value in the same language.
+    /// Returns a deserializer of another value in the same language.
     fn of(self, value: Value<'v>) -> Self {
         Self { value, ..self }
     }
@@ -52,7 +52,7 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
         }
     }
 
-    /// The entries of a map.
+    /// Returns the entries of a map.
     fn entries(self) -> Option<MapEntries<'v>> {
         match self.value {
             Value::Map(map) => Some(MapEntries::of(map, C::SORTED)),
@@ -97,8 +97,8 @@ impl<'v, C: Coerce<'v>> ValueDeserializer<'v, C> {
         items.end().map(|()| made)
     }
 
-    /// The seconds and nanoseconds of a duration or timestamp, if `name` and `fields` are those of the standard library's
-    /// type.
+    /// Returns the seconds and nanoseconds of a duration or timestamp, if `name` and `fields` are those of the standard
+    /// library's type.
     fn time(self, name: &str, fields: &[&str]) -> Option<Result<(u64, u32), C::Error>> {
         const SECOND: i64 = 1_000_000_000;
         let (seconds, nanos) = match (name, fields, self.value.extended()?) {
@@ -214,7 +214,7 @@ impl<'v, C: Coerce<'v>> de::Deserializer<'v> for ValueDeserializer<'v, C> {
         }
     }
 
-    /// A unit variant is its name; any other variant is a map from its name to its content.
+    /// Deserializes an enum: a unit variant is its name, any other variant a map from its name to its content.
     fn deserialize_enum<V: Visitor<'v>>(
         self,
         name: &'static str,

@@ -75,14 +75,14 @@ impl Error {
         Self { path: Path::default(), diagnostic: Diagnostic::new(Code::Unfit, message) }
     }
 
-    /// An unknown field or variant.
+    /// Returns an unknown field or variant.
     fn unknown(what: &str, name: &str, names: &'static [&'static str]) -> Self {
         let diagnostic = Self::new(format!("unknown {what} {}", quoted(name))).diagnostic;
         let diagnostic = diagnostic.with_available(names.iter().copied()).with_suggestion(name, names.iter().copied());
         Self { path: Path::default(), diagnostic }
     }
 
-    /// The diagnostic, with the path in its message.
+    /// Returns the diagnostic, with the path in its message.
     pub fn into_diagnostic(self) -> Box<Diagnostic> {
         let Self { path, mut diagnostic } = self;
         if !path.is_empty() {
@@ -165,7 +165,7 @@ impl fmt::Display for Found<'_> {
     }
 }
 
-/// A quoted text, shortened if necessary.
+/// Returns a quoted text, shortened if necessary.
 fn quoted(text: &str) -> String {
     let shown = prefix(text, SHOWN);
     if shown.len() < text.len() { format!("{shown:?}…") } else { format!("{shown:?}") }

@@ -66,7 +66,7 @@ fn optional<'v>(arena: &'v Arena, value: Value<'v>) -> Value<'v> {
 }
 
 #[test]
-fn plain_values_are_what_they_are() {
+fn plain_values_deserialize_unchanged() {
     let arena = Arena::new();
     let text = arena.text("é");
     assert_eq!(from_value::<&str>(text).unwrap(), "é");
@@ -116,7 +116,7 @@ fn variants_are_names_or_maps_of_one() {
 }
 
 #[test]
-fn what_is_buffered_stays_what_it_is() {
+fn buffered_values_keep_their_types() {
     let arena = Arena::new();
     let value = arena.list(&[Value::Int(1), arena.text("a"), arena.map(&[("k", list(&arena, &[2]))])]);
     let inner = Either::Map(BTreeMap::from([("k".into(), Either::List(vec![Either::Number(2)]))]));
@@ -173,7 +173,7 @@ fn times_are_texts_or_the_types_of_the_standard_library() {
 }
 
 #[test]
-fn keys_are_what_they_are_or_their_texts() {
+fn keys_deserialize_as_values_or_as_text() {
     let arena = Arena::new();
     let keys = [Value::Int(-1), Value::Uint(2)];
     let of =
@@ -188,7 +188,7 @@ fn keys_are_what_they_are_or_their_texts() {
     assert_eq!(from_value::<Data>(numbers).unwrap(), numbers.to_data());
     let truths = of(&[Value::Bool(true), Value::Bool(false)]);
     assert_eq!(from_value::<HashMap<bool, u8>>(truths).unwrap(), HashMap::from([(true, 10), (false, 20)]));
-    // A number is no name of a field by its place.
+    // A number does not select a field by index.
     assert_eq!(error::<Port>(of(&[Value::Uint(0), Value::Uint(1)])), "unknown field \"0\"");
     let values = arena.map(&[("point", arena.text("x")), ("oval", arena.text("y"))]);
     assert_eq!(error::<HashMap<Name, String>>(values), "unknown variant \"oval\"");
@@ -217,7 +217,7 @@ fn numbers_are_of_the_first_type_that_they_fit() {
 }
 
 #[test]
-fn what_does_not_fit_says_where() {
+fn mismatches_have_paths() {
     let arena = Arena::new();
     let port =
         |number, name| arena.map(&[("number", Value::Int(number)), ("names", arena.list(&[arena.text("a"), name]))]);
@@ -250,7 +250,7 @@ fn what_does_not_fit_says_where() {
 }
 
 #[test]
-fn what_is_marked_is_not_told() {
+fn marked_values_are_not_revealed() {
     let arena = Arena::new();
     let marked = |value| arena.marked(value, &["secret"]);
     assert_eq!(from_value::<String>(marked(arena.text("x"))).unwrap(), "x");

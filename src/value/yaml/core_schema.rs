@@ -13,7 +13,7 @@ pub(super) fn plain(text: &str) -> Kind {
     }
 }
 
-/// The number that `text` spells, if any.
+/// Returns the number that `text` spells, if any.
 fn number(text: &str) -> Option<Kind> {
     let first = text.bytes().next()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
@@ -37,7 +37,7 @@ fn number(text: &str) -> Option<Kind> {
     is_float(unsigned).then(|| text.parse().ok().map(Kind::Float)).flatten()
 }
 
-/// A decimal integer. Beyond 64 bits it becomes the nearest float, as in JSON.
+/// Returns a decimal integer. Beyond 64 bits it becomes the nearest float, as in JSON.
 fn decimal(text: &str) -> Option<Kind> {
     let integer = text.parse().map(Kind::Int).or_else(|_| text.parse().map(Kind::Uint));
     integer.ok().or_else(|| text.parse().map(Kind::Float).ok())
@@ -93,7 +93,7 @@ pub(super) fn tagged(suffix: &str, text: &str) -> Result<Kind, String> {
     }
 }
 
-/// The name of a key that is this scalar.
+/// Returns the name of a key that is this scalar.
 pub(super) fn key_name(kind: &Kind, text: &str) -> String {
     match kind {
         Kind::Null => "null".to_owned(),

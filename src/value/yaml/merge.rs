@@ -47,7 +47,7 @@ fn is_merge(entry: &Entry) -> bool {
     &*entry.name == "<<" && entry.key.style == Style::Plain && matches!(entry.key.kind, Kind::Str)
 }
 
-/// The maps that a merge key refers to.
+/// Returns the maps that a merge key refers to.
 fn merged_maps<'n>(value: &'n Node, errors: &mut Vec<MapError>) -> Vec<&'n Node> {
     let candidates: Vec<&Node> = match &value.kind {
         Kind::List(items) => items.iter().collect(),

@@ -76,12 +76,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// The text of a string.
+    /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         matches!(self.kind, Kind::Str).then_some(&*self.text)
     }
 
-    /// The items of a list.
+    /// Returns the items of a list.
     pub fn as_list(&self) -> Option<&[Node]> {
         match &self.kind {
             Kind::List(items) => Some(items),
@@ -89,7 +89,7 @@ impl Node {
         }
     }
 
-    /// The entries of a map.
+    /// Returns the entries of a map.
     pub fn as_map(&self) -> Option<&[Entry]> {
         match &self.kind {
             Kind::Map(entries) => Some(entries),
@@ -97,17 +97,17 @@ impl Node {
         }
     }
 
-    /// The entry `name` of a map.
+    /// Returns the entry `name` of a map.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.as_map()?.iter().find(|entry| &*entry.name == name)
     }
 
-    /// The value under `name` of a map.
+    /// Returns the value under `name` of a map.
     pub fn get(&self, name: &str) -> Option<&Node> {
         self.entry(name).map(|entry| &entry.value)
     }
 
-    /// The kind of the node, for messages.
+    /// Returns the kind of the node, for messages.
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
             Kind::Null => "null",
@@ -120,7 +120,7 @@ impl Node {
         }
     }
 
-    /// The value with aliases expanded.
+    /// Returns the value with aliases expanded.
     pub fn to_data(&self) -> Data {
         match &self.kind {
             Kind::Null => Data::Null,

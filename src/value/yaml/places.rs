@@ -26,12 +26,12 @@ pub struct Places {
 }
 
 impl Places {
-    /// The map of a text that is verbatim in the file from offset `file`.
+    /// Returns the map of a text that is verbatim in the file from offset `file`.
     pub fn at(file: u32) -> Self {
         Self { runs: SmallVec::from_buf([(0, file)]), whole: None }
     }
 
-    /// The map of a text that is somewhere within `span`.
+    /// Returns the map of a text that is somewhere within `span`.
     pub fn whole(span: Span) -> Self {
         Self { whole: Some(span), ..Self::at(span.start) }
     }
@@ -68,7 +68,7 @@ impl Places {
         Span::new(start, end.max(start))
     }
 
-    /// The map of a part of the text.
+    /// Returns the map of a part of the text.
     pub fn part(&self, within: Span) -> Places {
         if self.whole.is_some() {
             return self.clone();
@@ -83,7 +83,7 @@ impl Places {
 }
 
 impl Node {
-    /// The offset map of this scalar's text. `None` if the text is not at the node's span, as for an alias.
+    /// Returns the offset map of this scalar's text. `None` if the text is not at the node's span, as for an alias.
     pub fn places(&self, source: &Source) -> Option<Places> {
         let raw = source.slice(self.span);
         let start = self.span.start as usize;
@@ -144,7 +144,7 @@ impl Flow<'_> {
         (in_text == self.text.len()).then_some(places)
     }
 
-    /// The lengths of the next step in the file and in the text.
+    /// Returns the lengths of the next step in the file and in the text.
     fn step(&self, in_raw: usize, in_text: usize) -> Option<(usize, usize)> {
         let (rest, text) = (self.raw.get(in_raw..)?, self.text.get(in_text..)?);
         match (self.escapes)(rest) {
@@ -172,7 +172,7 @@ fn newlines(text: &str, count: usize) -> Option<usize> {
     text.bytes().take(count).all(|byte| byte == b'\n').then_some(count)
 }
 
-/// The length of the white space at the start of `rest`, and the number of line breaks in it.
+/// Returns the length of the white space at the start of `rest`, and the number of line breaks in it.
 fn breaks(rest: &str) -> (usize, usize) {
     let bytes = rest.as_bytes();
     let (mut at, mut count) = (0, 0);
@@ -217,7 +217,7 @@ fn double(rest: &str) -> Option<(usize, Escape)> {
     Some((2 + digits, Escape::Bytes(char::from_u32(first)?.len_utf8())))
 }
 
-/// The offset map of a block scalar whose first line of text is at `start`.
+/// Returns the offset map of a block scalar whose first line of text is at `start`.
 fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
     let mut line_start = file.get(..start)?.rfind('\n').map_or(0, |n| n + 1);
     let indent = start - line_start;
@@ -259,7 +259,7 @@ fn block(file: &str, start: usize, text: &str, style: Style) -> Option<Places> {
     None
 }
 
-/// The length of the separator between two lines of a folded text.
+/// Returns the length of the separator between two lines of a folded text.
 fn separator(text: &str) -> usize {
     match text.bytes().take_while(|&byte| byte == b'\n').count() {
         0 => usize::from(text.starts_with(' ')),

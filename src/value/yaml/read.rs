@@ -44,7 +44,7 @@ pub enum Tags {
 /// Reads all documents of `source`, keeping or refusing unknown tags.
 ///
 /// # Errors
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
     if source.text().len() > limits.source_bytes {
         return Err(vec![Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::default(), "")]);
@@ -80,7 +80,7 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
 /// Reads a source with at most one document. An empty file is null.
 ///
 /// # Errors
-/// As [`read`], and a second document.
+/// The errors of [`read`], and a second document.
 pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Node, Errors> {
     let mut documents = read(source, limits)?;
     if let Some(second) = documents.get(1) {
@@ -97,7 +97,7 @@ pub fn read_one(source: &Arc<Source>, limits: &Limits) -> std::result::Result<No
 /// Reads a source with at most one document as a plain value.
 ///
 /// # Errors
-/// As [`read_one`].
+/// The errors of [`read_one`].
 pub fn read_data(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Data, Errors> {
     read_one(source, limits).map(|node| node.to_data())
 }
@@ -329,7 +329,7 @@ fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
     Node { span, kind, style, text: text.into(), tag: None, weight, height: 0 }
 }
 
-/// The name of a core schema tag, or `!` for the non-specific tag.
+/// Returns the name of a core schema tag, or `!` for the non-specific tag.
 fn core_suffix(tag: &Tag) -> Option<&str> {
     if tag.handle().is_empty() && tag.suffix() == "!" { Some("!") } else { tag.core_suffix() }
 }

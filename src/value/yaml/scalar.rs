@@ -143,7 +143,7 @@ fn is_word_after(opening: u16, bytes: &[u8]) -> bool {
     }
 }
 
-/// The notation of `text` where a literal block is possible.
+/// Returns the notation of `text` where a literal block is possible.
 pub(super) fn class(text: &str) -> Class {
     let flags = common_flags(text);
     match class_of(text, flags) {
@@ -152,7 +152,7 @@ pub(super) fn class(text: &str) -> Class {
     }
 }
 
-/// The notation of `text` on one line.
+/// Returns the notation of `text` on one line.
 pub(super) fn class_in_line(text: &str) -> Class {
     class_of(text, common_flags(text))
 }
@@ -167,7 +167,7 @@ fn class_of(text: &str, flags: u8) -> Class {
     }
 }
 
-/// The flags that all bytes have in common.
+/// Returns the flags that all bytes have in common.
 fn common_flags(text: &str) -> u8 {
     text.bytes().fold(u8::MAX, |flags, byte| flags & FLAGS[usize::from(byte)])
 }
@@ -215,7 +215,7 @@ fn is_reserved_word(bytes: &[u8]) -> bool {
     words.iter().any(|(word, letters)| number | letters == *word)
 }
 
-/// A word of at most eight bytes, packed into an integer.
+/// Returns a word of at most eight bytes, packed into an integer.
 const fn packed(word: &[u8]) -> u64 {
     let (mut number, mut at) = (0, 0);
     while at < word.len() {
@@ -225,7 +225,7 @@ const fn packed(word: &[u8]) -> u64 {
     number
 }
 
-/// A packed lower-case word, and the bits that convert upper-case letters in it to lower case.
+/// Returns a packed lower-case word, and the bits that convert upper-case letters in it to lower case.
 const fn reserved(word: &[u8]) -> (u64, u64) {
     let (mut letters, mut at) = (0, 0);
     while at < word.len() {

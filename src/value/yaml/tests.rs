@@ -1,4 +1,4 @@
-//! Reading, with hostile inputs, and how numbers are written.
+//! YAML parsing, with hostile inputs, and the notation of numbers.
 
 use std::sync::Arc;
 
@@ -125,7 +125,7 @@ fn faults_say_where() {
 }
 
 #[test]
-fn places_within_scalars_are_exact_where_the_spelling_says_so() {
+fn positions_within_scalars_are_exact() {
     let file = "a: pre X post\nb: 'it''s X'\nc: \"t\\t\\u00e9\\x41 é X\"\nd: |\n\n  one\n    two X\n  é X three\n  \
                 |X\ne: >\n  folded X\nf: multi\n  X\ng: |2\n    lead X\n";
     let source = source(file);
@@ -178,7 +178,7 @@ fn each_place_of_a_text_is_found_whatever_its_style() {
 }
 
 #[test]
-fn tags_that_nobody_knows_are_kept_where_that_is_wanted() {
+fn unknown_tags_are_kept_on_request() {
     let source = source("a: !x 1\nb: !y {c: !z 'q'}\nd: !!str 1\ne: !w [1]\n");
     let root = read_with(&source, &Limits::default(), Tags::Kept).unwrap().remove(0);
     let at = |path: &[&str]| path.iter().fold(&root, |node, key| node.get(key).unwrap()).clone();

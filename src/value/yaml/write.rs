@@ -282,7 +282,7 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Yaml<'a, G> {
     }
 }
 
-/// The block and the length of a short word.
+/// Returns the block and the length of a short word.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn short_word<'t>(text: &Text<'t>) -> Option<(&'t Block, usize)> {
     let block = text.block()?;

@@ -4,7 +4,7 @@ use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, excerpt};
 use crate::value::Value;
 
-/// Returns the first argument, which the gate has checked to be text.
+/// Returns the first argument, which the gate has checked to be a string.
 pub(super) fn subject<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v str> {
     args.first().and_then(Value::as_str).ok_or_else(|| cx.arity())
 }
@@ -40,8 +40,8 @@ pub(super) fn missing(of: &str, param: &str, wanted: &str) -> Box<Diagnostic> {
         .with_help(format!("add `{param}=…`"))
 }
 
-/// Returns the text that `make` makes, of at most `len` bytes, which are charged first. A length that does not fit a
-/// `usize` exceeds any limit.
+/// Returns the string that `make` creates, of at most `len` bytes, which are charged first. A length that does not fit
+/// a `usize` exceeds any limit.
 pub(super) fn made<'v>(cx: &Cx<'v>, len: Option<usize>, make: impl FnOnce() -> String) -> Result<Value<'v>> {
     cx.charge(len.unwrap_or(usize::MAX).saturating_add(size_of::<Value>()))?;
     Ok(cx.arena().text(&make()))

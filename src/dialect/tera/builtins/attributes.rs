@@ -1,4 +1,4 @@
-//! Filters of lists by an attribute of each item, which a dotted path names.
+//! List filters by an attribute of each item, given as a dotted path.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ use crate::stdlib::attribute_path::{BadPath, step_index, steps};
 use crate::value::{JsonStyle, Value};
 
 builtins! {
-    /// Filters of lists by an attribute of their items.
+    /// List filters by an attribute of the items.
     pub(super) static ATTRIBUTES:
     filter "sort" (value: List, attribute: Any = absent) = sort,
         "Sorted, by `attribute` if it is given: booleans, numbers, texts, or lists by their length. Stable."
@@ -39,14 +39,14 @@ builtins! {
         [r"{{ ['a', 'b'] | map(attribute='kind') }}" => "[]", r"{{ [1] | map(attribute=1) }}" => "E0403"];
 }
 
-/// A path to an attribute, cut into steps.
+/// A path to an attribute, split into steps.
 struct Attribute<'v> {
     path: &'v str,
     steps: SmallVec<[std::result::Result<Cow<'v, str>, BadPath>; 4]>,
 }
 
 impl<'v> Attribute<'v> {
-    /// Cuts a path. No value has more levels than the limit, so further steps lead nowhere.
+    /// Splits a path. No value is deeper than the limit, so further steps lead nowhere.
     fn new(cx: &Cx<'v>, path: &'v str) -> Self {
         Self { path, steps: steps(path).take(cx.limits().value_depth + 1).collect() }
     }
@@ -106,12 +106,12 @@ fn sort<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     }
 }
 
-/// Estimates the number of comparisons for each item that is sorted.
+/// Estimates the number of comparisons per sorted item.
 fn comparisons(len: usize) -> u64 {
     u64::from(len.checked_ilog2().unwrap_or(0)) + 1
 }
 
-/// Charges for comparing texts, which may read every byte of the shorter one each time.
+/// Charges for comparing strings. Each comparison may read every byte of the shorter one.
 fn spend_on_comparing_texts<'v>(cx: &Cx<'v>, items: &[Value<'v>], attribute: &Attribute<'v>) -> Result<()> {
     for item in items {
         let len = attribute.of(*item)?.as_ref().and_then(Value::as_str).map_or(0, str::len);
@@ -120,7 +120,7 @@ fn spend_on_comparing_texts<'v>(cx: &Cx<'v>, items: &[Value<'v>], attribute: &At
     Ok(())
 }
 
-/// Sorts the items by the `key` of their attribute, which must be `wanted` for each.
+/// Sorts the items by the `key` of their attribute, which must be of the type `wanted` in all of them.
 fn sort_as<'v, K>(
     cx: &Cx<'v>,
     items: &[Value<'v>],
@@ -144,7 +144,7 @@ fn sort_as<'v, K>(
 
 const UNIQUE: &str = "filter `unique`";
 
-/// A key that was seen.
+/// A key that was already seen.
 #[derive(PartialEq, Eq, Hash)]
 enum Key<'v> {
     Bool(bool),
@@ -226,8 +226,8 @@ fn group_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.map(&entries?)
 }
 
-/// Returns the items and the attribute of a filter that needs one, and charges for a list of the items. The reference
-/// does not read the arguments of an empty list.
+/// Returns the items and the attribute of a filter that needs one, and charges for a list of the items. Like the
+/// reference, ignores the arguments if the list is empty.
 fn by_attribute<'v>(cx: &Cx<'v>, of: &str, args: &[Value<'v>]) -> Result<Option<(&'v [Value<'v>], Attribute<'v>)>> {
     let items = items(cx, args)?;
     if items.is_empty() {

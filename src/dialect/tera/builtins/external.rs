@@ -81,7 +81,7 @@ fn matching<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(Value::Bool(regex.is_match(text)))
 }
 
-/// The time; a build that sets `SOURCE_DATE_EPOCH` to be reproducible gets that moment.
+/// Returns the current time, or `SOURCE_DATE_EPOCH` if a reproducible build sets it.
 fn moment() -> DateTime<Utc> {
     let fixed = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
     fixed.and_then(|seconds| DateTime::from_timestamp(seconds, 0)).unwrap_or_else(Utc::now)

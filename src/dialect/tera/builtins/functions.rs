@@ -1,5 +1,4 @@
-//! The functions. Those that reach outside the inputs need a capability, which the machine looks for before
-//! it calls them.
+//! Functions. Those that read more than the inputs need a capability, which the machine checks before it calls them.
 
 use super::arguments::wrong;
 use crate::builtins;
@@ -27,7 +26,7 @@ builtins! {
         [r"{{ get_env(name='HOME') }}" => "E0405"];
 }
 
-/// A whole number that the gate has found not to be negative.
+/// Returns an integer that the gate has checked to be non-negative.
 fn size(cx: &Cx<'_>, value: Value<'_>) -> Result<u64> {
     match value {
         Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity()),

@@ -1,4 +1,4 @@
-//! Filters of lists: single items, joining, slicing.
+//! List filters: single items, joining, slicing.
 
 use super::arguments::{items, missing, wrong};
 use super::strings::unescaped;
@@ -9,7 +9,7 @@ use crate::function::Cx;
 use crate::value::Value;
 
 builtins! {
-    /// Filters of lists.
+    /// List filters.
     pub(super) static LISTS:
     filter "first" (value: List) = first,
         "The first item; empty text where there is none."
@@ -77,7 +77,7 @@ fn slice<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.list(items.get(start..end).unwrap_or(&[]))
 }
 
-/// A position counted from the beginning, from the end where negative; the cast clamps it to what there is.
+/// Returns a position from the start. Negative positions count from the end; those before the start become 0.
 fn position(param: &str, value: Value<'_>, len: usize) -> Result<Option<usize>> {
     match value.as_f64() {
         Some(at) if at >= 0.0 => Ok(Some(at as usize)),

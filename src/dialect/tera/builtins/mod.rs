@@ -8,13 +8,14 @@
 //! | `lists` | items, joining, slicing |
 //! | `attributes` | lists of maps by a dotted path: sort, unique, group, filter, map |
 //! | `values` | values of several types: length, reverse, JSON, text |
-//! | `time`, `external` | what needs other crates (feature `tera-builtins`): dates, random numbers, slugs, URLs, sizes, patterns |
+//! | `time`, `external` | builtins that need other crates (feature `tera-builtins`): dates, random numbers, slugs,
+//! URLs, sizes, patterns |
 //! | `testers` | the tests of `is` |
 //! | `functions` | the functions |
 //!
 //! Invariants: a body returns the result of Tera 1.20, and an error where Tera fails, panics or never ends. Where Tera
-//! checks an argument late (an empty list is returned before any argument is read), the row says `Any` and the body checks
-//! it at the same moment. Growth is charged before it is allocated, and visited elements are spent.
+//! checks an argument late (it returns an empty list before it reads any argument), the row says `Any` and the body
+//! checks the argument at the same point. Growth is charged before it is allocated, and visited elements cost steps.
 
 mod arguments;
 mod attributes;

@@ -58,7 +58,7 @@ fn int<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
             cx.spend(text.as_str().len() as u64 / 64)?;
             Ok(Value::Int(numbers::int_of_text(text.as_str(), radix).unwrap_or(fallback)))
         }
-        // By way of a float, on purpose: above 2^53 digits are lost, and what does not fit is clamped.
+        // Deliberately through a float: digits above 2^53 are lost, and larger numbers are clamped.
         _ => match value.as_f64() {
             Some(number) => Ok(Value::Int(number as i64)),
             None => Err(wrong("filter `int`", "value", "a string or a number", *value)),
@@ -84,7 +84,7 @@ fn float<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 fn abs<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value] = args else { return Err(cx.arity()) };
     match *value {
-        // The smallest integer stays as it is: the reference wraps, and its text is what counts.
+        // The smallest integer stays as it is, because the reference wraps.
         Value::Int(n) => Ok(Value::Int(n.wrapping_abs())),
         Value::Uint(_) => Ok(*value),
         Value::Float(n) => Ok(number(n.abs())),

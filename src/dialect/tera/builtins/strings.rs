@@ -1,4 +1,4 @@
-//! Filters of text: letter case, trimming, truncating, replacing, splitting, lines.
+//! String filters: letter case, trimming, truncating, replacing, splitting, lines.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::stdlib::strings::{self, Indent};
 use crate::value::Value;
 
 builtins! {
-    /// Filters of text.
+    /// String filters.
     pub(super) static STRINGS:
     filter "upper" (value: Str) = upper,
         "All letters as capitals."
@@ -64,7 +64,7 @@ fn upper<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     made(cx, Some(strings::uppercase_len(text)), || text.to_uppercase())
 }
 
-/// A copy of `text` that `change` changes where it stands.
+/// Returns a copy of `text`, changed in place by `change`.
 fn in_place<'v>(cx: &Cx<'v>, text: &str, change: impl FnOnce(&mut str)) -> Result<Value<'v>> {
     cx.charge(text.len() + size_of::<Value>())?;
     let copy = cx.arena().bump().alloc_str(text);
@@ -97,7 +97,8 @@ fn trim_end<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     cx.borrowed(subject(cx, args)?.trim_end())
 }
 
-/// The text of an argument in which `\n` and `\t` stand for a line feed and a tab.
+/// Returns a string argument with `
+/// ` and `\t` replaced by a newline and a tab.
 pub(super) fn unescaped<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Cow<'v, str>> {
     let text = value.as_str().ok_or_else(|| cx.arity())?;
     if !text.contains('\\') {
@@ -119,7 +120,7 @@ fn trim_end_matches<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 fn truncate<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value, Value::Int(length), Value::Str(end)] = args else {
-        // A length above `i64::MAX` leaves nothing out.
+        // A length above `i64::MAX` truncates nothing.
         return args.first().copied().ok_or_else(|| cx.arity());
     };
     let (text, end) = (subject(cx, args)?, end.as_str());

@@ -1,5 +1,5 @@
-//! The tests of `is`. The first parameter of a test is its value, which may be undefined. The last one, `excess`, exists
-//! to be refused.
+//! The tests of `is`. The first parameter of a test is its value, which may be undefined. The last one, `excess`, only
+//! rejects further arguments.
 
 use super::arguments::{missing, wrong};
 use crate::builtins;
@@ -63,7 +63,7 @@ pub(super) struct Asked<'v> {
 }
 
 impl<'v> Asked<'v> {
-    /// Reads the arguments of a test that takes `takes` (0 or 1), and refuses others.
+    /// Reads the arguments of a test that takes `takes` (0 or 1) of them, and rejects further ones.
     fn new(cx: &Cx<'v>, of: &'static str, takes: usize, args: &[Value<'v>]) -> Result<Self> {
         let (value, rest) = args.split_first().ok_or_else(|| cx.arity())?;
         match rest.get(takes) {
@@ -89,7 +89,7 @@ impl<'v> Asked<'v> {
         self.value.as_f64().ok_or_else(|| wrong(self.of, "value", "a number", self.value))
     }
 
-    /// Returns the value and the argument, both of which must be text.
+    /// Returns the value and the argument, which must both be strings.
     pub(super) fn texts(&self, param: &str) -> Result<(&'v str, &'v str)> {
         let text = self.value.as_str().ok_or_else(|| wrong(self.of, "value", "a string", self.value))?;
         Ok((text, self.text_argument(param)?))
@@ -147,7 +147,7 @@ fn divisible_by<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let asked = Asked::defined(cx, "test `divisibleby`", 1, args)?;
     let number = asked.number()?;
     match (asked.argument.as_f64(), asked.argument) {
-        // Nothing is divisible by zero: the remainder is not a number.
+        // Nothing is divisible by zero: the remainder is NaN.
         (Some(divisor), _) => Ok(Value::Bool(number % divisor == 0.0)),
         (None, Value::Undefined) => Err(missing_argument(asked.of, "divisor", "a number")),
         (None, other) => Err(wrong(asked.of, "divisor", "a number", other)),

@@ -1,5 +1,5 @@
-//! Calls builtins directly, without a template: what they charge and refuse. What they give is held against
-//! Tera itself in `proptests/builtins.rs`.
+//! Calls builtins directly, without a template, to test their costs and errors. Their results are compared with Tera
+//! itself in `proptests/builtins.rs`.
 
 use serde_json::{Value as Json, json};
 
@@ -94,7 +94,7 @@ fn elements_visited_are_spent() {
 }
 
 #[test]
-fn searching_costs_what_the_pattern_is_worth() {
+fn search_costs_grow_with_the_pattern() {
     let limits = Limits { fuel: 10_000, ..Limits::default() };
     let text = json!("a".repeat(1000));
     let matching =
@@ -108,7 +108,7 @@ fn searching_costs_what_the_pattern_is_worth() {
 }
 
 #[test]
-fn errors_name_the_function_the_argument_and_what_was_got() {
+fn errors_name_the_function_the_argument_and_the_value() {
     let error = |name, args: &[(&str, Json)]| call(&Limits::default(), Filter, name, args).unwrap_err().message;
     let message = error("sort", &[("value", json!([1])), ("attribute", json!(true))]);
     assert_eq!(message, "filter `sort`: `attribute` should be a string, but it is `true` (boolean)");
@@ -121,7 +121,7 @@ fn errors_name_the_function_the_argument_and_what_was_got() {
 }
 
 #[test]
-fn arguments_beyond_what_a_test_takes_are_refused() {
+fn excess_arguments_of_tests_are_refused() {
     let test = |name, args: &[(&str, Json)]| call(&Limits::default(), Test, name, args).map_err(|error| error.code);
     assert_eq!(test("odd", &[("value", json!(3)), ("excess", json!(1))]), Err(Code::BadArgument));
     let args = [("value", json!(6)), ("divisor", json!(2)), ("excess", json!(3))];
@@ -131,7 +131,7 @@ fn arguments_beyond_what_a_test_takes_are_refused() {
 }
 
 #[test]
-fn what_would_panic_or_never_end_is_an_error() {
+fn reference_panics_and_endless_loops_are_errors() {
     assert_eq!(filter("int", &[("value", json!("1")), ("base", json!(0))]), Err(Code::BadArgument));
     assert_eq!(filter("int", &[("value", json!("1")), ("base", json!(99))]), Err(Code::BadArgument));
     assert_eq!(filter("int", &[("value", json!(7)), ("base", json!(99))]), Ok(json!(7)));
@@ -145,7 +145,7 @@ fn what_would_panic_or_never_end_is_an_error() {
 }
 
 #[test]
-fn what_reaches_outside() {
+fn functions_that_read_the_outside() {
     let function =
         |name, args: &[(&str, Json)]| call(&Limits::default(), Function, name, args).map_err(|error| error.code);
     assert!(

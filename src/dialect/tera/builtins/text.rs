@@ -1,12 +1,12 @@
-//! The text of a value as output shows it, and text under construction that is charged as it grows.
+//! The text of a value in output, and text under construction that is charged as it grows.
 
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::numbers::write_plain_float;
 use crate::value::{JsonStyle, Value, write_json};
 
-/// Passes the text of `value` to `push`: text as it is, null as nothing, whole floats without a point, lists as `[a, b]`
-/// without quotes, and every map as `[object]`.
+/// Passes the text of `value` to `push`: strings unchanged, null as nothing, integral floats without a point, lists as
+/// `[a, b]` without quotes, and every map as `[object]`.
 pub(in crate::dialect::tera) fn write_text<E>(
     value: Value<'_>,
     push: &mut impl FnMut(&str) -> std::result::Result<(), E>,
@@ -18,7 +18,7 @@ pub(in crate::dialect::tera) fn write_text<E>(
         Value::Uint(n) => push(itoa::Buffer::new().format(n)),
         Value::Float(n) => {
             let mut text = String::new();
-            // Writing to a string does not fail.
+            // Writing to a string cannot fail.
             let _ = write_plain_float(n, &mut text);
             push(&text)
         }
@@ -42,7 +42,7 @@ pub(super) struct Charged<'c, 'v> {
 }
 
 impl<'c, 'v> Charged<'c, 'v> {
-    /// Empty text.
+    /// Creates empty text.
     pub(super) fn new(cx: &'c Cx<'v>) -> Self {
         Self { cx, text: bumpalo::collections::String::new_in(cx.arena().bump()) }
     }

@@ -9,7 +9,7 @@ use crate::stdlib::time::{Moment, TimeError, format_is_valid, zone};
 use crate::value::Value;
 
 builtins! {
-    /// Filters of moments.
+    /// Date filters.
     pub(super) static TIME:
     filter "date" (value: Any, format: Str = str "%Y-%m-%d", timezone: Str = absent) = date,
         "Seconds since 1970, an RFC 3339 moment, a date and time or a date, by a strftime `format`, in `timezone`."
@@ -25,7 +25,7 @@ builtins! {
 
 const DATE: &str = "filter `date`";
 
-/// Bytes that a directive of two letters may become: a signed year, a zone's name, nanoseconds.
+/// Maximum number of bytes for a two-letter directive: a signed year, a zone name, nanoseconds.
 const WIDEST: usize = 64;
 
 fn date<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

@@ -62,7 +62,7 @@ fn reverse<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
 
 fn json_encode<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [value, pretty] = args else { return Err(cx.arity()) };
-    // Anything but true is compact, whatever its type.
+    // Any value except true is compact, whatever its type.
     let style = if matches!(pretty, Value::Bool(true)) { JsonStyle::Pretty } else { JsonStyle::Compact };
     json(cx, *value, style)
 }

@@ -43,8 +43,8 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Lowers `break` or `continue`, which apply to the loop that is the innermost frame. Behind the `else` of an
-    /// outermost loop there is none.
+    /// Lowers `break` or `continue` for the loop in the innermost frame. There is none after the `else` of an outermost
+    /// loop.
     fn leave_turn(&mut self, tag: &str, leave: impl FnOnce(&mut Emitter<'a>, LoopMark)) {
         match self.frames.last().and_then(|frame| frame.turn) {
             Some(turn) => leave(self.emitter, turn.mark),

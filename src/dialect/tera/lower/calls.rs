@@ -32,7 +32,7 @@ impl<'a> Lower<'_, 'a> {
         self.call(function, call, Targets::new())
     }
 
-    /// Pushes the named arguments behind those that `targets` has already, and calls.
+    /// Pushes the named arguments after those already in `targets`, and calls.
     fn call(&mut self, builtin: &Builtin, call: &'a Call<'a>, mut targets: Targets) -> Result<()> {
         for arg in call.args {
             self.unescaped(|lower| lower.value(&arg.value))?;
@@ -41,7 +41,7 @@ impl<'a> Lower<'_, 'a> {
                     targets.push(self.emitter.string(arg.name.text))
                 }
                 (_, Some(target)) => targets.push(target),
-                // The reference evaluates an argument without a parameter, and ignores it.
+                // The reference evaluates and ignores an argument without a parameter.
                 (_, None) => self.emitter.op(Op::Pop, &[]),
             }
         }
@@ -199,7 +199,7 @@ impl<'a> Lower<'_, 'a> {
     }
 }
 
-/// Returns the index of a function's parameter `name`, which is never the value that a filter or test is applied to.
+/// Returns the index of a function's parameter `name`. The subject of a filter or test does not count.
 pub(super) fn parameter(builtin: &Builtin, name: &str) -> Option<u32> {
     let Params::Named(params) = builtin.params else { return None };
     let first = usize::from(builtin.kind != ImportKind::Function);

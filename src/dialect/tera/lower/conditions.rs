@@ -1,8 +1,8 @@
 //! Expressions as conditions.
 //!
-//! The reference evaluates a condition by other rules than a value. A variable swallows every error: it is false if it is
-//! undefined or a filter fails. Numbers, text, tests and calls ignore their filters. A function must return a boolean,
-//! and a filtered concatenation text.
+//! In the reference, conditions follow other rules than values. A variable swallows every error: it is false if it is
+//! undefined or a filter fails. Numbers, strings, tests and calls ignore their filters. A function must return a
+//! boolean, and a filtered concatenation a string.
 
 use super::program::Lower;
 use crate::bytecode::{BinaryOp, Op, Role};
@@ -55,7 +55,7 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes a value whose truth decides the condition. Returns `true` if the condition is its opposite.
+    /// Pushes a value whose truth decides the condition. Returns `true` if the condition is its negation.
     fn bare_condition(&mut self, expr: &'a Expr<'a>) -> Result<bool> {
         self.at(expr.span);
         match expr.kind {
@@ -94,8 +94,8 @@ impl<'a> Lower<'_, 'a> {
         Ok(expr.negated)
     }
 
-    /// Pushes the result of a comparison, or of `not` before it. A number and a value of another type are neither equal nor
-    /// unequal, and `not` does not change that.
+    /// Pushes the result of a comparison, or of `not` before it. A number and a value of another type are neither equal
+    /// nor unequal, and `not` does not change that.
     pub(super) fn compare(&mut self, op: CompareOp, sides: &'a [Expr<'a>; 2], negated: bool, span: Span) -> Result<()> {
         let [left, right] = sides;
         let (op, negated) = match (op, negated) {
@@ -104,7 +104,8 @@ impl<'a> Lower<'_, 'a> {
             other => other,
         };
         match op {
-            // Both sides are escaped before they are compared. If both would be, the result is the same without.
+            // Both sides are escaped before they are compared. If both would be, the result is the same without
+            // escaping.
             CompareOp::Eq | CompareOp::Ne if self.escapes(left) && self.escapes(right) => {
                 self.unfinished(left)?;
                 self.unfinished(right)?;

@@ -1,4 +1,4 @@
-//! Constant folding: the results of the render, as far as constants can hold them.
+//! Constant folding, for results that constants can hold.
 
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::compiler::{Constant, Fold};

@@ -13,7 +13,7 @@ pub(super) enum Outside {
     Inputs,
     /// The callers' names, then the top-level inputs.
     Callers,
-    /// The top-level inputs, which a dump of all names leaves out.
+    /// The top-level inputs. A dump of all names leaves them out.
     Macro,
 }
 
@@ -28,10 +28,10 @@ pub(super) struct Turn<'a> {
 /// The names of one scope.
 #[derive(Debug, Default)]
 pub(super) struct Frame<'a> {
-    /// Variables that are set here, in the order of their slots.
+    /// Variables set in this scope, in slot order.
     pub sets: Vec<(&'a str, u32)>,
     index: HashMap<&'a str, u32>,
-    /// The loop if the frame is one.
+    /// The loop, if the frame is one.
     pub turn: Option<Turn<'a>>,
 }
 
@@ -54,10 +54,10 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The roots that may hold a name, in the order of lookup.
+/// The roots that may hold a name, in lookup order.
 pub(super) type Roots<'a> = SmallVec<[RootSpec<'a>; 2]>;
 
-/// One way to read a path: roots that are tried in order.
+/// One way to read a path: roots to try in order.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
     pub roots: Roots<'a>,
@@ -72,7 +72,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Returns the path by which templates read a fact about a loop.
+/// Returns the path that templates use to read a property of a loop.
 pub(super) fn loop_path(field: LoopField) -> &'static str {
     match field {
         LoopField::Index => "loop.index",

@@ -8,7 +8,7 @@ use crate::dialect::tera::load::{Id, unknown_template};
 use crate::dialect::tera::syntax::tree::{Block, Name};
 use crate::text::Span;
 
-/// Limits of inlining includes: words of code, nesting of includes, nesting of everything.
+/// Limits of inlining includes: words of code, nesting of includes, total nesting.
 const INLINE_WORDS: usize = 1 << 15;
 const INLINE_INCLUDES: usize = 16;
 const INLINE_DEPTH: usize = 150;
@@ -22,7 +22,7 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
-    /// Lowers a block: the nearest definition in the active template and its parents, else the one here.
+    /// Lowers a block: the nearest definition in the active template and its ancestors, else this one.
     pub(super) fn block(&mut self, here: &'a Block<'a>) -> Result<()> {
         let levels = self.templates.list[self.active].parents.len();
         for level in 0..=levels {
@@ -49,7 +49,7 @@ impl<'a> Lower<'_, 'a> {
         result
     }
 
-    /// Lowers `{{ super() }}`: the next definition up from the last block entered. At the top of the chain the reference
+    /// Lowers `{{ super() }}`: the next definition above the last block entered. At the top of the chain the reference
     /// leaves that block, so a second `super()` finds none.
     pub(super) fn super_block(&mut self, span: Span) -> Result<()> {
         let Some(&Entered { name, level, .. }) = self.entered.last() else {

@@ -1,13 +1,13 @@
-//! Trees to one program: the entry template with everything it reaches.
+//! Lowers trees to one program: the entry template with every template it reaches.
 //!
 //! Inheritance is resolved here. The root's body is lowered, each block is the nearest child's, and `super()` is the
-//! next definition up. Includes are inlined; recursive and very large ones become chunks that read their callers' names.
-//! Macros are chunks called with slots. Names become slots and top-level inputs: a read lists every root that may hold its
-//! name, the innermost first, because a `set` may not have run.
+//! next definition up. Includes are inlined; recursive and very large ones become chunks that read their callers'
+//! names. Macros are chunks called with slots. Names become slots and top-level inputs. A read lists every root that
+//! may hold its name, innermost first, because a `set` may not have run.
 //!
-//! The reference finds unknown filters, tests, functions, macros and includes only when a render reaches them. They become
-//! a failing instruction and a lint; the program runs. The escape mode is an operand, fixed by the root. Values that are
-//! stored or passed are not escaped, so a macro may exist in both modes.
+//! The reference reports unknown filters, tests, functions, macros and includes only when a render reaches them. They
+//! become a failing instruction and a lint; the program runs. The escape mode is an operand, fixed by the root. Values
+//! that are stored or passed are not escaped, so a macro may exist in both modes.
 //!
 //! | file | content |
 //! |---|---|
@@ -17,7 +17,7 @@
 //! | `calls` | functions, filters, tests, macros |
 //! | `values`, `conditions` | expressions as values and as conditions |
 //! | `paths` | reads of variables |
-//! | `variables` | the slots and inputs that a name may mean |
+//! | `variables` | the slots and inputs that a name may refer to |
 //! | `frame` | the names of one scope |
 //! | `fold` | constant folding |
 

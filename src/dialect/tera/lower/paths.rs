@@ -59,7 +59,7 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Writes a variable. Returns `false` if the path is not one to a variable.
+    /// Writes a variable. Returns `false` if the path does not lead to a variable.
     pub(super) fn write_path(&mut self, path: &'a Path<'a>, mode: EscapeMode) -> Result<bool> {
         if path.text == DUMP {
             return Ok(false);
@@ -87,7 +87,7 @@ impl<'a> Lower<'_, 'a> {
         }
         for step in path.segments {
             match step {
-                // The reference cannot read such a key: it takes characters for bytes.
+                // The reference cannot read such a key: it confuses characters with bytes.
                 Segment::Key(key) if !key.text.is_ascii() => {
                     let message = format!("`{}`: a key in brackets is ASCII in this language", path.text);
                     let help = format!("use `get(key='{}')`", key.text);
@@ -110,8 +110,8 @@ impl<'a> Lower<'_, 'a> {
         Ok(())
     }
 
-    /// Pushes the value of the first candidate of `path` that has one. The last candidate is read by `read`, which is told
-    /// whether it is the only one. Returns that, too.
+    /// Pushes the value of the first candidate of `path` that has one. `read` reads the last candidate, and is told if
+    /// it is the only one. That is also returned.
     fn first_there(&mut self, path: &'a Path<'a>, read: impl FnOnce(&mut Emitter<'a>, &PathSpec<'_>, bool)) -> bool {
         let steps = Self::steps(path);
         if path.root.text != "loop" {

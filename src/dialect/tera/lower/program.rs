@@ -14,13 +14,13 @@ use crate::function::Builtin;
 use crate::limits::Limit;
 use crate::text::{Source, Span};
 
-/// Maximum nesting of bodies and expressions while they are lowered, includes and blocks counted in.
+/// Maximum nesting of bodies and expressions during lowering, including includes and blocks.
 const DEPTH: usize = 500;
 
 /// Lowers the templates of a unit to the chunks of `emitter`. Returns lints.
 ///
 /// # Errors
-/// Limits of nesting and of the code's size.
+/// Limits of nesting and of code size.
 pub(in crate::dialect::tera) fn lower<'a>(
     unit: &Unit<'_>,
     templates: &Templates<'a>,
@@ -31,14 +31,14 @@ pub(in crate::dialect::tera) fn lower<'a>(
     Ok(lower.lints)
 }
 
-/// A chunk that is declared but not emitted yet.
+/// A chunk that is declared but not yet emitted.
 pub(super) enum Pending {
     Macro(MacroKey),
     Include(IncludeKey),
 }
 
-/// One macro in one escape mode. `resolver` is the template in which its own macro calls are resolved, if that is not its
-/// file.
+/// One macro in one escape mode. `resolver` is the template in which its own macro calls are resolved, if it differs
+/// from its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct MacroKey {
     pub file: Id,
@@ -73,18 +73,18 @@ pub(super) struct Lower<'l, 'a> {
     pub macros: HashMap<MacroKey, u32>,
     pub includes: HashMap<IncludeKey, u32>,
 
-    /// The template that is lowered, which spans belong to.
+    /// The template being lowered. Spans belong to it.
     pub file: Id,
-    /// The template whose blocks are found: the entry or an included template.
+    /// The template whose blocks are used: the entry or an included template.
     pub active: Id,
     /// `true` if written text is escaped here.
     pub escape: bool,
     /// The scope around the frames of this chunk.
     pub outside: Outside,
     pub frames: Vec<Frame<'a>>,
-    /// Entered block definitions. The reference does not leave them at their end and resolves macros by the last one.
+    /// Entered block definitions. The reference does not leave them at their end, and resolves macros by the last one.
     pub entered: Vec<Entered<'a>>,
-    /// Blocks and includes that are being inlined, against endless nesting.
+    /// Blocks and includes being inlined, to prevent endless nesting.
     pub open_blocks: Vec<*const Block<'a>>,
     pub open_includes: Vec<Id>,
     pub depth: usize,
@@ -114,7 +114,7 @@ impl<'l, 'a> Lower<'l, 'a> {
 
     fn program(&mut self) -> Result<()> {
         let main = self.emitter.declare_chunk("main", 0);
-        // The entry's source comes first among the program's sources.
+        // The entry's source is the first of the program's sources.
         self.at(Span::default());
         self.emitter.begin_chunk(main);
         let root = self.templates.root().unwrap_or(0);
@@ -136,7 +136,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         &self.templates.list[self.file].source
     }
 
-    /// Sets the origin of the following instructions.
+    /// Sets the source position of the following instructions.
     pub fn at(&mut self, span: Span) {
         let source = self.source();
         self.emitter.at(source, span);
@@ -161,7 +161,7 @@ impl<'l, 'a> Lower<'l, 'a> {
         result
     }
 
-    /// Runs `lower` where nothing is escaped.
+    /// Runs `lower` with escaping off.
     pub fn unescaped<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
         let escape = std::mem::replace(&mut self.escape, false);
         let result = lower(self);

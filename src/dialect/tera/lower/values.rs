@@ -1,7 +1,7 @@
 //! Expressions as values.
 //!
-//! Filters and `not` apply. Where escaping is on, text from a literal, a variable, a function or a filter is escaped, unless
-//! `safe` comes last.
+//! Filters and `not` apply. If escaping is on, text from a literal, a variable, a function or a filter is escaped,
+//! unless the last filter is `safe`.
 
 use super::paths::DUMP;
 use super::program::Lower;
@@ -11,7 +11,7 @@ use crate::diagnostics::{Code, Result};
 use crate::dialect::tera::syntax::tree::{Expr, ExprKind, MathOp, Path, Step};
 use crate::text::Span;
 
-/// Returns `true` if a filter is only a mark, not a function.
+/// Returns `true` if a filter is only a marker, not a function.
 fn is_mark(filter: &str) -> bool {
     matches!(filter, "safe" | "default")
 }
@@ -52,7 +52,7 @@ impl<'a> Lower<'_, 'a> {
         match expr.kind {
             ExprKind::Path(path) => return self.path_value(expr, path),
             ExprKind::And(_) | ExprKind::Or(_) => return self.decided(expr),
-            // Negated twice by the reference: as a condition and as a value.
+            // The reference negates twice: as a condition and as a value.
             ExprKind::Compare(op, sides) => {
                 self.compare(op, sides, expr.negated, expr.span)?;
                 if expr.negated {
@@ -122,7 +122,7 @@ impl<'a> Lower<'_, 'a> {
 
     // Arithmetic
 
-    /// Pushes the result of a calculation: NaN if it has no finite result.
+    /// Pushes the result of a calculation, or NaN if it is not finite.
     pub(super) fn math(&mut self, steps: &'a [Step<'a>], span: Span) -> Result<()> {
         for step in steps {
             match step {

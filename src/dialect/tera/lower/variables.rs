@@ -1,9 +1,9 @@
-//! The slots and inputs that a name may mean at one point of a template.
+//! The slots and inputs that a name may refer to at one point of a template.
 //!
-//! The `set` variables of a frame have one slot each. They are found before the frame's code is emitted, because a loop may
-//! set what an earlier line reads. A read tries the frames from the inside out, then (in a chunk of its own) the callers'
-//! names, then the top-level inputs: a slot may be unset, and a path that leads nowhere in one frame is looked up further
-//! out.
+//! The `set` variables of a frame have one slot each. They are collected before the frame's code is emitted, because a
+//! loop may set a variable that an earlier line reads. A read tries the frames from the inside out, then (in a separate
+//! chunk) the callers' names, then the top-level inputs: a slot may be unset, and a path that leads nowhere in one
+//! frame is looked up further out.
 
 use hashbrown::HashSet;
 use smallvec::{SmallVec, smallvec};
@@ -15,16 +15,16 @@ use crate::compiler::{RootSpec, SegmentSpec};
 use crate::diagnostics::Result;
 use crate::dialect::tera::syntax::tree::{Node, Path, Segment};
 
-/// The most roots of a read, the most steps of a path, and the most of them that are computed.
+/// Maximum number of roots of a read, of steps of a path, and of computed steps.
 const ROOTS: usize = 200;
 const SEGMENTS: usize = 60_000;
 const INDEXES: usize = 200;
 
 impl<'a> Lower<'_, 'a> {
-    /// Lowers `body` in `frame` with slots for everything that is set there.
+    /// Lowers `body` in `frame`, with slots for every variable set there.
     pub(super) fn frame_around(&mut self, mut frame: Frame<'a>, body: &'a [Node<'a>]) -> Result<()> {
         let first = self.add_sets(&mut frame, body);
-        // The slots may hold what they were set to when the code was last run through.
+        // The slots may still hold values from the previous turn.
         if !self.frames.is_empty()
             && let Some((first, count)) = first
         {
@@ -36,7 +36,8 @@ impl<'a> Lower<'_, 'a> {
         result
     }
 
-    /// Adds slots in a row for the variables that `body` sets in its own frame. Returns the first slot and their number.
+    /// Adds consecutive slots for the variables that `body` sets in its own frame. Returns the first slot and their
+    /// number.
     fn add_sets(&mut self, frame: &mut Frame<'a>, body: &'a [Node<'a>]) -> Option<(u32, u32)> {
         let names = self.names_set(body, frame.turn.is_some());
         let names: Vec<_> = names.into_iter().filter(|name| frame.slot(name).is_none()).collect();
@@ -48,8 +49,8 @@ impl<'a> Lower<'_, 'a> {
         (count > 0).then_some((first, count))
     }
 
-    /// Returns the variables that `body` may set in its own frame, in order of appearance: by `set` outside of inner loops,
-    /// and by `set_global` anywhere unless the frame is a loop itself.
+    /// Returns the variables that `body` may set in its own frame, in order of appearance: by `set` outside inner
+    /// loops, and by `set_global` anywhere, unless the frame is a loop itself.
     fn names_set(&self, body: &'a [Node<'a>], is_loop: bool) -> Vec<&'a str> {
         if !self.templates.sets {
             return Vec::new();
@@ -83,7 +84,7 @@ impl<'a> Lower<'_, 'a> {
         names
     }
 
-    /// Returns every body by which inheritance may replace the block `name` here.
+    /// Returns every body that inheritance may substitute for the block `name` here.
     fn definitions(&self, name: &str) -> impl Iterator<Item = &'a [Node<'a>]> {
         let chain = |id: usize| std::iter::once(id).chain(self.templates.list[id].parents.iter().copied());
         let templates = chain(self.active).chain(chain(0));
@@ -98,7 +99,7 @@ impl<'a> Lower<'_, 'a> {
         u32::try_from(loops).unwrap_or(u32::MAX)
     }
 
-    /// Returns the ways to read `path` in the reference's order of lookup. There is more than one only if they take
+    /// Returns the candidates for reading `path` in the reference's lookup order. There are several only if they take
     /// different steps.
     pub(super) fn candidates(&self, path: &Path<'a>) -> SmallVec<[Candidate<'a>; 1]> {
         let field = LoopField::ALL.into_iter().find(|field| path.text == loop_path(*field));
@@ -120,7 +121,7 @@ impl<'a> Lower<'_, 'a> {
         candidates
     }
 
-    /// Returns the roots that a path's first name may mean.
+    /// Returns the roots that the first name of a path may refer to.
     pub(super) fn roots(&self, path: &Path<'a>) -> Roots<'a> {
         let mut roots = self.slots_of(path, 0);
         roots.truncate(ROOTS);
@@ -131,7 +132,7 @@ impl<'a> Lower<'_, 'a> {
         roots
     }
 
-    /// Returns the slots that a path's root may mean in the frames from the innermost to `outermost`.
+    /// Returns the slots that the root of a path may refer to, in the frames from the innermost to `outermost`.
     fn slots_of(&self, path: &Path<'a>, outermost: usize) -> Roots<'a> {
         let name = path.root.text;
         let mut slots = Roots::new();
@@ -165,7 +166,7 @@ impl<'a> Lower<'_, 'a> {
         path.segments.len() > SEGMENTS || lookups > INDEXES
     }
 
-    /// Returns the scope that a chunk called from here sees: every name with its root, the innermost first.
+    /// Returns the scope visible to a chunk called from here: every name with its root, innermost first.
     pub(super) fn scope_for_callee(&mut self) -> u32 {
         let mut entries = Vec::new();
         for at in (0..self.frames.len()).rev() {
@@ -182,8 +183,8 @@ impl<'a> Lower<'_, 'a> {
         self.emitter.scope(Scope::INPUTS | callers, &entries)
     }
 
-    /// Returns the scope that a dump of all names shows. Of one name in several frames the outermost wins, and a loop's own
-    /// names win over variables set in it.
+    /// Returns the scope shown by a dump of all names. If several frames have a name, the outermost wins, and a loop's
+    /// own names win over variables set in it.
     pub(super) fn scope_for_dump(&mut self) -> u32 {
         let slot = |(name, slot): (&'a str, u32)| (name, RootSpec::Slot(slot));
         let of_frame = |frame: &Frame<'a>| {

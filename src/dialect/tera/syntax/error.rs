@@ -18,43 +18,43 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    /// An error of `code` at `span`.
+    /// Returns an error of `code` at `span`.
     pub fn new(code: Code, span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
         Box::new(Self { code, span, message: message.into(), help: help.into(), related: None })
     }
 
-    /// Another token was expected at `span`.
+    /// Returns the error of an unexpected token.
     pub fn unexpected(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
         Self::new(Code::UnexpectedToken, span, message, help)
     }
 
-    /// The file ends inside something.
+    /// Returns the error of a file that ends inside a construct.
     pub fn unterminated(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
         Self::new(Code::Unterminated, span, message, help)
     }
 
-    /// No token begins with this character.
+    /// Returns the error of a character that starts no token.
     pub fn character(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
         Self::new(Code::UnknownCharacter, span, message, help)
     }
 
-    /// A tag where it is not allowed.
+    /// Returns the error of a misplaced tag.
     pub fn misplaced(span: Span, message: impl Into<String>, help: impl Into<String>) -> Box<Self> {
         Self::new(Code::MisplacedTag, span, message, help)
     }
 
-    /// Brackets or blocks nest too deep. Nothing behind `span` is read.
+    /// Returns the error of excessive nesting. Nothing after `span` is read.
     pub fn too_deep(span: Span) -> Box<Self> {
         Self::new(Code::LimitDepth, span, "", "")
     }
 
-    /// Labels `span` as well.
+    /// Adds a label at `span`.
     pub fn related(mut self: Box<Self>, span: Span, text: impl Into<String>) -> Box<Self> {
         self.related = Some((span, text.into()));
         self
     }
 
-    /// Returns the error as a user sees it.
+    /// Converts the error to a diagnostic.
     pub fn into_diagnostic(self, source: &Arc<Source>) -> Box<Diagnostic> {
         let mut diagnostic = Diagnostic::new(self.code, self.message).at(source, self.span, "");
         if let Some((span, text)) = self.related {

@@ -9,7 +9,7 @@ use crate::text::Span;
 /// The grammar's own error.
 pub type Unexpected<'a> = ParseError<u32, Token<'a>, Box<SyntaxError>>;
 
-/// Returns the error of a tag in words.
+/// Describes the error of a tag in words.
 pub fn explain(error: Unexpected<'_>, source: &str, end: End) -> Box<SyntaxError> {
     let (span, token, expected) = match error {
         ParseError::User { error } => return error,

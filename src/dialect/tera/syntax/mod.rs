@@ -1,13 +1,13 @@
-//! The front end: source text to [`tree`].
+//! The front end: parses source text to a [`tree`].
 //!
-//! `lexer` turns a source into tokens whose blocks are balanced and whose text is already trimmed by the white-space
-//! markers. The LALRPOP grammar (`grammar/tera.lalrpop`) reads them in one run and nests the blocks. `build` holds its
-//! actions, `expected` words its errors, and `recovery` goes on behind a wrong tag, so that `parser` reports every error of
-//! a file at once.
+//! `lexer` turns a source into tokens with balanced blocks and with white-space markers already applied. The LALRPOP
+//! grammar (`grammar/tera.lalrpop`) parses them in one run and nests the blocks. `build` has its actions, `expected`
+//! the wording of its errors, and `recovery` continues after a broken tag, so that `parser` reports every error of a
+//! file at once.
 //!
-//! Invariant: nesting (blocks, parentheses, brackets) is counted before the grammar sees a token, and chains
-//! (`a + b + …`, `| f | g …`, `elif`, `.a.b`) are flat lists: no depth of input becomes depth of the host stack
-//! beyond [`Limits::nesting`](crate::limits::Limits::nesting).
+//! Invariant: nesting (blocks, parentheses, brackets) is counted before the grammar sees a token, and chains (`a + b +
+//! …`, `| f | g …`, `elif`, `.a.b`) are flat lists. Deep input uses no more of the host's stack than
+//! [`Limits::nesting`](crate::limits::Limits::nesting) allows.
 
 mod build;
 mod error;

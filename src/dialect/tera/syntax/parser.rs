@@ -1,4 +1,4 @@
-//! One source to one tree, or to every error in it.
+//! Parses one source to one tree, or to every error in it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 
-/// Reads one template into `arena`. If anything is wrong there is no template but every error of the file (at most
+/// Parses one template into `arena`. If there are errors, returns no template but every error of the file (at most
 /// [`Limits::diagnostics`]), in order of position.
 ///
 /// ```
@@ -50,7 +50,7 @@ pub fn parse<'a>(
     (None, errors.into_iter().map(diagnose).collect())
 }
 
-/// The tokens for each node of the main body: a high estimate.
+/// A high estimate of the tokens per node of the main body.
 const TOKENS_OF_NODE: usize = 4;
 
 fn read<'a>(arena: &'a Bump, text: &'a str, limits: &Limits) -> Result<Template<'a>, Vec<Box<SyntaxError>>> {
@@ -63,7 +63,7 @@ fn read<'a>(arena: &'a Bump, text: &'a str, limits: &Limits) -> Result<Template<
             Ok(_) => break,
             Err(error) => error,
         };
-        // The lexer's error of a broken tag counts unless the grammar's comes first.
+        // The lexer's error in a broken tag counts, unless the grammar's error comes first.
         let (end, lexed) = match skip_tag(&mut tokens, offset(&error)) {
             Some(Token::End(end)) => (end, None),
             Some(Token::Broken(end)) => (end, broken.next()),
@@ -97,7 +97,7 @@ fn template<'a>(build: &Build<'a>, body: &'a [Node<'a>]) -> Template<'a> {
     }
 }
 
-/// Returns the blocks that inheritance sees: in `body` and directly inside such blocks, in order.
+/// Returns the blocks that inheritance sees: those in `body` and directly inside such blocks, in order.
 fn inherited_blocks<'a>(body: &'a [Node<'a>]) -> Vec<&'a Block<'a>> {
     let mut found = Vec::new();
     let mut bodies = vec![body];

@@ -1,10 +1,10 @@
-//! Recovery from errors inside tags. Behind a wrong tag the grammar begins anew; the blocks that are open there are opened
-//! again by stand-ins, so that their ends are still found. One error makes the tree useless, so only further errors count.
+//! Recovery from errors inside tags. The grammar restarts after a broken tag. Stand-ins reopen the blocks that are open
+//! there, so that their ends still match. After the first error the tree is discarded, and only further errors matter.
 
 use super::lexer::{End, Spanned, Token};
 
-/// Drops the tokens up to the end of the tag with the offset `at`, blocks that are open there aside. Returns the last of
-/// them; nothing if no tag ends behind `at`.
+/// Drops the tokens up to the end of the tag at offset `at`, except for open blocks. Returns the last of them, or
+/// `None` if no tag ends after `at`.
 pub fn skip_tag<'a>(tokens: &mut Vec<Spanned<'a>>, at: u32) -> Option<Token<'a>> {
     let ends = |(start, token, _): &Spanned<'_>| *start >= at && matches!(token, Token::End(_) | Token::Broken(_));
     let end = tokens.iter().position(ends)?;
@@ -23,7 +23,7 @@ pub fn skip_tag<'a>(tokens: &mut Vec<Spanned<'a>>, at: u32) -> Option<Token<'a>>
     tokens.splice(..=end, stand_ins).next_back().map(|(_, token, _)| token)
 }
 
-/// Returns a sound opening tag of the same kind.
+/// Returns a valid opening tag of the same kind.
 fn stand_in(head: Token<'_>) -> &'static [Token<'static>] {
     const NAME: Token<'static> = Token::Name("_");
     const END: Token<'static> = Token::End(End::Statement);

@@ -1,17 +1,17 @@
-//! The tree of one template. Nodes are `Copy`, live in a bump arena and hold the spans that errors may point to. Text is
-//! final: white-space markers are applied, and comments are gone.
+//! The tree of one template. Nodes are `Copy`, live in a bump arena and have spans for errors. Text is final:
+//! white-space markers are applied, and comments are gone.
 //!
-//! The shapes follow the language's own oddities. A filter list and a `not` belong to an [`Expr`] of any kind. Arithmetic
+//! The shapes follow the language's oddities. A filter list and a `not` belong to an [`Expr`] of any kind. Arithmetic
 //! is a flat list in postfix order, so a chain of any length is one node.
 
 use crate::text::Span;
 
-/// A piece of source text and its span.
+/// A piece of source text with its span.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Name<'a> {
     /// The text, without quotes if it was a string.
     pub text: &'a str,
-    /// The span with any quotes.
+    /// The span, including quotes.
     pub span: Span,
 }
 
@@ -24,7 +24,7 @@ pub struct Template<'a> {
     pub imports: &'a [Import<'a>],
     /// The macros defined here, in order; names are unique.
     pub macros: &'a [Macro<'a>],
-    /// The blocks that take part in inheritance: those at the top level and directly inside such blocks.
+    /// The blocks that take part in inheritance: those at the top level and those directly inside them.
     pub blocks: &'a [&'a Block<'a>],
     /// The top-level nodes.
     pub body: &'a [Node<'a>],
@@ -106,9 +106,9 @@ pub enum Node<'a> {
     },
     /// `{% include … %}`
     Include {
-        /// The candidates; the first that exists wins.
+        /// The candidates. The first that exists wins.
         names: &'a [Name<'a>],
-        /// `true` if none of them has to exist.
+        /// `true` if none of them needs to exist.
         ignore_missing: bool,
         /// The tag.
         span: Span,
@@ -160,7 +160,7 @@ pub struct For<'a> {
     pub container: Expr<'a>,
     /// The nodes that each turn renders.
     pub body: &'a [Node<'a>],
-    /// The nodes that an empty container renders.
+    /// The nodes rendered for an empty container.
     pub otherwise: Option<&'a [Node<'a>]>,
 }
 
@@ -169,7 +169,7 @@ pub struct For<'a> {
 pub struct Expr<'a> {
     /// The expression without filters.
     pub kind: ExprKind<'a>,
-    /// The filters, in the order of their application.
+    /// The filters, in order of application.
     pub filters: &'a [Call<'a>],
     /// `not`
     pub negated: bool,
@@ -187,17 +187,17 @@ impl<'a> Expr<'a> {
 /// A kind of [`Expr`].
 #[derive(Debug, Clone, Copy)]
 pub enum ExprKind<'a> {
-    /// Text in quotes.
+    /// A quoted string.
     Str(&'a str),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A finite number with a point.
+    /// A finite number with a decimal point.
     Float(f64),
     /// `true` or `false`.
     Bool(bool),
     /// A variable.
     Path(&'a Path<'a>),
-    /// `a ~ b ~ …`: text, numbers, variables and function calls, without filters of their own.
+    /// `a ~ b ~ …`: strings, numbers, variables and function calls, without filters of their own.
     Concat(&'a [Expr<'a>]),
     /// Arithmetic in postfix order.
     Math(&'a [Step<'a>]),
@@ -317,7 +317,7 @@ pub struct Path<'a> {
 /// One step into a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Segment<'a> {
-    /// `.name`, `["name"]` or `[3]`: a key of a map, or a position in a list.
+    /// `.name`, `["name"]` or `[3]`: a map key or a list index.
     Key(Name<'a>),
     /// `[other.path]`: the key is the value of that path.
     Lookup(&'a Path<'a>),

@@ -17,7 +17,7 @@ pub struct Lint {
     pub code: Code,
     /// The span in the field.
     pub span: Span,
-    /// The hazard, if the lint is one. Strict validation refuses hazards.
+    /// The hazard, if the lint is one. Strict validation rejects hazards.
     pub hazard: Option<Hazard>,
 }
 
@@ -108,8 +108,8 @@ impl CommandLine {
         self.after_blank = false;
     }
 
-    /// Returns `true` if the next word might be taken for an option: it is not the first word, not behind an option whose
-    /// value it may be, and not behind `--`.
+    /// Returns `true` if the next word might be taken for an option: it is not the first word, does not follow an
+    /// option whose value it may be, and does not follow `--`.
     fn begins_argument(&self) -> bool {
         self.after_blank && self.has_word && !self.has_double_dash && !self.after_option
     }
@@ -144,7 +144,7 @@ fn lint_text(text: &str, span: Span, found: &mut Vec<Lint>) {
     }
 }
 
-/// Classifies the text behind a `$`. Returns the length with the `$`.
+/// Classifies the text after a `$`. Returns the length including the `$`.
 fn dollar(name: &str) -> (Option<Code>, usize) {
     if name.starts_with('$') {
         return (None, 2);
@@ -163,7 +163,7 @@ fn dollar(name: &str) -> (Option<Code>, usize) {
     (Some(Code::EnvironmentReference), 1 + length)
 }
 
-/// Recognises `{{ name … }}` on one line, within the first bytes. Returns its length.
+/// Recognises `{{ name … }}` on one line, within the first 256 bytes. Returns its length.
 fn braces(rest: &str) -> (Option<Code>, usize) {
     const LONGEST: usize = 256;
     let Some(body) = rest.strip_prefix("{{") else { return (None, 1) };

@@ -1,4 +1,4 @@
-//! Checks of a well-formed field: likely mistakes, and expressions that shell quoting does not protect.
+//! Checks a well-formed field for likely mistakes, and for expressions that shell quoting does not protect.
 
 mod lint;
 mod shell;

@@ -1,14 +1,14 @@
 //! Hazards of shell quoting.
 //!
-//! In shell mode a value becomes `'…'`, which is one token only where the shell reads words. The quotes do not protect it
-//! inside the author's own quotes, behind a backslash, or in backticks, here-documents, comments and arithmetic. This
-//! scanner follows the quoting of POSIX shells and bash closely enough to tell. Where it cannot be sure (a `case` pattern
-//! inside `$(…)`) it errs on the side of a hazard. It runs in one pass over the text with a stack on the heap.
+//! In shell mode a value becomes `'…'`, which is one token only where the shell reads words. The quotes do not protect
+//! it inside the author's own quotes, after a backslash, or in backticks, here-documents, comments and arithmetic. This
+//! scanner follows the quoting of POSIX shells and bash closely enough to detect these cases. Where it cannot be sure
+//! (a `case` pattern inside `$(…)`), it reports a hazard. It scans the text in one pass with a stack on the heap.
 
 use crate::diagnostics::Code;
 use crate::text::Span;
 
-/// A position in which single quotes do not protect a value.
+/// A position where single quotes do not protect a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Hazard {
     /// `"… ${x} …"`
@@ -19,9 +19,9 @@ pub enum Hazard {
     AfterBackslash,
     /// `` `… ${x} …` ``
     Backticks,
-    /// Between `<<EOF` and `EOF`, or in the word behind `<<`.
+    /// Between `<<EOF` and `EOF`, or in the word after `<<`.
     Heredoc,
-    /// Behind `#`.
+    /// After `#`.
     Comment,
     /// `$(( ${x} ))`
     Arithmetic,
@@ -95,7 +95,7 @@ enum Frame {
     Arithmetic(usize),
 }
 
-/// A here-document whose body begins behind the next line break.
+/// A here-document whose body begins after the next line break.
 struct Heredoc {
     delimiter: Vec<u8>,
     strip_tabs: bool,
@@ -122,12 +122,12 @@ impl Scanner<'_> {
         self.bytes.get(self.at..).is_some_and(|rest| rest.starts_with(prefix))
     }
 
-    /// Returns the next expression if it begins here.
+    /// Returns the next expression if it begins at the current position.
     fn expression_here(&self) -> Option<Span> {
         self.expressions.get(self.found.len()).copied().filter(|span| span.start as usize == self.at)
     }
 
-    /// Records `hazard` for every expression that begins before `end`, and goes there.
+    /// Records `hazard` for every expression that begins before `end`, and moves there.
     fn skip_to(&mut self, end: usize, hazard: Hazard) {
         while self.expressions.get(self.found.len()).is_some_and(|span| (span.start as usize) < end) {
             self.found.push(Some(hazard));
@@ -135,7 +135,7 @@ impl Scanner<'_> {
         self.at = self.at.max(end);
     }
 
-    /// Returns the hazard of a word here.
+    /// Returns the hazard of a word at the current position.
     fn hazard(&self) -> Option<Hazard> {
         match self.frames.last() {
             Some(Frame::DoubleQuotes) => Some(Hazard::DoubleQuotes),
@@ -234,7 +234,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Opens or closes backticks. Closing also ends what is open inside.
+    /// Opens or closes backticks. Closing also closes everything open inside.
     fn backtick(&mut self) {
         match self.backticks.take() {
             Some(depth) => {
@@ -246,7 +246,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads a backslash and the character or expression behind it.
+    /// Reads a backslash and the character or expression after it.
     fn backslash(&mut self) {
         self.at += 1;
         self.word_start = false;
@@ -265,7 +265,7 @@ impl Scanner<'_> {
         self.skip_to(end, Hazard::Comment);
     }
 
-    /// Reads `<<` or `<<-` and the word behind it.
+    /// Reads `<<` or `<<-` and the word after it.
     fn heredoc_word(&mut self) {
         self.at += 2;
         let strip_tabs = self.peek(0) == Some(b'-');
@@ -316,7 +316,7 @@ impl Scanner<'_> {
 mod tests {
     use super::*;
 
-    /// Names of the hazards of the `${…}` of a command, `-` for none.
+    /// Returns the hazards of each `${…}` in a command by name, `-` for none.
     fn scan(text: &str) -> String {
         let spans: Vec<Span> = text
             .match_indices("${")

@@ -1,4 +1,4 @@
-//! Audit events: one `template_error` for each template error, without values.
+//! Audit events: one `template_error` per template error, without values.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ pub struct AuditEvent {
     pub field: Option<String>,
     /// The error object ([`error::to_json`]).
     pub error: Value,
-    /// The earlier failure, if the field belongs to its handling.
+    /// The earlier failure, if the field handles one.
     pub cause: Option<String>,
 }
 

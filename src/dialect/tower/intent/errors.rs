@@ -1,4 +1,4 @@
-//! Errors of one file while it is read.
+//! The errors found while reading a file.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct Errors<'s> {
 }
 
 impl<'s> Errors<'s> {
-    /// No errors of `source` yet.
+    /// Creates an empty list for `source`.
     pub fn of(source: &'s Arc<Source>) -> Self {
         Self { source, list: Vec::new() }
     }

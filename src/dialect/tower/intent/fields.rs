@@ -1,7 +1,7 @@
 //! The fields of an intent that may hold expressions, and their modes.
 //!
-//! The document is walked once, in order. Every text at an allowed path becomes a [`Field`]. Every other text or key with
-//! `${` in it is forbidden, whatever else is wrong with it.
+//! The document is walked once, in order. Every string at an allowed path becomes a [`Field`]. Any other string or key
+//! with `${` in it is forbidden, whatever other errors it has.
 
 use std::fmt::Write;
 use std::sync::{Arc, OnceLock};
@@ -33,7 +33,8 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the number of steps, from the first, whose outputs this field can see in a runbook of `steps` steps.
+    /// Returns the number of steps whose outputs this field can see, counted from the first, in a runbook of `steps`
+    /// steps.
     pub fn visible_steps(&self, steps: usize) -> usize {
         match self {
             Role::Lock | Role::Resource | Role::Prerequisite => 0,
@@ -51,9 +52,9 @@ pub struct Field {
     pub path: String,
     /// The purpose.
     pub role: Role,
-    /// The way in which values are inserted.
+    /// The way values are inserted.
     pub mode: RenderMode,
-    /// `true` if it runs as a command.
+    /// `true` if it is a command to run.
     pub is_command: bool,
     /// The text and its span.
     pub node: Node,
@@ -91,7 +92,7 @@ struct Walker<'n> {
 }
 
 impl<'n> Walker<'n> {
-    /// Walks a node. The reader of the document has bounded its depth.
+    /// Walks a node. The reader of the document has limited its depth.
     fn node(&mut self, node: &'n Node, explicit: Option<RenderMode>) {
         match &node.kind {
             Kind::Map(entries) => {
@@ -159,7 +160,7 @@ impl<'n> Walker<'n> {
         })
     }
 
-    /// Returns `true` if this is the path of a `render_mode` beside a field.
+    /// Returns `true` if this is the path of a `render_mode` next to a field.
     fn is_mode(&self) -> bool {
         use Step::{Index, Key};
         let [Key("spec"), path @ .., Key("render_mode")] = &*self.path else { return false };

@@ -8,16 +8,17 @@ use crate::text::Source;
 use crate::value::yaml;
 use crate::value::{Data, DataMap};
 
-/// The four scopes as a host gives them.
+/// The four scopes as supplied by a host.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Inputs {
-    /// Parameters as given, before defaults and type checks.
+    /// Parameters as supplied, before defaults and type checks.
     pub params: DataMap,
     /// The captured context.
     pub context: DataMap,
     /// Facts.
     pub facts: DataMap,
-    /// Steps by id, each `{status?, outputs}`. `None` takes every step as completed with its declared outputs, resolved.
+    /// Steps by id, each `{status?, outputs}`. `None` treats every step as completed with its declared outputs,
+    /// resolved.
     pub steps: Option<DataMap>,
 }
 
@@ -35,13 +36,13 @@ impl Inputs {
     /// Reads `{params, context, facts, steps}` from a YAML or JSON file.
     ///
     /// # Errors
-    /// As [`Inputs::from_json`].
+    /// The errors of [`Inputs::from_json`].
     pub fn from_yaml(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Inputs, Vec<Box<Diagnostic>>> {
         let data = yaml::read_data(source, limits)?;
         Self::from_data(data).map_err(|error| vec![error.at_if_nowhere(source, <_>::default())])
     }
 
-    /// Takes the scopes from a map with the keys `params`, `context`, `facts` and `steps`, none of them required.
+    /// Takes the scopes from a map with the optional keys `params`, `context`, `facts` and `steps`.
     ///
     /// # Errors
     /// A key is unknown, or a scope is not a map.
@@ -75,7 +76,7 @@ impl Inputs {
     }
 }
 
-/// Returns a map; null is an empty one.
+/// Returns a map. Null is an empty map.
 fn scope(data: Data, what: &str) -> Result<DataMap> {
     match data {
         Data::Map(map) => Ok(map),

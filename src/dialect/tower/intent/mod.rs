@@ -1,8 +1,8 @@
 //! Whole intent definitions.
 //!
-//! [`Intent::parse`] reads one, [`Intent::validate`] checks it before it runs, [`Intent::resolve`] renders every field,
-//! and [`Intent::resolve_step`] with [`Intent::step_completed`] renders it step by step as an executor goes. Template
-//! errors are sent to an audit sink, never with values.
+//! [`Intent::parse`] reads an intent, [`Intent::validate`] checks it before it runs, [`Intent::resolve`] renders every
+//! field, and [`Intent::resolve_step`] with [`Intent::step_completed`] renders it step by step, in an executor's order.
+//! Template errors are sent to an audit sink, without values.
 
 mod audit;
 mod errors;

@@ -43,7 +43,7 @@ pub struct StepOutput {
     pub value: Node,
 }
 
-/// An intent definition: what it declares, its fields in document order, and the steps that have completed.
+/// An intent definition: its declarations, its fields in document order, and the completed steps.
 ///
 /// ```
 /// use dropforge::dialect::tower::intent::{Inputs, Intent, ValidateOptions};
@@ -73,15 +73,15 @@ impl Intent {
     /// Reads an intent definition.
     ///
     /// # Errors
-    /// The text is not a YAML map. [`Intent::validate`] finds everything else.
+    /// The text is not a YAML map. [`Intent::validate`] finds all other errors.
     pub fn parse(source: &Arc<Source>) -> std::result::Result<Intent, Vec<Box<Diagnostic>>> {
         Self::parse_within(source, &Limits::default())
     }
 
-    /// Reads an intent definition within other limits than the default ones.
+    /// Reads an intent definition with limits other than the default.
     ///
     /// # Errors
-    /// As [`Intent::parse`].
+    /// The errors of [`Intent::parse`].
     pub fn parse_within(source: &Arc<Source>, limits: &Limits) -> std::result::Result<Intent, Vec<Box<Diagnostic>>> {
         let root = yaml::read_one(source, limits)?;
         let mut errors = Errors::of(source);
@@ -123,7 +123,7 @@ impl Intent {
         &self.steps
     }
 
-    /// Records that the step `id` has completed with `outputs`, which expressions can refer to from then on.
+    /// Records that the step `id` has completed with `outputs`, which expressions can refer to from now on.
     ///
     /// # Errors
     /// The runbook has no step of this name.

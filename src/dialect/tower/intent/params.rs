@@ -1,7 +1,7 @@
-//! Parameters: their declarations, and their values before anything is rendered.
+//! Parameters: their declarations, and their values before rendering.
 //!
-//! Defaults are applied here and nowhere else. Null counts as not given. Messages name parameters and types, never values:
-//! a parameter may be a secret.
+//! Defaults are applied here and nowhere else. Null counts as missing. Messages name parameters and types but never
+//! values, because a parameter may be a secret.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::value::{Data, DataMap};
 pub enum ParameterType {
     /// Text.
     String,
-    /// A whole number.
+    /// An integer.
     Integer,
     /// Any number.
     Number,
@@ -59,11 +59,11 @@ impl ParameterType {
 pub struct Parameter {
     /// The name.
     pub name: String,
-    /// The type; `None` if the declaration is wrong, which is reported once.
+    /// The type. `None` if the declaration is invalid, which is reported once.
     pub kind: Option<ParameterType>,
-    /// `true` if a value must be given.
+    /// `true` if a value is required.
     pub required: bool,
-    /// The value if none is given.
+    /// The value used if none is supplied.
     pub default: Option<Data>,
     /// The values of an enum.
     pub values: Vec<Data>,
@@ -86,7 +86,7 @@ impl Parameter {
         }
     }
 
-    /// Returns the error of a `value` that this parameter cannot have.
+    /// Returns the error of a `value` that this parameter does not allow.
     fn refuse(&self, value: &Data) -> Option<Box<Diagnostic>> {
         let kind = self.kind?;
         let name = &self.name;
@@ -116,7 +116,7 @@ fn json_text(value: &Data) -> String {
 /// The parameters of an intent.
 #[derive(Debug, Clone, Default)]
 pub struct Declarations {
-    /// The parameters in order; `None` if the intent declares none, so that nothing can be checked.
+    /// The parameters in order. `None` if the intent declares none, so that nothing can be checked.
     pub parameters: Option<IndexMap<String, Parameter>>,
 }
 
@@ -153,10 +153,10 @@ impl Declarations {
         self.parameters.iter().flat_map(IndexMap::keys).map(String::as_str)
     }
 
-    /// Returns the values of the parameters: those given, checked against the declarations, and defaults.
+    /// Returns the values of the parameters: the supplied ones, checked against the declarations, and defaults.
     ///
     /// # Errors
-    /// Every parameter that is missing, has the wrong type, is not among its values, or is not declared.
+    /// Every parameter that is missing, has the wrong type, is not one of its allowed values, or is not declared.
     pub fn resolve(&self, given: &DataMap, source: &Arc<Source>) -> Result<DataMap, Vec<Box<Diagnostic>>> {
         let Some(parameters) = &self.parameters else { return Ok(given.clone()) };
         let (mut values, mut errors) = (DataMap::new(), Vec::new());
@@ -191,7 +191,7 @@ fn missing(parameter: &Parameter, source: &Arc<Source>) -> Box<Diagnostic> {
         .at(source, parameter.span, "declared here")
 }
 
-/// Returns `true` if a text holds an expression. It is reported as forbidden and tells nothing about the declaration.
+/// Returns `true` if a string contains an expression. It is reported as forbidden, and its declaration is not checked.
 fn has_expression(node: &Node) -> bool {
     node.text.contains("${")
 }

@@ -1,8 +1,8 @@
-//! Resolution of an intent: every field is rendered, in the order in which an executor needs them.
+//! Resolution of an intent: every field is rendered, in the order that an executor needs them.
 //!
-//! Parameters come first, then the lock, resources and prerequisites, then the runbook step by step, then verification and
-//! the outputs. A step's own command and outputs see the steps before it; its rollback also sees the step itself. The first
-//! error ends the resolution.
+//! Parameters come first, then the lock, resources and prerequisites, then the runbook step by step, then verification
+//! and the outputs. A step's own command and outputs see the steps before it; its rollback also sees the step itself.
+//! The first error ends the resolution.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use crate::vm::{NoHooks, Run, Session, run};
 /// The rendered fields, or the errors of an intent.
 type Outcome = std::result::Result<Resolved, Vec<Box<Diagnostic>>>;
 
-/// Maximum size in bytes of all resolved fields of an intent together.
+/// Maximum total size in bytes of all resolved fields of an intent.
 const LARGEST_RESULT: usize = 64 << 20;
 
 /// The resolved fields of an intent.
@@ -55,15 +55,15 @@ impl Intent {
     /// Renders every field, after validation in strict mode.
     ///
     /// # Errors
-    /// The errors of validation; parameters that do not fit; the first field that cannot be resolved.
+    /// The errors of validation; invalid parameters; the first field that cannot be resolved.
     pub fn resolve(&self, inputs: &Inputs) -> Outcome {
         self.resolve_with(inputs, &ValidateOptions::default(), &mut |_| {})
     }
 
-    /// Renders as [`Intent::resolve`] does, with other options, and sends every template error to `audit`.
+    /// Renders like [`Intent::resolve`] with other options, and sends every template error to `audit`.
     ///
     /// # Errors
-    /// As [`Intent::resolve`].
+    /// The errors of [`Intent::resolve`].
     pub fn resolve_with(&self, inputs: &Inputs, options: &ValidateOptions, audit: AuditSink<'_>) -> Outcome {
         let mut options = options.clone();
         options.execution_id = inputs.fact("execution_id").or(options.execution_id);
@@ -76,11 +76,11 @@ impl Intent {
         result
     }
 
-    /// Renders the command and the outputs of the step `id` with the outputs of the steps that have completed
+    /// Renders the command and the outputs of the step `id` with the outputs of the completed steps
     /// ([`Intent::step_completed`]). The step's rollback is left out until the step itself has completed.
     ///
     /// # Errors
-    /// The runbook has no such step; parameters that do not fit; the first field that cannot be resolved.
+    /// The runbook has no such step; invalid parameters; the first field that cannot be resolved.
     pub fn resolve_step(&self, id: &str, inputs: &Inputs, audit: AuditSink<'_>) -> Outcome {
         let Some(at) = self.steps.iter().position(|step| step.name.as_deref() == Some(id)) else {
             return Err(vec![self.unknown_step(id)]);
@@ -93,10 +93,10 @@ impl Intent {
         })
     }
 
-    /// Renders the fields that `wanted` selects with the outputs of the steps that have completed.
+    /// Renders the fields that `wanted` selects with the outputs of the completed steps.
     ///
     /// # Errors
-    /// As [`Intent::resolve_step`].
+    /// The errors of [`Intent::resolve_step`].
     pub fn resolve_some(&self, inputs: &Inputs, audit: AuditSink<'_>, wanted: impl Fn(&Field) -> bool) -> Outcome {
         let result = self.resolve_fields(inputs, Some(self.completed_steps()), wanted);
         self.report(&result, inputs, audit);
@@ -167,7 +167,7 @@ fn is_completed(step: &Data) -> bool {
 }
 
 impl Role {
-    /// Returns `true` if the field is resolved: of the outputs for failure and success only one kind is.
+    /// Returns `true` if the field has to be resolved. Of the outputs for failure and for success, only one kind is.
     fn is_due(&self, failed: bool) -> bool {
         match self {
             Role::Output(key) if key == "failure" => failed,
@@ -176,7 +176,7 @@ impl Role {
         }
     }
 
-    /// Returns the sort key of the order in which an executor needs fields.
+    /// Returns the sort key for the executor's order of fields.
     fn order(&self) -> (usize, usize, usize) {
         match self {
             Role::Lock | Role::Resource | Role::Prerequisite => (0, 0, 0),
@@ -196,14 +196,14 @@ struct Execution<'e> {
     base: Value<'e>,
     session: Session,
     limits: Limits,
-    /// `true` if steps complete by themselves as their outputs are rendered.
+    /// `true` if steps complete automatically once their outputs are rendered.
     simulated: bool,
     /// The completed steps.
     steps: DataMap,
-    /// The number of steps of the runbook that have completed.
+    /// The number of completed steps of the runbook.
     completed: usize,
     done: IndexMap<&'e str, String>,
-    /// The size in bytes of all rendered fields.
+    /// The total size in bytes of the rendered fields.
     total: usize,
     warnings: Vec<Box<Diagnostic>>,
 }
@@ -271,7 +271,8 @@ impl<'e> Execution<'e> {
         }
     }
 
-    /// Returns the scope `steps` with the steps that the field refers to: all of it would be copied for every field.
+    /// Returns the scope `steps` with only the steps that the field refers to, to avoid copying all of it for every
+    /// field.
     fn referenced_steps(&self, tree: &tree::Field<'_, '_>) -> Data {
         let ids = tree.references().filter_map(tree::Reference::step_output).map(|(id, _)| id);
         let found = ids.filter_map(|id| self.steps.get_key_value(id));
@@ -279,7 +280,7 @@ impl<'e> Execution<'e> {
         Data::Map(std::iter::once(("steps".to_owned(), Data::Map(steps))).collect())
     }
 
-    /// Returns the error of a render as an error of the field in its file.
+    /// Converts the error of a render to an error of the field in its file.
     fn error_of(&self, error: Diagnostic, field: &Field, tree: &tree::Field<'_, '_>) -> Box<Diagnostic> {
         let intent = self.intent;
         let at = error.primary().map_or(0, |label| label.span.start);
@@ -315,7 +316,7 @@ impl<'e> Execution<'e> {
         names
     }
 
-    /// Warns of a control character that a value brought into a field in which nothing is encoded.
+    /// Warns about a control character that a value brought into a field without any encoding.
     fn check_characters(&mut self, field: &Field, text: &str) {
         let checked = matches!(field.role, Role::Prerequisite | Role::Verify) && field.mode == RenderMode::Literal;
         if checked && text.chars().any(char::is_control) && !field.node.text.chars().any(char::is_control) {
@@ -338,7 +339,7 @@ impl<'e> Execution<'e> {
 }
 
 impl Field {
-    /// Returns the field's program, which is compiled on first use.
+    /// Returns the field's program, compiling it on first use.
     fn program(&self) -> Result<Arc<Program>> {
         let compile = || {
             let source = Source::new(self.path.as_str(), self.node.text.as_ref());

@@ -1,7 +1,7 @@
-//! Static validation: the checks of an intent that need no inputs.
+//! Static validation: the checks that need no inputs.
 //!
-//! Every field is checked on its own and has at most one error: a malformed expression, then a reference to something that
-//! cannot exist, then an expression that quoting cannot protect. Errors come in document order.
+//! Every field is checked separately and has at most one error: a malformed expression, then a reference to something
+//! that cannot exist, then an expression that quoting cannot protect. Errors are in document order.
 
 use bumpalo::Bump;
 
@@ -19,7 +19,7 @@ use crate::text::Span;
 /// Maximum number of reported errors.
 const MOST_ERRORS: usize = 200;
 
-/// The facts of every executor.
+/// The facts that every executor provides.
 const FACTS: [&str; 4] = ["failed_step", "rollback_status", "current_step", "execution_id"];
 
 /// Assumptions of validation.
@@ -44,7 +44,7 @@ impl Default for ValidateOptions {
 /// The result of validation, in document order.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// At most one for each field.
+    /// At most one error per field.
     pub errors: Vec<Box<Diagnostic>>,
     /// Warnings.
     pub warnings: Vec<Box<Diagnostic>>,
@@ -63,7 +63,7 @@ impl Intent {
         self.validate_with(options, &mut |_| {})
     }
 
-    /// Checks as [`Intent::validate`] does, and sends every template error to `audit`.
+    /// Checks like [`Intent::validate`], and sends every template error to `audit`.
     pub fn validate_with(&self, options: &ValidateOptions, audit: AuditSink<'_>) -> Report {
         let mut report = Report { errors: self.errors.clone(), warnings: self.names_to_warn_about() };
         let mut arena = Bump::new();
@@ -183,7 +183,7 @@ impl Intent {
         error
     }
 
-    /// Adds the warnings of a field, one of each kind. Returns the first hazard as an error in strict mode.
+    /// Adds the warnings of a field, one of each kind. In strict mode, returns the first hazard as an error.
     fn lint_field(
         &self,
         field: &Field,
@@ -214,7 +214,7 @@ impl Intent {
         refused
     }
 
-    /// Returns `true` if the declarations rule out that the value of the reference at `span` begins with `-`.
+    /// Returns `true` if the declarations guarantee that the value of the reference at `span` does not begin with `-`.
     fn cannot_begin_with_dash(&self, span: Span, tree: &tree::Field<'_, '_>) -> bool {
         let Some(reference) = tree.references().find(|reference| reference.span == span) else { return false };
         match reference.scope {
@@ -249,7 +249,7 @@ impl Intent {
             .at(&self.source, node.span, "")
     }
 
-    /// Returns warnings about steps whose names no expression can spell, and about steps with one name.
+    /// Returns warnings about steps whose names no expression can spell, and about steps with the same name.
     fn names_to_warn_about(&self) -> Vec<Box<Diagnostic>> {
         let mut warnings = Vec::new();
         let mut seen: std::collections::HashMap<&str, Span> = std::collections::HashMap::new();

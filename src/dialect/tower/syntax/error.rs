@@ -11,7 +11,7 @@ use crate::text::{Source, Span};
 /// A kind of error in an expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SyntaxErrorKind {
-    /// Empty, with white space, operators, brackets or an empty segment.
+    /// Empty, or with white space, operators, brackets or an empty segment.
     Syntax,
     /// No `}` follows.
     Unterminated,
@@ -35,7 +35,7 @@ pub struct SyntaxError {
 }
 
 impl SyntaxError {
-    /// Returns the diagnostic of this error in the field `text`; `place` is the span of the expression in `source`.
+    /// Returns the diagnostic of this error in the field `text`. `place` is the span of the expression in `source`.
     pub fn diagnostic(self, text: &str, source: &Arc<Source>, place: Span) -> Box<Diagnostic> {
         let expression = text.get(self.span.range()).unwrap_or("");
         let body = expression.strip_prefix("${").unwrap_or(expression);

@@ -1,16 +1,16 @@
-//! Two lexers in turn: text up to the next `${`, and the inside of an expression.
+//! Two alternating lexers: text up to the next `${`, and the inside of an expression.
 //!
 //! ```text
 //! registry/${params.app}:${context.git_sha}
 //! └─ text ─┘└─ expression ─┘…
 //! ```
 //!
-//! Every `${` opens an expression that ends at the first `}`. The extent of an expression is found before its
-//! inside is lexed, so that an unterminated or nested one is reported as such. `$` alone, `$$`, `\` and `}` are text:
-//! the language has no escape.
+//! Every `${` opens an expression that ends at the first `}`. The extent of an expression is found before its inside is
+//! lexed, so that an unterminated or nested one is reported as such. `$` alone, `$$`, `\` and `}` are text: the
+//! language has no escapes.
 //!
-//! Errors of an expression come behind its `Open` token: the grammar looks one token ahead, and must have read the
-//! expression before it by then.
+//! The error of an expression comes after its `Open` token: the grammar looks one token ahead, and must by then have
+//! read the expression before it.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ enum Outside {
 enum Inside {
     #[regex("[a-z_][a-z0-9_]*", priority = 9)]
     Identifier,
-    /// A run of characters that segments may not have, or not at their start.
+    /// A run of characters that segments may not contain, or may not start with.
     #[regex(r"[A-Za-z0-9_\-\u{80}-\u{10FFFF}]+", priority = 3)]
     Word,
     #[token(".")]
@@ -58,13 +58,13 @@ enum Inside {
 pub struct Lexer<'s> {
     source: &'s str,
     mode: Mode<'s>,
-    /// The expression that was opened last.
+    /// The last opened expression.
     expression: Range<usize>,
 }
 
 enum Mode<'s> {
     Text(logos::Lexer<'s, Outside>, usize),
-    /// `${` was returned; its extent is not known yet.
+    /// `${` was returned. Its extent is not known yet.
     Opened,
     Inside(logos::Lexer<'s, Inside>, usize),
 }
@@ -75,7 +75,7 @@ impl<'s> Lexer<'s> {
         Self { source, mode: Mode::Text(Outside::lexer(source), 0), expression: 0..0 }
     }
 
-    /// Returns the whole expression that was opened last.
+    /// Returns the last opened expression.
     pub fn expression(&self) -> Span {
         Span::of(self.expression.clone())
     }
@@ -107,7 +107,7 @@ impl Iterator for Lexer<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.mode {
             Mode::Text(lexer, base) => {
-                // Every character is a token of this lexer, so there is no error arm to take.
+                // Every character is a token of this lexer, so errors cannot occur.
                 let token = lexer.next()?.unwrap_or(Outside::Text);
                 let (start, end) = (*base + lexer.span().start, *base + lexer.span().end);
                 if token == Outside::Text {
@@ -171,7 +171,7 @@ fn extent(source: &str, open: usize) -> (Option<SyntaxErrorKind>, usize) {
     (Some(SyntaxErrorKind::Nested), source.len())
 }
 
-/// Returns the first expression of `source`, well formed or not, with its braces.
+/// Returns the first expression of `source`, well formed or not, including its braces.
 pub fn first_expression(source: &str) -> Option<Span> {
     let open = memchr::memmem::find(source.as_bytes(), b"${")?;
     Some(Span::of(open..extent(source, open).1))

@@ -1,4 +1,4 @@
-//! The text of a field to its [`tree`].
+//! Parses the text of a field to its [`tree`].
 
 mod error;
 mod lexer;

@@ -1,4 +1,4 @@
-//! One field to its tree, or to its leftmost error.
+//! Parses one field to its tree, or to its leftmost error.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ lalrpop_mod!(
     "/tower.rs"
 );
 
-/// Parses a field; the tree lives in `arena`.
+/// Parses a field. The tree lives in `arena`.
 ///
 /// # Errors
 /// The leftmost malformed expression.
@@ -30,12 +30,12 @@ pub fn parse<'a, 's>(text: &'s str, arena: &'a Bump) -> Result<Field<'a, 's>, Sy
     match grammar::FieldParser::new().parse(text, &mut lexer) {
         Ok(parts) => Ok(Field { parts: arena.alloc_slice_copy(&coalesced(parts)) }),
         Err(ParseError::User { error }) => Err(error),
-        // Sound tokens in a wrong order: an empty body or an empty segment.
+        // Valid tokens in a wrong order: an empty body or an empty segment.
         Err(_) => Err(lexer.error()),
     }
 }
 
-/// Joins neighbouring texts: the lexer cuts text at every `$`.
+/// Joins adjacent text parts: the lexer splits text at every `$`.
 fn coalesced(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     let mut out: Vec<Part<'_>> = Vec::with_capacity(parts.len());
     for part in parts {
@@ -47,7 +47,7 @@ fn coalesced(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
     out
 }
 
-/// Checks the scope and the shape of a path of identifiers: the grammar's action.
+/// Checks the scope and the shape of a path of identifiers. The grammar's action.
 pub(super) fn reference(source: &str, at: Range<usize>, segments: usize) -> Result<Reference<'_>, SyntaxError> {
     let span = Span::of(at.clone());
     let path = source.get(at.start + 2..at.end.saturating_sub(1)).unwrap_or("");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_expression_is_text() {
+    fn text_without_expressions_is_kept() {
         for text in ["", "$", "$$", "${", "}", "{{x}}", "$x $(y) $1", "\\", "$ {params.a}", "$\u{0}{"] {
             let arena = Bump::new();
             match parse(text, &arena) {

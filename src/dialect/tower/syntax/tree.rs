@@ -6,11 +6,11 @@ use crate::text::Span;
 /// A `${…}` expression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reference<'s> {
-    /// The whole expression with its braces.
+    /// The whole expression, including its braces.
     pub span: Span,
     /// The first segment.
     pub scope: Scope,
-    /// The rest of the path: one flat key, dots included.
+    /// The rest of the path as one flat key, including dots.
     pub name: &'s str,
 }
 
@@ -25,7 +25,7 @@ impl<'s> Reference<'s> {
 /// A part of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part<'s> {
-    /// Text, kept byte for byte.
+    /// Text, unchanged.
     Text(Span),
     /// An expression.
     Expression(Reference<'s>),
@@ -34,7 +34,7 @@ pub enum Part<'s> {
 /// A parsed field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field<'a, 's> {
-    /// The parts in order; no two texts are neighbours.
+    /// The parts in order. No two texts are adjacent.
     pub parts: &'a [Part<'s>],
 }
 

@@ -1,7 +1,7 @@
-//! Chains of operands. A chain is read flat (`a + b | f - c ~ d`) and classified as a whole. Text and `~` do not mix with
-//! arithmetic. Arithmetic on filtered operands is a level above arithmetic without filters. A filter applies to all
-//! plain arithmetic on its left. Parentheses are an operand only around plain arithmetic. Arithmetic becomes postfix
-//! steps without recursion, so a chain may have any length.
+//! Chains of operands. A chain is read flat (`a + b | f - c ~ d`) and classified as a whole. Strings and `~` do not mix
+//! with arithmetic. Arithmetic on filtered operands is one level above arithmetic without filters. A filter applies to
+//! all plain arithmetic on its left. Parentheses are an operand only around plain arithmetic. Arithmetic becomes
+//! postfix steps without recursion, so a chain may have any length.
 
 use super::expressions::{grouped, with_filters};
 use super::operands::{Class, Item, Link, Linked, Truth};
@@ -11,7 +11,7 @@ use crate::dialect::tera::syntax::tree::{Expr, ExprKind, MathOp, Step};
 use crate::text::Span;
 
 impl<'a> Build<'a> {
-    /// An operand that is no chain: a value, text, or something in parentheses.
+    /// Builds an operand outside a chain: a value, a string, or something in parentheses.
     pub fn item(&self, item: Item<'a>) -> Built<Truth<'a>> {
         if let Some(inner) = item.group {
             if !item.expr.filters.is_empty() {
@@ -29,7 +29,7 @@ impl<'a> Build<'a> {
         Ok(Truth { expr: with_filters(item.expr), class })
     }
 
-    /// A chain of two operands and more: a concatenation, or arithmetic.
+    /// Builds a chain of at least two operands: a concatenation or arithmetic.
     pub fn chain(&mut self, list: usize) -> Built<Truth<'a>> {
         let chain = self.links.split_off(list);
         if chain.iter().any(|(link, _)| matches!(link, Some((Link::Tilde, _)))) {
@@ -60,7 +60,7 @@ impl<'a> Build<'a> {
         Ok(Truth { expr: with_filters(expr), class: Class::Text })
     }
 
-    /// Adjacent texts become one, empty ones vanish; only text is plain text again.
+    /// Joins adjacent strings and drops empty ones. If only a string is left, it is plain text again.
     fn joined(&self, parts: Vec<Expr<'a>>) -> ExprKind<'a> {
         let mut kept: Vec<Expr<'a>> = Vec::with_capacity(parts.len());
         let mut run: Option<(String, Span)> = None;
@@ -90,7 +90,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Arithmetic: plain runs up to a filter are operands of the level above.
+    /// Builds arithmetic. Plain runs before a filter are operands of the level above.
     fn math(&self, chain: &[Linked<'a>]) -> Truth<'a> {
         let (mut outer, mut run) = (Postfix::default(), Postfix::default());
         let mut behind_filter = false;
@@ -118,10 +118,10 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Where parentheses around more than plain arithmetic cannot stand.
+/// Constructs that do not allow parentheses around more than plain arithmetic.
 const IN_ARITHMETIC: &str = "arithmetic or in front of a filter";
 
-/// A call whose name begins like `true` is a call only beside `~`.
+/// Rejects a call whose name begins like `true`, except next to `~`.
 fn not_glued(expr: &Expr<'_>) -> Built<()> {
     match expr.kind {
         ExprKind::Call(call) if ["true", "True", "false", "False"].iter().any(|l| call.name.text.starts_with(l)) => {
@@ -158,7 +158,7 @@ fn concat_allows(item: &Item<'_>, link: Option<(Link, Span)>, last: bool) -> Bui
     }
 }
 
-/// Arithmetic on its way to postfix order: two levels of operators, so two waiting ones are the most.
+/// Arithmetic being converted to postfix order. With two levels of operators, at most two are waiting.
 #[derive(Default)]
 struct Postfix<'a> {
     steps: Vec<Step<'a>>,

@@ -1,31 +1,32 @@
 //! Operands, calls and conditions.
 //!
-//! The language's expression levels differ only in what they hold, so an expression carries its [`Class`] upwards and
-//! each construct refuses the classes that it does not take. Chains are classified in [`super::chain`].
+//! The language's expression levels differ only in the constructs that they allow, so each expression carries its
+//! [`Class`] upwards, and each construct rejects the classes that it does not allow. Chains are classified in
+//! [`super::chain`].
 
-use super::operands::{Class, Item, Link, Linked, Truth};
+use super::operands::{Class, Item, Truth};
 use super::path::Cutter;
 use super::state::{Build, Built};
 use crate::diagnostics::Code;
 use crate::dialect::tera::syntax::error::SyntaxError;
-use crate::dialect::tera::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, MathOp, Name, Path};
+use crate::dialect::tera::syntax::tree::{Arg, Call, CompareOp, Expr, ExprKind, Name, Path};
 use crate::text::Span;
 
 impl<'a> Build<'a> {
     // Operands
 
-    /// An expression without filters.
+    /// Returns an expression without filters.
     pub fn plain(&self, kind: ExprKind<'a>, span: Span) -> &'a mut Expr<'a> {
         self.arena.alloc(Expr::bare(kind, span))
     }
 
-    /// A whole number; it must fit 64 bits with sign.
+    /// Builds an integer. It must fit `i64`.
     pub fn int(&self, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
         let n = if negative { format!("-{digits}").parse().ok() } else { digits.parse().ok() };
         self.number(n.map(ExprKind::Int), negative, digits, span)
     }
 
-    /// A number with a point.
+    /// Builds a number with a decimal point.
     pub fn float(&self, negative: bool, digits: &str, span: Span) -> Built<&'a mut Expr<'a>> {
         let n = digits.parse().ok().filter(|n: &f64| n.is_finite());
         self.number(n.map(|n| ExprKind::Float(if negative { -n } else { n })), negative, digits, span)
@@ -38,7 +39,7 @@ impl<'a> Build<'a> {
         })
     }
 
-    /// A list with its filters.
+    /// Returns a list with its filters.
     pub fn list(&mut self, items: Option<usize>, filters: &'a [Call<'a>], span: Span) -> &'a mut Expr<'a> {
         let items = self.values.keep(items, self.arena);
         let list = self.plain(ExprKind::List(items), span);
@@ -58,19 +59,19 @@ impl<'a> Build<'a> {
         Item { expr: around, group: Some(expr), parenthesised: true }
     }
 
-    /// A variable.
+    /// Returns a variable.
     pub fn variable(&mut self, path: Name<'a>) -> &'a mut Expr<'a> {
         let kind = ExprKind::Path(self.path(path));
         self.plain(kind, path.span)
     }
 
-    /// Cuts a path, which the lexer has checked, into its steps.
+    /// Splits a path, which the lexer has checked, into its steps.
     fn path(&mut self, path: Name<'a>) -> &'a Path<'a> {
         let segments = &mut self.segments;
         Cutter { arena: self.arena, text: path.text, base: path.span.start, at: 0, segments }.path()
     }
 
-    /// The arguments of a call; of those with one name the last one wins.
+    /// Takes the arguments of a call. The last of duplicate names wins.
     pub fn arguments(&mut self, args: Option<usize>) -> &'a [Arg<'a>] {
         self.args.keep_last_of_each(args, self.arena, |arg| arg.name.text)
     }
@@ -116,7 +117,7 @@ impl<'a> Build<'a> {
 
     // Conditions
 
-    /// `not` before a condition. Parentheses forget a `not` right inside them.
+    /// Builds `not` before a condition. Parentheses drop a `not` directly inside them.
     pub fn negated(&self, truth: Truth<'a>, span: Span) -> Built<Truth<'a>> {
         if truth.class == Class::Group {
             let help = "`not` takes one comparison or value; put it inside the parentheses of each operand";
@@ -171,7 +172,7 @@ impl<'a> Build<'a> {
         Ok(Truth { expr: self.plain(kind, span.to(haystack.span)), class: Class::Logic })
     }
 
-    /// Checks the right side of `in` that is not a list.
+    /// Checks the right side of `in` if it is not a list.
     pub fn haystack(&self, Truth { expr, class }: Truth<'a>) -> Built<&'a mut Expr<'a>> {
         let path = matches!(expr.kind, ExprKind::Path(path) if path.span == expr.span) && class == Class::Plain;
         if path || class == Class::Text {
@@ -181,7 +182,7 @@ impl<'a> Build<'a> {
         Err(SyntaxError::unexpected(expr.span, message, "use `{% set %}` for the value behind `in`"))
     }
 
-    /// Checks the container of a loop that is not a list.
+    /// Checks the container of a loop if it is not a list.
     pub fn container(&self, Truth { expr, class }: Truth<'a>) -> Built<&'a mut Expr<'a>> {
         if matches!(class, Class::Plain | Class::Filtered) {
             return Ok(expr);
@@ -191,7 +192,7 @@ impl<'a> Build<'a> {
     }
 }
 
-/// Lets the span of an expression cover its filters.
+/// Extends the span of an expression to its filters.
 pub(super) fn with_filters<'a>(expr: &'a mut Expr<'a>) -> &'a mut Expr<'a> {
     if let Some(last) = expr.filters.last() {
         expr.span = expr.span.to(last.span);
@@ -203,7 +204,7 @@ pub(super) fn not_a_group(truth: &Truth<'_>, what: &str) -> Built<()> {
     if truth.class == Class::Group { Err(grouped(truth.expr.span, what)) } else { Ok(()) }
 }
 
-/// The error of parentheses that hold more than an operand may.
+/// Returns the error of parentheses that contain more than an operand may.
 pub(super) fn grouped(span: Span, what: &str) -> Box<SyntaxError> {
     let help = "parentheses are operands only around plain arithmetic; use `{% set %}` for the part inside";
     SyntaxError::unexpected(span, format!("this cannot stand in {what}"), help)

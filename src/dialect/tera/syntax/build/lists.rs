@@ -1,10 +1,10 @@
-//! Lists while the grammar reads them. All lists of one kind grow on one stack, the inner ones above the outer ones, and
-//! move to the arena when they are complete.
+//! Lists during parsing. All lists of one kind grow on one stack, inner ones above outer ones, and move to the arena
+//! when they are complete.
 
 use bumpalo::Bump;
 use hashbrown::HashSet;
 
-/// The lists of one kind under construction. A list is known by its start.
+/// The lists of one kind under construction. A list is identified by its start.
 #[derive(Debug)]
 pub struct Stack<T>(Vec<T>);
 
@@ -15,7 +15,7 @@ impl<T> Default for Stack<T> {
 }
 
 impl<T> Stack<T> {
-    /// No lists, and room for `len` elements.
+    /// Creates an empty stack with room for `len` elements.
     pub fn with_capacity(len: usize) -> Self {
         Self(Vec::with_capacity(len))
     }
@@ -41,14 +41,14 @@ impl<T> Stack<T> {
         self.0.push(one);
     }
 
-    /// Takes the list that begins at `list` off the stack.
+    /// Removes the list that begins at `list` from the stack.
     pub fn split_off(&mut self, list: usize) -> Vec<T> {
         self.0.split_off(list.min(self.0.len()))
     }
 }
 
 impl<T: Copy> Stack<T> {
-    /// Moves the list that begins at `list` to the arena. No list is an empty one.
+    /// Moves the list that begins at `list` to the arena. `None` is an empty list.
     pub fn keep<'a>(&mut self, list: Option<usize>, arena: &'a Bump) -> &'a [T] {
         let Some(list) = list else { return &[] };
         let kept = arena.alloc_slice_copy(self.0.get(list..).unwrap_or(&[]));
@@ -56,7 +56,7 @@ impl<T: Copy> Stack<T> {
         kept
     }
 
-    /// Moves a list to the arena as [`Stack::keep`] does, without elements whose name comes again later.
+    /// Moves a list to the arena like [`Stack::keep`], without elements whose names are repeated later.
     pub fn keep_last_of_each<'a>(
         &mut self,
         list: Option<usize>,

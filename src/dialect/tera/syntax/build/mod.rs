@@ -1,4 +1,4 @@
-//! The actions of the grammar. They put nodes into the arena and check what depends on more than one token.
+//! The actions of the grammar. They allocate nodes in the arena and check rules that involve more than one token.
 //!
 //! | file | content |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | `expressions` | operands, calls, conditions |
 //! | `chain` | chains of operands: concatenation and arithmetic |
 //! | `path` | the steps of a path |
-//! | `lists` | lists while the grammar reads them |
+//! | `lists` | lists during parsing |
 
 mod chain;
 mod expressions;

@@ -4,7 +4,7 @@ use super::state::Build;
 use crate::dialect::tera::syntax::tree::{Block, Branch, Expr, For, Macro, Name, Node, Param};
 
 impl<'a> Build<'a> {
-    /// Text; none if white-space control left nothing of it.
+    /// Adds text, unless white-space control left nothing of it.
     pub fn text(&mut self, text: &'a str) {
         if !text.is_empty() {
             self.nodes.push(Node::Text(text));
@@ -17,7 +17,7 @@ impl<'a> Build<'a> {
         self.nodes.push(Node::Set { name, global, value });
     }
 
-    /// The nodes of a complete body, the innermost one.
+    /// Takes the nodes of a complete body, the innermost one.
     pub fn body(&mut self, nodes: usize) -> &'a [Node<'a>] {
         self.nodes.keep(Some(nodes), self.arena)
     }
@@ -53,7 +53,7 @@ impl<'a> Build<'a> {
         self.nodes.push(Node::Block(self.arena.alloc(Block { name, body })));
     }
 
-    /// The parameters of a macro; of those with one name the last one wins.
+    /// Takes the parameters of a macro. The last of duplicate names wins.
     pub fn parameters(&mut self, params: Option<usize>) -> &'a [Param<'a>] {
         self.params.keep_last_of_each(params, self.arena, |param| param.name.text)
     }

@@ -1,5 +1,5 @@
-//! The steps of a path: `a.b[0]["k"][other.path]`. The lexer has checked the text, so cutting it up cannot fail. Brackets
-//! in brackets recurse no deeper than the lexer allowed.
+//! The steps of a path: `a.b[0]["k"][other.path]`. The lexer has checked the text, so splitting it cannot fail. Nested
+//! brackets recurse no deeper than the lexer allowed.
 
 use bumpalo::Bump;
 
@@ -14,7 +14,7 @@ pub(super) struct Cutter<'a, 's> {
     /// The offset of the text in its source.
     pub(super) base: u32,
     pub(super) at: usize,
-    /// The steps of the open paths, the inner ones above the outer ones.
+    /// The steps of the open paths, inner ones above outer ones.
     pub(super) segments: &'s mut Vec<Segment<'a>>,
 }
 

@@ -10,7 +10,7 @@ use crate::dialect::tera::syntax::tree::{Arg, Branch, Call, Expr, Import, Macro,
 /// A value that was built, or the error of its tag.
 pub(super) type Built<T> = Result<T, Box<SyntaxError>>;
 
-/// The arena, the lists under construction, and the parts of the template outside of its body.
+/// The arena, the lists under construction, and the parts of the template outside its body.
 #[derive(Debug)]
 pub struct Build<'a> {
     pub arena: &'a Bump,
@@ -33,7 +33,7 @@ pub struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    /// Actions that build in `arena`, with room for `nodes` at a time.
+    /// Creates the state for building in `arena`, with room for `nodes` pending nodes.
     pub fn new(arena: &'a Bump, nodes: usize) -> Self {
         Self {
             arena,

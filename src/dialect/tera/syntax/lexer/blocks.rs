@@ -1,7 +1,7 @@
 //! Open blocks: the pairing of opening and closing tags, and the tags that only some blocks may hold.
 //!
-//! The grammar nests blocks and relies on balanced ones. A closing tag that closes nothing is dropped here, a missing
-//! one is added, and both are reported.
+//! The grammar nests blocks and relies on balanced ones. An unmatched closing tag is dropped here, a missing one is
+//! added, and both are reported.
 
 use hashbrown::HashMap;
 
@@ -21,11 +21,11 @@ struct Open {
     span: Span,
     /// The body around the block.
     around: Body,
-    /// The body in front of the first `else`.
+    /// The body before the first `else`.
     before_else: Option<Body>,
 }
 
-/// The tokens of a source so far, and the blocks that are open.
+/// The tokens of a source so far, and the open blocks.
 #[derive(Debug)]
 pub(super) struct Blocks<'s> {
     pub tokens: Vec<Spanned<'s>>,
@@ -35,12 +35,12 @@ pub(super) struct Blocks<'s> {
     defined: HashMap<(Kind, &'s str), Span>,
     /// The innermost body.
     body: Body,
-    /// The most blocks that may be open.
+    /// Maximum number of open blocks.
     limit: usize,
 }
 
 impl<'s> Blocks<'s> {
-    /// No tokens yet, and room for `tokens` of them; at most `limit` blocks may be open.
+    /// Creates an empty list with room for `tokens` tokens and at most `limit` open blocks.
     pub fn new(tokens: usize, limit: usize) -> Self {
         let (tokens, errors, open) = (Vec::with_capacity(tokens), Vec::new(), Vec::new());
         Self { tokens, errors, open, defined: HashMap::new(), body: Body::START, limit }
@@ -61,7 +61,7 @@ impl<'s> Blocks<'s> {
         self.body.text(text, start, &mut self.tokens);
     }
 
-    /// Adds a raw block; `outer` and `inner` are its markers.
+    /// Adds a raw block. `outer` and `inner` are its markers.
     pub fn raw(&mut self, [outer, inner]: [Trim; 2], text: &'s str, start: usize) {
         self.begin_tag(outer.left);
         self.body.raw(inner, text, start, &mut self.tokens);
@@ -74,7 +74,7 @@ impl<'s> Blocks<'s> {
         push(&mut self.tokens, range, Token::Super);
     }
 
-    /// Passes a comment or a tag that is no part of a block.
+    /// Passes a comment or a tag that is not part of a block.
     pub fn whole(&mut self, trim: Trim) {
         self.begin_tag(trim.left);
         self.end_tag(trim.right);
@@ -89,10 +89,10 @@ impl<'s> Blocks<'s> {
         self.body.end_tag(right);
     }
 
-    /// Passes a tag. Its tokens come next, except of a closing one, which is added here.
+    /// Passes a tag. Its tokens come next, except those of a closing tag, which is added here.
     ///
     /// # Errors
-    /// The tag cannot stand here, so its tokens must not come.
+    /// The tag is not allowed here, so its tokens must not come.
     pub fn tag(&mut self, tag: Tag, span: Span, trim: Trim) -> Lexed<()> {
         match tag {
             Tag::Open(kind) => return self.open(kind, span, trim),
@@ -138,8 +138,8 @@ impl<'s> Blocks<'s> {
         }
     }
 
-    /// Reports the block or macro that a tag opens if its name is taken. A block inside another kind of block takes no part
-    /// in inheritance, and no name.
+    /// Reports the block or macro that a tag opens if its name is taken. A block inside another kind of block takes no
+    /// part in inheritance and reserves no name.
     pub fn define(&mut self, kind: Kind, tag: &[Spanned<'s>]) {
         let Some(&(start, Token::Name(name), end)) = tag.get(1) else { return };
         if kind == Kind::Block && self.open.iter().any(|block| block.kind != kind) {
@@ -183,7 +183,7 @@ impl<'s> Blocks<'s> {
                 *before_else = Some(body);
                 self.next_body(trim);
             }
-            // No marker has an effect here or behind it.
+            // No marker has an effect here or later in the loop.
             Some(Open { kind: Kind::For, before_else, .. }) => {
                 before_else.get_or_insert(body);
                 self.body = Body::UNTRIMMED;
@@ -205,7 +205,7 @@ impl<'s> Blocks<'s> {
             .related(block.span, format!("this `{inner}` is open"))
     }
 
-    /// Closes the innermost block of a kind, and the blocks inside it, which lack their closing tags.
+    /// Closes the innermost block of a kind, and the unclosed blocks inside it.
     fn close(&mut self, kind: Kind, span: Span, trim: Trim) -> Lexed<()> {
         let name = kind.name();
         let Some(at) = self.open.iter().rposition(|block| block.kind == kind) else {
@@ -236,7 +236,7 @@ impl<'s> Blocks<'s> {
         }
     }
 
-    /// Closes all blocks at the end of a source, and reports them if the source was read as a whole.
+    /// Closes all blocks at the end of a source. Reports them if the whole source was read.
     pub fn close_all(&mut self, end: usize, is_whole: bool) {
         let span = Span::of(end..end);
         for block in self.open.iter().rev().filter(|_| is_whole) {

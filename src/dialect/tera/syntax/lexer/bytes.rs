@@ -18,7 +18,7 @@ pub(super) fn begins_with_space(text: &str) -> bool {
     text.bytes().next().is_some_and(is_space)
 }
 
-/// Returns the first offset from `at` on that holds no white space.
+/// Returns the first offset from `at` on without white space.
 pub(super) fn behind_space(source: &str, mut at: usize) -> usize {
     while source.as_bytes().get(at).is_some_and(|&byte| is_space(byte)) {
         at += 1;
@@ -26,7 +26,7 @@ pub(super) fn behind_space(source: &str, mut at: usize) -> usize {
     at
 }
 
-/// Returns the text behind an optional `-` and white space.
+/// Returns the text after an optional `-` and white space.
 pub(super) fn skip_marker(text: &str) -> &str {
     skip_space(text.strip_prefix('-').unwrap_or(text))
 }
@@ -77,7 +77,7 @@ pub(super) fn opener(source: &[u8], mut from: usize) -> Option<(usize, u8)> {
     None
 }
 
-/// Returns the offset to resume at after a broken tag: behind the next `}}` or `%}`, or at an opening mark before it.
+/// Returns the offset to resume at after a broken tag: after the next `}}` or `%}`, or at an opening mark before it.
 pub(super) fn resume(source: &[u8], from: usize) -> usize {
     let from = from.min(source.len());
     let opener = opener(source, from).map_or(source.len(), |(at, _)| at);

@@ -1,4 +1,4 @@
-//! Statements: the parts in front of their expressions, and the spaces that the language demands or forbids.
+//! Statements: the parts before their expressions, and the spaces that the language requires or forbids.
 
 use super::bytes;
 use super::tag::{Expect, Lexed, TagLexer};
@@ -8,7 +8,7 @@ use super::words::literal;
 const LITERAL: &str = "a literal: text, a number, `true` or `false`";
 
 impl<'s> TagLexer<'s> {
-    /// Lexes the end of a tag that may have a name without meaning. Returns whether the closing mark trims.
+    /// Lexes the end of a tag, with an optional name that has no effect. Returns `true` if the closing mark trims.
     pub(super) fn name_without_meaning(&mut self) -> Lexed<bool> {
         if let (Token::Name(word), _) = self.peek()? {
             self.at += word.len();
@@ -16,7 +16,7 @@ impl<'s> TagLexer<'s> {
         self.expect_close()
     }
 
-    /// Lexes the content of the tag that `head` begins. Returns whether the closing mark trims.
+    /// Lexes the content of the tag that `head` begins. Returns `true` if the closing mark trims.
     pub(super) fn content(&mut self, head: Token<'_>) -> Lexed<bool> {
         self.need_space("the name of the tag")?;
         match head {
@@ -112,7 +112,7 @@ impl<'s> TagLexer<'s> {
         }
     }
 
-    /// `=literal` right behind a parameter; spaces around the `=` are an error of the language.
+    /// Lexes `=literal` directly after a parameter. The language does not allow spaces around the `=`.
     fn default_literal(&mut self) -> Lexed<()> {
         if !self.rest().starts_with('=') {
             return Ok(());

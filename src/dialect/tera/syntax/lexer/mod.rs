@@ -1,8 +1,8 @@
 //! Source text to tokens.
 //!
-//! The lexer is modal. Outside of tags only `{{`, `{%` and `{#` have a meaning. Inside a tag logos cuts the characters
-//! and `words` classifies each word by its position: `or` behind a value is an operator, and a variable where a value is
-//! expected, because the language reserves no word.
+//! The lexer is modal. Outside tags only `{{`, `{%` and `{#` are special. Inside a tag logos splits the characters and
+//! `words` classifies each word by its position: `or` after a value is an operator, and a variable where a value is
+//! expected, because the language reserves no words.
 //!
 //! ```text
 //!   text ──{{──▶ value ──}}──▶ text        text ──{%──▶ tag ──%}──▶ text
@@ -21,8 +21,8 @@
 //! | `token` | logos' tokens and the grammar's tokens |
 //! | `tags` | the names of tags |
 //!
-//! Invariant: every step consumes input, so lexing ends. Brackets and blocks are counted here, and the count never
-//! exceeds [`Limits::nesting`](crate::limits::Limits::nesting).
+//! Invariant: every step consumes input, so lexing terminates. Brackets and blocks are counted here, and their number
+//! never exceeds [`Limits::nesting`](crate::limits::Limits::nesting).
 
 mod blocks;
 mod bytes;

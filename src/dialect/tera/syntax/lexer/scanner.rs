@@ -1,4 +1,4 @@
-//! The loop over a source. Each step reads a text and the comment, raw block or tag behind it.
+//! The loop over a source. Each step reads a text and the comment, raw block or tag after it.
 
 use super::blocks::Blocks;
 use super::bytes;
@@ -13,18 +13,18 @@ use crate::text::Span;
 
 /// The tokens of a source. Blocks are balanced, and text is final.
 pub struct LexedSource<'s> {
-    /// All tokens; where errors ended the lexing early, those before.
+    /// All tokens, or those before the error that ended the lexing early.
     pub tokens: Vec<Spanned<'s>>,
-    /// Errors outside of tags with content, and of tags in the wrong place.
+    /// Errors outside tags with content, and errors of misplaced tags.
     pub errors: Vec<Box<SyntaxError>>,
     /// One error for each broken tag in `tokens`, in order.
     pub broken: Vec<Box<SyntaxError>>,
 }
 
-/// The bytes of source for each token, text counted in: a low estimate.
+/// A low estimate of the bytes of source per token, including text.
 const BYTES_OF_TOKEN: usize = 5;
 
-/// Lexes a source until its end, too deep nesting, or [`Limits::diagnostics`] errors.
+/// Lexes a source to its end, to excessive nesting, or to [`Limits::diagnostics`] errors.
 pub fn lex<'s>(source: &'s str, limits: &Limits) -> LexedSource<'s> {
     let mut scanner = Scanner {
         source,
@@ -131,7 +131,7 @@ impl<'s> Scanner<'s, '_> {
         self.blocks.whole(Trim { left, right });
     }
 
-    /// Returns the offset behind the opening mark of the tag here, and whether that mark trims.
+    /// Returns the offset after the opening mark of the tag here, and `true` if that mark trims.
     fn opening(&self) -> (usize, bool) {
         let left = self.source.as_bytes().get(self.at + 2) == Some(&b'-');
         (self.at + if left { 3 } else { 2 }, left)
@@ -199,7 +199,7 @@ impl<'s> Scanner<'s, '_> {
         self.at += to;
     }
 
-    /// Goes behind a tag without lexical errors.
+    /// Continues after a tag without lexical errors.
     fn sound(&mut self, tag: Tag, trim: Trim) {
         let start = std::mem::replace(&mut self.at, self.tag.at);
         match tag {
@@ -226,8 +226,8 @@ impl<'s> Scanner<'s, '_> {
         self.blocks.tag(tag, span, trim)
     }
 
-    /// Goes behind a tag that the lexer gave up. A block that it would have opened is open, so that its closing tag is
-    /// not an error as well. The grammar reads the tokens up to the error.
+    /// Continues after a tag that the lexer gave up. A block that it would have opened is open, so that its closing tag
+    /// is not another error. The grammar reads the tokens up to the error.
     fn broken(&mut self, tag: Option<Tag>, error: Box<SyntaxError>) {
         let start = self.at;
         self.at = bytes::resume(self.source.as_bytes(), self.tag.at.max(start + 2));
@@ -239,7 +239,7 @@ impl<'s> Scanner<'s, '_> {
         }
     }
 
-    /// Passes a broken tag. Returns `false` if it cannot stand here, which is not worth another error.
+    /// Passes a broken tag. Returns `false` if it is not allowed here, which is not reported separately.
     fn stands(&mut self, tag: Option<Tag>, span: Span) -> bool {
         let errors = self.blocks.errors.len();
         let stands = tag.is_none_or(|tag| self.pass(tag, span, Trim::default()).is_ok());

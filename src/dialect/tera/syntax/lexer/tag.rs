@@ -1,5 +1,5 @@
-//! The inside of a tag: symbols, literals, brackets. The state [`Expect`] names what may come next. It alone decides
-//! what a word is (see [`super::words`]) and what an opening parenthesis opens.
+//! The inside of a tag: symbols, literals, brackets. The state [`Expect`] names the next allowed token. It alone
+//! decides the meaning of words (see [`super::words`]) and of opening parentheses.
 //!
 //! Invariant: open brackets never exceed the depth that the lexer was given.
 
@@ -12,12 +12,12 @@ use crate::text::Span;
 
 pub(super) type Lexed<T> = Result<T, Box<SyntaxError>>;
 
-/// The token that may come next.
+/// The next allowed token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expect {
     /// A value, or `not` before one.
     Logic,
-    /// A value behind the parenthesis of a group.
+    /// A value after the parenthesis of a group.
     Group,
     /// A value.
     Operand,
@@ -44,7 +44,7 @@ pub(super) enum Bracket {
     List,
 }
 
-/// The lexer of one tag, from behind its name.
+/// The lexer of one tag, starting after its name.
 #[derive(Debug)]
 pub(super) struct TagLexer<'s> {
     pub source: &'s str,
@@ -53,7 +53,7 @@ pub(super) struct TagLexer<'s> {
     /// The offset of the closing mark.
     end: usize,
     closing: End,
-    /// The most brackets that may be open.
+    /// Maximum number of open brackets.
     pub depth: usize,
     pub open: Vec<Bracket>,
     pub next_call: Bracket,
@@ -67,7 +67,7 @@ impl<'s> TagLexer<'s> {
         Self { source, start: 0, at: 0, end: 0, closing: End::Value, depth: 0, open, next_call, tokens }
     }
 
-    /// Goes to the content of a tag that ends with `closing`; at most `depth` brackets may be open in it.
+    /// Moves to the content of a tag that ends with `closing`. At most `depth` brackets may be open in it.
     pub fn begin(&mut self, at: usize, closing: End, depth: usize) {
         (self.start, self.at, self.end) = (at, at, self.source.len());
         (self.closing, self.depth, self.next_call) = (closing, depth, Bracket::Call);
@@ -75,13 +75,13 @@ impl<'s> TagLexer<'s> {
         self.tokens.clear();
     }
 
-    /// Returns `true` if the tag that was lexed holds `super()` and nothing else.
+    /// Returns `true` if the tag just lexed contains `super()` and nothing else.
     pub fn is_super(&self) -> bool {
         let inside = bytes::skip_space(self.source.get(self.start..self.end).unwrap_or(""));
         inside.strip_prefix("super()").is_some_and(|rest| bytes::skip_space(rest).is_empty())
     }
 
-    /// Ends a sound tag.
+    /// Ends a valid tag.
     pub fn finish(&mut self) {
         push(&mut self.tokens, self.end..self.at, Token::End(self.closing));
     }
@@ -98,14 +98,14 @@ impl<'s> TagLexer<'s> {
         self.source.get(self.at..).unwrap_or("")
     }
 
-    /// Pushes a token of `len` bytes and goes behind it.
+    /// Pushes a token of `len` bytes and moves past it.
     pub(super) fn push(&mut self, token: Token<'s>, len: usize) {
         let start = self.at;
         self.at += len;
         push(&mut self.tokens, start..self.at, token);
     }
 
-    /// Returns the next raw token behind white space, and its text.
+    /// Returns the next raw token after white space, and its text.
     pub(super) fn peek(&mut self) -> Lexed<(Token<'s>, &'s str)> {
         self.at = bytes::behind_space(self.source, self.at);
         let mut lexer = Token::lexer(self.rest());
@@ -140,7 +140,7 @@ impl<'s> TagLexer<'s> {
         SyntaxError::character(span, format!("`{first}` means nothing here"), help)
     }
 
-    /// Goes behind the closing mark if `token` is one. Returns whether it trims.
+    /// Moves past the closing mark if `token` is one. Returns `true` if it trims.
     pub(super) fn close(&mut self, token: Token<'s>, text: &str) -> Option<bool> {
         match token {
             Token::End(end) if end == self.closing => {
@@ -163,7 +163,7 @@ impl<'s> TagLexer<'s> {
         SyntaxError::unexpected(span, format!("expected {what}"), "")
     }
 
-    /// Lexes an expression up to the closing mark. Returns whether the mark trims.
+    /// Lexes an expression up to the closing mark. Returns `true` if the mark trims.
     pub(super) fn expression(&mut self, mut expect: Expect) -> Lexed<bool> {
         loop {
             let (token, text) = self.peek()?;

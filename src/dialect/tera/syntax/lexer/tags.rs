@@ -58,7 +58,7 @@ const NAMES: &str = "if, elif, else, endif, for, endfor, break, continue, set, s
                      endblock, macro, endmacro, include, extends, import, raw";
 
 impl Tag {
-    /// Returns the tag called `name`. `endblock` and `endmacro` may have a name glued to them.
+    /// Returns the tag called `name`. A name may directly follow `endblock` and `endmacro`.
     pub fn named(name: &str) -> Option<Self> {
         let glued = |end| name.strip_prefix(end).is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()));
         Some(match name {

@@ -4,8 +4,8 @@ use logos::Logos;
 
 /// A token of the grammar. The first token of a tag names the tag, and its span begins with the tag.
 ///
-/// Inside a tag logos cuts raw tokens: every word is a [`Token::Name`] and every `-` a [`Token::Minus`] until the tag's
-/// lexer classifies it.
+/// Inside a tag logos produces raw tokens: every word is a [`Token::Name`] and every `-` a [`Token::Minus`] until the
+/// tag's lexer classifies it.
 #[derive(Logos, Debug, Clone, Copy, PartialEq)]
 pub enum Token<'s> {
     /// Text between tags or in a raw block, trimmed.
@@ -80,7 +80,7 @@ pub enum Token<'s> {
     /// `-`
     #[token("-")]
     Minus,
-    /// `-` that touches the digit behind it: a sign where a value is allowed, else an operator.
+    /// `-` directly before a digit: a sign where a value is allowed, else an operator.
     Sign,
     /// `*`
     #[token("*")]
@@ -152,7 +152,7 @@ pub enum Token<'s> {
     #[token("}}", |_| End::Value)]
     #[token("-}}", |_| End::Value)]
     End(End),
-    /// The end of a tag that the lexer gave up. The grammar accepts it nowhere.
+    /// The end of a tag that the lexer gave up. No production accepts it.
     Broken(End),
 }
 
@@ -180,7 +180,7 @@ impl End {
     }
 }
 
-/// A token between the offset of its first byte and the offset behind its last.
+/// A token between the offsets of its start and end.
 pub type Spanned<'s> = (u32, Token<'s>, u32);
 
 /// Adds a token to a list.

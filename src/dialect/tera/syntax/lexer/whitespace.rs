@@ -1,5 +1,5 @@
-//! White-space control. `{%-` trims the text right before the tag and `-%}` the text right behind it; another tag or a
-//! comment in between ends the reach. Markers have no effect in the body behind the `else` of a loop.
+//! White-space control. `{%-` trims the text directly before the tag and `-%}` the text directly after it, up to the
+//! next tag or comment. Markers have no effect in the body after the `else` of a loop.
 
 use super::token::{Spanned, Token, push};
 
@@ -17,7 +17,7 @@ pub(super) struct Trim {
 pub(super) struct Body {
     /// Index of the text token that the next tag touches.
     touched: Option<usize>,
-    /// `true` if the tag before carries a marker on its right.
+    /// `true` if the previous tag has a marker on its right.
     trim_next: bool,
     /// `true` if markers have an effect.
     trims: bool,
@@ -27,10 +27,10 @@ impl Body {
     /// The state at the start of a template.
     pub const START: Self = Self { touched: None, trim_next: false, trims: true };
 
-    /// The state behind the `else` of a loop.
+    /// The state after the `else` of a loop.
     pub const UNTRIMMED: Self = Self { trims: false, ..Self::START };
 
-    /// Returns the state behind the tag that begins a body inside this one.
+    /// Returns the state after the tag that begins a body inside this one.
     pub fn inner(&self, trim_next: bool) -> Self {
         Self { touched: None, trim_next, trims: self.trims }
     }
@@ -43,7 +43,7 @@ impl Body {
         push(tokens, start..start + text.len(), Token::Text(text));
     }
 
-    /// Adds the text of a raw block, which no tag outside of it trims.
+    /// Adds the text of a raw block. Tags outside it do not trim it.
     pub fn raw<'s>(&mut self, inner: Trim, mut text: &'s str, start: usize, tokens: &mut Vec<Spanned<'s>>) {
         if self.trims {
             text = if inner.left { text.trim_start() } else { text };
@@ -60,12 +60,12 @@ impl Body {
         }
     }
 
-    /// Remembers the right side of a tag for the text behind it.
+    /// Stores the right marker of a tag for the text after it.
     pub fn end_tag(&mut self, right: bool) {
         self.trim_next = right;
     }
 
-    /// Passes `{{ super() }}`. Its own markers have no effect, and a marker before it reaches over it.
+    /// Passes `{{ super() }}`. Its own markers have no effect, and a marker before it applies to the text after it.
     pub fn super_tag(&mut self) {
         self.touched = None;
     }

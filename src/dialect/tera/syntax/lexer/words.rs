@@ -1,8 +1,8 @@
-//! Classification of words as operators, variables, literals and names. No word is reserved: the position decides.
+//! Classifies words as operators, variables, literals and names. No word is reserved: the position decides.
 //!
-//! Two oddities of the language: `true` and `false` are matched before names, so a variable cannot begin with them except
-//! beside `~` and behind `in`, where such literals do not exist. And `in` and `is` are operators even when the next word
-//! is glued to them.
+//! Two oddities of the language: `true` and `false` are matched before names, so a variable cannot begin with them
+//! except next to `~` and after `in`, where these literals do not exist. And `in` and `is` are operators even if no
+//! space separates them from the next word.
 
 use logos::Logos;
 
@@ -13,7 +13,7 @@ use crate::dialect::tera::syntax::error::SyntaxError;
 use crate::text::Span;
 
 impl<'s> TagLexer<'s> {
-    /// Lexes a word. Returns what may come next.
+    /// Lexes a word. Returns the next expected token.
     pub(super) fn name_or_operator(&mut self, expect: Expect, word: &'s str) -> Lexed<Expect> {
         match expect {
             Expect::Operator => Ok(self.operator(word)),
@@ -63,8 +63,8 @@ impl<'s> TagLexer<'s> {
         self.operand(Token::Name(word), word)
     }
 
-    /// Returns `true` if `word` is the operator `not`. At the start of a group it is a variable if the group is
-    /// arithmetic that way, because that reading is tried first.
+    /// Returns `true` if `word` is the operator `not`. At the start of a group it is a variable if that makes the group
+    /// arithmetic, because this reading is tried first.
     fn negates(&self, word: &str, expect: Expect) -> bool {
         if word != "not" || !self.space_behind(3) {
             return false;
@@ -103,7 +103,7 @@ impl<'s> TagLexer<'s> {
         Ok(Expect::Operator)
     }
 
-    /// Returns the end of the path whose first name ends at `at`: names, `.` and brackets without any space.
+    /// Returns the end of the path whose first name ends at `at`: names, `.` and brackets without spaces.
     fn path_end(&mut self, mut at: usize) -> Lexed<usize> {
         let bytes = self.source.as_bytes();
         let mut open = 0usize;
@@ -127,7 +127,7 @@ impl<'s> TagLexer<'s> {
         }
     }
 
-    /// Lexes behind `[` a number or string up to its `]` (then the result is `true`), or the first name of an inner path.
+    /// Lexes a number or string between `[` and `]` (the result is then `true`), or the first name of an inner path.
     fn bracket(&self, at: usize) -> Lexed<(usize, bool)> {
         let rest = self.source.get(at..).unwrap_or("");
         let negative = usize::from(rest.starts_with('-'));
@@ -151,7 +151,7 @@ fn path_error(at: usize, message: &str) -> Box<SyntaxError> {
     SyntaxError::unexpected(Span::of(at..at + 1), message, "a path has no spaces and no calculations in it")
 }
 
-/// Returns the Boolean literal that `word` begins with, and its length.
+/// Returns the boolean literal that `word` begins with, and its length.
 pub(super) fn literal(word: &str) -> Option<(bool, usize)> {
     match word.split_at_checked(1)? {
         ("t" | "T", rest) if rest.starts_with("rue") => Some((true, 4)),
@@ -160,7 +160,7 @@ pub(super) fn literal(word: &str) -> Option<(bool, usize)> {
     }
 }
 
-/// Returns `true` if an operator is glued to the literal before it: `trueor x` means `true or x`.
+/// Returns `true` if an operator directly follows the literal before it: `trueor x` means `true or x`.
 fn operator_glued(rest: &str) -> bool {
     let word = bytes::leading(rest);
     let spaced = bytes::begins_with_space(&rest[word.len()..]);
@@ -179,7 +179,7 @@ fn tests_and_closes(text: &str) -> bool {
     name.bytes().next().is_some_and(bytes::is_word_start) && bytes::skip_space(rest).starts_with(')')
 }
 
-/// Returns `true` if `text` holds only arithmetic on numbers and names up to its `)`.
+/// Returns `true` if `text` contains only arithmetic on numbers and names up to its `)`.
 fn sums_and_closes(text: &str) -> bool {
     let inside = text.split(')').next().unwrap_or("");
     let plain = |byte: u8| bytes::is_word(byte) || b" \t\r\n.+-*/%[]".contains(&byte);
