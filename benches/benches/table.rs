@@ -63,10 +63,9 @@ fn main() {
     for (_, section) in SECTIONS.into_iter().filter(|(id, _)| wanted(id)) {
         table.extend(section(&arguments));
     }
-    let table = markdown(&table);
-    println!("{table}");
+    println!("{}", markdown(&table, true));
     if arguments.write {
-        write(&table);
+        write(&markdown(&table, false));
     }
 }
 
