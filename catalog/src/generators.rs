@@ -1,4 +1,4 @@
-//! Generators and keys.
+//! Operations on generators and keys.
 
 use std::time::Duration;
 
@@ -9,40 +9,40 @@ use super::keys::Pak;
 use super::store::{Page, StoreError, Token, new_id};
 use super::{Actor, Catalog, Class, Generator, KeyRow, Refusal, Result, Role, names, now};
 
-/// How long a use of a generator's key is not written down again.
+/// Minimum interval between recorded uses of a generator's key.
 const SEEN_FOR: Duration = Duration::from_secs(60);
 
-/// What a generator is made from.
+/// A request to create a generator.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct GeneratorInput {
-    /// Unique among the live ones.
+    /// Name, unique among live generators.
     pub name: String,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
 }
 
-/// What of a generator is to be changed; what is absent stays.
+/// A change to a generator. Absent fields keep their values.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct GeneratorChange {
-    /// The name.
+    /// Name.
     #[serde(default)]
     pub name: Option<String>,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Whether it is in use.
+    /// `true` if the generator is in use.
     #[serde(default)]
     pub is_active: Option<bool>,
 }
 
 impl Catalog {
-    /// Who holds this key.
+    /// Returns the actor that holds a key.
     ///
     /// # Errors
-    /// [`Class::Unauthorized`] where nobody does, whatever the reason.
+    /// [`Class::Unauthorized`] if nobody does, for any reason.
     pub async fn authenticate(&self, pak: &str) -> Result<Actor> {
-        let nobody = || Refusal::new(Class::Unauthorized, "unauthorized", "no valid key was given");
+        let nobody = || Refusal::new(Class::Unauthorized, "unauthorized", "a valid key is required");
         let pak = Pak::parse(pak).ok_or_else(nobody)?;
         let row = match self.store().key(pak.short_token()).await {
             Ok(row) => row,
@@ -64,7 +64,7 @@ impl Catalog {
         }
     }
 
-    /// Notes that a generator's key was used, once in a while.
+    /// Records that a generator's key was used, at most once in [`SEEN_FOR`].
     async fn seen(&self, id: Uuid) -> Result<()> {
         if self.is_news(id, SEEN_FOR) {
             self.store().touch_generator(id, now()).await.map_err(Refusal::of_store)?;
@@ -72,13 +72,15 @@ impl Catalog {
         Ok(())
     }
 
-    /// Adds a key for an administrator if there is none yet: the given one, or a new one, which is answered and not
-    /// shown again.
+    /// Adds an administrator key if there is none: the given key, or a new one, which is returned and never shown
+    /// again.
     ///
     /// # Errors
-    /// `invalid_key` where the given one is none.
+    /// `invalid_key` if the given key has the wrong form.
     pub async fn initialise(&self, given: Option<&str>) -> Result<Option<String>> {
-        let wrong = || Refusal::invalid("invalid_key", "a key has the form brokkr_BRxxxxxx_ and 24 letters and digits");
+        let wrong = || {
+            Refusal::invalid("invalid_key", "a key has the form `brokkr_BRxxxxxx_` followed by 24 letters and digits")
+        };
         let pak = match given {
             Some(text) => Pak::parse(text.trim()).ok_or_else(wrong)?,
             None => Pak::random()?,
@@ -87,11 +89,11 @@ impl Catalog {
         Ok(added.then(|| pak.reveal()))
     }
 
-    /// Makes a key of a role that no generator is needed for. The secret is answered once.
+    /// Creates a key for a role other than generator. The secret is returned only here.
     pub async fn create_key(&self, who: Actor, role: Role) -> Result<(KeyRow, String)> {
         who.must_be_admin()?;
         if role == Role::Generator {
-            let message = "a generator's key is made with the generator, and anew by rotating it";
+            let message = "a generator's key is created with the generator: rotate it for a new one";
             return Err(Refusal::invalid("invalid_role", message));
         }
         let pak = Pak::random()?;
@@ -100,26 +102,26 @@ impl Catalog {
         Ok((row, pak.reveal()))
     }
 
-    /// All keys, without their secrets.
+    /// Lists all keys, without their secrets.
     pub async fn keys(&self, who: Actor) -> Result<Vec<KeyRow>> {
         who.must_see_all()?;
         self.store().keys().await.map_err(Refusal::of_store)
     }
 
-    /// Revokes a key, at once.
+    /// Revokes a key immediately.
     pub async fn revoke_key(&self, who: Actor, id: Uuid) -> Result<()> {
         who.must_be_admin()?;
         let missing = Refusal::or_missing("key_not_found", "key not found");
         self.store().revoke_key(id, now()).await.map_err(missing)
     }
 
-    /// Live generators.
+    /// Lists live generators.
     pub async fn generators(&self, who: Actor, page: &Page) -> Result<Vec<Generator>> {
         who.must_see_all()?;
         self.store().generators(page).await.map_err(Refusal::of_store)
     }
 
-    /// Makes a generator, and its key, which is answered once.
+    /// Creates a generator and its key. The secret is returned only here.
     pub async fn create_generator(
         &self,
         who: Actor,
@@ -147,7 +149,7 @@ impl Catalog {
         Ok((made, pak.reveal()))
     }
 
-    /// A live generator.
+    /// Returns a live generator.
     pub async fn generator(&self, who: Actor, id: Uuid) -> Result<Generator> {
         if who != Actor::Readonly {
             is_itself(who, id)?;
@@ -182,7 +184,7 @@ impl Catalog {
         self.store().delete_generator(id, now()).await.map_err(generator_missing())
     }
 
-    /// Gives a generator a new key, which is answered once. The old one is of no use from now on.
+    /// Replaces the key of a generator. The secret is returned only here, and the old key stops working immediately.
     pub async fn rotate(&self, who: Actor, id: Uuid) -> Result<(Generator, String)> {
         is_itself(who, id)?;
         let generator = self.live_generator(id).await?;

@@ -1,17 +1,18 @@
-//! Templates in a catalog: with schemas, versions, matching rules, owners, and a record of what was rendered from what.
+//! A catalog of templates with schemas, versions, matching rules, owners, and a provenance record of every render.
 //!
-//! A [`Catalog`] is a [`store`] and a [`render::Renderer`]. Its operations take who asks, check what they may
-//! ([`Actor`]), and answer with rows or with a [`Refusal`], which has the code and the status of the wire. A template is
-//! compiled, and its schema built, once for each version; rendering never parses.
+//! A [`Catalog`] combines a [`store`] and a [`render::Renderer`]. Each operation takes the [`Actor`] that calls it,
+//! checks the actor's permissions, and returns rows or a [`Refusal`], which carries the HTTP status and error code.
+//! Templates are compiled, and their schemas built, once per version. Rendering never parses.
 //!
-//! | room | what is there |
+//! | module | contents |
 //! |---|---|
-//! | `model` | the rows, which are the objects of the wire |
-//! | `access`, `keys` | who asks, and what they may |
-//! | `names`, `matching`, `parameters`, `review` | the rules: bounds, labels and annotations, schemas, templates held against their schemas |
-//! | [`render`] | compiled templates, and the threads that render them |
+//! | `model` | rows, which are also the objects of the REST API |
+//! | `access`, `keys` | actors, permissions and keys |
+//! | [`names`], [`matching`], [`parameters`], [`review`] | rules: lengths, labels and annotations, schemas, templates checked against their schemas |
+//! | [`render`] | compiled templates and the threads that render them |
 //! | [`store`] | SQLite and PostgreSQL |
-//! | `generators`, `templates`, `stacks`, `objects`, `provenance` | the operations |
+//! | `generators`, `templates`, `stacks`, `objects`, `provenance` | operations |
+//! | [`server`] | the HTTP service and its page |
 
 #![cfg_attr(
     not(test),
@@ -62,10 +63,10 @@ use store::Store;
 
 use sha2::{Digest as _, Sha256};
 
-/// How many generators are remembered to have been seen.
+/// Number of generators whose last recorded activity is kept in memory.
 const SEEN: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// A catalog: a store, and what renders. Clones are the same catalog.
+/// A catalog: a store and a renderer. Clones share both.
 #[derive(Debug, Clone)]
 pub struct Catalog {
     shared: Arc<Shared>,
@@ -75,32 +76,32 @@ pub struct Catalog {
 struct Shared {
     store: Arc<dyn Store>,
     renderer: Renderer,
-    /// When the use of a generator's key was written down last.
+    /// The time of each generator's last recorded activity.
     seen: Mutex<LruCache<Uuid, Instant>>,
 }
 
 impl Catalog {
-    /// A catalog in this store.
+    /// Creates a catalog on a store.
     pub fn over(store: Arc<dyn Store>, renderer: Renderer) -> Self {
         Self { shared: Arc::new(Shared { store, renderer, seen: Mutex::new(LruCache::new(SEEN)) }) }
     }
 
-    /// The catalog in this file or at this `postgres://` address; a file that is not there is made.
+    /// Opens the catalog in a file or at a `postgres://` address. Creates a missing file.
     pub async fn open(db: &str, options: &render::Options) -> Result<Self> {
         Ok(Self::over(store::open(db).await.map_err(Refusal::of_store)?, Renderer::new(options)))
     }
 
-    /// Where it is kept.
+    /// The store.
     pub fn store(&self) -> &dyn Store {
         &*self.shared.store
     }
 
-    /// What renders.
+    /// The renderer.
     pub fn renderer(&self) -> &Renderer {
         &self.shared.renderer
     }
 
-    /// Whether a generator was not seen within this time; it is seen now.
+    /// Returns `true`, and restarts the interval, if no activity of the generator was recorded within `within`.
     fn is_news(&self, id: Uuid, within: Duration) -> bool {
         let now = Instant::now();
         let Ok(mut seen) = self.shared.seen.lock() else { return false };
@@ -112,7 +113,7 @@ impl Catalog {
     }
 }
 
-/// The SHA-256 of these bytes, in lower-case hexadecimal digits.
+/// The SHA-256 digest in lower-case hexadecimal.
 ///
 /// ```
 /// let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -122,7 +123,7 @@ pub fn checksum(bytes: impl AsRef<[u8]>) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The moment it is, as stores and the wire keep it: in whole microseconds.
+/// The current time in whole microseconds, the precision of the stores and the wire format.
 pub fn now() -> Moment {
     Utc::now().trunc_subsecs(6)
 }

@@ -1,6 +1,5 @@
-//! Whether a template may go into a stack: the stack has every label and every annotation that the template asks for.
-//! What it has beside them does not matter, texts are equal when their bytes are, and a label never stands for an
-//! annotation.
+//! Matching of templates and stacks: a stack must have every label and annotation that the template requires. It may
+//! have others. Texts are compared byte for byte, and a label never matches an annotation.
 
 use std::collections::HashSet;
 
@@ -9,7 +8,7 @@ use serde_json::json;
 use super::refusal::{Class, Refusal, Result};
 use super::store::Marks;
 
-/// What `wanted` asks for and `given` lacks, in the order of `wanted`.
+/// Returns everything in `wanted` that is not in `given`, in the order of `wanted`.
 ///
 /// ```
 /// use dropforge_catalog::matching::missing;
@@ -27,10 +26,10 @@ pub fn missing(wanted: &Marks, given: &Marks) -> Marks {
     }
 }
 
-/// That nothing is [`missing`].
+/// Checks that nothing is [`missing`].
 ///
 /// # Errors
-/// `template_stack_mismatch`, with `missing_labels` and `missing_annotations`, the latter as pairs.
+/// `template_stack_mismatch`, with `missing_labels` and with `missing_annotations` as pairs.
 pub fn matches(wanted: &Marks, given: &Marks) -> Result<()> {
     let missing = missing(wanted, given);
     if missing == Marks::default() {

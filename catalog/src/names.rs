@@ -1,14 +1,14 @@
-//! Bounds of the texts that a catalog is given: names, descriptions, contents, labels and annotations. No text may hold
-//! a NUL byte, which PostgreSQL has no place for.
+//! Validation of names, descriptions, contents, labels and annotations. No text may contain a NUL byte, which
+//! PostgreSQL cannot store.
 
 use super::refusal::{Refusal, Result};
 
-/// Characters of a name.
+/// Maximum characters of a name.
 const NAME: usize = 255;
-/// Bytes of a label, and of an annotation's key and value.
+/// Maximum bytes of a label, or of an annotation's key or value.
 const MARK: usize = 64;
 
-/// A template's name: not blank, at most 255 characters.
+/// Checks a template name: not blank, at most 255 characters.
 ///
 /// # Errors
 /// `invalid_name`.
@@ -23,7 +23,7 @@ pub fn template_name(name: &str) -> Result<()> {
     self::name(name)
 }
 
-/// The name of a generator or a stack: at most 255 characters. An empty one is accepted: Brokkr does.
+/// Checks the name of a generator or stack: at most 255 characters. Empty names are valid because Brokkr accepts them.
 ///
 /// # Errors
 /// `invalid_name`.
@@ -35,7 +35,7 @@ pub fn name(name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A template's description, if it has one: not blank.
+/// Checks the description of a template: absent or not blank.
 ///
 /// # Errors
 /// `invalid_description`.
@@ -44,7 +44,7 @@ pub fn template_description(description: Option<&str>) -> Result<()> {
     self::description(description)
 }
 
-/// The description of a generator or a stack, if it has one.
+/// Checks the description of a generator or stack.
 ///
 /// # Errors
 /// `invalid_description`.
@@ -52,7 +52,7 @@ pub fn description(description: Option<&str>) -> Result<()> {
     description.map_or(Ok(()), |text| no_nul(text, "invalid_description", "description"))
 }
 
-/// A template's content: not blank.
+/// Checks a template text: not blank.
 ///
 /// # Errors
 /// `invalid_template_content`.
@@ -61,7 +61,7 @@ pub fn content(content: &str) -> Result<()> {
     no_nul(content, "invalid_template_content", "template content")
 }
 
-/// The YAML of a deployment object that is no deletion marker: not blank.
+/// Checks the YAML text of a deployment object other than a deletion marker: not blank.
 ///
 /// # Errors
 /// `invalid_deployment_object`.
@@ -70,7 +70,7 @@ pub fn yaml(text: &str) -> Result<()> {
     no_nul(text, "invalid_deployment_object", "YAML content")
 }
 
-/// A label: not blank, at most 64 bytes, without white space.
+/// Checks a label: not blank, at most 64 bytes, no whitespace.
 ///
 /// # Errors
 /// `invalid_label`.
@@ -84,7 +84,7 @@ pub fn label(label: &str) -> Result<()> {
     mark(label, "invalid_label", "Label")
 }
 
-/// An annotation: key and value are each not blank, at most 64 bytes, without white space.
+/// Checks an annotation: key and value each not blank, at most 64 bytes, no whitespace.
 ///
 /// # Errors
 /// `invalid_annotation`.

@@ -1,4 +1,4 @@
-//! Deployment objects: made from text, and from templates.
+//! Operations on deployment objects: creating them from YAML and from templates.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -14,53 +14,53 @@ use super::{
     Actor, Catalog, Class, DeploymentObject, Provenance, Refusal, Result, TemplateVersion, checksum, names, now,
 };
 
-/// Which template is meant.
+/// A reference to a template version.
 #[derive(Debug, Clone)]
 pub enum Which {
-    /// This version.
+    /// A version by ID.
     Id(Uuid),
-    /// The newest live version of this name.
+    /// The newest live version of a name.
     Newest(Owner, String),
 }
 
-/// What an object is to be rendered from.
+/// A request to render a template into a stack.
 #[derive(Debug, Clone)]
 pub struct Instantiation {
     /// The template.
     pub template: Which,
-    /// The parameters, as they were received.
+    /// The parameters, as received.
     pub parameters: Box<RawValue>,
-    /// Whether defaults of the schema fill in what the parameters leave out.
+    /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
 }
 
-/// Which of several failures an answer begins with. The others are in its details.
+/// Order of several failures. The first is the error, and the others are in its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Match, parameters, render: as Brokkr's clients expect.
+    /// Matching, parameters, rendering: the order that Brokkr's clients expect.
     Wire,
-    /// Parameters, match, render.
+    /// Parameters, matching, rendering.
     Seed,
 }
 
-/// An object that was rendered.
+/// A rendered object.
 #[derive(Debug, Clone)]
 pub struct Instantiated {
     /// The object.
     pub object: DeploymentObject,
-    /// What is odd about the rendered text.
+    /// Warnings about the rendered text.
     pub warnings: Vec<Finding>,
-    /// Whether it was made before, by the same request.
+    /// `true` if an earlier request with the same idempotency token created it.
     pub repeated: bool,
 }
 
-/// One set of parameters of many.
+/// One of several sets of parameters.
 #[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct ParameterSet {
-    /// Names the set in the results.
+    /// Name of the set in the results.
     #[serde(default)]
     pub name: Option<String>,
-    /// The stack whose labels and annotations have to fit; absent: nothing has to.
+    /// Stack whose labels and annotations must match. Default: none.
     #[serde(default)]
     pub stack_id: Option<Uuid>,
     /// The parameters.
@@ -68,30 +68,30 @@ pub struct ParameterSet {
     pub parameters: Box<RawValue>,
 }
 
-/// What became of one set of parameters.
+/// The result for one set of parameters.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Stamped {
-    /// The set's place among the sets, from 0.
+    /// Position of the set, counted from 0.
     pub index: usize,
-    /// Its name.
+    /// Name of the set.
     pub name: Option<String>,
-    /// 200, or the status a request with this set alone would have.
+    /// 200, or the status that a request with this set alone would have.
     pub status: u16,
-    /// The rendered text.
+    /// Rendered text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yaml_content: Option<String>,
-    /// SHA-256 of it.
+    /// SHA-256 of the rendered text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yaml_checksum: Option<String>,
-    /// What is wrong, everything that was found.
+    /// All errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Refusal>,
-    /// What is odd about the rendered text.
+    /// Warnings about the rendered text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Finding>,
 }
 
-/// A template that is rendered for many sets of parameters; nothing is stored.
+/// A template ready to render for many sets of parameters. Nothing is stored.
 #[derive(Debug, Clone)]
 pub struct Stamping {
     catalog: Catalog,
@@ -102,8 +102,8 @@ pub struct Stamping {
 }
 
 impl Catalog {
-    /// Renders a template into a stack: parameters, matching and rendering are all tried, and everything that is wrong
-    /// is told.
+    /// Renders a template into a stack. Validation, matching and rendering are all attempted, and all failures are
+    /// reported.
     pub async fn instantiate(
         &self,
         who: Actor,
@@ -126,7 +126,7 @@ impl Catalog {
         Ok(Instantiated { object, warnings, repeated })
     }
 
-    /// What an instantiation is tried out with, if the asker may.
+    /// Reads and authorises the template, stack and metadata of an instantiation.
     async fn trial(&self, who: Actor, stack: Uuid, what: &Instantiation) -> Result<(TemplateVersion, Trial)> {
         let id = match &what.template {
             Which::Id(id) => *id,
@@ -155,7 +155,8 @@ impl Catalog {
         }
     }
 
-    /// Makes an object from YAML text. Also answers whether it was made before, by the same request.
+    /// Creates an object from YAML text. The flag is `true` if an earlier request with the same idempotency token
+    /// created it.
     pub async fn create_object(
         &self,
         who: Actor,
@@ -179,13 +180,13 @@ impl Catalog {
         }
     }
 
-    /// Live objects of a stack, the newest first.
+    /// Lists the live objects of a stack, newest first.
     pub async fn objects(&self, who: Actor, stack: Uuid, page: &Page) -> Result<Vec<DeploymentObject>> {
         self.stack(who, stack).await?;
         self.store().objects(stack, page).await.map_err(Refusal::of_store)
     }
 
-    /// A live object.
+    /// Returns a live object.
     pub async fn object(&self, who: Actor, id: Uuid) -> Result<DeploymentObject> {
         let missing = Refusal::or_missing("deployment_object_not_found", "deployment object not found");
         let object = self.store().object(id).await.map_err(missing)?;
@@ -202,7 +203,7 @@ impl Catalog {
         Ok(object)
     }
 
-    /// Makes ready to render a template for many sets of parameters.
+    /// Prepares a template to be rendered for many sets of parameters.
     pub async fn stamping(&self, who: Actor, template: Uuid, defaults: bool) -> Result<Stamping> {
         let template = self.template(who, template).await?;
         let labels = self.store().template_labels(template.id).await.map_err(template_missing())?;
@@ -216,7 +217,7 @@ impl Catalog {
 }
 
 impl Stamping {
-    /// Renders the template for one set. What is wrong with the set is in the answer.
+    /// Renders the template for one set. Errors are part of the result.
     pub async fn stamp(&self, index: usize, set: ParameterSet) -> Stamped {
         let name = set.name.clone();
         let empty = Stamped {
@@ -255,16 +256,16 @@ impl Stamping {
     }
 }
 
-/// The rendered text, or what is wrong: the first failure of this order, the others in its details.
+/// The rendered text, or the first failure in `order` with the others in its details.
 fn text_of(outcome: Outcome, order: Order) -> Result<String> {
     let mut failures = outcome.failures;
     if order == Order::Wire {
-        // What does not match comes first; a stable sort keeps the order of the others.
+        // Mismatches come first. The stable sort keeps the order of the others.
         failures.sort_by_key(|failure| failure.class != Class::Unprocessable);
     }
     let mut failures = failures.into_iter();
     let Some(mut first) = failures.next() else {
-        let nothing = || Refusal::new(Class::Internal, "internal_error", "nothing was rendered");
+        let nothing = || Refusal::new(Class::Internal, "internal_error", "the render gave no text");
         return outcome.text.ok_or_else(nothing);
     };
     let others: Vec<_> = failures.collect();
@@ -277,7 +278,7 @@ fn text_of(outcome: Outcome, order: Order) -> Result<String> {
     Err(first)
 }
 
-/// Refuses what is no YAML, or holds no document.
+/// Requires YAML with at least one document.
 fn must_be_yaml(text: &str) -> Result<()> {
     names::yaml(text)?;
     let invalid = |message: &str| Refusal::invalid("invalid_deployment_object", message);

@@ -1,36 +1,35 @@
-//! Why a catalog does not do what it was asked for: a class, which decides the HTTP status and the exit code, a code for
-//! machines, a message and details.
+//! Errors of a catalog: a kind, which decides the HTTP status and the exit code, a stable code, a message and details.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::store::StoreError;
 
-/// The class of a refusal.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// The request is wrong in itself.
+    /// The request is invalid.
     Invalid,
-    /// Nobody knows who asks.
+    /// The key is missing or unknown.
     Unauthorized,
-    /// Who asks may not.
+    /// The caller lacks permission.
     Forbidden,
-    /// It is not there.
+    /// The resource does not exist.
     Missing,
-    /// It is there already.
+    /// The resource already exists.
     Conflict,
-    /// It has been changed by somebody else.
+    /// The resource was changed by another request.
     Moved,
-    /// The request is well formed and cannot be done.
+    /// The request is well formed but cannot be carried out.
     Unprocessable,
-    /// There is too much to do just now.
+    /// The service is overloaded.
     Busy,
-    /// It is our fault.
+    /// The service failed.
     Internal,
 }
 
 impl Class {
-    /// The class whose status this is; one that has none of its own is our fault.
+    /// The kind with this status, or `Internal`.
     pub fn of_status(status: u16) -> Self {
         let all = [
             Class::Invalid,
@@ -61,21 +60,21 @@ impl Class {
     }
 }
 
-/// What is answered instead of a result; the body of an error on the wire.
+/// An error of a catalog and the body of error responses.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 #[schema(as = ErrorResponse)]
 pub struct Refusal {
-    /// For machines; stable.
+    /// Stable, machine-readable code.
     pub code: String,
-    /// For people.
+    /// Human-readable message.
     pub message: String,
-    /// What there is to say more.
+    /// Further details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Json>,
-    /// The class.
+    /// The kind.
     #[serde(skip, default = "internal")]
     pub class: Class,
-    /// What a store or the system said, of refusals that are our fault: for logs, not for clients.
+    /// The underlying store or system error. Logged, never sent to clients.
     #[serde(skip)]
     pub cause: Option<Box<str>>,
 }
@@ -84,7 +83,7 @@ fn internal() -> Class {
     Class::Internal
 }
 
-/// What a catalog answers with.
+/// The result of an operation.
 pub type Result<T, E = Refusal> = std::result::Result<T, E>;
 
 impl std::fmt::Display for Refusal {
@@ -96,33 +95,33 @@ impl std::fmt::Display for Refusal {
 impl std::error::Error for Refusal {}
 
 impl Refusal {
-    /// A refusal without details.
+    /// Creates an error without details.
     pub fn new(class: Class, code: &str, message: impl Into<String>) -> Self {
         Self { code: code.to_owned(), message: message.into(), details: None, class, cause: None }
     }
 
-    /// The same with details.
+    /// Adds details.
     #[must_use]
     pub fn with(self, details: Json) -> Self {
         Self { details: Some(details), ..self }
     }
 
-    /// The request is wrong in itself.
+    /// Creates an error for an invalid request.
     pub fn invalid(code: &str, message: impl Into<String>) -> Self {
         Self::new(Class::Invalid, code, message)
     }
 
-    /// Who asks may not.
+    /// Creates an error for a missing permission.
     pub fn forbidden(code: &str, message: impl Into<String>) -> Self {
         Self::new(Class::Forbidden, code, message)
     }
 
-    /// It is not there: `template_not_found`, "template not found".
+    /// Creates an error for a missing resource, such as `template_not_found`, "template not found".
     pub fn missing(code: &str, message: impl Into<String>) -> Self {
         Self::new(Class::Missing, code, message)
     }
 
-    /// What a store answered where a missing row is no answer that a client can do anything about.
+    /// Converts a store error. Missing rows get a generic code: use [`Refusal::or_missing`] for a specific one.
     pub fn of_store(error: StoreError) -> Self {
         match error {
             StoreError::Missing => Self::missing("not_found", "not found"),
@@ -136,12 +135,12 @@ impl Refusal {
                     .with(json!({ "constraint": constraint }))
             }
             StoreError::Moved => {
-                Self::new(Class::Moved, "precondition_failed", "it was changed since: read it again, then try again")
+                Self::new(Class::Moved, "precondition_failed", "the resource has changed: read it again, then retry")
             }
             StoreError::TokenReused => Self::new(
                 Class::Unprocessable,
                 "idempotency_key_reused",
-                "the idempotency key was used before, for another request",
+                "the idempotency key was used for a different request",
             ),
             StoreError::Repeated(_) => Self::new(Class::Conflict, "repeated", "the request was carried out before"),
             StoreError::Failed(cause) => {
@@ -151,7 +150,7 @@ impl Refusal {
         }
     }
 
-    /// [`Refusal::of_store`], where a missing row is answered with this code and message.
+    /// [`Refusal::of_store`] with a code and message for missing rows.
     pub fn or_missing(code: &'static str, message: &'static str) -> impl Fn(StoreError) -> Self {
         move |error| match error {
             StoreError::Missing => Self::missing(code, message),

@@ -1,4 +1,4 @@
-//! Stacks: where rendered objects go.
+//! Operations on stacks.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -6,20 +6,20 @@ use uuid::Uuid;
 use super::store::{Marks, NewObject, Page, StoreError, Token, new_id};
 use super::{Actor, Catalog, Moment, Refusal, Result, Stack, StackAnnotation, StackLabel, checksum, names, now};
 
-/// What a stack is made from.
+/// A request to create a stack.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StackInput {
-    /// Unique among the live ones, whoever owns them.
+    /// Name, unique among all live stacks.
     pub name: String,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Whose it is.
+    /// Owner.
     pub generator_id: Uuid,
 }
 
 impl Catalog {
-    /// Live stacks that the asker sees; of this generator only where one is given.
+    /// Lists the live stacks that the actor can read, optionally those of one generator.
     pub async fn stacks(&self, who: Actor, generator: Option<Uuid>, page: &Page) -> Result<Vec<Stack>> {
         let of = match who {
             Actor::Admin | Actor::Readonly => generator,
@@ -29,7 +29,7 @@ impl Catalog {
         self.store().stacks(of, page).await.map_err(Refusal::of_store)
     }
 
-    /// Makes a stack. Also answers whether it was made before, by the same request.
+    /// Creates a stack. The flag is `true` if an earlier request with the same idempotency token created it.
     pub async fn create_stack(&self, who: Actor, new: &StackInput, token: Option<&Token>) -> Result<(Stack, bool)> {
         match who {
             Actor::Admin => {}
@@ -59,15 +59,15 @@ impl Catalog {
         }
     }
 
-    /// A live stack.
+    /// Returns a live stack.
     pub async fn stack(&self, who: Actor, id: Uuid) -> Result<Stack> {
         let stack = self.live_stack(id).await?;
         who.may_read_stack(&stack)?;
         Ok(stack)
     }
 
-    /// Changes name, description and, for an administrator, the generator of a stack; everything else of `to` is
-    /// ignored. `expected` is when the asker saw it changed last.
+    /// Changes the name and description of a stack, and its owner if the actor is an administrator. Ignores the other
+    /// fields of `to`. `expected` is the time of the last change that the caller has seen.
     pub async fn update_stack(&self, who: Actor, id: Uuid, to: &Stack, expected: Option<Moment>) -> Result<Stack> {
         if to.id != id {
             return Err(Refusal::invalid("stack_id_mismatch", "stack ID mismatch"));
@@ -85,7 +85,7 @@ impl Catalog {
         self.store().update_stack(&stack, expected).await.map_err(stack_missing())
     }
 
-    /// Deletes a stack and its objects; what remains is an object that says so.
+    /// Deletes a stack and its objects, and adds a deletion marker.
     pub async fn delete_stack(&self, who: Actor, id: Uuid) -> Result<()> {
         who.may_change_stack(&self.live_stack(id).await?)?;
         let marker = NewObject {
@@ -100,7 +100,7 @@ impl Catalog {
         self.store().delete_stack(id, &marker).await.map_err(stack_missing())
     }
 
-    /// Labels of a stack.
+    /// Lists the labels of a stack.
     pub async fn stack_labels(&self, who: Actor, id: Uuid) -> Result<Vec<StackLabel>> {
         self.readable(who, id).await?;
         self.store().stack_labels(id).await.map_err(stack_missing())
@@ -122,7 +122,7 @@ impl Catalog {
         self.store().remove_stack_label(id, label).await.map_err(missing)
     }
 
-    /// Annotations of a stack.
+    /// Lists the annotations of a stack.
     pub async fn stack_annotations(&self, who: Actor, id: Uuid) -> Result<Vec<StackAnnotation>> {
         self.readable(who, id).await?;
         self.store().stack_annotations(id).await.map_err(stack_missing())
@@ -158,12 +158,12 @@ impl Catalog {
         self.store().stack(id).await.map_err(stack_missing())
     }
 
-    /// Refuses where the asker may not see the marks of a stack.
+    /// Requires permission to read the labels and annotations of a stack.
     async fn readable(&self, who: Actor, id: Uuid) -> Result<()> {
         who.may_read_stack(&self.live_stack(id).await?).map_err(not_accessible)
     }
 
-    /// Refuses where the asker may not change the marks of a stack.
+    /// Requires permission to change the labels and annotations of a stack.
     async fn changeable(&self, who: Actor, id: Uuid) -> Result<()> {
         who.may_change_stack(&self.live_stack(id).await?).map_err(not_accessible)
     }
@@ -173,7 +173,7 @@ pub(super) fn stack_missing() -> impl Fn(StoreError) -> Refusal {
     Refusal::or_missing("stack_not_found", "stack not found")
 }
 
-/// The marks of a stack are refused by a code of their own.
+/// Labels and annotations of stacks have an error code of their own.
 fn not_accessible(_: Refusal) -> Refusal {
     Refusal::forbidden("stack_not_accessible", "not authorized to access this stack")
 }

@@ -1,4 +1,4 @@
-//! Templates: versions, their labels and annotations.
+//! Operations on templates: versions, labels and annotations.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -9,71 +9,71 @@ use super::{
     Actor, Catalog, Class, Refusal, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, names, now,
 };
 
-/// What a template is made from.
+/// A request to create a template.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateInput {
-    /// What all its versions are called. A name that its owner has already makes the next version.
+    /// Name. If the owner already has a template with this name, its next version is created.
     pub name: String,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// The template, in Tera.
+    /// Template text, in Tera.
     pub template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     pub parameters_schema: String,
-    /// The labels it begins with; absent: those of the newest version.
+    /// Initial labels. Default: those of the newest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    /// The annotations it begins with, keys and values; absent: those of the newest version.
+    /// Initial annotations, as key and value. Default: those of the newest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Vec<(String, String)>>,
 }
 
-/// What the next version of a template is made from.
+/// A request to create the next version of a template.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateChange {
-    /// For people; absent: that of the version that is updated.
+    /// Description. Default: that of the updated version.
     #[serde(default)]
     pub description: Option<String>,
-    /// The template, in Tera.
+    /// Template text, in Tera.
     pub template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     pub parameters_schema: String,
-    /// Whether it begins without labels and annotations, and not with those of the version that is updated.
+    /// `true` to start without labels and annotations instead of copying those of the updated version.
     #[serde(default)]
     pub drop_rules: bool,
 }
 
-/// Whose template a name means.
+/// The owner of a template that is named in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
-    /// The asker's own, or a system template where the asker has none of that name.
+    /// The actor, or the system if the actor has no template of that name.
     Nearest,
-    /// A system template.
+    /// The system.
     System,
-    /// This generator's.
+    /// A generator.
     Generator(Uuid),
 }
 
-/// A version that was made.
+/// A created version.
 #[derive(Debug, Clone)]
 pub struct Created {
     /// The version.
     pub template: TemplateVersion,
-    /// What the template and its schema do not agree on.
+    /// Disagreements between the template and its schema.
     pub warnings: Vec<Finding>,
-    /// Whether it was made before, by the same request.
+    /// `true` if an earlier request with the same idempotency token created it.
     pub repeated: bool,
 }
 
 impl Catalog {
-    /// Live versions that the asker sees, of this name only where one is given.
+    /// Lists the live versions that the actor can read, optionally those of one name.
     pub async fn templates(&self, who: Actor, name: Option<&str>, page: &Page) -> Result<Vec<TemplateVersion>> {
         self.store().templates(who.sight()?, name, page).await.map_err(Refusal::of_store)
     }
 
-    /// Makes a template, or the next version of the one that the asker has under this name.
+    /// Creates a template, or the next version if the actor already has one with this name.
     pub async fn create_template(
         &self,
         who: Actor,
@@ -102,8 +102,8 @@ impl Catalog {
         self.add_version(version, strict, token).await
     }
 
-    /// Makes the next version of a template. Its labels and annotations begin as those of the version that is updated.
-    /// `expected` is the id of what the asker took for the newest version.
+    /// Creates the next version of a template. It starts with the labels and annotations of the updated version.
+    /// `expected` is the ID of the version that must still be the newest.
     pub async fn update_template(
         &self,
         who: Actor,
@@ -142,43 +142,43 @@ impl Catalog {
         Ok(Created { template, warnings: review.findings, repeated })
     }
 
-    /// What a template and its schema do not agree on, without storing them.
+    /// Checks a template against its schema without storing it.
     ///
     /// # Errors
-    /// Where one of them cannot be used at all, and, if `strict`, where there is anything to say.
+    /// The template or the schema is invalid, or there are findings and `strict` is set.
     pub fn review(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
         names::content(content)?;
         let review = self.renderer().review(content, schema)?;
         if strict && !review.findings.is_empty() {
             let details = serde_json::json!({ "findings": review.findings });
-            let message = "the template and its schema do not agree";
+            let message = "the template does not match its schema";
             return Err(Refusal::invalid("template_review_failed", message).with(details));
         }
         Ok(review)
     }
 
-    /// [`Catalog::review`] on a thread that may take its time: compiling a large template takes some.
+    /// Runs [`Catalog::review`] on a blocking thread, because compiling a large template takes time.
     async fn review_apart(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
         let (catalog, content, schema) = (self.clone(), content.to_owned(), schema.to_owned());
         let review = tokio::task::spawn_blocking(move || catalog.review(&content, &schema, strict)).await;
-        review.unwrap_or_else(|_| Err(Refusal::new(Class::Internal, "internal_error", "the review was broken off")))
+        review.unwrap_or_else(|_| Err(Refusal::new(Class::Internal, "internal_error", "the review failed")))
     }
 
-    /// A live version.
+    /// Returns a live version.
     pub async fn template(&self, who: Actor, id: Uuid) -> Result<TemplateVersion> {
         let template = self.live_template(id).await?;
         who.may_read(&template)?;
         Ok(template)
     }
 
-    /// The newest live version of the template with this name.
+    /// Returns the newest live version of a name.
     pub async fn newest(&self, who: Actor, owner: Owner, name: &str) -> Result<TemplateVersion> {
         let own = match owner {
             Owner::System => None,
             Owner::Generator(id) => Some(id),
             Owner::Nearest => who.generator(),
         };
-        // What may not be seen is not there: a name must not tell what others have.
+        // Templates that the actor cannot read look absent, so that names do not leak.
         let hidden = || template_missing()(StoreError::Missing);
         if !who.sees_all() && (who.generator().is_none() || own.is_some_and(|own| who.generator() != Some(own))) {
             return Err(hidden());
@@ -191,7 +191,7 @@ impl Catalog {
         }
     }
 
-    /// The live versions of the template that this is a version of.
+    /// Lists the live versions of the template that `id` is a version of.
     pub async fn history(&self, who: Actor, id: Uuid, page: &Page) -> Result<Vec<TemplateVersion>> {
         let template = self.template(who, id).await?;
         let owner = template.generator_id;
@@ -204,7 +204,7 @@ impl Catalog {
         self.store().delete_template(id, now()).await.map_err(template_missing())
     }
 
-    /// Labels that a stack must have.
+    /// Lists the labels that a stack must have.
     pub async fn template_labels(&self, who: Actor, id: Uuid) -> Result<Vec<TemplateLabel>> {
         self.template(who, id).await?;
         self.store().template_labels(id).await.map_err(template_missing())
@@ -226,7 +226,7 @@ impl Catalog {
         self.store().remove_template_label(id, label).await.map_err(missing)
     }
 
-    /// Annotations that a stack must have.
+    /// Lists the annotations that a stack must have.
     pub async fn template_annotations(&self, who: Actor, id: Uuid) -> Result<Vec<TemplateAnnotation>> {
         self.template(who, id).await?;
         self.store().template_annotations(id).await.map_err(template_missing())

@@ -1,4 +1,4 @@
-//! Refusals and findings as people are told them on a terminal.
+//! Diagnostics for errors and findings of a catalog.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use dropforge::diagnostics::{Code, Diagnostic, Severity};
 use dropforge::text::{Position, Source, Span};
 
 impl Refusal {
-    /// The refusal and those that came with it. What is wrong with a template stands at its place in it, where the
-    /// template is at hand; all else is told in notes.
+    /// The error and those reported with it. Problems in the template point to their place if `template` is known.
+    /// Other details become notes.
     ///
     /// ```
     /// use dropforge_catalog::Refusal;
@@ -27,7 +27,7 @@ impl Refusal {
             .collect()
     }
 
-    /// What was found in the template, if that is what the refusal is about.
+    /// Diagnostics of the template, if the error is about its text.
     fn placed(&self, template: Option<&Arc<Source>>) -> Option<Vec<Box<Diagnostic>>> {
         let (template, details) = (template?, self.details.as_ref()?);
         let found = ["diagnostics", "findings"].iter().find_map(|key| details[*key].as_array())?;
@@ -54,7 +54,7 @@ fn notes(details: Option<&Json>) -> Vec<String> {
     let mut notes = Vec::new();
     for (key, value) in details.and_then(Json::as_object).into_iter().flatten() {
         match (key.as_str(), value) {
-            // The same as the violations, in words; and what is told on its own.
+            // Violations repeat the validation errors. Further errors have diagnostics of their own.
             ("violations" | "also", _) => {}
             ("diagnostics" | "findings", Json::Array(found)) => notes.extend(found.iter().map(finding)),
             (key, Json::Array(items)) => {
@@ -67,7 +67,7 @@ fn notes(details: Option<&Json>) -> Vec<String> {
     notes
 }
 
-/// A finding, or a diagnostic, that came as JSON, at its place in `source`.
+/// Converts a finding or diagnostic from JSON. Its span refers to `source`.
 pub fn diagnostic(found: &Json, source: &Arc<Source>, severity: Severity) -> Box<Diagnostic> {
     let (code, message) = (text_of(&found["code"]), text_of(&found["message"]));
     let mut told = match Code::named(&code) {
@@ -87,12 +87,12 @@ pub fn diagnostic(found: &Json, source: &Arc<Source>, severity: Severity) -> Box
     told
 }
 
-/// The bytes that something was found at: as they are told, or from a line and column to the end of the word.
+/// The span of a finding: its byte range, or the word at its line and column.
 fn place(found: &Json, source: &Source) -> Option<Span> {
     let number = |value: &Json| value.as_u64().and_then(|number| u32::try_from(number).ok());
     let span = &found["spans"][0];
     if let (Some(start), Some(end)) = (number(&span["start"]), number(&span["end"])) {
-        // What a service answers may be about another text.
+        // A service may report about another text.
         return source.text().get(start as usize..end as usize).map(|_| Span::new(start, end));
     }
     let start = source.offset(Position { line: number(&found["line"])?, column: number(&found["column"])? })?;
@@ -101,7 +101,7 @@ fn place(found: &Json, source: &Source) -> Option<Span> {
     Some(Span::new(start, start + word as u32))
 }
 
-/// The same in one line: `template:3:7: message (code); help`.
+/// Formats a finding in one line: `template:3:7: message (code); help`.
 pub fn finding(found: &Json) -> String {
     let place = match (found["line"].as_u64(), found["column"].as_u64()) {
         (Some(line), Some(column)) => format!("template:{line}:{column}: "),

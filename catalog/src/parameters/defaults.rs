@@ -1,4 +1,4 @@
-//! Filling in what a schema has defaults for.
+//! Schema defaults for missing parameters.
 
 use serde_json::Value as Json;
 
@@ -7,16 +7,16 @@ use super::{Schema, local, ordered};
 use crate::refusal::{Refusal, Result};
 use dropforge::value::Data;
 
-/// How many pairs of schema and value are looked at.
+/// Maximum number of visited pairs of schema and value.
 const LOOKS: usize = 100_000;
 
 impl Schema {
-    /// Parameters as JSON text, in the order of `text`, with the schema's defaults for what is absent behind it: also in
-    /// objects that are there, and from `allOf` and `$ref`. What is there is never changed, and no object is made to
-    /// hold a default of one of its properties.
+    /// Returns the parameters as JSON in the order of `text`, with schema defaults appended for missing properties.
+    /// Defaults also apply in nested objects, from `allOf`, and through `$ref`. Existing values never change, and no
+    /// object is created only to hold the default of a property.
     ///
     /// # Errors
-    /// `invalid_parameters` where the text is no JSON, or filling in takes too many steps.
+    /// `invalid_parameters` if the text is not JSON or filling in takes too many steps.
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
@@ -30,14 +30,14 @@ impl Schema {
         let mut filling = Filling { root: &self.document, left: LOOKS, within: Vec::new() };
         filling.fill(&self.document, &mut parameters)?;
         serde_json::to_string(&parameters)
-            .map_err(|error| refusal(&[format!("the parameters cannot be written: {error}")], &[]))
+            .map_err(|error| refusal(&[format!("cannot write the parameters as JSON: {error}")], &[]))
     }
 }
 
 struct Filling<'s> {
     root: &'s Json,
     left: usize,
-    /// The schemas that are being followed for the same value.
+    /// Schemas being applied to the current value.
     within: Vec<*const Json>,
 }
 
@@ -62,7 +62,7 @@ impl<'s> Filling<'s> {
         Ok(())
     }
 
-    /// What the keywords of `schema` itself say of what is in `value`.
+    /// Applies the keywords of `schema` to the members of `value`.
     fn own(&mut self, schema: &'s Json, value: &mut Data) -> Result<()> {
         match value {
             Data::Map(map) => {
@@ -89,7 +89,7 @@ impl<'s> Filling<'s> {
         }
     }
 
-    /// A value within the one that is being filled.
+    /// Fills in a nested value.
     fn below(&mut self, schema: &'s Json, value: &mut Data) -> Result<()> {
         let within = std::mem::take(&mut self.within);
         let filled = self.fill(schema, value);
@@ -97,20 +97,20 @@ impl<'s> Filling<'s> {
         filled
     }
 
-    /// The default that a schema, or one that holds wherever it does, has.
+    /// The default of a schema, or of a schema that always applies with it.
     fn default(&mut self, schema: &'s Json, depth: usize) -> Option<&'s Json> {
         self.left = self.left.checked_sub(1)?;
         if let Some(default) = schema.get("default") {
             return Some(default);
         }
-        // A chain of references that is longer than this leads back to itself.
+        // A longer chain of references is a cycle.
         let further = if depth < 16 { local::always(self.root, schema) } else { Vec::new() };
         further.into_iter().find_map(|other| self.default(other, depth + 1))
     }
 }
 
 fn endless() -> Refusal {
-    refusal(&["filling in the schema's defaults takes too many steps".to_owned()], &[])
+    refusal(&["applying schema defaults takes too many steps".to_owned()], &[])
 }
 
 fn data(value: &Json) -> Data {

@@ -1,8 +1,8 @@
-//! Following a schema by hand, for what a validator does not tell: defaults, secrets, the names it declares.
+//! Traversal of schemas for uses other than validation: defaults, secrets, declared names.
 
 use serde_json::{Map, Value as Json};
 
-/// Where a schema's `$ref` leads, if it leads to a place in the same document.
+/// Follows the `$ref` of a schema within the same document.
 pub(crate) fn referred<'s>(root: &'s Json, schema: &'s Json) -> Option<&'s Json> {
     let target = ["$ref", "$dynamicRef", "$recursiveRef"].into_iter().find_map(|key| schema.get(key)?.as_str())?;
     let pointer = target.strip_prefix('#')?;
@@ -12,13 +12,13 @@ pub(crate) fn referred<'s>(root: &'s Json, schema: &'s Json) -> Option<&'s Json>
     root.pointer(&percent_encoding::percent_decode_str(pointer).decode_utf8().ok()?)
 }
 
-/// The schemas that hold for the same value as `schema` whenever it does: where its `$ref` leads, and those of `allOf`.
+/// The schemas that always apply together with `schema`: its `$ref` target and those in `allOf`.
 pub(crate) fn always<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
     let all = schema.get("allOf").and_then(Json::as_array);
     referred(root, schema).into_iter().chain(all.into_iter().flatten()).collect()
 }
 
-/// The schemas that may hold for the same value, whether they do or not.
+/// The schemas that may apply to the same value.
 pub(crate) fn perhaps<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
     let lists = ["anyOf", "oneOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
     let ones = ["if", "then", "else", "not"].into_iter().filter_map(|key| schema.get(key));
@@ -27,7 +27,7 @@ pub(crate) fn perhaps<'s>(root: &'s Json, schema: &'s Json) -> Vec<&'s Json> {
     always(root, schema).into_iter().chain(lists).chain(ones).chain(dependent).collect()
 }
 
-/// The schemas that `schema` has for the elements of a list, the first ones by place and then that of all others.
+/// The schemas for list elements: those by position, and the one for the rest.
 pub(crate) fn elements(schema: &Json) -> (&[Json], Option<&Json>) {
     let list = |key: &str| schema.get(key).and_then(Json::as_array).map(Vec::as_slice);
     match (list("prefixItems"), list("items")) {

@@ -1,9 +1,8 @@
-//! Parameters and the JSON Schema that says what they may be.
+//! Parameters and the JSON Schema that describes them.
 //!
-//! A schema without `$schema` is read as draft 7; formats are asserted. A schema is closed in itself: a `$ref` leads to a
-//! place in it, and nothing is ever read from a file or a network. Patterns run on an engine that takes linear time, so
-//! they have no look-around and no back-references. Reading a schema and validating parameters are bounded in size, depth
-//! and steps.
+//! A schema without `$schema` is read as draft 7, and formats are asserted. A `$ref` stays within the document: nothing
+//! is read from files or the network. Patterns run in linear time, so look-around and back-references are not
+//! supported. Schemas and validation are limited in size, depth and steps.
 
 mod defaults;
 pub(super) mod local;
@@ -22,13 +21,13 @@ use super::refusal::{Refusal, Result};
 use dropforge::schema;
 use dropforge::value::Data;
 
-/// Bytes of the parameters of one instance.
+/// Maximum length of parameters in bytes.
 pub const PARAMETERS_BYTES: usize = 4 << 20;
 
-/// What a redacted value is shown as.
+/// Replacement for secret values.
 pub const REDACTED: &str = "***";
 
-/// A schema, ready to hold parameters against.
+/// A compiled schema.
 #[derive(Debug)]
 pub struct Schema {
     compiled: schema::Schema,
@@ -37,16 +36,16 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema as it was written.
+    /// The schema document.
     pub fn document(&self) -> &Json {
         &self.document
     }
 }
 
-/// Parameters as JSON.
+/// Parses parameters as JSON.
 ///
 /// # Errors
-/// `invalid_parameters` where the text is no JSON, or too long, or nests deeper than 128 levels.
+/// `invalid_parameters` if the text is not JSON, too long, or nested deeper than 128 levels.
 pub fn read(text: &str) -> Result<Json> {
     parse(text)
 }
@@ -55,10 +54,10 @@ fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
     if text.len() > PARAMETERS_BYTES {
         return Err(unreadable(&format!("the parameters are longer than {PARAMETERS_BYTES} bytes")));
     }
-    serde_json::from_str(text).map_err(|error| unreadable(&format!("the parameters cannot be read: {error}")))
+    serde_json::from_str(text).map_err(|error| unreadable(&format!("cannot parse the parameters as JSON: {error}")))
 }
 
-/// The same in the order of the text.
+/// Parses parameters as data that keeps the order of the text.
 fn ordered(text: &str) -> Result<Data> {
     parse(text)
 }

@@ -1,4 +1,4 @@
-//! Reading a schema.
+//! Schema parsing.
 
 use serde_json::{Value as Json, json};
 
@@ -11,11 +11,11 @@ use dropforge::value::Data;
 const BYTES: usize = 256 << 10;
 
 impl Schema {
-    /// Reads a schema, by default of draft 7.
+    /// Parses a schema. The default draft is 7.
     ///
     /// # Errors
     /// `invalid_parameters_schema`: "Invalid JSON: …", or "Invalid JSON Schema: …" if the text is not a schema, refers to
-    /// another document, has a pattern that cannot be matched in linear time, or is too large.
+    /// another document, has a pattern that linear-time matching does not support, or is too large.
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
@@ -25,7 +25,7 @@ impl Schema {
     /// ```
     pub fn read(text: &str) -> Result<Self> {
         if text.len() > BYTES {
-            return Err(unfit(&format!("it is longer than {BYTES} bytes")));
+            return Err(unfit(&format!("longer than {BYTES} bytes")));
         }
         let document: Json = serde_json::from_str(text).map_err(|error| refusal(format!("Invalid JSON: {error}")))?;
         let data: Data = serde_json::from_str(text).map_err(|error| refusal(format!("Invalid JSON: {error}")))?;
@@ -35,13 +35,13 @@ impl Schema {
     }
 }
 
-/// The draft that a schema names, or draft 7.
+/// The draft of `$schema`, or draft 7.
 fn draft(document: &Json) -> Result<Draft> {
     let Some(named) = document.get("$schema") else { return Ok(Draft::Draft7) };
     named.as_str().and_then(Draft::of_uri).ok_or_else(|| unfit(&format!("unknown `$schema` {named}")))
 }
 
-/// The first error of a schema, with its JSON pointer.
+/// An error for the first problem of a schema, with its JSON pointer.
 fn of_errors(errors: &[schema::SchemaError]) -> Refusal {
     let Some(first) = errors.first() else { return unfit("it cannot be compiled") };
     let help = first.help.as_ref().map(|help| format!(" ({help})")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Values that a schema marks as secrets, by `"writeOnly": true` or `"x-secret": true`.
+//! Secret values, marked in the schema by `"writeOnly": true` or `"x-secret": true`.
 
 use std::collections::{HashMap, HashSet};
 use std::marker::PhantomData;
@@ -9,15 +9,15 @@ use serde_json::{Map, Value as Json};
 use super::{REDACTED, Schema, local};
 use crate::refusal::Refusal;
 
-/// How often a schema and a value are looked at; beyond, everything is a secret.
+/// Maximum number of visited pairs of schema and value. Beyond it, everything is secret.
 const LOOKS: usize = 200_000;
 
-/// Whether and how a schema marks values.
+/// The secret markers of a schema.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    /// Whether it marks any.
+    /// `true` if the schema marks any value.
     any: bool,
-    /// The patterns for names of properties that can be told apart here.
+    /// Compiled property patterns.
     patterns: HashMap<String, Regex>,
 }
 
@@ -39,13 +39,14 @@ impl Marks {
         marks
     }
 
-    /// Whether a name may match a pattern; one secret too many does no harm.
+    /// Returns `true` if a name may match a pattern. A pattern that did not compile matches, because redacting too much
+    /// is safe.
     fn may_match(&self, pattern: &str, name: &str) -> bool {
         self.patterns.get(pattern).is_none_or(|regex| regex.is_match(name))
     }
 }
 
-/// Whether any value may be marked by a schema.
+/// Returns `true` if any schema in the document marks its value as secret.
 fn marked(document: &Json) -> bool {
     match document {
         Json::Array(items) => items.iter().any(marked),
@@ -59,7 +60,7 @@ fn is_mark(schema: &Json) -> bool {
 }
 
 impl Schema {
-    /// The same parameters, with `"***"` in the place of each value that the schema marks as a secret.
+    /// Replaces each secret value by `"***"`.
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
@@ -73,7 +74,7 @@ impl Schema {
         redact(parameters, &secrets)
     }
 
-    /// The same of a text: as it is where the schema marks nothing, and `null` where it is no JSON.
+    /// Redacts JSON text. Returns the text unchanged if the schema has no secrets, and `null` if the text is not JSON.
     pub fn redacted_text(&self, parameters: &str) -> String {
         if !self.secrets.any {
             return parameters.to_owned();
@@ -82,19 +83,19 @@ impl Schema {
         read.map_or_else(|_| "null".to_owned(), |parameters| self.redacted(&parameters).to_string())
     }
 
-    /// A refusal that comes of `parameters`, with `"***"` in the place of the texts that are secrets.
+    /// Replaces the secret texts of `parameters` in an error by `"***"`.
     pub fn withheld(&self, parameters: &Json, refusal: Refusal) -> Refusal {
         let secrets = self.secrets_of(parameters);
         let mut texts = Vec::new();
         gather(parameters, secrets.has(parameters), &secrets, &mut texts);
-        // The longest first: one may be a part of another.
+        // Longest first, because one secret may contain another.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         let without = |text: &str| texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED));
         let details = refusal.details.map(|details| rewrite(details, &without));
         Refusal { message: without(&refusal.message), details, ..refusal }
     }
 
-    /// The values of `parameters` that are secrets, by where they lie in memory.
+    /// The secret values of `parameters`, by address.
     pub(super) fn secrets_of<'p>(&self, parameters: &'p Json) -> Secrets<'p> {
         let mut found = Secrets::default();
         if !self.secrets.any {
@@ -109,7 +110,7 @@ impl Schema {
     }
 }
 
-/// Values that are secrets.
+/// Secret values, by address.
 #[derive(Default)]
 pub(super) struct Secrets<'p> {
     places: HashSet<*const Json>,
@@ -130,7 +131,7 @@ impl<'p> Secrets<'p> {
     }
 }
 
-/// A value with its secrets redacted.
+/// Redacts the secrets of a value.
 pub(super) fn redact(value: &Json, secrets: &Secrets<'_>) -> Json {
     if secrets.is_empty() {
         return value.clone();
@@ -145,7 +146,7 @@ pub(super) fn redact(value: &Json, secrets: &Secrets<'_>) -> Json {
     }
 }
 
-/// The texts of what is secret in a value. What is shorter says nothing, and is found everywhere.
+/// Collects the texts of secret values. Shorter texts are skipped, because they would match everywhere.
 fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, texts: &mut Vec<String>) {
     const SHORT: usize = 3;
     let mut below = |value: &Json| gather(value, secret || secrets.has(value), secrets, texts);
@@ -158,7 +159,7 @@ fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, texts: &mut Vec<Str
     }
 }
 
-/// A value with each text in it changed; keys stay.
+/// Applies `change` to every text in a value, except keys.
 fn rewrite(value: Json, change: &impl Fn(&str) -> String) -> Json {
     match value {
         Json::String(text) => change(&text).into(),
@@ -177,7 +178,7 @@ struct Walk<'s, 'p, 'f> {
 }
 
 impl<'s, 'p> Walk<'s, 'p, '_> {
-    /// Looks for marks of `schema` on `value` and what is in it; nothing where that takes too long.
+    /// Collects the values that `schema` marks. Returns `None` if the limit is exceeded.
     fn visit(&mut self, schema: &'s Json, value: &'p Json) -> Option<()> {
         if !self.seen.insert((std::ptr::from_ref(schema), std::ptr::from_ref(value))) {
             return Some(());

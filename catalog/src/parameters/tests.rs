@@ -60,7 +60,7 @@ fn a_bound_behind_a_reference_is_found() {
 
 #[test]
 fn a_schema_without_a_draft_is_of_draft_7_and_asserts_formats() {
-    // `dependentRequired` and `prefixItems` came later, siblings of `$ref` counted for nothing then.
+    // Draft 7 has neither `dependentRequired` nor `prefixItems`, and ignores siblings of `$ref`.
     let later = json!({"dependentRequired": {"a": ["b"]}, "properties": {"a": {"$ref": "#/definitions/any", "type": "string"}}, "definitions": {"any": true}});
     assert!(schema(&later).violations(&json!({"a": 1})).unwrap().is_empty());
     let mut named = later;
@@ -106,7 +106,7 @@ fn nothing_is_fetched() {
             assert!(Schema::read(&document.to_string()).is_err() || unused, "{document}");
         }
     }
-    // An `$id` makes a relative reference absolute: that leads nowhere either.
+    // An `$id` makes a relative reference absolute, and it still resolves to nothing.
     assert!(Schema::read(r#"{"$id": "file:///etc/", "properties": {"x": {"$ref": "hostname"}}}"#).is_err());
     assert!(Schema::read(r##"{"$id": "https://example.com/a", "properties": {"x": {"$ref": "#"}}}"##).is_ok());
     assert!(Schema::read(r##"{"properties": {"x": {"$id": "b", "properties": {"y": {"$ref": "#/z"}}}}}"##).is_err());
@@ -152,7 +152,7 @@ fn schemas_that_lead_back_to_themselves_end() {
         json!({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}, "$ref": "#/definitions/a"}),
         json!({"if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"$ref": "#"}}),
     ] {
-        // Whether it is refused, holds or fails: it ends.
+        // The result does not matter, only that there is one.
         let Ok(schema) = Schema::read(&document.to_string()) else { continue };
         for parameters in [json!({}), json!({"a": [1, {"b": "c"}]}), json!(1)] {
             let _ = schema.violations(&parameters);
@@ -162,7 +162,7 @@ fn schemas_that_lead_back_to_themselves_end() {
     }
 }
 
-/// Each definition leads twice to the next one.
+/// Each definition refers twice to the next one.
 fn doubling(depth: usize, keyword: &str, end: &Json) -> Json {
     let twice = |at: usize| json!({keyword: [{"$ref": format!("#/definitions/d{}", at + 1)}, {"$ref": format!("#/definitions/d{}", at + 1)}]});
     let mut all: serde_json::Map<String, Json> = (0..depth).map(|at| (format!("d{at}"), twice(at))).collect();
@@ -214,7 +214,7 @@ fn chains_of_references_are_bounded() {
     assert!(refused(&chain(60, &|next| next)).contains("levels"));
     assert!(refused(&chain(4000, &|next| next)).contains("levels"));
     assert!(refused(&chain(4000, &|next| json!({"properties": {"a": next}}))).contains("levels"));
-    // Each leads to all that come after it, and the last one back to the first.
+    // Each definition refers to many later ones, and to the first.
     let all: serde_json::Map<String, Json> = (0..150)
         .map(|at| {
             let next: Vec<Json> =
@@ -230,7 +230,7 @@ fn deep_parameters_in_recursive_schemas_end() {
     let many = (0..30).fold(json!({"properties": {"n": {"$ref": "#"}}}), |inner, _| json!({"allOf": [inner]}));
     let deep = format!("{}1{}", "{\"n\":".repeat(120), "}".repeat(120));
     let run = move || Schema::read(&many.to_string()).unwrap().violations(&read(&deep).unwrap()).unwrap().is_empty();
-    // As on a thread of the renderer.
+    // The same stack size as the renderer's threads.
     assert!(std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap());
 }
 

@@ -1,4 +1,4 @@
-//! Holding parameters against a schema.
+//! Validation of parameters.
 
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -12,37 +12,37 @@ use dropforge::value::{Arena, InputBuilder, Shapes};
 /// Maximum number of steps of a validation.
 const STEPS: u64 = 8_000_000;
 
-/// How many violations are told; of the others only how many there are.
+/// Maximum number of reported violations. The others are only counted.
 const TOLD: usize = 100;
-/// Bytes of a value that is shown whole.
+/// Maximum bytes of a value in a report.
 const SHOWN: usize = 256;
 
-/// One rule of a schema that parameters break.
+/// A schema rule that parameters violate.
 #[derive(Debug, Clone, PartialEq, Serialize, utoipa::ToSchema)]
 pub struct Violation {
-    /// JSON pointer to the value; empty at the root.
+    /// JSON pointer to the value. Empty for the root.
     pub pointer: String,
-    /// The keyword that it breaks.
+    /// The violated keyword.
     pub keyword: String,
-    /// What the keyword asks for: the bound, the names, the pattern.
+    /// The value of the keyword: bound, names, pattern.
     pub limit: Json,
-    /// The value as it was given; what is long is cut, what is secret is redacted.
+    /// The violating value, shortened if long and redacted if secret.
     pub value: Json,
-    /// For people.
+    /// Human-readable message.
     pub message: String,
 }
 
-/// What is wrong with parameters.
+/// The violations of parameters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Violations {
-    /// In the order of the properties' names.
+    /// Reported violations, in the order of property names.
     pub told: Vec<Violation>,
-    /// How many there are beside those.
+    /// Number of violations beyond those reported.
     pub untold: usize,
 }
 
 impl Violation {
-    /// As Brokkr writes it: the pointer, if there is one, and the message.
+    /// The line of Brokkr's error: the pointer, if any, and the message.
     fn line(&self) -> String {
         match &*self.pointer {
             "" => self.message.clone(),
@@ -52,12 +52,12 @@ impl Violation {
 }
 
 impl Violations {
-    /// Whether nothing is wrong.
+    /// Returns `true` if there are no violations.
     pub fn is_empty(&self) -> bool {
         self.told.is_empty()
     }
 
-    /// The refusal of parameters that break rules.
+    /// The error for these violations.
     pub fn refusal(&self) -> Refusal {
         let mut lines: Vec<String> = self.told.iter().map(Violation::line).collect();
         if self.untold > 0 {
@@ -67,17 +67,17 @@ impl Violations {
     }
 }
 
-/// `invalid_parameters`.
+/// The error `invalid_parameters`.
 pub(super) fn refusal(lines: &[String], violations: &[Violation]) -> Refusal {
     Refusal::invalid("invalid_parameters", "invalid parameters")
         .with(json!({ "validation_errors": lines, "violations": violations }))
 }
 
 impl Schema {
-    /// Everything that is wrong with `parameters`.
+    /// Validates `parameters`.
     ///
     /// # Errors
-    /// `invalid_parameters` where finding out takes too many steps.
+    /// `invalid_parameters` if validation takes too many steps.
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
@@ -109,7 +109,7 @@ impl Schema {
         let text = seen.to_string();
         let long = text.len() > SHOWN;
         let (shown, value) = if long { (cut(&text), cut(&text).into()) } else { (text, seen) };
-        // A violation of a property's name is told in terms of the name.
+        // A violation by a property name shows the name.
         let (inner, shown) = match &found.detail {
             Detail::Name(inner) => (inner.as_ref(), inner.value.clone().unwrap_or_default()),
             _ => (found, shown),
@@ -131,15 +131,15 @@ impl Schema {
 }
 
 fn endless() -> Refusal {
-    refusal(&["holding the parameters against the schema takes too many steps".to_owned()], &[])
+    refusal(&["validating the parameters takes too many steps".to_owned()], &[])
 }
 
-/// The beginning of a long text.
+/// Shortens a text.
 fn cut(text: &str) -> String {
     format!("{}…", text.get(..text.floor_char_boundary(SHOWN)).unwrap_or_default())
 }
 
-/// Messages list names and bounds, which may be long too.
+/// Shortens a message. Names and bounds may be long.
 fn cut_long(message: String) -> String {
     if message.len() > 8 * SHOWN { cut(&message) } else { message }
 }

@@ -1,4 +1,4 @@
-//! The messages of violations, in the words that Brokkr's clients know.
+//! Messages of violations, worded as Brokkr's clients expect.
 
 use serde_json::Value as Json;
 

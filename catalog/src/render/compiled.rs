@@ -1,4 +1,4 @@
-//! Compiled templates with their schemas, kept by the checksums of both texts.
+//! A cache of compiled templates and schemas, by the hashes of both texts.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,13 +17,13 @@ use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 
-/// Bytes of the texts of all that is kept.
+/// Maximum total bytes of the cached texts.
 const TEXTS: usize = 64 << 20;
 
-/// The name that templates are compiled under.
+/// Name of templates in diagnostics.
 const NAME: &str = "template";
 
-/// A template and its schema, ready for use.
+/// A compiled template and schema.
 #[derive(Debug)]
 pub struct Compiled {
     template: Template,
@@ -42,13 +42,13 @@ impl Compiled {
         &self.schema
     }
 
-    /// What was found when they were checked against each other.
+    /// The result of checking the template against its schema.
     pub fn review(&self) -> &Review {
         &self.review
     }
 }
 
-/// Compiles, and keeps what was compiled.
+/// A compiler with a cache.
 #[derive(Debug)]
 pub(super) struct Compiler {
     engine: Engine,
@@ -60,12 +60,12 @@ pub(super) struct Compiler {
 #[derive(Debug)]
 struct Kept {
     by_checksum: LruCache<(Hash, Hash), (Arc<Compiled>, usize)>,
-    /// Bytes of all their texts.
+    /// Total bytes of the cached texts.
     texts: usize,
 }
 
 impl Compiler {
-    /// A compiler of templates that can reach nothing outside their parameters.
+    /// Creates a compiler for templates that can access only their parameters.
     pub(super) fn new(options: &Options) -> Self {
         let Options { fuel, memory, output_bytes, deadline, .. } = *options;
         let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
@@ -79,7 +79,7 @@ impl Compiler {
         }
     }
 
-    /// How often a template was compiled, and how often one that was kept was used again.
+    /// The numbers of compiled templates and of cache hits.
     pub(super) fn figures(&self) -> (u64, u64) {
         (self.compiled.load(Ordering::Relaxed), self.reused.load(Ordering::Relaxed))
     }
@@ -101,7 +101,7 @@ impl Compiler {
     }
 
     fn compile(&self, content: &str, schema: &str) -> Result<Compiled> {
-        // The name escapes nothing.
+        // The name has no extension, so nothing is escaped.
         let source = Source::new(NAME, content);
         let template =
             self.engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax(&errors))?;
@@ -132,7 +132,7 @@ fn syntax(errors: &Diagnostics) -> Refusal {
         .with(json!({ "diagnostics": all }))
 }
 
-/// An error in one line, with its place.
+/// Formats an error in one line with its position.
 pub(super) fn line(error: &Diagnostic) -> String {
     let place = error.position().map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
     format!("{}{place}", error.message)

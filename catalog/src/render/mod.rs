@@ -1,5 +1,4 @@
-//! Rendering a catalog's templates: compiled templates and schemas are kept by the checksums of their texts, and trials
-//! run on threads of their own, within bounds.
+//! Rendering of templates: a cache of compiled templates and schemas, and a pool of threads with limits.
 
 mod compiled;
 mod pool;
@@ -19,22 +18,22 @@ use super::review::Review;
 use compiled::Compiler;
 use pool::Pool;
 
-/// The bounds of a renderer.
+/// Limits of a renderer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// How many trials run at once.
+    /// Number of threads.
     pub threads: usize,
-    /// How many wait for that.
+    /// Maximum number of waiting renders.
     pub queue: usize,
-    /// Steps of one render.
+    /// Maximum steps of one render.
     pub fuel: u64,
-    /// Bytes that one render makes.
+    /// Maximum bytes allocated by one render.
     pub memory: u64,
-    /// Bytes of one rendered text.
+    /// Maximum bytes of one rendered text.
     pub output_bytes: usize,
-    /// How long a trial waits, and how long it then renders.
+    /// Maximum time a render waits, and then runs.
     pub deadline: Duration,
-    /// How many compiled templates are kept.
+    /// Maximum number of cached templates.
     pub cached: usize,
 }
 
@@ -52,7 +51,7 @@ impl Default for Options {
     }
 }
 
-/// Compiles templates, keeps what was compiled, and renders. Cheap to clone, shared between threads.
+/// Compiles, caches and renders templates. Cheap to clone and shared between threads.
 ///
 /// ```
 /// use dropforge_catalog::render::{Options, Renderer};
@@ -70,26 +69,26 @@ pub struct Renderer {
     pool: Arc<Pool>,
 }
 
-/// What a renderer has done so far, and what it is doing.
+/// Counters of a renderer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figures {
-    /// Trials that were taken on.
+    /// Renders accepted.
     pub trials: u64,
-    /// Trials that run or wait to be run.
+    /// Renders running or waiting.
     pub under_way: usize,
-    /// Templates that were compiled.
+    /// Templates compiled.
     pub compiled: u64,
-    /// Compiled templates that were kept and used again.
+    /// Cache hits.
     pub reused: u64,
 }
 
 impl Renderer {
-    /// A renderer within these bounds. Its threads end when it and its clones are gone.
+    /// Creates a renderer. Its threads end when the last clone is dropped.
     pub fn new(options: &Options) -> Self {
         Self { compiler: Arc::new(Compiler::new(options)), pool: Arc::new(Pool::new(options)) }
     }
 
-    /// What stands in a template and its schema.
+    /// Returns a compiled template and schema, from the cache if possible.
     ///
     /// # Errors
     /// `invalid_template_syntax`, `invalid_parameters_schema`.
@@ -97,25 +96,25 @@ impl Renderer {
         self.compiler.compiled(content, schema)
     }
 
-    /// A template and its schema, checked against each other.
+    /// Checks a template against its schema.
     ///
     /// # Errors
-    /// As [`Renderer::compiled`].
+    /// Those of [`Renderer::compiled`].
     pub fn review(&self, content: &str, schema: &str) -> Result<Review> {
         self.compiled(content, schema).map(|compiled| compiled.review().clone())
     }
 
-    /// What it has done so far, and what it is doing.
+    /// The current counters.
     pub fn figures(&self) -> Figures {
         let ((trials, under_way), (compiled, reused)) = (self.pool.figures(), self.compiler.figures());
         Figures { trials, under_way, compiled, reused }
     }
 
-    /// Matches, validates and renders, each whatever the others say; on a thread of the renderer's own. To be called
-    /// where `tokio` keeps the time.
+    /// Validates, matches and renders on a thread of the pool. Each step runs even if another fails. Requires a `tokio`
+    /// runtime with timers.
     ///
     /// # Errors
-    /// As [`Renderer::compiled`]; `renders_busy` where there is no place for it for as long as the deadline.
+    /// Those of [`Renderer::compiled`], and `renders_busy` if the queue stays full until the deadline.
     pub async fn try_out(&self, trial: Trial) -> Result<Outcome> {
         let compiler = self.compiler.clone();
         self.pool.run(move |room| compiler.try_out(&trial, room)).await?

@@ -1,4 +1,4 @@
-//! Threads that render, and the queue in front of them.
+//! A thread pool for renders, with a bounded queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,16 +13,16 @@ use super::Options;
 use super::trial::Room;
 use crate::refusal::{Class, Refusal, Result};
 
-/// Bytes of the stack of a thread, of which a schema of many levels held against parameters of many levels takes most.
+/// Stack size of a thread in bytes. Validation of deeply nested parameters needs the most.
 const STACK: usize = 64 << 20;
 
 type Job = Box<dyn FnOnce(&mut Room) + Send>;
 
-/// Threads of their own for renders.
+/// A pool of render threads.
 #[derive(Debug)]
 pub(super) struct Pool {
     jobs: Sender<Job>,
-    /// One for each job that runs or waits.
+    /// Permits, one for each running or waiting job.
     places: Arc<Semaphore>,
     all_places: usize,
     taken_on: AtomicU64,
@@ -37,7 +37,7 @@ impl Pool {
         for at in 0..threads {
             let waiting = waiting.clone();
             let thread = thread::Builder::new().name(format!("render-{at}")).stack_size(STACK);
-            // Where the system has no thread left, the others do the work.
+            // If the system cannot start a thread, the others do the work.
             drop(thread.spawn(move || work(&waiting)));
         }
         let all_places = threads.saturating_add(options.queue).min(Semaphore::MAX_PERMITS);
@@ -45,23 +45,23 @@ impl Pool {
         Self { jobs, places, all_places, taken_on: AtomicU64::new(0), patience: options.deadline }
     }
 
-    /// How many jobs were taken on so far, and how many of them run or wait.
+    /// The number of accepted jobs, and of those running or waiting.
     pub(super) fn figures(&self) -> (u64, usize) {
         let under_way = self.all_places.saturating_sub(self.places.available_permits());
         (self.taken_on.load(Ordering::Relaxed), under_way)
     }
 
-    /// Runs `job` on one of the threads.
+    /// Runs `job` on a thread of the pool.
     ///
     /// # Errors
-    /// `renders_busy`; `internal_error` where the job panicked.
+    /// `renders_busy` if the queue stays full, `internal_error` if the job panicked.
     pub(super) async fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut Room) -> R + Send + 'static) -> Result<R> {
         let place = tokio::time::timeout(self.patience, self.places.clone().acquire_owned()).await;
         let place = place.ok().and_then(std::result::Result::ok).ok_or_else(busy)?;
         self.taken_on.fetch_add(1, Ordering::Relaxed);
         let (answer, answered) = oneshot::channel();
         let job = move |room: &mut Room| {
-            // Nobody waits for it any more.
+            // The caller may have stopped waiting.
             if !answer.is_closed() {
                 drop(answer.send(job(room)));
             }
@@ -84,7 +84,7 @@ fn work(waiting: &Mutex<Receiver<Job>>) {
 }
 
 fn busy() -> Refusal {
-    Refusal::new(Class::Busy, "renders_busy", "too many renders are under way: try again")
+    Refusal::new(Class::Busy, "renders_busy", "too many renders are waiting: retry later")
 }
 
 fn broken() -> Refusal {

@@ -1,4 +1,4 @@
-//! One trial: a template, a stack's marks and parameters.
+//! One render: validation, matching and rendering.
 
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
@@ -15,48 +15,48 @@ use dropforge::text::Source;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, yaml};
 use dropforge::vm::Session;
 
-/// What is to be tried out.
+/// A template, a stack and parameters to render.
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// The template.
     pub template: TemplateVersion,
-    /// What it asks for.
+    /// Labels and annotations of the template.
     pub wanted: Marks,
-    /// What the stack has; without it nothing is matched.
+    /// Labels and annotations of the stack. Without them nothing is matched.
     pub given: Option<Marks>,
     /// The parameters.
     pub parameters: Box<RawValue>,
-    /// Whether the schema's defaults fill in what the parameters leave out.
+    /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
 }
 
-/// What came of it.
+/// The result of a render.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// What failed: parameters, match, render.
+    /// Failures of validation, matching and rendering, in this order.
     pub failures: Vec<Refusal>,
-    /// The text, if it could be rendered.
+    /// The rendered text, unless rendering failed.
     pub text: Option<String>,
-    /// The parameters that it was rendered with.
+    /// The parameters used.
     pub parameters: String,
-    /// What is odd about the text.
+    /// Warnings about the rendered text.
     pub warnings: Vec<Finding>,
 }
 
-/// What a thread keeps from render to render.
+/// State that a thread reuses between renders.
 #[derive(Default)]
 pub(super) struct Room {
     session: Session,
 }
 
 impl Compiler {
-    /// Matches, validates and renders, each whatever the others say.
+    /// Validates, matches and renders. Each step runs even if another fails.
     pub(super) fn try_out(&self, trial: &Trial, room: &mut Room) -> Result<Outcome> {
         let TemplateVersion { template_content, parameters_schema, .. } = &trial.template;
         let compiled = self.compiled(template_content, parameters_schema)?;
         let (parameters, invalid) = given(&compiled, trial);
         let mismatch = trial.given.as_ref().and_then(|given| matching::matches(&trial.wanted, given).err());
-        // Parameters that cannot be read are rendered by nobody.
+        // Without readable parameters there is nothing to render.
         let rendered = parameters.as_ref().map(|parameters| {
             render(&compiled, &parameters.text, room)
                 .map_err(|refusal| compiled.schema().withheld(&parameters.json, refusal))
@@ -72,13 +72,13 @@ impl Compiler {
     }
 }
 
-/// Parameters, read.
+/// Parsed parameters.
 struct Given {
     text: String,
     json: Json,
 }
 
-/// The parameters to render with, if they can be read, and what is wrong with them.
+/// Parses and validates the parameters. Invalid ones are returned too if they can be read.
 fn given(compiled: &Compiled, trial: &Trial) -> (Option<Given>, Option<Refusal>) {
     let schema = compiled.schema();
     let text = trial.parameters.get();
@@ -108,7 +108,7 @@ fn render(compiled: &Compiled, parameters: &str, room: &mut Room) -> Result<Stri
 }
 
 fn failed(mut error: Box<Diagnostic>) -> Refusal {
-    // What an engine can be told to allow is no help here, and neither is what it can be told to bear.
+    // Users of a catalog cannot change capabilities or limits.
     error.help = match error.code {
         Code::CapabilityOff => Some(PARAMETERS_ALONE.to_owned()),
         code if code.is_limit() => None,
@@ -118,12 +118,12 @@ fn failed(mut error: Box<Diagnostic>) -> Refusal {
         .with(json!({ "diagnostics": [error.to_json()] }))
 }
 
-/// What a reader of YAML stumbles over.
+/// Warnings about text that is not YAML.
 fn oddities(text: &str) -> Vec<Finding> {
     documents(text).err().unwrap_or_default()
 }
 
-/// How many documents of YAML a text holds that are more than nothing, or what a reader of YAML stumbles over.
+/// Counts the non-empty YAML documents of a text, or returns its syntax errors.
 pub(crate) fn documents(text: &str) -> Result<usize, Vec<Finding>> {
     let source = Source::new("output", text);
     let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };

@@ -1,4 +1,4 @@
-//! A template and its schema, checked against each other when they are created.
+//! Checks of a template against its schema, when a version is created.
 
 mod declared;
 #[cfg(test)]
@@ -17,29 +17,29 @@ use dropforge::engine::Template;
 use dropforge::function::{Capabilities, Registry};
 use dropforge::text::Position;
 
-/// Something to look at; what it is found in works.
+/// A warning about a template or rendered text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Finding {
-    /// For machines.
+    /// Machine-readable code.
     pub code: String,
-    /// For people.
+    /// Human-readable message.
     pub message: String,
-    /// Counted from 1.
+    /// Line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// Counted from 1, in characters.
+    /// Column in characters, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub column: Option<u32>,
-    /// What it is about.
+    /// The name that the finding is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The likely fix.
+    /// Suggested fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
 }
 
 impl Finding {
-    /// A finding without a place.
+    /// A finding without a position.
     fn new(code: &str, name: &str, message: String) -> Self {
         Self { code: code.to_owned(), message, line: None, column: None, name: Some(name.to_owned()), help: None }
     }
@@ -52,7 +52,7 @@ impl Finding {
         Self { help: Some(help), ..self }
     }
 
-    /// A diagnostic as a finding.
+    /// Converts a diagnostic.
     pub(super) fn of(diagnostic: &Diagnostic, code: &str) -> Self {
         let at = diagnostic.position();
         Self {
@@ -66,22 +66,22 @@ impl Finding {
     }
 }
 
-/// What was found.
+/// The result of a review.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub struct Review {
-    /// The parameters that the template may read, sorted.
+    /// Parameters that the template may read, sorted.
     pub inputs: Vec<String>,
-    /// What to look at.
+    /// Findings.
     pub findings: Vec<Finding>,
 }
 
-/// What to do about a function that reaches outside the parameters.
-pub(super) const PARAMETERS_ALONE: &str = "what is rendered depends on the parameters alone: make it a parameter";
+/// Help for functions that access anything but the parameters.
+pub(super) const PARAMETERS_ALONE: &str = "templates can use only their parameters: make it a parameter";
 
-/// How many findings are told.
+/// Maximum number of findings.
 const TOLD: usize = 100;
 
-/// Checks a template and its schema against each other; `registry` has the functions that the template may call.
+/// Checks a template against its schema. `registry` contains the functions that templates may call.
 pub(super) fn review(template: &Template, schema: &Schema, registry: &Registry) -> Review {
     let reads = Reads::of(template.program());
     let root = schema.document();
@@ -93,7 +93,7 @@ pub(super) fn review(template: &Template, schema: &Schema, registry: &Registry) 
     if !declared.properties.is_empty() {
         findings.extend(undeclared(&mut schemas, &declared, &reads));
         findings.sort_by_key(|finding| (finding.line, finding.column));
-        // Behind what is bound to fail no code is left.
+        // Code after a certain failure was removed, so its reads are unknown.
         if !reads.everything && template.lints().is_empty() {
             findings.extend(unread(&declared, &inputs));
         }
@@ -102,7 +102,7 @@ pub(super) fn review(template: &Template, schema: &Schema, registry: &Registry) 
     Review { inputs, findings }
 }
 
-/// The functions that need a capability, which a catalog's engine does not have.
+/// Functions that need a capability. A catalog's engine has none.
 fn forbidden(reads: &Reads<'_>, registry: &Registry) -> Vec<Finding> {
     let finding = |(&(kind, name), at): (&(_, &str), &Option<Position>)| {
         let needs = registry.get(kind, name)?.needs;
@@ -110,13 +110,13 @@ fn forbidden(reads: &Reads<'_>, registry: &Registry) -> Vec<Finding> {
             return None;
         }
         let (kind, needs) = (kind.name(), needs.names().collect::<Vec<_>>().join(" and "));
-        let message = format!("{kind} `{name}` needs the capability {needs}, which templates of a catalog do not have");
+        let message = format!("{kind} `{name}` needs the capability {needs}, which templates in a catalog do not have");
         Some(Finding::new("function.capability_off", name, message).at(*at).with_help(PARAMETERS_ALONE.to_owned()))
     };
     reads.calls.iter().filter_map(finding).collect()
 }
 
-/// The names that are read and that no schema declares: each once, where it is read first.
+/// Names that are read but not declared, each at its first use.
 fn undeclared<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, reads: &Reads<'_>) -> Vec<Finding> {
     let mut ways: Vec<_> = reads.paths.iter().collect();
     ways.sort_by_key(|(_, at)| at.as_ref().map(|at| (at.line, at.column)));
@@ -128,7 +128,7 @@ fn undeclared<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, reads: &Rea
     ways.into_iter().filter_map(finding).take(TOLD).collect()
 }
 
-/// The first name on a way that no schema declares.
+/// The finding for the first undeclared name of a path.
 fn stranger<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, way: &InputPath<'_>) -> Option<Finding> {
     if way.or.iter().any(|input| top.knows(input)) {
         return None;
@@ -147,22 +147,23 @@ fn stranger<'s>(schemas: &mut Schemas<'s>, top: &Rc<Declared<'s>>, way: &InputPa
     None
 }
 
-/// What is said of the name at this depth of a way, which the schema of what it is a name of does not declare.
+/// The finding for the name at `depth`, which `here` does not declare.
 fn told(here: &Declared<'_>, path: &[&str], depth: usize) -> Option<Finding> {
     let (name, near) = (path.get(depth)?, nearest(path.get(depth)?, here.names()));
-    // At the top a schema that says nothing of other names was not written for them; below, much is left unsaid.
+    // Top-level names must be declared unless the schema allows others. Nested schemas are often incomplete, so their
+    // unknown names need a reason to be reported.
     let odd = if depth == 0 { !here.open || here.closed } else { here.closed };
     if !odd && near.is_none() {
         return None;
     }
     let whole = display_path(path.get(..=depth)?);
     let (code, message) = match depth {
-        0 => ("schema.undeclared", format!("`{name}` is read and the schema does not declare it")),
+        0 => ("schema.undeclared", format!("`{name}` is read but not declared in the schema")),
         _ => {
             let parent = display_path(path.get(..depth)?);
             (
                 "schema.undeclared_property",
-                format!("`{whole}` is read and the schema of `{parent}` does not declare `{name}`"),
+                format!("`{whole}` is read, but the schema of `{parent}` does not declare `{name}`"),
             )
         }
     };
@@ -173,17 +174,17 @@ fn told(here: &Declared<'_>, path: &[&str], depth: usize) -> Option<Finding> {
     })
 }
 
-/// What is declared and never read; `inputs` are sorted.
+/// Names that are declared but never read. `inputs` must be sorted.
 fn unread(declared: &Declared<'_>, inputs: &[String]) -> Vec<Finding> {
     let names: BTreeSet<&str> = declared.names().collect();
     let unread = names.into_iter().filter(|name| inputs.binary_search_by(|input| input.as_str().cmp(name)).is_err());
     let finding = |name: &str| match declared.required.contains(name) {
-        true => Finding::new("schema.required_unread", name, format!("`{name}` is required and never read")),
-        false => Finding::new("schema.unread", name, format!("`{name}` is declared and never read")),
+        true => Finding::new("schema.required_unread", name, format!("`{name}` is required but never read")),
+        false => Finding::new("schema.unread", name, format!("`{name}` is declared but never read")),
     };
     let near = |name: &str| {
         let strangers = inputs.iter().map(String::as_str).filter(|input| !declared.knows(input));
-        nearest(name, strangers).map(|near| format!("the template reads `{near}`: is that what is meant?"))
+        nearest(name, strangers).map(|near| format!("the template reads `{near}`: rename one of them?"))
     };
     let told = |name: &str| match near(name) {
         Some(help) => finding(name).with_help(help),

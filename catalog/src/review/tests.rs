@@ -43,7 +43,7 @@ fn names_read_and_not_declared_are_told_with_the_nearest_and_those_declared_and_
         [
             "schema.undeclared nmae 1 (did you mean `name`?)",
             "schema.undeclared zzz 2",
-            "schema.unread name (the template reads `nmae`: is that what is meant?)",
+            "schema.unread name (the template reads `nmae`: rename one of them?)",
             "schema.required_unread port",
         ]
     );
@@ -128,7 +128,7 @@ fn nothing_is_said_of_variables_that_may_be_something_else() {
         "{% for x in a | default(value=d) %}{{ x.nam }}{% endfor %}",
         "{% for x in a | sort(attribute='name') %}{{ x.nam }}{% endfor %}",
         "{% for x in a[b] %}{{ x.nam }}{% endfor %}",
-        // Where the item has no `nam`, the input of the variable's name is asked.
+        // If the item has no `nam`, the input with the variable's name is used.
         "{% for p in a %}{{ p.nam }}{% endfor %}",
         "{% macro m(a) %}{{ a.nam }}{% endmacro %}{{ self::m(a=b) }}",
         "{% for x in a %}{% set_global g = x %}{% endfor %}{% set_global g = b %}{{ g.nam }}",
@@ -154,7 +154,7 @@ fn functions_that_are_not_there_or_not_allowed_are_told() {
 
 #[test]
 fn functions_that_reach_outside_the_parameters_are_told() {
-    let help = "what is rendered depends on the parameters alone: make it a parameter";
+    let help = "templates can use only their parameters: make it a parameter";
     assert_eq!(
         told("\n{{ now() }}{{ now(utc=true) }}\n{{ get_env(name='A') }}{{ get_random(end=3) }}", &json!({})),
         [

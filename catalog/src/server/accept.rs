@@ -1,4 +1,4 @@
-//! Connections: they are accepted, served, and at the end given time to finish.
+//! Accepting, serving and closing connections.
 
 use std::future::Future;
 use std::io;
@@ -20,14 +20,14 @@ use tokio::time::{sleep, timeout};
 use super::patience::Patient;
 use super::settings::Settings;
 
-/// How many headers a request may have.
+/// Maximum number of headers of a request.
 const HEADERS: usize = 64;
-/// How many bytes the head of a request may have.
+/// Maximum bytes of a request head.
 const HEAD: usize = 64 << 10;
-/// How long to wait when the system has no more descriptors.
+/// Delay before accepting again when file descriptors run out.
 const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(50);
 
-/// What each connection needs.
+/// State shared by connections.
 struct Connections {
     http: http1::Builder,
     router: Router,
@@ -35,7 +35,7 @@ struct Connections {
     patience: Duration,
 }
 
-/// Serves until `end` is done, then what was accepted until then.
+/// Serves until `end` completes, then finishes the accepted requests.
 pub(super) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -57,9 +57,9 @@ pub(super) async fn serve(
         connections.spawn(&mut tasks, place, stream, graceful.watcher());
         while tasks.try_join_next().is_some() {}
     }
-    // From here on nobody can connect.
+    // New clients are refused from here on.
     drop(listener);
-    // What is not done by the end of the time of grace is cut off.
+    // Connections still open after the grace period are closed.
     let _ = timeout(settings.grace, graceful.shutdown()).await;
     tasks.shutdown().await;
 }
@@ -70,7 +70,7 @@ fn http(settings: &Settings) -> http1::Builder {
     http
 }
 
-/// The next connection, when there is a place for it.
+/// Accepts the next connection once the limit allows it.
 async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (Option<OwnedSemaphorePermit>, TcpStream) {
     // The semaphore is never closed.
     let place = places.clone().acquire_owned().await.ok();
@@ -83,7 +83,7 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> (Option<Owne
     }
 }
 
-/// Whether only the connection failed that would have been accepted.
+/// Returns `true` if the error concerns only the connection being accepted.
 fn of_the_client(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted)
@@ -91,21 +91,21 @@ fn of_the_client(error: &io::Error) -> bool {
 
 impl Connections {
     fn spawn(&self, tasks: &mut JoinSet<()>, place: Option<OwnedSemaphorePermit>, stream: TcpStream, watcher: Watcher) {
-        // Without it small answers wait for the client's acknowledgement of those before.
+        // Otherwise small responses wait until the client acknowledges earlier ones.
         let _ = stream.set_nodelay(true);
         let io = Patient::new(TokioIo::new(stream), self.patience);
         let service = TowerToHyperService::new(self.router.clone());
         let connection = watcher.watch(self.http.serve_connection(io, service));
         let open = Open::new(self.open.clone());
         tasks.spawn(async move {
-            // That a client broke off is nothing that anybody could do anything about.
+            // A client may disconnect at any time.
             let _ = connection.await;
             drop((open, place));
         });
     }
 }
 
-/// Counts a connection for as long as it is there, however it ends.
+/// Counts a connection while it is open.
 struct Open(IntGauge);
 
 impl Open {

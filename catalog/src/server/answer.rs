@@ -1,4 +1,4 @@
-//! What is answered when a request is carried out: a status, a body, and what the headers say of it.
+//! Successful responses: status, body and headers.
 
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,52 +7,52 @@ use serde::Serialize;
 use super::conditions::Conditions;
 use super::failure::{Failure, Result};
 
-/// What was found in a template, as JSON.
+/// Findings about a template, as JSON.
 pub const WARNINGS: HeaderName = HeaderName::from_static("x-dropforge-warnings");
-/// How much was found, also where the header has no room for all of it.
+/// Number of findings. The header with the findings may hold only the first ones.
 pub const WARNING_COUNT: HeaderName = HeaderName::from_static("x-dropforge-warning-count");
-/// The answer is the one to an earlier request with the same key.
+/// Marks the response to a repeated request.
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-/// How many bytes of warnings a header holds: proxies take headers of 8 KiB in all.
+/// Maximum bytes of the header with findings. Proxies accept 8 KiB for all headers.
 const ROOM: usize = 4096;
 
-/// An answer, to be added to.
+/// A response under construction.
 #[derive(Debug)]
 pub(super) struct Answer(Response);
 
 impl Answer {
-    /// An answer with this body, as JSON.
+    /// A response with a JSON body.
     pub(super) fn json<T: Serialize + ?Sized>(status: StatusCode, body: &T) -> Result<Self> {
-        let body = serde_json::to_vec(body).map_err(|_| Failure::internal("the answer is no JSON"))?;
+        let body = serde_json::to_vec(body).map_err(|_| Failure::internal("cannot write the response as JSON"))?;
         Ok(Self((status, [(header::CONTENT_TYPE, "application/json")], body).into_response()))
     }
 
-    /// 200 with this body, as JSON.
+    /// A response with status 200 and a JSON body.
     pub(super) fn ok<T: Serialize + ?Sized>(body: &T) -> Result<Self> {
         Self::json(StatusCode::OK, body)
     }
 
-    /// 201 with this body, as JSON.
+    /// A response with status 201 and a JSON body.
     pub(super) fn created<T: Serialize + ?Sized>(body: &T) -> Result<Self> {
         Self::json(StatusCode::CREATED, body)
     }
 
-    /// 204, without a body.
+    /// A response with status 204 and no body.
     pub(super) fn gone() -> Self {
         Self(StatusCode::NO_CONTENT.into_response())
     }
 
-    /// 200 with a text of this type.
+    /// A response with status 200 and a text body.
     pub(super) fn text(content_type: &'static str, body: String) -> Self {
         Self(([(header::CONTENT_TYPE, content_type)], body).into_response())
     }
 
-    /// Says what the state of the resource is called.
+    /// Adds the `ETag`.
     pub(super) fn tagged(self, tag: &str) -> Self {
         self.with(header::ETAG, &format!("\"{tag}\"")).with(header::CACHE_CONTROL, "private, no-cache")
     }
 
-    /// 304 instead, if the client has this state already.
+    /// Adds the `ETag`. Replaces the response by status 304 if the client has this state.
     pub(super) fn unless_known(self, tag: &str, conditions: &Conditions) -> Self {
         if !conditions.knows(tag) {
             return self.tagged(tag);
@@ -60,7 +60,7 @@ impl Answer {
         Self(StatusCode::NOT_MODIFIED.into_response()).tagged(tag)
     }
 
-    /// Says what was found in a template, as far as a header has room for it.
+    /// Adds the findings about a template, as many as the header can hold.
     pub(super) fn warned<T: Serialize>(self, warnings: &[T]) -> Self {
         if warnings.is_empty() {
             return self;
@@ -68,12 +68,12 @@ impl Answer {
         self.with(WARNING_COUNT, &warnings.len().to_string()).with(WARNINGS, &shown(warnings))
     }
 
-    /// Says whether this is the answer to an earlier request.
+    /// Marks the response if the request was a repetition.
     pub(super) fn replayed(self, replayed: bool) -> Self {
         if replayed { self.with(REPLAYED, "true") } else { self }
     }
 
-    /// With a header. A value that is none is left out: nothing that comes here is one.
+    /// Adds a header. Leaves out invalid values, which no caller passes.
     pub(super) fn with(mut self, name: HeaderName, value: &str) -> Self {
         if let Ok(value) = HeaderValue::from_str(value) {
             self.0.headers_mut().insert(name, value);
@@ -88,7 +88,7 @@ impl IntoResponse for Answer {
     }
 }
 
-/// A JSON list of the first of these, in ASCII, in at most [`ROOM`] bytes.
+/// The first findings as a JSON list in ASCII, at most [`ROOM`] bytes long.
 fn shown<T: Serialize>(warnings: &[T]) -> String {
     let mut list = String::from("[");
     for warning in warnings {
@@ -106,7 +106,7 @@ fn shown<T: Serialize>(warnings: &[T]) -> String {
     list
 }
 
-/// The same JSON without characters beyond ASCII; control characters are escaped in JSON already, but for DEL.
+/// Escapes characters beyond ASCII, and DEL. JSON already escapes the other control characters.
 fn ascii(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for character in json.chars() {

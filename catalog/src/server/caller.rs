@@ -1,4 +1,4 @@
-//! Who asks: the key in `Authorization`, as it is or behind `Bearer`.
+//! Authentication by the key in the `Authorization` header, with or without `Bearer`.
 
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use super::Service;
 use super::failure::{Failure, Result};
 use crate::{Actor, checksum};
 
-/// Who asks. Routes that want a key have one; there is no other way to make it.
+/// An authenticated caller. Routes that need a key extract it from the request.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
-    /// What the key lets it be.
+    /// The actor that holds the key.
     pub(super) actor: Actor,
-    /// Tells one key from another and is no secret.
+    /// Identifies the key without revealing it.
     pub(super) key: String,
 }
 
-/// Lets requests pass whose key is known and has not asked too often, and those that this process makes itself.
+/// Authenticates a request and applies the rate limit of its key. Requests made in this process are already
+/// authenticated.
 pub(super) async fn authenticate(
     State(service): State<Arc<Service>>,
     mut request: Request,
@@ -50,7 +51,7 @@ fn pak(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn unknown() -> Failure {
-    Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", "no key")
+    Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", "a key is required")
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {

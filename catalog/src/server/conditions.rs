@@ -1,4 +1,4 @@
-//! `ETag` and what clients say about it: `If-None-Match` and `If-Match`.
+//! Conditional requests: `ETag`, `If-None-Match` and `If-Match`.
 
 use std::convert::Infallible;
 
@@ -8,14 +8,14 @@ use axum::http::{HeaderMap, HeaderName, header};
 
 use crate::{Class, Generator, Refusal, Stack, TemplateVersion};
 
-/// The states that a request names.
+/// The conditions of a request.
 #[derive(Debug, Default)]
 pub(super) struct Conditions {
     none: Option<Tags>,
     only: Option<Tags>,
 }
 
-/// States of a resource: all of them, or some.
+/// The entity tags of a header: any, or a list.
 #[derive(Debug, PartialEq)]
 enum Tags {
     Any,
@@ -29,7 +29,7 @@ struct Tag {
 }
 
 impl Conditions {
-    /// Whether the client has the state with this name (`If-None-Match`, compared weakly).
+    /// Returns `true` if the client has this state (`If-None-Match`, weak comparison).
     pub(super) fn knows(&self, tag: &str) -> bool {
         match &self.none {
             None => false,
@@ -38,13 +38,13 @@ impl Conditions {
         }
     }
 
-    /// Whether a change depends on the state (`If-Match`).
+    /// Returns `true` if a change is conditional (`If-Match`).
     pub(super) fn depends(&self) -> bool {
         matches!(self.only, Some(Tags::These(_)))
     }
 
-    /// The state that a change depends on (`If-Match`, compared strongly), given the present one. It may be another one
-    /// when the change is made: the store looks again.
+    /// Checks `If-Match` against the current tag (strong comparison). The state may still change afterwards, so the
+    /// store checks again.
     pub(super) fn expected(&self, present: &str) -> Result<(), Refusal> {
         match &self.only {
             None | Some(Tags::Any) => Ok(()),
@@ -52,7 +52,7 @@ impl Conditions {
             Some(Tags::These(_)) => Err(Refusal::new(
                 Class::Moved,
                 "precondition_failed",
-                "it was changed since: read it again, then try again",
+                "the resource has changed: read it again, then retry",
             )),
         }
     }
@@ -67,23 +67,23 @@ impl<S: Sync> FromRequestParts<S> for Conditions {
     }
 }
 
-/// The name of a version's only state: the version's id.
+/// The tag of a template version, which never changes: its ID.
 pub(super) fn tag_of_template(template: &TemplateVersion) -> String {
     template.id.to_string()
 }
 
-/// The name of a stack's state: when it was changed last.
+/// The tag of a stack: the time of its last change.
 pub(super) fn tag_of_stack(stack: &Stack) -> String {
     stack.updated_at.timestamp_micros().to_string()
 }
 
-/// The name of a generator's state. Its key being used changes it too.
+/// The tag of a generator. It also changes when the key is used.
 pub(super) fn tag_of_generator(generator: &Generator) -> String {
     let used = generator.last_active_at.map_or(0, |at| at.timestamp_micros());
     format!("{}-{used}", generator.updated_at.timestamp_micros())
 }
 
-/// The states that a header names; what is none is left out, so that it names nothing.
+/// The tags of a header. Malformed ones are left out and match nothing.
 fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
     let mut values = headers.get_all(name).iter().peekable();
     values.peek()?;
@@ -98,7 +98,7 @@ fn tags(headers: &HeaderMap, name: &HeaderName) -> Option<Tags> {
     Some(Tags::These(tags))
 }
 
-/// `"x"` or `W/"x"`. Our states have no comma in their names.
+/// Parses `"x"` or `W/"x"`. The service's own tags contain no commas.
 fn read(text: &str) -> Option<Tag> {
     let (weak, quoted) = text.strip_prefix("W/").map_or((false, text), |rest| (true, rest));
     let text = quoted.strip_prefix('"')?.strip_suffix('"')?;

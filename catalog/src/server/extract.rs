@@ -1,5 +1,5 @@
-//! What handlers take out of requests. Where something is wrong, the statuses are those of the recorded service: 400 for
-//! a path, a query or a syntax that cannot be read, 415 for a type that is not expected, 422 for JSON of another shape.
+//! Request extractors. Their statuses are those of Brokkr's service: 400 for an unreadable path, query or JSON, 415 for
+//! an unexpected content type, 422 for JSON of the wrong shape.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use super::failure::{Failure, Result};
 use crate::checksum;
 use crate::store::Token;
 
-/// How long the name of a request that may be sent twice may be.
+/// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 255;
 
-/// The variable parts of a path, percent-decoded.
+/// Path parameters, percent-decoded.
 pub(super) struct At<T>(pub(super) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
@@ -34,12 +34,12 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
     }
 }
 
-/// Refuses an encoded NUL byte: nothing has one in its name, and not every store can be asked for one.
+/// Rejects an encoded NUL byte. No name contains one, and PostgreSQL cannot compare with one.
 fn refuse_nul(text: &str, code: &str) -> Result<()> {
-    if text.contains("%00") { Err(Failure::invalid(code, "a NUL byte is part of no name")) } else { Ok(()) }
+    if text.contains("%00") { Err(Failure::invalid(code, "a name cannot contain a NUL byte")) } else { Ok(()) }
 }
 
-/// The parameters of a query.
+/// Query parameters.
 pub(super) struct Asked<T>(pub(super) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
@@ -52,13 +52,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
     }
 }
 
-/// The whole body of a request, and its name if it may be sent twice.
+/// A request body and its idempotency token.
 pub(super) struct Whole {
     /// The bytes.
     pub(super) bytes: Bytes,
-    /// The type, without parameters, in lower case.
+    /// The content type in lower case, without parameters.
     pub(super) content_type: String,
-    /// Names the request, if the client wants it to be carried out once however often it is sent.
+    /// The idempotency token, if the client sent one.
     pub(super) token: Option<Token>,
 }
 
@@ -71,20 +71,22 @@ impl FromRequest<Arc<Service>> for Whole {
 }
 
 impl Whole {
-    /// Reads at most so many bytes for at most so long.
+    /// Reads at most `limit` bytes for at most `patience`.
     pub(super) async fn read(request: Request, limit: usize, patience: Duration) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
         refuse_large(&parts.headers, limit)?;
         let content_type = content_type(&parts.headers);
         let reading = timeout(patience, axum::body::to_bytes(body, limit)).await;
         let bytes = reading
-            .map_err(|_| Failure::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "the body took too long"))?
+            .map_err(|_| {
+                Failure::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "timeout while reading the body")
+            })?
             .map_err(|wrong| unreadable(&wrong, limit))?;
         let token = token(&mut parts, &bytes).await?;
         Ok(Self { bytes, content_type, token })
     }
 
-    /// The body, read as JSON.
+    /// Parses the body as JSON.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T> {
         if !is_json(&self.content_type) {
             return Err(self.unexpected("application/json"));
@@ -93,27 +95,27 @@ impl Whole {
             Category::Data => Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", wrong.to_string()),
             _ => Failure::invalid("invalid_json", wrong.to_string()),
         };
-        // A list of its fields would do for an object, as far as serde is concerned. No body is a list.
+        // Serde accepts a list of fields for a struct. No request body is a list.
         if self.bytes.trim_ascii_start().starts_with(b"[") {
             let _: IgnoredAny = serde_json::from_slice(&self.bytes).map_err(unread)?;
-            let message = "the body is a list";
+            let message = "expected an object, found a list";
             return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", message));
         }
         serde_json::from_slice(&self.bytes).map_err(unread)
     }
 
-    /// The body is of another type.
+    /// An error for an unexpected content type.
     pub(super) fn unexpected(&self, wanted: &str) -> Failure {
         let message = format!("expected a request with `Content-Type: {wanted}`");
         Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 }
 
-/// A body, read as JSON.
+/// A JSON body.
 pub(super) struct Json<T> {
-    /// What it says.
+    /// The parsed body.
     pub(super) value: T,
-    /// [`Whole::token`].
+    /// The idempotency token.
     pub(super) token: Option<Token>,
 }
 
@@ -135,7 +137,7 @@ fn content_type(headers: &HeaderMap) -> String {
     given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Refuses a body that says itself that it is too large, before it is sent.
+/// Rejects a body by its declared length, before it is read.
 fn refuse_large(headers: &HeaderMap, limit: usize) -> Result<()> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|given| given.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > limit as u64) { Err(too_large(limit)) } else { Ok(()) }
@@ -146,19 +148,19 @@ fn too_large(limit: usize) -> Failure {
     Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
 }
 
-/// A body that went on too long, or that broke off.
+/// An error for a body that is too long or was cut off.
 fn unreadable(wrong: &axum::Error, limit: usize) -> Failure {
     let mut cause = std::error::Error::source(wrong);
     while let Some(error) = cause {
         if error.is::<hyper::Error>() {
-            return Failure::invalid("unreadable_body", "the body could not be read");
+            return Failure::invalid("unreadable_body", "cannot read the body");
         }
         cause = error.source();
     }
     too_large(limit)
 }
 
-/// The name of a request that may be sent twice, together with what it asks for.
+/// The idempotency token of a request, which includes a hash of everything it asks for.
 async fn token(parts: &mut Parts, body: &[u8]) -> Result<Option<Token>> {
     let Some(key) = idempotency_key(&parts.headers)? else { return Ok(None) };
     let caller = Caller::from_request_parts(parts, &()).await?;
@@ -174,7 +176,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
     match given.to_str() {
         Ok(key) if (1..=LONGEST_KEY).contains(&key.len()) => Ok(Some(key.to_owned())),
         _ => {
-            let message = format!("an idempotency key is 1 to {LONGEST_KEY} characters of ASCII");
+            let message = format!("an idempotency key must have 1 to {LONGEST_KEY} ASCII characters");
             Err(Failure::invalid("invalid_idempotency_key", message))
         }
     }

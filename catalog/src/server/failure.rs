@@ -1,4 +1,4 @@
-//! What is answered when a request is not carried out: a status and a body of the form `{code, message, details}`.
+//! Error responses: a status and a body of the form `{code, message, details}`.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -6,19 +6,19 @@ use axum::response::{IntoResponse, Response};
 
 use crate::{Class, Refusal};
 
-/// What the handlers answer with.
+/// The result of a handler.
 pub(super) type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// A refusal, with the status where its class has none of its own.
+/// An error with its status, which may be one that no kind has.
 #[derive(Debug)]
 pub(super) struct Failure {
     status: StatusCode,
     refusal: Refusal,
-    /// After how many seconds it is worth to try again.
+    /// Seconds to wait before trying again.
     retry: Option<u32>,
 }
 
-/// What went wrong on our side; it goes with the answer as far as the log, and no further.
+/// The cause of an internal error. It is passed to the log in the response's extensions, never sent.
 #[derive(Debug, Clone)]
 pub(super) struct Cause(pub(super) Box<str>);
 
@@ -31,22 +31,22 @@ impl From<Refusal> for Failure {
 }
 
 impl Failure {
-    /// A failure of the protocol: nothing that the catalog knows of.
+    /// An error of the HTTP layer.
     pub(super) fn new(status: StatusCode, code: &str, message: impl Into<String>) -> Self {
         Self { status, refusal: Refusal::invalid(code, message), retry: None }
     }
 
-    /// The request is wrong in itself.
+    /// An error with status 400.
     pub(super) fn invalid(code: &str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, code, message)
     }
 
-    /// It is our fault; what it is stands in the log, not in the answer.
+    /// An error with status 500. Its cause is only logged.
     pub(super) fn internal(message: &str) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", message)
     }
 
-    /// The same, worth to be tried again after so many seconds.
+    /// Adds `Retry-After`.
     pub(super) fn after(self, seconds: u64) -> Self {
         Self { retry: Some(u32::try_from(seconds).unwrap_or(u32::MAX).max(1)), ..self }
     }
@@ -54,7 +54,7 @@ impl Failure {
 
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
-        // As the recorded service has it: a refusal to say anything to somebody unknown.
+        // Brokkr's service sends no body to unknown callers.
         if self.status == StatusCode::UNAUTHORIZED {
             return (self.status, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response();
         }

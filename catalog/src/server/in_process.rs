@@ -1,4 +1,4 @@
-//! The service without a network: the same routes over a catalog, for whoever may open its store.
+//! The service without a network, for users with access to the store.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use super::caller::Caller;
 use super::{Service, Settings, routes};
 use crate::{Actor, Catalog, Class, Refusal, Result, render};
 
-/// A catalog's routes, asked by an administrator of the same process.
+/// The routes of a catalog, called as an administrator.
 pub struct InProcess {
     runtime: Runtime,
     router: TowerToHyperService<Router>,
 }
 
 impl InProcess {
-    /// The routes over the catalog in this file or at this `postgres://` address.
+    /// Opens the catalog in a file or at a `postgres://` address.
     ///
     /// # Errors
-    /// As [`Catalog::open`].
+    /// Those of [`Catalog::open`].
     pub fn open(db: &str, settings: Settings) -> Result<Self> {
         let broken = |error: &dyn std::fmt::Display| {
-            Refusal::new(Class::Internal, "internal_error", format!("the service cannot be made: {error}"))
+            Refusal::new(Class::Internal, "internal_error", format!("cannot start the service: {error}"))
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;
@@ -36,7 +36,7 @@ impl InProcess {
         Ok(Self { runtime, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
     }
 
-    /// What the service answers.
+    /// Sends a request and returns the response.
     pub fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Response<Vec<u8>> {
         let caller = Caller { actor: Actor::Admin, key: "in process".to_owned() };
         let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");

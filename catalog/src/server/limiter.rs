@@ -1,4 +1,4 @@
-//! How many requests a second each key may make.
+//! Rate limits per key.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-/// After so many checks the keys that have not asked for a while are forgotten.
+/// Number of checks between sweeps of idle keys.
 const SWEEP: u32 = 4096;
 
-/// Counts the requests of each key.
+/// A rate limiter that counts the requests of each key.
 pub(super) struct Limiter {
     limiter: DefaultKeyedRateLimiter<String>,
     clock: DefaultClock,
@@ -17,13 +17,13 @@ pub(super) struct Limiter {
 }
 
 impl Limiter {
-    /// So many requests a second, and as many at once.
+    /// Allows `rate` requests per second and key, and bursts of the same size.
     pub(super) fn new(rate: NonZeroU32) -> Self {
         let limiter = RateLimiter::hashmap(Quota::per_second(rate));
         Self { limiter, clock: DefaultClock::default(), checks: AtomicU32::new(0) }
     }
 
-    /// Whether a key may ask now; if not: in how many seconds.
+    /// Checks a request of a key. Returns the seconds to wait if it is over the limit.
     pub(super) fn check(&self, key: &String) -> Result<(), u64> {
         if self.checks.fetch_add(1, Ordering::Relaxed) % SWEEP == SWEEP - 1 {
             self.limiter.retain_recent();

@@ -1,4 +1,4 @@
-//! A body that is made line by line while it is sent.
+//! A response body that is written line by line.
 
 use std::io::{Error, ErrorKind};
 use std::pin::Pin;
@@ -8,23 +8,23 @@ use axum::body::Bytes;
 use hyper::body::{Body, Frame};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// What is sent: a line, or that there are no more.
+/// A message to the body.
 enum Piece {
     Line(Bytes),
     End,
 }
 
-/// The reading end of the lines: the body of an answer. When the writing end goes away without having said that it is
-/// done, the body ends in an error, so that a client does not take a half for the whole.
+/// The body. If its writer is dropped before [`Writer::end`], the body ends in an error, so that clients notice the
+/// truncation.
 pub(super) struct Lines(Receiver<Piece>);
 
-/// The writing end of the lines.
+/// The writer of the body.
 pub(super) struct Writer(Sender<Piece>);
 
-/// The client has gone away.
+/// The client has disconnected.
 pub(super) struct Gone;
 
-/// A body and where its lines are written; a writer waits when `ahead` lines have not been sent yet.
+/// Creates a body and its writer. The writer waits while `ahead` lines are unsent.
 pub(super) fn lines(ahead: usize) -> (Writer, Lines) {
     let (sender, receiver) = channel(ahead.max(1));
     (Writer(sender), Lines(receiver))
@@ -37,13 +37,13 @@ impl Writer {
         self.0.send(Piece::Line(line.into())).await.map_err(|_| Gone)
     }
 
-    /// Says that there are no more lines.
+    /// Ends the body.
     pub(super) async fn end(self) {
-        // Whether anybody still listens makes no difference now.
+        // The client may have disconnected.
         let _ = self.0.send(Piece::End).await;
     }
 
-    /// Is done when the client has gone away.
+    /// Completes when the client disconnects.
     pub(super) async fn gone(&self) {
         self.0.closed().await;
     }
@@ -57,7 +57,7 @@ impl Body for Lines {
         self.0.poll_recv(cx).map(|piece| match piece {
             Some(Piece::Line(line)) => Some(Ok(Frame::data(line))),
             Some(Piece::End) => None,
-            None => Some(Err(Error::new(ErrorKind::UnexpectedEof, "the lines ended early"))),
+            None => Some(Err(Error::new(ErrorKind::UnexpectedEof, "the response was cut off"))),
         })
     }
 }

@@ -1,9 +1,8 @@
-//! Which type of a resource a client prefers.
+//! Content negotiation.
 
 use axum::http::{HeaderMap, header};
 
-/// Whether a client says that it prefers YAML to JSON. Ranges (`*/*`) are taken for JSON, which is what is given to who
-/// says nothing.
+/// Returns `true` if the client prefers YAML. Wildcards (`*/*`) stand for JSON, the default.
 pub(super) fn prefers_yaml(headers: &HeaderMap) -> bool {
     let (mut yaml, mut json) = (0.0_f32, 0.0_f32);
     for value in headers.get_all(header::ACCEPT) {

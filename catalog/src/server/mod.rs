@@ -1,4 +1,4 @@
-//! The catalog over HTTP: the routes that Brokkr's clients know, and more, described at `/api/v1/openapi.json`.
+//! The HTTP service: the routes of Brokkr's clients and further ones, described at `/api/v1/openapi.json`.
 //!
 //! ```no_run
 //! use dropforge_catalog::{Catalog, render};
@@ -51,15 +51,15 @@ use failure::{Failure, Result};
 use limiter::Limiter;
 use metrics::Metrics;
 
-/// What every request needs.
+/// State shared by requests.
 struct Service {
     catalog: Catalog,
     settings: Settings,
     metrics: Metrics,
     limiter: Option<Limiter>,
-    /// Places for requests that stamp a template many times.
+    /// Permits for requests that stamp a template.
     stamps: Arc<Semaphore>,
-    /// The description of the routes, as JSON.
+    /// The OpenAPI description, as JSON.
     openapi: String,
 }
 
@@ -75,18 +75,18 @@ impl Service {
         })
     }
 
-    /// Whether a key may ask once more.
+    /// Applies the rate limit to a key.
     fn within_rate(&self, key: &String) -> Result<()> {
         let Some(limiter) = &self.limiter else { return Ok(()) };
         limiter.check(key).map_err(|seconds| {
             self.metrics.limited.inc();
-            let message = "this key makes too many requests";
+            let message = "too many requests for this key";
             Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).after(seconds)
         })
     }
 }
 
-/// A server that is bound to its address and does not serve yet.
+/// A server that is bound to its address but does not serve yet.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -95,7 +95,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Binds to the address of the settings.
+    /// Binds to the address in the settings.
     ///
     /// # Errors
     /// The address cannot be bound.
@@ -106,13 +106,13 @@ impl Server {
         Ok(Self { listener, address, router: routes::router(&service), service })
     }
 
-    /// Where the server listens.
+    /// The address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `end` is done; then nothing more is accepted, and what was accepted is finished, as far as that does
-    /// not take longer than [`Settings::grace`].
+    /// Serves until `end` completes. Then it accepts no more connections and finishes current requests, for at most
+    /// [`Settings::grace`].
     pub async fn serve(self, end: impl Future<Output = ()>) {
         let Self { listener, router, service, .. } = self;
         let open = service.metrics.connections.clone();

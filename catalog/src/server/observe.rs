@@ -1,5 +1,4 @@
-//! What happens around every request: it gets a name, it is timed and counted, and a handler that panics costs its own
-//! request and no other.
+//! Middleware around every request: request IDs, timing, metrics, logging, and recovery from panics.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -20,10 +19,10 @@ use crate::store::new_id;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The route of requests that belong to none.
+/// The route label of requests without a route.
 const NO_ROUTE: &str = "none";
 
-/// Runs a request.
+/// Handles a request.
 pub(super) async fn observe(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = name_of(request.headers());
@@ -33,7 +32,7 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, request: Reques
         Ok(response) => response,
         Err(_) => {
             service.metrics.panics.inc();
-            Failure::internal("the request could not be carried out").into_response()
+            Failure::internal("internal error").into_response()
         }
     };
     mark(response.headers_mut(), &id);
@@ -47,7 +46,7 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, request: Reques
     response
 }
 
-/// The name that the client gave the request, if it is one that can be shown to people and kept in logs; else a new one.
+/// The client's request ID if it is short and plain, or else a new one.
 fn name_of(headers: &HeaderMap) -> HeaderValue {
     let fits = |id: &&HeaderValue| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
@@ -57,14 +56,14 @@ fn name_of(headers: &HeaderMap) -> HeaderValue {
     headers.get(REQUEST_ID).filter(fits).cloned().unwrap_or_else(made)
 }
 
-/// What every answer says.
+/// Adds the headers of every response.
 fn mark(headers: &mut HeaderMap, id: &HeaderValue) {
     headers.insert(REQUEST_ID, id.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// What a future comes to, or what it panicked with.
+/// Runs a future to completion, or returns the payload of its panic.
 async fn unpanicked<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
     let mut future = Box::pin(future);
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {

@@ -1,5 +1,4 @@
-//! A stream that does not wait for ever for a client to take what is written: a client that stops reading loses its
-//! connection, and what was held for it is freed.
+//! A write timeout: a client that stops reading loses its connection, which frees its buffers.
 
 use std::future::Future;
 use std::io::{Error, ErrorKind, IoSlice, Result};
@@ -10,7 +9,7 @@ use std::time::Duration;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A stream, and how long a write to it may take.
+/// A stream with a write timeout.
 pub(super) struct Patient<S> {
     stream: S,
     patience: Duration,
@@ -19,12 +18,12 @@ pub(super) struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    /// Writes to `stream` end in an error when nothing of them is taken for `patience`.
+    /// Wraps a stream. A write fails if the client accepts nothing for `patience`.
     pub(super) fn new(stream: S, patience: Duration) -> Self {
         Self { stream, patience, waiting: false, end: Box::pin(sleep(patience)) }
     }
 
-    /// What a write came to: as it is, or an error when it has been pending for too long.
+    /// Passes a write result on, or fails if the write has been pending for too long.
     fn judge<T>(&mut self, cx: &mut Context<'_>, came: Poll<Result<T>>) -> Poll<Result<T>> {
         if came.is_ready() {
             self.waiting = false;
@@ -35,7 +34,7 @@ impl<S> Patient<S> {
             self.end.as_mut().reset(Instant::now() + self.patience);
         }
         match self.end.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client takes nothing"))),
+            Poll::Ready(()) => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the client stopped reading"))),
             Poll::Pending => Poll::Pending,
         }
     }

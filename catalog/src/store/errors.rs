@@ -1,11 +1,10 @@
-//! What went wrong in a database, in the terms of the contract.
+//! Conversion of database errors.
 
 use sqlx::error::{DatabaseError, Error};
 
 use super::StoreError;
 
-/// The constraints that a caller can do something about: the name in the contract and in PostgreSQL, and what SQLite
-/// calls it.
+/// Unique constraints that callers can react to: the name in the API and in PostgreSQL, and SQLite's name.
 const UNIQUE: [(&str, &str); 8] = [
     ("unique_generator_name", "generators.name"),
     ("api_keys_short_token_key", "api_keys.short_token"),
@@ -38,12 +37,12 @@ impl From<Error> for StoreError {
 impl std::fmt::Display for StoreError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            StoreError::Missing => f.write_str("there is no such row"),
+            StoreError::Missing => f.write_str("no such row"),
             StoreError::Taken(constraint) => write!(f, "violates unique constraint `{constraint}`"),
             StoreError::Dangling(constraint) => write!(f, "violates foreign-key constraint `{constraint}`"),
-            StoreError::Moved => f.write_str("it was changed since"),
-            StoreError::Repeated(made) => write!(f, "the request was carried out before and made {made}"),
-            StoreError::TokenReused => f.write_str("the token was used before, for another request"),
+            StoreError::Moved => f.write_str("the row has changed"),
+            StoreError::Repeated(made) => write!(f, "the request was carried out before and created {made}"),
+            StoreError::TokenReused => f.write_str("the token was used for a different request"),
             StoreError::Failed(why) => f.write_str(why),
         }
     }

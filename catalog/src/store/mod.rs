@@ -1,9 +1,8 @@
-//! Where a catalog is kept: one trait, a store in one SQLite file and a store in a PostgreSQL database.
+//! Stores of a catalog: one trait, with one implementation for an SQLite file and one for a PostgreSQL database.
 //!
-//! Every method is one transaction: when it answers, what it did is on the disk, and when it fails nothing of it is
-//! there. Rows that were deleted are kept and not found, unless a method says so. Lists are in the order in which the
-//! rows were made; ids are made by the caller ([`new_id`]) and grow with time, so that a page ends at an id and the next
-//! begins behind it.
+//! Every method is one transaction. When it returns, its changes are on disk. When it fails, nothing has changed.
+//! Deleted rows are kept but not found, unless a method says otherwise. Lists are in creation order. Callers make the
+//! IDs ([`new_id`]), which increase with time, so a page can end at an ID and the next one begin after it.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,86 +20,87 @@ mod postgres;
 mod schema;
 mod sqlite;
 
-/// Why a store could not do what it was asked for.
+/// An error of a store.
 #[derive(Debug)]
 pub enum StoreError {
-    /// There is no such live row.
+    /// No such live row exists.
     Missing,
-    /// A row like it is there already; the name of the constraint, the same for every store.
+    /// An equal row exists. Contains the name of the constraint, the same for every store.
     Taken(&'static str),
-    /// What it refers to is not there; the name of the constraint.
+    /// A referenced row does not exist. Contains the name of the constraint.
     Dangling(&'static str),
-    /// Somebody else was faster: what was expected to be the newest is not ([`NewVersion::expected`], `If-Match`).
+    /// Another request was faster: the expected version is no longer the newest ([`NewVersion::expected`], `If-Match`).
     Moved,
-    /// The request was carried out before, under the same [`Token`]: the id of what it made then.
+    /// A request with the same [`Token`] was carried out before. Contains the ID of the row that it created.
     Repeated(Uuid),
-    /// The token was used before, for another request.
+    /// The token belongs to a different request.
     TokenReused,
-    /// The store itself failed: a disk, a connection. The text is for logs, not for clients.
+    /// The store failed, for example a disk or a connection. The text is for logs, not for clients.
     Failed(String),
 }
 
-/// What a store answers with.
+/// The result of a store method.
 pub type Stored<T> = Result<T, StoreError>;
 
-/// Marks a request that may be sent twice and must be carried out once.
+/// An idempotency token: a request that is sent twice with the same token is carried out once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// Who asks, and under which key: tokens of different askers are different.
+    /// The caller's key and its idempotency key, so that callers cannot reuse each other's tokens.
     pub key: String,
-    /// SHA-256 of the request: the same token with another request is an error.
+    /// SHA-256 of the request. A different request with the same token is an error.
     pub request: String,
 }
 
-/// Which rows of a list are wanted.
+/// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Those behind this id.
+    /// ID of the last row of the previous page.
     pub after: Option<Uuid>,
-    /// At most so many.
+    /// Maximum number of rows.
     pub limit: Option<u32>,
 }
 
-/// Which templates are seen.
+/// The templates that an actor can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
-    /// All.
+    /// All templates.
     All,
-    /// System templates and those of this generator.
+    /// System templates and those of a generator.
     Of(Uuid),
 }
 
-/// A version to be made.
+/// A version to create.
 #[derive(Debug, Clone)]
 pub struct NewVersion {
-    /// Its id.
+    /// ID.
     pub id: Uuid,
-    /// When.
+    /// Creation time.
     pub at: Moment,
-    /// Whose it will be.
+    /// Owner.
     pub generator_id: Option<Uuid>,
-    /// The name.
+    /// Name.
     pub name: String,
-    /// For people.
+    /// Description.
     pub description: Option<String>,
-    /// The template.
+    /// Template text.
     pub template_content: String,
-    /// The schema.
+    /// Schema text.
     pub parameters_schema: String,
-    /// SHA-256 of the content.
+    /// SHA-256 of the template text.
     pub checksum: String,
-    /// The labels and annotations it begins with.
+    /// Initial labels and annotations.
     pub rules: Rules,
-    /// What the caller took for the newest live version (`If-Match`): another one is [`StoreError::Moved`].
+    /// ID of the version that must still be the newest (`If-Match`). If it is not, the store returns
+    /// [`StoreError::Moved`].
     pub expected: Option<Uuid>,
 }
 
-/// Which labels and annotations a new version begins with.
+/// The initial labels and annotations of a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rules {
-    /// Those of this version; without one, those of the newest live version of the name, if there is one.
+    /// Those of this version. By default those of the newest live version of the name, if there is one.
     Carried(Option<Uuid>),
-    /// These.
+    /// The given ones.
     Given {
         /// Labels.
         labels: Vec<String>,
@@ -109,62 +109,62 @@ pub enum Rules {
     },
 }
 
-/// The labels and annotations that a template asks for, or that a stack has.
+/// The labels and annotations that a template requires, or that a stack has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Labels, in the order in which they were added.
+    /// Labels, in creation order.
     pub labels: Vec<String>,
     /// Keys and values.
     pub annotations: Vec<(String, String)>,
 }
 
-/// An object to be made; [`DeploymentObject::sequence_id`] is given by the store.
+/// An object to create. The store assigns [`DeploymentObject::sequence_id`].
 #[derive(Debug, Clone)]
 pub struct NewObject {
-    /// Its id.
+    /// ID.
     pub id: Uuid,
-    /// When.
+    /// Creation time.
     pub at: Moment,
-    /// Into which stack.
+    /// ID of the stack.
     pub stack_id: Uuid,
-    /// YAML.
+    /// YAML text.
     pub yaml_content: String,
-    /// SHA-256 of it.
+    /// SHA-256 of the YAML text.
     pub yaml_checksum: String,
-    /// Whether it says that what was deployed before is to go.
+    /// `true` if earlier objects of the stack must be removed.
     pub is_deletion_marker: bool,
-    /// What it was rendered from.
+    /// Provenance, if the object was rendered.
     pub provenance: Option<Provenance>,
 }
 
-/// What an instantiation needs to know, read at once.
+/// The rows that an instantiation needs, from one snapshot.
 #[derive(Debug, Clone)]
 pub struct Instantiable {
-    /// The stack, if it is there.
+    /// The stack, if it exists.
     pub stack: Option<Stack>,
-    /// The version, if it is there.
+    /// The template version, if it exists.
     pub template: Option<TemplateVersion>,
-    /// What the template asks for.
+    /// Labels and annotations of the template.
     pub wanted: Marks,
-    /// What the stack has.
+    /// Labels and annotations of the stack.
     pub given: Marks,
 }
 
-/// An object that was rendered from a template, with its record.
+/// A rendered object and its provenance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
     /// The object.
     pub object: DeploymentObject,
-    /// What it was rendered from.
+    /// The provenance.
     pub provenance: Provenance,
 }
 
-/// How many live rows there are.
+/// Numbers of live rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Generators.
     pub generators: i64,
-    /// Versions of templates.
+    /// Template versions.
     pub templates: i64,
     /// Stacks.
     pub stacks: i64,
@@ -172,21 +172,21 @@ pub struct Counts {
     pub objects: i64,
 }
 
-/// A new id: later ids are greater.
+/// Generates an ID that is greater than all earlier ones.
 pub fn new_id() -> Uuid {
     Uuid::now_v7()
 }
 
-/// What a piece of work on a connection is while it is under way.
+/// The future of work on a connection.
 type Doing<'c, T> = Pin<Box<dyn Future<Output = T> + Send + 'c>>;
 
-/// Opens the store that is named: `postgres://…` and `postgresql://…` are databases of PostgreSQL (15 or newer);
-/// everything else is the path of an SQLite file, with `sqlite:` before it or without; `:memory:` is a store that is gone
-/// when it is closed. A file that is not there is made, and the tables in it, or in the database.
+/// Opens a store. `postgres://…` and `postgresql://…` are PostgreSQL databases (15 or newer). Anything else is the path
+/// of an SQLite file, with or without `sqlite:` before it; `:memory:` is a temporary store. Creates a missing file and
+/// missing tables.
 ///
 /// # Errors
-/// [`StoreError::Failed`]: there is no such place, it is something else, a newer dropforge wrote it. The text names the
-/// file, never the address of a database, which may have a password in it.
+/// [`StoreError::Failed`] if the store does not exist, is not a catalog, or was written by a newer version of dropforge.
+/// The text names the file, but never the address of a database, which may contain a password.
 ///
 /// # Examples
 /// ```
@@ -203,25 +203,27 @@ pub async fn open(db: &str) -> Stored<Arc<dyn Store>> {
     }
     let path = db.strip_prefix("sqlite:").map_or(db, |path| path.strip_prefix("//").unwrap_or(path));
     match path.split_once("://") {
-        Some((kind, _)) => Err(StoreError::Failed(format!("`{kind}://` is no kind of database that is known here"))),
+        Some((kind, _)) => {
+            Err(StoreError::Failed(format!("unknown kind of database `{kind}://`: use `postgres://` or a file")))
+        }
         None => Ok(Arc::new(sqlite::SqliteStore::open(path).await?)),
     }
 }
 
-/// A place where a catalog is kept.
+/// A store of a catalog.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
-    /// Whether it answers.
+    /// Checks that the store responds.
     async fn ready(&self) -> Stored<()>;
 
-    /// How many live rows there are.
+    /// Counts the live rows.
     async fn counts(&self) -> Stored<Counts>;
 
-    /// Ends what is under way and closes the store.
+    /// Finishes current work and closes the store.
     async fn close(&self);
 
-    /// What the request with this token made, when it was carried out before: `Missing` if it was not, `TokenReused` if
-    /// another one was.
+    /// Returns the ID that the request with this token created. `Missing` if the request was not carried out,
+    /// `TokenReused` if the token belongs to a different request.
     async fn made(&self, token: &Token) -> Stored<Uuid>;
 
     // Generators and keys.
@@ -229,10 +231,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Adds a generator and its key. `Taken("unique_generator_name")`.
     async fn create_generator(&self, new: &Generator, key: &KeyRow, token: Option<&Token>) -> Stored<Generator>;
 
-    /// A live generator.
+    /// Returns a live generator.
     async fn generator(&self, id: Uuid) -> Stored<Generator>;
 
-    /// Live generators.
+    /// Lists live generators.
     async fn generators(&self, page: &Page) -> Stored<Vec<Generator>>;
 
     /// Changes name, description and `is_active` of a live generator. `Taken("unique_generator_name")`.
@@ -244,50 +246,50 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Adds a key. `Taken("api_keys_short_token_key")`, `Dangling("api_keys_generator_id_fkey")`.
     async fn add_key(&self, key: &KeyRow) -> Stored<()>;
 
-    /// Adds a key unless there is a live one of its role already, also when others do so at the same time; answers
-    /// whether it was added. `Taken("api_keys_short_token_key")`.
+    /// Adds a key unless a live key of its role exists, even under concurrent calls. Returns `true` if it was added.
+    /// `Taken("api_keys_short_token_key")`.
     async fn add_first_key(&self, key: &KeyRow) -> Stored<bool>;
 
-    /// Revokes the keys of a generator and adds this one.
+    /// Revokes the keys of a generator and adds a new one.
     async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Moment) -> Stored<()>;
 
-    /// The live key with this short token.
+    /// Returns the live key with a short token.
     async fn key(&self, short_token: &str) -> Stored<KeyRow>;
 
-    /// All keys, revoked ones too.
+    /// Lists all keys, including revoked ones.
     async fn keys(&self) -> Stored<Vec<KeyRow>>;
 
     /// Revokes a live key.
     async fn revoke_key(&self, id: Uuid, at: Moment) -> Stored<()>;
 
-    /// Notes that a generator's key was used.
+    /// Records the use of a generator's key.
     async fn touch_generator(&self, id: Uuid, at: Moment) -> Stored<()>;
 
     // Templates.
 
-    /// Adds a version: its number is one more than the greatest among the live versions of its owner and name, also when
-    /// others write at the same time. `Dangling("stack_templates_generator_id_fkey")`.
+    /// Adds a version. Its number is one more than the greatest among the live versions of its owner and name, even
+    /// under concurrent calls. `Dangling("stack_templates_generator_id_fkey")`.
     async fn create_version(&self, new: &NewVersion, token: Option<&Token>) -> Stored<TemplateVersion>;
 
-    /// A live version.
+    /// Returns a live version.
     async fn template(&self, id: Uuid) -> Stored<TemplateVersion>;
 
-    /// A version, deleted or not: what provenance points at.
+    /// Returns a version, even if it is deleted. Provenance may refer to deleted versions.
     async fn template_ever(&self, id: Uuid) -> Stored<TemplateVersion>;
 
-    /// The newest live version of an owner's template.
+    /// Returns the newest live version of an owner's template.
     async fn newest(&self, owner: Option<Uuid>, name: &str) -> Stored<TemplateVersion>;
 
-    /// Live versions of one owner's template, the newest first; the page's id is that of the last version seen.
+    /// Lists the live versions of an owner's template, newest first. The page continues after the last version seen.
     async fn versions(&self, owner: Option<Uuid>, name: &str, page: &Page) -> Stored<Vec<TemplateVersion>>;
 
-    /// Live versions, of this name only where one is given.
+    /// Lists live versions, optionally those of one name.
     async fn templates(&self, sight: Sight, name: Option<&str>, page: &Page) -> Stored<Vec<TemplateVersion>>;
 
     /// Deletes one version.
     async fn delete_template(&self, id: Uuid, at: Moment) -> Stored<()>;
 
-    /// Labels of a live version.
+    /// Lists the labels of a live version.
     async fn template_labels(&self, id: Uuid) -> Stored<Vec<TemplateLabel>>;
 
     /// Adds a label. `Taken("template_labels_template_id_label_key")`.
@@ -296,7 +298,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Removes a label.
     async fn remove_template_label(&self, id: Uuid, label: &str) -> Stored<()>;
 
-    /// Annotations of a live version.
+    /// Lists the annotations of a live version.
     async fn template_annotations(&self, id: Uuid) -> Stored<Vec<TemplateAnnotation>>;
 
     /// Adds an annotation. `Taken("template_annotations_template_id_key_key")`.
@@ -307,23 +309,24 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     // Stacks.
 
-    /// Adds a stack. `Taken("unique_stack_name")`, `Dangling("stacks_generator_id_fkey")` (also of a deleted generator).
+    /// Adds a stack. `Taken("unique_stack_name")`; `Dangling("stacks_generator_id_fkey")`, also if the generator is
+    /// deleted.
     async fn create_stack(&self, new: &Stack, token: Option<&Token>) -> Stored<Stack>;
 
-    /// A live stack.
+    /// Returns a live stack.
     async fn stack(&self, id: Uuid) -> Stored<Stack>;
 
-    /// Live stacks, of one generator where one is given.
+    /// Lists live stacks, optionally those of one generator.
     async fn stacks(&self, generator: Option<Uuid>, page: &Page) -> Stored<Vec<Stack>>;
 
-    /// Changes name, description and generator of a live stack, if it was changed last at `expected` (`If-Match`), where
-    /// that is given. `Taken`, `Dangling` as above, `Moved`.
+    /// Changes name, description and generator of a live stack, if its last change was at `expected` (`If-Match`) or
+    /// that is `None`. `Taken` and `Dangling` as for `create_stack`, `Moved`.
     async fn update_stack(&self, to: &Stack, expected: Option<Moment>) -> Stored<Stack>;
 
-    /// Deletes a stack and its objects and adds the object that says so.
+    /// Deletes a stack and its objects, and adds a deletion marker.
     async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> Stored<()>;
 
-    /// Labels of a live stack.
+    /// Lists the labels of a live stack.
     async fn stack_labels(&self, id: Uuid) -> Stored<Vec<StackLabel>>;
 
     /// Adds a label. `Taken("stack_labels_stack_id_label_key")`.
@@ -332,7 +335,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Removes a label.
     async fn remove_stack_label(&self, id: Uuid, label: &str) -> Stored<()>;
 
-    /// Annotations of a live stack.
+    /// Lists the annotations of a live stack.
     async fn stack_annotations(&self, id: Uuid) -> Stored<Vec<StackAnnotation>>;
 
     /// Adds an annotation. `Taken("unique_stack_annotation")`.
@@ -343,23 +346,23 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     // Objects.
 
-    /// What an instantiation needs to know. Nothing is `Missing`: what is not there is `None`.
+    /// Reads the rows that an instantiation needs. Rows that do not exist are `None`, never `Missing`.
     async fn instantiable(&self, stack: Uuid, template: Uuid) -> Stored<Instantiable>;
 
     /// Adds an object and its provenance. `Missing` if its stack is not live.
     async fn create_object(&self, new: &NewObject, token: Option<&Token>) -> Stored<DeploymentObject>;
 
-    /// A live object.
+    /// Returns a live object.
     async fn object(&self, id: Uuid) -> Stored<DeploymentObject>;
 
-    /// Live objects of a stack, the newest first as Brokkr has it: by falling numbers.
+    /// Lists the live objects of a stack by descending sequence number, as Brokkr does.
     async fn objects(&self, stack: Uuid, page: &Page) -> Stored<Vec<DeploymentObject>>;
 
-    /// What an object, live or not, was rendered from.
+    /// Returns the provenance of an object, even if the object is deleted.
     async fn provenance(&self, object: Uuid) -> Stored<Provenance>;
 
-    /// Live objects that were rendered from one of the versions of this owner's template, the newest of each stack only,
-    /// in the order of their ids; where `stacks_of` is given, those in the stacks of this generator only.
+    /// Lists the live objects that were rendered from any version of an owner's template: the newest of each stack, in
+    /// the order of their IDs. With `stacks_of`, only those in stacks of this generator.
     async fn instances(
         &self,
         owner: Option<Uuid>,

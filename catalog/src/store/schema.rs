@@ -1,14 +1,14 @@
-//! The tables, and how they come into a database: migrations that are applied one after the other, each once.
+//! Migrations of the database schema.
 
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{MigrateError, Migration, MigrationType, Migrator};
 
 use super::StoreError;
 
-/// Migrations: number and statements. A migration that was released is never changed.
+/// Migrations: number and statements. Released migrations never change.
 pub(super) type Migrations = [(i64, &'static str)];
 
-/// What applies them.
+/// Creates the migrator.
 pub(super) fn migrator(migrations: &Migrations) -> Migrator {
     let migration = |(version, sql): &(i64, &'static str)| {
         Migration::new(*version, "catalog".into(), MigrationType::Simple, sql.into_sql_str(), false)
@@ -16,15 +16,15 @@ pub(super) fn migrator(migrations: &Migrations) -> Migrator {
     Migrator::with_migrations(migrations.iter().map(migration).collect())
 }
 
-/// Why they could not be applied to `what`.
+/// Describes why migrations could not be applied to `what`.
 pub(super) fn refused(what: &str, error: MigrateError) -> StoreError {
     StoreError::Failed(match error {
         MigrateError::VersionMissing(version) => {
-            format!("{what} has schema {version}, which this version of dropforge does not know: a newer one wrote it")
+            format!("{what} has schema {version}, written by a newer version of dropforge")
         }
         MigrateError::VersionMismatch(version) => {
-            format!("{what} is no catalog of this dropforge: its schema {version} is another one")
+            format!("{what} is not a catalog of this version of dropforge: its schema {version} differs")
         }
-        error => format!("the tables of {what} could not be made: {error}"),
+        error => format!("cannot create the tables of {what}: {error}"),
     })
 }

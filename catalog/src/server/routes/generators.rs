@@ -24,12 +24,12 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(rotate_generator_pak))
 }
 
-/// A generator and its key, which is shown once.
+/// A generator and its key. The key is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 struct CreateGeneratorResponse {
     /// The generator.
     generator: Generator,
-    /// Its key.
+    /// The key.
     pak: String,
 }
 
@@ -43,9 +43,9 @@ async fn list_generators(State(service): State<Shared>, caller: Caller, paging: 
     paging.answer(rows, |row| row.id)
 }
 
-/// Makes a generator and its key.
+/// Creates a generator and its key.
 #[utoipa::path(post, path = "/generators", tag = "generators", request_body = GeneratorInput,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
         (status = 201, body = CreateGeneratorResponse, description = "The generator and its key."),
         (status = 403, body = Refusal, description = "`admin_required`"),
@@ -60,10 +60,10 @@ async fn create_generator(
     Answer::created(&CreateGeneratorResponse { generator, pak })
 }
 
-/// Reads a generator.
+/// Returns a generator.
 #[utoipa::path(get, path = "/generators/{id}", tag = "generators", params(("id" = Uuid, Path)), responses(
     (status = 200, body = Generator, description = "The generator."),
-    (status = 304, description = "The client has it."),
+    (status = 304, description = "The client has the current state."),
     (status = 403, body = Refusal, description = "`generator_not_owned`"),
     (status = 404, body = Refusal, description = "`generator_not_found`"),
 ))]
@@ -77,10 +77,10 @@ async fn get_generator(
     Ok(Answer::ok(&generator)?.unless_known(&conditions::tag_of_generator(&generator), &conditions))
 }
 
-/// Changes a generator: what is not named stays as it is.
+/// Changes a generator. Absent fields keep their values.
 #[utoipa::path(put, path = "/generators/{id}", tag = "generators", params(("id" = Uuid, Path)),
     request_body = GeneratorChange, responses(
-        (status = 200, body = Generator, description = "The generator as it is now."),
+        (status = 200, body = Generator, description = "The changed generator."),
         (status = 403, body = Refusal, description = "`generator_not_owned`"),
         (status = 404, body = Refusal, description = "`generator_not_found`"),
         (status = 409, body = Refusal, description = "`unique_violation`"),
@@ -97,7 +97,7 @@ async fn update_generator(
 
 /// Deletes a generator with its templates and stacks, and revokes its keys.
 #[utoipa::path(delete, path = "/generators/{id}", tag = "generators", params(("id" = Uuid, Path)), responses(
-    (status = 204, description = "It is deleted."),
+    (status = 204, description = "Deleted."),
     (status = 403, body = Refusal, description = "`generator_not_owned`, `cannot_delete_system_generator`"),
     (status = 404, body = Refusal, description = "`generator_not_found`"),
 ))]
@@ -106,7 +106,7 @@ async fn delete_generator(State(service): State<Shared>, caller: Caller, At(id):
     Ok(Answer::gone())
 }
 
-/// Gives a generator a new key and revokes those it had.
+/// Replaces the key of a generator and revokes the old one.
 #[utoipa::path(post, path = "/generators/{id}/rotate-pak", tag = "generators", params(("id" = Uuid, Path)), responses(
     (status = 201, body = CreateGeneratorResponse, description = "The generator and its new key."),
     (status = 403, body = Refusal, description = "`generator_not_owned`"),

@@ -1,4 +1,4 @@
-//! What objects were rendered from, and what another version would make of them.
+//! Provenance of deployment objects, and previews of other versions.
 
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
@@ -21,7 +21,7 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(list_template_changes))
 }
 
-/// Reads what an object was rendered from. Parameters that the schema marks as secret are hidden.
+/// Returns the provenance of an object. Secret parameters are redacted.
 #[utoipa::path(get, path = "/deployment-objects/{id}/provenance", tag = "deployment-objects",
     params(("id" = Uuid, Path)), responses(
         (status = 200, body = Provenance, description = "The record."),
@@ -32,10 +32,10 @@ async fn get_provenance(State(service): State<Shared>, caller: Caller, At(id): A
     Answer::ok(&service.catalog.provenance(caller.actor, id).await?)
 }
 
-/// Renders an object again, and says whether the same bytes come out.
+/// Renders an object again and compares the bytes.
 #[utoipa::path(post, path = "/deployment-objects/{id}/verify", tag = "deployment-objects",
     params(("id" = Uuid, Path)), responses(
-        (status = 200, body = Verification, description = "What came out."),
+        (status = 200, body = Verification, description = "The result."),
         (status = 403, body = Refusal, description = "`agent_not_associated`, `generator_not_associated`"),
         (status = 404, body = Refusal, description = "`deployment_object_not_found`, `provenance_not_found`"),
     ))]
@@ -43,13 +43,13 @@ async fn verify_deployment_object(State(service): State<Shared>, caller: Caller,
     Answer::ok(&service.catalog.verify(caller.actor, id).await?)
 }
 
-/// Tells what would change if the instances of a template were rendered with this version of it. Instances that change in
-/// the same lines are told together. Nothing is stored.
+/// Previews the changes if all instances of a template were rendered with this version. Instances with the same changed
+/// lines are grouped. Nothing is stored.
 ///
-/// `next` is the cursor of the next page; a page is at most 1000 instances.
+/// `next` is the cursor of the next page. A page covers at most 1000 instances.
 #[utoipa::path(post, path = "/templates/{id}/changes", tag = "templates", params(("id" = Uuid, Path), PageQuery),
     responses(
-        (status = 200, body = Changes, description = "What would change."),
+        (status = 200, body = Changes, description = "The changes."),
         (status = 403, body = Refusal, description = "`template_not_accessible`"),
         (status = 404, body = Refusal, description = "`template_not_found`"),
     ))]

@@ -1,4 +1,4 @@
-//! Labels and annotations, of templates and of stacks. A label is a bare JSON string.
+//! Labels and annotations of templates and stacks. The body of a label is a JSON string.
 
 use axum::extract::State;
 use serde::Deserialize;
@@ -27,27 +27,27 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(stacks_remove_annotation))
 }
 
-/// An annotation to be added to a template.
+/// A request to add an annotation to a template.
 #[derive(Debug, Deserialize, ToSchema)]
 struct AddAnnotationRequest {
-    /// Its key.
+    /// Key.
     key: String,
-    /// Its value.
+    /// Value.
     value: String,
 }
 
-/// An annotation to be added to a stack.
+/// A request to add an annotation to a stack.
 #[derive(Debug, Deserialize, ToSchema)]
 struct NewStackAnnotation {
-    /// The stack, as in the path.
+    /// ID of the stack, as in the path.
     stack_id: Uuid,
-    /// Its key.
+    /// Key.
     key: String,
-    /// Its value.
+    /// Value.
     value: String,
 }
 
-/// Lists the labels that a template wants of a stack.
+/// Lists the labels that a template requires of stacks.
 #[utoipa::path(get, path = "/templates/{id}/labels", tag = "templates", params(("id" = Uuid, Path)), responses(
     (status = 200, body = [TemplateLabel], description = "The labels."),
     (status = 403, body = Refusal, description = "`template_not_accessible`"),
@@ -78,7 +78,7 @@ async fn templates_add_label(
 /// Removes a label from a template.
 #[utoipa::path(delete, path = "/templates/{id}/labels/{label}", tag = "templates",
     params(("id" = Uuid, Path), ("label" = String, Path)), responses(
-        (status = 204, description = "It is removed."),
+        (status = 204, description = "Removed."),
         (status = 403, body = Refusal, description = "`template_not_owned`"),
         (status = 404, body = Refusal, description = "`template_not_found`, `template_label_not_found`"),
     ))]
@@ -91,7 +91,7 @@ async fn templates_remove_label(
     Ok(Answer::gone())
 }
 
-/// Lists the annotations that a template wants of a stack.
+/// Lists the annotations that a template requires of stacks.
 #[utoipa::path(get, path = "/templates/{id}/annotations", tag = "templates", params(("id" = Uuid, Path)), responses(
     (status = 200, body = [TemplateAnnotation], description = "The annotations."),
     (status = 403, body = Refusal, description = "`template_not_accessible`"),
@@ -122,7 +122,7 @@ async fn templates_add_annotation(
 /// Removes an annotation from a template.
 #[utoipa::path(delete, path = "/templates/{id}/annotations/{key}", tag = "templates",
     params(("id" = Uuid, Path), ("key" = String, Path)), responses(
-        (status = 204, description = "It is removed."),
+        (status = 204, description = "Removed."),
         (status = 403, body = Refusal, description = "`template_not_owned`"),
         (status = 404, body = Refusal, description = "`template_not_found`, `template_annotation_not_found`"),
     ))]
@@ -166,7 +166,7 @@ async fn stacks_add_label(
 /// Removes a label from a stack.
 #[utoipa::path(delete, path = "/stacks/{id}/labels/{label}", tag = "stacks",
     params(("id" = Uuid, Path), ("label" = String, Path)), responses(
-        (status = 204, description = "It is removed."),
+        (status = 204, description = "Removed."),
         (status = 403, body = Refusal, description = "`stack_not_owned`"),
         (status = 404, body = Refusal, description = "`stack_not_found`, `stack_label_not_found`"),
     ))]
@@ -213,7 +213,7 @@ async fn stacks_add_annotation(
 /// Removes an annotation from a stack.
 #[utoipa::path(delete, path = "/stacks/{id}/annotations/{key}", tag = "stacks",
     params(("id" = Uuid, Path), ("key" = String, Path)), responses(
-        (status = 204, description = "It is removed."),
+        (status = 204, description = "Removed."),
         (status = 403, body = Refusal, description = "`stack_not_owned`"),
         (status = 404, body = Refusal, description = "`stack_not_found`, `stack_annotation_not_found`"),
     ))]

@@ -1,4 +1,4 @@
-//! The routes. Each says what it answers where it stands; what all of them may answer is added to the description.
+//! The routes. Each declares its own responses; those common to all routes are added to the description.
 
 mod auth;
 mod generators;
@@ -23,13 +23,13 @@ use utoipa_axum::router::OpenApiRouter;
 use super::failure::Failure;
 use super::{Service, caller, observe, openapi, page};
 
-/// What handlers share.
+/// The state of handlers.
 pub(super) type Shared = Arc<Service>;
 
-/// Where the routes that want a key begin.
+/// Prefix of the routes that need a key.
 const ROOT: &str = "/api/v1";
 
-/// The routes that want a key.
+/// The routes that need a key.
 fn keyed() -> OpenApiRouter<Shared> {
     let mut routes = OpenApiRouter::default()
         .merge(auth::routes())
@@ -46,7 +46,7 @@ fn keyed() -> OpenApiRouter<Shared> {
     routes
 }
 
-/// The description of all routes but those of the page.
+/// The description of all routes except those of the page.
 pub(super) fn description() -> OpenApi {
     OpenApiRouter::with_openapi(openapi::beginning()).merge(probes::routes()).nest(ROOT, keyed()).into_openapi()
 }
@@ -65,11 +65,11 @@ pub(super) fn router(service: &Shared) -> Router {
 }
 
 async fn unknown(uri: Uri) -> Failure {
-    Failure::new(StatusCode::NOT_FOUND, "not_found", format!("there is nothing at {}", uri.path()))
+    Failure::new(StatusCode::NOT_FOUND, "not_found", format!("no route {}", uri.path()))
 }
 
 async fn not_allowed(uri: Uri) -> Failure {
-    let message = format!("{} does not take this method", uri.path());
+    let message = format!("method not allowed for {}", uri.path());
     Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
@@ -79,7 +79,7 @@ mod tests {
 
     use super::*;
 
-    /// The paths that a router knows: axum tells them only to who debugs it, with those of its fallback.
+    /// The paths of a router, read from its debug output because axum does not list them.
     fn paths(router: &Router<Shared>) -> BTreeSet<String> {
         let text = format!("{router:?}");
         let routed = |part: &&str| part.len() > 1 && part.starts_with('/') && !part.contains("__private__axum");

@@ -1,4 +1,4 @@
-//! Deployment objects: handed in as text, or rendered from a template.
+//! Deployment objects: submitted as YAML, or rendered from a template.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -20,7 +20,7 @@ use crate::server::media::prefers_yaml;
 use crate::server::paging::{PageQuery, Paging};
 use crate::{DeploymentObject, Instantiation, Order, Refusal, Which};
 
-/// The type of YAML, and what else it is called.
+/// Content types of YAML. The first one is sent in responses.
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 /// The routes.
@@ -31,55 +31,55 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(get_deployment_object))
 }
 
-/// An object as text.
+/// A request to create an object from YAML.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateDeploymentObjectRequest {
-    /// YAML.
+    /// YAML text.
     yaml_content: String,
-    /// Whether it says that what was deployed before is to go.
+    /// `true` if earlier objects of the stack must be removed.
     #[serde(default)]
     is_deletion_marker: bool,
 }
 
-/// How an object that is handed in as YAML is meant.
+/// Query parameters of a YAML submission.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Marker {
-    /// Whether it says that what was deployed before is to go; of raw YAML only.
+    /// `true` if earlier objects of the stack must be removed. Applies to YAML bodies only.
     deletion_marker: Option<bool>,
 }
 
-/// What an object is rendered from: the template by its id, or the newest of its name.
+/// A request to render a template: by its ID, or the newest version of a name.
 #[derive(Debug, Deserialize, ToSchema)]
 struct TemplateInstantiationRequest {
-    /// This version.
+    /// ID of the version.
     #[serde(default)]
     template_id: Option<Uuid>,
-    /// The newest version of the template with this name, where there is no id.
+    /// Name of the template, if there is no ID.
     #[serde(default)]
     template_name: Option<String>,
-    /// Whose the name is: `system`, the id of a generator, or `nearest` (as without it).
+    /// Owner of the name: `system`, the ID of a generator, or `nearest` (the default).
     #[serde(default)]
     template_owner: Option<String>,
-    /// The parameters.
+    /// Parameters.
     #[schema(value_type = serde_json::Value)]
     parameters: Box<RawValue>,
 }
 
-/// How a template is rendered.
+/// Query parameters of a render.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct How {
-    /// Whether defaults of the schema fill in what the parameters leave out.
+    /// `true` to fill in missing parameters with schema defaults.
     #[serde(default)]
     defaults: bool,
-    /// Which of several failures comes first: `wire` (match, parameters, render), or `seed` (parameters, match, render).
+    /// Order of several failures: `wire` (matching, parameters, rendering) or `seed` (parameters, matching, rendering).
     #[param(inline)]
     #[param(inline)]
     order: Option<Failures>,
 }
 
-/// Which of several failures comes first.
+/// Order of several failures.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum Failures {
@@ -87,7 +87,7 @@ enum Failures {
     Seed,
 }
 
-/// Lists the objects of a stack, the newest first.
+/// Lists the objects of a stack, newest first.
 #[utoipa::path(get, path = "/stacks/{id}/deployment-objects", tag = "stacks", params(("id" = Uuid, Path), PageQuery),
     responses(
         (status = 200, body = [DeploymentObject], description = "The objects."),
@@ -104,10 +104,10 @@ async fn list_deployment_objects(
     paging.answer(rows, |row| row.id)
 }
 
-/// Hands in an object: in JSON, or as raw YAML.
+/// Creates an object from a JSON or YAML body.
 #[utoipa::path(post, path = "/stacks/{id}/deployment-objects", tag = "stacks",
     params(("id" = Uuid, Path), Marker,
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     request_body(content((CreateDeploymentObjectRequest = "application/json"), (String = "application/yaml"))),
     responses(
         (status = 201, body = DeploymentObject, description = "The object."),
@@ -134,19 +134,18 @@ fn given(whole: &Whole, marker: Option<bool>) -> Result<CreateDeploymentObjectRe
         return whole.json();
     }
     let text = std::str::from_utf8(&whole.bytes);
-    let text = text.map_err(|_| Failure::invalid("invalid_deployment_object", "invalid YAML: it is no UTF-8"))?;
+    let text = text.map_err(|_| Failure::invalid("invalid_deployment_object", "invalid YAML: not UTF-8"))?;
     Ok(CreateDeploymentObjectRequest { yaml_content: text.to_owned(), is_deletion_marker: marker.unwrap_or_default() })
 }
 
 /// Renders a template into a stack.
 ///
-/// Everything that can be wrong is looked at, whatever else is wrong: the answer is the first failure, the others stand
-/// in `details.also`.
+/// All checks run even if one fails. The response contains the first failure, with the others in `details.also`.
 #[utoipa::path(post, path = "/stacks/{id}/deployment-objects/from-template", tag = "stacks",
     params(("id" = Uuid, Path), How,
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     request_body = TemplateInstantiationRequest, responses(
-        (status = 201, body = DeploymentObject, description = "The object. `X-Dropforge-Warnings` has what is odd about it."),
+        (status = 201, body = DeploymentObject, description = "The object, with warnings in `X-Dropforge-Warnings`."),
         (status = 400, body = Refusal, description = "`invalid_parameters`, `template_render_failed`, \
             `invalid_deployment_object`, `invalid_owner`, `invalid_path`, `invalid_json`"),
         (status = 403, body = Refusal, description = "`stack_not_owned`, `template_not_accessible`"),
@@ -170,13 +169,13 @@ async fn instantiate_template(
     Ok(answer.warned(&made.warnings).replayed(made.repeated))
 }
 
-/// Which template a request means.
+/// The template of a request.
 fn which(request: &TemplateInstantiationRequest) -> Result<Which> {
     match (request.template_id, &request.template_name) {
         (Some(id), None) => Ok(Which::Id(id)),
         (None, Some(name)) => Ok(Which::Newest(owner_of(request.template_owner.as_deref())?, name.clone())),
         (None, None) => Err(unclear("missing field `template_id`")),
-        (Some(_), Some(_)) => Err(unclear("a template is meant by `template_id` or by `template_name`, not by both")),
+        (Some(_), Some(_)) => Err(unclear("use either `template_id` or `template_name`, not both")),
     }
 }
 
@@ -184,12 +183,12 @@ fn unclear(message: &str) -> Failure {
     Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", message)
 }
 
-/// Reads an object: as JSON, or its text with `Accept: application/yaml`.
+/// Returns an object as JSON, or its text with `Accept: application/yaml`.
 #[utoipa::path(get, path = "/deployment-objects/{id}", tag = "deployment-objects", params(("id" = Uuid, Path)),
     responses(
         (status = 200, description = "The object.",
             content((DeploymentObject = "application/json"), (String = "application/yaml"))),
-        (status = 304, description = "The client has it."),
+        (status = 304, description = "The client has the current state."),
         (status = 403, body = Refusal, description = "`agent_not_associated`, `generator_not_associated`"),
         (status = 404, body = Refusal, description = "`deployment_object_not_found`"),
     ))]
@@ -210,7 +209,7 @@ async fn get_deployment_object(
     Ok(answer.unless_known(&tag, &conditions).with(header::VARY, "accept"))
 }
 
-/// The name of an object's only state, as JSON.
+/// The tag of an object's JSON, which never changes.
 fn tag(object: &DeploymentObject) -> String {
     object.id.to_string()
 }

@@ -25,15 +25,15 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     ))
 }
 
-/// Whose stacks are wanted.
+/// Query parameters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Whose {
-    /// Those of this generator; for who sees all.
+    /// Only the stacks of this generator. For administrators and read-only keys.
     pak_id: Option<Uuid>,
 }
 
-/// Lists stacks: all, or one's own.
+/// Lists all stacks that the caller can read.
 #[utoipa::path(get, path = "/stacks", tag = "stacks", params(Whose, PageQuery), responses(
     (status = 200, body = [Stack], description = "The stacks."),
     (status = 403, body = Refusal, description = "`stacks_list_denied`"),
@@ -48,9 +48,9 @@ async fn list_stacks(
     paging.answer(rows, |row| row.id)
 }
 
-/// Makes a stack.
+/// Creates a stack.
 #[utoipa::path(post, path = "/stacks", tag = "stacks", request_body = StackInput,
-    params(("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    params(("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
         (status = 201, body = Stack, description = "The stack."),
         (status = 403, body = Refusal, description = "`stack_create_denied`, `stack_generator_mismatch`"),
@@ -66,10 +66,10 @@ async fn create_stack(
     Ok(Answer::created(&stack)?.tagged(&conditions::tag_of_stack(&stack)).replayed(repeated))
 }
 
-/// Reads a stack.
+/// Returns a stack.
 #[utoipa::path(get, path = "/stacks/{id}", tag = "stacks", params(("id" = Uuid, Path)), responses(
     (status = 200, body = Stack, description = "The stack."),
-    (status = 304, description = "The client has it."),
+    (status = 304, description = "The client has the current state."),
     (status = 403, body = Refusal, description = "`stack_not_owned`"),
     (status = 404, body = Refusal, description = "`stack_not_found`"),
 ))]
@@ -85,9 +85,9 @@ async fn get_stack(
 
 /// Changes a stack.
 #[utoipa::path(put, path = "/stacks/{id}", tag = "stacks",
-    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "Only if it is in this state.")),
+    params(("id" = Uuid, Path), ("If-Match" = Option<String>, Header, description = "Requires this `ETag`.")),
     request_body = Stack, responses(
-        (status = 200, body = Stack, description = "The stack as it is now."),
+        (status = 200, body = Stack, description = "The changed stack."),
         (status = 400, body = Refusal, description = "`stack_id_mismatch`, `invalid_path`, `invalid_json`"),
         (status = 403, body = Refusal, description = "`stack_not_owned`"),
         (status = 404, body = Refusal, description = "`stack_not_found`"),
@@ -114,7 +114,7 @@ async fn update_stack(
 
 /// Deletes a stack and its objects.
 #[utoipa::path(delete, path = "/stacks/{id}", tag = "stacks", params(("id" = Uuid, Path)), responses(
-    (status = 204, description = "It is deleted."),
+    (status = 204, description = "Deleted."),
     (status = 403, body = Refusal, description = "`stack_not_owned`"),
     (status = 404, body = Refusal, description = "`stack_not_found`"),
 ))]

@@ -1,5 +1,5 @@
-//! A template rendered for many sets of parameters in one request: one line of JSON for each, sent while the others are
-//! being made.
+//! A template rendered for many sets of parameters in one request. Each result is a line of JSON, sent as soon as it is
+//! ready.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::server::failure::{Failure, Result};
 use crate::server::lines::{Gone, Writer, lines};
 use crate::{Class, ParameterSet, Refusal, Stamped, Stamping};
 
-/// How many sets of one request are being rendered at a time, and how many lines wait to be sent.
+/// Number of sets rendered at a time, and of lines waiting to be sent.
 const AHEAD: usize = 16;
 
 /// The routes.
@@ -31,18 +31,18 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(stamp_template))
 }
 
-/// What a template is rendered for.
+/// A request to stamp a template.
 #[derive(Debug, Deserialize, ToSchema)]
 struct StampRequest {
-    /// The sets of parameters.
+    /// Sets of parameters.
     sets: Vec<ParameterSet>,
-    /// Whether defaults of the schema fill in what the parameters leave out.
+    /// `true` to fill in missing parameters with schema defaults.
     #[serde(default)]
     defaults: bool,
 }
 
-/// Renders a template for many sets of parameters, and stores nothing. The answer has a line for each set, in their
-/// order, with a status of its own. An answer that does not end as HTTP has it is not whole.
+/// Renders a template for many sets of parameters without storing anything. The response has a line for each set, in
+/// order, each with a status of its own. A response without a proper HTTP end is incomplete.
 #[utoipa::path(post, path = "/templates/{id}/stamp", tag = "templates", params(("id" = Uuid, Path)),
     request_body = StampRequest, responses(
         (status = 200, body = Stamped, content_type = "application/x-ndjson", description = "A line for each set."),
@@ -55,7 +55,7 @@ async fn stamp_template(
     At(id): At<Uuid>,
     request: Request,
 ) -> Result<Response> {
-    // A place is taken before the body is read: bodies that wait would fill the memory.
+    // The permit is taken before the body is read, so that waiting bodies cannot fill the memory.
     let place = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
     let whole = Whole::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
     let StampRequest { sets, defaults } = whole.json()?;
@@ -67,10 +67,10 @@ async fn stamp_template(
 }
 
 fn busy() -> Failure {
-    Refusal::new(Class::Busy, "busy", "there are too many requests of this kind just now").into()
+    Refusal::new(Class::Busy, "busy", "too many stamp requests are running: retry later").into()
 }
 
-/// Renders the sets and writes their lines, until all are written or the client has gone away.
+/// Renders the sets and writes their lines until all are written or the client disconnects.
 async fn write(
     service: Shared,
     stamping: Arc<Stamping>,
@@ -105,7 +105,7 @@ async fn in_order(
             under_way.0.push_back(tokio::spawn(async move { stamping.stamp(index, set).await }));
         }
         let Some(first) = under_way.0.front_mut() else { return Ok(()) };
-        // A set whose rendering panicked ends the body early, in an error.
+        // If a render panicked, the body ends early with an error.
         let stamped = first.await.map_err(|_| Gone)?;
         under_way.0.pop_front();
         service.metrics.stamped.inc();
@@ -113,7 +113,7 @@ async fn in_order(
     }
 }
 
-/// The sets that are being rendered. What nobody waits for any more is given up.
+/// Sets being rendered. Dropping it aborts them.
 #[derive(Default)]
 struct UnderWay(VecDeque<JoinHandle<Stamped>>);
 

@@ -1,4 +1,4 @@
-//! Templates: each version is a resource of its own.
+//! Template versions. Each version is a resource of its own.
 
 use axum::extract::State;
 use serde::Deserialize;
@@ -25,33 +25,33 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(get_template, update_template, delete_template))
 }
 
-/// Which templates are wanted.
+/// Query parameters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Named {
-    /// Those with this name.
+    /// Only templates with this name.
     name: Option<String>,
 }
 
-/// How a template is looked at.
+/// Query parameters of a review.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Strictness {
-    /// Whether it is refused when it and its schema do not agree.
+    /// `true` to reject a template that disagrees with its schema.
     #[serde(default)]
     strict: bool,
 }
 
-/// A template and its schema, to be held against each other.
+/// A request to check a template against its schema.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CheckRequest {
-    /// The template, in Tera.
+    /// Template text, in Tera.
     template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     parameters_schema: String,
 }
 
-/// Lists templates: each live version that the caller sees is an entry.
+/// Lists templates, with an entry for each live version that the caller can read.
 #[utoipa::path(get, path = "/templates", tag = "templates", params(Named, PageQuery), responses(
     (status = 200, body = [TemplateVersion], description = "The versions."),
     (status = 403, body = Refusal, description = "`templates_not_accessible`"),
@@ -66,12 +66,12 @@ async fn list_templates(
     paging.answer(rows, |row| row.id)
 }
 
-/// Makes a template, or the next version of the one that the caller has under this name.
+/// Creates a template, or the next version if the caller already has one with this name.
 #[utoipa::path(post, path = "/templates", tag = "templates", request_body = TemplateInput,
     params(Strictness,
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
-        (status = 201, body = TemplateVersion, description = "The version. `X-Dropforge-Warnings` has what was found."),
+        (status = 201, body = TemplateVersion, description = "The version, with findings in `X-Dropforge-Warnings`."),
         (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_name`, `invalid_description`, `invalid_template_content`, `invalid_label`, `invalid_annotation`, \
             `template_review_failed`, `invalid_json`"),
@@ -89,16 +89,16 @@ async fn create_template(
     told(Answer::created(&made.template)?, &made)
 }
 
-/// What is said of a version that was made.
+/// Adds the headers of a created version.
 fn told(answer: Answer, made: &Created) -> Result<Answer> {
     let tag = conditions::tag_of_template(&made.template);
     Ok(answer.tagged(&tag).warned(&made.warnings).replayed(made.repeated))
 }
 
-/// Holds a template and its schema against each other, and stores nothing.
+/// Checks a template against its schema without storing anything.
 #[utoipa::path(post, path = "/templates/check", tag = "templates", request_body = CheckRequest, params(Strictness),
     responses(
-        (status = 200, body = Review, description = "What the template reads, and what was found."),
+        (status = 200, body = Review, description = "The inputs of the template and the findings."),
         (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_template_content`, `template_review_failed`, `invalid_json`"),
     ))]
@@ -107,18 +107,18 @@ async fn check_template(
     Asked(Strictness { strict }): Asked<Strictness>,
     Json { value, .. }: Json<CheckRequest>,
 ) -> Result<Answer> {
-    // A large template takes a while to compile: others are served meanwhile.
+    // Compiling a large template takes time and must not block other requests.
     let catalog = service.catalog.clone();
     let review =
         tokio::task::spawn_blocking(move || catalog.review(&value.template_content, &value.parameters_schema, strict));
-    let review = review.await.map_err(|_| Failure::internal("the template could not be looked at"))??;
+    let review = review.await.map_err(|_| Failure::internal("the review failed"))??;
     Answer::ok(&review)
 }
 
-/// Reads one version.
+/// Returns one version.
 #[utoipa::path(get, path = "/templates/{id}", tag = "templates", params(("id" = Uuid, Path)), responses(
     (status = 200, body = TemplateVersion, description = "The version."),
-    (status = 304, description = "The client has it."),
+    (status = 304, description = "The client has the current state."),
     (status = 403, body = Refusal, description = "`template_not_accessible`"),
     (status = 404, body = Refusal, description = "`template_not_found`"),
 ))]
@@ -132,13 +132,13 @@ async fn get_template(
     Ok(Answer::ok(&template)?.unless_known(&conditions::tag_of_template(&template), &conditions))
 }
 
-/// Makes the next version of a template, with the labels and annotations of the one that is named.
+/// Creates the next version of a template, with the labels and annotations of the given version.
 ///
-/// With `If-Match` only if the newest version is the one whose `ETag` is given.
+/// With `If-Match` it fails unless the newest version has that `ETag`.
 #[utoipa::path(put, path = "/templates/{id}", tag = "templates", request_body = TemplateChange,
     params(("id" = Uuid, Path), Strictness,
-        ("If-Match" = Option<String>, Header, description = "Only if this is the newest version."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+        ("If-Match" = Option<String>, Header, description = "Requires this `ETag` of the newest version."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
         (status = 200, body = TemplateVersion, description = "The new version."),
         (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
@@ -162,7 +162,7 @@ async fn update_template(
     told(Answer::ok(&made.template)?, &made)
 }
 
-/// The version that has to be the newest when the next one is made.
+/// The version that must still be the newest when the next one is created.
 async fn expected(service: &Shared, caller: &Caller, id: Uuid, conditions: &Conditions) -> Result<Option<Uuid>> {
     if !conditions.depends() {
         return Ok(None);
@@ -176,7 +176,7 @@ async fn expected(service: &Shared, caller: &Caller, id: Uuid, conditions: &Cond
 
 /// Deletes one version.
 #[utoipa::path(delete, path = "/templates/{id}", tag = "templates", params(("id" = Uuid, Path)), responses(
-    (status = 204, description = "It is deleted."),
+    (status = 204, description = "Deleted."),
     (status = 403, body = Refusal, description = "`template_not_owned`"),
     (status = 404, body = Refusal, description = "`template_not_found`"),
 ))]

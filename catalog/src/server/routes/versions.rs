@@ -21,20 +21,21 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(get_newest_template)).routes(routes!(list_template_versions))
 }
 
-/// Which template is meant.
+/// Query parameters of the newest version.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct Meant {
-    /// Its name.
+    /// Name.
     name: String,
-    /// Whose it is: `system`, the id of a generator, or `nearest` (as without it): the caller's own, or else the system's.
+    /// Owner: `system`, the ID of a generator, or `nearest` (the default): the caller, or the system if the caller has
+    /// no template of that name.
     owner: Option<String>,
 }
 
-/// Reads the newest version of the template with this name.
+/// Returns the newest version of a name.
 #[utoipa::path(get, path = "/templates/newest", tag = "templates", params(Meant), responses(
     (status = 200, body = TemplateVersion, description = "The version."),
-    (status = 304, description = "The client has it."),
+    (status = 304, description = "The client has the current state."),
     (status = 404, body = Refusal, description = "`template_not_found`"),
 ))]
 async fn get_newest_template(
@@ -47,19 +48,18 @@ async fn get_newest_template(
     Ok(Answer::ok(&template)?.unless_known(&conditions::tag_of_template(&template), &conditions))
 }
 
-/// Whose template a request means.
+/// Parses the owner of a request.
 pub(super) fn owner_of(text: Option<&str>) -> Result<Owner> {
     match text {
         None | Some("nearest") => Ok(Owner::Nearest),
         Some("system") => Ok(Owner::System),
-        Some(id) => id
-            .parse()
-            .map(Owner::Generator)
-            .map_err(|_| Failure::invalid("invalid_owner", "an owner is `nearest`, `system` or the id of a generator")),
+        Some(id) => id.parse().map(Owner::Generator).map_err(|_| {
+            Failure::invalid("invalid_owner", "`owner` must be `nearest`, `system` or the ID of a generator")
+        }),
     }
 }
 
-/// Lists the live versions of the template that this is a version of, the newest first.
+/// Lists the live versions of a template, newest first.
 #[utoipa::path(get, path = "/templates/{id}/versions", tag = "templates", params(("id" = Uuid, Path), PageQuery),
     responses(
         (status = 200, body = [TemplateVersion], description = "The versions."),

@@ -1,4 +1,4 @@
-//! Generators and keys.
+//! Statements on generators and keys.
 
 use uuid::Uuid;
 
@@ -40,13 +40,14 @@ pub async fn update(c: &mut Connection, to: Generator) -> Stored<Generator> {
     Ok(update.fetch_one(c).await?)
 }
 
-/// Fails with this constraint unless the generator is live, and keeps it so to the end of the transaction.
+/// Requires a live generator and locks it until the end of the transaction. `constraint` names the violated foreign
+/// key.
 pub async fn must_live(c: &mut Connection, id: Uuid, constraint: &'static str) -> Stored<()> {
     let found = run(LIVE_GENERATOR).bind(id).fetch_optional(c).await?;
     found.map(drop).ok_or(StoreError::Dangling(constraint))
 }
 
-/// What hangs on a generator goes behind it: nothing can be added any more to what is gone already.
+/// The generator comes first, so that nothing can be added to it afterwards.
 const DELETE: [&str; 5] = [
     "UPDATE generators SET deleted_at = $2, updated_at = $2 WHERE id = $1",
     "UPDATE stacks SET deleted_at = $2, updated_at = $2 WHERE generator_id = $1 AND deleted_at IS NULL",
@@ -98,7 +99,7 @@ async fn insert_key(c: &mut Connection, key: KeyRow) -> Stored<()> {
 }
 
 pub async fn rotate(c: &mut Connection, id: Uuid, key: KeyRow, at: Moment) -> Stored<()> {
-    // Whoever rotates at the same time comes after: one key is left.
+    // Concurrent rotations run one after the other and leave one key.
     run(HELD_GENERATOR).bind(id).fetch_one(&mut *c).await?;
     run(REVOKE_ALL).bind(id).bind(at).execute(&mut *c).await?;
     insert_key(c, key).await

@@ -1,4 +1,4 @@
-//! Labels and annotations: those that a version asks for, and those that a stack has.
+//! Statements on the labels and annotations of template versions and stacks.
 
 use uuid::Uuid;
 
@@ -77,12 +77,12 @@ pub async fn remove_stack_annotation(c: &mut Connection, id: Uuid, key: String) 
     must_change(delete.bind(id).bind(key), c).await
 }
 
-/// What a version, live or not, asks for.
+/// The labels and annotations of a version, even if it is deleted.
 pub async fn of_template(c: &mut Connection, template: Uuid) -> Stored<Marks> {
     Ok(objects::instantiable(c, Uuid::nil(), template).await?.wanted)
 }
 
-/// Gives a new version its labels and annotations.
+/// Adds the labels and annotations of a new version.
 pub async fn give(
     c: &mut Connection,
     to: &TemplateVersion,

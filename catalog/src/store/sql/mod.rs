@@ -1,6 +1,5 @@
-//! The store, made of statements that both databases understand. This module is compiled twice, below `sqlite` and
-//! below `postgres`: what is theirs alone (how to come by a connection, how to begin and end a transaction, what is
-//! locked) is one module up.
+//! The store trait, implemented with statements that both databases understand. This module is compiled twice, under
+//! `sqlite` and under `postgres`. Connections, transactions and locks, which differ, are in the parent module.
 
 mod generators;
 mod marks;
@@ -20,7 +19,7 @@ use crate::model::{
 };
 use crate::store::{Counts, Instance, Instantiable, NewObject, NewVersion, Page, Sight, Store, Stored, Token};
 
-/// Behind which id a page begins. No row has the id of zeros.
+/// The ID after which a page begins. No row has the nil ID.
 fn after(page: &Page) -> Uuid {
     page.after.unwrap_or(Uuid::nil())
 }

@@ -1,4 +1,4 @@
-//! Deployment objects and what they were rendered from.
+//! Statements on deployment objects and their provenance.
 
 use sqlx::{FromRow, Row as _};
 use uuid::Uuid;
@@ -9,8 +9,8 @@ use super::{after, at_most, tokens};
 use crate::model::{DeploymentObject, Provenance};
 use crate::store::{Instance, Instantiable, Marks, NewObject, Page, Stored, Token};
 
-/// A template, a stack and the marks of both, each a row, in one statement: an instantiation reads them each time, and
-/// they must be of one moment. A mark's name and value stand where the others have name and description.
+/// A template, a stack, and the labels and annotations of both, as rows of one statement. Every instantiation reads
+/// them, and they must come from one snapshot. Labels, keys and values use the columns of names and descriptions.
 const INSTANTIABLE: &str = "SELECT 0 AS kind, id, created_at, updated_at, deleted_at, generator_id, name, description,
         version, template_content, parameters_schema, checksum
         FROM stack_templates WHERE id = $1 AND deleted_at IS NULL

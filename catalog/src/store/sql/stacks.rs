@@ -1,4 +1,4 @@
-//! Stacks.
+//! Statements on stacks.
 
 use uuid::Uuid;
 

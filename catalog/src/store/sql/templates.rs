@@ -1,4 +1,4 @@
-//! Versions of templates.
+//! Statements on template versions.
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ use super::{after, at_most, generators, marks, tokens};
 use crate::model::{Moment, TemplateVersion};
 use crate::store::{NewVersion, Page, Rules, Sight, StoreError, Stored, Token};
 
-/// Keeps others from making or deleting versions of this name before the transaction ends.
+/// Prevents other transactions from creating or deleting versions of a name.
 async fn lock_name(c: &mut Connection, owner: Option<Uuid>, name: &str) -> Stored<()> {
     lock(c, &format!("{}/{name}", owner.unwrap_or(Uuid::nil()))).await
 }
@@ -43,7 +43,7 @@ pub async fn create(c: &mut Connection, new: NewVersion, token: Option<Token>) -
 }
 
 async fn insert(c: &mut Connection, new: &NewVersion, before: i32) -> Stored<TemplateVersion> {
-    let full = || StoreError::Failed("there are no more numbers for versions".to_owned());
+    let full = || StoreError::Failed("too many versions".to_owned());
     let version = before.checked_add(1).ok_or_else(full)?;
     let insert = rows(
         "INSERT INTO stack_templates (id, created_at, updated_at, generator_id, name, description, version,
@@ -100,7 +100,7 @@ pub async fn all(c: &mut Connection, sight: Sight, name: Option<String>, page: P
 }
 
 pub async fn delete(c: &mut Connection, id: Uuid, at: Moment) -> Stored<()> {
-    // The number may be the next one's: whoever is about to make it waits.
+    // A concurrent new version may reuse the number, so it must wait.
     let version = one(c, id).await?;
     lock_name(c, version.generator_id, &version.name).await?;
     let update = sqlx::query(

@@ -1,4 +1,4 @@
-//! Requests that may be sent twice.
+//! Idempotency tokens.
 
 use chrono::{TimeDelta, Utc};
 use uuid::Uuid;
@@ -8,11 +8,11 @@ use super::rows::{rows, run};
 use crate::model::Moment;
 use crate::store::{StoreError, Stored, Token};
 
-/// How long a token is remembered.
+/// Lifetime of a token.
 const REMEMBERED: TimeDelta = TimeDelta::hours(24);
 
-/// Notes that the request with this token makes `made`, in the transaction that makes it. Nothing may be locked before:
-/// whoever comes second with a token waits here for the first.
+/// Records that the request with this token creates `made`, in the same transaction. No locks may be taken before it:
+/// concurrent requests with the same token wait here.
 ///
 /// # Errors
 /// `Repeated`, `TokenReused`.
@@ -36,7 +36,7 @@ async fn used(c: &mut Connection, token: Token) -> Stored<StoreError> {
     Ok(if request == token.request { StoreError::Repeated(made) } else { StoreError::TokenReused })
 }
 
-/// What the request with this token made.
+/// Returns the ID that the request with this token created.
 pub async fn made(c: &mut Connection, token: Token) -> Stored<Uuid> {
     let row = rows::<(String, Uuid)>("SELECT request, made FROM requests WHERE key = $1 AND created_at > $2");
     let (request, made) = row.bind(token.key).bind(Utc::now() - REMEMBERED).fetch_one(c).await?;

@@ -1,12 +1,12 @@
-//! A catalog in one SQLite file.
+//! A store in one SQLite file.
 //!
-//! What changes goes through one connection ([`writer`]); what only reads goes through others, which see the last state
-//! that was committed and wait for nobody. The file is in WAL mode and every commit is synced.
+//! All changes go through one connection ([`writer`]). Reads use other connections, which see the last committed state
+//! and never wait. The file is in WAL mode, and every commit is synced.
 
 mod file;
 mod writer;
 
-// The statements are written once and compiled for each database's types.
+// The statements are written once and compiled for the types of each database.
 #[allow(clippy::duplicate_mod)]
 #[path = "../sql/mod.rs"]
 mod sql;
@@ -24,11 +24,11 @@ type Row = sqlx::sqlite::SqliteRow;
 type Connection = sqlx::SqliteConnection;
 type Here = SqliteStore;
 
-/// The writer is alone: rows need not be locked.
+/// There is only one writer, so rows need no locks.
 const LIVE_GENERATOR: &str = "SELECT id FROM generators WHERE id = $1 AND deleted_at IS NULL";
 const HELD_GENERATOR: &str = LIVE_GENERATOR;
 const LIVE_STACK: &str = "SELECT id FROM stacks WHERE id = $1 AND deleted_at IS NULL";
-/// Forgets tokens that are too old, some at a time.
+/// Deletes some expired tokens.
 const SWEEP: &str = "DELETE FROM requests WHERE key IN
     (SELECT key FROM requests WHERE created_at <= $1 ORDER BY created_at LIMIT 100)";
 
@@ -37,19 +37,19 @@ async fn lock(_: &mut Connection, _: &str) -> Stored<()> {
 }
 
 const READERS: u32 = 4;
-/// How long a request waits for a connection before it fails.
+/// Maximum time that a request waits for a connection.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The store.
+/// An SQLite store.
 #[derive(Debug)]
 pub(super) struct SqliteStore {
     writer: Writer,
-    /// A database in memory has none: it is its one connection.
+    /// Connections for reading. A database in memory has only its writer.
     readers: Option<SqlitePool>,
 }
 
 impl SqliteStore {
-    /// Opens the file at `path`, or makes it.
+    /// Opens or creates the file at `path`.
     pub(super) async fn open(path: &str) -> Stored<Self> {
         let writer = Writer::over(file::prepared(path).await?);
         if path == file::IN_MEMORY {

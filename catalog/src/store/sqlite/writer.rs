@@ -1,8 +1,8 @@
-//! The one connection that writes.
+//! The connection for writing.
 //!
-//! Requests that come while a commit is being synced wait in a queue and are carried out together in the next
-//! transaction, each in a savepoint of its own: one sync serves them all, what one fails at is undone alone, and none is
-//! answered before the commit is on the disk.
+//! Requests that arrive during a sync wait in a queue and share the next transaction, each in a savepoint of its own.
+//! One sync serves all of them, a failure rolls back only its own request, and no request completes before the commit
+//! is on disk.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,14 +12,14 @@ use tokio::task::JoinHandle;
 
 use super::super::{Doing, StoreError, Stored};
 
-/// How many requests may wait before those who bring more wait themselves.
+/// Maximum number of queued requests. Further callers wait.
 const WAITING: usize = 1024;
-/// How many are committed together at most: nobody waits for ever for the others.
+/// Maximum number of requests in one commit, so that none waits too long for the others.
 const TOGETHER: usize = 128;
 
-/// Tells who asked how it went; first it is told whether what was done is on the disk.
+/// Completes a request, given the result of the commit.
 type Answer = Box<dyn FnOnce(Result<(), &str>) + Send>;
-/// A request: does it, and says whether what it did is to stay.
+/// Carries out a request. The flag is `true` if its changes must stay.
 type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, (bool, Answer)> + Send>;
 
 struct Request {
@@ -27,7 +27,7 @@ struct Request {
     writes: bool,
 }
 
-/// The connection's queue.
+/// The queue of the connection.
 #[derive(Debug)]
 pub struct Writer {
     queue: Mutex<Option<mpsc::Sender<Request>>>,
@@ -39,14 +39,14 @@ fn gone() -> StoreError {
 }
 
 impl Writer {
-    /// Starts to work on this connection.
+    /// Starts the task that serves the connection.
     pub fn over(connection: SqliteConnection) -> Self {
         let (queue, requests) = mpsc::channel(WAITING);
         let task = tokio::spawn(serve(connection, requests));
         Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(Some(task)) }
     }
 
-    /// Does what changes something. It is done to the end even if nobody waits for the answer any more.
+    /// Runs work that changes rows. It completes even if the caller stops waiting.
     pub async fn write<T, F>(&self, work: F) -> Stored<T>
     where
         T: Send + 'static,
@@ -55,7 +55,7 @@ impl Writer {
         self.ask(work, true).await
     }
 
-    /// Does what changes nothing.
+    /// Runs work that only reads.
     pub async fn read<T, F>(&self, work: F) -> Stored<T>
     where
         T: Send + 'static,
@@ -76,7 +76,7 @@ impl Writer {
                 let stays = done.is_ok();
                 let answer: Answer = Box::new(move |committed| {
                     let failed = |why: &str| StoreError::Failed(why.to_owned());
-                    // Whoever asked may have gone.
+                    // The caller may have stopped waiting.
                     let _ = tell.send(committed.map_err(failed).and(done));
                 });
                 (stays, answer)
@@ -87,7 +87,7 @@ impl Writer {
         answer.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
     }
 
-    /// Takes no more requests, carries out those that wait, and closes the connection.
+    /// Stops taking requests, finishes those in the queue, and closes the connection.
     pub async fn close(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(task) = self.task.lock().await.take() {
@@ -109,16 +109,16 @@ async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Re
             answer(Ok(()));
         }
     }
-    // The process is done with the file; what was committed is in it.
+    // Committed changes are on disk, so an error here loses nothing.
     let _ = connection.close().await;
 }
 
-/// Carries requests out in one transaction.
+/// Carries out requests in one transaction.
 async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
     let mut answers = Vec::with_capacity(requests.len());
     let committed = carry_out(connection, requests, &mut answers).await;
     if committed.is_err() {
-        // Where the failure has ended the transaction already there is nothing to roll back.
+        // A failure may have ended the transaction already.
         let _ = say(connection, "ROLLBACK").await;
     }
     let why = committed.map_err(|error| error.to_string());
@@ -127,13 +127,13 @@ async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
     }
 }
 
-/// An error leaves a transaction that is to be rolled back, and requests that were not carried out without an answer.
+/// On an error the transaction must be rolled back, and the remaining requests get no result.
 async fn carry_out(
     connection: &mut SqliteConnection,
     requests: Vec<Request>,
     answers: &mut Vec<Answer>,
 ) -> Result<(), sqlx::Error> {
-    // Each statement is a message to the connection's thread and back: what can go together does.
+    // Each statement is a round trip to the connection's thread, so statements are combined.
     let mut next = "BEGIN IMMEDIATE; SAVEPOINT request";
     for request in requests {
         say(connection, next).await?;
