@@ -9,9 +9,9 @@
 
 use uuid::Uuid;
 
+use super::error::{CatalogError, Result};
 use super::model::{Role, Stack, TemplateVersion};
-use super::refusal::{Refusal, Result};
-use super::store::Sight;
+use super::store::Visibility;
 
 /// The caller of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,7 +38,7 @@ impl Actor {
     }
 
     /// Returns `true` if it can read everything.
-    pub fn sees_all(self) -> bool {
+    pub fn reads_all(self) -> bool {
         matches!(self, Actor::Admin | Actor::Readonly)
     }
 
@@ -50,16 +50,18 @@ impl Actor {
         }
     }
 
-    fn is_of(self, owner: Option<Uuid>) -> bool {
+    fn owns(self, owner: Option<Uuid>) -> bool {
         self == Actor::Admin || (owner.is_some() && self.generator() == owner)
     }
 
     /// The templates that its lists contain.
-    pub(super) fn sight(self) -> Result<Sight> {
+    pub(super) fn visibility(self) -> Result<Visibility> {
         match self {
-            Actor::Admin | Actor::Readonly => Ok(Sight::All),
-            Actor::Generator(id) => Ok(Sight::Of(id)),
-            Actor::Agent => Err(Refusal::forbidden("templates_not_accessible", "not authorized to access templates")),
+            Actor::Admin | Actor::Readonly => Ok(Visibility::All),
+            Actor::Generator(id) => Ok(Visibility::Generator(id)),
+            Actor::Agent => {
+                Err(CatalogError::forbidden("templates_not_accessible", "not authorized to access templates"))
+            }
         }
     }
 
@@ -68,47 +70,48 @@ impl Actor {
         match self {
             Actor::Admin => Ok(None),
             Actor::Generator(id) => Ok(Some(id)),
-            _ => Err(Refusal::forbidden("template_create_denied", "not authorized to create templates")),
+            _ => Err(CatalogError::forbidden("template_create_denied", "not authorized to create templates")),
         }
     }
 
     /// Requires permission to read a template.
-    pub(super) fn may_read(self, template: &TemplateVersion) -> Result<()> {
+    pub(super) fn require_read(self, template: &TemplateVersion) -> Result<()> {
         let owner = template.generator_id;
         let allowed = match self {
             Actor::Generator(id) => owner.is_none_or(|owner| owner == id),
             Actor::Agent => false,
             Actor::Admin | Actor::Readonly => true,
         };
-        let refusal = || Refusal::forbidden("template_not_accessible", "not authorized to access this template");
-        allowed.then_some(()).ok_or_else(refusal)
+        let denied = || CatalogError::forbidden("template_not_accessible", "not authorized to access this template");
+        allowed.then_some(()).ok_or_else(denied)
     }
 
     /// Requires permission to change a template. `what` is the verb of the message: "modify", "delete".
-    pub(super) fn may_change(self, template: &TemplateVersion, what: &str) -> Result<()> {
-        let refusal = || Refusal::forbidden("template_not_owned", format!("not authorized to {what} this template"));
-        self.is_of(template.generator_id).then_some(()).ok_or_else(refusal)
+    pub(super) fn require_change(self, template: &TemplateVersion, what: &str) -> Result<()> {
+        let denied =
+            || CatalogError::forbidden("template_not_owned", format!("not authorized to {what} this template"));
+        self.owns(template.generator_id).then_some(()).ok_or_else(denied)
     }
 
     /// Requires permission to change a stack and its contents.
-    pub(super) fn may_change_stack(self, stack: &Stack) -> Result<()> {
-        let refusal = || Refusal::forbidden("stack_not_owned", "not authorized to access this stack");
-        self.is_of(Some(stack.generator_id)).then_some(()).ok_or_else(refusal)
+    pub(super) fn require_stack_change(self, stack: &Stack) -> Result<()> {
+        let denied = || CatalogError::forbidden("stack_not_owned", "not authorized to access this stack");
+        self.owns(Some(stack.generator_id)).then_some(()).ok_or_else(denied)
     }
 
     /// Requires permission to read a stack and its contents.
-    pub(super) fn may_read_stack(self, stack: &Stack) -> Result<()> {
-        if self == Actor::Readonly { Ok(()) } else { self.may_change_stack(stack) }
+    pub(super) fn require_stack_read(self, stack: &Stack) -> Result<()> {
+        if self == Actor::Readonly { Ok(()) } else { self.require_stack_change(stack) }
     }
 
     /// Requires an administrator.
-    pub(super) fn must_be_admin(self) -> Result<()> {
-        let refusal = || Refusal::forbidden("admin_required", "admin access required");
-        (self == Actor::Admin).then_some(()).ok_or_else(refusal)
+    pub(super) fn require_admin(self) -> Result<()> {
+        let denied = || CatalogError::forbidden("admin_required", "admin access required");
+        (self == Actor::Admin).then_some(()).ok_or_else(denied)
     }
 
     /// Requires an administrator or a read-only key.
-    pub(super) fn must_see_all(self) -> Result<()> {
-        if self == Actor::Readonly { Ok(()) } else { self.must_be_admin() }
+    pub(super) fn require_read_all(self) -> Result<()> {
+        if self == Actor::Readonly { Ok(()) } else { self.require_admin() }
     }
 }

@@ -6,15 +6,15 @@
 
 use subtle::ConstantTimeEq;
 
-use super::model::{KeyRow, Moment, Role};
-use super::refusal::{Class, Refusal, Result};
+use super::error::{CatalogError, ErrorKind, Result};
+use super::model::{KeyRow, Role, Timestamp};
 use super::store::new_id;
 use crate::checksum;
 
 const PREFIX: &str = "brokkr_";
-const SHORT: usize = 8;
-const LONG: usize = 24;
-const LENGTH: usize = PREFIX.len() + SHORT + 1 + LONG;
+const SHORT_LENGTH: usize = 8;
+const SECRET_LENGTH: usize = 24;
+const LENGTH: usize = PREFIX.len() + SHORT_LENGTH + 1 + SECRET_LENGTH;
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /// A key with its secret. `Debug` shows only the short token.
@@ -30,9 +30,9 @@ impl Pak {
     /// Generates a key from the system's randomness.
     ///
     /// # Errors
-    /// `Class::Internal` if the system has no randomness.
+    /// `ErrorKind::Internal` if the system has no randomness.
     pub(super) fn random() -> Result<Self> {
-        let (short, long) = (random_text(SHORT - 2)?, random_text(LONG)?);
+        let (short, long) = (random_text(SHORT_LENGTH - 2)?, random_text(SECRET_LENGTH)?);
         Ok(Self(format!("{PREFIX}BR{short}_{long}")))
     }
 
@@ -41,18 +41,19 @@ impl Pak {
         // With the right length and every byte checked, the text is ASCII.
         let rest = Some(text).filter(|text| text.len() == LENGTH)?.strip_prefix(PREFIX)?;
         let (short, long) = rest.split_once('_')?;
-        let is_of_form = short.len() == SHORT && short.starts_with("BR") && is_plain(short) && is_plain(long);
-        is_of_form.then(|| Self(text.to_owned()))
+        let valid =
+            short.len() == SHORT_LENGTH && short.starts_with("BR") && is_alphanumeric(short) && is_alphanumeric(long);
+        valid.then(|| Self(text.to_owned()))
     }
 
     /// The public part.
     pub(super) fn short_token(&self) -> &str {
-        self.0.get(PREFIX.len()..PREFIX.len() + SHORT).unwrap_or_default()
+        self.0.get(PREFIX.len()..PREFIX.len() + SHORT_LENGTH).unwrap_or_default()
     }
 
     /// SHA-256 of the secret.
     pub(super) fn hash(&self) -> String {
-        let secret = self.0.get(LENGTH - LONG..).unwrap_or_default();
+        let secret = self.0.get(LENGTH - SECRET_LENGTH..).unwrap_or_default();
         checksum(secret)
     }
 
@@ -63,7 +64,7 @@ impl Pak {
     }
 
     /// The row to store for the key.
-    pub(super) fn row(&self, role: Role, generator_id: Option<uuid::Uuid>, at: Moment) -> KeyRow {
+    pub(super) fn row(&self, role: Role, generator_id: Option<uuid::Uuid>, at: Timestamp) -> KeyRow {
         let short_token = self.short_token().to_owned();
         KeyRow { id: new_id(), short_token, hash: self.hash(), role, generator_id, created_at: at, revoked_at: None }
     }
@@ -74,7 +75,7 @@ impl Pak {
     }
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_alphanumeric(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
@@ -84,8 +85,9 @@ fn random_text(length: usize) -> Result<String> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0; 32];
     while text.len() < length {
-        let failed =
-            |error| Refusal::new(Class::Internal, "internal_error", format!("no randomness available: {error}"));
+        let failed = |error| {
+            CatalogError::new(ErrorKind::Internal, "internal_error", format!("no randomness available: {error}"))
+        };
         getrandom::fill(&mut bytes).map_err(failed)?;
         let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63)));
         text.extend(characters.take(length - text.len()).map(|&character| char::from(character)));
@@ -99,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_new_key_is_of_the_form_and_opens_its_row() {
+    fn a_new_key_is_valid_and_opens_its_row() {
         let pak = Pak::random().unwrap();
         let row = pak.row(Role::Admin, None, chrono::Utc::now());
         assert!(pak.opens(&row) && row.short_token.len() == 8 && row.hash.len() == 64);
@@ -134,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_the_form_is_no_key() {
+    fn text_of_another_form_is_not_a_key() {
         let good = "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWX";
         let bad = [
             "",

@@ -1,12 +1,17 @@
 //! Rows of the stores, which are also the objects of the REST API. Field names, types and nullability are those that
 //! Brokkr's clients expect.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// A point in time in whole microseconds, the precision of both stores and the wire format.
-pub type Moment = DateTime<Utc>;
+pub type Timestamp = DateTime<Utc>;
+
+/// The current time in whole microseconds, the precision of the stores and the wire format.
+pub fn now() -> Timestamp {
+    Utc::now().trunc_subsecs(6)
+}
 
 /// A producer of templates and stacks: a pipeline, a team, a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

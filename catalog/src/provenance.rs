@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::Trial;
-use super::store::{Instance, Marks, Page};
-use super::{Actor, Catalog, Class, Provenance, Refusal, Result, TemplateVersion, checksum};
+use super::render::RenderRequest;
+use super::store::{Instance, Metadata, Page};
+use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
 
 /// The result of verifying a record.
@@ -39,7 +39,7 @@ pub struct Change {
     pub diff: String,
     /// Errors of all instances under the other version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<Refusal>,
+    pub errors: Vec<CatalogError>,
 }
 
 /// An instance that another version changes.
@@ -70,15 +70,16 @@ pub struct Changes {
 
 impl Catalog {
     /// Returns the record of an object. Secret parameters are redacted.
-    pub async fn provenance(&self, who: Actor, object: Uuid) -> Result<Provenance> {
-        self.object(who, object).await?;
-        let record = self.record(object).await?;
-        let template = self.store().template_ever(record.template_id).await.map_err(Refusal::of_store)?;
-        Ok(self.shown(record, &template))
+    pub async fn provenance(&self, actor: Actor, object: Uuid) -> Result<Provenance> {
+        self.object(actor, object).await?;
+        let record = self.read_record(object).await?;
+        let template =
+            self.store().template_including_deleted(record.template_id).await.map_err(CatalogError::from_store)?;
+        Ok(self.redact(record, &template))
     }
 
     /// Redacts the secret parameters of a record.
-    fn shown(&self, record: Provenance, template: &TemplateVersion) -> Provenance {
+    fn redact(&self, record: Provenance, template: &TemplateVersion) -> Provenance {
         let shown = match self.renderer().compiled(&template.template_content, &template.parameters_schema) {
             Ok(compiled) => compiled.schema().redacted_text(&record.template_parameters),
             Err(_) => String::from("null"),
@@ -87,18 +88,19 @@ impl Catalog {
     }
 
     /// Reads the record of an object that the actor may read.
-    async fn record(&self, object: Uuid) -> Result<Provenance> {
-        let missing = Refusal::or_missing("provenance_not_found", "the object was not rendered from a template");
+    async fn read_record(&self, object: Uuid) -> Result<Provenance> {
+        let missing = CatalogError::or_not_found("provenance_not_found", "the object was not rendered from a template");
         self.store().provenance(object).await.map_err(missing)
     }
 
     /// Renders an object again from its record and compares the bytes.
-    pub async fn verify(&self, who: Actor, object: Uuid) -> Result<Verification> {
-        let stored = self.object(who, object).await?.yaml_content;
-        let record = self.record(object).await?;
-        let template = self.store().template_ever(record.template_id).await.map_err(Refusal::of_store)?;
-        let mut problems = disagreements(&record, &template, &stored);
-        let (found, diff) = match self.again(&template, None, &record).await? {
+    pub async fn verify(&self, actor: Actor, object: Uuid) -> Result<Verification> {
+        let stored = self.object(actor, object).await?.yaml_content;
+        let record = self.read_record(object).await?;
+        let template =
+            self.store().template_including_deleted(record.template_id).await.map_err(CatalogError::from_store)?;
+        let mut problems = mismatches(&record, &template, &stored);
+        let (found, diff) = match self.rerender(&template, None, &record).await? {
             Ok(text) => {
                 let found = checksum(&text);
                 if found != record.output_checksum {
@@ -114,7 +116,7 @@ impl Catalog {
         Ok(Verification {
             deployment_object_id: object,
             verified: problems.is_empty(),
-            provenance: self.shown(record, &template),
+            provenance: self.redact(record, &template),
             found_checksum: found,
             problems,
             diff,
@@ -122,17 +124,25 @@ impl Catalog {
     }
 
     /// Renders the parameters of a record with a template.
-    async fn again(
+    async fn rerender(
         &self,
         template: &TemplateVersion,
-        marks: Option<(Marks, Marks)>,
+        metadata: Option<(Metadata, Metadata)>,
         record: &Provenance,
-    ) -> Result<Result<String, Vec<Refusal>>> {
-        let broken = |_| Refusal::new(Class::Internal, "internal_error", "the recorded parameters are not JSON");
+    ) -> Result<Result<String, Vec<CatalogError>>> {
+        let broken =
+            |_| CatalogError::new(ErrorKind::Internal, "internal_error", "the recorded parameters are not JSON");
         let parameters = RawValue::from_string(record.template_parameters.clone()).map_err(broken)?;
-        let (wanted, given) = marks.map_or_else(Default::default, |(wanted, given)| (wanted, Some(given)));
-        let trial = Trial { template: template.clone(), wanted, given, parameters, defaults: record.defaults };
-        let outcome = self.renderer().try_out(trial).await?;
+        let (template_metadata, stack_metadata) =
+            metadata.map_or_else(Default::default, |(template, stack)| (template, Some(stack)));
+        let request = RenderRequest {
+            template: template.clone(),
+            template_metadata,
+            stack_metadata,
+            parameters,
+            defaults: record.defaults,
+        };
+        let outcome = self.renderer().render(request).await?;
         Ok(match outcome.text {
             Some(text) if outcome.failures.is_empty() => Ok(text),
             _ => Err(outcome.failures),
@@ -141,14 +151,14 @@ impl Catalog {
 
     /// Previews a version: renders it for the newest object of each stack that was rendered from any version of the
     /// template. Instances with the same changed lines are grouped.
-    pub async fn what_would_change(&self, who: Actor, version: Uuid, page: &Page) -> Result<Changes> {
-        let template = self.template(who, version).await?;
-        let stacks_of = who.generator();
+    pub async fn preview_changes(&self, actor: Actor, version: Uuid, page: &Page) -> Result<Changes> {
+        let template = self.template(actor, version).await?;
+        let stacks_of = actor.generator();
         let (owner, name) = (template.generator_id, &template.name);
-        let instances = self.store().instances(owner, name, stacks_of, page).await.map_err(Refusal::of_store)?;
+        let instances = self.store().instances(owner, name, stacks_of, page).await.map_err(CatalogError::from_store)?;
         let full = page.limit.is_some_and(|limit| instances.len() >= limit as usize);
         let next = instances.last().filter(|_| full).map(|last| last.object.id);
-        let (looked_at, mut unchanged) = (instances.len(), 0);
+        let (checked, mut unchanged) = (instances.len(), 0);
         let mut groups: IndexMap<String, Change> = IndexMap::new();
         for instance in instances {
             let Some((key, change)) = self.change(&template, &instance).await? else {
@@ -162,26 +172,31 @@ impl Catalog {
             });
         }
         let changes = groups.into_values().collect();
-        Ok(Changes { template_id: version, instances: looked_at, unchanged, changes, next })
+        Ok(Changes { template_id: version, instances: checked, unchanged, changes, next })
     }
 
     /// The change to one instance and its group key, or `None` if it stays the same.
     async fn change(&self, template: &TemplateVersion, instance: &Instance) -> Result<Option<(String, Change)>> {
-        let read = self.store().instantiable(instance.object.stack_id, template.id).await;
-        let read = read.map_err(Refusal::of_store)?;
+        let read = self.store().instantiation_rows(instance.object.stack_id, template.id).await;
+        let read = read.map_err(CatalogError::from_store)?;
         let old = &instance.object.yaml_content;
-        Ok(match self.again(template, Some((read.wanted, read.given)), &instance.provenance).await? {
-            Ok(new) if new == *old => None,
-            Ok(new) => {
-                let before = format!("version {}", instance.provenance.template_version);
-                let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
-                Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
-            }
-            Err(errors) => {
-                let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
-            }
-        })
+        Ok(
+            match self
+                .rerender(template, Some((read.template_metadata, read.stack_metadata)), &instance.provenance)
+                .await?
+            {
+                Ok(new) if new == *old => None,
+                Ok(new) => {
+                    let before = format!("version {}", instance.provenance.template_version);
+                    let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
+                    Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
+                }
+                Err(errors) => {
+                    let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                    Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
+                }
+            },
+        )
     }
 }
 
@@ -192,7 +207,7 @@ fn changed_lines(diff: &str) -> String {
 }
 
 /// Differences between a record and the stored texts.
-fn disagreements(record: &Provenance, template: &TemplateVersion, stored: &str) -> Vec<String> {
+fn mismatches(record: &Provenance, template: &TemplateVersion, stored: &str) -> Vec<String> {
     let parts = [
         ("the template", &template.template_content, &record.template_checksum),
         ("the schema", &template.parameters_schema, &record.schema_checksum),

@@ -1,7 +1,7 @@
-//! Databases to test with: an SQLite file, a database in memory, a database of PostgreSQL. Each test has its own.
+//! Databases for tests: an SQLite file, a database in memory, a PostgreSQL database. Each test has its own.
 //!
-//! PostgreSQL is where `DROPFORGE_TEST_POSTGRES` says (a URL whose user may create databases). Without it, a server is
-//! started for this run if PostgreSQL is installed. Else these tests are skipped, or fail where `CI` is set.
+//! `DROPFORGE_TEST_POSTGRES` is the URL of a PostgreSQL server whose user may create databases. Without it a server is
+//! started if PostgreSQL is installed. Otherwise these tests are skipped, or fail if `CI` is set.
 
 use std::future::Future;
 use std::process::{Command, Stdio};
@@ -11,17 +11,17 @@ use dropforge_catalog::store::{self, Store};
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
-/// A database of a test's own.
+/// The database of a test.
 pub struct Database {
-    /// What `--db` would be.
+    /// The value of `--db`.
     pub url: String,
     memory: Option<Arc<dyn Store>>,
-    // The folder goes when the database does.
+    // Deleted with the database.
     _folder: Option<tempfile::TempDir>,
 }
 
 impl Database {
-    /// A store in this database; the same database each time it is called.
+    /// Opens a store in this database.
     pub async fn open(&self) -> Arc<dyn Store> {
         match &self.memory {
             Some(store) => store.clone(),
@@ -29,7 +29,7 @@ impl Database {
         }
     }
 
-    /// Whether there is something to open again when the store is closed.
+    /// Returns `true` if the data outlives the store.
     pub fn lasts(&self) -> bool {
         self.memory.is_none()
     }
@@ -55,7 +55,7 @@ pub fn on_memory<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) 
     });
 }
 
-/// Runs a test on a database of PostgreSQL.
+/// Runs a test on a PostgreSQL database.
 pub fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F) {
     let Some(server) = postgres() else { return };
     runtime().block_on(async {
@@ -67,7 +67,7 @@ pub fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F
     });
 }
 
-/// Carries a statement out, with a connection of its own.
+/// Executes a statement on a separate connection.
 pub async fn command(server: &str, sql: String) {
     let mut connection = PgConnection::connect(server).await.expect("PostgreSQL");
     sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.expect("a statement");
@@ -93,7 +93,7 @@ fn given_or_started() -> Option<String> {
         .stderr(Stdio::inherit())
         .output()
         .expect("bash");
-    // The script says 3 where PostgreSQL is not installed.
+    // The script exits with 3 if PostgreSQL is not installed.
     if started.status.code() == Some(3) && std::env::var_os("CI").is_none() {
         eprintln!("skipped: there is no PostgreSQL here, and DROPFORGE_TEST_POSTGRES is not set");
         return None;

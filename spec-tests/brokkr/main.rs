@@ -1,4 +1,4 @@
-//! Tests of the template catalog: its stores, its operations, its service.
+//! Tests of the template catalog: stores, operations, service.
 
 mod clients;
 mod databases;

@@ -1,7 +1,7 @@
-//! A browser clicks through the page: `page/drive.cjs`, with headless Chromium.
+//! Tests of the page in headless Chromium, driven by `page/drive.cjs`.
 //!
-//! `spec-tests/brokkr/page/install` installs what drives it; the browser is the system's. Where one is missing the test
-//! says so and is skipped, but never in CI.
+//! `spec-tests/brokkr/page/install` installs the driver. The browser is the system's. If either is missing, the test is
+//! skipped with a message, or fails in CI.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::clients::{drive, installed, skipped, source};
 use crate::databases::on_sqlite;
 
-/// The system's Chromium, under one of its names.
+/// The path of the system's Chromium.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

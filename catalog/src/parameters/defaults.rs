@@ -2,13 +2,15 @@
 
 use serde_json::Value as Json;
 
-use super::violations::refusal;
-use super::{Schema, local, ordered};
-use crate::refusal::{Refusal, Result};
+use super::json::ordered;
+use super::schema::Schema;
+use super::subschemas;
+use super::violation::invalid_parameters;
+use crate::error::{CatalogError, Result};
 use dropforge::value::Data;
 
 /// Maximum number of visited pairs of schema and value.
-const LOOKS: usize = 100_000;
+const MAX_VISITS: usize = 100_000;
 
 impl Schema {
     /// Returns the parameters as JSON in the order of `text`, with schema defaults appended for missing properties.
@@ -20,17 +22,17 @@ impl Schema {
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
-    /// let schema = Schema::read(r#"{"properties": {"n": {"default": 2}, "o": {"properties": {"m": {"default": 1}}}}}"#)?;
-    /// assert_eq!(schema.filled(r#"{"o": {}}"#)?, r#"{"o":{"m":1},"n":2}"#);
-    /// assert_eq!(schema.filled(r#"{"n": null}"#)?, r#"{"n":null}"#);
-    /// # Ok::<(), dropforge_catalog::Refusal>(())
+    /// let schema = Schema::parse(r#"{"properties": {"n": {"default": 2}, "o": {"properties": {"m": {"default": 1}}}}}"#)?;
+    /// assert_eq!(schema.with_defaults(r#"{"o": {}}"#)?, r#"{"o":{"m":1},"n":2}"#);
+    /// assert_eq!(schema.with_defaults(r#"{"n": null}"#)?, r#"{"n":null}"#);
+    /// # Ok::<(), dropforge_catalog::CatalogError>(())
     /// ```
-    pub fn filled(&self, text: &str) -> Result<String> {
+    pub fn with_defaults(&self, text: &str) -> Result<String> {
         let mut parameters = ordered(text)?;
-        let mut filling = Filling { root: &self.document, left: LOOKS, within: Vec::new() };
+        let mut filling = Filling { root: &self.document, left: MAX_VISITS, within: Vec::new() };
         filling.fill(&self.document, &mut parameters)?;
         serde_json::to_string(&parameters)
-            .map_err(|error| refusal(&[format!("cannot write the parameters as JSON: {error}")], &[]))
+            .map_err(|error| invalid_parameters(&[format!("cannot write the parameters as JSON: {error}")], &[]))
     }
 }
 
@@ -50,15 +52,15 @@ impl<'s> Filling<'s> {
         }
         self.within.push(here);
         self.own(schema, value)?;
-        for other in local::always(self.root, schema) {
+        for other in subschemas::applied(self.root, schema) {
             self.fill(other, value)?;
         }
         self.within.pop();
         Ok(())
     }
 
-    fn spend(&mut self, looks: usize) -> Result<()> {
-        self.left = self.left.checked_sub(looks).ok_or_else(endless)?;
+    fn spend(&mut self, visits: usize) -> Result<()> {
+        self.left = self.left.checked_sub(visits).ok_or_else(too_many_steps)?;
         Ok(())
     }
 
@@ -80,7 +82,7 @@ impl<'s> Filling<'s> {
                 Ok(())
             }
             Data::List(items) => {
-                let (first, rest) = local::elements(schema);
+                let (first, rest) = subschemas::elements(schema);
                 let reached = if rest.is_some() { items.len() } else { first.len() };
                 let mut items = items.iter_mut().take(reached).enumerate();
                 items.try_for_each(|(at, item)| first.get(at).or(rest).map_or(Ok(()), |below| self.below(below, item)))
@@ -104,13 +106,13 @@ impl<'s> Filling<'s> {
             return Some(default);
         }
         // A longer chain of references is a cycle.
-        let further = if depth < 16 { local::always(self.root, schema) } else { Vec::new() };
+        let further = if depth < 16 { subschemas::applied(self.root, schema) } else { Vec::new() };
         further.into_iter().find_map(|other| self.default(other, depth + 1))
     }
 }
 
-fn endless() -> Refusal {
-    refusal(&["applying schema defaults takes too many steps".to_owned()], &[])
+fn too_many_steps() -> CatalogError {
+    invalid_parameters(&["applying schema defaults takes too many steps".to_owned()], &[])
 }
 
 fn data(value: &Json) -> Data {

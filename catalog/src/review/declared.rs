@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use crate::parameters::local;
+use crate::parameters::subschemas;
 
 /// The declarations of a schema document, cached.
 #[derive(Debug)]
@@ -16,19 +16,19 @@ pub(super) struct Schemas<'s> {
 }
 
 impl<'s> Schemas<'s> {
-    pub(super) fn of(root: &'s Json) -> Self {
+    pub(super) fn new(root: &'s Json) -> Self {
         Self { root, known: HashMap::new() }
     }
 
     /// Returns the combined declarations of `schemas` and those they refer to.
     pub(super) fn declared(&mut self, schemas: &[&'s Json]) -> Rc<Declared<'s>> {
         let key = schemas.iter().map(|&schema| std::ptr::from_ref(schema)).collect();
-        self.known.entry(key).or_insert_with(|| Rc::new(Declared::by(self.root, schemas))).clone()
+        self.known.entry(key).or_insert_with(|| Rc::new(Declared::combine(self.root, schemas))).clone()
     }
 }
 
 /// Maximum number of schemas followed for one value.
-const FOLLOWED: usize = 1000;
+const MAX_SCHEMAS: usize = 1000;
 
 /// Properties declared by every schema that can apply to one value.
 #[derive(Debug, Default)]
@@ -46,14 +46,14 @@ pub(super) struct Declared<'s> {
 }
 
 impl<'s> Declared<'s> {
-    fn by(root: &'s Json, schemas: &[&'s Json]) -> Self {
+    fn combine(root: &'s Json, schemas: &[&'s Json]) -> Self {
         let mut declared = Self::default();
         let mut waiting = schemas.to_vec();
         let mut seen: BTreeSet<*const Json> = BTreeSet::new();
         while let Some(schema) = waiting.pop() {
-            if seen.len() < FOLLOWED && seen.insert(std::ptr::from_ref(schema)) {
+            if seen.len() < MAX_SCHEMAS && seen.insert(std::ptr::from_ref(schema)) {
                 declared.add(schema);
-                waiting.extend(local::perhaps(root, schema));
+                waiting.extend(subschemas::possible(root, schema));
             }
         }
         declared
@@ -65,7 +65,7 @@ impl<'s> Declared<'s> {
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
         self.required.extend(required.filter_map(Json::as_str));
-        let (first, rest) = local::elements(schema);
+        let (first, rest) = subschemas::elements(schema);
         self.elements.extend(first.iter().chain(rest));
         self.open |= schema.get("patternProperties").is_some();
         for key in ["additionalProperties", "unevaluatedProperties"] {

@@ -10,9 +10,11 @@ use hyper_util::service::TowerToHyperService;
 use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 
-use super::caller::Caller;
-use super::{Service, Settings, routes};
-use crate::{Actor, Catalog, Class, Refusal, Result, render};
+use super::authentication::Caller;
+use super::routes;
+use super::service::Service;
+use super::settings::Settings;
+use crate::{Actor, Catalog, CatalogError, ErrorKind, Result, render};
 
 /// The routes of a catalog, called as an administrator.
 pub struct InProcess {
@@ -27,12 +29,12 @@ impl InProcess {
     /// Those of [`Catalog::open`].
     pub fn open(db: &str, settings: Settings) -> Result<Self> {
         let broken = |error: &dyn std::fmt::Display| {
-            Refusal::new(Class::Internal, "internal_error", format!("cannot start the service: {error}"))
+            CatalogError::new(ErrorKind::Internal, "internal_error", format!("cannot start the service: {error}"))
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;
         let catalog = runtime.block_on(Catalog::open(db, &render::Options::default()))?;
-        let service = Service::new(settings, catalog).map_err(|error| broken(&error))?;
+        let service = Service::new(settings, catalog, &routes::description()).map_err(|error| broken(&error))?;
         Ok(Self { runtime, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
     }
 
@@ -42,13 +44,13 @@ impl InProcess {
         let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");
         let text = body.map(ToString::to_string).unwrap_or_default();
         let Ok(request) = request.extension(caller).body(Body::from(text)) else {
-            let mut answer = Response::default();
-            *answer.status_mut() = StatusCode::BAD_REQUEST;
-            return answer;
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            return response;
         };
         self.runtime.block_on(async {
-            let Ok(answer) = self.router.call(request).await;
-            let (head, body) = answer.into_parts();
+            let Ok(response) = self.router.call(request).await;
+            let (head, body) = response.into_parts();
             let body = to_bytes(body, usize::MAX).await.map(Into::into).unwrap_or_default();
             Response::from_parts(head, body)
         })

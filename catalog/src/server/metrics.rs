@@ -8,7 +8,7 @@ use prometheus::{
     Error, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use crate::render::Figures;
+use crate::render::Stats;
 use crate::store::Counts;
 
 /// Bounds of the latency buckets, in seconds.
@@ -22,7 +22,7 @@ pub(super) struct Metrics {
     rows: IntGaugeVec,
     /// Renders, compiled templates and cache hits, copied from the renderer.
     renderer: [IntCounter; 3],
-    under_way: IntGauge,
+    in_progress: IntGauge,
     /// Handlers that panicked.
     pub(super) panics: IntCounter,
     /// Requests rejected by the rate limit.
@@ -54,7 +54,7 @@ impl Metrics {
             IntCounter::new("dropforge_templates_compiled_total", "Compiled templates")?,
             IntCounter::new("dropforge_templates_reused_total", "Compiled templates taken from the cache")?,
         ];
-        let under_way = IntGauge::new("dropforge_renders_under_way", "Running and waiting renders")?;
+        let in_progress = IntGauge::new("dropforge_renders_under_way", "Running and waiting renders")?;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(latency.clone()))?;
         registry.register(Box::new(rows.clone()))?;
@@ -62,19 +62,19 @@ impl Metrics {
             registry.register(Box::new(counter.clone()))?;
         }
         registry.register(Box::new(connections.clone()))?;
-        registry.register(Box::new(under_way.clone()))?;
-        Ok(Self { registry, requests, latency, rows, renderer, under_way, panics, limited, connections, stamped })
+        registry.register(Box::new(in_progress.clone()))?;
+        Ok(Self { registry, requests, latency, rows, renderer, in_progress, panics, limited, connections, stamped })
     }
 
     /// Counts a response.
-    pub(super) fn answered(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+    pub(super) fn count_response(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
         let method = if STANDARD.contains(method) { method.as_str() } else { "other" };
         self.requests.with_label_values(&[route, method, status.as_str()]).inc();
         self.latency.with_label_values(&[route]).observe(took.as_secs_f64());
     }
 
     /// Sets the row counts.
-    pub(super) fn holds(&self, counts: &Counts) {
+    pub(super) fn set_rows(&self, counts: &Counts) {
         for (kind, rows) in [
             ("generators", counts.generators),
             ("templates", counts.templates),
@@ -86,12 +86,12 @@ impl Metrics {
     }
 
     /// Copies the counters of the renderer.
-    pub(super) fn renders(&self, figures: &Figures) {
-        let counted = [figures.trials, figures.compiled, figures.reused];
+    pub(super) fn set_renders(&self, stats: &Stats) {
+        let counted = [stats.renders, stats.compiled, stats.reused];
         for (counter, now) in self.renderer.iter().zip(counted) {
             counter.inc_by(now.saturating_sub(counter.get()));
         }
-        self.under_way.set(i64::try_from(figures.under_way).unwrap_or(i64::MAX));
+        self.in_progress.set(i64::try_from(stats.in_progress).unwrap_or(i64::MAX));
     }
 
     /// The metrics as text.

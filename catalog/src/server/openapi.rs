@@ -8,7 +8,7 @@ use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiB
 const KEY: &str = "pak";
 
 /// A description without routes.
-pub(super) fn beginning() -> OpenApi {
+pub(super) fn base() -> OpenApi {
     let info = InfoBuilder::new().title("dropforge catalog").version(env!("CARGO_PKG_VERSION")).description(Some(
         "Templates with schemas, versions, matching rules, owners, and a provenance record of every render.",
     ));
@@ -20,7 +20,7 @@ pub(super) fn beginning() -> OpenApi {
 }
 
 /// Adds the responses that every authenticated route may send.
-pub(super) fn with_common_answers(api: &mut OpenApi) {
+pub(super) fn add_common_responses(api: &mut OpenApi) {
     for item in api.paths.paths.values_mut() {
         for operation in operations(item) {
             complete(operation);
@@ -38,23 +38,23 @@ fn complete(operation: &mut Operation) {
     let unknown =
         ResponseBuilder::new().description("The key is missing or unknown. The response has no body.").build();
     operation.responses.responses.entry("401".to_owned()).or_insert(RefOr::T(unknown));
-    for (status, what) in answers(operation) {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(what));
+    for (status, what) in common_responses(operation) {
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| error_response(what));
     }
 }
 
 /// Responses in addition to those declared at the operation.
-fn answers(operation: &Operation) -> Vec<(&'static str, &'static str)> {
-    let mut answers = vec![
+fn common_responses(operation: &Operation) -> Vec<(&'static str, &'static str)> {
+    let mut common_responses = vec![
         ("429", "Too many requests for the key: `too_many_requests`."),
         ("500", "The service failed: `internal_error`."),
         ("503", "The service is overloaded: `busy`."),
     ];
-    if asks(operation) {
-        answers.push(("400", "Invalid path or query: `invalid_path`, `invalid_query`."));
+    if has_parameters(operation) {
+        common_responses.push(("400", "Invalid path or query: `invalid_path`, `invalid_query`."));
     }
     if operation.request_body.is_some() {
-        answers.extend([
+        common_responses.extend([
             ("400", "Unreadable body: `invalid_json`, `unreadable_body`."),
             ("408", "Timeout while reading the body: `request_timeout`."),
             ("413", "The body is too large: `payload_too_large`."),
@@ -62,11 +62,11 @@ fn answers(operation: &Operation) -> Vec<(&'static str, &'static str)> {
             ("422", "JSON of the wrong shape: `invalid_body`."),
         ]);
     }
-    answers
+    common_responses
 }
 
 /// Returns `true` if the operation has path or query parameters.
-fn asks(operation: &Operation) -> bool {
+fn has_parameters(operation: &Operation) -> bool {
     let mut parameters = operation.parameters.iter().flatten();
     parameters.any(|parameter| match parameter {
         RefOr::T(parameter) => matches!(parameter.parameter_in, ParameterIn::Path | ParameterIn::Query),
@@ -74,7 +74,7 @@ fn asks(operation: &Operation) -> bool {
     })
 }
 
-fn refusal(description: &str) -> RefOr<utoipa::openapi::Response> {
+fn error_response(description: &str) -> RefOr<utoipa::openapi::Response> {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorResponse"))).build();
     RefOr::T(ResponseBuilder::new().description(description).content("application/json", content).build())
 }

@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::answer::Answer;
-use super::extract::Asked;
-use super::failure::{Failure, Result};
+use super::error::{ApiError, Result};
+use super::extract::Query;
+use super::response::ApiResponse;
 use crate::store::Page;
 
 /// Maximum page size.
-const LONGEST: u32 = 1000;
+const MAX_PAGE_SIZE: u32 = 1000;
 
 /// Cursor of the next page.
 const NEXT_CURSOR: HeaderName = HeaderName::from_static("x-next-cursor");
@@ -38,14 +38,14 @@ pub(super) struct Paging {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Paging {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        let Asked(PageQuery { limit, cursor }) = Asked::from_request_parts(parts, state).await?;
-        if limit.is_some_and(|limit| !(1..=LONGEST).contains(&limit)) {
-            return Err(Failure::invalid("invalid_query", format!("`limit` must be 1 to {LONGEST}")));
+        let Query(PageQuery { limit, cursor }) = Query::from_request_parts(parts, state).await?;
+        if limit.is_some_and(|limit| !(1..=MAX_PAGE_SIZE).contains(&limit)) {
+            return Err(ApiError::invalid("invalid_query", format!("`limit` must be 1 to {MAX_PAGE_SIZE}")));
         }
-        let Asked(mut others) = Asked::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
+        let Query(mut others) = Query::<Vec<(String, String)>>::from_request_parts(parts, state).await?;
         others.retain(|(name, _)| name != "limit" && name != "cursor");
         let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
         Ok(Self { limit, cursor, path: uri.path().to_owned(), others })
@@ -59,31 +59,31 @@ impl Paging {
     }
 
     /// A response with the page and a link to the next one.
-    pub(super) fn answer<T: Serialize>(&self, mut rows: Vec<T>, id: impl Fn(&T) -> Uuid) -> Result<Answer> {
+    pub(super) fn respond<T: Serialize>(&self, mut rows: Vec<T>, id: impl Fn(&T) -> Uuid) -> Result<ApiResponse> {
         let limit = self.limit.map_or(usize::MAX, |limit| limit as usize);
         let more = rows.len() > limit;
         rows.truncate(limit);
-        let answer = Answer::json(StatusCode::OK, &rows)?;
+        let response = ApiResponse::json(StatusCode::OK, &rows)?;
         match rows.last().filter(|_| more) {
-            None => Ok(answer),
-            Some(last) => Ok(self.continued(answer, id(last))),
+            None => Ok(response),
+            Some(last) => Ok(self.with_next(response, id(last))),
         }
     }
 
     /// The page to read where a complete list would be too expensive.
     pub(super) fn bounded(&self) -> Page {
-        Page { after: self.cursor, limit: Some(self.limit.unwrap_or(LONGEST)) }
+        Page { after: self.cursor, limit: Some(self.limit.unwrap_or(MAX_PAGE_SIZE)) }
     }
 
     /// Adds the link to the next page.
-    pub(super) fn continued(&self, answer: Answer, cursor: Uuid) -> Answer {
-        let limit = self.limit.unwrap_or(LONGEST);
+    pub(super) fn with_next(&self, response: ApiResponse, cursor: Uuid) -> ApiResponse {
+        let limit = self.limit.unwrap_or(MAX_PAGE_SIZE);
         let mut link = format!("<{}?limit={limit}&cursor={cursor}", self.path);
         for (name, value) in &self.others {
             link.push_str(&format!("&{}={}", encoded(name), encoded(value)));
         }
         link.push_str(">; rel=\"next\"");
-        answer.with(NEXT_CURSOR, &cursor.to_string()).with(header::LINK, &link)
+        response.with(NEXT_CURSOR, &cursor.to_string()).with(header::LINK, &link)
     }
 }
 

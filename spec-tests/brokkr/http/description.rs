@@ -1,12 +1,12 @@
-//! The description at `/api/v1/openapi.json`: whole, right in itself, and true.
+//! Tests of the description at `/api/v1/openapi.json`: complete, valid, and true.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::running::{NOBODY, Running};
+use super::server::{NOBODY, Running};
 
-/// Every operation: its path, its method, what is said of it.
+/// Every operation with its path and method.
 fn operations(description: &Json) -> impl Iterator<Item = (&String, &String, &Json)> {
     let paths = description["paths"].as_object().unwrap();
     paths

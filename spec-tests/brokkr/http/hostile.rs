@@ -1,14 +1,13 @@
-//! Requests that are wrong, too large, too slow or meant to do harm: each is answered with a 4xx or cut off, and the
-//! server goes on.
+//! Invalid, oversized, slow and malicious requests. Each gets a 4xx or is cut off, and the server keeps working.
 
 use std::io::Write;
 
 use serde_json::{Value as Json, json};
 
 use super::client::{Reply, connect, exchange, read};
-use super::running::{NOBODY, Running, quick};
+use super::server::{NOBODY, Running, quick};
 
-/// A request in bytes, with a key, to a path of the API.
+/// An authenticated request to a path of the API, in bytes.
 fn raw(server: &Running, method: &str, path: &str, headers: &str, body: &[u8]) -> Reply {
     let key = &server.admin;
     let head = format!(
@@ -115,7 +114,7 @@ fn bodies_that_are_too_large_are_refused() {
     let server = Running::new();
     let large = format!("{{\"name\":\"{}\"}}", "x".repeat(1 << 20));
     json_body(&server, "/generators", large.as_bytes()).is(413, "payload_too_large");
-    // Without a length, and with one that is announced and never sent.
+    // Without a length, and with a declared body that is never sent.
     let chunk = format!(
         "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n{:x}\r\n{large}\r\n0\r\n",
         large.len()
@@ -264,7 +263,7 @@ fn who_is_slow_is_cut_off() {
     let head = format!("Authorization: {}\r\nContent-Type: application/json\r\nContent-Length: 100", server.admin);
     write!(stream, "POST /api/v1/generators HTTP/1.1\r\nHost: t\r\n{head}\r\n\r\n{{\"name\"").unwrap();
     read(&mut stream).unwrap().is(408, "request_timeout");
-    // A connection on which nothing is asked any more is closed.
+    // An idle connection is closed.
     let mut stream = connect(server.address);
     stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n").unwrap();
     read(&mut stream).unwrap().has(200);

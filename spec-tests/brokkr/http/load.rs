@@ -1,8 +1,8 @@
-//! The service under load: instantiations by 1 to 32 clients at a time, and updates of one template by 32.
+//! The service under load: instantiations by 1 to 32 concurrent clients, and updates of one template by 32.
 //!
-//! What is tested is that each request is carried out once, whoever asks beside. What is measured is printed:
-//! `DROPFORGE_LOAD=8 cargo test --profile dist --test catalog http::load -- --nocapture --test-threads 1` takes 8 seconds a
-//! row; without the variable it is over in moments.
+//! The tests check that each request is carried out exactly once, and print measurements. `DROPFORGE_LOAD=8 cargo test
+//! --profile dist --test catalog http::load -- --nocapture --test-threads 1` takes 8 seconds per row. Without the
+//! variable a row takes an instant.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -13,7 +13,7 @@ use dropforge::engine::{Dialect, Engine};
 use serde_json::{Value as Json, json};
 
 use super::client::{Reply, connect, read};
-use super::running::{Running, text};
+use super::server::{Running, text};
 
 const TEMPLATE: &str = "apiVersion: apps/v1
 kind: Deployment
@@ -71,13 +71,13 @@ fn schema() -> String {
     json!({ "type": "object", "required": ["name", "image", "replicas"], "properties": properties }).to_string()
 }
 
-/// How long each number of clients is at work.
+/// Duration of each row.
 fn seconds() -> f64 {
     std::env::var("DROPFORGE_LOAD").map_or(0.2, |seconds| seconds.parse().expect("DROPFORGE_LOAD: seconds"))
 }
 
-/// So many clients at a time, each with a connection that it keeps: `work` sends with what it is given. Answers what all
-/// of them gathered.
+/// Runs `count` concurrent clients, each with a persistent connection that `work` gets a function for. Returns
+/// everything they collected.
 fn clients<T: Send>(
     server: &Running,
     count: usize,
@@ -97,7 +97,7 @@ fn clients<T: Send>(
     })
 }
 
-/// What rendering takes, from parameters that are parsed each time, as the service's are; and the text.
+/// The time of a render, including parsing of the parameters as in the service, and the text.
 fn direct() -> (Duration, String) {
     let template = Engine::new().compile(Dialect::Tera, "web", TEMPLATE).unwrap();
     let (parameters, mut out) = (parameters().to_string(), String::new());
@@ -110,7 +110,7 @@ fn direct() -> (Duration, String) {
     (begun.elapsed() / rounds, out)
 }
 
-/// What the disk takes to keep 4 KiB: the middle one of many times.
+/// The median time to sync 4 KiB to disk.
 fn sync() -> Duration {
     let mut file = tempfile::tempfile().unwrap();
     let mut once = || {
@@ -156,7 +156,7 @@ fn instantiations_by_many_clients_make_an_object_each() {
     }
 }
 
-/// Prints a row, and sees to it that there are as many objects as answers.
+/// Prints a row and checks that there are as many objects as responses.
 fn row(count: usize, took: Duration, made: Vec<(String, Duration)>) {
     let (ids, mut times): (BTreeSet<_>, Vec<_>) = made.into_iter().unzip();
     assert_eq!(ids.len(), times.len());

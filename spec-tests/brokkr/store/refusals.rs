@@ -1,4 +1,4 @@
-//! What is no catalog is not opened, and not changed.
+//! Files that are not catalogs are neither opened nor changed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use dropforge_catalog::store::{self, StoreError};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, Executor};
 
-use super::rows::version_in;
+use super::fixtures::version_in;
 use crate::databases::{Database, command, on_postgres, on_sqlite};
 
 async fn why(url: &str) -> String {
@@ -19,7 +19,7 @@ async fn why(url: &str) -> String {
     }
 }
 
-/// Opens an SQLite file, puts its path through `before`, and gives the refusal's text.
+/// Prepares the path of an SQLite file with `before`, opens it, and returns the error.
 fn refusal(before: impl AsyncFnOnce(&str)) -> String {
     let (tell, told) = std::sync::mpsc::channel();
     on_sqlite(async |db| {
@@ -97,8 +97,8 @@ fn a_database_with_tables_of_something_else_is_refused() {
     on_postgres(async |db: Arc<Database>| {
         command(&db.url, "CREATE TABLE requests (id int)".to_owned()).await;
         let why_not = why(&db.url).await;
-        assert!(why_not.starts_with("the tables of the database could not be made: "), "{why_not}");
-        // Nothing was left half made.
+        assert!(why_not.starts_with("cannot create the tables of the database: "), "{why_not}");
+        // The failed migration left nothing behind.
         command(&db.url, "DROP TABLE requests".to_owned()).await;
         assert_eq!(version_in(&*db.open().await, None, "t").await.version, 1);
     });
@@ -110,7 +110,7 @@ fn a_place_where_nothing_can_be_written_is_refused() {
         let folder = Path::new(&db.url).with_file_name("nowhere");
         let why_not = why(folder.join("catalog.db").to_str().unwrap()).await;
         assert!(why_not.contains("cannot create `") && why_not.contains("nowhere/catalog.db`: "), "{why_not}");
-        // The rights of a folder bind everybody but root; nobody makes files in /proc.
+        // Permissions do not bind root, but nobody can create files in /proc.
         let root = fs::metadata("/proc/self").map(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0).unwrap();
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();

@@ -6,9 +6,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Shared;
-use crate::server::answer::Answer;
-use crate::server::caller::Caller;
-use crate::server::failure::Result;
+use crate::server::authentication::Caller;
+use crate::server::error::Result;
+use crate::server::response::ApiResponse;
 use crate::{Actor, Role};
 
 /// The routes.
@@ -31,9 +31,9 @@ struct AuthResponse {
 
 /// Identifies the caller's key.
 #[utoipa::path(post, path = "/auth/pak", tag = "auth", responses((status = 200, body = AuthResponse, description = "The holder of the key.")))]
-async fn verify_pak(caller: Caller) -> Result<Answer> {
+async fn verify_pak(caller: Caller) -> Result<ApiResponse> {
     let actor = caller.actor;
-    Answer::ok(&AuthResponse {
+    ApiResponse::ok(&AuthResponse {
         admin: actor == Actor::Admin,
         // Agents have no IDs of their own: the catalog does not store agents.
         agent: (actor.role() == Role::Agent).then(|| caller.key.clone()),

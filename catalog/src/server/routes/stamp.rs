@@ -17,11 +17,11 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::caller::Caller;
-use crate::server::extract::{At, Whole};
-use crate::server::failure::{Failure, Result};
-use crate::server::lines::{Gone, Writer, lines};
-use crate::{Class, ParameterSet, Refusal, Stamped, Stamping};
+use crate::server::authentication::Caller;
+use crate::server::error::{ApiError, Result};
+use crate::server::extract::{Path, RequestBody};
+use crate::server::line_body::{Disconnected, LineWriter, line_body};
+use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
 
 /// Number of sets rendered at a time, and of lines waiting to be sent.
 const AHEAD: usize = 16;
@@ -46,44 +46,44 @@ struct StampRequest {
 #[utoipa::path(post, path = "/templates/{id}/stamp", tag = "templates", params(("id" = Uuid, Path)),
     request_body = StampRequest, responses(
         (status = 200, body = Stamped, content_type = "application/x-ndjson", description = "A line for each set."),
-        (status = 403, body = Refusal, description = "`template_not_accessible`"),
-        (status = 404, body = Refusal, description = "`template_not_found`"),
+        (status = 403, body = CatalogError, description = "`template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`template_not_found`"),
     ))]
 async fn stamp_template(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     request: Request,
 ) -> Result<Response> {
     // The permit is taken before the body is read, so that waiting bodies cannot fill the memory.
-    let place = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
-    let whole = Whole::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
+    let permit = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
+    let whole = RequestBody::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
     let StampRequest { sets, defaults } = whole.json()?;
     drop(whole);
-    let stamping = service.catalog.stamping(caller.actor, id, defaults).await?;
-    let (writer, body) = lines(AHEAD);
-    tokio::spawn(write(service, Arc::new(stamping), sets, writer, place));
+    let stamper = service.catalog.stamper(caller.actor, id, defaults).await?;
+    let (writer, body) = line_body(AHEAD);
+    tokio::spawn(write(service, Arc::new(stamper), sets, writer, permit));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::new(body)).into_response())
 }
 
-fn busy() -> Failure {
-    Refusal::new(Class::Busy, "busy", "too many stamp requests are running: retry later").into()
+fn busy() -> ApiError {
+    CatalogError::new(ErrorKind::Busy, "busy", "too many stamp requests are running: retry later").into()
 }
 
 /// Renders the sets and writes their lines until all are written or the client disconnects.
 async fn write(
     service: Shared,
-    stamping: Arc<Stamping>,
+    stamper: Arc<Stamper>,
     sets: Vec<ParameterSet>,
-    writer: Writer,
-    place: OwnedSemaphorePermit,
+    writer: LineWriter,
+    permit: OwnedSemaphorePermit,
 ) {
     let written = tokio::select! {
         biased;
-        () = writer.gone() => Err(Gone),
-        written = in_order(&service, &stamping, sets, &writer) => written,
+        () = writer.disconnected() => Err(Disconnected),
+        written = in_order(&service, &stamper, sets, &writer) => written,
     };
-    drop(place);
+    drop(permit);
     if written.is_ok() {
         writer.end().await;
     }
@@ -91,33 +91,33 @@ async fn write(
 
 async fn in_order(
     service: &Shared,
-    stamping: &Arc<Stamping>,
+    stamper: &Arc<Stamper>,
     sets: Vec<ParameterSet>,
-    writer: &Writer,
-) -> Result<(), Gone> {
+    writer: &LineWriter,
+) -> Result<(), Disconnected> {
     let mut sets = sets.into_iter().enumerate();
-    let mut under_way = UnderWay::default();
+    let mut in_progress = InProgress::default();
     loop {
-        while under_way.0.len() < AHEAD
+        while in_progress.0.len() < AHEAD
             && let Some((index, set)) = sets.next()
         {
-            let stamping = stamping.clone();
-            under_way.0.push_back(tokio::spawn(async move { stamping.stamp(index, set).await }));
+            let stamper = stamper.clone();
+            in_progress.0.push_back(tokio::spawn(async move { stamper.stamp(index, set).await }));
         }
-        let Some(first) = under_way.0.front_mut() else { return Ok(()) };
+        let Some(first) = in_progress.0.front_mut() else { return Ok(()) };
         // If a render panicked, the body ends early with an error.
-        let stamped = first.await.map_err(|_| Gone)?;
-        under_way.0.pop_front();
+        let stamped = first.await.map_err(|_| Disconnected)?;
+        in_progress.0.pop_front();
         service.metrics.stamped.inc();
-        writer.line(serde_json::to_vec(&stamped).map_err(|_| Gone)?).await?;
+        writer.line(serde_json::to_vec(&stamped).map_err(|_| Disconnected)?).await?;
     }
 }
 
 /// Sets being rendered. Dropping it aborts them.
 #[derive(Default)]
-struct UnderWay(VecDeque<JoinHandle<Stamped>>);
+struct InProgress(VecDeque<JoinHandle<Stamped>>);
 
-impl Drop for UnderWay {
+impl Drop for InProgress {
     fn drop(&mut self) {
         self.0.iter().for_each(JoinHandle::abort);
     }

@@ -3,12 +3,12 @@
 use sqlx::query::{Query, QueryAs};
 use sqlx::{Database, Error, FromRow, Row as _};
 
-use super::super::{Connection, Db, Row};
+use super::super::dialect::{Connection, Db, Row};
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion,
 };
-use crate::store::{Counts, Instance, StoreError, Stored};
+use crate::store::{Counts, Instance, StoreError, StoreResult};
 
 type Arguments = <Db as Database>::Arguments;
 
@@ -18,14 +18,14 @@ pub fn rows<T: for<'r> FromRow<'r, Row>>(sql: &'static str) -> QueryAs<'static, 
 }
 
 /// A statement that returns no rows.
-pub fn run(sql: &'static str) -> Query<'static, Db, Arguments> {
+pub fn statement(sql: &'static str) -> Query<'static, Db, Arguments> {
     sqlx::query(sql)
 }
 
 /// Executes a statement that must change a row.
-pub async fn must_change(statement: Query<'static, Db, Arguments>, c: &mut Connection) -> Stored<()> {
-    let changed = statement.execute(c).await?.rows_affected();
-    if changed == 0 { Err(StoreError::Missing) } else { Ok(()) }
+pub async fn execute_one(query: Query<'static, Db, Arguments>, c: &mut Connection) -> StoreResult<()> {
+    let changed = query.execute(c).await?.rows_affected();
+    if changed == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
 /// Implements `FromRow` for types whose fields are columns of the same name.
