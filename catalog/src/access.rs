@@ -1,33 +1,33 @@
-//! Who may see and change what.
+//! Permissions.
 //!
-//! | | system template | own template | another's template | own stack | another's stack |
+//! | | system template | own template | other template | own stack | other stack |
 //! |---|---|---|---|---|---|
-//! | admin | see, change | | see, change | | see, change |
-//! | read-only | see | | see | | see |
-//! | generator | see | see, change | nothing | see, change | nothing |
-//! | agent | nothing | | nothing | | nothing |
+//! | admin | read, change | | read, change | | read, change |
+//! | read-only | read | | read | | read |
+//! | generator | read | read, change | – | read, change | – |
+//! | agent | – | | – | | – |
 
 use uuid::Uuid;
 
+use super::error::{CatalogError, Result};
 use super::model::{Role, Stack, TemplateVersion};
-use super::refusal::{Refusal, Result};
-use super::store::Sight;
+use super::store::Visibility;
 
-/// Who asks.
+/// The caller of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Actor {
-    /// May do everything.
+    /// Reads and changes everything.
     Admin,
-    /// May see everything.
+    /// Reads everything.
     Readonly,
-    /// May see nothing of templates.
+    /// Has no access to templates.
     Agent,
-    /// May see system templates, and see and change its own.
+    /// Reads system templates. Reads and changes its own templates and stacks.
     Generator(Uuid),
 }
 
 impl Actor {
-    /// What kind of key it holds.
+    /// The role of its key.
     pub fn role(self) -> Role {
         match self {
             Actor::Admin => Role::Admin,
@@ -37,12 +37,12 @@ impl Actor {
         }
     }
 
-    /// Whether it sees everything.
-    pub fn sees_all(self) -> bool {
+    /// Returns `true` if it can read everything.
+    pub fn reads_all(self) -> bool {
         matches!(self, Actor::Admin | Actor::Readonly)
     }
 
-    /// The generator it is, if it is one.
+    /// Its ID, if it is a generator.
     pub fn generator(self) -> Option<Uuid> {
         match self {
             Actor::Generator(id) => Some(id),
@@ -50,65 +50,68 @@ impl Actor {
         }
     }
 
-    fn is_of(self, owner: Option<Uuid>) -> bool {
+    fn owns(self, owner: Option<Uuid>) -> bool {
         self == Actor::Admin || (owner.is_some() && self.generator() == owner)
     }
 
-    /// Which templates its lists show.
-    pub(super) fn sight(self) -> Result<Sight> {
+    /// The templates that its lists contain.
+    pub(super) fn visibility(self) -> Result<Visibility> {
         match self {
-            Actor::Admin | Actor::Readonly => Ok(Sight::All),
-            Actor::Generator(id) => Ok(Sight::Of(id)),
-            Actor::Agent => Err(Refusal::forbidden("templates_not_accessible", "not authorized to access templates")),
+            Actor::Admin | Actor::Readonly => Ok(Visibility::All),
+            Actor::Generator(id) => Ok(Visibility::Generator(id)),
+            Actor::Agent => {
+                Err(CatalogError::forbidden("templates_not_accessible", "not authorized to access templates"))
+            }
         }
     }
 
-    /// For whom a template that it makes is.
+    /// The owner of templates that it creates.
     pub(super) fn owner(self) -> Result<Option<Uuid>> {
         match self {
             Actor::Admin => Ok(None),
             Actor::Generator(id) => Ok(Some(id)),
-            _ => Err(Refusal::forbidden("template_create_denied", "not authorized to create templates")),
+            _ => Err(CatalogError::forbidden("template_create_denied", "not authorized to create templates")),
         }
     }
 
-    /// Whether it may read this version.
-    pub(super) fn may_read(self, template: &TemplateVersion) -> Result<()> {
+    /// Requires permission to read a template.
+    pub(super) fn require_read(self, template: &TemplateVersion) -> Result<()> {
         let owner = template.generator_id;
         let allowed = match self {
             Actor::Generator(id) => owner.is_none_or(|owner| owner == id),
             Actor::Agent => false,
             Actor::Admin | Actor::Readonly => true,
         };
-        let refusal = || Refusal::forbidden("template_not_accessible", "not authorized to access this template");
-        allowed.then_some(()).ok_or_else(refusal)
+        let denied = || CatalogError::forbidden("template_not_accessible", "not authorized to access this template");
+        allowed.then_some(()).ok_or_else(denied)
     }
 
-    /// Whether it may do this ("modify", "delete") to this version.
-    pub(super) fn may_change(self, template: &TemplateVersion, what: &str) -> Result<()> {
-        let refusal = || Refusal::forbidden("template_not_owned", format!("not authorized to {what} this template"));
-        self.is_of(template.generator_id).then_some(()).ok_or_else(refusal)
+    /// Requires permission to change a template. `what` is the verb of the message: "modify", "delete".
+    pub(super) fn require_change(self, template: &TemplateVersion, what: &str) -> Result<()> {
+        let denied =
+            || CatalogError::forbidden("template_not_owned", format!("not authorized to {what} this template"));
+        self.owns(template.generator_id).then_some(()).ok_or_else(denied)
     }
 
-    /// Whether it may change this stack and what is in it.
-    pub(super) fn may_change_stack(self, stack: &Stack) -> Result<()> {
-        let refusal = || Refusal::forbidden("stack_not_owned", "not authorized to access this stack");
-        self.is_of(Some(stack.generator_id)).then_some(()).ok_or_else(refusal)
+    /// Requires permission to change a stack and its contents.
+    pub(super) fn require_stack_change(self, stack: &Stack) -> Result<()> {
+        let denied = || CatalogError::forbidden("stack_not_owned", "not authorized to access this stack");
+        self.owns(Some(stack.generator_id)).then_some(()).ok_or_else(denied)
     }
 
-    /// Whether it may read this stack and what is in it.
-    pub(super) fn may_read_stack(self, stack: &Stack) -> Result<()> {
-        if self == Actor::Readonly { Ok(()) } else { self.may_change_stack(stack) }
+    /// Requires permission to read a stack and its contents.
+    pub(super) fn require_stack_read(self, stack: &Stack) -> Result<()> {
+        if self == Actor::Readonly { Ok(()) } else { self.require_stack_change(stack) }
     }
 
-    /// Whether it is an administrator.
-    pub(super) fn must_be_admin(self) -> Result<()> {
-        let refusal = || Refusal::forbidden("admin_required", "admin access required");
-        (self == Actor::Admin).then_some(()).ok_or_else(refusal)
+    /// Requires an administrator.
+    pub(super) fn require_admin(self) -> Result<()> {
+        let denied = || CatalogError::forbidden("admin_required", "admin access required");
+        (self == Actor::Admin).then_some(()).ok_or_else(denied)
     }
 
-    /// Whether it is an administrator or may only look.
-    pub(super) fn must_see_all(self) -> Result<()> {
-        if self == Actor::Readonly { Ok(()) } else { self.must_be_admin() }
+    /// Requires an administrator or a read-only key.
+    pub(super) fn require_read_all(self) -> Result<()> {
+        if self == Actor::Readonly { Ok(()) } else { self.require_admin() }
     }
 }

@@ -1,4 +1,4 @@
-//! Generators and keys.
+//! Operations on generators and keys.
 
 use std::time::Duration;
 
@@ -6,48 +6,48 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::keys::Pak;
-use super::store::{Page, StoreError, Token, new_id};
-use super::{Actor, Catalog, Class, Generator, KeyRow, Refusal, Result, Role, names, now};
+use super::store::{IdempotencyToken, Page, StoreError, new_id};
+use super::{Actor, Catalog, CatalogError, ErrorKind, Generator, KeyRow, Result, Role, now, validation};
 
-/// How long a use of a generator's key is not written down again.
-const SEEN_FOR: Duration = Duration::from_secs(60);
+/// Minimum interval between recorded uses of a generator's key.
+const ACTIVITY_INTERVAL: Duration = Duration::from_secs(60);
 
-/// What a generator is made from.
+/// A request to create a generator.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct GeneratorInput {
-    /// Unique among the live ones.
+    /// Name, unique among live generators.
     pub name: String,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
 }
 
-/// What of a generator is to be changed; what is absent stays.
+/// A change to a generator. Absent fields keep their values.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct GeneratorChange {
-    /// The name.
+    /// Name.
     #[serde(default)]
     pub name: Option<String>,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// Whether it is in use.
+    /// `true` if the generator is in use.
     #[serde(default)]
     pub is_active: Option<bool>,
 }
 
 impl Catalog {
-    /// Who holds this key.
+    /// Returns the actor that holds a key.
     ///
     /// # Errors
-    /// [`Class::Unauthorized`] where nobody does, whatever the reason.
+    /// [`ErrorKind::Unauthorized`] if nobody does, for any reason.
     pub async fn authenticate(&self, pak: &str) -> Result<Actor> {
-        let nobody = || Refusal::new(Class::Unauthorized, "unauthorized", "no valid key was given");
+        let nobody = || CatalogError::new(ErrorKind::Unauthorized, "unauthorized", "a valid key is required");
         let pak = Pak::parse(pak).ok_or_else(nobody)?;
         let row = match self.store().key(pak.short_token()).await {
             Ok(row) => row,
-            Err(StoreError::Missing) => return Err(nobody()),
-            Err(error) => return Err(Refusal::of_store(error)),
+            Err(StoreError::NotFound) => return Err(nobody()),
+            Err(error) => return Err(CatalogError::from_store(error)),
         };
         if !pak.opens(&row) {
             return Err(nobody());
@@ -57,78 +57,84 @@ impl Catalog {
             (Role::Readonly, _) => Ok(Actor::Readonly),
             (Role::Agent, _) => Ok(Actor::Agent),
             (Role::Generator, Some(id)) => {
-                self.seen(id).await?;
+                self.record_activity(id).await?;
                 Ok(Actor::Generator(id))
             }
             (Role::Generator, None) => Err(nobody()),
         }
     }
 
-    /// Notes that a generator's key was used, once in a while.
-    async fn seen(&self, id: Uuid) -> Result<()> {
-        if self.is_news(id, SEEN_FOR) {
-            self.store().touch_generator(id, now()).await.map_err(Refusal::of_store)?;
+    /// Records that a generator's key was used, at most once in [`ACTIVITY_INTERVAL`].
+    async fn record_activity(&self, id: Uuid) -> Result<()> {
+        if self.activity_due(id, ACTIVITY_INTERVAL) {
+            self.store().touch_generator(id, now()).await.map_err(CatalogError::from_store)?;
         }
         Ok(())
     }
 
-    /// Adds a key for an administrator if there is none yet: the given one, or a new one, which is answered and not
-    /// shown again.
+    /// Adds an administrator key if there is none: `key_text`, or a new one, which is returned and never shown
+    /// again.
     ///
     /// # Errors
-    /// `invalid_key` where the given one is none.
-    pub async fn initialise(&self, given: Option<&str>) -> Result<Option<String>> {
-        let wrong = || Refusal::invalid("invalid_key", "a key has the form brokkr_BRxxxxxx_ and 24 letters and digits");
-        let pak = match given {
+    /// `invalid_key` if `key_text` has the wrong form.
+    pub async fn initialise(&self, key_text: Option<&str>) -> Result<Option<String>> {
+        let wrong = || {
+            CatalogError::invalid(
+                "invalid_key",
+                "a key has the form `brokkr_BRxxxxxx_` followed by 24 letters and digits",
+            )
+        };
+        let pak = match key_text {
             Some(text) => Pak::parse(text.trim()).ok_or_else(wrong)?,
             None => Pak::random()?,
         };
-        let added = self.store().add_first_key(&pak.row(Role::Admin, None, now())).await.map_err(Refusal::of_store)?;
+        let added =
+            self.store().add_first_key(&pak.row(Role::Admin, None, now())).await.map_err(CatalogError::from_store)?;
         Ok(added.then(|| pak.reveal()))
     }
 
-    /// Makes a key of a role that no generator is needed for. The secret is answered once.
-    pub async fn create_key(&self, who: Actor, role: Role) -> Result<(KeyRow, String)> {
-        who.must_be_admin()?;
+    /// Creates a key for a role other than generator. The secret is returned only here.
+    pub async fn create_key(&self, actor: Actor, role: Role) -> Result<(KeyRow, String)> {
+        actor.require_admin()?;
         if role == Role::Generator {
-            let message = "a generator's key is made with the generator, and anew by rotating it";
-            return Err(Refusal::invalid("invalid_role", message));
+            let message = "a generator's key is created with the generator: rotate it for a new one";
+            return Err(CatalogError::invalid("invalid_role", message));
         }
         let pak = Pak::random()?;
         let row = pak.row(role, None, now());
-        self.store().add_key(&row).await.map_err(Refusal::of_store)?;
+        self.store().add_key(&row).await.map_err(CatalogError::from_store)?;
         Ok((row, pak.reveal()))
     }
 
-    /// All keys, without their secrets.
-    pub async fn keys(&self, who: Actor) -> Result<Vec<KeyRow>> {
-        who.must_see_all()?;
-        self.store().keys().await.map_err(Refusal::of_store)
+    /// Lists all keys, without their secrets.
+    pub async fn keys(&self, actor: Actor) -> Result<Vec<KeyRow>> {
+        actor.require_read_all()?;
+        self.store().keys().await.map_err(CatalogError::from_store)
     }
 
-    /// Revokes a key, at once.
-    pub async fn revoke_key(&self, who: Actor, id: Uuid) -> Result<()> {
-        who.must_be_admin()?;
-        let missing = Refusal::or_missing("key_not_found", "key not found");
+    /// Revokes a key immediately.
+    pub async fn revoke_key(&self, actor: Actor, id: Uuid) -> Result<()> {
+        actor.require_admin()?;
+        let missing = CatalogError::or_not_found("key_not_found", "key not found");
         self.store().revoke_key(id, now()).await.map_err(missing)
     }
 
-    /// Live generators.
-    pub async fn generators(&self, who: Actor, page: &Page) -> Result<Vec<Generator>> {
-        who.must_see_all()?;
-        self.store().generators(page).await.map_err(Refusal::of_store)
+    /// Lists live generators.
+    pub async fn generators(&self, actor: Actor, page: &Page) -> Result<Vec<Generator>> {
+        actor.require_read_all()?;
+        self.store().generators(page).await.map_err(CatalogError::from_store)
     }
 
-    /// Makes a generator, and its key, which is answered once.
+    /// Creates a generator and its key. The secret is returned only here.
     pub async fn create_generator(
         &self,
-        who: Actor,
+        actor: Actor,
         new: &GeneratorInput,
-        token: Option<&Token>,
+        token: Option<&IdempotencyToken>,
     ) -> Result<(Generator, String)> {
-        who.must_be_admin()?;
-        names::name(&new.name)?;
-        names::description(new.description.as_deref())?;
+        actor.require_admin()?;
+        validation::name(&new.name)?;
+        validation::description(new.description.as_deref())?;
         let at = now();
         let generator = Generator {
             id: new_id(),
@@ -143,65 +149,66 @@ impl Catalog {
         };
         let pak = Pak::random()?;
         let key = pak.row(Role::Generator, Some(generator.id), at);
-        let made = self.store().create_generator(&generator, &key, token).await.map_err(Refusal::of_store)?;
-        Ok((made, pak.reveal()))
+        let generator =
+            self.store().create_generator(&generator, &key, token).await.map_err(CatalogError::from_store)?;
+        Ok((generator, pak.reveal()))
     }
 
-    /// A live generator.
-    pub async fn generator(&self, who: Actor, id: Uuid) -> Result<Generator> {
-        if who != Actor::Readonly {
-            is_itself(who, id)?;
+    /// Returns a live generator.
+    pub async fn generator(&self, actor: Actor, id: Uuid) -> Result<Generator> {
+        if actor != Actor::Readonly {
+            require_self(actor, id)?;
         }
         self.live_generator(id).await
     }
 
     /// Changes a generator.
-    pub async fn update_generator(&self, who: Actor, id: Uuid, change: &GeneratorChange) -> Result<Generator> {
-        is_itself(who, id)?;
+    pub async fn update_generator(&self, actor: Actor, id: Uuid, change: &GeneratorChange) -> Result<Generator> {
+        require_self(actor, id)?;
         let mut generator = self.live_generator(id).await?;
         if let Some(name) = &change.name {
-            names::name(name)?;
+            validation::name(name)?;
             generator.name.clone_from(name);
         }
         if change.description.is_some() {
-            names::description(change.description.as_deref())?;
+            validation::description(change.description.as_deref())?;
             generator.description.clone_from(&change.description);
         }
         generator.is_active = change.is_active.unwrap_or(generator.is_active);
         generator.updated_at = now();
-        self.store().update_generator(&generator).await.map_err(generator_missing())
+        self.store().update_generator(&generator).await.map_err(generator_not_found())
     }
 
     /// Deletes a generator, its stacks and its templates, and revokes its key.
-    pub async fn delete_generator(&self, who: Actor, id: Uuid) -> Result<()> {
-        is_itself(who, id)?;
+    pub async fn delete_generator(&self, actor: Actor, id: Uuid) -> Result<()> {
+        require_self(actor, id)?;
         if self.live_generator(id).await?.is_system {
             let message = "a system generator cannot be deleted";
-            return Err(Refusal::forbidden("cannot_delete_system_generator", message));
+            return Err(CatalogError::forbidden("cannot_delete_system_generator", message));
         }
-        self.store().delete_generator(id, now()).await.map_err(generator_missing())
+        self.store().delete_generator(id, now()).await.map_err(generator_not_found())
     }
 
-    /// Gives a generator a new key, which is answered once. The old one is of no use from now on.
-    pub async fn rotate(&self, who: Actor, id: Uuid) -> Result<(Generator, String)> {
-        is_itself(who, id)?;
+    /// Replaces the key of a generator. The secret is returned only here, and the old key stops working immediately.
+    pub async fn rotate(&self, actor: Actor, id: Uuid) -> Result<(Generator, String)> {
+        require_self(actor, id)?;
         let generator = self.live_generator(id).await?;
         let pak = Pak::random()?;
         let key = pak.row(Role::Generator, Some(id), now());
-        self.store().rotate_key(id, &key, now()).await.map_err(generator_missing())?;
+        self.store().rotate_key(id, &key, now()).await.map_err(generator_not_found())?;
         Ok((generator, pak.reveal()))
     }
 
     async fn live_generator(&self, id: Uuid) -> Result<Generator> {
-        self.store().generator(id).await.map_err(generator_missing())
+        self.store().generator(id).await.map_err(generator_not_found())
     }
 }
 
-fn generator_missing() -> impl Fn(StoreError) -> Refusal {
-    Refusal::or_missing("generator_not_found", "generator not found")
+fn generator_not_found() -> impl Fn(StoreError) -> CatalogError {
+    CatalogError::or_not_found("generator_not_found", "generator not found")
 }
 
-fn is_itself(who: Actor, id: Uuid) -> Result<()> {
-    let refusal = || Refusal::forbidden("generator_not_owned", "not authorized to access this generator");
-    (who == Actor::Admin || who.generator() == Some(id)).then_some(()).ok_or_else(refusal)
+fn require_self(actor: Actor, id: Uuid) -> Result<()> {
+    let denied = || CatalogError::forbidden("generator_not_owned", "not authorized to access this generator");
+    (actor == Actor::Admin || actor.generator() == Some(id)).then_some(()).ok_or_else(denied)
 }

@@ -1,23 +1,23 @@
-//! Keys: `brokkr_BR<6 more>_<24 characters>`, a prefix, a short token by which the key is found, and a secret, of which
-//! stores keep the SHA-256 only.
+//! Keys of the form `brokkr_BR<6 characters>_<24 characters>`: a prefix, a short token for lookup, and a secret. Stores
+//! hold only the SHA-256 of the secret.
 //!
-//! The secret has 24 characters of 62, that is 142 bits: a plain hash of it cannot be reversed by guessing, so it needs
-//! neither salt nor a slow hash.
+//! The secret is 24 of 62 characters, which is 142 bits. Its hash cannot be reversed by guessing, so it needs neither a
+//! salt nor a slow hash.
 
 use subtle::ConstantTimeEq;
 
-use super::model::{KeyRow, Moment, Role};
-use super::refusal::{Class, Refusal, Result};
+use super::error::{CatalogError, ErrorKind, Result};
+use super::model::{KeyRow, Role, Timestamp};
 use super::store::new_id;
 use crate::checksum;
 
 const PREFIX: &str = "brokkr_";
-const SHORT: usize = 8;
-const LONG: usize = 24;
-const LENGTH: usize = PREFIX.len() + SHORT + 1 + LONG;
+const SHORT_LENGTH: usize = 8;
+const SECRET_LENGTH: usize = 24;
+const LENGTH: usize = PREFIX.len() + SHORT_LENGTH + 1 + SECRET_LENGTH;
 const ALPHABET: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A key with its secret. It cannot be printed by accident: `Debug` shows the short token only.
+/// A key with its secret. `Debug` shows only the short token.
 pub(super) struct Pak(String);
 
 impl std::fmt::Debug for Pak {
@@ -27,63 +27,67 @@ impl std::fmt::Debug for Pak {
 }
 
 impl Pak {
-    /// A new key, from the system's source of randomness.
+    /// Generates a key from the system's randomness.
     ///
     /// # Errors
-    /// `Class::Internal`: the system has no randomness to give.
+    /// `ErrorKind::Internal` if the system has no randomness.
     pub(super) fn random() -> Result<Self> {
-        let (short, long) = (random_text(SHORT - 2)?, random_text(LONG)?);
+        let (short, long) = (random_text(SHORT_LENGTH - 2)?, random_text(SECRET_LENGTH)?);
         Ok(Self(format!("{PREFIX}BR{short}_{long}")))
     }
 
-    /// Reads a key; `None`: it is not of the form.
+    /// Parses a key. Returns `None` if its form is wrong.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        // All is ASCII once the length is right and every byte is looked at.
+        // With the right length and every byte checked, the text is ASCII.
         let rest = Some(text).filter(|text| text.len() == LENGTH)?.strip_prefix(PREFIX)?;
         let (short, long) = rest.split_once('_')?;
-        let is_of_form = short.len() == SHORT && short.starts_with("BR") && is_plain(short) && is_plain(long);
-        is_of_form.then(|| Self(text.to_owned()))
+        let valid =
+            short.len() == SHORT_LENGTH && short.starts_with("BR") && is_alphanumeric(short) && is_alphanumeric(long);
+        valid.then(|| Self(text.to_owned()))
     }
 
-    /// The part that is no secret.
+    /// The public part.
     pub(super) fn short_token(&self) -> &str {
-        self.0.get(PREFIX.len()..PREFIX.len() + SHORT).unwrap_or_default()
+        self.0.get(PREFIX.len()..PREFIX.len() + SHORT_LENGTH).unwrap_or_default()
     }
 
-    /// What is stored of the secret.
+    /// SHA-256 of the secret.
     pub(super) fn hash(&self) -> String {
-        let secret = self.0.get(LENGTH - LONG..).unwrap_or_default();
+        let secret = self.0.get(LENGTH - SECRET_LENGTH..).unwrap_or_default();
         checksum(secret)
     }
 
-    /// Whether it is the key of this row, in a time that does not tell how much of it is right. A revoked key is nobody's.
+    /// Returns `true` if this is the key of an unrevoked row. Compares in constant time.
     pub(super) fn opens(&self, row: &KeyRow) -> bool {
         let same = self.hash().as_bytes().ct_eq(row.hash.as_bytes());
         bool::from(same) && row.short_token == self.short_token() && row.revoked_at.is_none()
     }
 
-    /// The row to be stored for it.
-    pub(super) fn row(&self, role: Role, generator_id: Option<uuid::Uuid>, at: Moment) -> KeyRow {
+    /// The row to store for the key.
+    pub(super) fn row(&self, role: Role, generator_id: Option<uuid::Uuid>, at: Timestamp) -> KeyRow {
         let short_token = self.short_token().to_owned();
         KeyRow { id: new_id(), short_token, hash: self.hash(), role, generator_id, created_at: at, revoked_at: None }
     }
 
-    /// The whole key, to be shown once to whom it is given.
+    /// The whole key, to show once.
     pub(super) fn reveal(self) -> String {
         self.0
     }
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_alphanumeric(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Characters of the alphabet, each as likely as any other: of six random bits the two values too many are thrown away.
+/// Random characters of the alphabet, uniformly distributed: values of six random bits beyond the alphabet are
+/// discarded.
 fn random_text(length: usize) -> Result<String> {
     let mut text = String::with_capacity(length);
     let mut bytes = [0; 32];
     while text.len() < length {
-        let failed = |error| Refusal::new(Class::Internal, "internal_error", format!("no randomness: {error}"));
+        let failed = |error| {
+            CatalogError::new(ErrorKind::Internal, "internal_error", format!("no randomness available: {error}"))
+        };
         getrandom::fill(&mut bytes).map_err(failed)?;
         let characters = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte & 63)));
         text.extend(characters.take(length - text.len()).map(|&character| char::from(character)));
@@ -97,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_new_key_is_of_the_form_and_opens_its_row() {
+    fn a_new_key_is_valid_and_opens_its_row() {
         let pak = Pak::random().unwrap();
         let row = pak.row(Role::Admin, None, chrono::Utc::now());
         assert!(pak.opens(&row) && row.short_token.len() == 8 && row.hash.len() == 64);
@@ -132,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_the_form_is_no_key() {
+    fn text_of_another_form_is_not_a_key() {
         let good = "brokkr_BRabcdef_ABCDEFGHIJKLMNOPQRSTUVWX";
         let bad = [
             "",
@@ -160,7 +164,7 @@ mod tests {
         let text = random_text(62_000).unwrap();
         for character in ALPHABET {
             let seen = text.bytes().filter(|byte| byte == character).count();
-            // 1000 are expected, with a deviation of 31: seven of them either side.
+            // 1000 are expected with a standard deviation of 31, so the bounds are seven deviations wide.
             assert!((780..1220).contains(&seen), "{} comes {seen} times", char::from(*character));
         }
     }

@@ -1,116 +1,121 @@
-//! What a catalog holds. These are the rows of the stores and the objects of the wire: field names, types and what may
-//! be null are those that Brokkr's clients expect.
+//! Rows of the stores, which are also the objects of the REST API. Field names, types and nullability are those that
+//! Brokkr's clients expect.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SubsecRound, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A moment, in whole microseconds: what both stores and the wire keep.
-pub type Moment = DateTime<Utc>;
+/// A point in time in whole microseconds, the precision of both stores and the wire format.
+pub type Timestamp = DateTime<Utc>;
 
-/// Who brings templates and stacks in: a pipeline, a team, a tool.
+/// The current time in whole microseconds, the precision of the stores and the wire format.
+pub fn now() -> Timestamp {
+    Utc::now().trunc_subsecs(6)
+}
+
+/// A producer of templates and stacks: a pipeline, a team, a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Generator {
-    /// Names the generator.
+    /// ID of the generator.
     pub id: Uuid,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was changed last.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
-    /// When it was deleted.
+    /// Deletion time.
     pub deleted_at: Option<DateTime<Utc>>,
-    /// Unique among those that are not deleted.
+    /// Name, unique among generators that are not deleted.
     pub name: String,
-    /// For people.
+    /// Description.
     pub description: Option<String>,
-    /// When its key was used last.
+    /// Time its key was last used.
     pub last_active_at: Option<DateTime<Utc>>,
-    /// Whether its key has been used.
+    /// `true` if its key has been used.
     pub is_active: bool,
-    /// Whether it is one of the catalog's own.
+    /// `true` for the catalog's own generators.
     pub is_system: bool,
 }
 
-/// One version of a template. Nothing of it changes but its labels and annotations.
+/// One version of a template. Only its labels and annotations can change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateVersion {
-    /// Names this version.
+    /// ID of the version.
     pub id: Uuid,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was changed last.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
-    /// When it was deleted.
+    /// Deletion time.
     pub deleted_at: Option<DateTime<Utc>>,
-    /// Whose it is; nobody's: a system template.
+    /// Owner. System templates have none.
     pub generator_id: Option<Uuid>,
-    /// What all its versions are called.
+    /// Name, shared by all versions of the template.
     pub name: String,
-    /// For people.
+    /// Description.
     pub description: Option<String>,
-    /// From 1, without gap or duplicate among the live versions of one owner and name.
+    /// Version number, counted from 1 without gaps among the live versions of one owner and name.
     pub version: i32,
-    /// The template, in Tera.
+    /// Template text, in Tera.
     pub template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     pub parameters_schema: String,
-    /// SHA-256 of the content, in lower-case hexadecimal digits.
+    /// SHA-256 of the template text, in lower-case hexadecimal.
     pub checksum: String,
 }
 
 /// A label that a stack must have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateLabel {
-    /// Names the row.
+    /// ID of the row.
     pub id: Uuid,
-    /// Of which version.
+    /// ID of the template version.
     pub template_id: Uuid,
     /// The label.
     pub label: String,
-    /// When it was added.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// An annotation that a stack must have, with this value.
+/// An annotation that a stack must have, with the same value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateAnnotation {
-    /// Names the row.
+    /// ID of the row.
     pub id: Uuid,
-    /// Of which version.
+    /// ID of the template version.
     pub template_id: Uuid,
-    /// Its key.
+    /// Key.
     pub key: String,
-    /// Its value.
+    /// Value.
     pub value: String,
-    /// When it was added.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
 }
 
-/// Where rendered objects go: the deployment of one thing into one environment.
+/// A destination of rendered objects: the deployment of one thing into one environment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Stack {
-    /// Names the stack.
+    /// ID of the stack.
     pub id: Uuid,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was changed last.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
-    /// When it was deleted.
+    /// Deletion time.
     pub deleted_at: Option<DateTime<Utc>>,
-    /// Unique among those that are not deleted, whoever owns them.
+    /// Name, unique among all stacks that are not deleted.
     pub name: String,
-    /// For people.
+    /// Description.
     pub description: Option<String>,
-    /// Whose it is.
+    /// Owner.
     pub generator_id: Uuid,
 }
 
 /// A label of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StackLabel {
-    /// Names the row.
+    /// ID of the row.
     pub id: Uuid,
-    /// Of which stack.
+    /// ID of the stack.
     pub stack_id: Uuid,
     /// The label.
     pub label: String,
@@ -119,87 +124,87 @@ pub struct StackLabel {
 /// An annotation of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct StackAnnotation {
-    /// Names the row.
+    /// ID of the row.
     pub id: Uuid,
-    /// Of which stack.
+    /// ID of the stack.
     pub stack_id: Uuid,
-    /// Its key.
+    /// Key.
     pub key: String,
-    /// Its value.
+    /// Value.
     pub value: String,
 }
 
-/// What is to be deployed. Nothing of it changes.
+/// An immutable object to deploy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct DeploymentObject {
-    /// Names the object.
+    /// ID of the object.
     pub id: Uuid,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was changed last.
+    /// Time of the last change.
     pub updated_at: DateTime<Utc>,
-    /// When it was deleted.
+    /// Deletion time.
     pub deleted_at: Option<DateTime<Utc>>,
-    /// Grows with each object.
+    /// Sequence number. Increases with every object.
     pub sequence_id: i64,
-    /// Into which stack.
+    /// ID of the stack.
     pub stack_id: Uuid,
-    /// YAML.
+    /// YAML text.
     pub yaml_content: String,
-    /// SHA-256 of the content, in lower-case hexadecimal digits.
+    /// SHA-256 of the YAML text, in lower-case hexadecimal.
     pub yaml_checksum: String,
-    /// When it was handed in.
+    /// Submission time.
     pub submitted_at: DateTime<Utc>,
-    /// Whether it says that what was deployed before is to go.
+    /// `true` if earlier objects of the stack must be removed.
     pub is_deletion_marker: bool,
 }
 
-/// What a deployment object was rendered from: enough to render it again and to see that the same bytes come out.
+/// A record of one render: enough to repeat it and to check that the same bytes come out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct Provenance {
-    /// Names the record.
+    /// ID of the record.
     pub id: Uuid,
-    /// What was rendered.
+    /// ID of the rendered object.
     pub deployment_object_id: Uuid,
-    /// The version it was rendered from.
+    /// ID of the template version.
     pub template_id: Uuid,
-    /// That version's number when it was rendered. A number of a deleted version comes free again: the id and the
-    /// checksums tell which version it was.
+    /// Number of the template version at render time. The number of a deleted version is reused, so the ID and the
+    /// checksums identify the version.
     pub template_version: i32,
-    /// The parameters, as JSON in the order of the request.
+    /// Parameters as JSON, in the order of the request.
     pub template_parameters: String,
-    /// Whether defaults of the schema filled in what the parameters left out.
+    /// `true` if schema defaults filled in missing parameters.
     pub defaults: bool,
-    /// SHA-256 of the template's content.
+    /// SHA-256 of the template text.
     pub template_checksum: String,
-    /// SHA-256 of the schema's text.
+    /// SHA-256 of the schema text.
     pub schema_checksum: String,
-    /// SHA-256 of the parameters' text.
+    /// SHA-256 of the parameters text.
     pub parameters_checksum: String,
     /// SHA-256 of the rendered text.
     pub output_checksum: String,
-    /// The version of dropforge that rendered it.
+    /// Version of dropforge that rendered the object.
     pub engine: String,
-    /// When it was rendered.
+    /// Render time.
     pub created_at: DateTime<Utc>,
 }
 
-/// What a key lets its holder be.
+/// The role of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Sees and changes everything.
+    /// Reads and changes everything.
     Admin,
-    /// Sees everything.
+    /// Reads everything.
     Readonly,
-    /// Fetches what is deployed; sees nothing of templates.
+    /// Fetches deployment objects. Has no access to templates.
     Agent,
-    /// Sees system templates and what is its own.
+    /// Reads system templates. Reads and changes its own templates and stacks.
     Generator,
 }
 
 impl Role {
-    /// As stores and the wire have it.
+    /// The name in stores and on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Role::Admin => "admin",
@@ -209,28 +214,28 @@ impl Role {
         }
     }
 
-    /// The role with this name.
+    /// Looks up a role by name.
     pub fn named(name: &str) -> Option<Self> {
         [Role::Admin, Role::Readonly, Role::Agent, Role::Generator].into_iter().find(|role| role.name() == name)
     }
 }
 
-/// A key as a store holds it: everything but the secret.
+/// A key as stored: everything but the secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct KeyRow {
-    /// Names the key.
+    /// ID of the key.
     pub id: Uuid,
-    /// The part of the key that is no secret, by which it is found: eight characters that begin with `BR`.
+    /// Public part of the key, used to look it up: eight characters that begin with `BR`.
     pub short_token: String,
     /// SHA-256 of the secret part.
     #[serde(skip)]
     pub hash: String,
-    /// What it lets its holder be.
+    /// Role.
     pub role: Role,
-    /// Whose it is, of a generator's key.
+    /// ID of the generator that owns the key. Other roles have none.
     pub generator_id: Option<Uuid>,
-    /// When it was made.
+    /// Creation time.
     pub created_at: DateTime<Utc>,
-    /// When it was revoked.
+    /// Revocation time.
     pub revoked_at: Option<DateTime<Utc>>,
 }

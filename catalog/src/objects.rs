@@ -1,66 +1,67 @@
-//! Deployment objects: made from text, and from templates.
+//! Operations on deployment objects: creating them from YAML and from templates.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::{Outcome, Trial, documents};
+use super::render::{RenderOutcome, RenderRequest, count_documents};
 use super::review::Finding;
-use super::stacks::stack_missing;
-use super::store::{Instantiable, Marks, NewObject, Page, StoreError, Token, new_id};
-use super::templates::{Owner, template_missing};
+use super::stacks::stack_not_found;
+use super::store::{IdempotencyToken, InstantiationRows, Metadata, NewObject, Page, StoreError, new_id};
+use super::templates::{Owner, template_not_found};
 use super::{
-    Actor, Catalog, Class, DeploymentObject, Provenance, Refusal, Result, TemplateVersion, checksum, names, now,
+    Actor, Catalog, CatalogError, DeploymentObject, ErrorKind, Provenance, Result, TemplateVersion, checksum,
+    validation,
 };
 
-/// Which template is meant.
+/// A reference to a template version.
 #[derive(Debug, Clone)]
-pub enum Which {
-    /// This version.
+pub enum TemplateSelector {
+    /// A version by ID.
     Id(Uuid),
-    /// The newest live version of this name.
+    /// The newest live version of a name.
     Newest(Owner, String),
 }
 
-/// What an object is to be rendered from.
+/// A request to render a template into a stack.
 #[derive(Debug, Clone)]
 pub struct Instantiation {
     /// The template.
-    pub template: Which,
-    /// The parameters, as they were received.
+    pub template: TemplateSelector,
+    /// The parameters, as received.
     pub parameters: Box<RawValue>,
-    /// Whether defaults of the schema fill in what the parameters leave out.
+    /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
 }
 
-/// Which of several failures an answer begins with. The others are in its details.
+/// Order of several failures. The first is the error, and the others are in its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Order {
-    /// Match, parameters, render: as Brokkr's clients expect.
+pub enum FailureOrder {
+    /// Matching, parameters, rendering: the order that Brokkr's clients expect.
     Wire,
-    /// Parameters, match, render.
+    /// Parameters, matching, rendering.
     Seed,
 }
 
-/// An object that was rendered.
+/// A rendered object.
 #[derive(Debug, Clone)]
 pub struct Instantiated {
     /// The object.
     pub object: DeploymentObject,
-    /// What is odd about the rendered text.
+    /// Warnings about the rendered text.
     pub warnings: Vec<Finding>,
-    /// Whether it was made before, by the same request.
-    pub repeated: bool,
+    /// `true` if an earlier request with the same idempotency token created it.
+    pub replayed: bool,
 }
 
-/// One set of parameters of many.
+/// One of several sets of parameters.
 #[derive(Debug, Clone, Deserialize, utoipa::ToSchema)]
 pub struct ParameterSet {
-    /// Names the set in the results.
+    /// Name of the set in the results.
     #[serde(default)]
     pub name: Option<String>,
-    /// The stack whose labels and annotations have to fit; absent: nothing has to.
+    /// Stack whose labels and annotations must match. Default: none.
     #[serde(default)]
     pub stack_id: Option<Uuid>,
     /// The parameters.
@@ -68,133 +69,149 @@ pub struct ParameterSet {
     pub parameters: Box<RawValue>,
 }
 
-/// What became of one set of parameters.
+/// The result for one set of parameters.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Stamped {
-    /// The set's place among the sets, from 0.
+    /// Position of the set, counted from 0.
     pub index: usize,
-    /// Its name.
+    /// Name of the set.
     pub name: Option<String>,
-    /// 200, or the status a request with this set alone would have.
+    /// 200, or the status that a request with this set alone would have.
     pub status: u16,
-    /// The rendered text.
+    /// Rendered text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yaml_content: Option<String>,
-    /// SHA-256 of it.
+    /// SHA-256 of the rendered text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub yaml_checksum: Option<String>,
-    /// What is wrong, everything that was found.
+    /// All errors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<Refusal>,
-    /// What is odd about the rendered text.
+    pub errors: Vec<CatalogError>,
+    /// Warnings about the rendered text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Finding>,
 }
 
-/// A template that is rendered for many sets of parameters; nothing is stored.
+/// A template ready to render for many sets of parameters. Nothing is stored.
 #[derive(Debug, Clone)]
-pub struct Stamping {
+pub struct Stamper {
     catalog: Catalog,
-    who: Actor,
+    actor: Actor,
     template: TemplateVersion,
-    wanted: Marks,
+    required: Metadata,
     defaults: bool,
 }
 
 impl Catalog {
-    /// Renders a template into a stack: parameters, matching and rendering are all tried, and everything that is wrong
-    /// is told.
+    /// Renders a template into a stack. Validation, matching and rendering are all attempted, and all failures are
+    /// reported.
     pub async fn instantiate(
         &self,
-        who: Actor,
+        actor: Actor,
         stack: Uuid,
-        what: &Instantiation,
-        order: Order,
-        token: Option<&Token>,
+        instantiation: &Instantiation,
+        order: FailureOrder,
+        token: Option<&IdempotencyToken>,
     ) -> Result<Instantiated> {
-        if let Some(object) = self.made_before(token).await? {
-            let object = self.object(who, object).await?;
-            return Ok(Instantiated { object, warnings: Vec::new(), repeated: true });
+        if let Some(object) = self.replayed_object(token).await? {
+            let object = self.object(actor, object).await?;
+            return Ok(Instantiated { object, warnings: Vec::new(), replayed: true });
         }
-        let (template, trial) = self.trial(who, stack, what).await?;
-        let outcome = self.renderer().try_out(trial).await?;
+        let (template, request) = self.render_request(actor, stack, instantiation).await?;
+        let outcome = self.renderer().render(request).await?;
         let warnings = outcome.warnings.clone();
-        let text = text_of(outcome, order)?;
-        let mut object = new_object(stack, text, false);
-        object.provenance = Some(provenance_of(&template, what, &object));
-        let (object, repeated) = self.add_object(who, &object, token).await?;
-        Ok(Instantiated { object, warnings, repeated })
+        let text = rendered_text(outcome, order)?;
+        let mut object = NewObject::new(stack, text, false);
+        object.provenance = Some(new_provenance(&template, instantiation, &object));
+        let (object, replayed) = self.add_object(actor, &object, token).await?;
+        Ok(Instantiated { object, warnings, replayed })
     }
 
-    /// What an instantiation is tried out with, if the asker may.
-    async fn trial(&self, who: Actor, stack: Uuid, what: &Instantiation) -> Result<(TemplateVersion, Trial)> {
-        let id = match &what.template {
-            Which::Id(id) => *id,
-            Which::Newest(owner, name) => {
-                who.may_change_stack(&self.live_stack(stack).await?)?;
-                self.newest(who, *owner, name).await?.id
+    /// Reads and authorises the template, stack and metadata of an instantiation.
+    async fn render_request(
+        &self,
+        actor: Actor,
+        stack: Uuid,
+        instantiation: &Instantiation,
+    ) -> Result<(TemplateVersion, RenderRequest)> {
+        let id = match &instantiation.template {
+            TemplateSelector::Id(id) => *id,
+            TemplateSelector::Newest(owner, name) => {
+                actor.require_stack_change(&self.live_stack(stack).await?)?;
+                self.newest(actor, *owner, name).await?.id
             }
         };
-        let Instantiable { stack, template, wanted, given } =
-            self.store().instantiable(stack, id).await.map_err(Refusal::of_store)?;
-        who.may_change_stack(&stack.ok_or_else(|| stack_missing()(StoreError::Missing))?)?;
-        let template = template.ok_or_else(|| template_missing()(StoreError::Missing))?;
-        who.may_read(&template)?;
-        let parameters = what.parameters.clone();
-        let trial =
-            Trial { template: template.clone(), wanted, given: Some(given), parameters, defaults: what.defaults };
-        Ok((template, trial))
+        let InstantiationRows { stack, template, template_metadata, stack_metadata } =
+            self.store().instantiation_rows(stack, id).await.map_err(CatalogError::from_store)?;
+        actor.require_stack_change(&stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?)?;
+        let template = template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
+        actor.require_read(&template)?;
+        let parameters = instantiation.parameters.clone();
+        let request = RenderRequest {
+            template: template.clone(),
+            template_metadata,
+            stack_metadata: Some(stack_metadata),
+            parameters,
+            defaults: instantiation.defaults,
+        };
+        Ok((template, request))
     }
 
-    async fn made_before(&self, token: Option<&Token>) -> Result<Option<Uuid>> {
+    async fn replayed_object(&self, token: Option<&IdempotencyToken>) -> Result<Option<Uuid>> {
         let Some(token) = token else { return Ok(None) };
-        match self.store().made(token).await {
+        match self.store().replayed(token).await {
             Ok(id) => Ok(Some(id)),
-            Err(StoreError::Missing) => Ok(None),
-            Err(error) => Err(Refusal::of_store(error)),
+            Err(StoreError::NotFound) => Ok(None),
+            Err(error) => Err(CatalogError::from_store(error)),
         }
     }
 
-    /// Makes an object from YAML text. Also answers whether it was made before, by the same request.
+    /// Creates an object from YAML text. The flag is `true` if an earlier request with the same idempotency token
+    /// created it.
     pub async fn create_object(
         &self,
-        who: Actor,
+        actor: Actor,
         stack: Uuid,
         yaml: &str,
         deletion: bool,
-        token: Option<&Token>,
+        token: Option<&IdempotencyToken>,
     ) -> Result<(DeploymentObject, bool)> {
-        who.may_change_stack(&self.live_stack(stack).await?)?;
+        actor.require_stack_change(&self.live_stack(stack).await?)?;
         if !deletion || !yaml.is_empty() {
-            must_be_yaml(yaml)?;
+            require_yaml(yaml)?;
         }
-        self.add_object(who, &new_object(stack, yaml.to_owned(), deletion), token).await
+        self.add_object(actor, &NewObject::new(stack, yaml.to_owned(), deletion), token).await
     }
 
-    async fn add_object(&self, who: Actor, new: &NewObject, token: Option<&Token>) -> Result<(DeploymentObject, bool)> {
+    async fn add_object(
+        &self,
+        actor: Actor,
+        new: &NewObject,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<(DeploymentObject, bool)> {
         match self.store().create_object(new, token).await {
             Ok(object) => Ok((object, false)),
-            Err(StoreError::Repeated(id)) => Ok((self.object(who, id).await?, true)),
-            Err(error) => Err(stack_missing()(error)),
+            Err(StoreError::Replayed(id)) => Ok((self.object(actor, id).await?, true)),
+            Err(error) => Err(stack_not_found()(error)),
         }
     }
 
-    /// Live objects of a stack, the newest first.
-    pub async fn objects(&self, who: Actor, stack: Uuid, page: &Page) -> Result<Vec<DeploymentObject>> {
-        self.stack(who, stack).await?;
-        self.store().objects(stack, page).await.map_err(Refusal::of_store)
+    /// Lists the live objects of a stack, newest first.
+    pub async fn objects(&self, actor: Actor, stack: Uuid, page: &Page) -> Result<Vec<DeploymentObject>> {
+        self.stack(actor, stack).await?;
+        self.store().objects(stack, page).await.map_err(CatalogError::from_store)
     }
 
-    /// A live object.
-    pub async fn object(&self, who: Actor, id: Uuid) -> Result<DeploymentObject> {
-        let missing = Refusal::or_missing("deployment_object_not_found", "deployment object not found");
+    /// Returns a live object.
+    pub async fn object(&self, actor: Actor, id: Uuid) -> Result<DeploymentObject> {
+        let missing = CatalogError::or_not_found("deployment_object_not_found", "deployment object not found");
         let object = self.store().object(id).await.map_err(missing)?;
         let stack = self.live_stack(object.stack_id).await?;
-        who.may_read_stack(&stack).map_err(|_| match who {
+        actor.require_stack_read(&stack).map_err(|_| match actor {
             Actor::Agent => {
-                Refusal::forbidden("agent_not_associated", "agent is not associated with this deployment object")
+                CatalogError::forbidden("agent_not_associated", "agent is not associated with this deployment object")
             }
-            _ => Refusal::forbidden(
+            _ => CatalogError::forbidden(
                 "generator_not_associated",
                 "generator is not associated with this deployment object",
             ),
@@ -202,21 +219,17 @@ impl Catalog {
         Ok(object)
     }
 
-    /// Makes ready to render a template for many sets of parameters.
-    pub async fn stamping(&self, who: Actor, template: Uuid, defaults: bool) -> Result<Stamping> {
-        let template = self.template(who, template).await?;
-        let labels = self.store().template_labels(template.id).await.map_err(template_missing())?;
-        let annotations = self.store().template_annotations(template.id).await.map_err(template_missing())?;
-        let wanted = Marks {
-            labels: labels.into_iter().map(|row| row.label).collect(),
-            annotations: annotations.into_iter().map(|row| (row.key, row.value)).collect(),
-        };
-        Ok(Stamping { catalog: self.clone(), who, template, wanted, defaults })
+    /// Prepares a template to be rendered for many sets of parameters.
+    pub async fn stamper(&self, actor: Actor, template: Uuid, defaults: bool) -> Result<Stamper> {
+        let rows = self.store().instantiation_rows(Uuid::nil(), template).await.map_err(CatalogError::from_store)?;
+        let template = rows.template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
+        actor.require_read(&template)?;
+        Ok(Stamper { catalog: self.clone(), actor, template, required: rows.template_metadata, defaults })
     }
 }
 
-impl Stamping {
-    /// Renders the template for one set. What is wrong with the set is in the answer.
+impl Stamper {
+    /// Renders the template for one set. Errors are part of the result.
     pub async fn stamp(&self, index: usize, set: ParameterSet) -> Stamped {
         let name = set.name.clone();
         let empty = Stamped {
@@ -229,42 +242,44 @@ impl Stamping {
             warnings: Vec::new(),
         };
         match self.outcome(set).await {
-            Ok(Outcome { failures, text: Some(text), warnings, .. }) if failures.is_empty() => {
+            Ok(RenderOutcome { failures, text: Some(text), warnings, .. }) if failures.is_empty() => {
                 let yaml_checksum = Some(checksum(&text));
                 Stamped { yaml_content: Some(text), yaml_checksum, warnings, ..empty }
             }
-            Ok(Outcome { failures, warnings, .. }) => {
-                let status = failures.first().map_or(500, |first| first.class.status());
+            Ok(RenderOutcome { failures, warnings, .. }) => {
+                let status = failures.first().map_or(500, |first| first.kind.status());
                 Stamped { status, errors: failures, warnings, ..empty }
             }
-            Err(refusal) => Stamped { status: refusal.class.status(), errors: vec![refusal], ..empty },
+            Err(error) => Stamped { status: error.kind.status(), errors: vec![error], ..empty },
         }
     }
 
-    async fn outcome(&self, set: ParameterSet) -> Result<Outcome> {
-        let given = match set.stack_id {
-            Some(id) => {
-                self.catalog.stack(self.who, id).await?;
-                Some(self.catalog.marks_of_stack(id).await?)
-            }
+    async fn outcome(&self, set: ParameterSet) -> Result<RenderOutcome> {
+        let stack_metadata = match set.stack_id {
+            Some(id) => Some(self.catalog.stack_metadata(self.actor, id).await?),
             None => None,
         };
-        let (template, wanted) = (self.template.clone(), self.wanted.clone());
-        let trial = Trial { template, wanted, given, parameters: set.parameters, defaults: self.defaults };
-        self.catalog.renderer().try_out(trial).await
+        let request = RenderRequest {
+            template: self.template.clone(),
+            template_metadata: self.required.clone(),
+            stack_metadata,
+            parameters: set.parameters,
+            defaults: self.defaults,
+        };
+        self.catalog.renderer().render(request).await
     }
 }
 
-/// The rendered text, or what is wrong: the first failure of this order, the others in its details.
-fn text_of(outcome: Outcome, order: Order) -> Result<String> {
+/// The rendered text, or the first failure in `order` with the others in its details.
+fn rendered_text(outcome: RenderOutcome, order: FailureOrder) -> Result<String> {
     let mut failures = outcome.failures;
-    if order == Order::Wire {
-        // What does not match comes first; a stable sort keeps the order of the others.
-        failures.sort_by_key(|failure| failure.class != Class::Unprocessable);
+    if order == FailureOrder::Wire {
+        // Mismatches come first. The stable sort keeps the order of the others.
+        failures.sort_by_key(|failure| failure.kind != ErrorKind::Unprocessable);
     }
     let mut failures = failures.into_iter();
     let Some(mut first) = failures.next() else {
-        let nothing = || Refusal::new(Class::Internal, "internal_error", "nothing was rendered");
+        let nothing = || CatalogError::new(ErrorKind::Internal, "internal_error", "the render gave no text");
         return outcome.text.ok_or_else(nothing);
     };
     let others: Vec<_> = failures.collect();
@@ -277,37 +292,31 @@ fn text_of(outcome: Outcome, order: Order) -> Result<String> {
     Err(first)
 }
 
-/// Refuses what is no YAML, or holds no document.
-fn must_be_yaml(text: &str) -> Result<()> {
-    names::yaml(text)?;
-    let invalid = |message: &str| Refusal::invalid("invalid_deployment_object", message);
-    match documents(text) {
+/// Requires YAML with at least one document.
+fn require_yaml(text: &str) -> Result<()> {
+    validation::yaml(text)?;
+    let invalid = |message: &str| CatalogError::invalid("invalid_deployment_object", message);
+    match count_documents(text) {
         Ok(0) => Err(invalid("YAML content has no documents")),
         Ok(_) => Ok(()),
         Err(findings) => {
             let first = findings.first().map_or("", |first| first.message.as_str());
-            Err(invalid(&format!("invalid YAML: {first}")).with(json!({ "findings": findings })))
+            Err(invalid(&format!("invalid YAML: {first}")).with_details(json!({ "findings": findings })))
         }
     }
 }
 
-fn new_object(stack_id: Uuid, yaml_content: String, is_deletion_marker: bool) -> NewObject {
-    let yaml_checksum = checksum(&yaml_content);
-    let (id, at) = (new_id(), now());
-    NewObject { id, at, stack_id, yaml_content, yaml_checksum, is_deletion_marker, provenance: None }
-}
-
-fn provenance_of(template: &TemplateVersion, what: &Instantiation, object: &NewObject) -> Provenance {
+fn new_provenance(template: &TemplateVersion, instantiation: &Instantiation, object: &NewObject) -> Provenance {
     Provenance {
         id: new_id(),
         deployment_object_id: object.id,
         template_id: template.id,
         template_version: template.version,
-        template_parameters: what.parameters.get().to_owned(),
-        defaults: what.defaults,
+        template_parameters: instantiation.parameters.get().to_owned(),
+        defaults: instantiation.defaults,
         template_checksum: template.checksum.clone(),
         schema_checksum: checksum(&template.parameters_schema),
-        parameters_checksum: checksum(what.parameters.get()),
+        parameters_checksum: checksum(instantiation.parameters.get()),
         output_checksum: object.yaml_checksum.clone(),
         engine: env!("CARGO_PKG_VERSION").to_owned(),
         created_at: object.at,

@@ -1,83 +1,85 @@
-//! What objects were rendered from: reading the record, rendering again, and what another version would change.
+//! Provenance of deployment objects: reading records, verifying them by rendering again, and previewing another
+//! version.
 
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::render::Trial;
-use super::store::{Instance, Marks, Page};
-use super::{Actor, Catalog, Class, Provenance, Refusal, Result, TemplateVersion, checksum};
+use super::render::RenderRequest;
+use super::store::{Instance, Metadata, Page};
+use super::{Actor, Catalog, CatalogError, ErrorKind, Provenance, Result, TemplateVersion, checksum};
 use dropforge::bulk::unified_diff;
 
-/// What rendering an object again gave.
+/// The result of verifying a record.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Verification {
-    /// The object.
+    /// ID of the object.
     pub deployment_object_id: Uuid,
-    /// Whether the same bytes came out, from the same template, schema and parameters.
+    /// `true` if the same template, schema and parameters gave the same bytes.
     pub verified: bool,
     /// The record.
     pub provenance: Provenance,
-    /// SHA-256 of what came out this time.
+    /// SHA-256 of the new render.
     pub found_checksum: Option<String>,
-    /// What does not agree with the record, in words.
+    /// Differences from the record.
     pub problems: Vec<String>,
-    /// From what is stored to what came out.
+    /// Diff from the stored text to the new render.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub diff: String,
 }
 
-/// Objects for which another version of their template changes the same lines.
+/// Instances that another version changes in the same way.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Change {
-    /// The objects, and their stacks.
+    /// The instances.
     pub instances: Vec<Changed>,
-    /// The whole diff of the first of them.
+    /// Diff of the first instance.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub diff: String,
-    /// What is wrong with all of them under the other version.
+    /// Errors of all instances under the other version.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<Refusal>,
+    pub errors: Vec<CatalogError>,
 }
 
-/// An object that another version changes.
+/// An instance that another version changes.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Changed {
-    /// The object.
+    /// ID of the object.
     pub deployment_object_id: Uuid,
-    /// Its stack.
+    /// ID of the stack.
     pub stack_id: Uuid,
-    /// The number of the version that it was rendered from.
+    /// Number of the version that the object was rendered from.
     pub template_version: i32,
 }
 
-/// What a version would change, if all instances of its template were rendered with it.
+/// The changes if all instances of a template were rendered with one version.
 #[derive(Debug, Clone, Serialize, utoipa::ToSchema)]
 pub struct Changes {
-    /// The version.
+    /// ID of the version.
     pub template_id: Uuid,
-    /// How many instances were looked at.
+    /// Number of instances checked.
     pub instances: usize,
-    /// How many would stay as they are.
+    /// Number of instances that would not change.
     pub unchanged: usize,
-    /// The others.
+    /// Changed instances, grouped by change.
     pub changes: Vec<Change>,
-    /// The page's end: the id of the last instance, where there may be more.
+    /// Cursor of the next page: the ID of the last instance, if there may be more.
     pub next: Option<Uuid>,
 }
 
 impl Catalog {
-    /// What an object was rendered from, as it may be shown: secret parameters are hidden.
-    pub async fn provenance(&self, who: Actor, object: Uuid) -> Result<Provenance> {
-        self.object(who, object).await?;
-        let record = self.record(object).await?;
-        let template = self.store().template_ever(record.template_id).await.map_err(Refusal::of_store)?;
-        Ok(self.shown(record, &template))
+    /// Returns the record of an object. Secret parameters are redacted.
+    pub async fn provenance(&self, actor: Actor, object: Uuid) -> Result<Provenance> {
+        self.object(actor, object).await?;
+        let record = self.read_record(object).await?;
+        let template =
+            self.store().template_including_deleted(record.template_id).await.map_err(CatalogError::from_store)?;
+        Ok(self.redact(record, &template))
     }
 
-    /// The record as it may be shown.
-    fn shown(&self, record: Provenance, template: &TemplateVersion) -> Provenance {
+    /// Redacts the secret parameters of a record.
+    fn redact(&self, record: Provenance, template: &TemplateVersion) -> Provenance {
         let shown = match self.renderer().compiled(&template.template_content, &template.parameters_schema) {
             Ok(compiled) => compiled.schema().redacted_text(&record.template_parameters),
             Err(_) => String::from("null"),
@@ -85,69 +87,78 @@ impl Catalog {
         Provenance { template_parameters: shown, ..record }
     }
 
-    /// The record of an object that the asker may see.
-    async fn record(&self, object: Uuid) -> Result<Provenance> {
-        let missing = Refusal::or_missing("provenance_not_found", "the object was not rendered from a template");
+    /// Reads the record of an object that the actor may read.
+    async fn read_record(&self, object: Uuid) -> Result<Provenance> {
+        let missing = CatalogError::or_not_found("provenance_not_found", "the object was not rendered from a template");
         self.store().provenance(object).await.map_err(missing)
     }
 
-    /// Renders an object again from its record, and says whether the same bytes come out.
-    pub async fn verify(&self, who: Actor, object: Uuid) -> Result<Verification> {
-        let stored = self.object(who, object).await?.yaml_content;
-        let record = self.record(object).await?;
-        let template = self.store().template_ever(record.template_id).await.map_err(Refusal::of_store)?;
-        let mut problems = disagreements(&record, &template, &stored);
-        let (found, diff) = match self.again(&template, None, &record).await? {
+    /// Renders an object again from its record and compares the bytes.
+    pub async fn verify(&self, actor: Actor, object: Uuid) -> Result<Verification> {
+        let stored = self.object(actor, object).await?.yaml_content;
+        let record = self.read_record(object).await?;
+        let template =
+            self.store().template_including_deleted(record.template_id).await.map_err(CatalogError::from_store)?;
+        let mut problems = mismatches(&record, &template, &stored);
+        let (found, diff) = match self.rerender(&template, None, &record).await? {
             Ok(text) => {
                 let found = checksum(&text);
                 if found != record.output_checksum {
-                    problems.push("the text that comes out is another one".to_owned());
+                    problems.push("the rendered text differs".to_owned());
                 }
                 (Some(found), unified_diff("stored", "rendered", &stored, &text))
             }
             Err(failures) => {
-                problems.extend(failures.iter().map(|failure| format!("it does not render: {failure}")));
+                problems.extend(failures.iter().map(|failure| format!("rendering failed: {failure}")));
                 (None, String::new())
             }
         };
         Ok(Verification {
             deployment_object_id: object,
             verified: problems.is_empty(),
-            provenance: self.shown(record, &template),
+            provenance: self.redact(record, &template),
             found_checksum: found,
             problems,
             diff,
         })
     }
 
-    /// What a recorded object gives under this template.
-    async fn again(
+    /// Renders the parameters of a record with a template.
+    async fn rerender(
         &self,
         template: &TemplateVersion,
-        marks: Option<(Marks, Marks)>,
+        metadata: Option<(Metadata, Metadata)>,
         record: &Provenance,
-    ) -> Result<Result<String, Vec<Refusal>>> {
-        let broken = |_| Refusal::new(Class::Internal, "internal_error", "the recorded parameters are no JSON");
+    ) -> Result<Result<String, Vec<CatalogError>>> {
+        let broken =
+            |_| CatalogError::new(ErrorKind::Internal, "internal_error", "the recorded parameters are not JSON");
         let parameters = RawValue::from_string(record.template_parameters.clone()).map_err(broken)?;
-        let (wanted, given) = marks.map_or_else(Default::default, |(wanted, given)| (wanted, Some(given)));
-        let trial = Trial { template: template.clone(), wanted, given, parameters, defaults: record.defaults };
-        let outcome = self.renderer().try_out(trial).await?;
+        let (template_metadata, stack_metadata) =
+            metadata.map_or_else(Default::default, |(template, stack)| (template, Some(stack)));
+        let request = RenderRequest {
+            template: template.clone(),
+            template_metadata,
+            stack_metadata,
+            parameters,
+            defaults: record.defaults,
+        };
+        let outcome = self.renderer().render(request).await?;
         Ok(match outcome.text {
             Some(text) if outcome.failures.is_empty() => Ok(text),
             _ => Err(outcome.failures),
         })
     }
 
-    /// What this version would change, if the newest object of each stack that was rendered from any version of its
-    /// template were rendered with it. Instances with the same changed lines are told together.
-    pub async fn what_would_change(&self, who: Actor, version: Uuid, page: &Page) -> Result<Changes> {
-        let template = self.template(who, version).await?;
-        let stacks_of = who.generator();
+    /// Previews a version: renders it for the newest object of each stack that was rendered from any version of the
+    /// template. Instances with the same changed lines are grouped.
+    pub async fn preview_changes(&self, actor: Actor, version: Uuid, page: &Page) -> Result<Changes> {
+        let template = self.template(actor, version).await?;
+        let stacks_of = actor.generator();
         let (owner, name) = (template.generator_id, &template.name);
-        let instances = self.store().instances(owner, name, stacks_of, page).await.map_err(Refusal::of_store)?;
+        let instances = self.store().instances(owner, name, stacks_of, page).await.map_err(CatalogError::from_store)?;
         let full = page.limit.is_some_and(|limit| instances.len() >= limit as usize);
         let next = instances.last().filter(|_| full).map(|last| last.object.id);
-        let (looked_at, mut unchanged) = (instances.len(), 0);
+        let (checked, mut unchanged) = (instances.len(), 0);
         let mut groups: IndexMap<String, Change> = IndexMap::new();
         for instance in instances {
             let Some((key, change)) = self.change(&template, &instance).await? else {
@@ -161,37 +172,42 @@ impl Catalog {
             });
         }
         let changes = groups.into_values().collect();
-        Ok(Changes { template_id: version, instances: looked_at, unchanged, changes, next })
+        Ok(Changes { template_id: version, instances: checked, unchanged, changes, next })
     }
 
-    /// What the version changes of one instance, and what it is grouped by; nothing if nothing changes.
+    /// The change to one instance and its group key, or `None` if it stays the same.
     async fn change(&self, template: &TemplateVersion, instance: &Instance) -> Result<Option<(String, Change)>> {
-        let read = self.store().instantiable(instance.object.stack_id, template.id).await;
-        let read = read.map_err(Refusal::of_store)?;
+        let read = self.store().instantiation_rows(instance.object.stack_id, template.id).await;
+        let read = read.map_err(CatalogError::from_store)?;
         let old = &instance.object.yaml_content;
-        Ok(match self.again(template, Some((read.wanted, read.given)), &instance.provenance).await? {
-            Ok(new) if new == *old => None,
-            Ok(new) => {
-                let before = format!("version {}", instance.provenance.template_version);
-                let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
-                Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
-            }
-            Err(errors) => {
-                let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-                Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
-            }
-        })
+        Ok(
+            match self
+                .rerender(template, Some((read.template_metadata, read.stack_metadata)), &instance.provenance)
+                .await?
+            {
+                Ok(new) if new == *old => None,
+                Ok(new) => {
+                    let before = format!("version {}", instance.provenance.template_version);
+                    let diff = unified_diff(&before, &format!("version {}", template.version), old, &new);
+                    Some((changed_lines(&diff), Change { instances: Vec::new(), diff, errors: Vec::new() }))
+                }
+                Err(errors) => {
+                    let key = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                    Some((key, Change { instances: Vec::new(), diff: String::new(), errors }))
+                }
+            },
+        )
     }
 }
 
-/// The lines of a diff that go and come, without what stands around them.
+/// The added and removed lines of a diff, without context.
 fn changed_lines(diff: &str) -> String {
     let changes = diff.lines().skip(2).filter(|line| line.starts_with(['+', '-']));
     changes.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What of a record is no longer true.
-fn disagreements(record: &Provenance, template: &TemplateVersion, stored: &str) -> Vec<String> {
+/// Differences between a record and the stored texts.
+fn mismatches(record: &Provenance, template: &TemplateVersion, stored: &str) -> Vec<String> {
     let parts = [
         ("the template", &template.template_content, &record.template_checksum),
         ("the schema", &template.parameters_schema, &record.schema_checksum),
@@ -200,10 +216,10 @@ fn disagreements(record: &Provenance, template: &TemplateVersion, stored: &str) 
     let mut problems: Vec<String> = parts
         .into_iter()
         .filter(|(_, text, recorded)| checksum(text) != **recorded)
-        .map(|(what, ..)| format!("{what} is not what was recorded"))
+        .map(|(what, ..)| format!("{what} differs from the record"))
         .collect();
     if checksum(stored) != record.output_checksum {
-        problems.push("the stored text is not what was recorded".to_owned());
+        problems.push("the stored text differs from the record".to_owned());
     }
     problems
 }

@@ -1,91 +1,92 @@
-//! Templates: versions, their labels and annotations.
+//! Operations on templates: versions, labels and annotations.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::review::{Finding, Review};
-use super::store::{NewVersion, Page, Rules, StoreError, Token, new_id};
+use super::store::{IdempotencyToken, InitialMetadata, Metadata, NewVersion, Page, StoreError, new_id};
 use super::{
-    Actor, Catalog, Class, Refusal, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, names, now,
+    Actor, Catalog, CatalogError, ErrorKind, Result, TemplateAnnotation, TemplateLabel, TemplateVersion, checksum, now,
+    validation,
 };
 
-/// What a template is made from.
+/// A request to create a template.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateInput {
-    /// What all its versions are called. A name that its owner has already makes the next version.
+    /// Name. If the owner already has a template with this name, its next version is created.
     pub name: String,
-    /// For people.
+    /// Description.
     #[serde(default)]
     pub description: Option<String>,
-    /// The template, in Tera.
+    /// Template text, in Tera.
     pub template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     pub parameters_schema: String,
-    /// The labels it begins with; absent: those of the newest version.
+    /// Initial labels. Default: those of the newest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<Vec<String>>,
-    /// The annotations it begins with, keys and values; absent: those of the newest version.
+    /// Initial annotations, as key and value. Default: those of the newest version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Vec<(String, String)>>,
 }
 
-/// What the next version of a template is made from.
+/// A request to create the next version of a template.
 #[derive(Debug, Clone, Serialize, Deserialize, utoipa::ToSchema)]
 pub struct TemplateChange {
-    /// For people; absent: that of the version that is updated.
+    /// Description. Default: that of the updated version.
     #[serde(default)]
     pub description: Option<String>,
-    /// The template, in Tera.
+    /// Template text, in Tera.
     pub template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     pub parameters_schema: String,
-    /// Whether it begins without labels and annotations, and not with those of the version that is updated.
+    /// `true` to start without labels and annotations instead of copying those of the updated version.
     #[serde(default)]
     pub drop_rules: bool,
 }
 
-/// Whose template a name means.
+/// The owner of a template that is named in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Owner {
-    /// The asker's own, or a system template where the asker has none of that name.
+    /// The actor, or the system if the actor has no template of that name.
     Nearest,
-    /// A system template.
+    /// The system.
     System,
-    /// This generator's.
+    /// A generator.
     Generator(Uuid),
 }
 
-/// A version that was made.
+/// A created version.
 #[derive(Debug, Clone)]
 pub struct Created {
     /// The version.
     pub template: TemplateVersion,
-    /// What the template and its schema do not agree on.
+    /// Disagreements between the template and its schema.
     pub warnings: Vec<Finding>,
-    /// Whether it was made before, by the same request.
-    pub repeated: bool,
+    /// `true` if an earlier request with the same idempotency token created it.
+    pub replayed: bool,
 }
 
 impl Catalog {
-    /// Live versions that the asker sees, of this name only where one is given.
-    pub async fn templates(&self, who: Actor, name: Option<&str>, page: &Page) -> Result<Vec<TemplateVersion>> {
-        self.store().templates(who.sight()?, name, page).await.map_err(Refusal::of_store)
+    /// Lists the live versions that the actor can read, optionally those of one name.
+    pub async fn templates(&self, actor: Actor, name: Option<&str>, page: &Page) -> Result<Vec<TemplateVersion>> {
+        self.store().templates(actor.visibility()?, name, page).await.map_err(CatalogError::from_store)
     }
 
-    /// Makes a template, or the next version of the one that the asker has under this name.
+    /// Creates a template, or the next version if the actor already has one with this name.
     pub async fn create_template(
         &self,
-        who: Actor,
+        actor: Actor,
         new: &TemplateInput,
         strict: bool,
-        token: Option<&Token>,
+        token: Option<&IdempotencyToken>,
     ) -> Result<Created> {
-        let generator_id = who.owner()?;
-        names::template_name(&new.name)?;
-        let rules = match (&new.labels, &new.annotations) {
-            (None, None) => Rules::Carried(None),
-            (labels, annotations) => given(labels.as_deref(), annotations.as_deref())?,
+        let generator_id = actor.owner()?;
+        validation::template_name(&new.name)?;
+        let metadata = match (&new.labels, &new.annotations) {
+            (None, None) => InitialMetadata::CopiedFrom(None),
+            (labels, annotations) => given_metadata(labels.as_deref(), annotations.as_deref())?,
         };
         let version = NewVersion {
             id: new_id(),
@@ -96,26 +97,25 @@ impl Catalog {
             template_content: new.template_content.clone(),
             parameters_schema: new.parameters_schema.clone(),
             checksum: checksum(&new.template_content),
-            rules,
+            metadata,
             expected: None,
         };
         self.add_version(version, strict, token).await
     }
 
-    /// Makes the next version of a template. Its labels and annotations begin as those of the version that is updated.
-    /// `expected` is the id of what the asker took for the newest version.
+    /// Creates the next version of a template. It starts with the labels and annotations of the updated version.
+    /// `expected` is the ID of the version that must still be the newest.
     pub async fn update_template(
         &self,
-        who: Actor,
+        actor: Actor,
         id: Uuid,
         change: &TemplateChange,
         strict: bool,
         expected: Option<Uuid>,
-        token: Option<&Token>,
+        token: Option<&IdempotencyToken>,
     ) -> Result<Created> {
         let before = self.live_template(id).await?;
-        who.may_change(&before, "modify")?;
-        let nothing = || Rules::Given { labels: Vec::new(), annotations: Vec::new() };
+        actor.require_change(&before, "modify")?;
         let version = NewVersion {
             id: new_id(),
             at: now(),
@@ -125,148 +125,157 @@ impl Catalog {
             template_content: change.template_content.clone(),
             parameters_schema: change.parameters_schema.clone(),
             checksum: checksum(&change.template_content),
-            rules: if change.drop_rules { nothing() } else { Rules::Carried(Some(id)) },
+            metadata: match change.drop_rules {
+                true => InitialMetadata::Given(Metadata::default()),
+                false => InitialMetadata::CopiedFrom(Some(id)),
+            },
             expected,
         };
         self.add_version(version, strict, token).await
     }
 
-    async fn add_version(&self, version: NewVersion, strict: bool, token: Option<&Token>) -> Result<Created> {
-        names::template_description(version.description.as_deref())?;
-        let review = self.review_apart(&version.template_content, &version.parameters_schema, strict).await?;
-        let (template, repeated) = match self.store().create_version(&version, token).await {
+    async fn add_version(
+        &self,
+        version: NewVersion,
+        strict: bool,
+        token: Option<&IdempotencyToken>,
+    ) -> Result<Created> {
+        validation::template_description(version.description.as_deref())?;
+        let review = self.review_blocking(&version.template_content, &version.parameters_schema, strict).await?;
+        let (template, replayed) = match self.store().create_version(&version, token).await {
             Ok(template) => (template, false),
-            Err(StoreError::Repeated(id)) => (self.live_template(id).await?, true),
-            Err(error) => return Err(Refusal::of_store(error)),
+            Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
+            Err(error) => return Err(CatalogError::from_store(error)),
         };
-        Ok(Created { template, warnings: review.findings, repeated })
+        Ok(Created { template, warnings: review.findings, replayed })
     }
 
-    /// What a template and its schema do not agree on, without storing them.
+    /// Checks a template against its schema without storing it.
     ///
     /// # Errors
-    /// Where one of them cannot be used at all, and, if `strict`, where there is anything to say.
+    /// The template or the schema is invalid, or there are findings and `strict` is set.
     pub fn review(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
-        names::content(content)?;
+        validation::content(content)?;
         let review = self.renderer().review(content, schema)?;
         if strict && !review.findings.is_empty() {
             let details = serde_json::json!({ "findings": review.findings });
-            let message = "the template and its schema do not agree";
-            return Err(Refusal::invalid("template_review_failed", message).with(details));
+            let message = "the template does not match its schema";
+            return Err(CatalogError::invalid("template_review_failed", message).with_details(details));
         }
         Ok(review)
     }
 
-    /// [`Catalog::review`] on a thread that may take its time: compiling a large template takes some.
-    async fn review_apart(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
+    /// Runs [`Catalog::review`] on a blocking thread, because compiling a large template takes time.
+    async fn review_blocking(&self, content: &str, schema: &str, strict: bool) -> Result<Review> {
         let (catalog, content, schema) = (self.clone(), content.to_owned(), schema.to_owned());
         let review = tokio::task::spawn_blocking(move || catalog.review(&content, &schema, strict)).await;
-        review.unwrap_or_else(|_| Err(Refusal::new(Class::Internal, "internal_error", "the review was broken off")))
+        review.unwrap_or_else(|_| Err(CatalogError::new(ErrorKind::Internal, "internal_error", "the review failed")))
     }
 
-    /// A live version.
-    pub async fn template(&self, who: Actor, id: Uuid) -> Result<TemplateVersion> {
+    /// Returns a live version.
+    pub async fn template(&self, actor: Actor, id: Uuid) -> Result<TemplateVersion> {
         let template = self.live_template(id).await?;
-        who.may_read(&template)?;
+        actor.require_read(&template)?;
         Ok(template)
     }
 
-    /// The newest live version of the template with this name.
-    pub async fn newest(&self, who: Actor, owner: Owner, name: &str) -> Result<TemplateVersion> {
+    /// Returns the newest live version of a name.
+    pub async fn newest(&self, actor: Actor, owner: Owner, name: &str) -> Result<TemplateVersion> {
         let own = match owner {
             Owner::System => None,
             Owner::Generator(id) => Some(id),
-            Owner::Nearest => who.generator(),
+            Owner::Nearest => actor.generator(),
         };
-        // What may not be seen is not there: a name must not tell what others have.
-        let hidden = || template_missing()(StoreError::Missing);
-        if !who.sees_all() && (who.generator().is_none() || own.is_some_and(|own| who.generator() != Some(own))) {
+        // Templates that the actor cannot read look absent, so that names do not leak.
+        let hidden = || template_not_found()(StoreError::NotFound);
+        if !actor.reads_all() && (actor.generator().is_none() || own.is_some_and(|own| actor.generator() != Some(own)))
+        {
             return Err(hidden());
         }
         match self.store().newest(own, name).await {
-            Err(StoreError::Missing) if owner == Owner::Nearest && own.is_some() => {
-                self.store().newest(None, name).await.map_err(template_missing())
+            Err(StoreError::NotFound) if owner == Owner::Nearest && own.is_some() => {
+                self.store().newest(None, name).await.map_err(template_not_found())
             }
-            found => found.map_err(template_missing()),
+            found => found.map_err(template_not_found()),
         }
     }
 
-    /// The live versions of the template that this is a version of.
-    pub async fn history(&self, who: Actor, id: Uuid, page: &Page) -> Result<Vec<TemplateVersion>> {
-        let template = self.template(who, id).await?;
+    /// Lists the live versions of the template that `id` is a version of.
+    pub async fn history(&self, actor: Actor, id: Uuid, page: &Page) -> Result<Vec<TemplateVersion>> {
+        let template = self.template(actor, id).await?;
         let owner = template.generator_id;
-        self.store().versions(owner, &template.name, page).await.map_err(Refusal::of_store)
+        self.store().versions(owner, &template.name, page).await.map_err(CatalogError::from_store)
     }
 
     /// Deletes one version.
-    pub async fn delete_template(&self, who: Actor, id: Uuid) -> Result<()> {
-        who.may_change(&self.live_template(id).await?, "delete")?;
-        self.store().delete_template(id, now()).await.map_err(template_missing())
+    pub async fn delete_template(&self, actor: Actor, id: Uuid) -> Result<()> {
+        actor.require_change(&self.live_template(id).await?, "delete")?;
+        self.store().delete_template(id, now()).await.map_err(template_not_found())
     }
 
-    /// Labels that a stack must have.
-    pub async fn template_labels(&self, who: Actor, id: Uuid) -> Result<Vec<TemplateLabel>> {
-        self.template(who, id).await?;
-        self.store().template_labels(id).await.map_err(template_missing())
+    /// Lists the labels that a stack must have.
+    pub async fn template_labels(&self, actor: Actor, id: Uuid) -> Result<Vec<TemplateLabel>> {
+        self.template(actor, id).await?;
+        self.store().template_labels(id).await.map_err(template_not_found())
     }
 
     /// Adds a label.
-    pub async fn add_template_label(&self, who: Actor, id: Uuid, label: &str) -> Result<TemplateLabel> {
-        who.may_change(&self.live_template(id).await?, "modify")?;
-        names::label(label)?;
+    pub async fn add_template_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<TemplateLabel> {
+        actor.require_change(&self.live_template(id).await?, "modify")?;
+        validation::label(label)?;
         let row = TemplateLabel { id: new_id(), template_id: id, label: label.to_owned(), created_at: now() };
-        self.store().add_template_label(&row).await.map_err(template_missing())?;
+        self.store().add_template_label(&row).await.map_err(template_not_found())?;
         Ok(row)
     }
 
     /// Removes a label.
-    pub async fn remove_template_label(&self, who: Actor, id: Uuid, label: &str) -> Result<()> {
-        who.may_change(&self.live_template(id).await?, "modify")?;
-        let missing = Refusal::or_missing("template_label_not_found", "label not found");
+    pub async fn remove_template_label(&self, actor: Actor, id: Uuid, label: &str) -> Result<()> {
+        actor.require_change(&self.live_template(id).await?, "modify")?;
+        let missing = CatalogError::or_not_found("template_label_not_found", "label not found");
         self.store().remove_template_label(id, label).await.map_err(missing)
     }
 
-    /// Annotations that a stack must have.
-    pub async fn template_annotations(&self, who: Actor, id: Uuid) -> Result<Vec<TemplateAnnotation>> {
-        self.template(who, id).await?;
-        self.store().template_annotations(id).await.map_err(template_missing())
+    /// Lists the annotations that a stack must have.
+    pub async fn template_annotations(&self, actor: Actor, id: Uuid) -> Result<Vec<TemplateAnnotation>> {
+        self.template(actor, id).await?;
+        self.store().template_annotations(id).await.map_err(template_not_found())
     }
 
     /// Adds an annotation.
     pub async fn add_template_annotation(
         &self,
-        who: Actor,
+        actor: Actor,
         id: Uuid,
         key: &str,
         value: &str,
     ) -> Result<TemplateAnnotation> {
-        who.may_change(&self.live_template(id).await?, "modify")?;
-        names::annotation(key, value)?;
+        actor.require_change(&self.live_template(id).await?, "modify")?;
+        validation::annotation(key, value)?;
         let (key, value) = (key.to_owned(), value.to_owned());
         let row = TemplateAnnotation { id: new_id(), template_id: id, key, value, created_at: now() };
-        self.store().add_template_annotation(&row).await.map_err(template_missing())?;
+        self.store().add_template_annotation(&row).await.map_err(template_not_found())?;
         Ok(row)
     }
 
     /// Removes an annotation.
-    pub async fn remove_template_annotation(&self, who: Actor, id: Uuid, key: &str) -> Result<()> {
-        who.may_change(&self.live_template(id).await?, "modify")?;
-        let missing = Refusal::or_missing("template_annotation_not_found", "annotation not found");
+    pub async fn remove_template_annotation(&self, actor: Actor, id: Uuid, key: &str) -> Result<()> {
+        actor.require_change(&self.live_template(id).await?, "modify")?;
+        let missing = CatalogError::or_not_found("template_annotation_not_found", "annotation not found");
         self.store().remove_template_annotation(id, key).await.map_err(missing)
     }
 
     pub(super) async fn live_template(&self, id: Uuid) -> Result<TemplateVersion> {
-        self.store().template(id).await.map_err(template_missing())
+        self.store().template(id).await.map_err(template_not_found())
     }
 }
 
-pub(super) fn template_missing() -> impl Fn(StoreError) -> Refusal {
-    Refusal::or_missing("template_not_found", "template not found")
+pub(super) fn template_not_found() -> impl Fn(StoreError) -> CatalogError {
+    CatalogError::or_not_found("template_not_found", "template not found")
 }
 
-fn given(labels: Option<&[String]>, annotations: Option<&[(String, String)]>) -> Result<Rules> {
+fn given_metadata(labels: Option<&[String]>, annotations: Option<&[(String, String)]>) -> Result<InitialMetadata> {
     let (labels, annotations) = (labels.unwrap_or_default(), annotations.unwrap_or_default());
-    labels.iter().try_for_each(|label| names::label(label))?;
-    annotations.iter().try_for_each(|(key, value)| names::annotation(key, value))?;
-    Ok(Rules::Given { labels: labels.to_vec(), annotations: annotations.to_vec() })
+    labels.iter().try_for_each(|label| validation::label(label))?;
+    annotations.iter().try_for_each(|(key, value)| validation::annotation(key, value))?;
+    Ok(InitialMetadata::Given(Metadata { labels: labels.to_vec(), annotations: annotations.to_vec() }))
 }

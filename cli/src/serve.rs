@@ -10,7 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge_catalog::server::{Exchange, Log, Server, Settings};
-use dropforge_catalog::{Catalog, Refusal, render};
+use dropforge_catalog::{Catalog, CatalogError, render};
 
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
@@ -113,7 +113,7 @@ async fn first_key(args: &ServeArgs, catalog: &Catalog) -> Result<(), Failed> {
     }
 }
 
-fn unusable(db: &str, refusal: &Refusal) -> Failed {
+fn unusable(db: &str, refusal: &CatalogError) -> Failed {
     // A database address may contain a password.
     let shown = db.split_once('@').map_or(db, |(_, behind)| behind);
     Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {refusal}")).into()

@@ -1,7 +1,7 @@
-//! Brokkr's own clients, in Python and in Rust, drive the service on SQLite and on PostgreSQL.
+//! Tests that drive the service with Brokkr's own clients, in Python and in Rust, on SQLite and on PostgreSQL.
 //!
-//! `spec-tests/brokkr/clients/install` installs them. If they are missing, the tests print a message and are skipped;
-//! in CI they fail.
+//! `spec-tests/brokkr/clients/install` installs them. If they are missing, the tests are skipped with a message, or
+//! fail in CI.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,13 +12,13 @@ use dropforge_catalog::{Catalog, render};
 
 use crate::databases::{Database, on_postgres, on_sqlite};
 
-/// Returns a folder in the target folder.
+/// A folder in the target folder.
 pub fn installed(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(target).join(name)
 }
 
-/// Reports a missing tool. Fails in CI.
+/// Reports that a client is missing. Fails in CI.
 pub fn skipped(what: &str) {
     assert!(std::env::var_os("CI").is_none(), "{what}");
     eprintln!("skipped: {what}");
@@ -29,8 +29,8 @@ pub fn source(name: &str) -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("spec-tests/brokkr").join(name)
 }
 
-/// Serves a new catalog in this database while `command` runs. The command is made from the service's address and an
-/// administrator key; it has to exit successfully and print that it passed.
+/// Serves a new catalog in a database while `command` runs. `command` is created from the service's address and an
+/// administrator key. It must succeed and print that it passed.
 pub async fn drive(database: &Database, command: impl FnOnce(&str, &str) -> Command + Send + 'static) {
     let catalog = Catalog::open(&database.url, &render::Options::default()).await.expect("a catalog");
     let key = catalog.initialise(None).await.expect("a store").expect("the first key");

@@ -1,7 +1,7 @@
 //! Databases for tests: an SQLite file, a database in memory, a PostgreSQL database. Each test has its own.
 //!
-//! `DROPFORGE_TEST_POSTGRES` gives a PostgreSQL URL whose user may create databases. Without it, a server is started
-//! for this run if PostgreSQL is installed. Otherwise these tests are skipped, or fail if `CI` is set.
+//! `DROPFORGE_TEST_POSTGRES` is the URL of a PostgreSQL server whose user may create databases. Without it a server is
+//! started if PostgreSQL is installed. Otherwise these tests are skipped, or fail if `CI` is set.
 
 use std::future::Future;
 use std::process::{Command, Stdio};
@@ -11,17 +11,17 @@ use dropforge_catalog::store::{self, Store};
 use sqlx::Connection;
 use sqlx::postgres::PgConnection;
 
-/// A database for one test.
+/// The database of a test.
 pub struct Database {
-    /// The database as a value of `--db`.
+    /// The value of `--db`.
     pub url: String,
     memory: Option<Arc<dyn Store>>,
-    // Deletes the folder together with the database.
+    // Deleted with the database.
     _folder: Option<tempfile::TempDir>,
 }
 
 impl Database {
-    /// Opens a store in this database. Every call opens the same database.
+    /// Opens a store in this database.
     pub async fn open(&self) -> Arc<dyn Store> {
         match &self.memory {
             Some(store) => store.clone(),
@@ -29,7 +29,7 @@ impl Database {
         }
     }
 
-    /// Returns `true` if the data survives closing the store.
+    /// Returns `true` if the data outlives the store.
     pub fn lasts(&self) -> bool {
         self.memory.is_none()
     }
@@ -67,7 +67,7 @@ pub fn on_postgres<F: Future<Output = ()>>(test: impl FnOnce(Arc<Database>) -> F
     });
 }
 
-/// Runs a statement on a connection of its own.
+/// Executes a statement on a separate connection.
 pub async fn command(server: &str, sql: String) {
     let mut connection = PgConnection::connect(server).await.expect("PostgreSQL");
     sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&mut connection).await.expect("a statement");

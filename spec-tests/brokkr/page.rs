@@ -1,7 +1,7 @@
-//! Headless Chromium clicks through the page: `page/drive.cjs`.
+//! Tests of the page in headless Chromium, driven by `page/drive.cjs`.
 //!
-//! `spec-tests/brokkr/page/install` installs the driver; the browser is the system's. If either is missing, the test
-//! prints a message and is skipped; in CI it fails.
+//! `spec-tests/brokkr/page/install` installs the driver. The browser is the system's. If either is missing, the test is
+//! skipped with a message, or fails in CI.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::process::Command;
 use crate::clients::{drive, installed, skipped, source};
 use crate::databases::on_sqlite;
 
-/// Finds the system's Chromium under one of its names.
+/// The path of the system's Chromium.
 fn chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

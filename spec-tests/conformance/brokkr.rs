@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use dropforge_catalog::matching::missing;
-use dropforge_catalog::render::{Options, Outcome as Tried, Renderer, Trial};
-use dropforge_catalog::store::Marks;
-use dropforge_catalog::{Refusal, TemplateVersion};
+use dropforge_catalog::render::{Options, RenderOutcome as Tried, RenderRequest, Renderer};
+use dropforge_catalog::store::Metadata;
+use dropforge_catalog::{CatalogError, TemplateVersion};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -51,14 +51,14 @@ fn renderer() -> &'static Renderer {
 }
 
 fn matched(given: &Value, want: &Value) -> Result<(), String> {
-    let marks = |of: &str| -> Result<Marks, String> {
+    let marks = |of: &str| -> Result<Metadata, String> {
         let labels =
             serde_json::from_value(given[format!("{of}_labels")].clone()).map_err(|error| error.to_string())?;
         let annotations = serde_json::from_value(given[format!("{of}_annotations")].clone());
-        Ok(Marks { labels, annotations: annotations.map_err(|error| error.to_string())? })
+        Ok(Metadata { labels, annotations: annotations.map_err(|error| error.to_string())? })
     };
     let missing = missing(&marks("template")?, &marks("stack")?);
-    let matches = missing == Marks::default();
+    let matches = missing == Metadata::default();
     let got = json!({"matches": matches, "missing_labels": missing.labels, "missing_annotations": missing.annotations});
     if got == *want { Ok(()) } else { Err(format!("got {got}")) }
 }
@@ -74,7 +74,7 @@ fn created(given: &Value, want: &Value) -> Result<(), String> {
 
 fn rendered(given: &Value, line: &str, want: &Value) -> Result<(), String> {
     let content = given["template_content"].as_str().unwrap_or("x");
-    let tried = try_out(content, given["parameters_schema"].as_str().unwrap_or("{}"), &parameters(line)?)?;
+    let tried = render(content, given["parameters_schema"].as_str().unwrap_or("{}"), &parameters(line)?)?;
     if let Some(text) = want["yaml_content"].as_str() {
         return same_text(&tried, text);
     }
@@ -98,7 +98,7 @@ fn parameters(line: &str) -> Result<Box<RawValue>, String> {
     serde_json::from_str::<Whole>(line).map(|row| row.given.parameters).map_err(|error| error.to_string())
 }
 
-/// Compares the text. If the expected text is blank, it was rendered and then refused.
+/// The text; where nothing but blanks is template_metadata it was rendered and refused afterwards.
 fn same_text(tried: &Tried, text: &str) -> Result<(), String> {
     match (&tried.text, tried.failures.as_slice()) {
         (Some(got), []) if got == text => Ok(()),
@@ -107,9 +107,9 @@ fn same_text(tried: &Tried, text: &str) -> Result<(), String> {
     }
 }
 
-fn refused(refusal: &Refusal, want: &Value) -> Result<(), String> {
+fn refused(refusal: &CatalogError, want: &Value) -> Result<(), String> {
     let details = refusal.details.clone().unwrap_or_default();
-    let right = want["status"] == refusal.class.status()
+    let right = want["status"] == refusal.kind.status()
         && want["code"] == refusal.code
         && want["message"].as_str().is_none_or(|message| message == refusal.message)
         && want["message_prefix"].as_str().is_none_or(|prefix| refusal.message.starts_with(prefix))
@@ -117,22 +117,27 @@ fn refused(refusal: &Refusal, want: &Value) -> Result<(), String> {
     if right {
         Ok(())
     } else {
-        Err(format!("{} {}: {} {details}", refusal.class.status(), refusal.code, refusal.message))
+        Err(format!("{} {}: {} {details}", refusal.kind.status(), refusal.code, refusal.message))
     }
 }
 
-fn try_out(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, String> {
+fn render(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, String> {
     let version = json!({
         "id": "00000000-0000-7000-8000-000000000000", "created_at": "2026-01-01T00:00:00Z",
         "updated_at": "2026-01-01T00:00:00Z", "deleted_at": null, "generator_id": null, "name": "t",
         "description": null, "version": 1, "template_content": content, "parameters_schema": schema, "checksum": "",
     });
     let template: TemplateVersion = serde_json::from_value(version).map_err(|error| error.to_string())?;
-    let trial =
-        Trial { template, wanted: Marks::default(), given: None, parameters: parameters.to_owned(), defaults: false };
+    let trial = RenderRequest {
+        template,
+        template_metadata: Metadata::default(),
+        stack_metadata: None,
+        parameters: parameters.to_owned(),
+        defaults: false,
+    };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| error.to_string())?;
-    runtime.block_on(renderer().try_out(trial)).map_err(|refusal| refusal.to_string())
+    runtime.block_on(renderer().render(trial)).map_err(|refusal| refusal.to_string())
 }
 
 /// Runs every example of a folder: template, schema, parameters and expected result.
@@ -150,7 +155,7 @@ fn run_example(folder: &Path, name: &str) -> Result<(), String> {
     let need = |ending: &str| read(ending).map_err(|error| format!("{ending}: {error}"));
     let parameters =
         RawValue::from_string(need("params.json")?.trim().to_owned()).map_err(|error| error.to_string())?;
-    let tried = try_out(&need("tera.yaml")?, &need("schema.json")?, &parameters)?;
+    let tried = render(&need("tera.yaml")?, &need("schema.json")?, &parameters)?;
     match (read("expected.yaml"), read("expected.error.txt")) {
         (Ok(text), _) => same_text(&tried, &text),
         (_, Ok(message)) => {

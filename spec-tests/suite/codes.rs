@@ -20,7 +20,7 @@ use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{DataMap, Inputs, Value, from_value};
 use dropforge::vm::Space;
-use dropforge_catalog::Refusal;
+use dropforge_catalog::CatalogError;
 use dropforge_catalog::store::StoreError;
 use serde_json::json;
 
@@ -148,8 +148,14 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::ArtifactEncoding, By(|| artifacts::opened(artifacts::cut()))),
     (Code::ArtifactName, By(|| artifacts::misnamed("../t"))),
     (Code::Internal, By(internal)),
-    (Code::CatalogRefused, By(|| codes(&Refusal::missing("stack_not_found", "stack not found").diagnostics(None)))),
-    (Code::CatalogUnreachable, By(|| codes(&Refusal::of_store(StoreError::Failed("gone".into())).diagnostics(None)))),
+    (
+        Code::CatalogRefused,
+        By(|| codes(&CatalogError::not_found("stack_not_found", "stack not found").diagnostics(None))),
+    ),
+    (
+        Code::CatalogUnreachable,
+        By(|| codes(&CatalogError::from_store(StoreError::Failed("gone".into())).diagnostics(None))),
+    ),
     (Code::CatalogFinding, By(reviewed)),
 ];
 

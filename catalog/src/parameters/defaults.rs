@@ -1,43 +1,45 @@
-//! Filling in what a schema has defaults for.
+//! Schema defaults for missing parameters.
 
 use serde_json::Value as Json;
 
-use super::violations::refusal;
-use super::{Schema, local, ordered};
-use crate::refusal::{Refusal, Result};
+use super::json::ordered;
+use super::schema::Schema;
+use super::subschemas;
+use super::violation::invalid_parameters;
+use crate::error::{CatalogError, Result};
 use dropforge::value::Data;
 
-/// How many pairs of schema and value are looked at.
-const LOOKS: usize = 100_000;
+/// Maximum number of visited pairs of schema and value.
+const MAX_VISITS: usize = 100_000;
 
 impl Schema {
-    /// Parameters as JSON text, in the order of `text`, with the schema's defaults for what is absent behind it: also in
-    /// objects that are there, and from `allOf` and `$ref`. What is there is never changed, and no object is made to
-    /// hold a default of one of its properties.
+    /// Returns the parameters as JSON in the order of `text`, with schema defaults appended for missing properties.
+    /// Defaults also apply in nested objects, from `allOf`, and through `$ref`. Existing values never change, and no
+    /// object is created only to hold the default of a property.
     ///
     /// # Errors
-    /// `invalid_parameters` where the text is no JSON, or filling in takes too many steps.
+    /// `invalid_parameters` if the text is not JSON or filling in takes too many steps.
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
-    /// let schema = Schema::read(r#"{"properties": {"n": {"default": 2}, "o": {"properties": {"m": {"default": 1}}}}}"#)?;
-    /// assert_eq!(schema.filled(r#"{"o": {}}"#)?, r#"{"o":{"m":1},"n":2}"#);
-    /// assert_eq!(schema.filled(r#"{"n": null}"#)?, r#"{"n":null}"#);
-    /// # Ok::<(), dropforge_catalog::Refusal>(())
+    /// let schema = Schema::parse(r#"{"properties": {"n": {"default": 2}, "o": {"properties": {"m": {"default": 1}}}}}"#)?;
+    /// assert_eq!(schema.with_defaults(r#"{"o": {}}"#)?, r#"{"o":{"m":1},"n":2}"#);
+    /// assert_eq!(schema.with_defaults(r#"{"n": null}"#)?, r#"{"n":null}"#);
+    /// # Ok::<(), dropforge_catalog::CatalogError>(())
     /// ```
-    pub fn filled(&self, text: &str) -> Result<String> {
+    pub fn with_defaults(&self, text: &str) -> Result<String> {
         let mut parameters = ordered(text)?;
-        let mut filling = Filling { root: &self.document, left: LOOKS, within: Vec::new() };
+        let mut filling = Filling { root: &self.document, left: MAX_VISITS, within: Vec::new() };
         filling.fill(&self.document, &mut parameters)?;
         serde_json::to_string(&parameters)
-            .map_err(|error| refusal(&[format!("the parameters cannot be written: {error}")], &[]))
+            .map_err(|error| invalid_parameters(&[format!("cannot write the parameters as JSON: {error}")], &[]))
     }
 }
 
 struct Filling<'s> {
     root: &'s Json,
     left: usize,
-    /// The schemas that are being followed for the same value.
+    /// Schemas being applied to the current value.
     within: Vec<*const Json>,
 }
 
@@ -50,19 +52,19 @@ impl<'s> Filling<'s> {
         }
         self.within.push(here);
         self.own(schema, value)?;
-        for other in local::always(self.root, schema) {
+        for other in subschemas::applied(self.root, schema) {
             self.fill(other, value)?;
         }
         self.within.pop();
         Ok(())
     }
 
-    fn spend(&mut self, looks: usize) -> Result<()> {
-        self.left = self.left.checked_sub(looks).ok_or_else(endless)?;
+    fn spend(&mut self, visits: usize) -> Result<()> {
+        self.left = self.left.checked_sub(visits).ok_or_else(too_many_steps)?;
         Ok(())
     }
 
-    /// What the keywords of `schema` itself say of what is in `value`.
+    /// Applies the keywords of `schema` to the members of `value`.
     fn own(&mut self, schema: &'s Json, value: &mut Data) -> Result<()> {
         match value {
             Data::Map(map) => {
@@ -80,7 +82,7 @@ impl<'s> Filling<'s> {
                 Ok(())
             }
             Data::List(items) => {
-                let (first, rest) = local::elements(schema);
+                let (first, rest) = subschemas::elements(schema);
                 let reached = if rest.is_some() { items.len() } else { first.len() };
                 let mut items = items.iter_mut().take(reached).enumerate();
                 items.try_for_each(|(at, item)| first.get(at).or(rest).map_or(Ok(()), |below| self.below(below, item)))
@@ -89,7 +91,7 @@ impl<'s> Filling<'s> {
         }
     }
 
-    /// A value within the one that is being filled.
+    /// Fills in a nested value.
     fn below(&mut self, schema: &'s Json, value: &mut Data) -> Result<()> {
         let within = std::mem::take(&mut self.within);
         let filled = self.fill(schema, value);
@@ -97,20 +99,20 @@ impl<'s> Filling<'s> {
         filled
     }
 
-    /// The default that a schema, or one that holds wherever it does, has.
+    /// The default of a schema, or of a schema that always applies with it.
     fn default(&mut self, schema: &'s Json, depth: usize) -> Option<&'s Json> {
         self.left = self.left.checked_sub(1)?;
         if let Some(default) = schema.get("default") {
             return Some(default);
         }
-        // A chain of references that is longer than this leads back to itself.
-        let further = if depth < 16 { local::always(self.root, schema) } else { Vec::new() };
+        // A longer chain of references is a cycle.
+        let further = if depth < 16 { subschemas::applied(self.root, schema) } else { Vec::new() };
         further.into_iter().find_map(|other| self.default(other, depth + 1))
     }
 }
 
-fn endless() -> Refusal {
-    refusal(&["filling in the schema's defaults takes too many steps".to_owned()], &[])
+fn too_many_steps() -> CatalogError {
+    invalid_parameters(&["applying schema defaults takes too many steps".to_owned()], &[])
 }
 
 fn data(value: &Json) -> Data {

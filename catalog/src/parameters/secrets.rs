@@ -1,107 +1,70 @@
-//! Values that a schema marks as secrets, by `"writeOnly": true` or `"x-secret": true`.
+//! Redaction of secret values.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::marker::PhantomData;
 
-use regex::{Regex, RegexBuilder};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-use super::{REDACTED, Schema, local};
-use crate::refusal::Refusal;
+use super::markers::{Markers, marks_secret};
+use super::schema::Schema;
+use super::subschemas;
+use crate::error::CatalogError;
 
-/// How often a schema and a value are looked at; beyond, everything is a secret.
-const LOOKS: usize = 200_000;
+/// Replacement for secret values.
+pub const REDACTED: &str = "***";
 
-/// Whether and how a schema marks values.
-#[derive(Debug, Default)]
-pub(super) struct Marks {
-    /// Whether it marks any.
-    any: bool,
-    /// The patterns for names of properties that can be told apart here.
-    patterns: HashMap<String, Regex>,
-}
-
-impl Marks {
-    pub(super) fn of(document: &Json) -> Self {
-        let mut marks = Self { any: marked(document), patterns: HashMap::new() };
-        let mut waiting = if marks.any { vec![document] } else { Vec::new() };
-        while let Some(value) = waiting.pop() {
-            for pattern in value.get("patternProperties").and_then(Json::as_object).into_iter().flat_map(Map::keys) {
-                let regex = RegexBuilder::new(pattern).size_limit(1 << 20).build().ok();
-                marks.patterns.extend(regex.map(|regex| (pattern.clone(), regex)));
-            }
-            match value {
-                Json::Array(items) => waiting.extend(items),
-                Json::Object(map) => waiting.extend(map.values()),
-                _ => {}
-            }
-        }
-        marks
-    }
-
-    /// Whether a name may match a pattern; one secret too many does no harm.
-    fn may_match(&self, pattern: &str, name: &str) -> bool {
-        self.patterns.get(pattern).is_none_or(|regex| regex.is_match(name))
-    }
-}
-
-/// Whether any value may be marked by a schema.
-fn marked(document: &Json) -> bool {
-    match document {
-        Json::Array(items) => items.iter().any(marked),
-        Json::Object(map) => is_mark(document) || map.values().any(marked),
-        _ => false,
-    }
-}
-
-fn is_mark(schema: &Json) -> bool {
-    ["writeOnly", "x-secret"].into_iter().any(|key| schema.get(key) == Some(&Json::Bool(true)))
-}
+/// Maximum number of visited pairs of schema and value. Beyond it, everything is secret.
+const MAX_VISITS: usize = 200_000;
 
 impl Schema {
-    /// The same parameters, with `"***"` in the place of each value that the schema marks as a secret.
+    /// Replaces each secret value by `"***"`.
     ///
     /// ```
     /// use dropforge_catalog::parameters::Schema;
     /// use serde_json::json;
-    /// let schema = Schema::read(r#"{"properties": {"token": {"writeOnly": true}}}"#)?;
+    /// let schema = Schema::parse(r#"{"properties": {"token": {"writeOnly": true}}}"#)?;
     /// assert_eq!(schema.redacted(&json!({"token": "t", "n": 1})), json!({"token": "***", "n": 1}));
-    /// # Ok::<(), dropforge_catalog::Refusal>(())
+    /// # Ok::<(), dropforge_catalog::CatalogError>(())
     /// ```
     pub fn redacted(&self, parameters: &Json) -> Json {
-        let secrets = self.secrets_of(parameters);
+        let secrets = self.find_secrets(parameters);
         redact(parameters, &secrets)
     }
 
-    /// The same of a text: as it is where the schema marks nothing, and `null` where it is no JSON.
+    /// Redacts JSON text. Returns the text unchanged if the schema has no secrets, and `null` if the text is not JSON.
     pub fn redacted_text(&self, parameters: &str) -> String {
-        if !self.secrets.any {
+        if !self.markers.any {
             return parameters.to_owned();
         }
         let read = serde_json::from_str(parameters);
         read.map_or_else(|_| "null".to_owned(), |parameters| self.redacted(&parameters).to_string())
     }
 
-    /// A refusal that comes of `parameters`, with `"***"` in the place of the texts that are secrets.
-    pub fn withheld(&self, parameters: &Json, refusal: Refusal) -> Refusal {
-        let secrets = self.secrets_of(parameters);
+    /// Replaces the secret texts of `parameters` in an error by `"***"`.
+    pub fn redact_error(&self, parameters: &Json, error: CatalogError) -> CatalogError {
+        let secrets = self.find_secrets(parameters);
         let mut texts = Vec::new();
         gather(parameters, secrets.has(parameters), &secrets, &mut texts);
-        // The longest first: one may be a part of another.
+        // Longest first, because one secret may contain another.
         texts.sort_by_key(|text| std::cmp::Reverse(text.len()));
         let without = |text: &str| texts.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED));
-        let details = refusal.details.map(|details| rewrite(details, &without));
-        Refusal { message: without(&refusal.message), details, ..refusal }
+        let details = error.details.map(|details| rewrite(details, &without));
+        CatalogError { message: without(&error.message), details, ..error }
     }
 
-    /// The values of `parameters` that are secrets, by where they lie in memory.
-    pub(super) fn secrets_of<'p>(&self, parameters: &'p Json) -> Secrets<'p> {
+    /// The secret values of `parameters`, by address.
+    pub(super) fn find_secrets<'p>(&self, parameters: &'p Json) -> Secrets<'p> {
         let mut found = Secrets::default();
-        if !self.secrets.any {
+        if !self.markers.any {
             return found;
         }
-        let mut walk =
-            Walk { root: &self.document, marks: &self.secrets, left: LOOKS, seen: HashSet::new(), found: &mut found };
+        let mut walk = Walk {
+            root: &self.document,
+            markers: &self.markers,
+            left: MAX_VISITS,
+            seen: HashSet::new(),
+            found: &mut found,
+        };
         if walk.visit(&self.document, parameters).is_none() {
             found.add(parameters);
         }
@@ -109,7 +72,7 @@ impl Schema {
     }
 }
 
-/// Values that are secrets.
+/// Secret values, by address.
 #[derive(Default)]
 pub(super) struct Secrets<'p> {
     places: HashSet<*const Json>,
@@ -130,7 +93,7 @@ impl<'p> Secrets<'p> {
     }
 }
 
-/// A value with its secrets redacted.
+/// Redacts the secrets of a value.
 pub(super) fn redact(value: &Json, secrets: &Secrets<'_>) -> Json {
     if secrets.is_empty() {
         return value.clone();
@@ -145,7 +108,7 @@ pub(super) fn redact(value: &Json, secrets: &Secrets<'_>) -> Json {
     }
 }
 
-/// The texts of what is secret in a value. What is shorter says nothing, and is found everywhere.
+/// Collects the texts of secret values. Shorter texts are skipped, because they would match everywhere.
 fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, texts: &mut Vec<String>) {
     const SHORT: usize = 3;
     let mut below = |value: &Json| gather(value, secret || secrets.has(value), secrets, texts);
@@ -158,7 +121,7 @@ fn gather(value: &Json, secret: bool, secrets: &Secrets<'_>, texts: &mut Vec<Str
     }
 }
 
-/// A value with each text in it changed; keys stay.
+/// Applies `change` to every text in a value, except keys.
 fn rewrite(value: Json, change: &impl Fn(&str) -> String) -> Json {
     match value {
         Json::String(text) => change(&text).into(),
@@ -170,23 +133,23 @@ fn rewrite(value: Json, change: &impl Fn(&str) -> String) -> Json {
 
 struct Walk<'s, 'p, 'f> {
     root: &'s Json,
-    marks: &'f Marks,
+    markers: &'f Markers,
     left: usize,
     seen: HashSet<(*const Json, *const Json)>,
     found: &'f mut Secrets<'p>,
 }
 
 impl<'s, 'p> Walk<'s, 'p, '_> {
-    /// Looks for marks of `schema` on `value` and what is in it; nothing where that takes too long.
+    /// Collects the values that `schema` markers. Returns `None` if the limit is exceeded.
     fn visit(&mut self, schema: &'s Json, value: &'p Json) -> Option<()> {
         if !self.seen.insert((std::ptr::from_ref(schema), std::ptr::from_ref(value))) {
             return Some(());
         }
         self.spend(1)?;
-        if is_mark(schema) {
+        if marks_secret(schema) {
             self.found.add(value);
         }
-        for other in local::perhaps(self.root, schema) {
+        for other in subschemas::possible(self.root, schema) {
             self.visit(other, value)?;
         }
         match value {
@@ -196,8 +159,8 @@ impl<'s, 'p> Walk<'s, 'p, '_> {
         }
     }
 
-    fn spend(&mut self, looks: usize) -> Option<()> {
-        self.left = self.left.checked_sub(looks)?;
+    fn spend(&mut self, visits: usize) -> Option<()> {
+        self.left = self.left.checked_sub(visits)?;
         Some(())
     }
 
@@ -209,8 +172,9 @@ impl<'s, 'p> Walk<'s, 'p, '_> {
             let others =
                 ["additionalProperties", "unevaluatedProperties"].into_iter().filter_map(|key| schema.get(key));
             let patterns = schema.get("patternProperties").and_then(Json::as_object).into_iter().flatten();
-            let marks = self.marks;
-            let patterns = patterns.filter(move |(pattern, _)| marks.may_match(pattern, name)).map(|(_, below)| below);
+            let markers = self.markers;
+            let patterns =
+                patterns.filter(move |(pattern, _)| markers.may_match(pattern, name)).map(|(_, below)| below);
             for below in named.into_iter().chain(patterns).chain(others.filter(|_| named.is_none())) {
                 self.visit(below, member)?;
             }
@@ -219,7 +183,7 @@ impl<'s, 'p> Walk<'s, 'p, '_> {
     }
 
     fn elements(&mut self, schema: &'s Json, items: &'p [Json]) -> Option<()> {
-        let (first, rest) = local::elements(schema);
+        let (first, rest) = subschemas::elements(schema);
         let contains = schema.get("contains");
         let reached = if rest.or(contains).is_some() { items.len() } else { first.len() };
         self.spend(reached)?;

@@ -1,21 +1,22 @@
 use serde_json::{Value as Json, json};
 
 use super::*;
+use crate::error::CatalogError;
 
 fn schema(document: &Json) -> Schema {
-    Schema::read(&document.to_string()).unwrap()
+    Schema::parse(&document.to_string()).unwrap()
 }
 
-fn refused(text: &str) -> String {
-    let refusal = Schema::read(text).unwrap_err();
-    assert_eq!((refusal.class.status(), refusal.code.as_str()), (400, "invalid_parameters_schema"));
-    refusal.message
+fn message_of(text: &str) -> String {
+    let error = Schema::parse(text).unwrap_err();
+    assert_eq!((error.kind.status(), error.code.as_str()), (400, "invalid_parameters_schema"));
+    error.message
 }
 
 fn lines(document: &Json, parameters: &Json) -> Vec<String> {
-    let refusal = schema(document).violations(parameters).unwrap().refusal();
-    assert_eq!((refusal.code.as_str(), refusal.message.as_str()), ("invalid_parameters", "invalid parameters"));
-    serde_json::from_value(refusal.details.unwrap()["validation_errors"].clone()).unwrap()
+    let error = schema(document).violations(parameters).unwrap().error();
+    assert_eq!((error.code.as_str(), error.message.as_str()), ("invalid_parameters", "invalid parameters"));
+    serde_json::from_value(error.details.unwrap()["validation_errors"].clone()).unwrap()
 }
 
 #[test]
@@ -32,7 +33,8 @@ fn everything_that_is_wrong_is_told_with_its_place_and_bound() {
     });
     let parameters = json!({"name": "", "replicas": 100, "env": ["A", "b"], "mode": "c", "x": 1});
     let found = schema(&document).violations(&parameters).unwrap();
-    let told: Vec<_> = found.told.iter().map(|one| (&*one.pointer, &*one.keyword, &one.limit, &one.value)).collect();
+    let told: Vec<_> =
+        found.reported.iter().map(|one| (&*one.pointer, &*one.keyword, &one.limit, &one.value)).collect();
     for (pointer, keyword, limit, value) in [
         ("/env/1", "pattern", json!("^[A-Z]+$"), json!("b")),
         ("/mode", "enum", json!(["a", "b"]), json!("c")),
@@ -43,7 +45,7 @@ fn everything_that_is_wrong_is_told_with_its_place_and_bound() {
     ] {
         assert!(told.contains(&(pointer, keyword, &limit, &value)), "{keyword}: {told:?}");
     }
-    assert_eq!((found.told.len(), found.untold), (6, 0));
+    assert_eq!((found.reported.len(), found.omitted), (6, 0));
     let lines = lines(&document, &parameters);
     let of = |start: &str| lines.iter().position(|line| line.starts_with(start)).unwrap();
     assert!(of("/env/1: ") < of("/mode: ") && of("/mode: ") < of("/name: ") && of("/name: ") < of("/replicas: "));
@@ -55,17 +57,17 @@ fn a_bound_behind_a_reference_is_found() {
     let document =
         json!({"properties": {"a": {"$ref": "#/definitions/small"}}, "definitions": {"small": {"maximum": 3}}});
     let found = schema(&document).violations(&json!({"a": 4})).unwrap();
-    assert_eq!((&*found.told[0].pointer, &found.told[0].limit), ("/a", &json!(3)));
+    assert_eq!((&*found.reported[0].pointer, &found.reported[0].limit), ("/a", &json!(3)));
 }
 
 #[test]
 fn a_schema_without_a_draft_is_of_draft_7_and_asserts_formats() {
-    // `dependentRequired` and `prefixItems` came later, siblings of `$ref` counted for nothing then.
+    // Draft 7 has neither `dependentRequired` nor `prefixItems`, and ignores siblings of `$ref`.
     let later = json!({"dependentRequired": {"a": ["b"]}, "properties": {"a": {"$ref": "#/definitions/any", "type": "string"}}, "definitions": {"any": true}});
     assert!(schema(&later).violations(&json!({"a": 1})).unwrap().is_empty());
     let mut named = later;
     named["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
-    assert_eq!(schema(&named).violations(&json!({"a": 1})).unwrap().told.len(), 2);
+    assert_eq!(schema(&named).violations(&json!({"a": 1})).unwrap().reported.len(), 2);
     for draft in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
         let document = json!({"$schema": draft, "format": "ipv4"});
         assert_eq!(lines(&document, &json!("no")), ["\"no\" is not a \"ipv4\""]);
@@ -74,8 +76,8 @@ fn a_schema_without_a_draft_is_of_draft_7_and_asserts_formats() {
 
 #[test]
 fn what_is_no_schema_is_refused() {
-    assert_eq!(refused("not json"), "Invalid JSON: expected ident at line 1 column 2");
-    assert_eq!(refused(""), "Invalid JSON: EOF while parsing a value at line 1 column 0");
+    assert_eq!(message_of("not json"), "Invalid JSON: expected ident at line 1 column 2");
+    assert_eq!(message_of(""), "Invalid JSON: EOF while parsing a value at line 1 column 0");
     for text in [
         "[]",
         "1",
@@ -84,7 +86,7 @@ fn what_is_no_schema_is_refused() {
         "{\"pattern\": \"(\"}",
         "{\"$schema\": \"https://example.com/own\"}",
     ] {
-        let message = refused(text);
+        let message = message_of(text);
         assert!(message.starts_with("Invalid JSON Schema: ") && message.len() < 1000, "{text}: {message}");
     }
 }
@@ -103,38 +105,38 @@ fn nothing_is_fetched() {
             json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "$defs": {"a": {"$dynamicRef": target}}}),
         ] {
             let unused = target == absent && document.get("definitions").is_some();
-            assert!(Schema::read(&document.to_string()).is_err() || unused, "{document}");
+            assert!(Schema::parse(&document.to_string()).is_err() || unused, "{document}");
         }
     }
-    // An `$id` makes a relative reference absolute: that leads nowhere either.
-    assert!(Schema::read(r#"{"$id": "file:///etc/", "properties": {"x": {"$ref": "hostname"}}}"#).is_err());
-    assert!(Schema::read(r##"{"$id": "https://example.com/a", "properties": {"x": {"$ref": "#"}}}"##).is_ok());
-    assert!(Schema::read(r##"{"properties": {"x": {"$id": "b", "properties": {"y": {"$ref": "#/z"}}}}}"##).is_err());
+    // An `$id` makes a relative reference absolute, and it still resolves to nothing.
+    assert!(Schema::parse(r#"{"$id": "file:///etc/", "properties": {"x": {"$ref": "hostname"}}}"#).is_err());
+    assert!(Schema::parse(r##"{"$id": "https://example.com/a", "properties": {"x": {"$ref": "#"}}}"##).is_ok());
+    assert!(Schema::parse(r##"{"properties": {"x": {"$id": "b", "properties": {"y": {"$ref": "#/z"}}}}}"##).is_err());
 }
 
 #[test]
 fn patterns_are_linear_and_bounded() {
     for pattern in ["(?=a)b", "(?<!a)b", "(a)\\1", "(?!a)", "\\p{L}{5000}", "((a{1000}){1000}){1000}"] {
         for document in [json!({"pattern": pattern}), json!({"patternProperties": {pattern: true}})] {
-            assert!(refused(&document.to_string()).starts_with("Invalid JSON Schema: "), "{document}");
+            assert!(message_of(&document.to_string()).starts_with("Invalid JSON Schema: "), "{document}");
         }
     }
     let evil = schema(&json!({"pattern": "^(a+)+$"}));
-    assert_eq!(evil.violations(&json!(format!("{}!", "a".repeat(200_000)))).unwrap().told.len(), 1);
+    assert_eq!(evil.violations(&json!(format!("{}!", "a".repeat(200_000)))).unwrap().reported.len(), 1);
     let many = json!({"allOf": (0..300).map(|at| json!({"pattern": format!("a{at}")})).collect::<Vec<_>>()});
-    assert!(refused(&many.to_string()).contains("patterns"));
+    assert!(message_of(&many.to_string()).contains("patterns"));
 }
 
 #[test]
 fn schemas_are_bounded_in_size_and_depth() {
-    assert!(refused(&format!("{{\"title\": \"{}\"}}", "x".repeat(10 << 20))).contains("longer"));
-    assert!(refused(&"[".repeat(100_000)).starts_with("Invalid JSON: "));
+    assert!(message_of(&format!("{{\"title\": \"{}\"}}", "x".repeat(10 << 20))).contains("longer"));
+    assert!(message_of(&"[".repeat(100_000)).starts_with("Invalid JSON: "));
     let nested = |depth: usize| format!("{}true{}", "{\"items\":".repeat(depth), "}".repeat(depth));
-    assert!(Schema::read(&nested(50)).is_ok());
-    assert!(refused(&nested(70)).contains("deeper"));
+    assert!(Schema::parse(&nested(50)).is_ok());
+    assert!(message_of(&nested(70)).contains("deeper"));
     let wide: serde_json::Map<String, Json> =
         (0..3000).map(|at| (format!("p{at}"), json!({"type": "string", "minLength": 1}))).collect();
-    assert!(Schema::read(&json!({"properties": wide}).to_string()).is_ok());
+    assert!(Schema::parse(&json!({"properties": wide}).to_string()).is_ok());
 }
 
 #[test]
@@ -152,17 +154,17 @@ fn schemas_that_lead_back_to_themselves_end() {
         json!({"definitions": {"a": {"$ref": "#/definitions/b"}, "b": {"$ref": "#/definitions/a"}}, "$ref": "#/definitions/a"}),
         json!({"if": {"$ref": "#"}, "then": {"$ref": "#"}, "else": {"$ref": "#"}}),
     ] {
-        // Whether it is refused, holds or fails: it ends.
-        let Ok(schema) = Schema::read(&document.to_string()) else { continue };
+        // The result does not matter, only that there is one.
+        let Ok(schema) = Schema::parse(&document.to_string()) else { continue };
         for parameters in [json!({}), json!({"a": [1, {"b": "c"}]}), json!(1)] {
             let _ = schema.violations(&parameters);
-            let _ = schema.filled(&parameters.to_string());
+            let _ = schema.with_defaults(&parameters.to_string());
             let _ = schema.redacted(&parameters);
         }
     }
 }
 
-/// Each definition leads twice to the next one.
+/// Each definition refers twice to the next one.
 fn doubling(depth: usize, keyword: &str, end: &Json) -> Json {
     let twice = |at: usize| json!({keyword: [{"$ref": format!("#/definitions/d{}", at + 1)}, {"$ref": format!("#/definitions/d{}", at + 1)}]});
     let mut all: serde_json::Map<String, Json> = (0..depth).map(|at| (format!("d{at}"), twice(at))).collect();
@@ -175,11 +177,11 @@ fn schemas_that_multiply_are_bounded() {
     let ends = [json!({"type": "string"}), json!(true), json!({"properties": {"a": {"default": 1, "x-secret": true}}})];
     let cases = ["allOf", "anyOf", "oneOf"].into_iter().flat_map(|keyword| ends.iter().map(move |end| (keyword, end)));
     for (keyword, end) in cases {
-        assert!(refused(&doubling(40, keyword, end).to_string()).contains("hold for one value"));
+        assert!(message_of(&doubling(40, keyword, end).to_string()).contains("hold for one value"));
         let schema = schema(&doubling(11, keyword, end));
         for parameters in [json!(1), json!({"a": 1}), json!(vec![Json::Null; 5_000])] {
             let _ = schema.violations(&parameters);
-            let _ = schema.filled(&parameters.to_string());
+            let _ = schema.with_defaults(&parameters.to_string());
             let _ = schema.redacted(&parameters);
         }
     }
@@ -189,14 +191,14 @@ fn schemas_that_multiply_are_bounded() {
         let deep = format!("{}1{}", "{\"n\":".repeat(100), "}".repeat(100));
         let _ = below.violations(&read(&deep).unwrap());
         if keyword == "allOf" {
-            assert_eq!(below.filled(&deep).unwrap_err().code, "invalid_parameters");
+            assert_eq!(below.with_defaults(&deep).unwrap_err().code, "invalid_parameters");
         }
     }
     let elements = schema(
         &json!({"items": doubling(11, "allOf", &json!(true)), "definitions": doubling(11, "allOf", &json!(true))["definitions"]}),
     );
-    let refusal = elements.violations(&json!(vec![0; 10_000])).unwrap_err();
-    assert!(refusal.details.unwrap().to_string().contains("too many steps"));
+    let error = elements.violations(&json!(vec![0; 10_000])).unwrap_err();
+    assert!(error.details.unwrap().to_string().contains("too many steps"));
 }
 
 #[test]
@@ -209,12 +211,15 @@ fn chains_of_references_are_bounded() {
         json!({"$ref": "#/definitions/d0", "definitions": all}).to_string()
     };
     assert!(
-        Schema::read(&chain(30, &|next| next)).unwrap().violations(&json!(1)).is_ok_and(|found| found.told.len() == 1)
+        Schema::parse(&chain(30, &|next| next))
+            .unwrap()
+            .violations(&json!(1))
+            .is_ok_and(|found| found.reported.len() == 1)
     );
-    assert!(refused(&chain(60, &|next| next)).contains("levels"));
-    assert!(refused(&chain(4000, &|next| next)).contains("levels"));
-    assert!(refused(&chain(4000, &|next| json!({"properties": {"a": next}}))).contains("levels"));
-    // Each leads to all that come after it, and the last one back to the first.
+    assert!(message_of(&chain(60, &|next| next)).contains("levels"));
+    assert!(message_of(&chain(4000, &|next| next)).contains("levels"));
+    assert!(message_of(&chain(4000, &|next| json!({"properties": {"a": next}}))).contains("levels"));
+    // Each definition refers to many later ones, and to the first.
     let all: serde_json::Map<String, Json> = (0..150)
         .map(|at| {
             let next: Vec<Json> =
@@ -222,15 +227,15 @@ fn chains_of_references_are_bounded() {
             (format!("d{at}"), json!({"properties": {"x": {"items": next}, "y": {"$ref": "#/definitions/d0"}}}))
         })
         .collect();
-    let _ = Schema::read(&json!({"$ref": "#/definitions/d0", "definitions": all}).to_string());
+    let _ = Schema::parse(&json!({"$ref": "#/definitions/d0", "definitions": all}).to_string());
 }
 
 #[test]
 fn deep_parameters_in_recursive_schemas_end() {
     let many = (0..30).fold(json!({"properties": {"n": {"$ref": "#"}}}), |inner, _| json!({"allOf": [inner]}));
     let deep = format!("{}1{}", "{\"n\":".repeat(120), "}".repeat(120));
-    let run = move || Schema::read(&many.to_string()).unwrap().violations(&read(&deep).unwrap()).unwrap().is_empty();
-    // As on a thread of the renderer.
+    let run = move || Schema::parse(&many.to_string()).unwrap().violations(&read(&deep).unwrap()).unwrap().is_empty();
+    // The same stack size as the renderer's threads.
     assert!(std::thread::Builder::new().stack_size(64 << 20).spawn(run).unwrap().join().unwrap());
 }
 
@@ -242,9 +247,9 @@ fn parameters_are_bounded_in_size_and_depth() {
         format!("{}{}", "[".repeat(200), "]".repeat(200)),
         "{".to_owned(),
     ] {
-        let refusal = read(&text).unwrap_err();
-        assert_eq!((refusal.class.status(), refusal.code.as_str()), (400, "invalid_parameters"));
-        assert!(refusal.to_string().len() < 500);
+        let error = read(&text).unwrap_err();
+        assert_eq!((error.kind.status(), error.code.as_str()), (400, "invalid_parameters"));
+        assert!(error.to_string().len() < 500);
     }
 }
 
@@ -252,16 +257,16 @@ fn parameters_are_bounded_in_size_and_depth() {
 fn violations_are_bounded_in_number_and_length() {
     let document = json!({"items": {"type": "string"}});
     let found = schema(&document).violations(&json!(vec![1; 5000])).unwrap();
-    assert_eq!((found.told.len(), found.untold), (100, 4900));
+    assert_eq!((found.reported.len(), found.omitted), (100, 4900));
     assert_eq!(lines(&document, &json!(vec![1; 101])).last().map(String::as_str), Some("and 1 more"));
-    let endless = schema(&document).violations(&json!(vec![1; 1_000_000]));
-    assert!(endless.is_ok_and(|found| !found.is_empty()), "at least one is told");
+    let too_many_steps = schema(&document).violations(&json!(vec![1; 1_000_000]));
+    assert!(too_many_steps.is_ok_and(|found| !found.is_empty()), "at least one is told");
     let long = schema(&json!({"maxLength": 3, "properties": {"a": {"type": "string"}}}));
     let found = long.violations(&json!("ü".repeat(1 << 20))).unwrap();
-    assert!(found.told[0].message.len() < 1000 && found.told[0].value.to_string().len() < 1000);
+    assert!(found.reported[0].message.len() < 1000 && found.reported[0].value.to_string().len() < 1000);
     let named = schema(&json!({"additionalProperties": false}));
     let names: serde_json::Map<String, Json> = (0..50_000).map(|at| (format!("name{at}"), Json::Null)).collect();
-    assert!(named.violations(&names.into()).unwrap().told[0].message.len() < 4000);
+    assert!(named.violations(&names.into()).unwrap().reported[0].message.len() < 4000);
 }
 
 #[test]
@@ -279,21 +284,22 @@ fn secrets_are_redacted() {
     let parameters = json!({"token": "hunter2a", "db": {"password": "hunter2", "x": 1}, "keys": ["a", 77_001], "secret_x": "hunter2b"});
     let schema = schema(&document);
     let found = schema.violations(&parameters).unwrap();
-    let text = found.refusal().details.unwrap().to_string();
-    assert_eq!(found.told.len(), 4, "{text}");
+    let text = found.error().details.unwrap().to_string();
+    assert_eq!(found.reported.len(), 4, "{text}");
     assert!(!text.contains("hunter2") && !text.contains("77001") && text.contains("***"), "{text}");
     assert_eq!(
         schema.redacted(&parameters),
         json!({"token": "***", "db": {"password": "***", "x": 1}, "keys": ["***", "***"], "secret_x": "***"})
     );
-    let refusal = Refusal::invalid("c", "m hunter2a").with(json!({"hunter2": ["x hunter2b y", 77_001, "hunter2"]}));
-    let withheld = schema.withheld(&parameters, refusal.clone());
+    let error =
+        CatalogError::invalid("c", "m hunter2a").with_details(json!({"hunter2": ["x hunter2b y", 77_001, "hunter2"]}));
+    let redact_error = schema.redact_error(&parameters, error.clone());
     assert_eq!(
-        (withheld.message.as_str(), withheld.details),
+        (redact_error.message.as_str(), redact_error.details),
         ("m ***", Some(json!({"hunter2": ["x *** y", 77_001, "***"]})))
     );
-    let plain = Schema::read("{}").unwrap();
-    assert_eq!(plain.withheld(&parameters, refusal.clone()), refusal);
+    let plain = Schema::parse("{}").unwrap();
+    assert_eq!(plain.redact_error(&parameters, error.clone()), error);
     assert_eq!(plain.redacted(&parameters), parameters);
 }
 
@@ -314,20 +320,20 @@ fn defaults_fill_in_what_is_absent() {
         "definitions": {"r": {"default": 2.5}},
     });
     let schema = schema(&document);
-    let filled = |text: &str| schema.filled(text).unwrap();
+    let with_defaults = |text: &str| schema.with_defaults(text).unwrap();
     assert_eq!(
-        filled("{}"),
+        with_defaults("{}"),
         r#"{"a":1,"big":18446744073709551615,"made":{"d":"x"},"null":null,"referred":2.5,"e":true}"#
     );
     assert_eq!(
-        filled(
+        with_defaults(
             r#"{"z": 9007199254740993, "nested": {"c": 0}, "list": [{}, {"port": 1}, 3], "a": null, "made": 1, "null": 2, "big": 0, "referred": [], "e": 0}"#
         ),
         r#"{"z":9007199254740993,"nested":{"c":0,"b":[1,2]},"list":[{"port":80},{"port":1},3],"a":null,"made":1,"null":2,"big":0,"referred":[],"e":0}"#
     );
     for text in ["[]", "1", "null"] {
-        assert_eq!(filled(text), text);
+        assert_eq!(with_defaults(text), text);
     }
-    assert_eq!(schema.filled("{").unwrap_err().code, "invalid_parameters");
-    assert_eq!(Schema::read("true").unwrap().filled("{}").unwrap(), "{}");
+    assert_eq!(schema.with_defaults("{").unwrap_err().code, "invalid_parameters");
+    assert_eq!(Schema::parse("true").unwrap().with_defaults("{}").unwrap(), "{}");
 }

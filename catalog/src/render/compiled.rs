@@ -1,4 +1,4 @@
-//! Compiled templates with their schemas, kept by the checksums of both texts.
+//! A cache of compiled templates and schemas, by the hashes of both texts.
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,22 +8,22 @@ use blake3::Hash;
 use lru::LruCache;
 use serde_json::{Value as Json, json};
 
-use super::Options;
+use super::options::Options;
+use crate::error::{CatalogError, Result};
 use crate::parameters::Schema;
-use crate::refusal::{Refusal, Result};
 use crate::review::{Review, review};
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 
-/// Bytes of the texts of all that is kept.
-const TEXTS: usize = 64 << 20;
+/// Maximum total bytes of the cached texts.
+const MAX_TEXT_BYTES: usize = 64 << 20;
 
-/// The name that templates are compiled under.
+/// Name of templates in diagnostics.
 const NAME: &str = "template";
 
-/// A template and its schema, ready for use.
+/// A compiled template and schema.
 #[derive(Debug)]
 pub struct Compiled {
     template: Template,
@@ -42,82 +42,82 @@ impl Compiled {
         &self.schema
     }
 
-    /// What was found when they were checked against each other.
+    /// The result of checking the template against its schema.
     pub fn review(&self) -> &Review {
         &self.review
     }
 }
 
-/// Compiles, and keeps what was compiled.
+/// A compiler with a cache.
 #[derive(Debug)]
 pub(super) struct Compiler {
     engine: Engine,
-    kept: Mutex<Kept>,
+    cache: Mutex<Cache>,
     compiled: AtomicU64,
     reused: AtomicU64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct Cache {
     by_checksum: LruCache<(Hash, Hash), (Arc<Compiled>, usize)>,
-    /// Bytes of all their texts.
+    /// Total bytes of the cached texts.
     texts: usize,
 }
 
 impl Compiler {
-    /// A compiler of templates that can reach nothing outside their parameters.
+    /// Creates a compiler for templates that can access only their parameters.
     pub(super) fn new(options: &Options) -> Self {
         let Options { fuel, memory, output_bytes, deadline, .. } = *options;
         let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
         let cached = NonZero::new(options.cached).unwrap_or(NonZero::<usize>::MIN);
-        let kept = Kept { by_checksum: LruCache::new(cached), texts: 0 };
+        let cache = Cache { by_checksum: LruCache::new(cached), texts: 0 };
         Self {
             engine: Engine::builder().limits(limits).unknown_names(UnknownNames::Late).build(),
-            kept: Mutex::new(kept),
+            cache: Mutex::new(cache),
             compiled: AtomicU64::new(0),
             reused: AtomicU64::new(0),
         }
     }
 
-    /// How often a template was compiled, and how often one that was kept was used again.
-    pub(super) fn figures(&self) -> (u64, u64) {
+    /// The numbers of compiled templates and of cache hits.
+    pub(super) fn stats(&self) -> (u64, u64) {
         (self.compiled.load(Ordering::Relaxed), self.reused.load(Ordering::Relaxed))
     }
 
     pub(super) fn compiled(&self, content: &str, schema: &str) -> Result<Arc<Compiled>> {
         let key = (blake3::hash(content.as_bytes()), blake3::hash(schema.as_bytes()));
-        if let Some((compiled, _)) = self.kept().by_checksum.get(&key) {
+        if let Some((compiled, _)) = self.lock().by_checksum.get(&key) {
             self.reused.fetch_add(1, Ordering::Relaxed);
             return Ok(compiled.clone());
         }
         self.compiled.fetch_add(1, Ordering::Relaxed);
         let compiled = Arc::new(self.compile(content, schema)?);
-        self.kept().keep(key, &compiled, content.len() + schema.len());
+        self.lock().insert(key, &compiled, content.len() + schema.len());
         Ok(compiled)
     }
 
-    fn kept(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn compile(&self, content: &str, schema: &str) -> Result<Compiled> {
-        // The name escapes nothing.
+        // The name has no extension, so nothing is escaped.
         let source = Source::new(NAME, content);
         let template =
-            self.engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax(&errors))?;
-        let schema = Schema::read(schema)?;
+            self.engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax_error(&errors))?;
+        let schema = Schema::parse(schema)?;
         let review = review(&template, &schema, self.engine.registry(Dialect::Tera));
         Ok(Compiled { template, schema, review })
     }
 }
 
-impl Kept {
-    fn keep(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>, texts: usize) {
+impl Cache {
+    fn insert(&mut self, key: (Hash, Hash), compiled: &Arc<Compiled>, texts: usize) {
         self.texts += texts;
         if let Some((_, (_, old))) = self.by_checksum.push(key, (compiled.clone(), texts)) {
             self.texts -= old;
         }
-        while self.texts > TEXTS
+        while self.texts > MAX_TEXT_BYTES
             && let Some((_, (_, old))) = self.by_checksum.pop_lru()
         {
             self.texts -= old;
@@ -125,15 +125,15 @@ impl Kept {
     }
 }
 
-fn syntax(errors: &Diagnostics) -> Refusal {
-    let first = errors.first().map_or_else(String::new, line);
+fn syntax_error(errors: &Diagnostics) -> CatalogError {
+    let first = errors.first().map_or_else(String::new, error_line);
     let all: Vec<Json> = errors.iter().map(Diagnostic::to_json).collect();
-    Refusal::invalid("invalid_template_syntax", format!("Invalid Tera syntax: {first}"))
-        .with(json!({ "diagnostics": all }))
+    CatalogError::invalid("invalid_template_syntax", format!("Invalid Tera syntax: {first}"))
+        .with_details(json!({ "diagnostics": all }))
 }
 
-/// An error in one line, with its place.
-pub(super) fn line(error: &Diagnostic) -> String {
+/// Formats an error in one line with its position.
+pub(super) fn error_line(error: &Diagnostic) -> String {
     let place = error.position().map_or_else(String::new, |at| format!(" (line {}, column {})", at.line, at.column));
     format!("{}{place}", error.message)
 }

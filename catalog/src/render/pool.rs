@@ -1,4 +1,4 @@
-//! Threads that render, and the queue in front of them.
+//! A thread pool for renders, with a bounded queue.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,24 +9,24 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, oneshot};
 
-use super::Options;
-use super::trial::Room;
-use crate::refusal::{Class, Refusal, Result};
+use super::options::Options;
+use super::request::Scratch;
+use crate::error::{CatalogError, ErrorKind, Result};
 
-/// Bytes of the stack of a thread, of which a schema of many levels held against parameters of many levels takes most.
+/// Stack size of a thread in bytes. Validation of deeply nested parameters needs the most.
 const STACK: usize = 64 << 20;
 
-type Job = Box<dyn FnOnce(&mut Room) + Send>;
+type Job = Box<dyn FnOnce(&mut Scratch) + Send>;
 
-/// Threads of their own for renders.
+/// A pool of render threads.
 #[derive(Debug)]
 pub(super) struct Pool {
     jobs: Sender<Job>,
-    /// One for each job that runs or waits.
-    places: Arc<Semaphore>,
-    all_places: usize,
-    taken_on: AtomicU64,
-    patience: Duration,
+    /// Permits, one for each running or waiting job.
+    permits: Arc<Semaphore>,
+    all_permits: usize,
+    accepted: AtomicU64,
+    timeout: Duration,
 }
 
 impl Pool {
@@ -37,56 +37,59 @@ impl Pool {
         for at in 0..threads {
             let waiting = waiting.clone();
             let thread = thread::Builder::new().name(format!("render-{at}")).stack_size(STACK);
-            // Where the system has no thread left, the others do the work.
+            // If the system cannot start a thread, the others do the work.
             drop(thread.spawn(move || work(&waiting)));
         }
-        let all_places = threads.saturating_add(options.queue).min(Semaphore::MAX_PERMITS);
-        let places = Arc::new(Semaphore::new(all_places));
-        Self { jobs, places, all_places, taken_on: AtomicU64::new(0), patience: options.deadline }
+        let all_permits = threads.saturating_add(options.queue).min(Semaphore::MAX_PERMITS);
+        let permits = Arc::new(Semaphore::new(all_permits));
+        Self { jobs, permits, all_permits, accepted: AtomicU64::new(0), timeout: options.deadline }
     }
 
-    /// How many jobs were taken on so far, and how many of them run or wait.
-    pub(super) fn figures(&self) -> (u64, usize) {
-        let under_way = self.all_places.saturating_sub(self.places.available_permits());
-        (self.taken_on.load(Ordering::Relaxed), under_way)
+    /// The number of accepted jobs, and of those running or waiting.
+    pub(super) fn stats(&self) -> (u64, usize) {
+        let in_progress = self.all_permits.saturating_sub(self.permits.available_permits());
+        (self.accepted.load(Ordering::Relaxed), in_progress)
     }
 
-    /// Runs `job` on one of the threads.
+    /// Runs `job` on a thread of the pool.
     ///
     /// # Errors
-    /// `renders_busy`; `internal_error` where the job panicked.
-    pub(super) async fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut Room) -> R + Send + 'static) -> Result<R> {
-        let place = tokio::time::timeout(self.patience, self.places.clone().acquire_owned()).await;
-        let place = place.ok().and_then(std::result::Result::ok).ok_or_else(busy)?;
-        self.taken_on.fetch_add(1, Ordering::Relaxed);
-        let (answer, answered) = oneshot::channel();
-        let job = move |room: &mut Room| {
-            // Nobody waits for it any more.
-            if !answer.is_closed() {
-                drop(answer.send(job(room)));
+    /// `renders_busy` if the queue stays full, `internal_error` if the job panicked.
+    pub(super) async fn run<R: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut Scratch) -> R + Send + 'static,
+    ) -> Result<R> {
+        let permit = tokio::time::timeout(self.timeout, self.permits.clone().acquire_owned()).await;
+        let permit = permit.ok().and_then(std::result::Result::ok).ok_or_else(busy)?;
+        self.accepted.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        let job = move |scratch: &mut Scratch| {
+            // The caller may have stopped waiting.
+            if !sender.is_closed() {
+                drop(sender.send(job(scratch)));
             }
-            drop(place);
+            drop(permit);
         };
         self.jobs.send(Box::new(job)).map_err(|_| broken())?;
-        answered.await.map_err(|_| broken())
+        receiver.await.map_err(|_| broken())
     }
 }
 
 fn work(waiting: &Mutex<Receiver<Job>>) {
-    let mut room = Room::default();
+    let mut scratch = Scratch::default();
     loop {
         let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
-        if catch_unwind(AssertUnwindSafe(|| job(&mut room))).is_err() {
-            room = Room::default();
+        if catch_unwind(AssertUnwindSafe(|| job(&mut scratch))).is_err() {
+            scratch = Scratch::default();
         }
     }
 }
 
-fn busy() -> Refusal {
-    Refusal::new(Class::Busy, "renders_busy", "too many renders are under way: try again")
+fn busy() -> CatalogError {
+    CatalogError::new(ErrorKind::Busy, "renders_busy", "too many renders are waiting: retry later")
 }
 
-fn broken() -> Refusal {
-    Refusal::new(Class::Internal, "internal_error", "the render failed")
+fn broken() -> CatalogError {
+    CatalogError::new(ErrorKind::Internal, "internal_error", "the render failed")
 }

@@ -1,13 +1,17 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use chrono::Utc;
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
+use super::pool::Pool;
 use super::*;
+use crate::error::{CatalogError, Result};
 use crate::model::TemplateVersion;
-use crate::refusal::Refusal;
-use crate::store::{Marks, new_id};
+use crate::store::{Metadata, new_id};
 
-fn trial(content: &str, schema: &str, parameters: &str) -> Trial {
+fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
     let now = Utc::now();
     let template = TemplateVersion {
         id: new_id(),
@@ -23,26 +27,32 @@ fn trial(content: &str, schema: &str, parameters: &str) -> Trial {
         checksum: String::new(),
     };
     let parameters = RawValue::from_string(parameters.into()).unwrap();
-    Trial { template, wanted: Marks::default(), given: None, parameters, defaults: false }
+    RenderRequest {
+        template,
+        template_metadata: Metadata::default(),
+        stack_metadata: None,
+        parameters,
+        defaults: false,
+    }
 }
 
 fn small() -> Options {
     Options { threads: 1, queue: 8, fuel: 100_000, memory: 1 << 20, output_bytes: 1 << 16, ..Options::default() }
 }
 
-fn run(trial: Trial) -> Result<Outcome> {
+fn run(request: RenderRequest) -> Result<RenderOutcome> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-    runtime.block_on(Renderer::new(&small()).try_out(trial))
+    runtime.block_on(Renderer::new(&small()).render(request))
 }
 
 fn text(content: &str, parameters: &str) -> String {
-    let outcome = run(trial(content, "{}", parameters)).unwrap();
+    let outcome = run(request(content, "{}", parameters)).unwrap();
     assert_eq!(outcome.failures, [], "{content}");
     outcome.text.unwrap()
 }
 
-fn failure(content: &str, parameters: &str) -> Refusal {
-    let mut outcome = run(trial(content, "{}", parameters)).unwrap();
+fn failure(content: &str, parameters: &str) -> CatalogError {
+    let mut outcome = run(request(content, "{}", parameters)).unwrap();
     assert_eq!((outcome.failures.len(), &outcome.text), (1, &None), "{content}: {:?}", outcome.failures);
     outcome.failures.remove(0)
 }
@@ -66,24 +76,24 @@ fn parameters_that_are_no_object_are_an_empty_context() {
 
 #[test]
 fn failures_say_what_and_where() {
-    let refusal = failure("a: 1\nb: {{ nmae }}", r#"{"name": 1}"#);
-    assert_eq!((refusal.class.status(), refusal.code.as_str()), (400, "template_render_failed"));
-    assert!(refusal.message.starts_with("Template rendering failed: ") && refusal.message.contains("nmae"));
-    let diagnostic = &refusal.details.unwrap()["diagnostics"][0];
+    let error = failure("a: 1\nb: {{ nmae }}", r#"{"name": 1}"#);
+    assert_eq!((error.kind.status(), error.code.as_str()), (400, "template_render_failed"));
+    assert!(error.message.starts_with("Template rendering failed: ") && error.message.contains("nmae"));
+    let diagnostic = &error.details.unwrap()["diagnostics"][0];
     assert_eq!((&diagnostic["line"], &diagnostic["file"]), (&json!(2), &json!("template")));
     for call in ["now()", "get_random(end=3)", "get_env(name='HOME', default='x')"] {
-        let refusal = failure(&format!("{{{{ {call} }}}}"), "{}");
+        let error = failure(&format!("{{{{ {call} }}}}"), "{}");
         let name = call.split('(').next().unwrap();
-        assert_eq!(refusal.code, "template_render_failed");
-        assert!(refusal.message.contains(name), "{}", refusal.message);
+        assert_eq!(error.code, "template_render_failed");
+        assert!(error.message.contains(name), "{}", error.message);
     }
 }
 
 #[test]
 fn blank_text_and_nul_bytes_are_refused() {
-    let refusal = failure("{% if x %}a{% endif %} \n", r#"{"x": false}"#);
+    let error = failure("{% if x %}a{% endif %} \n", r#"{"x": false}"#);
     assert_eq!(
-        (refusal.code.as_str(), refusal.message.as_str()),
+        (error.code.as_str(), error.message.as_str()),
         ("invalid_deployment_object", "YAML content cannot be empty")
     );
     assert_eq!(failure("a: {{ v }}", r#"{"v": "a\u0000b"}"#).code, "invalid_deployment_object");
@@ -91,27 +101,27 @@ fn blank_text_and_nul_bytes_are_refused() {
 
 #[test]
 fn text_that_is_no_yaml_is_a_warning() {
-    let outcome = run(trial("a: [{{ b }}", "{}", r#"{"b": 1}"#)).unwrap();
+    let outcome = run(request("a: [{{ b }}", "{}", r#"{"b": 1}"#)).unwrap();
     assert_eq!((outcome.failures.len(), outcome.text.as_deref()), (0, Some("a: [1")));
     let warning = &outcome.warnings[0];
     assert_eq!((warning.code.as_str(), warning.line), ("output.not_yaml", Some(1)));
-    assert_eq!(run(trial("a: !Sub {{ b }}", "{}", r#"{"b": 1}"#)).unwrap().warnings, []);
+    assert_eq!(run(request("a: !Sub {{ b }}", "{}", r#"{"b": 1}"#)).unwrap().warnings, []);
 }
 
 #[test]
 fn everything_is_evaluated_whatever_failed() {
-    let mut trial = trial("{{ a }}{{ b }}", r#"{"required": ["a"]}"#, r#"{"b": 1}"#);
-    trial.wanted.labels.push("env=prod".into());
-    trial.given = Some(Marks::default());
-    let codes: Vec<String> = run(trial).unwrap().failures.into_iter().map(|refusal| refusal.code).collect();
+    let mut request = request("{{ a }}{{ b }}", r#"{"required": ["a"]}"#, r#"{"b": 1}"#);
+    request.template_metadata.labels.push("env=prod".into());
+    request.stack_metadata = Some(Metadata::default());
+    let codes: Vec<String> = run(request).unwrap().failures.into_iter().map(|error| error.code).collect();
     assert_eq!(codes, ["invalid_parameters", "template_stack_mismatch", "template_render_failed"]);
 }
 
 #[test]
 fn defaults_are_filled_in_on_request_only() {
     let (content, schema) = ("{{ r }}", r#"{"properties": {"r": {"default": 2}}, "required": ["r"]}"#);
-    assert_eq!(run(trial(content, schema, "{}")).unwrap().failures.len(), 2);
-    let outcome = run(Trial { defaults: true, ..trial(content, schema, "{}") }).unwrap();
+    assert_eq!(run(request(content, schema, "{}")).unwrap().failures.len(), 2);
+    let outcome = run(RenderRequest { defaults: true, ..request(content, schema, "{}") }).unwrap();
     assert_eq!(
         (outcome.failures.len(), outcome.text.as_deref(), outcome.parameters.as_str()),
         (0, Some("2"), r#"{"r":2}"#)
@@ -127,9 +137,9 @@ fn what_takes_too_much_is_refused() {
         ("{% macro m() %}{{ self::m() }}{% endmacro %}{{ self::m() }}", "limit.recursion"),
     ];
     for (content, name) in codes {
-        let refusal = failure(content, "{}");
-        assert_eq!(refusal.code, "template_render_failed");
-        assert_eq!(refusal.details.unwrap()["diagnostics"][0]["name"], Json::from(name), "{content}");
+        let error = failure(content, "{}");
+        assert_eq!(error.code, "template_render_failed");
+        assert_eq!(error.details.unwrap()["diagnostics"][0]["name"], Json::from(name), "{content}");
     }
 }
 
@@ -148,7 +158,7 @@ fn a_render_ends_at_its_deadline() {
     let options = Options { deadline: Duration::from_millis(1), fuel: u64::MAX, memory: u64::MAX, ..small() };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let endless = "{% for i in range(end=100000) %}{% for j in range(end=100000) %}{% endfor %}{% endfor %}x";
-    let outcome = runtime.block_on(Renderer::new(&options).try_out(trial(endless, "{}", "{}"))).unwrap();
+    let outcome = runtime.block_on(Renderer::new(&options).render(request(endless, "{}", "{}"))).unwrap();
     let diagnostic = &outcome.failures[0].details.as_ref().unwrap()["diagnostics"][0];
     assert_eq!(diagnostic["name"], "limit.time");
 }
@@ -162,12 +172,12 @@ fn there_is_no_place_for_more_than_run_and_wait() {
     runtime.block_on(async {
         let first = pool.run(move |_| release.recv().is_err());
         let (first, second, third) = tokio::join!(first, pool.run(|_| 2), async {
-            let refusal = pool.run(|_| 3).await.unwrap_err();
+            let error = pool.run(|_| 3).await.unwrap_err();
             drop(held);
-            refusal
+            error
         });
         assert_eq!((first, second), (Ok(true), Ok(2)));
-        assert_eq!((third.class.status(), third.code.as_str()), (503, "renders_busy"));
+        assert_eq!((third.kind.status(), third.code.as_str()), (503, "renders_busy"));
         assert_eq!(pool.run(|_| 4).await, Ok(4), "places come free");
     });
 }
@@ -178,7 +188,7 @@ fn a_job_that_panics_is_an_error_and_its_thread_goes_on() {
     let pool = Pool::new(&small());
     runtime.block_on(async {
         let failed: Result<()> = pool.run(|_| std::panic::resume_unwind(Box::new(()))).await;
-        assert_eq!(failed.unwrap_err().class.status(), 500);
+        assert_eq!(failed.unwrap_err().kind.status(), 500);
         assert_eq!(pool.run(|_| 1).await, Ok(1));
     });
 }
@@ -190,7 +200,7 @@ fn many_render_at_once() {
     runtime.block_on(async {
         let one = |at: usize| {
             let renderer = renderer.clone();
-            tokio::spawn(async move { renderer.try_out(trial("n: {{ n }}", "{}", &format!("{{\"n\": {at}}}"))).await })
+            tokio::spawn(async move { renderer.render(request("n: {{ n }}", "{}", &format!("{{\"n\": {at}}}"))).await })
         };
         let all: Vec<_> = (0..200).map(one).collect();
         for (at, one) in all.into_iter().enumerate() {
@@ -202,10 +212,10 @@ fn many_render_at_once() {
 #[test]
 fn errors_of_a_render_tell_no_secrets() {
     let schema = r#"{"properties": {"token": {"writeOnly": true}}}"#;
-    let refusal =
-        run(trial("{{ throw(message=token) }}", schema, r#"{"token": "hunter2"}"#)).unwrap().failures.remove(0);
-    assert_eq!(refusal.code, "template_render_failed");
-    assert!(!serde_json::to_string(&refusal).unwrap().contains("hunter2") && refusal.message.contains("***"));
+    let error =
+        run(request("{{ throw(message=token) }}", schema, r#"{"token": "hunter2"}"#)).unwrap().failures.remove(0);
+    assert_eq!(error.code, "template_render_failed");
+    assert!(!serde_json::to_string(&error).unwrap().contains("hunter2") && error.message.contains("***"));
 }
 
 #[test]
@@ -220,13 +230,13 @@ fn hostile_templates_are_refused_and_never_panic() {
     ];
     let renderer = Renderer::new(&small());
     for content in contents {
-        if let Err(refusal) = renderer.compiled(&content, "{}") {
-            assert_eq!((refusal.class.status(), refusal.code.as_str()), (400, "invalid_template_syntax"));
-            assert!(refusal.message.len() < 1000, "{}", refusal.message);
+        if let Err(error) = renderer.compiled(&content, "{}") {
+            assert_eq!((error.kind.status(), error.code.as_str()), (400, "invalid_template_syntax"));
+            assert!(error.message.len() < 1000, "{}", error.message);
         }
     }
     let bomb =
         "{% set a = 'xxxxxxxxxxxxxxxx' %}{% for i in range(end=60) %}{% set_global a = a ~ a %}{% endfor %}{{ a }}";
-    let refusal = failure(bomb, "{}");
-    assert!(refusal.details.unwrap()["diagnostics"][0]["name"].as_str().unwrap().starts_with("limit."));
+    let error = failure(bomb, "{}");
+    assert!(error.details.unwrap()["diagnostics"][0]["name"].as_str().unwrap().starts_with("limit."));
 }

@@ -1,59 +1,59 @@
-//! What a schema says of the names of an object.
+//! The property names that a schema declares.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use serde_json::Value as Json;
 
-use crate::parameters::local;
+use crate::parameters::subschemas;
 
-/// What was found out about a document's schemas.
+/// The declarations of a schema document, cached.
 #[derive(Debug)]
 pub(super) struct Schemas<'s> {
     root: &'s Json,
-    /// By the schemas that hold for one value.
+    /// Keyed by the schemas that apply to one value.
     known: HashMap<Vec<*const Json>, Rc<Declared<'s>>>,
 }
 
 impl<'s> Schemas<'s> {
-    pub(super) fn of(root: &'s Json) -> Self {
+    pub(super) fn new(root: &'s Json) -> Self {
         Self { root, known: HashMap::new() }
     }
 
-    /// What `schemas`, and those that they lead to, declare of one value.
+    /// Returns the combined declarations of `schemas` and those they refer to.
     pub(super) fn declared(&mut self, schemas: &[&'s Json]) -> Rc<Declared<'s>> {
         let key = schemas.iter().map(|&schema| std::ptr::from_ref(schema)).collect();
-        self.known.entry(key).or_insert_with(|| Rc::new(Declared::by(self.root, schemas))).clone()
+        self.known.entry(key).or_insert_with(|| Rc::new(Declared::combine(self.root, schemas))).clone()
     }
 }
 
-/// How many schemas are followed for one value.
-const FOLLOWED: usize = 1000;
+/// Maximum number of schemas followed for one value.
+const MAX_SCHEMAS: usize = 1000;
 
-/// What schemas that hold, or may hold, for one object declare together.
+/// Properties declared by every schema that can apply to one value.
 #[derive(Debug, Default)]
 pub(super) struct Declared<'s> {
-    /// Its properties, each with the schemas for it.
+    /// The properties and their schemas.
     pub properties: BTreeMap<&'s str, Vec<&'s Json>>,
-    /// The names that it must have, whether a property is declared for them or not.
+    /// Required names, even if no property declares them.
     pub required: BTreeSet<&'s str>,
-    /// The schemas for the elements, where the value is a list.
+    /// Schemas for the elements, if the value is a list.
     pub elements: Vec<&'s Json>,
-    /// Whether other names are forbidden.
+    /// `true` if other names are forbidden.
     pub closed: bool,
-    /// Whether other names are said to be allowed: by a pattern, by a schema for them.
+    /// `true` if other names are explicitly allowed, by a pattern or a schema.
     pub open: bool,
 }
 
 impl<'s> Declared<'s> {
-    fn by(root: &'s Json, schemas: &[&'s Json]) -> Self {
+    fn combine(root: &'s Json, schemas: &[&'s Json]) -> Self {
         let mut declared = Self::default();
         let mut waiting = schemas.to_vec();
         let mut seen: BTreeSet<*const Json> = BTreeSet::new();
         while let Some(schema) = waiting.pop() {
-            if seen.len() < FOLLOWED && seen.insert(std::ptr::from_ref(schema)) {
+            if seen.len() < MAX_SCHEMAS && seen.insert(std::ptr::from_ref(schema)) {
                 declared.add(schema);
-                waiting.extend(local::perhaps(root, schema));
+                waiting.extend(subschemas::possible(root, schema));
             }
         }
         declared
@@ -65,7 +65,7 @@ impl<'s> Declared<'s> {
         }
         let required = schema.get("required").and_then(Json::as_array).into_iter().flatten();
         self.required.extend(required.filter_map(Json::as_str));
-        let (first, rest) = local::elements(schema);
+        let (first, rest) = subschemas::elements(schema);
         self.elements.extend(first.iter().chain(rest));
         self.open |= schema.get("patternProperties").is_some();
         for key in ["additionalProperties", "unevaluatedProperties"] {
@@ -77,12 +77,12 @@ impl<'s> Declared<'s> {
         }
     }
 
-    /// Whether it says what a value of this name is.
+    /// Returns `true` if the name is a declared or required property.
     pub(super) fn knows(&self, name: &str) -> bool {
         self.properties.contains_key(name) || self.required.contains(name)
     }
 
-    /// All names that it knows.
+    /// All declared and required names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'s str> {
         self.properties.keys().copied().chain(self.required.iter().copied())
     }

@@ -1,5 +1,6 @@
 use serde_json::{Value as Json, json};
 
+use super::check::MAX_FINDINGS;
 use super::*;
 use crate::render::{Options, Renderer};
 
@@ -9,7 +10,7 @@ fn found(content: &str, schema: &Json) -> Vec<Finding> {
 }
 
 /// Code, name and line of each finding.
-fn told(content: &str, schema: &Json) -> Vec<String> {
+fn lines(content: &str, schema: &Json) -> Vec<String> {
     let line = |finding: Finding| {
         let line = finding.line.map_or_else(String::new, |line| format!(" {line}"));
         let help = finding.help.map_or_else(String::new, |help| format!(" ({help})"));
@@ -23,7 +24,7 @@ fn nothing_is_said_of_what_agrees() {
     let schema = json!({"properties": {"a": {}, "b": {"type": "array"}, "c": {}}, "required": ["a"]});
     let content = "{{ a }}{% for x in b %}{{ x.y }}{{ loop.index }}{% endfor %}{% set d = 1 %}{{ d }}\
                    {% if c is defined %}{{ c.d }}{% endif %}";
-    assert_eq!(told(content, &schema), [""; 0]);
+    assert_eq!(lines(content, &schema), [""; 0]);
 }
 
 #[test]
@@ -31,7 +32,7 @@ fn nothing_is_said_of_open_schemas() {
     for schema in
         [json!({}), json!(true), json!({"type": "object", "required": ["z"]}), json!({"additionalProperties": {}})]
     {
-        assert_eq!(told("{{ a }}{{ b.c }}", &schema), [""; 0], "{schema}");
+        assert_eq!(lines("{{ a }}{{ b.c }}", &schema), [""; 0], "{schema}");
     }
 }
 
@@ -39,11 +40,11 @@ fn nothing_is_said_of_open_schemas() {
 fn names_read_and_not_declared_are_told_with_the_nearest_and_those_declared_and_not_read() {
     let schema = json!({"properties": {"name": {}, "port": {}, "image": {}}, "required": ["port", "image"]});
     assert_eq!(
-        told("x: {{ nmae }}\ny: {{ zzz | default(value=1) }}\nz: {{ nmae }}{{ image }}", &schema),
+        lines("x: {{ nmae }}\ny: {{ zzz | default(value=1) }}\nz: {{ nmae }}{{ image }}", &schema),
         [
             "schema.undeclared nmae 1 (did you mean `name`?)",
             "schema.undeclared zzz 2",
-            "schema.unread name (the template reads `nmae`: is that what is meant?)",
+            "schema.unread name (the template reads `nmae`: rename one of them?)",
             "schema.required_unread port",
         ]
     );
@@ -59,7 +60,7 @@ fn names_are_declared_wherever_a_schema_leads() {
         "if": {"properties": {"e": {}}}, "then": {"properties": {"f": {}}}, "else": {"properties": {"g": {}}},
     });
     assert_eq!(
-        told("{{ a }}{{ b }}{{ c }}{{ d }}{{ e }}{{ f }}{{ g }}{{ other }}", &schema),
+        lines("{{ a }}{{ b }}{{ c }}{{ d }}{{ e }}{{ f }}{{ g }}{{ other }}", &schema),
         ["schema.undeclared other 1"]
     );
 }
@@ -69,7 +70,7 @@ fn names_that_a_pattern_or_a_schema_allows_are_told_only_when_they_are_near_a_de
     for key in ["patternProperties", "additionalProperties"] {
         let schema = json!({"properties": {"name": {}}, key: {"^x": {"type": "string"}}});
         assert_eq!(
-            told("{{ name }}{{ xylophone }}{{ namee }}", &schema),
+            lines("{{ name }}{{ xylophone }}{{ namee }}", &schema),
             ["schema.undeclared namee 1 (did you mean `name`?)"]
         );
     }
@@ -82,7 +83,7 @@ fn paths_below_the_top_are_followed() {
         "l": {"items": {"properties": {"port": {}}}},
     }});
     assert_eq!(
-        told(
+        lines(
             "{{ a.name }}{{ a.other }}{{ a.deep.x }}\n{{ a.deep.other }}\n{{ a.nmae.x }}{{ l.0.port }}\n{{ l.0.prot }}{{ a['name'] }}",
             &schema
         ),
@@ -107,7 +108,7 @@ fn items_of_loops_and_variables_are_followed() {
 {% for s in services %}{% set q = s %}{{ q.imag }}{% endfor %}{% for p in main.ports %}{{ p.prot }}{% endfor %}
 {% for k, s in services %}{{ s.imge2 }}{% endfor %}";
     assert_eq!(
-        told(content, &schema),
+        lines(content, &schema),
         [
             "schema.undeclared_property services[].imge 1 (did you mean `image`?)",
             "schema.undeclared_property services[].ports[].prot 2 (did you mean `port`?)",
@@ -128,13 +129,13 @@ fn nothing_is_said_of_variables_that_may_be_something_else() {
         "{% for x in a | default(value=d) %}{{ x.nam }}{% endfor %}",
         "{% for x in a | sort(attribute='name') %}{{ x.nam }}{% endfor %}",
         "{% for x in a[b] %}{{ x.nam }}{% endfor %}",
-        // Where the item has no `nam`, the input of the variable's name is asked.
+        // If the item has no `nam`, the input with the variable's name is used.
         "{% for p in a %}{{ p.nam }}{% endfor %}",
         "{% macro m(a) %}{{ a.nam }}{% endmacro %}{{ self::m(a=b) }}",
         "{% for x in a %}{% set_global g = x %}{% endfor %}{% set_global g = b %}{{ g.nam }}",
     ] {
-        let told = told(&format!("{content}{{{{ a }}}}{{{{ b }}}}{{{{ d }}}}{{{{ p }}}}"), &schema);
-        assert_eq!(told, [""; 0], "{content}");
+        let found = lines(&format!("{content}{{{{ a }}}}{{{{ b }}}}{{{{ d }}}}{{{{ p }}}}"), &schema);
+        assert_eq!(found, [""; 0], "{content}");
     }
 }
 
@@ -142,7 +143,7 @@ fn nothing_is_said_of_variables_that_may_be_something_else() {
 fn functions_that_are_not_there_or_not_allowed_are_told() {
     let content = "{{ 1 | nope }}\n\n{% if a is odder %}{% endif %}{{ uper() }}\n{% include 'x' %}";
     assert_eq!(
-        told(content, &json!({})),
+        lines(content, &json!({})),
         [
             "function.unknown nope 1",
             "function.unknown odder 3 (did you mean `odd`?)",
@@ -154,9 +155,9 @@ fn functions_that_are_not_there_or_not_allowed_are_told() {
 
 #[test]
 fn functions_that_reach_outside_the_parameters_are_told() {
-    let help = "what is rendered depends on the parameters alone: make it a parameter";
+    let help = "templates can use only their parameters: make it a parameter";
     assert_eq!(
-        told("\n{{ now() }}{{ now(utc=true) }}\n{{ get_env(name='A') }}{{ get_random(end=3) }}", &json!({})),
+        lines("\n{{ now() }}{{ now(utc=true) }}\n{{ get_env(name='A') }}{{ get_random(end=3) }}", &json!({})),
         [
             format!("function.capability_off get_env 3 ({help})"),
             format!("function.capability_off get_random 3 ({help})"),
@@ -168,12 +169,12 @@ fn functions_that_reach_outside_the_parameters_are_told() {
 #[test]
 fn nothing_counts_as_unread_behind_what_is_bound_to_fail() {
     let schema = json!({"properties": {"a": {}}});
-    assert_eq!(told("{{ 1 | nope }}{{ a }}", &schema), ["function.unknown nope 1"]);
+    assert_eq!(lines("{{ 1 | nope }}{{ a }}", &schema), ["function.unknown nope 1"]);
 }
 
 #[test]
 fn a_template_that_takes_everything_leaves_nothing_unread() {
-    assert_eq!(told("{{ __tera_context }}", &json!({"properties": {"a": {}}})), [""; 0]);
+    assert_eq!(lines("{{ __tera_context }}", &json!({"properties": {"a": {}}})), [""; 0]);
 }
 
 #[test]
@@ -182,7 +183,7 @@ fn variables_made_of_variables_take_no_more_than_their_number() {
     let schema = json!({"properties": {"v0": {"$ref": "#/definitions/v"}},
         "definitions": {"v": {"properties": {"x": {"$ref": "#/definitions/v"}}, "additionalProperties": false}}});
     let content = format!("{sets}{{{{ v1.y }}}}{{{{ v19999.y }}}}");
-    assert_eq!(told(&content, &schema), ["schema.undeclared_property v0.x.y 1 (did you mean `x`?)"]);
+    assert_eq!(lines(&content, &schema), ["schema.undeclared_property v0.x.y 1 (did you mean `x`?)"]);
 }
 
 #[test]
@@ -191,11 +192,11 @@ fn large_templates_and_large_schemas_together_are_no_more_than_large() {
     let one = |n: usize| json!({"properties": {"a": {"$ref": "#/definitions/a"}, format!("p{n}"): {}}});
     let all: Vec<Json> = (0..60).map(one).collect();
     let schema = json!({"anyOf": all, "definitions": {"a": {"anyOf": all}}, "properties": {"a": {}}});
-    assert_eq!(told(&reads, &schema).len(), TOLD);
+    assert_eq!(lines(&reads, &schema).len(), MAX_FINDINGS);
 }
 
 #[test]
 fn findings_are_bounded() {
     let content: String = (0..3000).map(|at| format!("{{{{ some_{at} }}}}")).collect();
-    assert_eq!(found(&content, &json!({"properties": {"a": {}}})).len(), TOLD);
+    assert_eq!(found(&content, &json!({"properties": {"a": {}}})).len(), MAX_FINDINGS);
 }

@@ -1,128 +1,132 @@
-//! What handlers take out of requests. Where something is wrong, the statuses are those of the recorded service: 400 for
-//! a path, a query or a syntax that cannot be read, 415 for a type that is not expected, 422 for JSON of another shape.
+//! Request extractors. Their statuses are those of Brokkr's service: 400 for an unreadable path, query or JSON, 415 for
+//! an unexpected content type, 422 for JSON of the error shape.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Query, Request};
+use axum::extract::{self, FromRequest, FromRequestParts, OriginalUri, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::error::Category;
 use tokio::time::timeout;
 
-use super::Service;
-use super::caller::Caller;
-use super::failure::{Failure, Result};
+use super::authentication::Caller;
+use super::error::{ApiError, Result};
+use super::service::Service;
 use crate::checksum;
-use crate::store::Token;
+use crate::store::IdempotencyToken;
 
-/// How long the name of a request that may be sent twice may be.
+/// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 255;
 
-/// The variable parts of a path, percent-decoded.
-pub(super) struct At<T>(pub(super) T);
+/// Path parameters, percent-decoded.
+pub(super) struct Path<T>(pub(super) T);
 
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for At<T> {
-    type Rejection = Failure;
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
-        refuse_nul(parts.uri.path(), "invalid_path")?;
-        let read = Path::<T>::from_request_parts(parts, state).await;
-        read.map(|Path(at)| At(at)).map_err(|wrong| Failure::invalid("invalid_path", wrong.body_text()))
+        reject_nul(parts.uri.path(), "invalid_path")?;
+        let read = extract::Path::<T>::from_request_parts(parts, state).await;
+        read.map(|extract::Path(values)| Self(values))
+            .map_err(|error| ApiError::invalid("invalid_path", error.body_text()))
     }
 }
 
-/// Refuses an encoded NUL byte: nothing has one in its name, and not every store can be asked for one.
-fn refuse_nul(text: &str, code: &str) -> Result<()> {
-    if text.contains("%00") { Err(Failure::invalid(code, "a NUL byte is part of no name")) } else { Ok(()) }
+/// Rejects an encoded NUL byte. No name contains one, and PostgreSQL cannot compare with one.
+fn reject_nul(text: &str, code: &str) -> Result<()> {
+    if text.contains("%00") { Err(ApiError::invalid(code, "a name cannot contain a NUL byte")) } else { Ok(()) }
 }
 
-/// The parameters of a query.
-pub(super) struct Asked<T>(pub(super) T);
+/// Query parameters.
+pub(super) struct Query<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = Failure;
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
-        refuse_nul(parts.uri.query().unwrap_or_default(), "invalid_query")?;
-        let read = Query::<T>::try_from_uri(&parts.uri);
-        read.map(|Query(asked)| Asked(asked)).map_err(|wrong| Failure::invalid("invalid_query", wrong.body_text()))
+        reject_nul(parts.uri.query().unwrap_or_default(), "invalid_query")?;
+        let read = extract::Query::<T>::try_from_uri(&parts.uri);
+        read.map(|extract::Query(values)| Self(values))
+            .map_err(|error| ApiError::invalid("invalid_query", error.body_text()))
     }
 }
 
-/// The whole body of a request, and its name if it may be sent twice.
-pub(super) struct Whole {
+/// A request body and its idempotency token.
+pub(super) struct RequestBody {
     /// The bytes.
     pub(super) bytes: Bytes,
-    /// The type, without parameters, in lower case.
+    /// The content type in lower case, without parameters.
     pub(super) content_type: String,
-    /// Names the request, if the client wants it to be carried out once however often it is sent.
-    pub(super) token: Option<Token>,
+    /// The idempotency token, if the client sent one.
+    pub(super) token: Option<IdempotencyToken>,
 }
 
-impl FromRequest<Arc<Service>> for Whole {
-    type Rejection = Failure;
+impl FromRequest<Arc<Service>> for RequestBody {
+    type Rejection = ApiError;
 
     async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self> {
         Self::read(request, service.settings.body_bytes, service.settings.body_timeout).await
     }
 }
 
-impl Whole {
-    /// Reads at most so many bytes for at most so long.
-    pub(super) async fn read(request: Request, limit: usize, patience: Duration) -> Result<Self> {
+impl RequestBody {
+    /// Reads at most `limit` bytes within `time_limit`.
+    pub(super) async fn read(request: Request, limit: usize, time_limit: Duration) -> Result<Self> {
         let (mut parts, body) = request.into_parts();
-        refuse_large(&parts.headers, limit)?;
+        reject_large(&parts.headers, limit)?;
         let content_type = content_type(&parts.headers);
-        let reading = timeout(patience, axum::body::to_bytes(body, limit)).await;
+        let reading = timeout(time_limit, axum::body::to_bytes(body, limit)).await;
         let bytes = reading
-            .map_err(|_| Failure::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "the body took too long"))?
-            .map_err(|wrong| unreadable(&wrong, limit))?;
+            .map_err(|_| {
+                ApiError::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", "timeout while reading the body")
+            })?
+            .map_err(|error| unreadable(&error, limit))?;
         let token = token(&mut parts, &bytes).await?;
         Ok(Self { bytes, content_type, token })
     }
 
-    /// The body, read as JSON.
+    /// Parses the body as JSON.
     pub(super) fn json<T: DeserializeOwned>(&self) -> Result<T> {
         if !is_json(&self.content_type) {
             return Err(self.unexpected("application/json"));
         }
-        let unread = |wrong: serde_json::Error| match wrong.classify() {
-            Category::Data => Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", wrong.to_string()),
-            _ => Failure::invalid("invalid_json", wrong.to_string()),
+        let parse_error = |error: serde_json::Error| match error.classify() {
+            Category::Data => ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", error.to_string()),
+            _ => ApiError::invalid("invalid_json", error.to_string()),
         };
-        // A list of its fields would do for an object, as far as serde is concerned. No body is a list.
+        // Serde accepts a list of fields for a struct. No request body is a list.
         if self.bytes.trim_ascii_start().starts_with(b"[") {
-            let _: IgnoredAny = serde_json::from_slice(&self.bytes).map_err(unread)?;
-            let message = "the body is a list";
-            return Err(Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", message));
+            let _: IgnoredAny = serde_json::from_slice(&self.bytes).map_err(parse_error)?;
+            let message = "expected an object, found a list";
+            return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", message));
         }
-        serde_json::from_slice(&self.bytes).map_err(unread)
+        serde_json::from_slice(&self.bytes).map_err(parse_error)
     }
 
-    /// The body is of another type.
-    pub(super) fn unexpected(&self, wanted: &str) -> Failure {
-        let message = format!("expected a request with `Content-Type: {wanted}`");
-        Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
+    /// An error for an unexpected content type.
+    pub(super) fn unexpected(&self, expected: &str) -> ApiError {
+        let message = format!("expected a request with `Content-Type: {expected}`");
+        ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message)
     }
 }
 
-/// A body, read as JSON.
+/// A JSON body.
 pub(super) struct Json<T> {
-    /// What it says.
+    /// The parsed body.
     pub(super) value: T,
-    /// [`Whole::token`].
-    pub(super) token: Option<Token>,
+    /// The idempotency token.
+    pub(super) token: Option<IdempotencyToken>,
 }
 
 impl<T: DeserializeOwned> FromRequest<Arc<Service>> for Json<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
     async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self> {
-        let whole = Whole::from_request(request, service).await?;
-        Ok(Self { value: whole.json()?, token: whole.token })
+        let body = RequestBody::from_request(request, service).await?;
+        Ok(Self { value: body.json()?, token: body.token })
     }
 }
 
@@ -131,51 +135,51 @@ fn is_json(content_type: &str) -> bool {
 }
 
 fn content_type(headers: &HeaderMap) -> String {
-    let given = headers.get(header::CONTENT_TYPE).and_then(|given| given.to_str().ok()).unwrap_or_default();
-    given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Refuses a body that says itself that it is too large, before it is sent.
-fn refuse_large(headers: &HeaderMap, limit: usize) -> Result<()> {
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|given| given.to_str().ok()?.parse::<u64>().ok());
+/// Rejects a body by its declared length, before it is read.
+fn reject_large(headers: &HeaderMap, limit: usize) -> Result<()> {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > limit as u64) { Err(too_large(limit)) } else { Ok(()) }
 }
 
-fn too_large(limit: usize) -> Failure {
+fn too_large(limit: usize) -> ApiError {
     let message = format!("the body is larger than {limit} bytes");
-    Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
+    ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "payload_too_large", message)
 }
 
-/// A body that went on too long, or that broke off.
-fn unreadable(wrong: &axum::Error, limit: usize) -> Failure {
-    let mut cause = std::error::Error::source(wrong);
+/// An error for a body that is too long or was cut off.
+fn unreadable(error: &axum::Error, limit: usize) -> ApiError {
+    let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         if error.is::<hyper::Error>() {
-            return Failure::invalid("unreadable_body", "the body could not be read");
+            return ApiError::invalid("unreadable_body", "cannot read the body");
         }
         cause = error.source();
     }
     too_large(limit)
 }
 
-/// The name of a request that may be sent twice, together with what it asks for.
-async fn token(parts: &mut Parts, body: &[u8]) -> Result<Option<Token>> {
+/// The idempotency token of a request, which includes a hash of everything it asks for.
+async fn token(parts: &mut Parts, body: &[u8]) -> Result<Option<IdempotencyToken>> {
     let Some(key) = idempotency_key(&parts.headers)? else { return Ok(None) };
     let caller = Caller::from_request_parts(parts, &()).await?;
     let uri = parts.extensions.get::<OriginalUri>().map_or(&parts.uri, |OriginalUri(uri)| uri);
     let asked = uri.path_and_query().map_or("", |asked| asked.as_str());
     let mut request = format!("{}\n{asked}\n{}\n", parts.method, content_type(&parts.headers)).into_bytes();
     request.extend_from_slice(body);
-    Ok(Some(Token { key: format!("{}:{key}", caller.key), request: checksum(&request) }))
+    Ok(Some(IdempotencyToken { key: format!("{}:{key}", caller.key), request: checksum(&request) }))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>> {
-    let Some(given) = headers.get("idempotency-key") else { return Ok(None) };
-    match given.to_str() {
+    let Some(value) = headers.get("idempotency-key") else { return Ok(None) };
+    match value.to_str() {
         Ok(key) if (1..=LONGEST_KEY).contains(&key.len()) => Ok(Some(key.to_owned())),
         _ => {
-            let message = format!("an idempotency key is 1 to {LONGEST_KEY} characters of ASCII");
-            Err(Failure::invalid("invalid_idempotency_key", message))
+            let message = format!("an idempotency key must have 1 to {LONGEST_KEY} ASCII characters");
+            Err(ApiError::invalid("invalid_idempotency_key", message))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The service without a network: the same routes over a catalog, for whoever may open its store.
+//! The service without a network, for users with access to the store.
 
 use std::sync::Arc;
 
@@ -10,45 +10,47 @@ use hyper_util::service::TowerToHyperService;
 use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 
-use super::caller::Caller;
-use super::{Service, Settings, routes};
-use crate::{Actor, Catalog, Class, Refusal, Result, render};
+use super::authentication::Caller;
+use super::routes;
+use super::service::Service;
+use super::settings::Settings;
+use crate::{Actor, Catalog, CatalogError, ErrorKind, Result, render};
 
-/// A catalog's routes, asked by an administrator of the same process.
+/// The routes of a catalog, called as an administrator.
 pub struct InProcess {
     runtime: Runtime,
     router: TowerToHyperService<Router>,
 }
 
 impl InProcess {
-    /// The routes over the catalog in this file or at this `postgres://` address.
+    /// Opens the catalog in a file or at a `postgres://` address.
     ///
     /// # Errors
-    /// As [`Catalog::open`].
+    /// Those of [`Catalog::open`].
     pub fn open(db: &str, settings: Settings) -> Result<Self> {
         let broken = |error: &dyn std::fmt::Display| {
-            Refusal::new(Class::Internal, "internal_error", format!("the service cannot be made: {error}"))
+            CatalogError::new(ErrorKind::Internal, "internal_error", format!("cannot start the service: {error}"))
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| broken(&error))?;
         let catalog = runtime.block_on(Catalog::open(db, &render::Options::default()))?;
-        let service = Service::new(settings, catalog).map_err(|error| broken(&error))?;
+        let service = Service::new(settings, catalog, &routes::description()).map_err(|error| broken(&error))?;
         Ok(Self { runtime, router: TowerToHyperService::new(routes::router(&Arc::new(service))) })
     }
 
-    /// What the service answers.
+    /// Sends a request and returns the response.
     pub fn request(&self, method: &str, path: &str, body: Option<&Json>) -> Response<Vec<u8>> {
         let caller = Caller { actor: Actor::Admin, key: "in process".to_owned() };
         let request = Request::builder().method(method).uri(path).header(header::CONTENT_TYPE, "application/json");
         let text = body.map(ToString::to_string).unwrap_or_default();
         let Ok(request) = request.extension(caller).body(Body::from(text)) else {
-            let mut answer = Response::default();
-            *answer.status_mut() = StatusCode::BAD_REQUEST;
-            return answer;
+            let mut response = Response::default();
+            *response.status_mut() = StatusCode::BAD_REQUEST;
+            return response;
         };
         self.runtime.block_on(async {
-            let Ok(answer) = self.router.call(request).await;
-            let (head, body) = answer.into_parts();
+            let Ok(response) = self.router.call(request).await;
+            let (head, body) = response.into_parts();
             let body = to_bytes(body, usize::MAX).await.map(Into::into).unwrap_or_default();
             Response::from_parts(head, body)
         })

@@ -1,5 +1,5 @@
-//! What the server counts, in the text format of Prometheus. Labels are routes of the router, methods of HTTP and
-//! statuses: there is no label that a client can make up.
+//! Metrics in the text format of Prometheus. Labels are routes, standard methods and statuses, so clients cannot create
+//! new ones.
 
 use std::time::Duration;
 
@@ -8,53 +8,53 @@ use prometheus::{
     Error, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
 
-use crate::render::Figures;
+use crate::render::Stats;
 use crate::store::Counts;
 
-/// The bounds of the buckets of latency, in seconds.
+/// Bounds of the latency buckets, in seconds.
 const BUCKETS: &[f64] = &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// The counters of a server.
+/// The metrics of a server.
 pub(super) struct Metrics {
     registry: Registry,
     requests: IntCounterVec,
     latency: HistogramVec,
     rows: IntGaugeVec,
-    /// Trials, templates compiled, compiled templates used again: as the renderer counts them.
+    /// Renders, compiled templates and cache hits, copied from the renderer.
     renderer: [IntCounter; 3],
-    under_way: IntGauge,
+    in_progress: IntGauge,
     /// Handlers that panicked.
     pub(super) panics: IntCounter,
-    /// Requests that were refused because their key made too many.
+    /// Requests rejected by the rate limit.
     pub(super) limited: IntCounter,
-    /// Connections that are open.
+    /// Open connections.
     pub(super) connections: IntGauge,
-    /// Sets of parameters that were stamped.
+    /// Rendered sets of parameters.
     pub(super) stamped: IntCounter,
 }
 
 impl Metrics {
-    /// Counters that stand at zero.
+    /// Creates metrics at zero.
     pub(super) fn new() -> Result<Self, Error> {
         let registry = Registry::new();
         let requests = IntCounterVec::new(
-            Opts::new("dropforge_http_requests_total", "Requests that were answered"),
+            Opts::new("dropforge_http_requests_total", "Finished requests"),
             &["route", "method", "status"],
         )?;
-        let latency = HistogramOpts::new("dropforge_http_request_seconds", "Time until an answer began");
+        let latency = HistogramOpts::new("dropforge_http_request_seconds", "Time until the response started");
         let latency = HistogramVec::new(latency.buckets(BUCKETS.to_vec()), &["route"])?;
-        let rows = Opts::new("dropforge_catalog_rows", "What the catalog holds that is not deleted");
+        let rows = Opts::new("dropforge_catalog_rows", "Live rows in the catalog");
         let rows = IntGaugeVec::new(rows, &["kind"])?;
         let panics = IntCounter::new("dropforge_http_panics_total", "Handlers that panicked")?;
-        let limited = IntCounter::new("dropforge_http_limited_total", "Requests that were one too many of their key")?;
-        let connections = IntGauge::new("dropforge_http_connections", "Connections that are open")?;
-        let stamped = IntCounter::new("dropforge_stamped_total", "Sets of parameters that a template was stamped for")?;
+        let limited = IntCounter::new("dropforge_http_limited_total", "Requests rejected by the rate limit")?;
+        let connections = IntGauge::new("dropforge_http_connections", "Open connections")?;
+        let stamped = IntCounter::new("dropforge_stamped_total", "Rendered sets of parameters of stamp requests")?;
         let renderer = [
-            IntCounter::new("dropforge_renders_total", "Renders that were taken on")?,
-            IntCounter::new("dropforge_templates_compiled_total", "Templates that were compiled")?,
-            IntCounter::new("dropforge_templates_reused_total", "Compiled templates that were kept and used again")?,
+            IntCounter::new("dropforge_renders_total", "Accepted renders")?,
+            IntCounter::new("dropforge_templates_compiled_total", "Compiled templates")?,
+            IntCounter::new("dropforge_templates_reused_total", "Compiled templates taken from the cache")?,
         ];
-        let under_way = IntGauge::new("dropforge_renders_under_way", "Renders that run or wait to be run")?;
+        let in_progress = IntGauge::new("dropforge_renders_under_way", "Running and waiting renders")?;
         registry.register(Box::new(requests.clone()))?;
         registry.register(Box::new(latency.clone()))?;
         registry.register(Box::new(rows.clone()))?;
@@ -62,19 +62,19 @@ impl Metrics {
             registry.register(Box::new(counter.clone()))?;
         }
         registry.register(Box::new(connections.clone()))?;
-        registry.register(Box::new(under_way.clone()))?;
-        Ok(Self { registry, requests, latency, rows, renderer, under_way, panics, limited, connections, stamped })
+        registry.register(Box::new(in_progress.clone()))?;
+        Ok(Self { registry, requests, latency, rows, renderer, in_progress, panics, limited, connections, stamped })
     }
 
-    /// Counts an answer.
-    pub(super) fn answered(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
+    /// Counts a response.
+    pub(super) fn count_response(&self, route: &str, method: &Method, status: StatusCode, took: Duration) {
         let method = if STANDARD.contains(method) { method.as_str() } else { "other" };
         self.requests.with_label_values(&[route, method, status.as_str()]).inc();
         self.latency.with_label_values(&[route]).observe(took.as_secs_f64());
     }
 
-    /// Notes how much the catalog holds.
-    pub(super) fn holds(&self, counts: &Counts) {
+    /// Sets the row counts.
+    pub(super) fn set_rows(&self, counts: &Counts) {
         for (kind, rows) in [
             ("generators", counts.generators),
             ("templates", counts.templates),
@@ -85,22 +85,22 @@ impl Metrics {
         }
     }
 
-    /// Notes what the renderer counts.
-    pub(super) fn renders(&self, figures: &Figures) {
-        let counted = [figures.trials, figures.compiled, figures.reused];
+    /// Copies the counters of the renderer.
+    pub(super) fn set_renders(&self, stats: &Stats) {
+        let counted = [stats.renders, stats.compiled, stats.reused];
         for (counter, now) in self.renderer.iter().zip(counted) {
             counter.inc_by(now.saturating_sub(counter.get()));
         }
-        self.under_way.set(i64::try_from(figures.under_way).unwrap_or(i64::MAX));
+        self.in_progress.set(i64::try_from(stats.in_progress).unwrap_or(i64::MAX));
     }
 
-    /// Everything, as text.
+    /// The metrics as text.
     pub(super) fn text(&self) -> Result<String, Error> {
         TextEncoder::new().encode_to_string(&self.registry.gather())
     }
 }
 
-/// The methods that are counted under their names.
+/// Methods with a label of their own.
 const STANDARD: &[Method] = &[
     Method::GET,
     Method::POST,

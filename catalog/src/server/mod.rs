@@ -1,4 +1,4 @@
-//! The catalog over HTTP: the routes that Brokkr's clients know, and more, described at `/api/v1/openapi.json`.
+//! The HTTP service: the routes of Brokkr's clients and further ones, described at `/api/v1/openapi.json`.
 //!
 //! ```no_run
 //! use dropforge_catalog::{Catalog, render};
@@ -13,115 +13,27 @@
 //! # }
 //! ```
 
-mod accept;
-mod answer;
-mod caller;
-mod conditions;
+mod authentication;
+mod connections;
+mod error;
 mod extract;
-mod failure;
 mod in_process;
-mod limiter;
-mod lines;
-mod media;
+mod line_body;
 mod metrics;
+mod negotiation;
 mod observe;
 mod openapi;
 mod page;
 mod paging;
-mod patience;
+mod preconditions;
+mod rate_limit;
+mod response;
 mod routes;
+mod service;
 mod settings;
+mod write_timeout;
 
-use std::future::Future;
-use std::io;
-use std::net::SocketAddr;
-use std::sync::Arc;
-
-use axum::Router;
-use axum::http::StatusCode;
-use tokio::net::TcpListener;
-use tokio::sync::Semaphore;
-
-pub use answer::{WARNING_COUNT, WARNINGS};
+pub use connections::Server;
 pub use in_process::InProcess;
+pub use response::{WARNING_COUNT, WARNINGS};
 pub use settings::{Exchange, Log, Settings};
-
-use crate::Catalog;
-use failure::{Failure, Result};
-use limiter::Limiter;
-use metrics::Metrics;
-
-/// What every request needs.
-struct Service {
-    catalog: Catalog,
-    settings: Settings,
-    metrics: Metrics,
-    limiter: Option<Limiter>,
-    /// Places for requests that stamp a template many times.
-    stamps: Arc<Semaphore>,
-    /// The description of the routes, as JSON.
-    openapi: String,
-}
-
-impl Service {
-    fn new(settings: Settings, catalog: Catalog) -> io::Result<Self> {
-        Ok(Self {
-            metrics: Metrics::new().map_err(io::Error::other)?,
-            limiter: settings.rate.map(Limiter::new),
-            stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
-            openapi: routes::description().to_json().map_err(io::Error::other)?,
-            catalog,
-            settings,
-        })
-    }
-
-    /// Whether a key may ask once more.
-    fn within_rate(&self, key: &String) -> Result<()> {
-        let Some(limiter) = &self.limiter else { return Ok(()) };
-        limiter.check(key).map_err(|seconds| {
-            self.metrics.limited.inc();
-            let message = "this key makes too many requests";
-            Failure::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).after(seconds)
-        })
-    }
-}
-
-/// A server that is bound to its address and does not serve yet.
-pub struct Server {
-    listener: TcpListener,
-    address: SocketAddr,
-    router: Router,
-    service: Arc<Service>,
-}
-
-impl Server {
-    /// Binds to the address of the settings.
-    ///
-    /// # Errors
-    /// The address cannot be bound.
-    pub async fn bind(settings: Settings, catalog: Catalog) -> io::Result<Self> {
-        let listener = TcpListener::bind(settings.listen).await?;
-        let address = listener.local_addr()?;
-        let service = Arc::new(Service::new(settings, catalog)?);
-        Ok(Self { listener, address, router: routes::router(&service), service })
-    }
-
-    /// Where the server listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Serves until `end` is done; then nothing more is accepted, and what was accepted is finished, as far as that does
-    /// not take longer than [`Settings::grace`].
-    pub async fn serve(self, end: impl Future<Output = ()>) {
-        let Self { listener, router, service, .. } = self;
-        let open = service.metrics.connections.clone();
-        accept::serve(listener, router, open, &service.settings, end).await;
-    }
-}
-
-impl std::fmt::Debug for Server {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Server").field("address", &self.address).finish_non_exhaustive()
-    }
-}

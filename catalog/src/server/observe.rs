@@ -1,5 +1,4 @@
-//! What happens around every request: it gets a name, it is timed and counted, and a handler that panics costs its own
-//! request and no other.
+//! Middleware around every request: request IDs, timing, metrics, logging, and recovery from panics.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -13,32 +12,32 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::Service;
-use super::failure::{Cause, Failure};
+use super::error::{ApiError, Cause};
+use super::service::Service;
 use super::settings::Exchange;
 use crate::store::new_id;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The route of requests that belong to none.
+/// The route label of requests without a route.
 const NO_ROUTE: &str = "none";
 
-/// Runs a request.
+/// Handles a request.
 pub(super) async fn observe(State(service): State<Arc<Service>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
-    let id = name_of(request.headers());
+    let id = request_id(request.headers());
     let (method, uri) = (request.method().clone(), request.uri().clone());
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = match unpanicked(next.run(request)).await {
+    let mut response = match catch_panic(next.run(request)).await {
         Ok(response) => response,
         Err(_) => {
             service.metrics.panics.inc();
-            Failure::internal("the request could not be carried out").into_response()
+            ApiError::internal("internal error").into_response()
         }
     };
-    mark(response.headers_mut(), &id);
+    add_common_headers(response.headers_mut(), &id);
     let (status, took) = (response.status(), begun.elapsed());
-    service.metrics.answered(route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str), &method, status, took);
+    service.metrics.count_response(route.as_ref().map_or(NO_ROUTE, MatchedPath::as_str), &method, status, took);
     if let Some(log) = &service.settings.log {
         let (id, method, path) = (id.to_str().unwrap_or_default(), method.as_str(), uri.path());
         let cause = response.extensions().get().map(|Cause(cause)| &**cause);
@@ -47,25 +46,25 @@ pub(super) async fn observe(State(service): State<Arc<Service>>, request: Reques
     response
 }
 
-/// The name that the client gave the request, if it is one that can be shown to people and kept in logs; else a new one.
-fn name_of(headers: &HeaderMap) -> HeaderValue {
+/// The client's request ID if it is short and plain, or else a new one.
+fn request_id(headers: &HeaderMap) -> HeaderValue {
     let fits = |id: &&HeaderValue| {
         let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
         (1..=64).contains(&id.len()) && id.as_bytes().iter().all(plain)
     };
-    let made = || HeaderValue::from_str(&new_id().to_string()).unwrap_or(HeaderValue::from_static("unknown"));
-    headers.get(REQUEST_ID).filter(fits).cloned().unwrap_or_else(made)
+    let new = || HeaderValue::from_str(&new_id().to_string()).unwrap_or(HeaderValue::from_static("unknown"));
+    headers.get(REQUEST_ID).filter(fits).cloned().unwrap_or_else(new)
 }
 
-/// What every answer says.
-fn mark(headers: &mut HeaderMap, id: &HeaderValue) {
+/// Adds the headers of every response.
+fn add_common_headers(headers: &mut HeaderMap, id: &HeaderValue) {
     headers.insert(REQUEST_ID, id.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
-/// What a future comes to, or what it panicked with.
-async fn unpanicked<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
+/// Runs a future to completion, or returns the payload of its panic.
+async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Box<dyn Any + Send>> {
     let mut future = Box::pin(future);
     poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
         Ok(Poll::Pending) => Poll::Pending,
@@ -83,9 +82,9 @@ mod tests {
     async fn a_panic_is_caught() {
         let quiet = std::panic::take_hook();
         std::panic::set_hook(Box::new(|_| {}));
-        let caught = unpanicked(async { panic!("of a handler") }).await.map(|(): ()| ());
+        let caught = catch_panic(async { panic!("of a handler") }).await.map(|(): ()| ());
         std::panic::set_hook(quiet);
         assert!(caught.is_err());
-        assert_eq!(unpanicked(async { 1 }).await.ok(), Some(1));
+        assert_eq!(catch_panic(async { 1 }).await.ok(), Some(1));
     }
 }

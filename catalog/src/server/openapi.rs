@@ -1,26 +1,26 @@
-//! The description of the routes: what stands at each of them, and what every route may answer.
+//! The OpenAPI description: the routes and the responses they have in common.
 
 use utoipa::openapi::path::{Operation, ParameterIn, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Components, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, ResponseBuilder};
 
-/// The name under which the routes refer to keys.
+/// The name of the security scheme.
 const KEY: &str = "pak";
 
 /// A description without routes.
-pub(super) fn beginning() -> OpenApi {
+pub(super) fn base() -> OpenApi {
     let info = InfoBuilder::new().title("dropforge catalog").version(env!("CARGO_PKG_VERSION")).description(Some(
-        "Templates with schemas, versions, matching rules, owners, and a record of what was rendered.",
+        "Templates with schemas, versions, matching rules, owners, and a provenance record of every render.",
     ));
     let mut components = Components::new();
-    let description = "A key, as it is or behind `Bearer`.";
+    let description = "A key, with or without `Bearer`.";
     let scheme = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description("Authorization", description)));
     components.add_security_scheme(KEY, scheme);
     OpenApiBuilder::new().info(info.build()).components(Some(components)).build()
 }
 
-/// Adds what every route that wants a key may answer.
-pub(super) fn with_common_answers(api: &mut OpenApi) {
+/// Adds the responses that every authenticated route may send.
+pub(super) fn add_common_responses(api: &mut OpenApi) {
     for item in api.paths.paths.values_mut() {
         for operation in operations(item) {
             complete(operation);
@@ -35,37 +35,38 @@ fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
 
 fn complete(operation: &mut Operation) {
     operation.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>(KEY, [])]);
-    let unknown = ResponseBuilder::new().description("The key is not known. There is no body.").build();
+    let unknown =
+        ResponseBuilder::new().description("The key is missing or unknown. The response has no body.").build();
     operation.responses.responses.entry("401".to_owned()).or_insert(RefOr::T(unknown));
-    for (status, what) in answers(operation) {
-        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(what));
+    for (status, what) in common_responses(operation) {
+        operation.responses.responses.entry(status.to_owned()).or_insert_with(|| error_response(what));
     }
 }
 
-/// What this operation may answer besides what stands at it.
-fn answers(operation: &Operation) -> Vec<(&'static str, &'static str)> {
-    let mut answers = vec![
-        ("429", "The key makes too many requests: `too_many_requests`."),
+/// Responses in addition to those declared at the operation.
+fn common_responses(operation: &Operation) -> Vec<(&'static str, &'static str)> {
+    let mut common_responses = vec![
+        ("429", "Too many requests for the key: `too_many_requests`."),
         ("500", "The service failed: `internal_error`."),
-        ("503", "There is too much to do just now: `busy`."),
+        ("503", "The service is overloaded: `busy`."),
     ];
-    if asks(operation) {
-        answers.push(("400", "The path or the query cannot be read: `invalid_path`, `invalid_query`."));
+    if has_parameters(operation) {
+        common_responses.push(("400", "Invalid path or query: `invalid_path`, `invalid_query`."));
     }
     if operation.request_body.is_some() {
-        answers.extend([
-            ("400", "The body cannot be read: `invalid_json`, `unreadable_body`."),
-            ("408", "The body took too long: `request_timeout`."),
+        common_responses.extend([
+            ("400", "Unreadable body: `invalid_json`, `unreadable_body`."),
+            ("408", "Timeout while reading the body: `request_timeout`."),
             ("413", "The body is too large: `payload_too_large`."),
-            ("415", "The body is of another type: `unsupported_media_type`."),
-            ("422", "The body is JSON of another shape: `invalid_body`."),
+            ("415", "Unexpected content type: `unsupported_media_type`."),
+            ("422", "JSON of the wrong shape: `invalid_body`."),
         ]);
     }
-    answers
+    common_responses
 }
 
-/// Whether there is something in the path or the query that can be wrong.
-fn asks(operation: &Operation) -> bool {
+/// Returns `true` if the operation has path or query parameters.
+fn has_parameters(operation: &Operation) -> bool {
     let mut parameters = operation.parameters.iter().flatten();
     parameters.any(|parameter| match parameter {
         RefOr::T(parameter) => matches!(parameter.parameter_in, ParameterIn::Path | ParameterIn::Query),
@@ -73,7 +74,7 @@ fn asks(operation: &Operation) -> bool {
     })
 }
 
-fn refusal(description: &str) -> RefOr<utoipa::openapi::Response> {
+fn error_response(description: &str) -> RefOr<utoipa::openapi::Response> {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorResponse"))).build();
     RefOr::T(ResponseBuilder::new().description(description).content("application/json", content).build())
 }

@@ -1,11 +1,11 @@
-//! The web page. Its files are part of the program, and it loads nothing from elsewhere.
+//! The web page. Its files are embedded, and it loads nothing from other hosts.
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 use axum::routing::get;
 
-/// The paths of the page's files, their types and their texts.
+/// Paths, content types and texts of the files.
 const FILES: &[(&str, &str, &str)] = &[
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/api.js", "text/javascript; charset=utf-8", include_str!("page/api.js")),
@@ -19,7 +19,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("/template.js", "text/javascript; charset=utf-8", include_str!("page/template.js")),
 ];
 
-/// No script, style, image or request but from here, and nobody may put the page into a frame.
+/// Only resources from this host, and no framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

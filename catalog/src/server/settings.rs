@@ -1,4 +1,4 @@
-//! What can be set of a server, with what holds where nothing is set.
+//! Settings of a server.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What can be set of a [`Server`](super::Server).
+/// Settings of a [`Server`](super::Server).
 ///
 /// ```
 /// let settings = dropforge_catalog::server::Settings::default();
@@ -15,27 +15,27 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Where to listen; with port 0 the system chooses one ([`Server::address`](super::Server::address)).
+    /// Address to listen on. With port 0 the system chooses a port ([`Server::address`](super::Server::address)).
     pub listen: SocketAddr,
-    /// How many connections are served at a time; more wait to be accepted.
+    /// Maximum number of connections. Further clients wait.
     pub connections: usize,
-    /// How long a client may take for the head of a request, and how long a connection may be idle.
+    /// Timeout for the request head and for idle connections.
     pub head_timeout: Duration,
-    /// How long a client may take for the whole body of a request.
+    /// Timeout for a whole request body.
     pub body_timeout: Duration,
-    /// How long a client may take nothing of what is written to it.
+    /// Timeout for a client that does not read its response.
     pub write_timeout: Duration,
-    /// How long to wait at the end for what was accepted.
+    /// Maximum time to finish current requests at shutdown.
     pub grace: Duration,
-    /// How large the body of a request may be.
+    /// Maximum bytes of a request body.
     pub body_bytes: usize,
-    /// How large the body of a request that stamps a template for many sets of parameters may be.
+    /// Maximum bytes of the body of a stamp request.
     pub stamp_bytes: usize,
-    /// How many such requests are carried out at a time; more are answered with 503.
+    /// Maximum number of concurrent stamp requests. Further ones get status 503.
     pub stamps: usize,
-    /// How many requests a second a key may make, as many of them at once; none: as many as it likes.
+    /// Maximum requests per second and key, and burst size. Default: unlimited.
     pub rate: Option<NonZeroU32>,
-    /// Is told of every request that was answered.
+    /// Called after every request.
     pub log: Option<Log>,
 }
 
@@ -57,12 +57,12 @@ impl Default for Settings {
     }
 }
 
-/// Is told of every request that was answered. Called on a thread that serves others too: it must not block.
+/// A callback for every finished request. It runs on a thread that serves other requests and must not block.
 #[derive(Clone)]
 pub struct Log(Arc<dyn Fn(&Exchange<'_>) + Send + Sync>);
 
 impl Log {
-    /// Calls `write` with every exchange.
+    /// Creates a log from a function.
     pub fn new(write: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
         Self(Arc::new(write))
     }
@@ -78,19 +78,19 @@ impl fmt::Debug for Log {
     }
 }
 
-/// A request and what it was answered with.
+/// A request and its response.
 #[derive(Debug, Clone, Copy)]
 pub struct Exchange<'a> {
-    /// As in the answer's `X-Request-Id`.
+    /// Request ID, as in the `X-Request-Id` header.
     pub id: &'a str,
-    /// The method.
+    /// Method.
     pub method: &'a str,
-    /// The path, without the query.
+    /// Path without the query.
     pub path: &'a str,
-    /// The status of the answer.
+    /// Response status.
     pub status: u16,
-    /// How long it took until the answer began.
+    /// Time until the response started.
     pub took: Duration,
-    /// What went wrong, where it is our fault.
+    /// The cause, for internal errors.
     pub cause: Option<&'a str>,
 }

@@ -10,7 +10,7 @@ use ureq::http::{HeaderName, Request, Response};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::Source;
 use dropforge_catalog::server::{InProcess, Settings, WARNING_COUNT, WARNINGS};
-use dropforge_catalog::{Class, Refusal};
+use dropforge_catalog::{CatalogError, ErrorKind};
 
 use crate::exit::Failed;
 use crate::input::unreadable;
@@ -117,9 +117,9 @@ fn read(reply: &Response<Vec<u8>>, template: Option<&Arc<Source>>) -> ClientResu
     if reply.status().is_success() {
         return Ok(serde_json::from_slice(text).unwrap_or(Json::Null));
     }
-    match serde_json::from_slice::<Refusal>(text) {
+    match serde_json::from_slice::<CatalogError>(text) {
         Ok(refusal) => {
-            let refusal = Refusal { class: Class::of_status(status), ..refusal };
+            let refusal = CatalogError { kind: ErrorKind::from_status(status), ..refusal };
             Err(Failed::from(refusal.diagnostics(template)))
         }
         Err(_) if status == 401 => {

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use dropforge::bulk::unified_diff;
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge::text::Source;
-use dropforge_catalog::finding;
+use dropforge_catalog::finding_line;
 
 use super::client::{Client, ClientResult};
 use super::output::Output;
@@ -129,6 +129,6 @@ fn change(change: &Json) -> String {
     let mut out = format!("\n{}:", counted(instances.len(), "instance"));
     out.extend(instances.iter().flat_map(|one| [" ", text(one, "deployment_object_id")]));
     out.push('\n');
-    out.extend(rows(&change["errors"]).iter().map(|error| format!("  {}\n", finding(error))));
+    out.extend(rows(&change["errors"]).iter().map(|error| format!("  {}\n", finding_line(error))));
     out + text(change, "diff")
 }

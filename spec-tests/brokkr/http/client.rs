@@ -1,4 +1,4 @@
-//! A minimal HTTP client that can send anything, valid or not, and shows exactly what comes back.
+//! A minimal client that can send invalid requests and shows the exact response.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-/// Longer than any response takes, so that a hanging test fails.
+/// Longer than any response takes, so that a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A response.
@@ -30,12 +30,12 @@ impl Reply {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {:?}", self.text()))
     }
 
-    /// Returns the error code.
+    /// The code of an error.
     pub fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_else(|| panic!("no code: {}", self.text())).to_owned()
     }
 
-    /// Checks the status and the error code.
+    /// Checks the status and code of an error.
     #[track_caller]
     pub fn is(&self, status: u16, code: &str) -> &Self {
         assert_eq!((self.status, self.code().as_str()), (status, code), "{}", self.text());
@@ -57,15 +57,15 @@ pub fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// Sends these bytes and reads one response.
+/// Sends bytes and reads one response.
 pub fn exchange(address: SocketAddr, bytes: &[u8]) -> Reply {
     let mut stream = connect(address);
-    // A server that rejects a body while it is being sent still responds.
+    // A server that rejects a body early still sends a response.
     let _ = stream.write_all(bytes);
     read(&mut stream).expect("an answer")
 }
 
-/// Reads one response, or returns `None` if the connection ends first.
+/// Reads one response. Returns `None` if the connection ends before it begins.
 pub fn read(stream: &mut TcpStream) -> Option<Reply> {
     let mut input = Input { stream, bytes: Vec::new() };
     let head = input.until(b"\r\n\r\n")?;
@@ -86,7 +86,7 @@ struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// Reads more bytes, or returns `None` at the end.
+    /// Reads more bytes. Returns `None` at the end.
     fn more(&mut self) -> Option<()> {
         let mut chunk = [0; 16 << 10];
         match self.stream.read(&mut chunk) {
@@ -100,7 +100,7 @@ impl Input<'_> {
         }
     }
 
-    /// Reads up to and including this mark.
+    /// Returns everything up to and including `mark`.
     fn until(&mut self, mark: &[u8]) -> Option<Vec<u8>> {
         loop {
             if let Some(at) = self.bytes.windows(mark.len()).position(|window| window == mark) {

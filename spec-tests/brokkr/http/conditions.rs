@@ -1,9 +1,9 @@
-//! Conditional requests, and requests that are sent twice.
+//! Conditional and repeated requests.
 
 use serde_json::{Value as Json, json};
 
 use super::client::Reply;
-use super::running::{Running, text};
+use super::server::{Running, text};
 
 #[test]
 fn unchanged_resources_are_not_sent_again() {
@@ -93,7 +93,7 @@ fn a_stack_is_changed_only_from_its_present_state() {
     put(&now, &row).has(200);
 }
 
-/// Sends the same request with an idempotency key.
+/// Sends the same request any number of times with an idempotency key.
 fn named(server: &Running, method: &str, path: &str, body: &Json, name: &str) -> Reply {
     server.request(method, path).key(&server.admin).header("Idempotency-Key", name).json(body).send()
 }
@@ -142,7 +142,7 @@ fn a_request_that_is_sent_twice_is_carried_out_once() {
         assert_eq!((second.status, second.json()), (first.status, first.json()), "{path}");
         assert_eq!(second.header("idempotent-replayed"), Some("true"), "{path}");
         named(&server, method, &path, &other, &name).is(422, "idempotency_key_reused");
-        // Another idempotency key makes another request.
+        // A different key is a different request.
         let third = named(&server, method, &path, &other, &format!("{name} again"));
         assert_ne!(third.json()["id"], first.json()["id"], "{path}");
     }
@@ -182,6 +182,6 @@ fn a_repeated_generator_request_is_a_conflict() {
     let body = json!({ "name": "ci" });
     named(&server, "POST", "/api/v1/generators", &body, "n").has(201);
     let again = named(&server, "POST", "/api/v1/generators", &body, "n");
-    // The generator's key cannot be shown twice. The response says that the generator exists.
+    // The secret cannot be shown again, so the repetition is a conflict.
     assert_eq!(again.status, 409, "{}", again.text());
 }

@@ -1,12 +1,12 @@
-//! The description at `/api/v1/openapi.json` is complete, consistent and true.
+//! Tests of the description at `/api/v1/openapi.json`: complete, valid, and true.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::running::{NOBODY, Running};
+use super::server::{NOBODY, Running};
 
-/// Returns the path, method and description of every operation.
+/// Every operation with its path and method.
 fn operations(description: &Json) -> impl Iterator<Item = (&String, &String, &Json)> {
     let paths = description["paths"].as_object().unwrap();
     paths

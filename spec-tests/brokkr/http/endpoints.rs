@@ -1,8 +1,8 @@
-//! Every endpoint: its success response and every error code it can return.
+//! Every endpoint with its successful response and every error code.
 
 use serde_json::json;
 
-use super::running::{NOBODY, Running, SCHEMA, TEMPLATE, text};
+use super::server::{NOBODY, Running, SCHEMA, TEMPLATE, text};
 
 const API: &str = "/api/v1";
 
@@ -248,7 +248,7 @@ fn templates_are_rendered_into_stacks() {
     server.instantiate(&team.pak, &team.stack, &blank, json!({ "x": false })).is(400, "invalid_deployment_object");
     let path = at(&format!("/templates/{template}/labels"));
     server.send(&server.admin, "POST", &path, &json!("env=prod")).has(201);
-    // The parameters are invalid too. The API reports the labels first, and the parameters next to them.
+    // Parameters are invalid too. In the `wire` order the labels come first, with the parameters in the details.
     let refused = server.instantiate(&team.pak, &team.stack, &template, json!({}));
     let details = refused.is(422, "template_stack_mismatch").json()["details"].clone();
     assert_eq!(details["missing_labels"], json!(["env=prod"]));
@@ -278,7 +278,7 @@ fn templates_can_be_instantiated_by_name() {
     send("", json!({ "parameters": {} })).is(422, "invalid_body");
     send("", json!({ "template_id": first })).is(422, "invalid_body");
     send("", json!({ "template_id": "abc", "parameters": {} })).is(422, "invalid_body");
-    // The order of failures can be changed: parameters before labels.
+    // The `seed` order has parameters before labels.
     server.send(&server.admin, "POST", &at(&format!("/templates/{first}/labels")), &json!("env=prod")).has(201);
     let body = json!({ "template_id": first, "parameters": {} });
     send("?order=wire", body.clone()).is(422, "template_stack_mismatch");

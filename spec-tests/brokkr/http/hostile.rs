@@ -1,14 +1,13 @@
-//! Invalid, oversized, slow and malicious requests. Each is answered with a 4xx or cut off, and the server keeps
-//! running.
+//! Invalid, oversized, slow and malicious requests. Each gets a 4xx or is cut off, and the server keeps working.
 
 use std::io::Write;
 
 use serde_json::{Value as Json, json};
 
 use super::client::{Reply, connect, exchange, read};
-use super::running::{NOBODY, Running, quick};
+use super::server::{NOBODY, Running, quick};
 
-/// Builds the bytes of a request with a key to a path of the API.
+/// An authenticated request to a path of the API, in bytes.
 fn raw(server: &Running, method: &str, path: &str, headers: &str, body: &[u8]) -> Reply {
     let key = &server.admin;
     let head = format!(
@@ -115,7 +114,7 @@ fn bodies_that_are_too_large_are_refused() {
     let server = Running::new();
     let large = format!("{{\"name\":\"{}\"}}", "x".repeat(1 << 20));
     json_body(&server, "/generators", large.as_bytes()).is(413, "payload_too_large");
-    // Once chunked, and once with a length that is announced and never sent.
+    // Without a length, and with a declared body that is never sent.
     let chunk = format!(
         "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n{:x}\r\n{large}\r\n0\r\n",
         large.len()

@@ -1,13 +1,13 @@
-//! Access control: a table of callers, owners and requests. Every cell is tried on fresh resources.
+//! A table of callers, owners and requests. Every cell is tested on resources of its own.
 
 use serde_json::{Value as Json, json};
 
-use super::running::{Running, SCHEMA, TEMPLATE, Team, text};
+use super::server::{Running, SCHEMA, TEMPLATE, Team, text};
 
 /// The callers.
 const WHO: [&str; 6] = ["admin", "readonly", "agent", "owner", "other", "nobody"];
 
-/// The kind of a request: read or write.
+/// Kinds of requests.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Look,
@@ -15,7 +15,7 @@ enum Kind {
 }
 use Kind::{Change, Look};
 
-/// A request to a resource: kind, method, path suffix, body, and the status if allowed.
+/// A request to a resource: kind, method, path after the resource's, body, and the status if allowed.
 type Verb = (Kind, &'static str, &'static str, fn(&str) -> Json, u16);
 
 fn nothing(_: &str) -> Json {
@@ -89,8 +89,7 @@ impl World {
         }
     }
 
-    /// Tries every cell. `allowed` is the expected answer; `make` creates a resource with this name and returns its
-    /// path and id.
+    /// Tests every cell. `allowed` is the expected result, and `make` creates a resource and returns its path and ID.
     fn try_all(&self, verbs: &[Verb], allowed: impl Fn(&str, Kind) -> bool, make: impl Fn(&str) -> (String, String)) {
         let mut made = 0;
         for who in WHO {
@@ -110,7 +109,7 @@ impl World {
                 let reply = request.send();
                 assert_eq!(reply.status, expected, "{who} {method} {path}{tail}: {}", reply.text());
                 if expected == 403 {
-                    // A refusal does not reveal the resource.
+                    // An error must not reveal the resource.
                     assert!(!reply.text().contains("secret"), "{}", reply.text());
                 }
             }
@@ -189,7 +188,7 @@ fn templates_are_rendered_where_both_may_be_used() {
     ] {
         assert_eq!(status(who, stack, template), (expected, code.to_owned()), "{who}");
     }
-    // A stamp into another owner's stack is refused for that set alone, and reveals nothing about the stack.
+    // Stamping for another generator's stack fails for that set only and reveals nothing about the stack.
     let body = json!({ "sets": [{ "stack_id": owners, "parameters": { "name": "a", "value": "b" } }] });
     let path = format!("/api/v1/templates/{system}/stamp");
     let line = server.send(&world.other.pak, "POST", &path, &body).has(200).json();
@@ -214,7 +213,7 @@ fn lists_and_names_show_visible_templates() {
     assert_eq!(names("other", "?limit=1"), ["system"]);
     server.call(&world.agent, "GET", "/api/v1/templates").is(403, "templates_not_accessible");
     server.call("", "GET", "/api/v1/templates").has(401);
-    // Another owner's template looks like a missing one, even to a caller who knows its owner.
+    // Another generator's template looks absent, even to callers that know its owner.
     let newest = |who: &str, owner: &str| {
         let path = format!("/api/v1/templates/newest?name=own&owner={owner}");
         server.call(world.key(who), "GET", &path)
@@ -224,7 +223,7 @@ fn lists_and_names_show_visible_templates() {
     newest("other", "nearest").is(404, "template_not_found");
     newest("other", &world.owner.id).is(404, "template_not_found");
     newest("agent", &world.owner.id).is(404, "template_not_found");
-    // A cursor that points at a hidden resource reveals nothing.
+    // A page that begins after a hidden row must not reveal it.
     assert_eq!(names("other", &format!("?cursor={own}&limit=5")), [""; 0]);
     let stacks = |who: &str| server.call(world.key(who), "GET", "/api/v1/stacks");
     assert_eq!(stacks("other").has(200).json().as_array().unwrap().len(), 1);
@@ -252,7 +251,7 @@ fn created_resources_belong_to_their_creator() {
     {
         server.send(world.key(who), "POST", "/api/v1/stacks", &stack(&format!("by {who}"), &world.owner)).has(status);
     }
-    // A stack cannot change its owner.
+    // A stack cannot be given away or taken over.
     let path = format!("/api/v1/stacks/{}", world.owner.stack);
     let mut row = server.call(&world.owner.pak, "GET", &path).json();
     row["generator_id"] = json!(world.other.id);

@@ -1,4 +1,4 @@
-//! Startup and shutdown: accepted requests are finished, limits hold, one key cannot crowd out others.
+//! Startup and shutdown: accepted requests finish, limits hold, and one key does not starve the others.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -10,9 +10,9 @@ use dropforge_catalog::server::{Log, Settings};
 use serde_json::json;
 
 use super::client::{connect, read};
-use super::running::{Running, text};
+use super::server::{Running, text};
 
-/// Starts a request without sending its body. The server waits for it.
+/// Starts a request without sending its body.
 fn begun(server: &Running, body: &str) -> TcpStream {
     let mut stream = connect(server.address);
     let (key, length) = (&server.admin, body.len());
@@ -24,7 +24,7 @@ fn begun(server: &Running, body: &str) -> TcpStream {
     stream
 }
 
-/// Waits until the server accepts no more connections.
+/// Waits until the server refuses connections.
 fn closed(server: &Running) {
     for _ in 0..1000 {
         if TcpStream::connect(server.address).is_err() {
@@ -84,7 +84,7 @@ fn a_key_that_asks_too_often_waits_and_others_do_not() {
     let refused = (0..100).map(|_| ask()).find(|reply| reply.status != 200).expect("a refusal");
     refused.is(429, "too_many_requests");
     assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() >= 1);
-    // Routes without a key, and other keys, are still served.
+    // Routes without a key, and other keys, still work.
     server.request("GET", "/healthz").send().has(200);
     let other = (0..200).find_map(|_| {
         let made = server.send(&server.admin, "POST", "/api/v1/keys", &json!({ "role": "readonly" }));
@@ -120,7 +120,7 @@ fn a_client_that_takes_nothing_loses_its_connection() {
     let request = server.request("POST", &path).key(&server.admin).json(&json!({ "sets": sets }));
     let mut stream = connect(server.address);
     stream.write_all(&request.bytes()).unwrap();
-    // Its slot is free again although nothing was read.
+    // The permit is released before anything has been read.
     let few = json!({ "sets": [] });
     let free = (0..1000).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
@@ -141,7 +141,7 @@ fn a_disconnected_client_stops_the_work() {
     let request = server.request("POST", &path).key(&server.admin).json(&json!({ "sets": sets }));
     let mut stream = connect(server.address);
     stream.write_all(&request.bytes()).unwrap();
-    // The response has begun.
+    // The response has started.
     std::io::Read::read_exact(&mut stream, &mut [0; 64]).unwrap();
     drop(stream);
     let few = json!({ "sets": [] });

@@ -1,8 +1,8 @@
 //! The service under load: instantiations by 1 to 32 concurrent clients, and updates of one template by 32.
 //!
-//! The tests check that each request is carried out exactly once under concurrency. Timings are printed:
-//! `DROPFORGE_LOAD=8 cargo test --profile dist --test catalog http::load -- --nocapture --test-threads 1` takes 8
-//! seconds per row. Without the variable the test takes moments.
+//! The tests check that each request is carried out exactly once, and print measurements. `DROPFORGE_LOAD=8 cargo test
+//! --profile dist --test catalog http::load -- --nocapture --test-threads 1` takes 8 seconds per row. Without the
+//! variable a row takes an instant.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -13,7 +13,7 @@ use dropforge::engine::{Dialect, Engine};
 use serde_json::{Value as Json, json};
 
 use super::client::{Reply, connect, read};
-use super::running::{Running, text};
+use super::server::{Running, text};
 
 const TEMPLATE: &str = "apiVersion: apps/v1
 kind: Deployment
@@ -71,13 +71,13 @@ fn schema() -> String {
     json!({ "type": "object", "required": ["name", "image", "replicas"], "properties": properties }).to_string()
 }
 
-/// Seconds of work for each number of clients.
+/// Duration of each row.
 fn seconds() -> f64 {
     std::env::var("DROPFORGE_LOAD").map_or(0.2, |seconds| seconds.parse().expect("DROPFORGE_LOAD: seconds"))
 }
 
-/// Runs this many concurrent clients, each on one kept-alive connection, and returns everything that they collected.
-/// `work` sends with the function it is given.
+/// Runs `count` concurrent clients, each with a persistent connection that `work` gets a function for. Returns
+/// everything they collected.
 fn clients<T: Send>(
     server: &Running,
     count: usize,
@@ -97,7 +97,7 @@ fn clients<T: Send>(
     })
 }
 
-/// Measures rendering alone. Parameters are parsed each time, as in the service. Also returns the text.
+/// The time of a render, including parsing of the parameters as in the service, and the text.
 fn direct() -> (Duration, String) {
     let template = Engine::new().compile(Dialect::Tera, "web", TEMPLATE).unwrap();
     let (parameters, mut out) = (parameters().to_string(), String::new());
@@ -110,7 +110,7 @@ fn direct() -> (Duration, String) {
     (begun.elapsed() / rounds, out)
 }
 
-/// Measures a synced write of 4 KiB: the median of many.
+/// The median time to sync 4 KiB to disk.
 fn sync() -> Duration {
     let mut file = tempfile::tempfile().unwrap();
     let mut once = || {
@@ -156,7 +156,7 @@ fn instantiations_by_many_clients_make_an_object_each() {
     }
 }
 
-/// Prints a row, and checks that there are as many objects as responses.
+/// Prints a row and checks that there are as many objects as responses.
 fn row(count: usize, took: Duration, made: Vec<(String, Duration)>) {
     let (ids, mut times): (BTreeSet<_>, Vec<_>) = made.into_iter().unzip();
     assert_eq!(ids.len(), times.len());

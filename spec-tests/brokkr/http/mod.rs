@@ -1,14 +1,14 @@
-//! The service over real connections. Each test has its own server on a port chosen by the system.
+//! The service over real connections. Each test has its own server on a free port.
 
-mod beyond;
 mod client;
 mod conditions;
 mod description;
 mod endpoints;
+mod extensions;
 mod hostile;
 mod isolation;
 mod lifecycle;
 mod load;
 mod pages;
-mod running;
 mod scenarios;
+mod server;

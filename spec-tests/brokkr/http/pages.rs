@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::running::{Running, text};
+use super::server::{Running, text};
 
-/// Follows `Link` through all pages and returns the entries and the number of pages.
+/// The entries of all pages, following `Link`, and the number of pages.
 fn walked(server: &Running, pak: &str, first: &str) -> (Vec<String>, usize) {
     let (mut ids, mut pages, mut next) = (Vec::new(), 0, Some(first.to_owned()));
     while let Some(path) = next {
@@ -55,7 +55,7 @@ fn pages_together_are_the_whole_list() {
             assert_eq!(pages, all.len().div_ceil(limit), "{path} by {limit}");
         }
     }
-    // The other query parameters are kept.
+    // The link repeats the other query parameters.
     let path = "/api/v1/templates?name=a%20name%2Fwith%3Fsigns%26more";
     let all = whole(&server, &server.admin, path);
     assert_eq!(all.len(), 7);

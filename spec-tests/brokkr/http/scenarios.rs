@@ -1,12 +1,12 @@
-//! The reference's behaviour for versions and visibility, one numbered scenario each. Deliberate differences
-//! (`version_005`, `version_014`) are noted in the scenario.
+//! Scenarios of versions and visibility from the reference, one test each under its number. The deliberate differences
+//! (`version_005`, `version_014`) are explained there.
 
 use std::thread;
 
 use serde_json::{Value as Json, json};
 
 use super::client::Reply;
-use super::running::{NOBODY, Running, text};
+use super::server::{NOBODY, Running, text};
 
 fn path_of(template: &str) -> String {
     format!("/api/v1/templates/{template}")
@@ -20,7 +20,7 @@ fn update(server: &Running, template: &str, content: &str) -> Json {
     server.send(&server.admin, "PUT", &path_of(template), &change(content)).has(200).json()
 }
 
-/// Creates a template of the administrator with constant output.
+/// Creates the administrator's template and returns its ID.
 fn first(server: &Running) -> String {
     server.template_of(&server.admin, "n", "v: 1", "{}")
 }
@@ -29,7 +29,7 @@ fn delete(server: &Running, template: &str) {
     server.call(&server.admin, "DELETE", &path_of(template)).has(204);
 }
 
-/// Creates a template `n` as the holder of the key and returns its row.
+/// Creates a template `n` and returns its row.
 fn post(server: &Running, pak: &str) -> Json {
     let body = json!({ "name": "n", "template_content": "v: 1", "parameters_schema": "{}" });
     server.send(pak, "POST", "/api/v1/templates", &body).has(201).json()
@@ -81,7 +81,8 @@ fn version_004_the_number_follows_the_newest_whichever_is_updated() {
     assert_eq!(update(&server, &one, "v: 4")["version"], 4);
 }
 
-/// The reference drops them, so that a production-only template matches every stack. Ours drops them only on request.
+/// The reference drops them, so that a template for production then matches every stack. Here that happens only on
+/// request.
 #[test]
 fn version_005_labels_and_annotations_are_kept_unless_told_otherwise() {
     let server = Running::new();
@@ -171,7 +172,7 @@ fn version_013_deleting_takes_one_version() {
     assert_eq!(listed(&server, &server.admin), [two]);
 }
 
-/// The reference may refuse one of the two with a 409. Ours accepts both.
+/// The reference may reject one of the two with a 409. Here both succeed.
 #[test]
 fn version_014_two_updates_at_once_both_succeed() {
     let server = Running::new();

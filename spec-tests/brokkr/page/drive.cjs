@@ -1,5 +1,5 @@
-// Clicks through the page in headless Chromium: `node drive.cjs BASE KEY CHROMIUM`, with an administrator key of a new
-// catalog. On a failure it prints the reason and exits with 1.
+// Tests the page in headless Chromium: `node drive.cjs BASE KEY CHROMIUM`, with an administrator key of a catalog that
+// only this test uses. Prints errors and exits with 1 if anything is wrong.
 
 const assert = require("node:assert/strict");
 const { chromium } = require("playwright-core");
@@ -32,7 +32,7 @@ async function ask(method, path, body, pak = key) {
   return answer.status === 204 ? null : answer.json();
 }
 
-/** What the page is to show. */
+/** Creates the content of the page. */
 async function fill() {
   const template = { name: "web", description: HOSTILE, template_content: CONTENT, parameters_schema: JSON.stringify(SCHEMA) };
   const first = await ask("POST", "/templates", template);
@@ -43,14 +43,14 @@ async function fill() {
   const another = await ask("POST", "/generators", { name: "another" });
   await ask("POST", "/templates", { name: "private", template_content: "x", parameters_schema: "{}" }, another.pak);
   const agent = await ask("POST", "/keys", { role: "agent" });
-  // One after the other, because lists are in order of creation.
+  // One after the other, because lists are in creation order.
   const stacks = [];
   for (const name of ["good", "bad"]) stacks.push(await ask("POST", "/stacks", { name, generator_id: generator.id }));
   await ask("POST", `/stacks/${stacks[0].id}/labels`, "env=prod");
   return { first, good: stacks[0], team: pak, agent: agent.pak };
 }
 
-/** Waits until what `read` answers passes `test`. */
+/** Waits until the result of `read` passes `test`. */
 async function until(what, read, test) {
   const end = Date.now() + 20_000;
   for (;;) {
@@ -66,7 +66,7 @@ async function enters(page) {
   assert.match(answer.headers()["content-security-policy"], /^default-src 'none'; script-src 'self'; style-src 'self';/);
   await page.getByLabel("Key").fill("brokkr_BRnobody_000000000000000000000000");
   await page.getByRole("button", { name: "Open" }).click();
-  await page.getByText("This key is not known.").waitFor();
+  await page.getByText("Unknown key.").waitFor();
   assert.ok(await page.locator("#catalog").isHidden());
   await page.getByLabel("Key").fill(key);
   await page.keyboard.press("Enter");
@@ -93,11 +93,11 @@ async function browses(page, { first }) {
 const result = (page) => page.locator("#result").innerText();
 const errorAt = (page, pointer) => page.locator(`.field:has(> [data-pointer="${pointer}"]) > .errors, fieldset[data-pointer="${pointer}"] > .errors`);
 
-/** The form follows the schema, the result follows the form, and errors stand at their fields. */
+/** The form follows the schema, the result follows the form, and errors are shown at their fields. */
 async function fills(page) {
   await until("a missing name", () => errorAt(page, "/name").textContent(), (text) => /required/.test(text));
   const name = page.getByLabel("name", { exact: true });
-  assert.match(await page.locator(`#${(await name.getAttribute("aria-describedby")).split(" ")[0]}`).textContent(), /required.*at most 20.*\^\[a-z-\]\*\$/);
+  assert.match(await page.locator(`#${(await name.getAttribute("aria-describedby")).split(" ")[0]}`).textContent(), /required.*maximum length 20.*\^\[a-z-\]\*\$/);
   await name.fill("web");
   await until("the defaults", () => result(page), (text) => /name: web[^]*replicas: "2"[^]*tier: dev/.test(text));
   assert.equal(await name.getAttribute("aria-invalid"), "false");
@@ -111,10 +111,10 @@ async function fills(page) {
   await replicas.fill("7");
   await page.getByLabel("tier").selectOption({ label: "prod" });
   await until("what was chosen", () => result(page), (text) => /replicas: "7"[^]*tier: prod/.test(text));
-  await page.getByLabel("Fill in the schema's defaults").uncheck();
+  await page.getByLabel("Fill in schema defaults").uncheck();
   await page.getByLabel("tier").selectOption({ index: 0 });
   await until("nothing filled in", () => result(page), (text) => /tier/.test(text) && !/name: web/.test(text));
-  await page.getByLabel("Fill in the schema's defaults").check();
+  await page.getByLabel("Fill in schema defaults").check();
   await until("filled in", () => result(page), (text) => /tier: dev/.test(text));
 }
 
@@ -130,12 +130,12 @@ async function nests(page) {
   await page.getByRole("button", { name: "Remove ports 1" }).click();
   await until("one port", () => page.getByLabel("ports 1", { exact: true }).inputValue(), (value) => value === "80");
   await page.getByLabel("labels").fill("{");
-  await until("half a map", () => errorAt(page, "/labels").textContent(), (text) => /no JSON/.test(text));
+  await until("half a map", () => errorAt(page, "/labels").textContent(), (text) => /invalid JSON/.test(text));
   await page.getByLabel("labels").fill(`{"n": 9007199254740993}`);
   await until("no text", () => errorAt(page, "/labels").textContent(), (text) => /^\/labels\/n: .*is not of type "string"/.test(text));
 }
 
-/** What is secret is shown neither while it is typed nor in what is said about it. */
+/** Secrets are hidden while typed and in errors. */
 async function hides(page) {
   const token = page.getByLabel("token");
   assert.equal(await token.getAttribute("type"), "password");
@@ -145,7 +145,7 @@ async function hides(page) {
   await token.fill("");
 }
 
-/** JSON and fields are two views of the same parameters: nothing is lost between them. */
+/** Switching between JSON and fields loses nothing. */
 async function switches(page) {
   await page.getByLabel("Edit as JSON").check();
   const raw = page.getByLabel("Parameters as JSON");
@@ -153,12 +153,12 @@ async function switches(page) {
   assert.match(found, /"n": 9007199254740993/);
   assert.deepEqual(JSON.parse(found), { name: "web", replicas: 7, ports: [80], image: { tag: "1.2", pull: true }, labels: { n: 9007199254740992 } });
   await raw.fill(`{"name": "from-json", "extra": {"deep": [1.50]}, "replicas": `);
-  await until("half JSON", () => page.locator("#parameters").innerText(), (text) => /This is no JSON/.test(text));
+  await until("half JSON", () => page.locator("#parameters").innerText(), (text) => /Invalid JSON/.test(text));
   await raw.fill(`{"name": "from-json", "extra": {"deep": [1.50]}, "replicas": 3}`);
   await until("from JSON", () => result(page), (text) => /name: from-json[^]*replicas: "3"/.test(text));
   await page.getByLabel("Edit as JSON").uncheck();
   assert.equal(await page.getByLabel("name", { exact: true }).inputValue(), "from-json");
-  assert.ok(await page.getByText(/Also given.*: extra/).isVisible());
+  assert.ok(await page.getByText(/Other properties.*: extra/).isVisible());
   await page.getByLabel("Edit as JSON").check();
   assert.match(await raw.inputValue(), /1\.50/);
   await raw.fill(`{"name": ["no text"]}`);
@@ -170,7 +170,7 @@ async function switches(page) {
 }
 
 async function stores(page, { good }) {
-  const store = page.getByRole("button", { name: "Instantiate into the stack" });
+  const store = page.getByRole("button", { name: "Instantiate" });
   assert.ok(await store.isDisabled());
   await page.getByLabel("Stack").selectOption({ label: "bad" });
   await until("a stack that does not fit", () => result(page), (text) => /missing label env=prod/.test(text));
@@ -178,7 +178,7 @@ async function stores(page, { good }) {
   await page.getByLabel("Stack").selectOption({ label: "good" });
   await until("a stack that fits", () => store.isEnabled(), Boolean);
   await store.click();
-  await page.getByText(/Stored in good as object/).waitFor();
+  await page.getByText(/Created object .* in good/).waitFor();
   const objects = await ask("GET", `/stacks/${good.id}/deployment-objects`);
   assert.equal(objects.length, 1);
   assert.match(objects[0].yaml_content, /name: web[^]*replicas: "3"/);
@@ -192,24 +192,24 @@ async function compares(page) {
   await until("too few replicas", () => errorAt(page, "/replicas").textContent(), (text) => /less than the minimum of 1/.test(text));
   await page.getByText("Compare", { exact: true }).first().click();
   await page.getByRole("button", { name: "Compare" }).click();
-  await page.getByText("Version 1 refuses them:").waitFor();
+  await page.getByText("Version 1 cannot be rendered:").waitFor();
   assert.match(await errorAt(page, "/replicas").textContent(), /less than the minimum of 1/);
   await page.getByLabel("replicas").fill("");
   await page.getByRole("button", { name: "Compare" }).click();
-  const diff = (name) => page.getByLabel(`${name}: the difference`);
+  const diff = (name) => page.getByLabel(`${name}: diff`);
   await diff("Result").waitFor();
   assert.deepEqual(await diff("Template").locator("del").allTextContents(), ["kind: ConfigMap"]);
   assert.deepEqual(await diff("Template").locator("ins").allTextContents(), ["kind: Secret", "  ports: {{ ports | length }}"]);
   assert.deepEqual(await diff("Result").locator("ins").allTextContents(), ["kind: Secret", "  ports: 0"]);
-  assert.ok(await page.getByText("No difference.").isVisible());
-  await page.getByText("What would change").click();
-  await page.getByRole("button", { name: "Look" }).click();
-  await page.getByText("0 of 1 objects would stay as they are.").waitFor();
+  assert.ok(await page.getByText("No differences.").isVisible());
+  await page.getByText("Preview changes").click();
+  await page.getByRole("button", { name: "Preview", exact: true }).click();
+  await page.getByText("0 of 1 objects would not change.").waitFor();
   assert.ok(await page.getByText("1 object: good (version 1)").isVisible());
   assert.ok((await page.locator("#changes ins").allTextContents()).includes("kind: Secret"));
 }
 
-/** An error of rendering stands at the template's line. */
+/** A render error is shown at its line of the template. */
 async function fails(page) {
   await page.getByLabel("Search").fill("");
   await page.getByRole("button", { name: /^broken/ }).click();
@@ -221,7 +221,7 @@ async function fails(page) {
   await until("no line", () => page.locator("#content .marked").count(), (count) => count === 0);
 }
 
-/** Everything has a name, and nothing is wider than a small screen. */
+/** Every control has a name, and nothing is wider than a small screen. */
 async function fitsEverybody(page) {
   await page.getByRole("button", { name: /^web/ }).click();
   await page.getByRole("heading", { name: "web" }).waitFor();
@@ -254,14 +254,14 @@ function contrast(...colours) {
 }
 
 async function leaves(page) {
-  await page.getByRole("button", { name: "Forget the key" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("Key").waitFor();
   assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   assert.ok(await page.locator("#catalog").isHidden());
-  assert.equal(await page.locator("#work").textContent(), "Choose a template.");
+  assert.equal(await page.locator("#work").textContent(), "Select a template.");
 }
 
-/** A generator sees nothing of another's templates, and an agent sees no templates at all. */
+/** A generator cannot see another's templates, and an agent cannot see any. */
 async function seesItsOwn(page, { team, agent }) {
   await page.getByLabel("Key").fill(agent);
   await page.getByRole("button", { name: "Open" }).click();
@@ -269,8 +269,8 @@ async function seesItsOwn(page, { team, agent }) {
   assert.ok(await page.locator("#catalog").isHidden());
   await page.getByLabel("Key").fill(team);
   await page.getByRole("button", { name: "Open" }).click();
-  await page.getByText("This key is a generator's.").waitFor();
-  assert.deepEqual(await page.locator("#templates small").allTextContents(), ["system · version 1", "system · version 2, 2 in all"]);
+  await page.getByText("Signed in: generator").waitFor();
+  assert.deepEqual(await page.locator("#templates small").allTextContents(), ["system · version 1", "system · version 2; 2 versions"]);
   assert.equal(await page.getByText("private").count(), 0);
   await page.getByRole("button", { name: /^web/ }).click();
   await page.getByRole("heading", { name: "web" }).waitFor();
@@ -279,14 +279,14 @@ async function seesItsOwn(page, { team, agent }) {
 
 async function main() {
   const filled = await fill();
-  // Chromium's sandbox does not work as root, and the shared memory of a container may be too small.
+  // Chromium's sandbox does not work for root, and the shared memory of a container may be too small.
   const args = ["--disable-dev-shm-usage", ...(process.getuid() === 0 ? ["--no-sandbox"] : [])];
   const browser = await chromium.launch({ executablePath, args });
   try {
     const page = await browser.newPage();
     page.setDefaultTimeout(20_000);
     const wrong = [];
-    // The console also logs the expected refusals, of an unknown key and of an agent's key.
+    // The console also reports the expected errors: an unknown key, and an agent's key.
     const expected = (text, url) => (/status of 401/.test(text) && url.endsWith("/auth/pak"))
       || (/status of 403/.test(text) && url.includes("/templates?"));
     page.on("console", (message) => {

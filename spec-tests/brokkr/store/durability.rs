@@ -1,9 +1,9 @@
-//! Acknowledged writes survive exactly once, even if the writer is killed.
+//! Acknowledged writes exist exactly once, even if the writer was killed.
 //!
-//! A child process (this test binary, started with `DROPFORGE_WRITE_TO`) writes from eight tasks at once. It prints
-//! when a write begins (`try 7`) and when it is acknowledged (`ack 7`), and is killed at a random moment. Its successor
-//! sends unacknowledged writes again with the same token. `DROPFORGE_KILLS` sets the number of kills. The default is
-//! 10; 100 kills take some 10,000 acknowledged writes.
+//! A child process (this test binary with `DROPFORGE_WRITE_TO` set) writes from eight tasks. It prints each write when
+//! it starts (`try 7`) and when it is acknowledged (`ack 7`), and is killed at a random time. Its successor repeats
+//! unacknowledged writes with the same tokens. `DROPFORGE_KILLS` is the number of kills: 10 by default, 100 in the long
+//! run with some 10,000 acknowledged writes.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use dropforge_catalog::store::{self, Page, Store, StoreError};
 use uuid::Uuid;
 
-use super::rows::{a_token, a_version, an_object, generator_in, stack_in};
+use super::fixtures::{a_token, a_version, an_object, generator_in, stack_in};
 use crate::databases::{Database, on_postgres, on_sqlite};
 
 const WRITE_TO: &str = "DROPFORGE_WRITE_TO";
@@ -23,7 +23,7 @@ const STACK: &str = "DROPFORGE_WRITE_STACK";
 const FROM: &str = "DROPFORGE_WRITE_FROM";
 const AGAIN: &str = "DROPFORGE_WRITE_AGAIN";
 
-/// Performs one write. Even numbers make an object, odd ones a template version.
+/// One write: even numbers create an object, odd ones a template version.
 async fn write(store: &dyn Store, stack: Uuid, number: usize) {
     let token = a_token(&format!("write {number}"), "the same");
     let done = if number.is_multiple_of(2) {
@@ -34,12 +34,12 @@ async fn write(store: &dyn Store, stack: Uuid, number: usize) {
         store.create_version(&new, Some(&token)).await.map(drop)
     };
     match done {
-        Ok(()) | Err(StoreError::Repeated(_)) => {}
+        Ok(()) | Err(StoreError::Replayed(_)) => {}
         Err(error) => panic!("write {number}: {error}"),
     }
 }
 
-/// The child process. In an ordinary run it does nothing.
+/// The child process. Does nothing in an ordinary run.
 #[test]
 fn writer() {
     let Ok(url) = std::env::var(WRITE_TO) else { return };
@@ -70,14 +70,14 @@ fn writer() {
     });
 }
 
-/// Prints a line. Returns `false` if the reader is gone.
+/// Returns `false` if the parent is gone.
 fn say(what: &str, number: usize) -> bool {
     let mut out = std::io::stdout().lock();
-    // A single write call, so that a line is complete or absent.
+    // A single write, so that a line is either complete or absent.
     out.write_all(format!("\n{what} {number}\n").as_bytes()).and_then(|()| out.flush()).is_ok()
 }
 
-/// The output of all children.
+/// The output of the children.
 #[derive(Default)]
 struct Said {
     tried: BTreeSet<usize>,
@@ -85,7 +85,7 @@ struct Said {
 }
 
 impl Said {
-    /// Records a line. Returns `true` for an acknowledgement.
+    /// Returns `true` for an acknowledgement.
     fn hear(&mut self, line: &str) -> bool {
         let (what, number) = line.split_once(' ').unwrap_or_default();
         match (what, number.parse()) {
@@ -118,7 +118,7 @@ fn child(url: &str, stack: Uuid, said: &Said) -> Child {
         .unwrap()
 }
 
-/// Starts a child, and kills it in the middle of a write after some hundred acknowledged ones.
+/// Runs a child and kills it after some hundred acknowledged writes, during the next one.
 fn one_life(url: &str, stack: Uuid, said: &mut Said) {
     let mut child = child(url, stack, said);
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -128,10 +128,10 @@ fn one_life(url: &str, stack: Uuid, said: &mut Said) {
         let line = lines.next().expect("a child that lives").unwrap();
         heard += usize::from(said.hear(&line));
     }
-    // Not waiting for anything: the kill comes at a random moment.
+    // A random delay.
     std::thread::sleep(Duration::from_micros(fastrand::u64(0..3000)));
     child.kill().unwrap();
-    // Everything it printed before counts.
+    // Output before the kill still counts.
     for line in lines.map_while(Result::ok) {
         said.hear(&line);
     }
@@ -162,7 +162,7 @@ async fn nothing_is_lost_and_nothing_doubled(db: Arc<Database>) {
     println!("{acknowledged} writes acknowledged, {kills} kills: none lost, none doubled");
 }
 
-/// Checks that every write in `all` is stored, none is stored twice, and none that was not tried.
+/// Checks that each of `all` exists once and that nothing else exists.
 async fn there_once(store: &dyn Store, stack: Uuid, all: &BTreeSet<usize>, tried: &BTreeSet<usize>) {
     let objects = store.objects(stack, &Page::default()).await.unwrap();
     let versions = store.versions(None, "t", &Page::default()).await.unwrap();

@@ -6,7 +6,7 @@ use dropforge_catalog::Generator;
 use dropforge_catalog::store::{Page, new_id};
 use tokio::sync::Barrier;
 
-use super::rows::{a_generator, a_key, an_object, generator_in, now, stack_in, version_in};
+use super::fixtures::{a_generator, a_key, an_object, generator_in, now, stack_in, version_in};
 use crate::databases::Database;
 use crate::refused;
 
@@ -32,10 +32,10 @@ pub async fn generators_are_made_listed_and_changed(db: Arc<Database>) {
     let touched = store.generator(made[1].id).await.unwrap();
     assert_eq!((touched.last_active_at, touched.is_active), (Some(at), true));
 
-    refused!(store.generator(new_id()).await, Missing);
-    refused!(store.update_generator(&a_generator("nobody")).await, Missing);
-    refused!(store.touch_generator(new_id(), at).await, Missing);
-    refused!(store.delete_generator(new_id(), at).await, Missing);
+    refused!(store.generator(new_id()).await, NotFound);
+    refused!(store.update_generator(&a_generator("nobody")).await, NotFound);
+    refused!(store.touch_generator(new_id(), at).await, NotFound);
+    refused!(store.delete_generator(new_id(), at).await, NotFound);
 }
 
 pub async fn names_of_live_generators_are_unique(db: Arc<Database>) {
@@ -43,17 +43,17 @@ pub async fn names_of_live_generators_are_unique(db: Arc<Database>) {
     let (first, second) = (generator_in(&*store, "first").await, generator_in(&*store, "second").await);
     let again = a_generator("first");
     let refusal = store.create_generator(&again, &a_key("BRagain0", Some(again.id)), None).await;
-    refused!(refusal, Taken("unique_generator_name"));
-    // Nothing was stored, not even its key.
-    refused!(store.generator(again.id).await, Missing);
-    refused!(store.key("BRagain0").await, Missing);
+    refused!(refusal, UniqueViolation("unique_generator_name"));
+    // Neither the generator nor its key was added.
+    refused!(store.generator(again.id).await, NotFound);
+    refused!(store.key("BRagain0").await, NotFound);
     let to = Generator { name: "first".into(), ..second };
-    refused!(store.update_generator(&to).await, Taken("unique_generator_name"));
+    refused!(store.update_generator(&to).await, UniqueViolation("unique_generator_name"));
 
     store.delete_generator(first.id, now()).await.unwrap();
-    refused!(store.generator(first.id).await, Missing);
-    refused!(store.update_generator(&first).await, Missing);
-    refused!(store.delete_generator(first.id, now()).await, Missing);
+    refused!(store.generator(first.id).await, NotFound);
+    refused!(store.update_generator(&first).await, NotFound);
+    refused!(store.delete_generator(first.id, now()).await, NotFound);
     assert_eq!(store.update_generator(&to).await.unwrap().name, "first");
 }
 
@@ -64,20 +64,23 @@ pub async fn keys_are_found_until_they_are_revoked(db: Arc<Database>) {
     store.add_key(&admin).await.unwrap();
     store.add_key(&other).await.unwrap();
     assert_eq!(store.key("BRadmin0").await.unwrap(), admin);
-    refused!(store.key("BRADMIN0").await, Missing);
-    refused!(store.key("").await, Missing);
-    refused!(store.add_key(&a_key("BRadmin0", None)).await, Taken("api_keys_short_token_key"));
+    refused!(store.key("BRADMIN0").await, NotFound);
+    refused!(store.key("").await, NotFound);
+    refused!(store.add_key(&a_key("BRadmin0", None)).await, UniqueViolation("api_keys_short_token_key"));
 
     let at = now();
     store.revoke_key(admin.id, at).await.unwrap();
-    refused!(store.key("BRadmin0").await, Missing);
-    refused!(store.revoke_key(admin.id, at).await, Missing);
-    refused!(store.revoke_key(new_id(), at).await, Missing);
+    refused!(store.key("BRadmin0").await, NotFound);
+    refused!(store.revoke_key(admin.id, at).await, NotFound);
+    refused!(store.revoke_key(new_id(), at).await, NotFound);
     let keys = store.keys().await.unwrap();
     assert_eq!(keys.len(), 3);
     assert_eq!(keys.iter().find(|key| key.id == admin.id).unwrap().revoked_at, Some(at));
     assert_eq!(keys.iter().find(|key| key.id == other.id), Some(&other));
-    refused!(store.add_key(&a_key("BRdangle", Some(new_id()))).await, Dangling("api_keys_generator_id_fkey"));
+    refused!(
+        store.add_key(&a_key("BRdangle", Some(new_id()))).await,
+        ForeignKeyViolation("api_keys_generator_id_fkey")
+    );
 }
 
 pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
@@ -89,7 +92,7 @@ pub async fn the_first_key_is_one_however_many_ask(db: Arc<Database>) {
         let (store, key, together) =
             (if n % 2 == 0 { store.clone() } else { second.clone() }, key(n), together.clone());
         tokio::spawn(async move {
-            // Connect all of them before they compete to be first.
+            // Each opens a connection first, so that they compete for being the first.
             store.ready().await.unwrap();
             together.wait().await;
             store.add_first_key(&key).await.unwrap().then_some(key)
@@ -111,16 +114,16 @@ pub async fn rotation_leaves_one_key(db: Arc<Database>) {
     let (one, other) = (a_generator("one"), generator_in(&*store, "other").await);
     store.create_generator(&one, &a_key("BRfirst0", Some(one.id)), None).await.unwrap();
     store.rotate_key(one.id, &a_key("BRsecond", Some(one.id)), now()).await.unwrap();
-    refused!(store.key("BRfirst0").await, Missing);
+    refused!(store.key("BRfirst0").await, NotFound);
     assert_eq!(store.key("BRsecond").await.unwrap().generator_id, Some(one.id));
     let keys = store.keys().await.unwrap();
     let live = |owner| keys.iter().filter(|key| key.revoked_at.is_none() && key.generator_id == Some(owner)).count();
     assert_eq!((live(one.id), live(other.id), keys.len()), (1, 1, 3));
-    // A rotation that fails leaves the old key valid.
+    // If the new key cannot be added, the old one remains.
     let refusal = store.rotate_key(one.id, &a_key("BRfirst0", Some(one.id)), now()).await;
-    refused!(refusal, Taken("api_keys_short_token_key"));
+    refused!(refusal, UniqueViolation("api_keys_short_token_key"));
     assert_eq!(store.key("BRsecond").await.unwrap().generator_id, Some(one.id));
-    refused!(store.rotate_key(new_id(), &a_key("BRthird0", None), now()).await, Missing);
+    refused!(store.rotate_key(new_id(), &a_key("BRthird0", None), now()).await, NotFound);
 }
 
 pub async fn rotations_at_the_same_time_leave_one_key(db: Arc<Database>) {
@@ -149,7 +152,7 @@ pub async fn deleting_a_generator_deletes_its_resources(db: Arc<Database>) {
         into.push((template.id, stack.id, object.id));
     }
     let system = version_in(&*store, None, "t").await;
-    // A stack that was deleted earlier stays deleted.
+    // A stack deleted earlier keeps its marker.
     let before = stack_in(&*store, "before", gone.id).await;
     let marker = an_object(before.id, "");
     store.delete_stack(before.id, &marker).await.unwrap();
@@ -157,10 +160,10 @@ pub async fn deleting_a_generator_deletes_its_resources(db: Arc<Database>) {
     let at = now();
     store.delete_generator(gone.id, at).await.unwrap();
     for (template, stack, object) in lost {
-        refused!(store.template(template).await, Missing);
-        assert_eq!(store.template_ever(template).await.unwrap().deleted_at, Some(at));
-        refused!(store.stack(stack).await, Missing);
-        refused!(store.object(object).await, Missing);
+        refused!(store.template(template).await, NotFound);
+        assert_eq!(store.template_including_deleted(template).await.unwrap().deleted_at, Some(at));
+        refused!(store.stack(stack).await, NotFound);
+        refused!(store.object(object).await, NotFound);
         assert_eq!(store.objects(stack, &Page::default()).await.unwrap(), []);
     }
     for (template, stack, object) in kept {

@@ -1,15 +1,15 @@
-//! One suite of store tests, run on every kind of database.
+//! Tests of the stores, run on every kind of database.
 
-mod broken;
+mod consistency;
 mod durability;
+mod failures;
+mod fixtures;
 mod generators;
+mod idempotency;
 mod objects;
 mod refusals;
-mod rows;
 mod stacks;
 mod templates;
-mod tokens;
-mod whole;
 
 macro_rules! on_each {
     ($($module:ident: $($name:ident)+;)+) => {
@@ -70,12 +70,12 @@ on_each! {
         objects_need_a_live_stack
         provenance_outlives_its_object
         instances_are_the_newest_of_each_stack;
-    tokens: a_repeated_request_is_carried_out_once
+    idempotency: a_repeated_request_is_carried_out_once
         a_token_of_another_request_is_refused
         a_failed_request_leaves_its_token_free
         tokens_expire_after_a_day
         the_same_request_at_the_same_time_is_carried_out_once;
-    whole: rows_come_back_as_they_went_in
+    consistency: rows_come_back_as_they_went_in
         a_failure_undoes_its_own_request_only
         requests_that_are_given_up_leave_the_store_whole
         readers_see_acknowledged_writes

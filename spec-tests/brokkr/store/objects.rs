@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use dropforge_catalog::store::{Marks, Page, new_id};
+use dropforge_catalog::store::{Metadata, Page, new_id};
 
-use super::rows::{
+use super::fixtures::{
     an_instance, an_object, generator_in, now, stack_annotation, stack_in, stack_label, template_annotation,
     template_label, version_in,
 };
@@ -31,7 +31,7 @@ pub async fn objects_are_numbered_and_listed_newest_first(db: Arc<Database>) {
     let page = Page { after: None, limit: Some(0) };
     assert_eq!(store.objects(stack.id, &page).await.unwrap(), []);
     assert_eq!(store.objects(new_id(), &Page::default()).await.unwrap(), []);
-    refused!(store.object(new_id()).await, Missing);
+    refused!(store.object(new_id()).await, NotFound);
 }
 
 pub async fn an_instantiation_reads_its_template_and_stack(db: Arc<Database>) {
@@ -46,31 +46,34 @@ pub async fn an_instantiation_reads_its_template_and_stack(db: Arc<Database>) {
     store.add_stack_annotation(&stack_annotation(stack.id, "k", "v")).await.unwrap();
     store.add_template_annotation(&template_annotation(template.id, "tk", "tv")).await.unwrap();
 
-    let marks = |labels: [&str; 2], (key, value): (&str, &str)| Marks {
+    let marks = |labels: [&str; 2], (key, value): (&str, &str)| Metadata {
         labels: labels.map(str::to_owned).into(),
         annotations: vec![(key.to_owned(), value.to_owned())],
     };
-    let read = store.instantiable(stack.id, template.id).await.unwrap();
+    let read = store.instantiation_rows(stack.id, template.id).await.unwrap();
     assert_eq!((&read.stack, &read.template), (&Some(stack.clone()), &Some(template.clone())));
-    assert_eq!((read.given, read.wanted), (marks(["z", "a"], ("k", "v")), marks(["tz", "ta"], ("tk", "tv"))));
+    assert_eq!(
+        (read.stack_metadata, read.template_metadata),
+        (marks(["z", "a"], ("k", "v")), marks(["tz", "ta"], ("tk", "tv")))
+    );
 
-    let read = store.instantiable(new_id(), new_id()).await.unwrap();
+    let read = store.instantiation_rows(new_id(), new_id()).await.unwrap();
     assert_eq!((read.stack, read.template), (None, None));
-    assert_eq!((read.given, read.wanted), (Marks::default(), Marks::default()));
+    assert_eq!((read.stack_metadata, read.template_metadata), (Metadata::default(), Metadata::default()));
     store.delete_template(template.id, now()).await.unwrap();
-    let read = store.instantiable(stack.id, template.id).await.unwrap();
+    let read = store.instantiation_rows(stack.id, template.id).await.unwrap();
     assert_eq!((read.stack, read.template), (Some(stack.clone()), None));
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
-    assert_eq!(store.instantiable(stack.id, template.id).await.unwrap().stack, None);
+    assert_eq!(store.instantiation_rows(stack.id, template.id).await.unwrap().stack, None);
 }
 
 pub async fn objects_need_a_live_stack(db: Arc<Database>) {
     let store = db.open().await;
     let generator = generator_in(&*store, "g").await;
     let stack = stack_in(&*store, "s", generator.id).await;
-    refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, Missing);
+    refused!(store.create_object(&an_object(new_id(), "a: 1"), None).await, NotFound);
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
-    refused!(store.create_object(&an_object(stack.id, "a: 1"), None).await, Missing);
+    refused!(store.create_object(&an_object(stack.id, "a: 1"), None).await, NotFound);
 }
 
 pub async fn provenance_outlives_its_object(db: Arc<Database>) {
@@ -83,12 +86,15 @@ pub async fn provenance_outlives_its_object(db: Arc<Database>) {
     store.create_object(&new, None).await.unwrap();
     assert_eq!(store.provenance(new.id).await.unwrap(), record);
     let plain = store.create_object(&an_object(stack.id, "a: 1"), None).await.unwrap();
-    refused!(store.provenance(plain.id).await, Missing);
-    refused!(store.provenance(new_id()).await, Missing);
+    refused!(store.provenance(plain.id).await, NotFound);
+    refused!(store.provenance(new_id()).await, NotFound);
     store.delete_template(template.id, now()).await.unwrap();
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
     assert_eq!(store.provenance(new.id).await.unwrap(), record);
-    assert_eq!(store.template_ever(record.template_id).await.unwrap().template_content, template.template_content);
+    assert_eq!(
+        store.template_including_deleted(record.template_id).await.unwrap().template_content,
+        template.template_content
+    );
 }
 
 pub async fn instances_are_the_newest_of_each_stack(db: Arc<Database>) {

@@ -1,4 +1,4 @@
-//! Files and databases that are not a catalog are refused and left unchanged.
+//! Files that are not catalogs are neither opened nor changed.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -9,7 +9,7 @@ use dropforge_catalog::store::{self, StoreError};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Connection, Executor};
 
-use super::rows::version_in;
+use super::fixtures::version_in;
 use crate::databases::{Database, command, on_postgres, on_sqlite};
 
 async fn why(url: &str) -> String {
@@ -19,7 +19,7 @@ async fn why(url: &str) -> String {
     }
 }
 
-/// Prepares an SQLite file with `before`, opens it and returns the error text.
+/// Prepares the path of an SQLite file with `before`, opens it, and returns the error.
 fn refusal(before: impl AsyncFnOnce(&str)) -> String {
     let (tell, told) = std::sync::mpsc::channel();
     on_sqlite(async |db| {
@@ -40,13 +40,13 @@ async fn sqlite(path: &str, sql: &'static str) {
 #[test]
 fn a_file_that_is_no_database_is_refused() {
     let why = refusal(async |path| fs::write(path, "a: 1\n".repeat(4000)).unwrap());
-    assert!(why.contains("catalog.db` is no catalog: ") && why.contains("not a database"), "{why}");
+    assert!(why.contains("catalog.db` is not a catalog: ") && why.contains("not a database"), "{why}");
 }
 
 #[test]
 fn a_database_of_something_else_is_refused() {
     let why = refusal(async |path| sqlite(path, "CREATE TABLE generators (id TEXT)").await);
-    assert!(why.ends_with("catalog.db` is no catalog: it is an SQLite file of something else"), "{why}");
+    assert!(why.ends_with("catalog.db` is not a catalog: it is another application's SQLite file"), "{why}");
 }
 
 #[test]
@@ -57,13 +57,13 @@ fn a_damaged_file_is_refused() {
         bytes[100..4096].fill(0xff);
         fs::write(path, bytes).unwrap();
     });
-    assert!(why.contains("is no catalog: ") && why.contains("malformed"), "{why}");
+    assert!(why.contains("is not a catalog: ") && why.contains("malformed"), "{why}");
 }
 
 #[test]
 fn a_folder_is_refused() {
     let why = refusal(async |path| fs::create_dir(path).unwrap());
-    assert!(why.contains("catalog.db` cannot be opened as a catalog: "), "{why}");
+    assert!(why.contains("cannot open `") && why.contains("catalog.db` as a catalog: "), "{why}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_newer_schema_is_refused_in_sqlite() {
         )
         .await;
     });
-    assert!(why.contains("has schema 2, which this version of dropforge does not know: a newer one wrote it"), "{why}");
+    assert!(why.contains("has schema 2, written by a newer version of dropforge"), "{why}");
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn a_database_with_tables_of_something_else_is_refused() {
     on_postgres(async |db: Arc<Database>| {
         command(&db.url, "CREATE TABLE requests (id int)".to_owned()).await;
         let why_not = why(&db.url).await;
-        assert!(why_not.starts_with("the tables of the database could not be made: "), "{why_not}");
-        // No partial changes were left behind.
+        assert!(why_not.starts_with("cannot create the tables of the database: "), "{why_not}");
+        // The failed migration left nothing behind.
         command(&db.url, "DROP TABLE requests".to_owned()).await;
         assert_eq!(version_in(&*db.open().await, None, "t").await.version, 1);
     });
@@ -109,14 +109,14 @@ fn a_place_where_nothing_can_be_written_is_refused() {
     on_sqlite(async |db| {
         let folder = Path::new(&db.url).with_file_name("nowhere");
         let why_not = why(folder.join("catalog.db").to_str().unwrap()).await;
-        assert!(why_not.contains("nowhere/catalog.db` cannot be made: "), "{why_not}");
-        // Directory permissions do not stop root. Nobody can create files in /proc.
+        assert!(why_not.contains("cannot create `") && why_not.contains("nowhere/catalog.db`: "), "{why_not}");
+        // Permissions do not bind root, but nobody can create files in /proc.
         let root = fs::metadata("/proc/self").map(|found| std::os::unix::fs::MetadataExt::uid(&found) == 0).unwrap();
         fs::create_dir(&folder).unwrap();
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o555)).unwrap();
         let closed = if root { "/proc/self/catalog.db" } else { folder.to_str().unwrap() };
         let why_not = why(&format!("{closed}/catalog.db")).await;
-        assert!(why_not.contains("cannot be made: "), "{why_not}");
+        assert!(why_not.contains("cannot create `"), "{why_not}");
     });
 }
 
@@ -144,7 +144,7 @@ fn paths_and_addresses_of_files() {
         let odd = format!("{}?mode=ro#%20 ü", db.url);
         assert_eq!(store::open(&odd).await.unwrap().counts().await.unwrap().templates, 0);
         assert!(Path::new(&odd).is_file());
-        assert!(why("mysql://localhost/catalog").await.contains("`mysql://` is no kind of database"));
+        assert!(why("mysql://localhost/catalog").await.contains("unknown kind of database `mysql://`"));
     });
 }
 

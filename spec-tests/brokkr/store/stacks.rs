@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dropforge_catalog::Stack;
 use dropforge_catalog::store::{NewObject, Page, new_id};
 
-use super::rows::{a_stack, an_object, generator_in, now, stack_annotation, stack_in, stack_label};
+use super::fixtures::{a_stack, an_object, generator_in, now, stack_annotation, stack_in, stack_label};
 use crate::databases::Database;
 use crate::refused;
 
@@ -27,9 +27,9 @@ pub async fn stacks_are_made_listed_and_changed(db: Arc<Database>) {
     let to = Stack { updated_at: now(), ..to };
     assert_eq!(store.update_stack(&to, None).await.unwrap(), to);
     assert_eq!(store.stack(to.id).await.unwrap(), to);
-    refused!(store.stack(new_id()).await, Missing);
-    refused!(store.update_stack(&a_stack("nowhere", one.id), None).await, Missing);
-    refused!(store.delete_stack(new_id(), &an_object(to.id, "")).await, Missing);
+    refused!(store.stack(new_id()).await, NotFound);
+    refused!(store.update_stack(&a_stack("nowhere", one.id), None).await, NotFound);
+    refused!(store.delete_stack(new_id(), &an_object(to.id, "")).await, NotFound);
 }
 
 pub async fn names_of_live_stacks_are_unique(db: Arc<Database>) {
@@ -37,9 +37,9 @@ pub async fn names_of_live_stacks_are_unique(db: Arc<Database>) {
     let (one, other) = (generator_in(&*store, "one").await, generator_in(&*store, "other").await);
     let stack = stack_in(&*store, "s", one.id).await;
     let second = stack_in(&*store, "second", other.id).await;
-    refused!(store.create_stack(&a_stack("s", other.id), None).await, Taken("unique_stack_name"));
+    refused!(store.create_stack(&a_stack("s", other.id), None).await, UniqueViolation("unique_stack_name"));
     let to = Stack { name: "s".into(), ..second };
-    refused!(store.update_stack(&to, None).await, Taken("unique_stack_name"));
+    refused!(store.update_stack(&to, None).await, UniqueViolation("unique_stack_name"));
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
     assert_eq!(store.update_stack(&to, None).await.unwrap().name, "s");
 }
@@ -49,12 +49,15 @@ pub async fn stacks_belong_to_live_generators(db: Arc<Database>) {
     let (live, dead) = (generator_in(&*store, "live").await, generator_in(&*store, "dead").await);
     store.delete_generator(dead.id, now()).await.unwrap();
     for nobody in [dead.id, new_id()] {
-        refused!(store.create_stack(&a_stack("s", nobody), None).await, Dangling("stacks_generator_id_fkey"));
+        refused!(
+            store.create_stack(&a_stack("s", nobody), None).await,
+            ForeignKeyViolation("stacks_generator_id_fkey")
+        );
     }
     let stack = stack_in(&*store, "s", live.id).await;
     for nobody in [dead.id, new_id()] {
         let to = Stack { generator_id: nobody, ..stack.clone() };
-        refused!(store.update_stack(&to, None).await, Dangling("stacks_generator_id_fkey"));
+        refused!(store.update_stack(&to, None).await, ForeignKeyViolation("stacks_generator_id_fkey"));
     }
     assert_eq!(store.stack(stack.id).await.unwrap(), stack);
 }
@@ -66,7 +69,7 @@ pub async fn a_stack_changed_meanwhile_is_not_overwritten(db: Arc<Database>) {
     let later = stack.updated_at + chrono::TimeDelta::microseconds(1);
     let to = Stack { name: "t".into(), updated_at: later, ..stack.clone() };
     assert_eq!(store.update_stack(&to, Some(stack.updated_at)).await.unwrap(), to);
-    refused!(store.update_stack(&Stack { name: "u".into(), ..to.clone() }, Some(stack.updated_at)).await, Moved);
+    refused!(store.update_stack(&Stack { name: "u".into(), ..to.clone() }, Some(stack.updated_at)).await, Stale);
     assert_eq!(store.stack(stack.id).await.unwrap(), to);
     assert_eq!(store.update_stack(&to, Some(later)).await.unwrap(), to);
 
@@ -91,17 +94,17 @@ pub async fn a_deleted_stack_leaves_its_marker(db: Arc<Database>) {
     let marker = NewObject { is_deletion_marker: true, ..an_object(stack.id, "") };
     store.delete_stack(stack.id, &marker).await.unwrap();
 
-    refused!(store.stack(stack.id).await, Missing);
-    refused!(store.update_stack(&stack, None).await, Missing);
-    refused!(store.delete_stack(stack.id, &an_object(stack.id, "")).await, Missing);
-    refused!(store.object(object.id).await, Missing);
+    refused!(store.stack(stack.id).await, NotFound);
+    refused!(store.update_stack(&stack, None).await, NotFound);
+    refused!(store.delete_stack(stack.id, &an_object(stack.id, "")).await, NotFound);
+    refused!(store.object(object.id).await, NotFound);
     assert_eq!(store.object(elsewhere.id).await.unwrap(), elsewhere);
     let left = store.objects(stack.id, &Page::default()).await.unwrap();
     assert_eq!((left.len(), left[0].id, left[0].is_deletion_marker), (1, marker.id, true));
     assert!(left[0].sequence_id > elsewhere.sequence_id);
-    refused!(store.stack_labels(stack.id).await, Missing);
-    refused!(store.add_stack_label(&stack_label(stack.id, "m")).await, Missing);
-    refused!(store.remove_stack_label(stack.id, "l").await, Missing);
+    refused!(store.stack_labels(stack.id).await, NotFound);
+    refused!(store.add_stack_label(&stack_label(stack.id, "m")).await, NotFound);
+    refused!(store.remove_stack_label(stack.id, "l").await, NotFound);
     assert_eq!(store.stacks(None, &Page::default()).await.unwrap(), [other]);
 }
 
@@ -115,14 +118,17 @@ pub async fn labels_of_stacks(db: Arc<Database>) {
     }
     store.add_stack_label(&stack_label(other.id, "b")).await.unwrap();
     assert_eq!(store.stack_labels(stack.id).await.unwrap(), added);
-    refused!(store.add_stack_label(&stack_label(stack.id, "b")).await, Taken("stack_labels_stack_id_label_key"));
+    refused!(
+        store.add_stack_label(&stack_label(stack.id, "b")).await,
+        UniqueViolation("stack_labels_stack_id_label_key")
+    );
     store.remove_stack_label(stack.id, "b").await.unwrap();
     assert_eq!(store.stack_labels(stack.id).await.unwrap(), added[1..]);
     assert_eq!(store.stack_labels(other.id).await.unwrap().len(), 1);
-    refused!(store.remove_stack_label(stack.id, "b").await, Missing);
-    refused!(store.remove_stack_label(stack.id, "%").await, Missing);
-    refused!(store.add_stack_label(&stack_label(new_id(), "b")).await, Missing);
-    refused!(store.stack_labels(new_id()).await, Missing);
+    refused!(store.remove_stack_label(stack.id, "b").await, NotFound);
+    refused!(store.remove_stack_label(stack.id, "%").await, NotFound);
+    refused!(store.add_stack_label(&stack_label(new_id(), "b")).await, NotFound);
+    refused!(store.stack_labels(new_id()).await, NotFound);
 }
 
 pub async fn annotations_of_stacks(db: Arc<Database>) {
@@ -134,13 +140,16 @@ pub async fn annotations_of_stacks(db: Arc<Database>) {
         store.add_stack_annotation(annotation).await.unwrap();
     }
     assert_eq!(store.stack_annotations(stack.id).await.unwrap(), added);
-    refused!(store.add_stack_annotation(&stack_annotation(stack.id, "k", "2")).await, Taken("unique_stack_annotation"));
+    refused!(
+        store.add_stack_annotation(&stack_annotation(stack.id, "k", "2")).await,
+        UniqueViolation("unique_stack_annotation")
+    );
     store.remove_stack_annotation(stack.id, "k").await.unwrap();
     assert_eq!(store.stack_annotations(stack.id).await.unwrap(), added[1..]);
-    refused!(store.remove_stack_annotation(stack.id, "k").await, Missing);
-    refused!(store.add_stack_annotation(&stack_annotation(new_id(), "k", "2")).await, Missing);
-    refused!(store.stack_annotations(new_id()).await, Missing);
+    refused!(store.remove_stack_annotation(stack.id, "k").await, NotFound);
+    refused!(store.add_stack_annotation(&stack_annotation(new_id(), "k", "2")).await, NotFound);
+    refused!(store.stack_annotations(new_id()).await, NotFound);
     store.delete_stack(stack.id, &an_object(stack.id, "")).await.unwrap();
-    refused!(store.stack_annotations(stack.id).await, Missing);
-    refused!(store.remove_stack_annotation(stack.id, "a").await, Missing);
+    refused!(store.stack_annotations(stack.id).await, NotFound);
+    refused!(store.remove_stack_annotation(stack.id, "a").await, NotFound);
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use dropforge_catalog::TemplateVersion;
-use dropforge_catalog::store::{NewVersion, Page, Rules, Sight, Store, new_id};
+use dropforge_catalog::store::{InitialMetadata, Metadata, NewVersion, Page, Store, Visibility, new_id};
 use uuid::Uuid;
 
-use super::rows::{a_version, generator_in, now, template_annotation, template_label, version_in};
+use super::fixtures::{a_version, generator_in, now, template_annotation, template_label, version_in};
 use crate::databases::Database;
 use crate::refused;
 
@@ -27,7 +27,7 @@ pub async fn versions_count_from_one_for_each_owner_and_name(db: Arc<Database>) 
     assert_eq!(store.newest(None, "t").await.unwrap(), made[2]);
     assert_eq!(store.newest(Some(one), "t").await.unwrap(), made[5]);
     assert_eq!(store.template(made[0].id).await.unwrap(), made[0]);
-    assert_eq!(store.template_ever(made[0].id).await.unwrap(), made[0]);
+    assert_eq!(store.template_including_deleted(made[0].id).await.unwrap(), made[0]);
     assert_eq!(numbers(&*store, None, "t").await, [2, 1]);
     assert_eq!(numbers(&*store, Some(other), "t").await, [1]);
     assert_eq!(numbers(&*store, Some(other), "T").await.len(), 0);
@@ -35,9 +35,9 @@ pub async fn versions_count_from_one_for_each_owner_and_name(db: Arc<Database>) 
     assert_eq!(store.versions(None, "t", &page).await.unwrap(), made[..1]);
     let page = Page { after: None, limit: Some(1) };
     assert_eq!(store.versions(None, "t", &page).await.unwrap(), made[2..3]);
-    refused!(store.newest(Some(one), "u").await, Missing);
-    refused!(store.template(new_id()).await, Missing);
-    refused!(store.template_ever(new_id()).await, Missing);
+    refused!(store.newest(Some(one), "u").await, NotFound);
+    refused!(store.template(new_id()).await, NotFound);
+    refused!(store.template_including_deleted(new_id()).await, NotFound);
 }
 
 pub async fn numbers_of_deleted_versions_come_free_again(db: Arc<Database>) {
@@ -48,10 +48,10 @@ pub async fn numbers_of_deleted_versions_come_free_again(db: Arc<Database>) {
     }
     let at = now();
     store.delete_template(made[2].id, at).await.unwrap();
-    refused!(store.template(made[2].id).await, Missing);
-    refused!(store.delete_template(made[2].id, at).await, Missing);
-    refused!(store.delete_template(new_id(), at).await, Missing);
-    let ever = store.template_ever(made[2].id).await.unwrap();
+    refused!(store.template(made[2].id).await, NotFound);
+    refused!(store.delete_template(made[2].id, at).await, NotFound);
+    refused!(store.delete_template(new_id(), at).await, NotFound);
+    let ever = store.template_including_deleted(made[2].id).await.unwrap();
     assert_eq!(ever, TemplateVersion { deleted_at: Some(at), updated_at: at, ..made[2].clone() });
     assert_eq!(store.newest(None, "t").await.unwrap(), made[1]);
     assert_eq!(version_in(&*store, None, "t").await.version, 3);
@@ -61,21 +61,21 @@ pub async fn numbers_of_deleted_versions_come_free_again(db: Arc<Database>) {
     for version in store.versions(None, "t", &Page::default()).await.unwrap() {
         store.delete_template(version.id, at).await.unwrap();
     }
-    refused!(store.newest(None, "t").await, Missing);
+    refused!(store.newest(None, "t").await, NotFound);
     assert_eq!(version_in(&*store, None, "t").await.version, 1);
 }
 
 pub async fn an_expectation_that_fails_changes_nothing(db: Arc<Database>) {
     let store = db.open().await;
     let expecting = |expected| NewVersion { expected: Some(expected), ..a_version(None, "t") };
-    refused!(store.create_version(&expecting(new_id()), None).await, Moved);
+    refused!(store.create_version(&expecting(new_id()), None).await, Stale);
     let first = version_in(&*store, None, "t").await;
     let second = store.create_version(&expecting(first.id), None).await.unwrap();
-    refused!(store.create_version(&expecting(first.id), None).await, Moved);
+    refused!(store.create_version(&expecting(first.id), None).await, Stale);
     assert_eq!(numbers(&*store, None, "t").await, [2, 1]);
-    // The newest version is the newest that is not deleted.
+    // After a deletion the previous version is the newest.
     store.delete_template(second.id, now()).await.unwrap();
-    refused!(store.create_version(&expecting(second.id), None).await, Moved);
+    refused!(store.create_version(&expecting(second.id), None).await, Stale);
     assert_eq!(store.create_version(&expecting(first.id), None).await.unwrap().version, 2);
 }
 
@@ -89,29 +89,29 @@ async fn marks_of(store: &dyn Store, id: Uuid) -> (Vec<String>, Vec<(String, Str
 
 pub async fn labels_and_annotations_are_carried_over_or_given(db: Arc<Database>) {
     let store = db.open().await;
-    let with = |rules| NewVersion { rules, ..a_version(None, "t") };
+    let with = |metadata| NewVersion { metadata, ..a_version(None, "t") };
     let owned = |labels: &[&str]| labels.iter().map(|&label| label.to_owned()).collect::<Vec<_>>();
     let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
 
     let annotations = vec![pair("z", "1"), pair("a", "2")];
-    let given = with(Rules::Given { labels: owned(&["z", "a"]), annotations: annotations.clone() });
+    let given = with(InitialMetadata::Given(Metadata { labels: owned(&["z", "a"]), annotations: annotations.clone() }));
     let first = store.create_version(&given, None).await.unwrap();
     assert_eq!(marks_of(&*store, first.id).await, (owned(&["z", "a"]), annotations.clone()));
     store.add_template_label(&template_label(first.id, "m")).await.unwrap();
 
     let second = version_in(&*store, None, "t").await;
     assert_eq!(marks_of(&*store, second.id).await, (owned(&["z", "a", "m"]), annotations.clone()));
-    let none = Rules::Given { labels: vec![], annotations: vec![] };
+    let none = InitialMetadata::Given(Metadata { labels: vec![], annotations: vec![] });
     let third = store.create_version(&with(none), None).await.unwrap();
     assert_eq!(marks_of(&*store, third.id).await, (vec![], vec![]));
-    let from_first = store.create_version(&with(Rules::Carried(Some(first.id))), None).await.unwrap();
+    let from_first = store.create_version(&with(InitialMetadata::CopiedFrom(Some(first.id))), None).await.unwrap();
     assert_eq!(marks_of(&*store, from_first.id).await, (owned(&["z", "a", "m"]), annotations));
-    // Another template's labels and annotations are not copied.
+    // Other templates have none.
     assert_eq!(marks_of(&*store, version_in(&*store, None, "u").await.id).await, (vec![], vec![]));
-    // Duplicate labels refuse the whole version.
-    let twice = Rules::Given { labels: owned(&["x", "x"]), annotations: vec![] };
+    // If a label is repeated, nothing is created.
+    let twice = InitialMetadata::Given(Metadata { labels: owned(&["x", "x"]), annotations: vec![] });
     let refusal = store.create_version(&with(twice), None).await;
-    refused!(refusal, Taken("template_labels_template_id_label_key"));
+    refused!(refusal, UniqueViolation("template_labels_template_id_label_key"));
     assert_eq!(numbers(&*store, None, "t").await, [4, 3, 2, 1]);
 }
 
@@ -123,22 +123,22 @@ pub async fn lists_show_visible_rows_page_by_page(db: Arc<Database>) {
     {
         made.push(version_in(&*store, owner, name).await.id);
     }
-    let list = async |sight, name, page: Page| {
-        let found = store.templates(sight, name, &page).await.unwrap();
+    let list = async |visibility, name, page: Page| {
+        let found = store.templates(visibility, name, &page).await.unwrap();
         found.into_iter().map(|version| made.iter().position(|id| *id == version.id).unwrap()).collect::<Vec<_>>()
     };
     let page = |after: usize, limit| Page { after: Some(made[after]), limit: Some(limit) };
-    assert_eq!(list(Sight::All, None, Page::default()).await, [0, 1, 2, 3, 4, 5]);
-    assert_eq!(list(Sight::Of(one), None, Page::default()).await, [0, 1, 3, 4, 5]);
-    assert_eq!(list(Sight::Of(other), None, Page::default()).await, [1, 2, 3, 5]);
-    assert_eq!(list(Sight::Of(new_id()), None, Page::default()).await, [1, 3, 5]);
-    assert_eq!(list(Sight::All, Some("t"), Page::default()).await, [0, 2, 3, 5]);
-    assert_eq!(list(Sight::Of(one), Some("t"), page(0, 1)).await, [3]);
-    assert_eq!(list(Sight::All, None, page(2, 2)).await, [3, 4]);
-    assert_eq!(list(Sight::All, Some("%"), Page::default()).await.len(), 0);
+    assert_eq!(list(Visibility::All, None, Page::default()).await, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(list(Visibility::Generator(one), None, Page::default()).await, [0, 1, 3, 4, 5]);
+    assert_eq!(list(Visibility::Generator(other), None, Page::default()).await, [1, 2, 3, 5]);
+    assert_eq!(list(Visibility::Generator(new_id()), None, Page::default()).await, [1, 3, 5]);
+    assert_eq!(list(Visibility::All, Some("t"), Page::default()).await, [0, 2, 3, 5]);
+    assert_eq!(list(Visibility::Generator(one), Some("t"), page(0, 1)).await, [3]);
+    assert_eq!(list(Visibility::All, None, page(2, 2)).await, [3, 4]);
+    assert_eq!(list(Visibility::All, Some("%"), Page::default()).await.len(), 0);
     store.delete_template(made[3], now()).await.unwrap();
-    // A cursor may point at a version that was deleted since.
-    assert_eq!(list(Sight::All, None, page(3, 9)).await, [4, 5]);
+    // A page may begin after a row that was deleted meanwhile.
+    assert_eq!(list(Visibility::All, None, page(3, 9)).await, [4, 5]);
 }
 
 pub async fn sixteen_writers_leave_no_gap_and_no_duplicate(db: Arc<Database>) {
@@ -173,7 +173,7 @@ pub async fn one_of_several_conditional_writers_succeeds(db: Arc<Database>) {
     for writer in (0..16).map(writer).collect::<Vec<_>>() {
         match writer.await.unwrap() {
             Ok(_) => won += 1,
-            refusal => refused!(refusal, Moved),
+            refusal => refused!(refusal, Stale),
         }
     }
     assert_eq!((won, numbers(&*store, None, "t").await), (1, vec![2, 1]));
@@ -189,17 +189,17 @@ pub async fn labels_of_versions(db: Arc<Database>) {
     store.add_template_label(&template_label(other, "b")).await.unwrap();
     assert_eq!(store.template_labels(version).await.unwrap(), added);
     let refusal = store.add_template_label(&template_label(version, "b")).await;
-    refused!(refusal, Taken("template_labels_template_id_label_key"));
+    refused!(refusal, UniqueViolation("template_labels_template_id_label_key"));
     store.remove_template_label(version, "b").await.unwrap();
     assert_eq!(store.template_labels(version).await.unwrap(), added[1..]);
     assert_eq!(store.template_labels(other).await.unwrap().len(), 1);
-    refused!(store.remove_template_label(version, "b").await, Missing);
-    refused!(store.add_template_label(&template_label(new_id(), "b")).await, Missing);
-    refused!(store.template_labels(new_id()).await, Missing);
+    refused!(store.remove_template_label(version, "b").await, NotFound);
+    refused!(store.add_template_label(&template_label(new_id(), "b")).await, NotFound);
+    refused!(store.template_labels(new_id()).await, NotFound);
     store.delete_template(version, now()).await.unwrap();
-    refused!(store.template_labels(version).await, Missing);
-    refused!(store.add_template_label(&template_label(version, "x")).await, Missing);
-    refused!(store.remove_template_label(version, "a").await, Missing);
+    refused!(store.template_labels(version).await, NotFound);
+    refused!(store.add_template_label(&template_label(version, "x")).await, NotFound);
+    refused!(store.remove_template_label(version, "a").await, NotFound);
 }
 
 pub async fn annotations_of_versions(db: Arc<Database>) {
@@ -211,15 +211,15 @@ pub async fn annotations_of_versions(db: Arc<Database>) {
     }
     assert_eq!(store.template_annotations(version).await.unwrap(), added);
     let refusal = store.add_template_annotation(&template_annotation(version, "k", "2")).await;
-    refused!(refusal, Taken("template_annotations_template_id_key_key"));
+    refused!(refusal, UniqueViolation("template_annotations_template_id_key_key"));
     store.remove_template_annotation(version, "k").await.unwrap();
     assert_eq!(store.template_annotations(version).await.unwrap(), added[1..]);
-    refused!(store.remove_template_annotation(version, "k").await, Missing);
-    refused!(store.add_template_annotation(&template_annotation(new_id(), "k", "2")).await, Missing);
-    refused!(store.template_annotations(new_id()).await, Missing);
+    refused!(store.remove_template_annotation(version, "k").await, NotFound);
+    refused!(store.add_template_annotation(&template_annotation(new_id(), "k", "2")).await, NotFound);
+    refused!(store.template_annotations(new_id()).await, NotFound);
     store.delete_template(version, now()).await.unwrap();
-    refused!(store.template_annotations(version).await, Missing);
-    refused!(store.remove_template_annotation(version, "a").await, Missing);
+    refused!(store.template_annotations(version).await, NotFound);
+    refused!(store.remove_template_annotation(version, "a").await, NotFound);
 }
 
 pub async fn templates_of_generators_that_are_not_there(db: Arc<Database>) {
@@ -228,6 +228,6 @@ pub async fn templates_of_generators_that_are_not_there(db: Arc<Database>) {
     store.delete_generator(dead, now()).await.unwrap();
     for nobody in [dead, new_id()] {
         let refusal = store.create_version(&a_version(Some(nobody), "t"), None).await;
-        refused!(refusal, Dangling("stack_templates_generator_id_fkey"));
+        refused!(refusal, ForeignKeyViolation("stack_templates_generator_id_fkey"));
     }
 }

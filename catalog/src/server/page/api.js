@@ -1,6 +1,6 @@
-// The service's routes that the page uses.
+// A client of the service's REST API.
 
-/** What the service answered instead of a result. */
+/** An error response of the service. */
 export class Failure extends Error {
   constructor(status, { code, message, details }) {
     super(message);
@@ -9,16 +9,16 @@ export class Failure extends Error {
 }
 
 async function failure(answer) {
-  if (answer.status === 401) return new Failure(401, { code: "unauthorized", message: "This key is not known." });
+  if (answer.status === 401) return new Failure(401, { code: "unauthorized", message: "Unknown key." });
   const text = await answer.text();
   try {
     return new Failure(answer.status, JSON.parse(text));
   } catch {
-    return new Failure(answer.status, { code: "", message: text || `The service answered ${answer.status}.` });
+    return new Failure(answer.status, { code: "", message: text || `The service returned status ${answer.status}.` });
   }
 }
 
-const LONGEST_PAGE = 1000;
+const MAX_PAGE_SIZE = 1000;
 
 export class Api {
   #key;
@@ -39,12 +39,12 @@ export class Api {
     return (await this.#ask(method, path, body)).json();
   }
 
-  /** What stands on the pages of a list, page by page. */
+  /** Fetches all pages of a list. */
   async #pages(method, path) {
     const pages = [];
     let cursor = null;
     do {
-      const answer = await this.#ask(method, `${path}?limit=${LONGEST_PAGE}${cursor ? `&cursor=${cursor}` : ""}`);
+      const answer = await this.#ask(method, `${path}?limit=${MAX_PAGE_SIZE}${cursor ? `&cursor=${cursor}` : ""}`);
       pages.push(await answer.json());
       cursor = answer.headers.get("x-next-cursor");
     } while (cursor);
@@ -62,7 +62,7 @@ export class Api {
   labels = (id) => this.#json("GET", `/templates/${id}/labels`);
   annotations = (id) => this.#json("GET", `/templates/${id}/annotations`);
 
-  /** What a version would change of all instances of its template, in groups that change in the same way. */
+  /** Previews the changes of a version to all instances of its template, grouped by change. */
   async changes(id) {
     const pages = await this.#pages("POST", `/templates/${id}/changes`);
     const groups = new Map();
@@ -74,7 +74,7 @@ export class Api {
     return { instances: sum("instances"), unchanged: sum("unchanged"), changes: [...groups.values()] };
   }
 
-  /** What comes out for one set of parameters, given as JSON text; nothing is stored. */
+  /** Renders one set of parameters, given as JSON text, without storing anything. */
   async stamp(id, parameters, { stack, defaults }) {
     const fits = stack ? `"stack_id":${JSON.stringify(stack)},` : "";
     const body = `{"defaults":${defaults},"sets":[{${fits}"parameters":${parameters}}]}`;

@@ -1,4 +1,4 @@
-// The session and the list of templates. The key is kept by the tab alone, and goes with it.
+// The session and the list of templates. The key is stored in the tab and is lost when the tab closes.
 
 import { Api, Failure } from "./api.js";
 import { byId, debounced, h } from "./dom.js";
@@ -6,18 +6,18 @@ import { TemplateView } from "./template.js";
 
 const KEY = "dropforge.key";
 
-/** What the page shows; made anew at every sign-in. */
+/** The open catalog, created at every sign-in. */
 let catalog = null;
 
 const tell = (text) => { byId("message").textContent = text; };
 
-/** What went wrong, in words; a key that is not known any more ends the session. */
+/** Shows an error. An unknown key ends the session. */
 function failed(error) {
   if (error instanceof Failure && error.status === 401) leave();
   tell(error.message || String(error));
 }
 
-/** Runs `act`, and tells what goes wrong. */
+/** Wraps `act` so that its errors are shown. */
 const trying = (act) => (...given) => Promise.resolve(act(...given)).catch(failed);
 
 class Catalog {
@@ -36,7 +36,7 @@ class Catalog {
     return id === this.who.generator ? "own" : this.owners.get(id) ?? id;
   }
 
-  /** Templates with their versions, the newest first. */
+  /** Templates with their versions, newest first. */
   templates() {
     const groups = Map.groupBy(this.rows, (row) => `${row.generator_id ?? ""} ${row.name}`);
     const versions = [...groups.values()].map((rows) => rows.toSorted((a, b) => b.version - a.version));
@@ -48,14 +48,14 @@ class Catalog {
     const text = ([row]) => `${row.name} ${row.description ?? ""} ${this.owner(row.generator_id)}`.toLowerCase();
     const templates = this.templates();
     const found = templates.filter((versions) => words.every((word) => text(versions).includes(word)));
-    byId("found").textContent = `${found.length} of ${templates.length} templates`;
+    byId("found").textContent = `${found.length} of ${templates.length} ${templates.length === 1 ? "template" : "templates"}`;
     byId("templates").replaceChildren(...found.map((versions) => this.entry(versions)));
   }
 
   entry(versions) {
     const [{ name, generator_id: owner, version }] = versions;
     const chosen = versions.some((row) => row.id === this.chosen);
-    const about = `${this.owner(owner)} · version ${version}${versions.length > 1 ? `, ${versions.length} in all` : ""}`;
+    const about = `${this.owner(owner)} · version ${version}${versions.length > 1 ? `; ${versions.length} versions` : ""}`;
     const open = trying(() => this.open(versions, versions[0]));
     return h("li", {}, h("button", { type: "button", "aria-current": String(chosen), onclick: open }, name, h("br"), h("small", {}, about)));
   }
@@ -78,8 +78,8 @@ async function enter(key) {
   await entered.load();
   sessionStorage.setItem(KEY, key);
   catalog = entered;
-  const role = who.admin ? "an administrator" : who.generator ? "a generator" : who.readonly ? "read-only" : "an agent";
-  byId("who").firstElementChild.textContent = `This key is ${role}'s.`.replace("read-only's", "read-only");
+  const role = who.admin ? "administrator" : who.generator ? "generator" : who.readonly ? "read-only" : "agent";
+  byId("who").firstElementChild.textContent = `Signed in: ${role}`;
   shown(true);
   entered.list();
 }
@@ -89,7 +89,7 @@ function leave() {
   catalog = null;
   byId("key").value = "";
   byId("templates").replaceChildren();
-  byId("work").replaceChildren(h("p", {}, "Choose a template."));
+  byId("work").replaceChildren(h("p", {}, "Select a template."));
   tell("");
   shown(false);
   byId("key").focus();

@@ -1,11 +1,11 @@
-// The difference between two texts, by the line.
+// Line diffs.
 
 import { h } from "./dom.js";
 
 const CONTEXT = 3;
-const MOST_CELLS = 4_000_000;
+const MAX_CELLS = 4_000_000;
 
-/** Lines as `[sign, line]` with " ", "-" or "+"; a table of longest common subsequences of what is between the ends. */
+/** The diff as `[sign, line]` pairs, with the sign " ", "-" or "+": the longest common subsequence after common ends are removed. */
 export function diffLines(before, after) {
   const [a, b] = [before, after].map((text) => text.split("\n"));
   let start = 0;
@@ -19,7 +19,7 @@ export function diffLines(before, after) {
 
 function between(a, b) {
   const [gone, come] = [(line) => ["-", line], (line) => ["+", line]];
-  if (a.length * b.length > MOST_CELLS) return [...a.map(gone), ...b.map(come)];
+  if (a.length * b.length > MAX_CELLS) return [...a.map(gone), ...b.map(come)];
   const width = b.length + 1;
   const longest = new Uint32Array((a.length + 1) * width);
   for (let i = a.length - 1; i >= 0; i -= 1) {
@@ -41,15 +41,15 @@ function between(a, b) {
   return [...lines, ...a.slice(i).map(gone), ...b.slice(j).map(come)];
 }
 
-/** A difference as a list; lines far from every change are left out. */
+/** A diff as a list. Lines far from any change are left out. */
 export function shownDiff(before, after, name) {
-  if (before === after) return h("p", { class: "same" }, "No difference.");
+  if (before === after) return h("p", { class: "same" }, "No differences.");
   const lines = diffLines(before, after);
   const near = (_, index) => lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some(([sign]) => sign !== " ");
   return rows(lines.map((line, index) => (near(line, index) ? line : null)), name);
 }
 
-/** A unified diff that was made elsewhere, as a list. */
+/** A unified diff as a list. */
 export function shownUnified(text, name) {
   const lines = text.replace(/\n$/, "").split("\n");
   return rows(lines.map((line) => (/^(\+\+\+|---|@@)/.test(line) ? ["@", line] : [line[0] || " ", line.slice(1)])), name);

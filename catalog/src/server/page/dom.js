@@ -1,6 +1,6 @@
-// Elements are made of attributes and text nodes: nothing that is shown is ever read as HTML.
+// Elements are built from attributes and text nodes, so that content is never parsed as HTML.
 
-/** An element: attributes (`on…` listeners, booleans for those that are there or not), then children. */
+/** Creates an element from attributes (`on…` adds a listener, booleans set or omit) and children. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,19 +16,19 @@ export const byId = (id) => document.getElementById(id);
 
 let made = 0;
 
-/** An id that no other element has. */
+/** Returns a unique element ID. */
 export function freshId() {
   made += 1;
   return `e${made}`;
 }
 
-/** A label and what it labels, one above the other. */
+/** A control with its label above it. */
 export function labelled(text, control) {
   control.id ||= freshId();
   return h("div", { class: "field" }, h("label", { for: control.id }, text), control);
 }
 
-/** A text by the line, numbered; `marks` are messages by line number. */
+/** A text with line numbers. `marks` maps line numbers to messages. */
 export function numbered(text, marks = new Map(), name = "Text") {
   const lines = text.split("\n");
   if (lines.length > 1 && lines.at(-1) === "") lines.pop();
@@ -40,7 +40,7 @@ export function numbered(text, marks = new Map(), name = "Text") {
   return h("ol", { class: "text", tabindex: "0", "aria-label": name }, lines.map(row));
 }
 
-/** Calls `act` when there was no further call for `delay` milliseconds. */
+/** Calls `act` once there are no further calls for `delay` milliseconds. */
 export function debounced(delay, act) {
   let timer;
   return () => {

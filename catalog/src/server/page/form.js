@@ -1,20 +1,20 @@
-// A form made from a JSON Schema. Every field knows its value (`undefined`: not given), can be set, and shows what is
-// wrong with it; what the form cannot show is edited as JSON. The service alone decides what is right.
+// A form built from a JSON Schema. Every field has a value (`undefined` if absent) and shows its own errors. Values that
+// the form cannot show are edited as JSON. Validation is left to the service.
 
 import { freshId, h } from "./dom.js";
 import { Spelled, isMap, parse, put, step, write } from "./json.js";
 
-const DEEPEST = 8;
-const MOST_FIELDS = 500;
-const MOST_HOPS = 20;
+const MAX_DEPTH = 8;
+const MAX_FIELDS = 500;
+const MAX_REFERENCES = 20;
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const HINTS = [
   ["minimum", "at least"], ["exclusiveMinimum", "more than"], ["maximum", "at most"], ["exclusiveMaximum", "less than"],
-  ["multipleOf", "a multiple of"], ["minLength", "characters at least"], ["maxLength", "characters at most"],
-  ["pattern", "pattern"], ["format", "format"], ["minItems", "entries at least"], ["maxItems", "entries at most"],
+  ["multipleOf", "multiple of"], ["minLength", "minimum length"], ["maxLength", "maximum length"],
+  ["pattern", "pattern"], ["format", "format"], ["minItems", "minimum entries"], ["maxItems", "maximum entries"],
 ];
 
-/** What a reference within the document leads to. */
+/** The target of a reference within the document. */
 function target(reference, root) {
   try {
     const keys = decodeURIComponent(reference.slice(1)).split("/").slice(1);
@@ -24,10 +24,10 @@ function target(reference, root) {
   }
 }
 
-/** The schema that stands here, references within the document followed; `seen` collects them. */
+/** Follows the references of a schema within the document and collects them in `seen`. */
 function resolved(schema, root, seen = []) {
   let found = schema;
-  for (let hops = 0; isMap(found) && typeof found.$ref === "string" && hops < MOST_HOPS; hops += 1) {
+  for (let hops = 0; isMap(found) && typeof found.$ref === "string" && hops < MAX_REFERENCES; hops += 1) {
     const { $ref, ...beside } = found;
     seen.push($ref);
     const there = $ref.startsWith("#") ? target($ref, root) : undefined;
@@ -36,20 +36,20 @@ function resolved(schema, root, seen = []) {
   return isMap(found) ? found : {};
 }
 
-/** The one type that is not null. */
+/** The only type other than null, if there is one. */
 function typeOf(schema) {
   const types = [schema.type ?? []].flat().filter((type) => type !== "null");
   if (types.length === 1) return types[0];
   return types.length === 0 && isMap(schema.properties) ? "object" : null;
 }
 
-/** What a form shows beside a field: what the schema says of it. */
+/** The hint of a field: its type and bounds. */
 function hints(schema, required) {
   const told = HINTS.filter(([keyword]) => schema[keyword] !== undefined);
   const texts = told.map(([keyword, words]) => `${words} ${write(schema[keyword]).replace(/^"(.*)"$/, "$1")}`);
-  if (schema.uniqueItems === true) texts.push("no entry twice");
+  if (schema.uniqueItems === true) texts.push("unique entries");
   if (schema.default !== undefined) texts.push(`default ${write(schema.default)}`);
-  const kind = schema.enum || schema.const !== undefined ? "a choice" : typeOf(schema) ?? "any JSON";
+  const kind = schema.enum || schema.const !== undefined ? "choice" : typeOf(schema) ?? "any JSON";
   return [required ? "required" : "optional", kind, ...texts].join(" · ");
 }
 
@@ -111,7 +111,7 @@ class TextField extends Field {
   }
 
   set(value) {
-    // An empty text that was given as JSON is not the same as none.
+    // An empty text from JSON differs from an absent value.
     this.kept = value;
     this.control.value = value === undefined ? "" : plain(value);
   }
@@ -121,7 +121,7 @@ class ChoiceField extends Field {
   constructor(form, schema, at, choices) {
     super(form, schema, at);
     this.choices = choices;
-    const absent = schema.default === undefined ? "not given" : `not given: ${plain(schema.default)}`;
+    const absent = schema.default === undefined ? "not set" : `not set: ${plain(schema.default)}`;
     const options = [absent, ...choices.map(plain)].map((text, index) => h("option", { value: String(index) }, text));
     this.framed(h("select", { "aria-required": String(at.required) }, options));
   }
@@ -153,7 +153,7 @@ class JsonField extends Field {
     try {
       return parse(text);
     } catch (error) {
-      problems.push({ pointer: this.pointer, message: `this is no JSON: ${error.message}` });
+      problems.push({ pointer: this.pointer, message: `invalid JSON: ${error.message}` });
       return undefined;
     }
   }
@@ -192,7 +192,7 @@ class MapField extends Field {
     }
     this.others = [...entries];
     const names = this.others.map(([key]) => key).join(", ");
-    this.rest.textContent = names && `Also given, beside the schema's properties (edit them as JSON): ${names}`;
+    this.rest.textContent = names && `Other properties (edit them as JSON): ${names}`;
   }
 }
 
@@ -219,7 +219,7 @@ class ListField extends Field {
     return item;
   }
 
-  // Pointers and names count the entries: what is left is made anew.
+  // Pointers and names contain indexes, so the remaining entries are created again.
   remove(index) {
     const values = this.items.map((item) => item.get([]));
     this.set(values.toSpliced(index, 1));
@@ -236,7 +236,7 @@ class ListField extends Field {
   }
 
   get(problems) {
-    // An empty entry is there all the same: the service says what is wrong with it.
+    // Empty entries are sent too, so that the service reports them.
     const values = this.items.map((item) => item.get(problems) ?? (item instanceof TextField ? "" : null));
     return values.length > 0 || this.required ? values : undefined;
   }
@@ -247,13 +247,13 @@ class ListField extends Field {
   }
 }
 
-/** The field for a schema; `above` are the references that led here, as what contains itself has no end. */
+/** Creates the field of a schema. `above` contains the references followed so far, which stops recursive schemas. */
 function field(form, given, { above = ["#"], ...place }, depth = 0) {
   const followed = [];
   const schema = resolved(given, form.schema, followed);
   const at = { ...place, above: [...above, ...followed] };
   const endless = followed.some((reference) => above.includes(reference));
-  if (endless || depth > DEEPEST || form.fields.size > MOST_FIELDS) return new JsonField(form, schema, at);
+  if (endless || depth > MAX_DEPTH || form.fields.size > MAX_FIELDS) return new JsonField(form, schema, at);
   if (Array.isArray(schema.enum)) return new ChoiceField(form, schema, at, [...schema.enum]);
   if (schema.const !== undefined) return new ChoiceField(form, schema, at, [schema.const]);
   switch (typeOf(schema)) {
@@ -266,10 +266,10 @@ function field(form, given, { above = ["#"], ...place }, depth = 0) {
   return new JsonField(form, schema, at);
 }
 
-/** Whether a list's or a map's value can be shown by the fields of its schema. */
+/** Returns true if fields can show a value. */
 function fits(value, given, root, depth = 0) {
   const schema = resolved(given, root);
-  if (value === undefined || depth > DEEPEST || Array.isArray(schema.enum) || schema.const !== undefined) return true;
+  if (value === undefined || depth > MAX_DEPTH || Array.isArray(schema.enum) || schema.const !== undefined) return true;
   switch (typeOf(schema)) {
     case "boolean": return true;
     case "string": return typeof value === "string";
@@ -281,7 +281,7 @@ function fits(value, given, root, depth = 0) {
   }
 }
 
-/** A form for parameters: fields, or one text of JSON. `changed` is called at every change. */
+/** A form for parameters: fields, or JSON text. Calls `changed` at every change. */
 export class Form {
   constructor(schema, changed) {
     this.schema = isMap(schema) ? schema : {};
@@ -311,15 +311,15 @@ export class Form {
     this.changed();
   }
 
-  /** From JSON to fields, if fields can show all of it. */
+  /** Switches from JSON to fields, if fields can show everything. */
   shown() {
     let why = "";
     try {
       const value = parse(this.raw.value);
       if (fits(value, this.schema, this.schema)) this.root.set(value);
-      else why = "Some of these values have other types than the schema's fields: they can only be edited as JSON.";
+      else why = "Some values do not have the types of the schema and can only be edited as JSON.";
     } catch (error) {
-      why = `This is no JSON: ${error.message}`;
+      why = `Invalid JSON: ${error.message}`;
     }
     this.problem.textContent = why;
     this.asJson.checked = why !== "";
@@ -327,7 +327,7 @@ export class Form {
     this.root.element.hidden = why !== "";
   }
 
-  /** The parameters as JSON text, or null where they are none; what is wrong is shown. */
+  /** The parameters as JSON text, or null if they are invalid, which the form shows. */
   text() {
     if (this.asJson.checked) {
       try {
@@ -335,7 +335,7 @@ export class Form {
         this.problem.textContent = "";
         return this.raw.value;
       } catch (error) {
-        this.problem.textContent = `This is no JSON: ${error.message}`;
+        this.problem.textContent = `Invalid JSON: ${error.message}`;
         return null;
       }
     }
@@ -345,7 +345,7 @@ export class Form {
     return problems.length > 0 ? null : write(value ?? {});
   }
 
-  /** The field a violation is about, or the next one around it. */
+  /** The field of a violation, or the nearest field around it. */
   place({ pointer, keyword, limit }) {
     const missing = keyword === "required" && this.fields.get(pointer + step(limit));
     let around = pointer;
@@ -353,7 +353,7 @@ export class Form {
     return missing || this.fields.get(around);
   }
 
-  /** Shows violations at their fields; answers those that are not shown: all of them, where JSON is edited. */
+  /** Shows violations at their fields. Returns those not shown: all of them while editing JSON. */
   fail(violations) {
     const shown = this.asJson.checked ? [] : violations;
     const at = Map.groupBy(shown, (violation) => this.place(violation));

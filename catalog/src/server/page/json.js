@@ -1,6 +1,6 @@
-// JSON whose numbers keep their spelling: what a person wrote is what the service gets, however long the number.
+// JSON whose numbers keep their spelling, so that long numbers reach the service unchanged.
 
-/** A number as it is spelled. */
+/** A number with its spelling. */
 export class Spelled {
   constructor(text) {
     this.text = text;
@@ -11,12 +11,12 @@ export class Spelled {
   }
 }
 
-/** JSON text as a value; numbers are `Spelled` where the browser tells how they are. */
+/** Parses JSON text. Numbers are `Spelled` if the browser provides their source. */
 export function parse(text) {
   return JSON.parse(text, (_, value, context) => (typeof value === "number" && context?.source ? new Spelled(context.source) : value));
 }
 
-/** A value as JSON text. */
+/** Formats a value as JSON text. */
 export function write(value, indent = "") {
   if (value instanceof Spelled) return value.text;
   if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -27,11 +27,11 @@ export function write(value, indent = "") {
   return items.length === 0 ? open + close : `${open}\n${items.map((item) => deeper + item).join(",\n")}\n${indent}${close}`;
 }
 
-/** Whether a value is an object of JSON. */
+/** Returns true if a value is a JSON object. */
 export const isMap = (value) => value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Spelled);
 
-/** A key as a step of a JSON pointer. */
+/** Formats a key as a JSON pointer token. */
 export const step = (key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-/** Sets a property, whatever its name: `__proto__` too. */
+/** Sets a property of any name, including `__proto__`. */
 export const put = (map, key, value) => Object.defineProperty(map, key, { value, enumerable: true, configurable: true, writable: true });

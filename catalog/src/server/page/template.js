@@ -1,4 +1,4 @@
-// One version of a template: what it is, a form for its parameters, what comes out, and what another version changes.
+// A template version: its details, a form for parameters, the result, and comparisons.
 
 import { shownDiff, shownUnified } from "./diff.js";
 import { debounced, freshId, h, labelled, numbered } from "./dom.js";
@@ -7,12 +7,12 @@ import { parse, write } from "./json.js";
 
 const TYPING = 250;
 
-/** Errors as a list; `about` makes what stands behind each message. */
-function listed(refusals, about = () => []) {
-  return h("ul", { class: "errors" }, refusals.map((refusal) => h("li", { class: "error" }, refusal.message, about(refusal))));
+/** A list of errors. `about` creates the notes of each. */
+function listed(errors, about = () => []) {
+  return h("ul", { class: "errors" }, errors.map((error) => h("li", { class: "error" }, error.message, about(error))));
 }
 
-/** What a refusal says more: what is missing, where it is, what would help. */
+/** Notes about an error: missing labels and annotations, help, available names. */
 function more({ details }) {
   const missing = [
     ...(details?.missing_labels ?? []).map((label) => `missing label ${label}`),
@@ -26,16 +26,16 @@ function more({ details }) {
 
 const notes = (texts) => texts.map((text) => h("span", { class: "note" }, text));
 
-/** Lines of the template that diagnostics are about. */
-function marks(refusals) {
+/** Diagnostic messages by line of the template. */
+function marks(errors) {
   const lines = new Map();
-  for (const one of refusals.flatMap((refusal) => refusal.details?.diagnostics ?? [])) {
+  for (const one of errors.flatMap((error) => error.details?.diagnostics ?? [])) {
     if (one.line) lines.set(one.line, [...(lines.get(one.line) ?? []), one.message]);
   }
   return lines;
 }
 
-/** A refusal and the others that came with it. */
+/** An error and those reported with it. */
 const withOthers = (error) => [error, ...(error.details?.also ?? [])];
 
 function section(title, open, ...children) {
@@ -83,7 +83,7 @@ export class TemplateView {
     const { version, catalog } = this;
     const option = (row) => h("option", { value: row.id, selected: row.id === version.id }, `version ${row.version}`);
     const choose = this.trying((event) => catalog.open(this.versions, this.versions.find((row) => row.id === event.target.value)));
-    const facts = { Owner: catalog.owner(version.generator_id), Made: new Date(version.created_at).toLocaleString(), Id: version.id, Checksum: version.checksum };
+    const facts = { Owner: catalog.owner(version.generator_id), Created: new Date(version.created_at).toLocaleString(), ID: version.id, Checksum: version.checksum };
     return h("section", { class: "panel" }, h("h2", {}, version.name), version.description && h("p", {}, version.description),
       labelled("Version", h("select", { id: "version", onchange: choose }, this.versions.map(option))),
       h("dl", {}, Object.entries(facts).map(([name, fact]) => [h("dt", {}, name), h("dd", {}, fact)])), this.rules());
@@ -91,50 +91,50 @@ export class TemplateView {
 
   rules() {
     const rules = [...this.labels.map((row) => row.label), ...this.annotations.map((row) => `${row.key} = ${row.value}`)];
-    if (rules.length === 0) return h("p", {}, "Fits every stack.");
-    return h("div", {}, h("h3", {}, "A stack must have"), h("ul", { class: "marks", id: "rules" }, rules.map((rule) => h("li", {}, rule))));
+    if (rules.length === 0) return h("p", {}, "Matches every stack.");
+    return h("div", {}, h("h3", {}, "Required of stacks"), h("ul", { class: "marks", id: "rules" }, rules.map((rule) => h("li", {}, rule))));
   }
 
   source() {
     let schema = this.version.parameters_schema;
     try {
       schema = write(parse(schema));
-    } catch { /* It is shown as it is. */ }
+    } catch { /* Shown unformatted. */ }
     return h("section", { class: "two" }, section("Template", true, this.content),
       section("Schema", false, numbered(schema, new Map(), "The schema")));
   }
 
   work() {
-    const choice = h("div", { class: "choice" }, this.defaults, h("label", { for: this.defaults.id }, "Fill in the schema's defaults"));
-    this.store = h("button", { type: "button", id: "instantiate", onclick: this.trying(() => this.instantiate()) }, "Instantiate into the stack");
+    const choice = h("div", { class: "choice" }, this.defaults, h("label", { for: this.defaults.id }, "Fill in schema defaults"));
+    this.store = h("button", { type: "button", id: "instantiate", onclick: this.trying(() => this.instantiate()) }, "Instantiate");
     this.stored = h("div", { id: "stored", role: "status" });
     const left = h("section", { class: "panel" }, h("h3", {}, "Parameters"), choice, this.form.element);
     const right = h("section", { class: "panel" }, h("h3", {}, "Result"), labelled("Stack", this.stack), this.state, this.result, this.store, this.stored);
     return h("div", { class: "two" }, left, right);
   }
 
-  mark(refusals) {
-    this.content.replaceChildren(numbered(this.version.template_content, marks(refusals), "The template"));
+  mark(errors) {
+    this.content.replaceChildren(numbered(this.version.template_content, marks(errors), "The template"));
   }
 
   options() {
     return { stack: this.stack.value, defaults: this.defaults.checked };
   }
 
-  /** Renders again after a choice; what was stored before it no longer applies. */
+  /** Renders again after a choice and clears the message about a stored object. */
   changed() {
     this.stored.replaceChildren();
     this.live();
   }
 
-  /** Renders the parameters of the form. Only the latest answer counts. */
+  /** Renders the parameters of the form. Only the latest response is shown. */
   async live() {
     this.asked += 1;
     const { asked } = this;
     this.store.disabled = true;
     const parameters = this.form.text();
     if (parameters === null) {
-      this.state.textContent = "The parameters are no JSON yet.";
+      this.state.textContent = "The parameters are not valid JSON.";
       this.result.replaceChildren();
       return;
     }
@@ -149,14 +149,14 @@ export class TemplateView {
 
   answered({ status, yaml_content: text, errors = [], warnings = [] }) {
     this.store.disabled = status !== 200 || this.stack.value === "" || this.catalog.who.readonly;
-    this.state.textContent = text === undefined ? "This cannot be rendered:" : "Rendered; nothing is stored.";
-    this.result.replaceChildren(...this.refused(errors));
+    this.state.textContent = text === undefined ? "Cannot render:" : "Preview. Nothing is stored.";
+    this.result.replaceChildren(...this.showErrors(errors));
     if (warnings.length > 0) this.result.append(h("p", {}, "Warnings"), listed(warnings));
-    if (text !== undefined) this.result.append(numbered(text, new Map(), "The rendered text"));
+    if (text !== undefined) this.result.append(numbered(text, new Map(), "Rendered text"));
   }
 
-  /** Errors in their places; answers the list of them. */
-  refused(errors) {
+  /** Shows errors at their places and returns the list of the others. */
+  showErrors(errors) {
     this.mark(errors);
     const nowhere = this.form.fail(errors.flatMap((error) => error.details?.violations ?? []));
     const rest = (error) => {
@@ -175,9 +175,9 @@ export class TemplateView {
     try {
       const object = await this.api.instantiate(this.version.id, parameters, this.options());
       const name = this.stack.selectedOptions[0].textContent;
-      this.stored.replaceChildren(h("p", { class: "done" }, `Stored in ${name} as object ${object.id}, checksum ${object.yaml_checksum}.`));
+      this.stored.replaceChildren(h("p", { class: "done" }, `Created object ${object.id} in ${name}, checksum ${object.yaml_checksum}.`));
     } catch (error) {
-      this.stored.replaceChildren(...this.refused(withOthers(error)));
+      this.stored.replaceChildren(...this.showErrors(withOthers(error)));
     } finally {
       this.store.disabled = false;
     }
@@ -185,13 +185,13 @@ export class TemplateView {
 
   comparison() {
     const others = this.versions.filter((row) => row.id !== this.version.id);
-    if (others.length === 0) return section("Compare", false, h("p", {}, "There is only this version."));
+    if (others.length === 0) return section("Compare", false, h("p", {}, "There are no other versions."));
     const other = h("select", { id: "other" }, others.map((row) => h("option", { value: row.id }, `version ${row.version}`)));
     const [state, place] = [h("p", { role: "status" }), h("div", { id: "difference" })];
     const compare = this.trying(async () => {
       const before = others.find((row) => row.id === other.value);
       place.replaceChildren(...await this.differences(before));
-      state.textContent = `From version ${before.version} to version ${this.version.version}:`;
+      state.textContent = `Version ${before.version} → version ${this.version.version}`;
     });
     const button = h("button", { type: "button", id: "compare", onclick: compare }, "Compare");
     return section("Compare", false, labelled("With", other), button, state, place);
@@ -199,37 +199,37 @@ export class TemplateView {
 
   async differences(before) {
     const after = this.version;
-    const part = (title, key) => [h("h3", {}, title), shownDiff(before[key], after[key], `${title}: the difference`)];
-    const parts = [...part("Template", "template_content"), ...part("Schema", "parameters_schema"), h("h3", {}, "Result for these parameters")];
+    const part = (title, key) => [h("h3", {}, title), shownDiff(before[key], after[key], `${title}: diff`)];
+    const parts = [...part("Template", "template_content"), ...part("Schema", "parameters_schema"), h("h3", {}, "Result with these parameters")];
     const parameters = this.form.text();
-    if (parameters === null) return [...parts, h("p", { class: "error" }, "The parameters are no JSON yet.")];
+    if (parameters === null) return [...parts, h("p", { class: "error" }, "The parameters are not valid JSON.")];
     const stamp = (row) => this.api.stamp(row.id, parameters, { stack: "", defaults: this.defaults.checked });
     const answers = await Promise.all([before, after].map(stamp));
     if (answers.every((answer) => answer.status === 200)) {
-      return [...parts, shownDiff(answers[0].yaml_content, answers[1].yaml_content, "Result: the difference")];
+      return [...parts, shownDiff(answers[0].yaml_content, answers[1].yaml_content, "Result: diff")];
     }
     const about = (error) => [...notes(error.details?.validation_errors ?? []), ...more(error)];
-    const refusal = (answer, row) => answer.status !== 200
-      && h("div", {}, h("p", {}, `Version ${row.version} refuses them:`), listed(answer.errors, about));
-    return [...parts, refusal(answers[0], before), refusal(answers[1], after)].filter(Boolean);
+    const failure = (answer, row) => answer.status !== 200
+      && h("div", {}, h("p", {}, `Version ${row.version} cannot be rendered:`), listed(answer.errors, about));
+    return [...parts, failure(answers[0], before), failure(answers[1], after)].filter(Boolean);
   }
 
   future() {
     const [state, place] = [h("p", { role: "status" }), h("div", { id: "changes" })];
     const look = this.trying(async () => {
       const changes = await this.api.changes(this.version.id);
-      state.textContent = `${changes.unchanged} of ${changes.instances} objects would stay as they are.`;
+      state.textContent = `${changes.unchanged} of ${changes.instances} objects would not change.`;
       place.replaceChildren(...changes.changes.map((change) => this.change(change)));
     });
-    return section("What would change", false,
-      h("p", {}, "Every object that was made from this template, rendered again with this version."),
-      h("button", { type: "button", id: "look", onclick: look }, "Look"), state, place);
+    return section("Preview changes", false,
+      h("p", {}, "Renders the newest object of every stack again with this version."),
+      h("button", { type: "button", id: "look", onclick: look }, "Preview"), state, place);
   }
 
   change({ instances, diff, errors }) {
     const name = (id) => this.stacks.find((stack) => stack.id === id)?.name ?? id;
     const where = instances.map((one) => `${name(one.stack_id)} (version ${one.template_version})`).join(", ");
     const count = instances.length === 1 ? "1 object" : `${instances.length} objects`;
-    return h("section", {}, h("h3", {}, `${count}: ${where}`), errors ? listed(errors, more) : shownUnified(diff ?? "", `What changes: ${where}`));
+    return h("section", {}, h("h3", {}, `${count}: ${where}`), errors ? listed(errors, more) : shownUnified(diff ?? "", `Changes: ${where}`));
   }
 }

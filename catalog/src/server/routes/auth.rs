@@ -1,4 +1,4 @@
-//! Who a key is.
+//! Identification of keys.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,9 +6,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Shared;
-use crate::server::answer::Answer;
-use crate::server::caller::Caller;
-use crate::server::failure::Result;
+use crate::server::authentication::Caller;
+use crate::server::error::Result;
+use crate::server::response::ApiResponse;
 use crate::{Actor, Role};
 
 /// The routes.
@@ -16,26 +16,26 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(verify_pak))
 }
 
-/// What a key lets its holder be.
+/// The holder of a key.
 #[derive(Debug, Serialize, ToSchema)]
 struct AuthResponse {
-    /// Whether it may do everything.
+    /// `true` for an administrator.
     admin: bool,
-    /// The agent it is, if it is one.
+    /// ID of the agent.
     agent: Option<String>,
-    /// The generator it is, if it is one.
+    /// ID of the generator.
     generator: Option<String>,
-    /// Whether it may only look.
+    /// `true` for a read-only key.
     readonly: bool,
 }
 
-/// Tells who a key is.
-#[utoipa::path(post, path = "/auth/pak", tag = "auth", responses((status = 200, body = AuthResponse, description = "Who the key is.")))]
-async fn verify_pak(caller: Caller) -> Result<Answer> {
+/// Identifies the caller's key.
+#[utoipa::path(post, path = "/auth/pak", tag = "auth", responses((status = 200, body = AuthResponse, description = "The holder of the key.")))]
+async fn verify_pak(caller: Caller) -> Result<ApiResponse> {
     let actor = caller.actor;
-    Answer::ok(&AuthResponse {
+    ApiResponse::ok(&AuthResponse {
         admin: actor == Actor::Admin,
-        // Agents are known by their role only: the catalog keeps no agents.
+        // Agents have no IDs of their own: the catalog does not store agents.
         agent: (actor.role() == Role::Agent).then(|| caller.key.clone()),
         generator: actor.generator().map(|id| id.to_string()),
         readonly: actor == Actor::Readonly,

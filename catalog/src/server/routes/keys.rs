@@ -1,4 +1,4 @@
-//! Keys that belong to no generator.
+//! Keys without a generator.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -8,28 +8,28 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::answer::Answer;
-use crate::server::caller::Caller;
-use crate::server::extract::{At, Json};
-use crate::server::failure::Result;
-use crate::{KeyRow, Refusal, Role};
+use crate::server::authentication::Caller;
+use crate::server::error::Result;
+use crate::server::extract::{Json, Path};
+use crate::server::response::ApiResponse;
+use crate::{CatalogError, KeyRow, Role};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(list_keys, create_key)).routes(routes!(revoke_key))
 }
 
-/// What a key is to let its holder be.
+/// A request to create a key.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateKeyRequest {
-    /// A role other than `generator`: a generator's key is made with it.
+    /// Role of the key. `generator` is not allowed: a generator's key is created with the generator.
     role: Role,
 }
 
-/// A key, which is shown once.
+/// A key. It is shown only once.
 #[derive(Debug, Serialize, ToSchema)]
 struct CreateKeyResponse {
-    /// What is kept of it.
+    /// The stored row.
     key: KeyRow,
     /// The key.
     pak: String,
@@ -37,35 +37,35 @@ struct CreateKeyResponse {
 
 /// Lists keys, without their secrets.
 #[utoipa::path(get, path = "/keys", tag = "keys", responses(
-    (status = 200, body = [KeyRow], description = "The keys, revoked ones too."),
-    (status = 403, body = Refusal, description = "`admin_required`"),
+    (status = 200, body = [KeyRow], description = "The keys, including revoked ones."),
+    (status = 403, body = CatalogError, description = "`admin_required`"),
 ))]
-async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<Answer> {
-    Answer::ok(&service.catalog.keys(caller.actor).await?)
+async fn list_keys(State(service): State<Shared>, caller: Caller) -> Result<ApiResponse> {
+    ApiResponse::ok(&service.catalog.keys(caller.actor).await?)
 }
 
-/// Makes a key.
+/// Creates a key.
 #[utoipa::path(post, path = "/keys", tag = "keys", request_body = CreateKeyRequest, responses(
     (status = 201, body = CreateKeyResponse, description = "The key."),
-    (status = 400, body = Refusal, description = "`invalid_role`, `invalid_json`"),
-    (status = 403, body = Refusal, description = "`admin_required`"),
+    (status = 400, body = CatalogError, description = "`invalid_role`, `invalid_json`"),
+    (status = 403, body = CatalogError, description = "`admin_required`"),
 ))]
 async fn create_key(
     State(service): State<Shared>,
     caller: Caller,
     Json { value, .. }: Json<CreateKeyRequest>,
-) -> Result<Answer> {
+) -> Result<ApiResponse> {
     let (key, pak) = service.catalog.create_key(caller.actor, value.role).await?;
-    Answer::created(&CreateKeyResponse { key, pak })
+    ApiResponse::created(&CreateKeyResponse { key, pak })
 }
 
-/// Revokes a key, at once.
+/// Revokes a key immediately.
 #[utoipa::path(delete, path = "/keys/{id}", tag = "keys", params(("id" = Uuid, Path)), responses(
-    (status = 204, description = "It is revoked."),
-    (status = 403, body = Refusal, description = "`admin_required`"),
-    (status = 404, body = Refusal, description = "`key_not_found`"),
+    (status = 204, description = "Revoked."),
+    (status = 403, body = CatalogError, description = "`admin_required`"),
+    (status = 404, body = CatalogError, description = "`key_not_found`"),
 ))]
-async fn revoke_key(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+async fn revoke_key(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
     service.catalog.revoke_key(caller.actor, id).await?;
-    Ok(Answer::gone())
+    Ok(ApiResponse::no_content())
 }

@@ -1,12 +1,12 @@
-//! The routes. Each says what it answers where it stands; what all of them may answer is added to the description.
+//! The routes. Each declares its own responses; those common to all routes are added to the description.
 
 mod auth;
 mod generators;
-mod instances;
 mod keys;
-mod marks;
+mod metadata;
 mod objects;
 mod probes;
+mod provenance;
 mod stacks;
 mod stamp;
 mod templates;
@@ -20,57 +20,58 @@ use axum::{Router, middleware};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
-use super::failure::Failure;
-use super::{Service, caller, observe, openapi, page};
+use super::error::ApiError;
+use super::service::Service;
+use super::{authentication, observe, openapi, page};
 
-/// What handlers share.
+/// The state of handlers.
 pub(super) type Shared = Arc<Service>;
 
-/// Where the routes that want a key begin.
+/// Prefix of the routes that need a key.
 const ROOT: &str = "/api/v1";
 
-/// The routes that want a key.
-fn keyed() -> OpenApiRouter<Shared> {
+/// The routes that need a key.
+fn authenticated() -> OpenApiRouter<Shared> {
     let mut routes = OpenApiRouter::default()
         .merge(auth::routes())
         .merge(generators::routes())
-        .merge(instances::routes())
+        .merge(provenance::routes())
         .merge(keys::routes())
-        .merge(marks::routes())
+        .merge(metadata::routes())
         .merge(objects::routes())
         .merge(stacks::routes())
         .merge(stamp::routes())
         .merge(templates::routes())
         .merge(versions::routes());
-    openapi::with_common_answers(routes.get_openapi_mut());
+    openapi::add_common_responses(routes.get_openapi_mut());
     routes
 }
 
-/// The description of all routes but those of the page.
+/// The description of all routes except those of the page.
 pub(super) fn description() -> OpenApi {
-    OpenApiRouter::with_openapi(openapi::beginning()).merge(probes::routes()).nest(ROOT, keyed()).into_openapi()
+    OpenApiRouter::with_openapi(openapi::base()).merge(probes::routes()).nest(ROOT, authenticated()).into_openapi()
 }
 
 /// All routes.
 pub(super) fn router(service: &Shared) -> Router {
-    let authenticate = from_fn_with_state(service.clone(), caller::authenticate);
-    let keyed = Router::from(keyed()).route_layer(authenticate);
+    let authenticate = from_fn_with_state(service.clone(), authentication::authenticate);
+    let authenticated = Router::from(authenticated()).route_layer(authenticate);
     Router::from(probes::routes())
         .merge(page::routes())
-        .nest(ROOT, keyed)
+        .nest(ROOT, authenticated)
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
         .layer(middleware::from_fn_with_state(service.clone(), observe::observe))
         .with_state(service.clone())
 }
 
-async fn unknown(uri: Uri) -> Failure {
-    Failure::new(StatusCode::NOT_FOUND, "not_found", format!("there is nothing at {}", uri.path()))
+async fn unknown(uri: Uri) -> ApiError {
+    ApiError::new(StatusCode::NOT_FOUND, "not_found", format!("no route {}", uri.path()))
 }
 
-async fn not_allowed(uri: Uri) -> Failure {
-    let message = format!("{} does not take this method", uri.path());
-    Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
+async fn not_allowed(uri: Uri) -> ApiError {
+    let message = format!("method not allowed for {}", uri.path());
+    ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
 }
 
 #[cfg(test)]
@@ -79,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    /// The paths that a router knows: axum tells them only to who debugs it, with those of its fallback.
+    /// The paths of a router, read from its debug output because axum does not list them.
     fn paths(router: &Router<Shared>) -> BTreeSet<String> {
         let text = format!("{router:?}");
         let routed = |part: &&str| part.len() > 1 && part.starts_with('/') && !part.contains("__private__axum");
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn every_route_but_the_page_is_described() {
-        let routed = paths(&Router::from(probes::routes()).nest(ROOT, Router::from(keyed())));
+        let routed = paths(&Router::from(probes::routes()).nest(ROOT, Router::from(authenticated())));
         let described: BTreeSet<_> = description().paths.paths.into_keys().collect();
         assert!(routed.len() > 20, "{routed:?}");
         assert_eq!(routed, described);

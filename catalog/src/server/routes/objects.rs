@@ -1,4 +1,4 @@
-//! Deployment objects: handed in as text, or rendered from a template.
+//! Deployment objects: submitted as YAML, or rendered from a template.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -10,17 +10,17 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use super::versions::owner_of;
-use crate::server::answer::Answer;
-use crate::server::caller::Caller;
-use crate::server::conditions::Conditions;
-use crate::server::extract::{Asked, At, Json, Whole};
-use crate::server::failure::{Failure, Result};
-use crate::server::media::prefers_yaml;
+use super::versions::parse_owner;
+use crate::server::authentication::Caller;
+use crate::server::error::{ApiError, Result};
+use crate::server::extract::{Json, Path, Query, RequestBody};
+use crate::server::negotiation::prefers_yaml;
 use crate::server::paging::{PageQuery, Paging};
-use crate::{DeploymentObject, Instantiation, Order, Refusal, Which};
+use crate::server::preconditions::Preconditions;
+use crate::server::response::ApiResponse;
+use crate::{CatalogError, DeploymentObject, FailureOrder, Instantiation, TemplateSelector};
 
-/// The type of YAML, and what else it is called.
+/// Content types of YAML. The first one is sent in responses.
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 /// The routes.
@@ -31,186 +31,187 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(get_deployment_object))
 }
 
-/// An object as text.
+/// A request to create an object from YAML.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CreateDeploymentObjectRequest {
-    /// YAML.
+    /// YAML text.
     yaml_content: String,
-    /// Whether it says that what was deployed before is to go.
+    /// `true` if earlier objects of the stack must be removed.
     #[serde(default)]
     is_deletion_marker: bool,
 }
 
-/// How an object that is handed in as YAML is meant.
+/// Query parameters of a YAML submission.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Marker {
-    /// Whether it says that what was deployed before is to go; of raw YAML only.
+struct SubmitQuery {
+    /// `true` if earlier objects of the stack must be removed. Applies to YAML bodies only.
     deletion_marker: Option<bool>,
 }
 
-/// What an object is rendered from: the template by its id, or the newest of its name.
+/// A request to render a template: by its ID, or the newest version of a name.
 #[derive(Debug, Deserialize, ToSchema)]
 struct TemplateInstantiationRequest {
-    /// This version.
+    /// ID of the version.
     #[serde(default)]
     template_id: Option<Uuid>,
-    /// The newest version of the template with this name, where there is no id.
+    /// Name of the template, if there is no ID.
     #[serde(default)]
     template_name: Option<String>,
-    /// Whose the name is: `system`, the id of a generator, or `nearest` (as without it).
+    /// Owner of the name: `system`, the ID of a generator, or `nearest` (the default).
     #[serde(default)]
     template_owner: Option<String>,
-    /// The parameters.
+    /// Parameters.
     #[schema(value_type = serde_json::Value)]
     parameters: Box<RawValue>,
 }
 
-/// How a template is rendered.
+/// Query parameters of a render.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct How {
-    /// Whether defaults of the schema fill in what the parameters leave out.
+struct RenderQuery {
+    /// `true` to fill in missing parameters with schema defaults.
     #[serde(default)]
     defaults: bool,
-    /// Which of several failures comes first: `wire` (match, parameters, render), or `seed` (parameters, match, render).
+    /// Order of several failures: `wire` (matching, parameters, rendering) or `seed` (parameters, matching, rendering).
     #[param(inline)]
     #[param(inline)]
-    order: Option<Failures>,
+    order: Option<FailureOrderParam>,
 }
 
-/// Which of several failures comes first.
+/// Order of several failures.
 #[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum Failures {
+enum FailureOrderParam {
     Wire,
     Seed,
 }
 
-/// Lists the objects of a stack, the newest first.
+/// Lists the objects of a stack, newest first.
 #[utoipa::path(get, path = "/stacks/{id}/deployment-objects", tag = "stacks", params(("id" = Uuid, Path), PageQuery),
     responses(
         (status = 200, body = [DeploymentObject], description = "The objects."),
-        (status = 403, body = Refusal, description = "`stack_not_owned`"),
-        (status = 404, body = Refusal, description = "`stack_not_found`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+        (status = 404, body = CatalogError, description = "`stack_not_found`"),
     ))]
 async fn list_deployment_objects(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     paging: Paging,
-) -> Result<Answer> {
+) -> Result<ApiResponse> {
     let rows = service.catalog.objects(caller.actor, id, &paging.page()).await?;
-    paging.answer(rows, |row| row.id)
+    paging.respond(rows, |row| row.id)
 }
 
-/// Hands in an object: in JSON, or as raw YAML.
+/// Creates an object from a JSON or YAML body.
 #[utoipa::path(post, path = "/stacks/{id}/deployment-objects", tag = "stacks",
-    params(("id" = Uuid, Path), Marker,
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    params(("id" = Uuid, Path), SubmitQuery,
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     request_body(content((CreateDeploymentObjectRequest = "application/json"), (String = "application/yaml"))),
     responses(
         (status = 201, body = DeploymentObject, description = "The object."),
-        (status = 400, body = Refusal, description = "`invalid_deployment_object`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = Refusal, description = "`stack_not_owned`"),
-        (status = 404, body = Refusal, description = "`stack_not_found`"),
-        (status = 422, body = Refusal, description = "`idempotency_key_reused`, `invalid_body`"),
+        (status = 400, body = CatalogError, description = "`invalid_deployment_object`, `invalid_path`, `invalid_json`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`"),
+        (status = 404, body = CatalogError, description = "`stack_not_found`"),
+        (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
 async fn create_deployment_object(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
-    Asked(Marker { deletion_marker }): Asked<Marker>,
-    whole: Whole,
-) -> Result<Answer> {
-    let given = given(&whole, deletion_marker)?;
-    let (yaml, marker, token) = (&given.yaml_content, given.is_deletion_marker, whole.token.as_ref());
-    let (object, repeated) = service.catalog.create_object(caller.actor, id, yaml, marker, token).await?;
-    Ok(Answer::created(&object)?.tagged(&tag(&object)).replayed(repeated))
+    Path(id): Path<Uuid>,
+    Query(SubmitQuery { deletion_marker }): Query<SubmitQuery>,
+    body: RequestBody,
+) -> Result<ApiResponse> {
+    let request = parse_submission(&body, deletion_marker)?;
+    let (yaml, marker, token) = (&request.yaml_content, request.is_deletion_marker, body.token.as_ref());
+    let (object, replayed) = service.catalog.create_object(caller.actor, id, yaml, marker, token).await?;
+    Ok(ApiResponse::created(&object)?.with_etag(&tag(&object)).with_replayed(replayed))
 }
 
-fn given(whole: &Whole, marker: Option<bool>) -> Result<CreateDeploymentObjectRequest> {
-    if !YAML.contains(&whole.content_type.as_str()) {
-        return whole.json();
+fn parse_submission(body: &RequestBody, marker: Option<bool>) -> Result<CreateDeploymentObjectRequest> {
+    if !YAML.contains(&body.content_type.as_str()) {
+        return body.json();
     }
-    let text = std::str::from_utf8(&whole.bytes);
-    let text = text.map_err(|_| Failure::invalid("invalid_deployment_object", "invalid YAML: it is no UTF-8"))?;
+    let text = std::str::from_utf8(&body.bytes);
+    let text = text.map_err(|_| ApiError::invalid("invalid_deployment_object", "invalid YAML: not UTF-8"))?;
     Ok(CreateDeploymentObjectRequest { yaml_content: text.to_owned(), is_deletion_marker: marker.unwrap_or_default() })
 }
 
 /// Renders a template into a stack.
 ///
-/// Everything that can be wrong is looked at, whatever else is wrong: the answer is the first failure, the others stand
-/// in `details.also`.
+/// All checks run even if one fails. The response contains the first failure, with the others in `details.also`.
 #[utoipa::path(post, path = "/stacks/{id}/deployment-objects/from-template", tag = "stacks",
-    params(("id" = Uuid, Path), How,
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    params(("id" = Uuid, Path), RenderQuery,
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     request_body = TemplateInstantiationRequest, responses(
-        (status = 201, body = DeploymentObject, description = "The object. `X-Dropforge-Warnings` has what is odd about it."),
-        (status = 400, body = Refusal, description = "`invalid_parameters`, `template_render_failed`, \
+        (status = 201, body = DeploymentObject, description = "The object, with warnings in `X-Dropforge-Warnings`."),
+        (status = 400, body = CatalogError, description = "`invalid_parameters`, `template_render_failed`, \
             `invalid_deployment_object`, `invalid_owner`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = Refusal, description = "`stack_not_owned`, `template_not_accessible`"),
-        (status = 404, body = Refusal, description = "`stack_not_found`, `template_not_found`"),
-        (status = 422, body = Refusal, description = "`template_stack_mismatch`, `idempotency_key_reused`, `invalid_body`"),
+        (status = 403, body = CatalogError, description = "`stack_not_owned`, `template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`stack_not_found`, `template_not_found`"),
+        (status = 422, body = CatalogError, description = "`template_stack_mismatch`, `idempotency_key_reused`, `invalid_body`"),
     ))]
 async fn instantiate_template(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
-    Asked(How { defaults, order }): Asked<How>,
+    Path(id): Path<Uuid>,
+    Query(RenderQuery { defaults, order }): Query<RenderQuery>,
     Json { value, token }: Json<TemplateInstantiationRequest>,
-) -> Result<Answer> {
+) -> Result<ApiResponse> {
     let order = match order {
-        None | Some(Failures::Wire) => Order::Wire,
-        Some(Failures::Seed) => Order::Seed,
+        None | Some(FailureOrderParam::Wire) => FailureOrder::Wire,
+        Some(FailureOrderParam::Seed) => FailureOrder::Seed,
     };
-    let what = Instantiation { template: which(&value)?, parameters: value.parameters, defaults };
-    let made = service.catalog.instantiate(caller.actor, id, &what, order, token.as_ref()).await?;
-    let answer = Answer::created(&made.object)?.tagged(&tag(&made.object));
-    Ok(answer.warned(&made.warnings).replayed(made.repeated))
+    let request = Instantiation { template: template_selector(&value)?, parameters: value.parameters, defaults };
+    let created = service.catalog.instantiate(caller.actor, id, &request, order, token.as_ref()).await?;
+    let response = ApiResponse::created(&created.object)?.with_etag(&tag(&created.object));
+    Ok(response.with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 
-/// Which template a request means.
-fn which(request: &TemplateInstantiationRequest) -> Result<Which> {
+/// The template of a request.
+fn template_selector(request: &TemplateInstantiationRequest) -> Result<TemplateSelector> {
     match (request.template_id, &request.template_name) {
-        (Some(id), None) => Ok(Which::Id(id)),
-        (None, Some(name)) => Ok(Which::Newest(owner_of(request.template_owner.as_deref())?, name.clone())),
-        (None, None) => Err(unclear("missing field `template_id`")),
-        (Some(_), Some(_)) => Err(unclear("a template is meant by `template_id` or by `template_name`, not by both")),
+        (Some(id), None) => Ok(TemplateSelector::Id(id)),
+        (None, Some(name)) => {
+            Ok(TemplateSelector::Newest(parse_owner(request.template_owner.as_deref())?, name.clone()))
+        }
+        (None, None) => Err(ambiguous("missing field `template_id`")),
+        (Some(_), Some(_)) => Err(ambiguous("use either `template_id` or `template_name`, not both")),
     }
 }
 
-fn unclear(message: &str) -> Failure {
-    Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", message)
+fn ambiguous(message: &str) -> ApiError {
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid_body", message)
 }
 
-/// Reads an object: as JSON, or its text with `Accept: application/yaml`.
+/// Returns an object as JSON, or its text with `Accept: application/yaml`.
 #[utoipa::path(get, path = "/deployment-objects/{id}", tag = "deployment-objects", params(("id" = Uuid, Path)),
     responses(
         (status = 200, description = "The object.",
             content((DeploymentObject = "application/json"), (String = "application/yaml"))),
-        (status = 304, description = "The client has it."),
-        (status = 403, body = Refusal, description = "`agent_not_associated`, `generator_not_associated`"),
-        (status = 404, body = Refusal, description = "`deployment_object_not_found`"),
+        (status = 304, description = "The client has the current state."),
+        (status = 403, body = CatalogError, description = "`agent_not_associated`, `generator_not_associated`"),
+        (status = 404, body = CatalogError, description = "`deployment_object_not_found`"),
     ))]
 async fn get_deployment_object(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     headers: HeaderMap,
-    conditions: Conditions,
-) -> Result<Answer> {
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
     let object = service.catalog.object(caller.actor, id).await?;
-    let (answer, tag) = if prefers_yaml(&headers) {
+    let (response, tag) = if prefers_yaml(&headers) {
         let tag = format!("{}-yaml", object.id);
-        (Answer::text(YAML[0], object.yaml_content), tag)
+        (ApiResponse::text(YAML[0], object.yaml_content), tag)
     } else {
-        (Answer::ok(&object)?, tag(&object))
+        (ApiResponse::ok(&object)?, tag(&object))
     };
-    Ok(answer.unless_known(&tag, &conditions).with(header::VARY, "accept"))
+    Ok(response.or_not_modified(&tag, &preconditions).with(header::VARY, "accept"))
 }
 
-/// The name of an object's only state, as JSON.
+/// The tag of an object's JSON, which never changes.
 fn tag(object: &DeploymentObject) -> String {
     object.id.to_string()
 }

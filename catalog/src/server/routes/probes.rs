@@ -1,4 +1,4 @@
-//! Whether the service lives, whether it is ready, what it counts, and what it can do. No key is wanted.
+//! Routes without a key: liveness, readiness, metrics and the OpenAPI description.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -7,9 +7,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Shared;
-use crate::Refusal;
-use crate::server::answer::Answer;
-use crate::server::failure::{Failure, Result};
+use crate::CatalogError;
+use crate::server::error::{ApiError, Result};
+use crate::server::response::ApiResponse;
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -20,46 +20,46 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(description))
 }
 
-/// Whether the service lives.
-#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = String, description = "It does.")))]
+/// Reports that the service is alive.
+#[utoipa::path(get, path = "/healthz", tag = "health", responses((status = 200, body = String, description = "The service is alive.")))]
 async fn healthz() -> &'static str {
     "OK"
 }
 
-/// Whether the service can do its work: whether the store answers.
+/// Reports if the service is ready, which it is if its store responds.
 #[utoipa::path(get, path = "/readyz", tag = "health", responses(
-    (status = 200, body = String, description = "It can."),
-    (status = 503, body = Refusal, description = "The store does not answer: `not_ready`."),
+    (status = 200, body = String, description = "The service is ready."),
+    (status = 503, body = CatalogError, description = "The store does not respond: `not_ready`."),
 ))]
 async fn readyz(State(service): State<Shared>) -> Response {
     match service.catalog.store().ready().await {
         Ok(()) => "Ready".into_response(),
         Err(_) => {
-            let message = "the store does not answer";
-            Failure::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", message).after(1).into_response()
+            let message = "the store does not respond";
+            ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "not_ready", message).retry_after(1).into_response()
         }
     }
 }
 
-/// What the service counts, in the text format of Prometheus.
+/// Returns metrics in the text format of Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses(
-    (status = 200, body = String, description = "The counters."),
-    (status = 500, body = Refusal, description = "`internal_error`"),
+    (status = 200, body = String, description = "The metrics."),
+    (status = 500, body = CatalogError, description = "`internal_error`"),
 ))]
-async fn metrics(State(service): State<Shared>) -> Result<Answer> {
-    // When the store does not answer the other counters are wanted all the more.
+async fn metrics(State(service): State<Shared>) -> Result<ApiResponse> {
+    // Without a store the other metrics matter even more.
     if let Ok(counts) = service.catalog.store().counts().await {
-        service.metrics.holds(&counts);
+        service.metrics.set_rows(&counts);
     }
-    service.metrics.renders(&service.catalog.renderer().figures());
-    let text = service.metrics.text().map_err(|_| Failure::internal("the counters cannot be written"))?;
-    Ok(Answer::text("text/plain; version=0.0.4; charset=utf-8", text))
+    service.metrics.set_renders(&service.catalog.renderer().stats());
+    let text = service.metrics.text().map_err(|_| ApiError::internal("cannot write the metrics"))?;
+    Ok(ApiResponse::text("text/plain; version=0.0.4; charset=utf-8", text))
 }
 
-/// This description.
+/// Returns this description.
 #[utoipa::path(get, path = "/api/v1/openapi.json", tag = "health", responses(
     (status = 200, body = Object, content_type = "application/json", description = "OpenAPI."),
 ))]
-async fn description(State(service): State<Shared>) -> Answer {
-    Answer::text("application/json", service.openapi.clone())
+async fn description(State(service): State<Shared>) -> ApiResponse {
+    ApiResponse::text("application/json", service.openapi.clone())
 }

@@ -1,5 +1,5 @@
-//! A template rendered for many sets of parameters in one request: one line of JSON for each, sent while the others are
-//! being made.
+//! A template rendered for many sets of parameters in one request. Each result is a line of JSON, sent as soon as it is
+//! ready.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::caller::Caller;
-use crate::server::extract::{At, Whole};
-use crate::server::failure::{Failure, Result};
-use crate::server::lines::{Gone, Writer, lines};
-use crate::{Class, ParameterSet, Refusal, Stamped, Stamping};
+use crate::server::authentication::Caller;
+use crate::server::error::{ApiError, Result};
+use crate::server::extract::{Path, RequestBody};
+use crate::server::line_body::{Disconnected, LineWriter, line_body};
+use crate::{CatalogError, ErrorKind, ParameterSet, Stamped, Stamper};
 
-/// How many sets of one request are being rendered at a time, and how many lines wait to be sent.
+/// Number of sets rendered at a time, and of lines waiting to be sent.
 const AHEAD: usize = 16;
 
 /// The routes.
@@ -31,59 +31,59 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(stamp_template))
 }
 
-/// What a template is rendered for.
+/// A request to stamp a template.
 #[derive(Debug, Deserialize, ToSchema)]
 struct StampRequest {
-    /// The sets of parameters.
+    /// Sets of parameters.
     sets: Vec<ParameterSet>,
-    /// Whether defaults of the schema fill in what the parameters leave out.
+    /// `true` to fill in missing parameters with schema defaults.
     #[serde(default)]
     defaults: bool,
 }
 
-/// Renders a template for many sets of parameters, and stores nothing. The answer has a line for each set, in their
-/// order, with a status of its own. An answer that does not end as HTTP has it is not whole.
+/// Renders a template for many sets of parameters without storing anything. The response has a line for each set, in
+/// order, each with a status of its own. A response without a proper HTTP end is incomplete.
 #[utoipa::path(post, path = "/templates/{id}/stamp", tag = "templates", params(("id" = Uuid, Path)),
     request_body = StampRequest, responses(
         (status = 200, body = Stamped, content_type = "application/x-ndjson", description = "A line for each set."),
-        (status = 403, body = Refusal, description = "`template_not_accessible`"),
-        (status = 404, body = Refusal, description = "`template_not_found`"),
+        (status = 403, body = CatalogError, description = "`template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`template_not_found`"),
     ))]
 async fn stamp_template(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     request: Request,
 ) -> Result<Response> {
-    // A place is taken before the body is read: bodies that wait would fill the memory.
-    let place = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
-    let whole = Whole::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
+    // The permit is taken before the body is read, so that waiting bodies cannot fill the memory.
+    let permit = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
+    let whole = RequestBody::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
     let StampRequest { sets, defaults } = whole.json()?;
     drop(whole);
-    let stamping = service.catalog.stamping(caller.actor, id, defaults).await?;
-    let (writer, body) = lines(AHEAD);
-    tokio::spawn(write(service, Arc::new(stamping), sets, writer, place));
+    let stamper = service.catalog.stamper(caller.actor, id, defaults).await?;
+    let (writer, body) = line_body(AHEAD);
+    tokio::spawn(write(service, Arc::new(stamper), sets, writer, permit));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::new(body)).into_response())
 }
 
-fn busy() -> Failure {
-    Refusal::new(Class::Busy, "busy", "there are too many requests of this kind just now").into()
+fn busy() -> ApiError {
+    CatalogError::new(ErrorKind::Busy, "busy", "too many stamp requests are running: retry later").into()
 }
 
-/// Renders the sets and writes their lines, until all are written or the client has gone away.
+/// Renders the sets and writes their lines until all are written or the client disconnects.
 async fn write(
     service: Shared,
-    stamping: Arc<Stamping>,
+    stamper: Arc<Stamper>,
     sets: Vec<ParameterSet>,
-    writer: Writer,
-    place: OwnedSemaphorePermit,
+    writer: LineWriter,
+    permit: OwnedSemaphorePermit,
 ) {
     let written = tokio::select! {
         biased;
-        () = writer.gone() => Err(Gone),
-        written = in_order(&service, &stamping, sets, &writer) => written,
+        () = writer.disconnected() => Err(Disconnected),
+        written = in_order(&service, &stamper, sets, &writer) => written,
     };
-    drop(place);
+    drop(permit);
     if written.is_ok() {
         writer.end().await;
     }
@@ -91,33 +91,33 @@ async fn write(
 
 async fn in_order(
     service: &Shared,
-    stamping: &Arc<Stamping>,
+    stamper: &Arc<Stamper>,
     sets: Vec<ParameterSet>,
-    writer: &Writer,
-) -> Result<(), Gone> {
+    writer: &LineWriter,
+) -> Result<(), Disconnected> {
     let mut sets = sets.into_iter().enumerate();
-    let mut under_way = UnderWay::default();
+    let mut in_progress = InProgress::default();
     loop {
-        while under_way.0.len() < AHEAD
+        while in_progress.0.len() < AHEAD
             && let Some((index, set)) = sets.next()
         {
-            let stamping = stamping.clone();
-            under_way.0.push_back(tokio::spawn(async move { stamping.stamp(index, set).await }));
+            let stamper = stamper.clone();
+            in_progress.0.push_back(tokio::spawn(async move { stamper.stamp(index, set).await }));
         }
-        let Some(first) = under_way.0.front_mut() else { return Ok(()) };
-        // A set whose rendering panicked ends the body early, in an error.
-        let stamped = first.await.map_err(|_| Gone)?;
-        under_way.0.pop_front();
+        let Some(first) = in_progress.0.front_mut() else { return Ok(()) };
+        // If a render panicked, the body ends early with an error.
+        let stamped = first.await.map_err(|_| Disconnected)?;
+        in_progress.0.pop_front();
         service.metrics.stamped.inc();
-        writer.line(serde_json::to_vec(&stamped).map_err(|_| Gone)?).await?;
+        writer.line(serde_json::to_vec(&stamped).map_err(|_| Disconnected)?).await?;
     }
 }
 
-/// The sets that are being rendered. What nobody waits for any more is given up.
+/// Sets being rendered. Dropping it aborts them.
 #[derive(Default)]
-struct UnderWay(VecDeque<JoinHandle<Stamped>>);
+struct InProgress(VecDeque<JoinHandle<Stamped>>);
 
-impl Drop for UnderWay {
+impl Drop for InProgress {
     fn drop(&mut self) {
         self.0.iter().for_each(JoinHandle::abort);
     }

@@ -1,4 +1,4 @@
-//! Templates: each version is a resource of its own.
+//! Template versions. Each version is a resource of its own.
 
 use axum::extract::State;
 use serde::Deserialize;
@@ -9,13 +9,13 @@ use uuid::Uuid;
 
 use super::Shared;
 use crate::review::Review;
-use crate::server::answer::Answer;
-use crate::server::caller::Caller;
-use crate::server::conditions::{self, Conditions};
-use crate::server::extract::{Asked, At, Json};
-use crate::server::failure::{Failure, Result};
+use crate::server::authentication::Caller;
+use crate::server::error::{ApiError, Result};
+use crate::server::extract::{Json, Path, Query};
 use crate::server::paging::{PageQuery, Paging};
-use crate::{Created, Owner, Refusal, TemplateChange, TemplateInput, TemplateVersion};
+use crate::server::preconditions::{self, Preconditions};
+use crate::server::response::ApiResponse;
+use crate::{CatalogError, Created, Owner, TemplateChange, TemplateInput, TemplateVersion};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -25,162 +25,162 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
         .routes(routes!(get_template, update_template, delete_template))
 }
 
-/// Which templates are wanted.
+/// Query parameters of the list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Named {
-    /// Those with this name.
+struct ListQuery {
+    /// Only templates with this name.
     name: Option<String>,
 }
 
-/// How a template is looked at.
+/// Query parameters of a review.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Strictness {
-    /// Whether it is refused when it and its schema do not agree.
+struct ReviewQuery {
+    /// `true` to reject a template that disagrees with its schema.
     #[serde(default)]
     strict: bool,
 }
 
-/// A template and its schema, to be held against each other.
+/// A request to check a template against its schema.
 #[derive(Debug, Deserialize, ToSchema)]
 struct CheckRequest {
-    /// The template, in Tera.
+    /// Template text, in Tera.
     template_content: String,
-    /// A JSON Schema, as text.
+    /// JSON Schema of the parameters, as text.
     parameters_schema: String,
 }
 
-/// Lists templates: each live version that the caller sees is an entry.
-#[utoipa::path(get, path = "/templates", tag = "templates", params(Named, PageQuery), responses(
+/// Lists templates, with an entry for each live version that the caller can read.
+#[utoipa::path(get, path = "/templates", tag = "templates", params(ListQuery, PageQuery), responses(
     (status = 200, body = [TemplateVersion], description = "The versions."),
-    (status = 403, body = Refusal, description = "`templates_not_accessible`"),
+    (status = 403, body = CatalogError, description = "`templates_not_accessible`"),
 ))]
 async fn list_templates(
     State(service): State<Shared>,
     caller: Caller,
-    Asked(Named { name }): Asked<Named>,
+    Query(ListQuery { name }): Query<ListQuery>,
     paging: Paging,
-) -> Result<Answer> {
+) -> Result<ApiResponse> {
     let rows = service.catalog.templates(caller.actor, name.as_deref(), &paging.page()).await?;
-    paging.answer(rows, |row| row.id)
+    paging.respond(rows, |row| row.id)
 }
 
-/// Makes a template, or the next version of the one that the caller has under this name.
+/// Creates a template, or the next version if the caller already has one with this name.
 #[utoipa::path(post, path = "/templates", tag = "templates", request_body = TemplateInput,
-    params(Strictness,
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    params(ReviewQuery,
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
-        (status = 201, body = TemplateVersion, description = "The version. `X-Dropforge-Warnings` has what was found."),
-        (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
+        (status = 201, body = TemplateVersion, description = "The version, with findings in `X-Dropforge-Warnings`."),
+        (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_name`, `invalid_description`, `invalid_template_content`, `invalid_label`, `invalid_annotation`, \
             `template_review_failed`, `invalid_json`"),
-        (status = 403, body = Refusal, description = "`template_create_denied`"),
-        (status = 409, body = Refusal, description = "`unique_violation`"),
-        (status = 422, body = Refusal, description = "`idempotency_key_reused`, `invalid_body`"),
+        (status = 403, body = CatalogError, description = "`template_create_denied`"),
+        (status = 409, body = CatalogError, description = "`unique_violation`"),
+        (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
 async fn create_template(
     State(service): State<Shared>,
     caller: Caller,
-    Asked(Strictness { strict }): Asked<Strictness>,
+    Query(ReviewQuery { strict }): Query<ReviewQuery>,
     Json { value, token }: Json<TemplateInput>,
-) -> Result<Answer> {
-    let made = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
-    told(Answer::created(&made.template)?, &made)
+) -> Result<ApiResponse> {
+    let created = service.catalog.create_template(caller.actor, &value, strict, token.as_ref()).await?;
+    with_headers(ApiResponse::created(&created.template)?, &created)
 }
 
-/// What is said of a version that was made.
-fn told(answer: Answer, made: &Created) -> Result<Answer> {
-    let tag = conditions::tag_of_template(&made.template);
-    Ok(answer.tagged(&tag).warned(&made.warnings).replayed(made.repeated))
+/// Adds the headers of a created version.
+fn with_headers(response: ApiResponse, created: &Created) -> Result<ApiResponse> {
+    let tag = preconditions::template_etag(&created.template);
+    Ok(response.with_etag(&tag).with_warnings(&created.warnings).with_replayed(created.replayed))
 }
 
-/// Holds a template and its schema against each other, and stores nothing.
-#[utoipa::path(post, path = "/templates/check", tag = "templates", request_body = CheckRequest, params(Strictness),
+/// Checks a template against its schema without storing anything.
+#[utoipa::path(post, path = "/templates/check", tag = "templates", request_body = CheckRequest, params(ReviewQuery),
     responses(
-        (status = 200, body = Review, description = "What the template reads, and what was found."),
-        (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
+        (status = 200, body = Review, description = "The inputs of the template and the findings."),
+        (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_template_content`, `template_review_failed`, `invalid_json`"),
     ))]
 async fn check_template(
     State(service): State<Shared>,
-    Asked(Strictness { strict }): Asked<Strictness>,
+    Query(ReviewQuery { strict }): Query<ReviewQuery>,
     Json { value, .. }: Json<CheckRequest>,
-) -> Result<Answer> {
-    // A large template takes a while to compile: others are served meanwhile.
+) -> Result<ApiResponse> {
+    // Compiling a large template takes time and must not block other requests.
     let catalog = service.catalog.clone();
     let review =
         tokio::task::spawn_blocking(move || catalog.review(&value.template_content, &value.parameters_schema, strict));
-    let review = review.await.map_err(|_| Failure::internal("the template could not be looked at"))??;
-    Answer::ok(&review)
+    let review = review.await.map_err(|_| ApiError::internal("the review failed"))??;
+    ApiResponse::ok(&review)
 }
 
-/// Reads one version.
+/// Returns one version.
 #[utoipa::path(get, path = "/templates/{id}", tag = "templates", params(("id" = Uuid, Path)), responses(
     (status = 200, body = TemplateVersion, description = "The version."),
-    (status = 304, description = "The client has it."),
-    (status = 403, body = Refusal, description = "`template_not_accessible`"),
-    (status = 404, body = Refusal, description = "`template_not_found`"),
+    (status = 304, description = "The client has the current state."),
+    (status = 403, body = CatalogError, description = "`template_not_accessible`"),
+    (status = 404, body = CatalogError, description = "`template_not_found`"),
 ))]
 async fn get_template(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
-    conditions: Conditions,
-) -> Result<Answer> {
+    Path(id): Path<Uuid>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
     let template = service.catalog.template(caller.actor, id).await?;
-    Ok(Answer::ok(&template)?.unless_known(&conditions::tag_of_template(&template), &conditions))
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::template_etag(&template), &preconditions))
 }
 
-/// Makes the next version of a template, with the labels and annotations of the one that is named.
+/// Creates the next version of a template, with the labels and annotations of the given version.
 ///
-/// With `If-Match` only if the newest version is the one whose `ETag` is given.
+/// With `If-Match` it fails unless the newest version has that `ETag`.
 #[utoipa::path(put, path = "/templates/{id}", tag = "templates", request_body = TemplateChange,
-    params(("id" = Uuid, Path), Strictness,
-        ("If-Match" = Option<String>, Header, description = "Only if this is the newest version."),
-        ("Idempotency-Key" = Option<String>, Header, description = "Names the request, so that it can be sent twice.")),
+    params(("id" = Uuid, Path), ReviewQuery,
+        ("If-Match" = Option<String>, Header, description = "Requires this `ETag` of the newest version."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Makes it safe to repeat the request.")),
     responses(
         (status = 200, body = TemplateVersion, description = "The new version."),
-        (status = 400, body = Refusal, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
+        (status = 400, body = CatalogError, description = "`invalid_template_syntax`, `invalid_parameters_schema`, \
             `invalid_description`, `invalid_template_content`, `template_review_failed`, `invalid_path`, `invalid_json`"),
-        (status = 403, body = Refusal, description = "`template_not_owned`"),
-        (status = 404, body = Refusal, description = "`template_not_found`"),
-        (status = 412, body = Refusal, description = "`precondition_failed`"),
-        (status = 422, body = Refusal, description = "`idempotency_key_reused`, `invalid_body`"),
+        (status = 403, body = CatalogError, description = "`template_not_owned`"),
+        (status = 404, body = CatalogError, description = "`template_not_found`"),
+        (status = 412, body = CatalogError, description = "`precondition_failed`"),
+        (status = 422, body = CatalogError, description = "`idempotency_key_reused`, `invalid_body`"),
     ))]
 async fn update_template(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
-    Asked(Strictness { strict }): Asked<Strictness>,
-    conditions: Conditions,
+    Path(id): Path<Uuid>,
+    Query(ReviewQuery { strict }): Query<ReviewQuery>,
+    preconditions: Preconditions,
     Json { value, token }: Json<TemplateChange>,
-) -> Result<Answer> {
-    let expected = expected(&service, &caller, id, &conditions).await?;
+) -> Result<ApiResponse> {
+    let expected = expected(&service, &caller, id, &preconditions).await?;
     let (actor, token) = (caller.actor, token.as_ref());
-    let made = service.catalog.update_template(actor, id, &value, strict, expected, token).await?;
-    told(Answer::ok(&made.template)?, &made)
+    let created = service.catalog.update_template(actor, id, &value, strict, expected, token).await?;
+    with_headers(ApiResponse::ok(&created.template)?, &created)
 }
 
-/// The version that has to be the newest when the next one is made.
-async fn expected(service: &Shared, caller: &Caller, id: Uuid, conditions: &Conditions) -> Result<Option<Uuid>> {
-    if !conditions.depends() {
+/// The version that must still be the newest when the next one is created.
+async fn expected(service: &Shared, caller: &Caller, id: Uuid, preconditions: &Preconditions) -> Result<Option<Uuid>> {
+    if !preconditions.has_if_match() {
         return Ok(None);
     }
     let template = service.catalog.template(caller.actor, id).await?;
     let owner = template.generator_id.map_or(Owner::System, Owner::Generator);
     let newest = service.catalog.newest(caller.actor, owner, &template.name).await?;
-    conditions.expected(&conditions::tag_of_template(&newest))?;
+    preconditions.check_if_match(&preconditions::template_etag(&newest))?;
     Ok(Some(newest.id))
 }
 
 /// Deletes one version.
 #[utoipa::path(delete, path = "/templates/{id}", tag = "templates", params(("id" = Uuid, Path)), responses(
-    (status = 204, description = "It is deleted."),
-    (status = 403, body = Refusal, description = "`template_not_owned`"),
-    (status = 404, body = Refusal, description = "`template_not_found`"),
+    (status = 204, description = "Deleted."),
+    (status = 403, body = CatalogError, description = "`template_not_owned`"),
+    (status = 404, body = CatalogError, description = "`template_not_found`"),
 ))]
-async fn delete_template(State(service): State<Shared>, caller: Caller, At(id): At<Uuid>) -> Result<Answer> {
+async fn delete_template(State(service): State<Shared>, caller: Caller, Path(id): Path<Uuid>) -> Result<ApiResponse> {
     service.catalog.delete_template(caller.actor, id).await?;
-    Ok(Answer::gone())
+    Ok(ApiResponse::no_content())
 }

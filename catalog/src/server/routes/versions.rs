@@ -8,70 +8,70 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use super::Shared;
-use crate::server::answer::Answer;
-use crate::server::caller::Caller;
-use crate::server::conditions::{self, Conditions};
-use crate::server::extract::{Asked, At};
-use crate::server::failure::{Failure, Result};
+use crate::server::authentication::Caller;
+use crate::server::error::{ApiError, Result};
+use crate::server::extract::{Path, Query};
 use crate::server::paging::{PageQuery, Paging};
-use crate::{Owner, Refusal, TemplateVersion};
+use crate::server::preconditions::{self, Preconditions};
+use crate::server::response::ApiResponse;
+use crate::{CatalogError, Owner, TemplateVersion};
 
 /// The routes.
 pub(super) fn routes() -> OpenApiRouter<Shared> {
     OpenApiRouter::default().routes(routes!(get_newest_template)).routes(routes!(list_template_versions))
 }
 
-/// Which template is meant.
+/// Query parameters of the newest version.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-struct Meant {
-    /// Its name.
+struct NewestQuery {
+    /// Name.
     name: String,
-    /// Whose it is: `system`, the id of a generator, or `nearest` (as without it): the caller's own, or else the system's.
+    /// Owner: `system`, the ID of a generator, or `nearest` (the default): the caller, or the system if the caller has
+    /// no template of that name.
     owner: Option<String>,
 }
 
-/// Reads the newest version of the template with this name.
-#[utoipa::path(get, path = "/templates/newest", tag = "templates", params(Meant), responses(
+/// Returns the newest version of a name.
+#[utoipa::path(get, path = "/templates/newest", tag = "templates", params(NewestQuery), responses(
     (status = 200, body = TemplateVersion, description = "The version."),
-    (status = 304, description = "The client has it."),
-    (status = 404, body = Refusal, description = "`template_not_found`"),
+    (status = 304, description = "The client has the current state."),
+    (status = 404, body = CatalogError, description = "`template_not_found`"),
 ))]
 async fn get_newest_template(
     State(service): State<Shared>,
     caller: Caller,
-    Asked(Meant { name, owner }): Asked<Meant>,
-    conditions: Conditions,
-) -> Result<Answer> {
-    let template = service.catalog.newest(caller.actor, owner_of(owner.as_deref())?, &name).await?;
-    Ok(Answer::ok(&template)?.unless_known(&conditions::tag_of_template(&template), &conditions))
+    Query(NewestQuery { name, owner }): Query<NewestQuery>,
+    preconditions: Preconditions,
+) -> Result<ApiResponse> {
+    let template = service.catalog.newest(caller.actor, parse_owner(owner.as_deref())?, &name).await?;
+    Ok(ApiResponse::ok(&template)?.or_not_modified(&preconditions::template_etag(&template), &preconditions))
 }
 
-/// Whose template a request means.
-pub(super) fn owner_of(text: Option<&str>) -> Result<Owner> {
+/// Parses the owner of a request.
+pub(super) fn parse_owner(text: Option<&str>) -> Result<Owner> {
     match text {
         None | Some("nearest") => Ok(Owner::Nearest),
         Some("system") => Ok(Owner::System),
-        Some(id) => id
-            .parse()
-            .map(Owner::Generator)
-            .map_err(|_| Failure::invalid("invalid_owner", "an owner is `nearest`, `system` or the id of a generator")),
+        Some(id) => id.parse().map(Owner::Generator).map_err(|_| {
+            ApiError::invalid("invalid_owner", "`owner` must be `nearest`, `system` or the ID of a generator")
+        }),
     }
 }
 
-/// Lists the live versions of the template that this is a version of, the newest first.
+/// Lists the live versions of a template, newest first.
 #[utoipa::path(get, path = "/templates/{id}/versions", tag = "templates", params(("id" = Uuid, Path), PageQuery),
     responses(
         (status = 200, body = [TemplateVersion], description = "The versions."),
-        (status = 403, body = Refusal, description = "`template_not_accessible`"),
-        (status = 404, body = Refusal, description = "`template_not_found`"),
+        (status = 403, body = CatalogError, description = "`template_not_accessible`"),
+        (status = 404, body = CatalogError, description = "`template_not_found`"),
     ))]
 async fn list_template_versions(
     State(service): State<Shared>,
     caller: Caller,
-    At(id): At<Uuid>,
+    Path(id): Path<Uuid>,
     paging: Paging,
-) -> Result<Answer> {
+) -> Result<ApiResponse> {
     let rows = service.catalog.history(caller.actor, id, &paging.page()).await?;
-    paging.answer(rows, |row| row.id)
+    paging.respond(rows, |row| row.id)
 }

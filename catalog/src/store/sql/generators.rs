@@ -1,15 +1,21 @@
-//! Generators and keys.
+//! Statements on generators and keys.
 
 use uuid::Uuid;
 
-use super::super::{Connection, HELD_GENERATOR, LIVE_GENERATOR, lock};
-use super::rows::{must_change, rows, run};
-use super::{after, at_most, tokens};
-use crate::model::{Generator, KeyRow, Moment};
-use crate::store::{Page, StoreError, Stored, Token};
+use super::super::dialect::{Connection, HELD_GENERATOR, lock};
+use super::paging::{after, limit};
+use super::rows::{execute_one, rows, statement};
+use super::{idempotency, live};
+use crate::model::{Generator, KeyRow, Timestamp};
+use crate::store::{IdempotencyToken, Page, StoreResult};
 
-pub async fn create(c: &mut Connection, new: Generator, key: KeyRow, token: Option<Token>) -> Stored<Generator> {
-    tokens::claim(c, token, new.id, new.created_at).await?;
+pub async fn create(
+    c: &mut Connection,
+    new: Generator,
+    key: KeyRow,
+    token: Option<IdempotencyToken>,
+) -> StoreResult<Generator> {
+    idempotency::claim(c, token, new.id, new.created_at).await?;
     let insert = rows(
         "INSERT INTO generators
         (id, created_at, updated_at, deleted_at, name, description, last_active_at, is_active, is_system)
@@ -17,21 +23,21 @@ pub async fn create(c: &mut Connection, new: Generator, key: KeyRow, token: Opti
     );
     let insert = insert.bind(new.id).bind(new.created_at).bind(new.updated_at).bind(new.deleted_at).bind(new.name);
     let insert = insert.bind(new.description).bind(new.last_active_at).bind(new.is_active).bind(new.is_system);
-    let made = insert.fetch_one(&mut *c).await?;
+    let row = insert.fetch_one(&mut *c).await?;
     insert_key(c, key).await?;
-    Ok(made)
+    Ok(row)
 }
 
-pub async fn one(c: &mut Connection, id: Uuid) -> Stored<Generator> {
+pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<Generator> {
     Ok(rows("SELECT * FROM generators WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
-pub async fn all(c: &mut Connection, page: Page) -> Stored<Vec<Generator>> {
+pub async fn all(c: &mut Connection, page: Page) -> StoreResult<Vec<Generator>> {
     let select = rows("SELECT * FROM generators WHERE deleted_at IS NULL AND id > $1 ORDER BY id LIMIT $2");
-    Ok(select.bind(after(&page)).bind(at_most(&page)).fetch_all(c).await?)
+    Ok(select.bind(after(&page)).bind(limit(&page)).fetch_all(c).await?)
 }
 
-pub async fn update(c: &mut Connection, to: Generator) -> Stored<Generator> {
+pub async fn update(c: &mut Connection, to: Generator) -> StoreResult<Generator> {
     let update = rows(
         "UPDATE generators SET name = $2, description = $3, is_active = $4, updated_at = $5
         WHERE id = $1 AND deleted_at IS NULL RETURNING *",
@@ -40,13 +46,7 @@ pub async fn update(c: &mut Connection, to: Generator) -> Stored<Generator> {
     Ok(update.fetch_one(c).await?)
 }
 
-/// Fails with this constraint unless the generator is live, and keeps it so to the end of the transaction.
-pub async fn must_live(c: &mut Connection, id: Uuid, constraint: &'static str) -> Stored<()> {
-    let found = run(LIVE_GENERATOR).bind(id).fetch_optional(c).await?;
-    found.map(drop).ok_or(StoreError::Dangling(constraint))
-}
-
-/// What hangs on a generator goes behind it: nothing can be added any more to what is gone already.
+/// The generator comes first, so that nothing can be added to it afterwards.
 const DELETE: [&str; 5] = [
     "UPDATE generators SET deleted_at = $2, updated_at = $2 WHERE id = $1",
     "UPDATE stacks SET deleted_at = $2, updated_at = $2 WHERE generator_id = $1 AND deleted_at IS NULL",
@@ -58,30 +58,32 @@ const DELETE: [&str; 5] = [
 
 const REVOKE_ALL: &str = "UPDATE api_keys SET revoked_at = $2 WHERE generator_id = $1 AND revoked_at IS NULL";
 
-pub async fn delete(c: &mut Connection, id: Uuid, at: Moment) -> Stored<()> {
-    run(HELD_GENERATOR).bind(id).fetch_one(&mut *c).await?;
-    for statement in DELETE {
-        run(statement).bind(id).bind(at).execute(&mut *c).await?;
+pub async fn delete(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {
+    statement(HELD_GENERATOR).bind(id).fetch_one(&mut *c).await?;
+    for sql in DELETE {
+        statement(sql).bind(id).bind(at).execute(&mut *c).await?;
     }
     Ok(())
 }
 
-pub async fn touch(c: &mut Connection, id: Uuid, at: Moment) -> Stored<()> {
-    let update = run("UPDATE generators SET last_active_at = $2, is_active = TRUE
-        WHERE id = $1 AND deleted_at IS NULL");
-    must_change(update.bind(id).bind(at), c).await
+pub async fn touch(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {
+    let update = statement(
+        "UPDATE generators SET last_active_at = $2, is_active = TRUE
+        WHERE id = $1 AND deleted_at IS NULL",
+    );
+    execute_one(update.bind(id).bind(at), c).await
 }
 
-pub async fn add_key(c: &mut Connection, key: KeyRow) -> Stored<()> {
+pub async fn add_key(c: &mut Connection, key: KeyRow) -> StoreResult<()> {
     if let Some(generator) = key.generator_id {
-        must_live(c, generator, "api_keys_generator_id_fkey").await?;
+        live::require_generator(c, generator, "api_keys_generator_id_fkey").await?;
     }
     insert_key(c, key).await
 }
 
-pub async fn add_first_key(c: &mut Connection, key: KeyRow) -> Stored<bool> {
+pub async fn add_first_key(c: &mut Connection, key: KeyRow) -> StoreResult<bool> {
     lock(c, key.role.name()).await?;
-    let select = run("SELECT id FROM api_keys WHERE role = $1 AND revoked_at IS NULL LIMIT 1");
+    let select = statement("SELECT id FROM api_keys WHERE role = $1 AND revoked_at IS NULL LIMIT 1");
     let first = select.bind(key.role.name()).fetch_optional(&mut *c).await?.is_none();
     if first {
         insert_key(c, key).await?;
@@ -89,31 +91,33 @@ pub async fn add_first_key(c: &mut Connection, key: KeyRow) -> Stored<bool> {
     Ok(first)
 }
 
-async fn insert_key(c: &mut Connection, key: KeyRow) -> Stored<()> {
-    let insert = run("INSERT INTO api_keys (id, short_token, hash, role, generator_id, created_at, revoked_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7)");
+async fn insert_key(c: &mut Connection, key: KeyRow) -> StoreResult<()> {
+    let insert = statement(
+        "INSERT INTO api_keys (id, short_token, hash, role, generator_id, created_at, revoked_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    );
     let insert = insert.bind(key.id).bind(key.short_token).bind(key.hash).bind(key.role.name());
     insert.bind(key.generator_id).bind(key.created_at).bind(key.revoked_at).execute(c).await?;
     Ok(())
 }
 
-pub async fn rotate(c: &mut Connection, id: Uuid, key: KeyRow, at: Moment) -> Stored<()> {
-    // Whoever rotates at the same time comes after: one key is left.
-    run(HELD_GENERATOR).bind(id).fetch_one(&mut *c).await?;
-    run(REVOKE_ALL).bind(id).bind(at).execute(&mut *c).await?;
+pub async fn rotate(c: &mut Connection, id: Uuid, key: KeyRow, at: Timestamp) -> StoreResult<()> {
+    // Concurrent rotations run one after the other and leave one key.
+    statement(HELD_GENERATOR).bind(id).fetch_one(&mut *c).await?;
+    statement(REVOKE_ALL).bind(id).bind(at).execute(&mut *c).await?;
     insert_key(c, key).await
 }
 
-pub async fn key(c: &mut Connection, short_token: String) -> Stored<KeyRow> {
+pub async fn key(c: &mut Connection, short_token: String) -> StoreResult<KeyRow> {
     let select = rows("SELECT * FROM api_keys WHERE short_token = $1 AND revoked_at IS NULL");
     Ok(select.bind(short_token).fetch_one(c).await?)
 }
 
-pub async fn keys(c: &mut Connection) -> Stored<Vec<KeyRow>> {
+pub async fn keys(c: &mut Connection) -> StoreResult<Vec<KeyRow>> {
     Ok(rows("SELECT * FROM api_keys ORDER BY id").fetch_all(c).await?)
 }
 
-pub async fn revoke(c: &mut Connection, id: Uuid, at: Moment) -> Stored<()> {
-    let update = run("UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL");
-    must_change(update.bind(id).bind(at), c).await
+pub async fn revoke(c: &mut Connection, id: Uuid, at: Timestamp) -> StoreResult<()> {
+    let update = statement("UPDATE api_keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL");
+    execute_one(update.bind(id).bind(at), c).await
 }

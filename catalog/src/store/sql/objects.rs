@@ -1,16 +1,17 @@
-//! Deployment objects and what they were rendered from.
+//! Statements on deployment objects and their provenance.
 
 use sqlx::{FromRow, Row as _};
 use uuid::Uuid;
 
-use super::super::{Connection, LIVE_STACK};
-use super::rows::{rows, run};
-use super::{after, at_most, tokens};
+use super::super::dialect::{Connection, LIVE_STACK};
+use super::idempotency;
+use super::paging::{after, limit};
+use super::rows::{rows, statement};
 use crate::model::{DeploymentObject, Provenance};
-use crate::store::{Instance, Instantiable, Marks, NewObject, Page, Stored, Token};
+use crate::store::{IdempotencyToken, Instance, InstantiationRows, NewObject, Page, StoreResult};
 
-/// A template, a stack and the marks of both, each a row, in one statement: an instantiation reads them each time, and
-/// they must be of one moment. A mark's name and value stand where the others have name and description.
+/// A template, a stack, and the labels and annotations of both, as rows of one statement. Every instantiation reads
+/// them, and they must come from one snapshot. Labels, keys and values use the columns of names and descriptions.
 const INSTANTIABLE: &str = "SELECT 0 AS kind, id, created_at, updated_at, deleted_at, generator_id, name, description,
         version, template_content, parameters_schema, checksum
         FROM stack_templates WHERE id = $1 AND deleted_at IS NULL
@@ -26,46 +27,51 @@ const INSTANTIABLE: &str = "SELECT 0 AS kind, id, created_at, updated_at, delete
         FROM stack_annotations WHERE stack_id = $2
     ORDER BY id";
 
-pub async fn instantiable(c: &mut Connection, stack: Uuid, template: Uuid) -> Stored<Instantiable> {
-    let (wanted, given) = (Marks::default(), Marks::default());
-    let mut read = Instantiable { stack: None, template: None, wanted, given };
-    for row in run(INSTANTIABLE).bind(template).bind(stack).fetch_all(c).await? {
+pub async fn instantiation_rows(c: &mut Connection, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows> {
+    let mut read = InstantiationRows::default();
+    for row in statement(INSTANTIABLE).bind(template).bind(stack).fetch_all(c).await? {
         match row.try_get::<i32, _>("kind")? {
             0 => read.template = Some(FromRow::from_row(&row)?),
             1 => read.stack = Some(FromRow::from_row(&row)?),
-            2 => read.wanted.labels.push(row.try_get("name")?),
-            3 => read.wanted.annotations.push((row.try_get("name")?, row.try_get("description")?)),
-            4 => read.given.labels.push(row.try_get("name")?),
-            _ => read.given.annotations.push((row.try_get("name")?, row.try_get("description")?)),
+            2 => read.template_metadata.labels.push(row.try_get("name")?),
+            3 => read.template_metadata.annotations.push((row.try_get("name")?, row.try_get("description")?)),
+            4 => read.stack_metadata.labels.push(row.try_get("name")?),
+            _ => read.stack_metadata.annotations.push((row.try_get("name")?, row.try_get("description")?)),
         }
     }
     Ok(read)
 }
 
-pub async fn create(c: &mut Connection, new: NewObject, token: Option<Token>) -> Stored<DeploymentObject> {
-    tokens::claim(c, token, new.id, new.at).await?;
-    run(LIVE_STACK).bind(new.stack_id).fetch_one(&mut *c).await?;
+pub async fn create(
+    c: &mut Connection,
+    new: NewObject,
+    token: Option<IdempotencyToken>,
+) -> StoreResult<DeploymentObject> {
+    idempotency::claim(c, token, new.id, new.at).await?;
+    statement(LIVE_STACK).bind(new.stack_id).fetch_one(&mut *c).await?;
     insert(c, new).await
 }
 
-pub async fn insert(c: &mut Connection, new: NewObject) -> Stored<DeploymentObject> {
+pub async fn insert(c: &mut Connection, new: NewObject) -> StoreResult<DeploymentObject> {
     let insert = rows(
         "INSERT INTO deployment_objects
         (id, created_at, updated_at, stack_id, yaml_content, yaml_checksum, submitted_at, is_deletion_marker)
         VALUES ($1, $2, $2, $3, $4, $5, $2, $6) RETURNING *",
     );
     let insert = insert.bind(new.id).bind(new.at).bind(new.stack_id).bind(new.yaml_content).bind(new.yaml_checksum);
-    let made = insert.bind(new.is_deletion_marker).fetch_one(&mut *c).await?;
+    let row = insert.bind(new.is_deletion_marker).fetch_one(&mut *c).await?;
     if let Some(record) = new.provenance {
         insert_record(c, record).await?;
     }
-    Ok(made)
+    Ok(row)
 }
 
-async fn insert_record(c: &mut Connection, new: Provenance) -> Stored<()> {
-    let insert = run("INSERT INTO rendered_deployment_objects (record_id, deployment_object_id, template_id,
+async fn insert_record(c: &mut Connection, new: Provenance) -> StoreResult<()> {
+    let insert = statement(
+        "INSERT INTO rendered_deployment_objects (record_id, deployment_object_id, template_id,
         template_version, template_parameters, defaults, template_checksum, schema_checksum, parameters_checksum,
-        output_checksum, engine, rendered_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)");
+        output_checksum, engine, rendered_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+    );
     let insert = insert.bind(new.id).bind(new.deployment_object_id).bind(new.template_id).bind(new.template_version);
     let insert = insert.bind(new.template_parameters).bind(new.defaults).bind(new.template_checksum);
     let insert = insert.bind(new.schema_checksum).bind(new.parameters_checksum).bind(new.output_checksum);
@@ -73,20 +79,20 @@ async fn insert_record(c: &mut Connection, new: Provenance) -> Stored<()> {
     Ok(())
 }
 
-pub async fn one(c: &mut Connection, id: Uuid) -> Stored<DeploymentObject> {
+pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<DeploymentObject> {
     Ok(rows("SELECT * FROM deployment_objects WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
-pub async fn all(c: &mut Connection, stack: Uuid, page: Page) -> Stored<Vec<DeploymentObject>> {
+pub async fn all(c: &mut Connection, stack: Uuid, page: Page) -> StoreResult<Vec<DeploymentObject>> {
     let select = rows(
         "SELECT * FROM deployment_objects WHERE stack_id = $1 AND deleted_at IS NULL
         AND ($2 IS NULL OR sequence_id < (SELECT sequence_id FROM deployment_objects WHERE id = $2))
         ORDER BY sequence_id DESC LIMIT $3",
     );
-    Ok(select.bind(stack).bind(page.after).bind(at_most(&page)).fetch_all(c).await?)
+    Ok(select.bind(stack).bind(page.after).bind(limit(&page)).fetch_all(c).await?)
 }
 
-pub async fn provenance(c: &mut Connection, object: Uuid) -> Stored<Provenance> {
+pub async fn provenance(c: &mut Connection, object: Uuid) -> StoreResult<Provenance> {
     let select = rows("SELECT * FROM rendered_deployment_objects WHERE deployment_object_id = $1");
     Ok(select.bind(object).fetch_one(c).await?)
 }
@@ -97,7 +103,7 @@ pub async fn instances(
     name: String,
     stacks_of: Option<Uuid>,
     page: Page,
-) -> Stored<Vec<Instance>> {
+) -> StoreResult<Vec<Instance>> {
     let select = rows(
         "SELECT * FROM (
             SELECT o.*, r.*, ROW_NUMBER() OVER (PARTITION BY o.stack_id ORDER BY o.sequence_id DESC) AS place
@@ -109,6 +115,6 @@ pub async fn instances(
             AND ($3 IS NULL OR s.generator_id = $3)
         ) AS newest WHERE place = 1 AND id > $4 ORDER BY id LIMIT $5",
     );
-    let select = select.bind(name).bind(owner).bind(stacks_of).bind(after(&page)).bind(at_most(&page));
+    let select = select.bind(name).bind(owner).bind(stacks_of).bind(after(&page)).bind(limit(&page));
     Ok(select.fetch_all(c).await?)
 }

@@ -1,34 +1,34 @@
-//! Rows read as what they are.
+//! Conversion of database rows.
 
 use sqlx::query::{Query, QueryAs};
 use sqlx::{Database, Error, FromRow, Row as _};
 
-use super::super::{Connection, Db, Row};
+use super::super::dialect::{Connection, Db, Row};
 use crate::model::{
     DeploymentObject, Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
     TemplateLabel, TemplateVersion,
 };
-use crate::store::{Counts, Instance, StoreError, Stored};
+use crate::store::{Counts, Instance, StoreError, StoreResult};
 
 type Arguments = <Db as Database>::Arguments;
 
-/// A statement that answers with rows.
+/// A statement that returns rows.
 pub fn rows<T: for<'r> FromRow<'r, Row>>(sql: &'static str) -> QueryAs<'static, Db, T, Arguments> {
     sqlx::query_as(sql)
 }
 
-/// A statement that answers with nothing.
-pub fn run(sql: &'static str) -> Query<'static, Db, Arguments> {
+/// A statement that returns no rows.
+pub fn statement(sql: &'static str) -> Query<'static, Db, Arguments> {
     sqlx::query(sql)
 }
 
-/// Carries a statement out which must change a row.
-pub async fn must_change(statement: Query<'static, Db, Arguments>, c: &mut Connection) -> Stored<()> {
-    let changed = statement.execute(c).await?.rows_affected();
-    if changed == 0 { Err(StoreError::Missing) } else { Ok(()) }
+/// Executes a statement that must change a row.
+pub async fn execute_one(query: Query<'static, Db, Arguments>, c: &mut Connection) -> StoreResult<()> {
+    let changed = query.execute(c).await?.rows_affected();
+    if changed == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
-/// `FromRow` of a type all of whose fields are columns of the same name.
+/// Implements `FromRow` for types whose fields are columns of the same name.
 macro_rules! columns {
     ($($type:ident { $($field:ident),* })*) => {$(
         impl FromRow<'_, Row> for $type {
@@ -87,7 +87,7 @@ impl FromRow<'_, Row> for Instance {
 impl FromRow<'_, Row> for KeyRow {
     fn from_row(row: &Row) -> Result<Self, Error> {
         let role: &str = row.try_get("role")?;
-        let unknown = || Error::Decode(format!("`{role}` is no role").into());
+        let unknown = || Error::Decode(format!("unknown role `{role}`").into());
         Ok(Self {
             id: row.try_get("id")?,
             short_token: row.try_get("short_token")?,

@@ -1,18 +1,19 @@
-//! Stacks.
+//! Statements on stacks.
 
 use uuid::Uuid;
 
-use super::super::Connection;
-use super::rows::{must_change, rows, run};
-use super::{after, at_most, generators, objects, tokens};
-use crate::model::{Moment, Stack};
-use crate::store::{NewObject, Page, StoreError, Stored, Token};
+use super::super::dialect::Connection;
+use super::paging::{after, limit};
+use super::rows::{execute_one, rows, statement};
+use super::{idempotency, live, objects};
+use crate::model::{Stack, Timestamp};
+use crate::store::{IdempotencyToken, NewObject, Page, StoreError, StoreResult};
 
 const OWNER: &str = "stacks_generator_id_fkey";
 
-pub async fn create(c: &mut Connection, new: Stack, token: Option<Token>) -> Stored<Stack> {
-    tokens::claim(c, token, new.id, new.created_at).await?;
-    generators::must_live(c, new.generator_id, OWNER).await?;
+pub async fn create(c: &mut Connection, new: Stack, token: Option<IdempotencyToken>) -> StoreResult<Stack> {
+    idempotency::claim(c, token, new.id, new.created_at).await?;
+    live::require_generator(c, new.generator_id, OWNER).await?;
     let insert = rows(
         "INSERT INTO stacks (id, created_at, updated_at, deleted_at, name, description, generator_id)
         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING *",
@@ -21,22 +22,22 @@ pub async fn create(c: &mut Connection, new: Stack, token: Option<Token>) -> Sto
     Ok(insert.bind(new.name).bind(new.description).bind(new.generator_id).fetch_one(c).await?)
 }
 
-pub async fn one(c: &mut Connection, id: Uuid) -> Stored<Stack> {
+pub async fn one(c: &mut Connection, id: Uuid) -> StoreResult<Stack> {
     Ok(rows("SELECT * FROM stacks WHERE id = $1 AND deleted_at IS NULL").bind(id).fetch_one(c).await?)
 }
 
-pub async fn all(c: &mut Connection, generator: Option<Uuid>, page: Page) -> Stored<Vec<Stack>> {
+pub async fn all(c: &mut Connection, generator: Option<Uuid>, page: Page) -> StoreResult<Vec<Stack>> {
     let select = rows(
         "SELECT * FROM stacks WHERE deleted_at IS NULL AND ($1 IS NULL OR generator_id = $1)
         AND id > $2 ORDER BY id LIMIT $3",
     );
-    Ok(select.bind(generator).bind(after(&page)).bind(at_most(&page)).fetch_all(c).await?)
+    Ok(select.bind(generator).bind(after(&page)).bind(limit(&page)).fetch_all(c).await?)
 }
 
-pub async fn update(c: &mut Connection, to: Stack, expected: Option<Moment>) -> Stored<Stack> {
+pub async fn update(c: &mut Connection, to: Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
     let id = to.id;
     one(c, id).await?;
-    generators::must_live(c, to.generator_id, OWNER).await?;
+    live::require_generator(c, to.generator_id, OWNER).await?;
     let update = rows(
         "UPDATE stacks SET name = $2, description = $3, generator_id = $4, updated_at = $5
         WHERE id = $1 AND deleted_at IS NULL AND ($6 IS NULL OR updated_at = $6) RETURNING *",
@@ -44,15 +45,17 @@ pub async fn update(c: &mut Connection, to: Stack, expected: Option<Moment>) -> 
     let update = update.bind(id).bind(to.name).bind(to.description).bind(to.generator_id).bind(to.updated_at);
     match update.bind(expected).fetch_optional(&mut *c).await? {
         Some(stack) => Ok(stack),
-        None => one(c, id).await.and(Err(StoreError::Moved)),
+        None => one(c, id).await.and(Err(StoreError::Stale)),
     }
 }
 
-pub async fn delete(c: &mut Connection, id: Uuid, marker: NewObject) -> Stored<()> {
-    let update = run("UPDATE stacks SET deleted_at = $2, updated_at = $2 WHERE id = $1 AND deleted_at IS NULL");
-    must_change(update.bind(id).bind(marker.at), &mut *c).await?;
-    let update = run("UPDATE deployment_objects SET deleted_at = $2, updated_at = $2
-        WHERE stack_id = $1 AND deleted_at IS NULL");
+pub async fn delete(c: &mut Connection, id: Uuid, marker: NewObject) -> StoreResult<()> {
+    let update = statement("UPDATE stacks SET deleted_at = $2, updated_at = $2 WHERE id = $1 AND deleted_at IS NULL");
+    execute_one(update.bind(id).bind(marker.at), &mut *c).await?;
+    let update = statement(
+        "UPDATE deployment_objects SET deleted_at = $2, updated_at = $2
+        WHERE stack_id = $1 AND deleted_at IS NULL",
+    );
     update.bind(id).bind(marker.at).execute(&mut *c).await?;
     objects::insert(c, marker).await?;
     Ok(())

@@ -1,4 +1,5 @@
-//! The file: made if it is not there, looked at before anything in it is changed, and brought to the newest schema.
+//! The database file: created if it is missing, checked before anything in it changes, and migrated to the newest
+//! schema.
 
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -10,70 +11,70 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection};
 
-use super::super::schema::{Migrations, migrator, refused};
-use super::super::{StoreError, Stored};
+use crate::store::migrations::{Migrations, describe, migrator};
+use crate::store::{StoreError, StoreResult};
 
 const MIGRATIONS: &Migrations = &[(1, include_str!("../../../migrations/sqlite/0001_catalog.sql"))];
 
-/// What stands in the header of a catalog's file, by which it is known from other SQLite files: "dfcg".
+/// The application ID in the header of a catalog file: "dfcg".
 const APPLICATION: i32 = 0x6466_6367;
 
 /// The path of a database in memory.
 pub const IN_MEMORY: &str = ":memory:";
 
-/// How long a writer waits while another process writes.
-const BUSY: Duration = Duration::from_secs(10);
+/// Maximum time that a writer waits for another process.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a connection to the file is opened once it is known to be a catalog.
+/// Options of connections to a file that is known to be a catalog.
 pub fn options(path: &str) -> SqliteConnectOptions {
-    bare(path).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
+    base_options(path).journal_mode(SqliteJournalMode::Wal).synchronous(SqliteSynchronous::Full)
 }
 
-fn bare(path: &str) -> SqliteConnectOptions {
-    // As a path of its own a name like `file:x` is no address.
+fn base_options(path: &str) -> SqliteConnectOptions {
+    // A relative name such as `file:x` would be read as a URI.
     let path = if path == IN_MEMORY || path.starts_with('/') { path.to_owned() } else { format!("./{path}") };
-    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY)
+    SqliteConnectOptions::new().filename(path).foreign_keys(true).busy_timeout(BUSY_TIMEOUT)
 }
 
-/// The connection that writes, to a file with all tables.
-pub async fn prepared(path: &str) -> Stored<SqliteConnection> {
-    let cannot = |error: sqlx::Error| StoreError::Failed(format!("`{path}` cannot be opened as a catalog: {error}"));
+/// Creates missing tables and opens the connection for writing.
+pub async fn open_writer(path: &str) -> StoreResult<SqliteConnection> {
+    let cannot = |error: sqlx::Error| StoreError::Failed(format!("cannot open `{path}` as a catalog: {error}"));
     if path == IN_MEMORY {
-        let mut alone = bare(path).connect().await.map_err(cannot)?;
+        let mut alone = base_options(path).connect().await.map_err(cannot)?;
         upgrade(&mut alone, path).await?;
         return Ok(alone);
     }
     create(path)?;
-    // Nothing is asked of this connection that would change a file which is not ours.
-    let mut first = bare(path).connect().await.map_err(cannot)?;
+    // This connection must not change a file that is not a catalog.
+    let mut first = base_options(path).connect().await.map_err(cannot)?;
     upgrade(&mut first, path).await?;
     first.close().await.map_err(cannot)?;
     options(path).connect().await.map_err(cannot)
 }
 
-/// Makes an empty file that only its owner can read; SQLite gives the files beside it the same rights.
-fn create(path: &str) -> Stored<()> {
-    let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(Path::new(path));
-    match made {
+/// Creates an empty file that only its owner can read. SQLite gives its auxiliary files the same permissions.
+fn create(path: &str) -> StoreResult<()> {
+    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(Path::new(path));
+    match created {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            Err(StoreError::Failed(format!("`{path}` cannot be made: {error}")))
+            Err(StoreError::Failed(format!("cannot create `{path}`: {error}")))
         }
         _ => Ok(()),
     }
 }
 
-/// Applies the migrations that are missing. Whoever opens the same file at the same time waits, and finds them applied.
-async fn upgrade(connection: &mut SqliteConnection, path: &str) -> Stored<()> {
-    let failed = |error: sqlx::Error| StoreError::Failed(format!("`{path}` is no catalog: {error}"));
+/// Applies missing migrations. Other processes that open the file wait and then find them applied.
+async fn upgrade(connection: &mut SqliteConnection, path: &str) -> StoreResult<()> {
+    let failed = |error: sqlx::Error| StoreError::Failed(format!("`{path}` is not a catalog: {error}"));
     let mut alone = connection.begin_with("BEGIN EXCLUSIVE").await.map_err(failed)?;
     let known: i32 = sqlx::query_scalar("PRAGMA application_id").fetch_one(&mut *alone).await.map_err(failed)?;
     let tables = sqlx::query_scalar("SELECT COUNT(*) FROM sqlite_schema");
     let tables: i64 = tables.fetch_one(&mut *alone).await.map_err(failed)?;
     if known != APPLICATION && tables > 0 {
-        return Err(StoreError::Failed(format!("`{path}` is no catalog: it is an SQLite file of something else")));
+        return Err(StoreError::Failed(format!("`{path}` is not a catalog: it is another application's SQLite file")));
     }
     sqlx::query("PRAGMA application_id = 1684431719").execute(&mut *alone).await.map_err(failed)?;
     let migrator: Migrator = migrator(MIGRATIONS);
-    migrator.run_direct(None, &mut *alone, false).await.map_err(|error| refused(&format!("`{path}`"), error))?;
+    migrator.run_direct(None, &mut *alone, false).await.map_err(|error| describe(&format!("`{path}`"), error))?;
     alone.commit().await.map_err(failed)
 }

@@ -1,8 +1,8 @@
-//! The one connection that writes.
+//! The connection for writing.
 //!
-//! Requests that come while a commit is being synced wait in a queue and are carried out together in the next
-//! transaction, each in a savepoint of its own: one sync serves them all, what one fails at is undone alone, and none is
-//! answered before the commit is on the disk.
+//! Requests that arrive during a sync wait in a queue and share the next transaction, each in a savepoint of its own.
+//! One sync serves all of them, a failure rolls back only its own request, and no request completes before the commit
+//! is on disk.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -10,84 +10,85 @@ use sqlx::{Connection, SqliteConnection};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::super::{Doing, StoreError, Stored};
+use crate::store::work::WorkFuture;
+use crate::store::{StoreError, StoreResult};
 
-/// How many requests may wait before those who bring more wait themselves.
-const WAITING: usize = 1024;
-/// How many are committed together at most: nobody waits for ever for the others.
-const TOGETHER: usize = 128;
+/// Maximum number of queued requests. Further callers wait.
+const QUEUE: usize = 1024;
+/// Maximum number of requests in one commit, so that none waits too long for the others.
+const BATCH: usize = 128;
 
-/// Tells who asked how it went; first it is told whether what was done is on the disk.
-type Answer = Box<dyn FnOnce(Result<(), &str>) + Send>;
-/// A request: does it, and says whether what it did is to stay.
-type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, (bool, Answer)> + Send>;
+/// Completes a request, given the result of the commit.
+type Completion = Box<dyn FnOnce(Result<(), &str>) + Send>;
+/// Carries out a request. The flag is `true` if its changes must stay.
+type Work = Box<dyn for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, (bool, Completion)> + Send>;
 
 struct Request {
     work: Work,
     writes: bool,
 }
 
-/// The connection's queue.
+/// The queue of the connection.
 #[derive(Debug)]
 pub struct Writer {
     queue: Mutex<Option<mpsc::Sender<Request>>>,
     task: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
-fn gone() -> StoreError {
+fn closed() -> StoreError {
     StoreError::Failed("the store is closed".to_owned())
 }
 
 impl Writer {
-    /// Starts to work on this connection.
-    pub fn over(connection: SqliteConnection) -> Self {
-        let (queue, requests) = mpsc::channel(WAITING);
+    /// Starts the task that serves the connection.
+    pub fn new(connection: SqliteConnection) -> Self {
+        let (queue, requests) = mpsc::channel(QUEUE);
         let task = tokio::spawn(serve(connection, requests));
         Self { queue: Mutex::new(Some(queue)), task: tokio::sync::Mutex::new(Some(task)) }
     }
 
-    /// Does what changes something. It is done to the end even if nobody waits for the answer any more.
-    pub async fn write<T, F>(&self, work: F) -> Stored<T>
+    /// Runs work that changes rows. It completes even if the caller stops waiting.
+    pub async fn write<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, Stored<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        self.ask(work, true).await
+        self.enqueue(work, true).await
     }
 
-    /// Does what changes nothing.
-    pub async fn read<T, F>(&self, work: F) -> Stored<T>
+    /// Runs work that only reads.
+    pub async fn read<T, F>(&self, work: F) -> StoreResult<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, Stored<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        self.ask(work, false).await
+        self.enqueue(work, false).await
     }
 
-    async fn ask<T, F>(&self, work: F, writes: bool) -> Stored<T>
+    async fn enqueue<T, F>(&self, work: F, writes: bool) -> StoreResult<T>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> Doing<'c, Stored<T>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
     {
-        let (tell, answer) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
         let work: Work = Box::new(move |connection| {
             Box::pin(async move {
                 let done = work(connection).await;
-                let stays = done.is_ok();
-                let answer: Answer = Box::new(move |committed| {
+                let keep = done.is_ok();
+                let completion: Completion = Box::new(move |committed| {
                     let failed = |why: &str| StoreError::Failed(why.to_owned());
-                    // Whoever asked may have gone.
-                    let _ = tell.send(committed.map_err(failed).and(done));
+                    // The caller may have stopped waiting.
+                    let _ = sender.send(committed.map_err(failed).and(done));
                 });
-                (stays, answer)
+                (keep, completion)
             })
         });
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        queue.ok_or_else(gone)?.send(Request { work, writes }).await.map_err(|_| gone())?;
-        answer.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
+        queue.ok_or_else(closed)?.send(Request { work, writes }).await.map_err(|_| closed())?;
+        receiver.await.unwrap_or_else(|_| Err(StoreError::Failed("the transaction failed".to_owned())))
     }
 
-    /// Takes no more requests, carries out those that wait, and closes the connection.
+    /// Stops taking requests, finishes those in the queue, and closes the connection.
     pub async fn close(&self) {
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         if let Some(task) = self.task.lock().await.take() {
@@ -98,55 +99,55 @@ impl Writer {
 }
 
 async fn serve(mut connection: SqliteConnection, mut requests: mpsc::Receiver<Request>) {
-    let mut together = Vec::new();
-    while requests.recv_many(&mut together, TOGETHER).await > 0 {
-        let (writes, reads): (Vec<_>, Vec<_>) = together.drain(..).partition(|request| request.writes);
+    let mut batch = Vec::new();
+    while requests.recv_many(&mut batch, BATCH).await > 0 {
+        let (writes, reads): (Vec<_>, Vec<_>) = batch.drain(..).partition(|request| request.writes);
         if !writes.is_empty() {
             commit(&mut connection, writes).await;
         }
         for request in reads {
-            let (_, answer) = (request.work)(&mut connection).await;
-            answer(Ok(()));
+            let (_, complete) = (request.work)(&mut connection).await;
+            complete(Ok(()));
         }
     }
-    // The process is done with the file; what was committed is in it.
+    // Committed changes are on disk, so an error here loses nothing.
     let _ = connection.close().await;
 }
 
-/// Carries requests out in one transaction.
+/// Carries out requests in one transaction.
 async fn commit(connection: &mut SqliteConnection, requests: Vec<Request>) {
-    let mut answers = Vec::with_capacity(requests.len());
-    let committed = carry_out(connection, requests, &mut answers).await;
+    let mut completions = Vec::with_capacity(requests.len());
+    let committed = carry_out(connection, requests, &mut completions).await;
     if committed.is_err() {
-        // Where the failure has ended the transaction already there is nothing to roll back.
-        let _ = say(connection, "ROLLBACK").await;
+        // A failure may have ended the transaction already.
+        let _ = execute(connection, "ROLLBACK").await;
     }
     let why = committed.map_err(|error| error.to_string());
-    for answer in answers {
-        answer(why.as_ref().copied().map_err(String::as_str));
+    for complete in completions {
+        complete(why.as_ref().copied().map_err(String::as_str));
     }
 }
 
-/// An error leaves a transaction that is to be rolled back, and requests that were not carried out without an answer.
+/// On an error the transaction must be rolled back, and the remaining requests get no result.
 async fn carry_out(
     connection: &mut SqliteConnection,
     requests: Vec<Request>,
-    answers: &mut Vec<Answer>,
+    completions: &mut Vec<Completion>,
 ) -> Result<(), sqlx::Error> {
-    // Each statement is a message to the connection's thread and back: what can go together does.
+    // Each statement is a round trip to the connection's thread, so statements are combined.
     let mut next = "BEGIN IMMEDIATE; SAVEPOINT request";
     for request in requests {
-        say(connection, next).await?;
+        execute(connection, next).await?;
         next = "RELEASE request; SAVEPOINT request";
-        let (stays, answer) = (request.work)(connection).await;
-        answers.push(answer);
-        if !stays {
-            say(connection, "ROLLBACK TO request").await?;
+        let (keep, completion) = (request.work)(connection).await;
+        completions.push(completion);
+        if !keep {
+            execute(connection, "ROLLBACK TO request").await?;
         }
     }
-    say(connection, "COMMIT").await
+    execute(connection, "COMMIT").await
 }
 
-async fn say(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
+async fn execute(connection: &mut SqliteConnection, what: &'static str) -> Result<(), sqlx::Error> {
     sqlx::query(what).execute(connection).await.map(drop)
 }

@@ -1,5 +1,5 @@
-//! Brokkr's own Rust client drives the catalog: `brokkr-client-check BASE ADMIN_KEY`. Every response is parsed into the
-//! types generated from Brokkr's OpenAPI description, so a response with another shape fails the check.
+//! Drives the catalog with Brokkr's Rust client: `brokkr-client-check BASE ADMIN_KEY`. Every response is parsed into
+//! the types generated from Brokkr's description. A different shape is an error.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -19,14 +19,14 @@ type Done = Result<(), Box<dyn Error>>;
 const CONTENT: &str = "kind: ConfigMap\nname: {{ name }}\ncount: {{ count }}\n";
 const SCHEMA: &str = r#"{"type": "object", "required": ["name", "count"], "properties": {"name": {"type": "string", "minLength": 1}, "count": {"type": "integer", "maximum": 20}}}"#;
 
-/// A client with an administrator key.
+/// A catalog and a client with an administrator key.
 struct Driver {
     base: String,
     admin: BrokkrClient,
     run: String,
 }
 
-/// Expects an operation to fail with this status and code, and returns the error's details.
+/// Checks that an operation fails with this status and code, and returns the details.
 async fn refused<T: Debug, E: Into<BrokkrError>>(
     asked: impl Future<Output = Result<T, E>>,
     status: u16,
@@ -38,7 +38,7 @@ async fn refused<T: Debug, E: Into<BrokkrError>>(
     }
 }
 
-/// Expects a response whose status is missing from Brokkr's description.
+/// A response with a status that Brokkr's description does not have.
 async fn undescribed<T: Debug, E: Into<BrokkrError>>(asked: impl Future<Output = Result<T, E>>, status: u16) -> Done {
     match asked.await.map_err(Into::into) {
         Err(error @ BrokkrError::UnexpectedResponse { .. }) if error.status().is_some_and(|found| found == status) => {
@@ -48,7 +48,7 @@ async fn undescribed<T: Debug, E: Into<BrokkrError>>(asked: impl Future<Output =
     }
 }
 
-/// Fails with both sides if they differ.
+/// Fails with both values if they differ.
 fn same<T: PartialEq + Debug>(what: &str, found: T, wanted: T) -> Done {
     if found == wanted { Ok(()) } else { Err(format!("{what}: {found:?} instead of {wanted:?}").into()) }
 }
@@ -105,7 +105,7 @@ impl Driver {
         Ok(client.api().instantiate_template().stack_id(stack).body(body).send().await?.into_inner())
     }
 
-    /// Generators, their keys, and the identity behind a key.
+    /// Generators, keys, and the holder of a key.
     async fn generators(&self) -> Done {
         let (made, its, key) = self.generator("first").await?;
         let who = self.api().verify_pak().send().await?.into_inner();
@@ -122,7 +122,7 @@ impl Driver {
         same("the description", found.description.as_deref(), Some("changed"))?;
         let rotated = its.api().rotate_generator_pak().id(made.id).send().await?.into_inner();
         same("a new key", rotated.pak == key, false)?;
-        // An unknown key is answered with 401 and no body.
+        // An unknown key gets status 401 and no body.
         let gone = its.api().list_templates().send().await.map_err(BrokkrError::from);
         same("the old key", gone.err().and_then(|error| error.status()).map(|status| status.as_u16()), Some(401))?;
         let its = self.client(&rotated.pak)?;
@@ -131,7 +131,7 @@ impl Driver {
         refused(self.api().get_generator().id(made.id).send(), 404, "generator_not_found").await.map(drop)
     }
 
-    /// Templates: versions, invalid requests, deletion.
+    /// Template versions, their errors, and their deletion.
     async fn versions(&self) -> Done {
         let first = self.template(&self.admin, "app", CONTENT, SCHEMA).await?;
         same("the first", (first.version, first.generator_id, first.deleted_at), (1, None, None))?;
@@ -207,7 +207,7 @@ impl Driver {
         refused(gone, 404, "stack_annotation_not_found").await.map(drop)
     }
 
-    /// Objects rendered from templates, and every way in which that can fail.
+    /// Objects from templates, and all errors of rendering.
     async fn objects(&self) -> Done {
         let (mine, me, _) = self.generator("owner").await?;
         let (its, it, _) = self.generator("stranger").await?;
@@ -266,7 +266,7 @@ impl Driver {
         refused(me.api().get_stack().id(stack.id).send(), 404, "stack_not_found").await.map(drop)
     }
 
-    /// The hand-written part of the client applies manifests once.
+    /// The hand-written part of the client applies each manifest once.
     async fn wrapper(&self) -> Done {
         let (_, me, _) = self.generator("wrapper").await?;
         let file = std::env::temp_dir().join(self.named("manifest.yaml"));

@@ -1,0 +1,62 @@
+//! The catalog: a store, a renderer, and the state that operations share.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use lru::LruCache;
+use uuid::Uuid;
+
+use super::error::{CatalogError, Result};
+use super::render::{self, Renderer};
+use super::store::{self, Store};
+
+/// Number of generators whose last recorded activity is kept in memory.
+const ACTIVITY_CACHE: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+
+/// A catalog: a store and a renderer. Clones share both.
+#[derive(Debug, Clone)]
+pub struct Catalog {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    store: Arc<dyn Store>,
+    renderer: Renderer,
+    /// The time of each generator's last recorded activity.
+    last_active: Mutex<LruCache<Uuid, Instant>>,
+}
+
+impl Catalog {
+    /// Creates a catalog on a store.
+    pub fn new(store: Arc<dyn Store>, renderer: Renderer) -> Self {
+        Self { shared: Arc::new(Shared { store, renderer, last_active: Mutex::new(LruCache::new(ACTIVITY_CACHE)) }) }
+    }
+
+    /// Opens the catalog in a file or at a `postgres://` address. Creates a missing file.
+    pub async fn open(db: &str, options: &render::Options) -> Result<Self> {
+        Ok(Self::new(store::open(db).await.map_err(CatalogError::from_store)?, Renderer::new(options)))
+    }
+
+    /// The store.
+    pub fn store(&self) -> &dyn Store {
+        &*self.shared.store
+    }
+
+    /// The renderer.
+    pub fn renderer(&self) -> &Renderer {
+        &self.shared.renderer
+    }
+
+    /// Returns `true`, and restarts the interval, if no activity of the generator was recorded within `within`.
+    pub(super) fn activity_due(&self, id: Uuid, within: Duration) -> bool {
+        let now = Instant::now();
+        let Ok(mut last_active) = self.shared.last_active.lock() else { return false };
+        let due = last_active.get(&id).is_none_or(|last| now.duration_since(*last) >= within);
+        if due {
+            last_active.put(id, now);
+        }
+        due
+    }
+}

@@ -1,0 +1,135 @@
+//! One render: validation, matching and rendering.
+
+use serde_json::value::RawValue;
+use serde_json::{Value as Json, json};
+
+use super::compiled::{Compiled, Compiler, error_line};
+use crate::error::{CatalogError, Result};
+use crate::model::TemplateVersion;
+use crate::review::{Finding, PARAMETERS_ONLY};
+use crate::store::Metadata;
+use crate::{matching, parameters, validation};
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, yaml};
+use dropforge::vm::Session;
+
+/// A template, a stack and parameters to render.
+#[derive(Debug, Clone)]
+pub struct RenderRequest {
+    /// The template.
+    pub template: TemplateVersion,
+    /// Labels and annotations of the template.
+    pub template_metadata: Metadata,
+    /// Labels and annotations of the stack. Without them nothing is matched.
+    pub stack_metadata: Option<Metadata>,
+    /// The parameters.
+    pub parameters: Box<RawValue>,
+    /// `true` to fill in missing parameters with schema defaults.
+    pub defaults: bool,
+}
+
+/// The result of a render.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RenderOutcome {
+    /// Failures of validation, matching and rendering, in this order.
+    pub failures: Vec<CatalogError>,
+    /// The rendered text, unless rendering failed.
+    pub text: Option<String>,
+    /// The parameters used.
+    pub parameters: String,
+    /// Warnings about the rendered text.
+    pub warnings: Vec<Finding>,
+}
+
+/// State that a thread reuses between renders.
+#[derive(Default)]
+pub struct Scratch {
+    session: Session,
+}
+
+impl Compiler {
+    /// Validates, matches and renders. Each step runs even if another fails.
+    pub(super) fn render(&self, request: &RenderRequest, scratch: &mut Scratch) -> Result<RenderOutcome> {
+        let TemplateVersion { template_content, parameters_schema, .. } = &request.template;
+        let compiled = self.compiled(template_content, parameters_schema)?;
+        let (parameters, invalid) = parse_parameters(&compiled, request);
+        let mismatch =
+            request.stack_metadata.as_ref().and_then(|stack| matching::check(&request.template_metadata, stack).err());
+        // Without readable parameters there is nothing to render.
+        let rendered = parameters.as_ref().map(|parameters| {
+            render_text(&compiled, &parameters.text, scratch)
+                .map_err(|error| compiled.schema().redact_error(&parameters.json, error))
+        });
+        let (text, failed) = match rendered.transpose() {
+            Ok(text) => (text, None),
+            Err(error) => (None, Some(error)),
+        };
+        let warnings = text.as_deref().map_or_else(Vec::new, yaml_warnings);
+        let failures = [invalid, mismatch, failed].into_iter().flatten().collect();
+        let parameters = parameters.map_or_else(|| request.parameters.get().to_owned(), |parameters| parameters.text);
+        Ok(RenderOutcome { failures, text, parameters, warnings })
+    }
+}
+
+/// Parsed parameters.
+struct Parameters {
+    text: String,
+    json: Json,
+}
+
+/// Parses and validates the parameters. Invalid ones are returned too if they can be read.
+fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Parameters>, Option<CatalogError>) {
+    let schema = compiled.schema();
+    let text = request.parameters.get();
+    let filled = if request.defaults { schema.with_defaults(text) } else { Ok(text.to_owned()) };
+    let read = filled.and_then(|text| parameters::read(&text).map(|json| Parameters { text, json }));
+    match read {
+        Err(error) => (None, Some(error)),
+        Ok(parameters) => {
+            let error = match schema.violations(&parameters.json) {
+                Ok(violations) => (!violations.is_empty()).then(|| violations.error()),
+                Err(error) => Some(error),
+            };
+            (Some(parameters), error)
+        }
+    }
+}
+
+fn render_text(compiled: &Compiled, parameters: &str, scratch: &mut Scratch) -> Result<String> {
+    let (arena, shapes_names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&shapes_names);
+    let inputs = InputBuilder::new(&arena, &shapes).json(parameters).map_err(failed)?;
+    let mut text = String::new();
+    let template = compiled.template();
+    template.render_inputs(&mut scratch.session, Inputs::new(inputs), &mut text).map_err(failed)?;
+    validation::yaml(&text)?;
+    Ok(text)
+}
+
+fn failed(mut error: Box<Diagnostic>) -> CatalogError {
+    // Users of a catalog cannot change capabilities or limits.
+    error.help = match error.code {
+        Code::CapabilityOff => Some(PARAMETERS_ONLY.to_owned()),
+        code if code.is_limit() => None,
+        _ => error.help,
+    };
+    CatalogError::invalid("template_render_failed", format!("Template rendering failed: {}", error_line(&error)))
+        .with_details(json!({ "diagnostics": [error.to_json()] }))
+}
+
+/// Warnings about text that is not YAML.
+fn yaml_warnings(text: &str) -> Vec<Finding> {
+    count_documents(text).err().unwrap_or_default()
+}
+
+/// Counts the non-empty YAML documents of a text, or returns its syntax errors.
+pub(crate) fn count_documents(text: &str) -> Result<usize, Vec<Finding>> {
+    let source = Source::new("output", text);
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    match yaml::read_with(&source, &limits, yaml::Tags::Kept) {
+        Ok(documents) => Ok(documents.len()),
+        Err(errors) => Err(errors.iter().map(|error| Finding::from_diagnostic(error, "output.not_yaml")).collect()),
+    }
+}

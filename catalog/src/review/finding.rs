@@ -1,0 +1,66 @@
+//! Findings about templates and rendered text.
+
+use serde::Serialize;
+
+use dropforge::diagnostics::Diagnostic;
+use dropforge::text::Position;
+
+/// A warning about a template or rendered text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Finding {
+    /// Machine-readable code.
+    pub code: String,
+    /// Human-readable message.
+    pub message: String,
+    /// Line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Column in characters, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The name that the finding is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Suggested fix.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub help: Option<String>,
+}
+
+impl Finding {
+    /// A finding without a position.
+    pub(super) fn new(code: &str, name: &str, message: String) -> Self {
+        Self { code: code.to_owned(), message, line: None, column: None, name: Some(name.to_owned()), help: None }
+    }
+
+    /// Adds a position.
+    pub(super) fn at(self, at: Option<Position>) -> Self {
+        Self { line: at.map(|at| at.line), column: at.map(|at| at.column), ..self }
+    }
+
+    /// Adds a suggested fix.
+    pub(super) fn with_help(self, help: String) -> Self {
+        Self { help: Some(help), ..self }
+    }
+
+    /// Converts a diagnostic.
+    pub(crate) fn from_diagnostic(diagnostic: &Diagnostic, code: &str) -> Self {
+        let at = diagnostic.position();
+        Self {
+            code: code.to_owned(),
+            message: diagnostic.message.clone(),
+            line: at.map(|at| at.line),
+            column: at.map(|at| at.column),
+            name: diagnostic.message.split('`').nth(1).map(str::to_owned),
+            help: diagnostic.help.clone(),
+        }
+    }
+}
+
+/// The result of a review.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
+pub struct Review {
+    /// Parameters that the template may read, sorted.
+    pub inputs: Vec<String>,
+    /// Findings.
+    pub findings: Vec<Finding>,
+}

@@ -1,0 +1,63 @@
+//! Authentication by the key in the `Authorization` header, with or without `Bearer`.
+
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
+
+use super::error::{ApiError, Result};
+use super::service::Service;
+use crate::{Actor, checksum};
+
+/// An authenticated caller. Routes that need a key extract it from the request.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    /// The actor that holds the key.
+    pub(super) actor: Actor,
+    /// Identifies the key without revealing it.
+    pub(super) key: String,
+}
+
+/// Authenticates a request and applies the rate limit of its key. Requests made in this process are already
+/// authenticated.
+pub(super) async fn authenticate(
+    State(service): State<Arc<Service>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response> {
+    if request.extensions().get::<Caller>().is_some() {
+        return Ok(next.run(request).await);
+    }
+    let pak = pak(request.headers()).ok_or_else(unknown)?;
+    let actor = service.catalog.authenticate(pak).await?;
+    let key = checksum(pak)[..32].to_owned();
+    service.within_rate(&key)?;
+    request.extensions_mut().insert(Caller { actor, key });
+    Ok(next.run(request).await)
+}
+
+/// The key of a request.
+fn pak(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(only), None) = (values.next(), values.next()) else { return None };
+    let text = only.to_str().ok()?.trim();
+    match text.split_once(' ') {
+        None => Some(text),
+        Some((scheme, pak)) => scheme.eq_ignore_ascii_case("bearer").then(|| pak.trim()),
+    }
+}
+
+fn unknown() -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, "unauthorized", "a key is required")
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self> {
+        parts.extensions.get().cloned().ok_or_else(unknown)
+    }
+}

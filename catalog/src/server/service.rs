@@ -1,0 +1,50 @@
+//! The state shared by all requests.
+
+use std::io;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use tokio::sync::Semaphore;
+use utoipa::openapi::OpenApi;
+
+use super::error::{ApiError, Result};
+use super::metrics::Metrics;
+use super::rate_limit::Limiter;
+use super::settings::Settings;
+use crate::Catalog;
+
+/// State shared by requests.
+pub(super) struct Service {
+    pub(super) catalog: Catalog,
+    pub(super) settings: Settings,
+    pub(super) metrics: Metrics,
+    limiter: Option<Limiter>,
+    /// Permits for requests that stamp a template.
+    pub(super) stamps: Arc<Semaphore>,
+    /// The OpenAPI description, as JSON.
+    pub(super) openapi: String,
+}
+
+impl Service {
+    /// Creates the state.
+    pub(super) fn new(settings: Settings, catalog: Catalog, openapi: &OpenApi) -> io::Result<Self> {
+        Ok(Self {
+            metrics: Metrics::new().map_err(io::Error::other)?,
+            limiter: settings.rate.map(Limiter::new),
+            stamps: Arc::new(Semaphore::new(settings.stamps.min(Semaphore::MAX_PERMITS))),
+            openapi: openapi.to_json().map_err(io::Error::other)?,
+            catalog,
+            settings,
+        })
+    }
+
+    /// Applies the rate limit to a key.
+    pub(super) fn within_rate(&self, key: &String) -> Result<()> {
+        let Some(limiter) = &self.limiter else { return Ok(()) };
+        limiter.check(key).map_err(|seconds| {
+            self.metrics.limited.inc();
+            let message = "too many requests for this key";
+            ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).retry_after(seconds)
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! The connection pool and its transactions.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use sqlx::pool::PoolOptions;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{ConnectOptions, Connection as _, PgPool};
+
+use super::dialect::Connection;
+use crate::store::migrations::{Migrations, describe, migrator};
+use crate::store::work::WorkFuture;
+use crate::store::{StoreError, StoreResult};
+
+const MIGRATIONS: &Migrations = &[(1, include_str!("../../../migrations/postgres/0001_catalog.sql"))];
+
+/// PostgreSQL allows 100 for all clients by default.
+const CONNECTIONS: u32 = 20;
+/// Maximum time that a request waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Idle time after which a connection is pinged before use.
+const IDLE: Duration = Duration::from_secs(5);
+/// The oldest supported server version, the first with `NULLS NOT DISTINCT`.
+const OLDEST: i32 = 150_000;
+
+/// A PostgreSQL store.
+#[derive(Debug)]
+pub struct PostgresStore {
+    pool: PgPool,
+}
+
+fn failed(error: sqlx::Error) -> StoreError {
+    StoreError::Failed(format!("cannot use the database: {error}"))
+}
+
+impl PostgresStore {
+    /// Connects to the database and creates missing tables.
+    pub async fn open(url: &str) -> StoreResult<Self> {
+        let options = PgConnectOptions::from_str(url).map_err(failed)?;
+        upgrade(options.connect().await.map_err(failed)?).await?;
+        let pool = PoolOptions::new().max_connections(CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT);
+        let pool = pool.test_before_acquire(false).before_acquire(|connection: &mut PgConnection, meta| {
+            Box::pin(async move { Ok(meta.idle_for < IDLE || connection.ping().await.is_ok()) })
+        });
+        Ok(Self { pool: pool.connect_lazy_with(options) })
+    }
+
+    /// Runs work in a transaction.
+    pub(super) async fn write<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
+    {
+        let mut transaction = self.pool.begin().await?;
+        let done = work(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(done)
+    }
+
+    /// Runs work that only reads.
+    pub(super) async fn read<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>>,
+    {
+        work(&mut *self.pool.acquire().await?).await
+    }
+
+    /// Closes the pool.
+    pub(super) async fn close_pool(&self) {
+        self.pool.close().await;
+    }
+}
+
+/// Applies missing migrations under a database lock. The lock ends with the connection, which is used for nothing else.
+async fn upgrade(mut connection: PgConnection) -> StoreResult<()> {
+    let version = sqlx::query_scalar("SELECT current_setting('server_version_num')::int");
+    let version: i32 = version.fetch_one(&mut connection).await.map_err(failed)?;
+    if version < OLDEST {
+        return Err(StoreError::Failed(format!("PostgreSQL {} is not supported: use 15 or newer", version / 10_000)));
+    }
+    let done = migrator(MIGRATIONS).run_direct(None, &mut connection, false).await;
+    done.map_err(|error| describe("the database", error))?;
+    connection.close().await.map_err(failed)
+}

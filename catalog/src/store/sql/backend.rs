@@ -1,0 +1,244 @@
+//! The store's methods. Each runs its statements on a connection.
+
+use async_trait::async_trait;
+use uuid::Uuid;
+
+use super::super::Backend;
+use super::{generators, idempotency, metadata, objects, stacks, status, templates};
+use crate::model::{
+    DeploymentObject, Generator, KeyRow, Provenance, Stack, StackAnnotation, StackLabel, TemplateAnnotation,
+    TemplateLabel, TemplateVersion, Timestamp,
+};
+use crate::store::{
+    Counts, IdempotencyToken, Instance, InstantiationRows, NewObject, NewVersion, Page, Store, StoreResult, Visibility,
+};
+
+#[async_trait]
+impl Store for Backend {
+    async fn ready(&self) -> StoreResult<()> {
+        self.read(|c| Box::pin(status::ready(c))).await
+    }
+
+    async fn counts(&self) -> StoreResult<Counts> {
+        self.read(|c| Box::pin(status::counts(c))).await
+    }
+
+    async fn close(&self) {
+        self.close_pool().await;
+    }
+
+    async fn replayed(&self, token: &IdempotencyToken) -> StoreResult<Uuid> {
+        let token = token.clone();
+        self.read(move |c| Box::pin(idempotency::replayed(c, token))).await
+    }
+
+    async fn create_generator(
+        &self,
+        new: &Generator,
+        key: &KeyRow,
+        token: Option<&IdempotencyToken>,
+    ) -> StoreResult<Generator> {
+        let (new, key, token) = (new.clone(), key.clone(), token.cloned());
+        self.write(move |c| Box::pin(generators::create(c, new, key, token))).await
+    }
+
+    async fn generator(&self, id: Uuid) -> StoreResult<Generator> {
+        self.read(move |c| Box::pin(generators::one(c, id))).await
+    }
+
+    async fn generators(&self, page: &Page) -> StoreResult<Vec<Generator>> {
+        let page = page.clone();
+        self.read(move |c| Box::pin(generators::all(c, page))).await
+    }
+
+    async fn update_generator(&self, to: &Generator) -> StoreResult<Generator> {
+        let to = to.clone();
+        self.write(move |c| Box::pin(generators::update(c, to))).await
+    }
+
+    async fn delete_generator(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
+        self.write(move |c| Box::pin(generators::delete(c, id, at))).await
+    }
+
+    async fn add_key(&self, key: &KeyRow) -> StoreResult<()> {
+        let key = key.clone();
+        self.write(move |c| Box::pin(generators::add_key(c, key))).await
+    }
+
+    async fn add_first_key(&self, key: &KeyRow) -> StoreResult<bool> {
+        let key = key.clone();
+        self.write(move |c| Box::pin(generators::add_first_key(c, key))).await
+    }
+
+    async fn rotate_key(&self, generator: Uuid, key: &KeyRow, at: Timestamp) -> StoreResult<()> {
+        let key = key.clone();
+        self.write(move |c| Box::pin(generators::rotate(c, generator, key, at))).await
+    }
+
+    async fn key(&self, short_token: &str) -> StoreResult<KeyRow> {
+        let short_token = short_token.to_owned();
+        self.read(move |c| Box::pin(generators::key(c, short_token))).await
+    }
+
+    async fn keys(&self) -> StoreResult<Vec<KeyRow>> {
+        self.read(|c| Box::pin(generators::keys(c))).await
+    }
+
+    async fn revoke_key(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
+        self.write(move |c| Box::pin(generators::revoke(c, id, at))).await
+    }
+
+    async fn touch_generator(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
+        self.write(move |c| Box::pin(generators::touch(c, id, at))).await
+    }
+
+    async fn create_version(&self, new: &NewVersion, token: Option<&IdempotencyToken>) -> StoreResult<TemplateVersion> {
+        let (new, token) = (new.clone(), token.cloned());
+        self.write(move |c| Box::pin(templates::create(c, new, token))).await
+    }
+
+    async fn template(&self, id: Uuid) -> StoreResult<TemplateVersion> {
+        self.read(move |c| Box::pin(templates::one(c, id))).await
+    }
+
+    async fn template_including_deleted(&self, id: Uuid) -> StoreResult<TemplateVersion> {
+        self.read(move |c| Box::pin(templates::including_deleted(c, id))).await
+    }
+
+    async fn newest(&self, owner: Option<Uuid>, name: &str) -> StoreResult<TemplateVersion> {
+        let name = name.to_owned();
+        self.read(move |c| Box::pin(templates::newest(c, owner, name))).await
+    }
+
+    async fn versions(&self, owner: Option<Uuid>, name: &str, page: &Page) -> StoreResult<Vec<TemplateVersion>> {
+        let (name, page) = (name.to_owned(), page.clone());
+        self.read(move |c| Box::pin(templates::versions(c, owner, name, page))).await
+    }
+
+    async fn templates(
+        &self,
+        visibility: Visibility,
+        name: Option<&str>,
+        page: &Page,
+    ) -> StoreResult<Vec<TemplateVersion>> {
+        let (name, page) = (name.map(str::to_owned), page.clone());
+        self.read(move |c| Box::pin(templates::all(c, visibility, name, page))).await
+    }
+
+    async fn delete_template(&self, id: Uuid, at: Timestamp) -> StoreResult<()> {
+        self.write(move |c| Box::pin(templates::delete(c, id, at))).await
+    }
+
+    async fn template_labels(&self, id: Uuid) -> StoreResult<Vec<TemplateLabel>> {
+        self.read(move |c| Box::pin(metadata::template_labels(c, id))).await
+    }
+
+    async fn add_template_label(&self, new: &TemplateLabel) -> StoreResult<()> {
+        let new = new.clone();
+        self.write(move |c| Box::pin(metadata::add_template_label(c, new))).await
+    }
+
+    async fn remove_template_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
+        let label = label.to_owned();
+        self.write(move |c| Box::pin(metadata::remove_template_label(c, id, label))).await
+    }
+
+    async fn template_annotations(&self, id: Uuid) -> StoreResult<Vec<TemplateAnnotation>> {
+        self.read(move |c| Box::pin(metadata::template_annotations(c, id))).await
+    }
+
+    async fn add_template_annotation(&self, new: &TemplateAnnotation) -> StoreResult<()> {
+        let new = new.clone();
+        self.write(move |c| Box::pin(metadata::add_template_annotation(c, new))).await
+    }
+
+    async fn remove_template_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
+        let key = key.to_owned();
+        self.write(move |c| Box::pin(metadata::remove_template_annotation(c, id, key))).await
+    }
+
+    async fn create_stack(&self, new: &Stack, token: Option<&IdempotencyToken>) -> StoreResult<Stack> {
+        let (new, token) = (new.clone(), token.cloned());
+        self.write(move |c| Box::pin(stacks::create(c, new, token))).await
+    }
+
+    async fn stack(&self, id: Uuid) -> StoreResult<Stack> {
+        self.read(move |c| Box::pin(stacks::one(c, id))).await
+    }
+
+    async fn stacks(&self, generator: Option<Uuid>, page: &Page) -> StoreResult<Vec<Stack>> {
+        let page = page.clone();
+        self.read(move |c| Box::pin(stacks::all(c, generator, page))).await
+    }
+
+    async fn update_stack(&self, to: &Stack, expected: Option<Timestamp>) -> StoreResult<Stack> {
+        let to = to.clone();
+        self.write(move |c| Box::pin(stacks::update(c, to, expected))).await
+    }
+
+    async fn delete_stack(&self, id: Uuid, marker: &NewObject) -> StoreResult<()> {
+        let marker = marker.clone();
+        self.write(move |c| Box::pin(stacks::delete(c, id, marker))).await
+    }
+
+    async fn stack_labels(&self, id: Uuid) -> StoreResult<Vec<StackLabel>> {
+        self.read(move |c| Box::pin(metadata::stack_labels(c, id))).await
+    }
+
+    async fn add_stack_label(&self, new: &StackLabel) -> StoreResult<()> {
+        let new = new.clone();
+        self.write(move |c| Box::pin(metadata::add_stack_label(c, new))).await
+    }
+
+    async fn remove_stack_label(&self, id: Uuid, label: &str) -> StoreResult<()> {
+        let label = label.to_owned();
+        self.write(move |c| Box::pin(metadata::remove_stack_label(c, id, label))).await
+    }
+
+    async fn stack_annotations(&self, id: Uuid) -> StoreResult<Vec<StackAnnotation>> {
+        self.read(move |c| Box::pin(metadata::stack_annotations(c, id))).await
+    }
+
+    async fn add_stack_annotation(&self, new: &StackAnnotation) -> StoreResult<()> {
+        let new = new.clone();
+        self.write(move |c| Box::pin(metadata::add_stack_annotation(c, new))).await
+    }
+
+    async fn remove_stack_annotation(&self, id: Uuid, key: &str) -> StoreResult<()> {
+        let key = key.to_owned();
+        self.write(move |c| Box::pin(metadata::remove_stack_annotation(c, id, key))).await
+    }
+
+    async fn instantiation_rows(&self, stack: Uuid, template: Uuid) -> StoreResult<InstantiationRows> {
+        self.read(move |c| Box::pin(objects::instantiation_rows(c, stack, template))).await
+    }
+
+    async fn create_object(&self, new: &NewObject, token: Option<&IdempotencyToken>) -> StoreResult<DeploymentObject> {
+        let (new, token) = (new.clone(), token.cloned());
+        self.write(move |c| Box::pin(objects::create(c, new, token))).await
+    }
+
+    async fn object(&self, id: Uuid) -> StoreResult<DeploymentObject> {
+        self.read(move |c| Box::pin(objects::one(c, id))).await
+    }
+
+    async fn objects(&self, stack: Uuid, page: &Page) -> StoreResult<Vec<DeploymentObject>> {
+        let page = page.clone();
+        self.read(move |c| Box::pin(objects::all(c, stack, page))).await
+    }
+
+    async fn provenance(&self, object: Uuid) -> StoreResult<Provenance> {
+        self.read(move |c| Box::pin(objects::provenance(c, object))).await
+    }
+
+    async fn instances(
+        &self,
+        owner: Option<Uuid>,
+        name: &str,
+        stacks_of: Option<Uuid>,
+        page: &Page,
+    ) -> StoreResult<Vec<Instance>> {
+        let (name, page) = (name.to_owned(), page.clone());
+        self.read(move |c| Box::pin(objects::instances(c, owner, name, stacks_of, page))).await
+    }
+}

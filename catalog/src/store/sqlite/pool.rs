@@ -1,0 +1,67 @@
+//! The connections: one for writing, some for reading.
+
+use std::time::Duration;
+
+use sqlx::SqlitePool;
+use sqlx::pool::PoolOptions;
+
+use super::dialect::Connection;
+use super::file;
+use super::writer::Writer;
+use crate::store::StoreResult;
+use crate::store::work::WorkFuture;
+
+/// Maximum number of connections for reading.
+const READERS: u32 = 4;
+/// Maximum time that a request waits for a connection.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An SQLite store.
+#[derive(Debug)]
+pub struct SqliteStore {
+    writer: Writer,
+    /// Connections for reading. A database in memory has only its writer.
+    readers: Option<SqlitePool>,
+}
+
+impl SqliteStore {
+    /// Opens or creates the file at `path`.
+    pub async fn open(path: &str) -> StoreResult<Self> {
+        let writer = Writer::new(file::open_writer(path).await?);
+        if path == file::IN_MEMORY {
+            return Ok(Self { writer, readers: None });
+        }
+        let readers =
+            PoolOptions::new().max_connections(READERS).acquire_timeout(ACQUIRE_TIMEOUT).test_before_acquire(false);
+        Ok(Self { writer, readers: Some(readers.connect_lazy_with(file::options(path).pragma("query_only", "on"))) })
+    }
+
+    /// Runs work in a transaction.
+    pub(super) async fn write<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
+        self.writer.write(work).await
+    }
+
+    /// Runs work that only reads.
+    pub(super) async fn read<T, F>(&self, work: F) -> StoreResult<T>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Connection) -> WorkFuture<'c, StoreResult<T>> + Send + 'static,
+    {
+        match &self.readers {
+            None => self.writer.read(work).await,
+            Some(readers) => work(&mut *readers.acquire().await?).await,
+        }
+    }
+
+    /// Closes all connections.
+    pub(super) async fn close_pool(&self) {
+        if let Some(readers) = &self.readers {
+            readers.close().await;
+        }
+        self.writer.close().await;
+    }
+}

@@ -1,0 +1,144 @@
+//! Arguments and results of store methods.
+
+use uuid::Uuid;
+
+use crate::checksum::checksum;
+use crate::model::{DeploymentObject, Provenance, Stack, TemplateVersion, Timestamp, now};
+
+/// An idempotency token: a request that is sent twice with the same token is carried out once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdempotencyToken {
+    /// The caller's key and its idempotency key, so that callers cannot reuse each other's tokens.
+    pub key: String,
+    /// SHA-256 of the request. A different request with the same token is an error.
+    pub request: String,
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Page {
+    /// ID of the last row of the previous page.
+    pub after: Option<Uuid>,
+    /// Maximum number of rows.
+    pub limit: Option<u32>,
+}
+
+/// The templates that an actor can read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Visibility {
+    /// All templates.
+    All,
+    /// System templates and those of a generator.
+    Generator(Uuid),
+}
+
+/// A version to create.
+#[derive(Debug, Clone)]
+pub struct NewVersion {
+    /// ID.
+    pub id: Uuid,
+    /// Creation time.
+    pub at: Timestamp,
+    /// Owner.
+    pub generator_id: Option<Uuid>,
+    /// Name.
+    pub name: String,
+    /// Description.
+    pub description: Option<String>,
+    /// Template text.
+    pub template_content: String,
+    /// Schema text.
+    pub parameters_schema: String,
+    /// SHA-256 of the template text.
+    pub checksum: String,
+    /// Initial labels and annotations.
+    pub metadata: InitialMetadata,
+    /// ID of the version that must still be the newest (`If-Match`). If it is not, the store returns
+    /// [`StoreError::Stale`](super::StoreError::Stale).
+    pub expected: Option<Uuid>,
+}
+
+/// The initial labels and annotations of a version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InitialMetadata {
+    /// Those of this version. By default those of the newest live version of the name, if there is one.
+    CopiedFrom(Option<Uuid>),
+    /// The given ones.
+    Given(Metadata),
+}
+
+/// The labels and annotations that a template requires, or that a stack has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Labels, in creation order.
+    pub labels: Vec<String>,
+    /// Keys and values.
+    pub annotations: Vec<(String, String)>,
+}
+
+/// An object to create. The store assigns [`DeploymentObject::sequence_id`].
+#[derive(Debug, Clone)]
+pub struct NewObject {
+    /// ID.
+    pub id: Uuid,
+    /// Creation time.
+    pub at: Timestamp,
+    /// ID of the stack.
+    pub stack_id: Uuid,
+    /// YAML text.
+    pub yaml_content: String,
+    /// SHA-256 of the YAML text.
+    pub yaml_checksum: String,
+    /// `true` if earlier objects of the stack must be removed.
+    pub is_deletion_marker: bool,
+    /// Provenance, if the object was rendered.
+    pub provenance: Option<Provenance>,
+}
+
+impl NewObject {
+    /// A new object without provenance.
+    pub fn new(stack_id: Uuid, yaml_content: String, is_deletion_marker: bool) -> Self {
+        let yaml_checksum = checksum(&yaml_content);
+        Self { id: new_id(), at: now(), stack_id, yaml_content, yaml_checksum, is_deletion_marker, provenance: None }
+    }
+}
+
+/// The rows that an instantiation needs, from one snapshot.
+#[derive(Debug, Clone, Default)]
+pub struct InstantiationRows {
+    /// The stack, if it exists.
+    pub stack: Option<Stack>,
+    /// The template version, if it exists.
+    pub template: Option<TemplateVersion>,
+    /// Labels and annotations of the template.
+    pub template_metadata: Metadata,
+    /// Labels and annotations of the stack.
+    pub stack_metadata: Metadata,
+}
+
+/// A rendered object and its provenance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// The object.
+    pub object: DeploymentObject,
+    /// The provenance.
+    pub provenance: Provenance,
+}
+
+/// Numbers of live rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Generators.
+    pub generators: i64,
+    /// Template versions.
+    pub templates: i64,
+    /// Stacks.
+    pub stacks: i64,
+    /// Deployment objects.
+    pub objects: i64,
+}
+
+/// Generates an ID that is greater than all earlier ones.
+pub fn new_id() -> Uuid {
+    Uuid::now_v7()
+}

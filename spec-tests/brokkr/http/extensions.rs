@@ -1,0 +1,223 @@
+//! Routes that Brokkr's API does not have: provenance, verification, stamping, reviews, keys, probes, the page.
+
+use serde_json::{Value as Json, json};
+
+use super::server::{NOBODY, Running, text};
+
+const SCHEMA: &str = r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},
+    "token":{"type":"string","writeOnly":true}}}"#;
+
+fn list(server: &Running, path: &str) -> Json {
+    server.call(&server.admin, "GET", path).has(200).json()
+}
+
+#[test]
+fn provenance_of_an_object_is_shown_and_verified() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let template = server.template_of(&server.admin, "web", "n: {{ n }}\nt: {{ token }}", SCHEMA);
+    let parameters = json!({ "n": 1, "token": "hush" });
+    let object = server.instantiate(&team.pak, &team.stack, &template, parameters).has(201).json();
+    let path = format!("/api/v1/deployment-objects/{}", text(&object["id"]));
+    let told = server.call(&team.pak, "GET", &format!("{path}/provenance")).has(200).json();
+    assert_eq!((&told["template_id"], &told["template_version"]), (&json!(template), &json!(1)));
+    assert_eq!(told["output_checksum"], object["yaml_checksum"]);
+    let parameters: Json = serde_json::from_str(told["template_parameters"].as_str().unwrap()).unwrap();
+    assert_eq!(parameters, json!({ "n": 1, "token": "***" }));
+    let verify = format!("{path}/verify");
+    let proven = server.call(&team.pak, "POST", &verify).has(200).json();
+    assert_eq!((&proven["verified"], &proven["found_checksum"]), (&json!(true), &object["yaml_checksum"]));
+    // Provenance outlives its template.
+    server.call(&server.admin, "DELETE", &format!("/api/v1/templates/{template}")).has(204);
+    assert_eq!(server.call(&team.pak, "POST", &verify).has(200).json()["verified"], true);
+    let plain =
+        server.made(&format!("/api/v1/stacks/{}/deployment-objects", team.stack), &json!({ "yaml_content": "a: 1" }));
+    let plain = format!("/api/v1/deployment-objects/{}", text(&plain["id"]));
+    server.call(&team.pak, "GET", &format!("{plain}/provenance")).is(404, "provenance_not_found");
+    server.call(&team.pak, "POST", &format!("{plain}/verify")).is(404, "provenance_not_found");
+    let nobody = format!("/api/v1/deployment-objects/{NOBODY}/provenance");
+    server.call(&team.pak, "GET", &nobody).is(404, "deployment_object_not_found");
+}
+
+#[test]
+fn versions_are_listed_and_the_newest_is_found_by_name() {
+    let server = Running::new();
+    let first = server.template(&server.admin, "web");
+    let second = server.template(&server.admin, "web");
+    let versions = list(&server, &format!("/api/v1/templates/{first}/versions"));
+    let numbers: Vec<_> = versions.as_array().unwrap().iter().map(|row| row["version"].clone()).collect();
+    assert_eq!(numbers, [2, 1]);
+    let newest = |query: &str| server.call(&server.admin, "GET", &format!("/api/v1/templates/newest?{query}"));
+    assert_eq!(newest("name=web").has(200).json()["id"], json!(second));
+    assert_eq!(newest("name=web&owner=system").has(200).json()["id"], json!(second));
+    newest("name=none").is(404, "template_not_found");
+    newest(&format!("name=web&owner={NOBODY}")).is(404, "template_not_found");
+    server.call(&server.admin, "GET", &format!("/api/v1/templates/{NOBODY}/versions")).is(404, "template_not_found");
+}
+
+#[test]
+fn a_template_is_stamped_for_many_sets() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let template = server.template_of(&server.admin, "web", "n: {{ n }}", SCHEMA);
+    server.send(&server.admin, "POST", &format!("/api/v1/templates/{template}/labels"), &json!("env=prod")).has(201);
+    let mut sets: Vec<Json> = (0..200).map(|n| json!({ "name": format!("s{n}"), "parameters": { "n": n } })).collect();
+    sets[7] = json!({ "name": "wrong", "parameters": { "n": "x" } });
+    sets[8] = json!({ "name": "elsewhere", "stack_id": team.stack, "parameters": { "n": "x" } });
+    sets[9] = json!({ "stack_id": NOBODY, "parameters": { "n": 1 } });
+    let path = format!("/api/v1/templates/{template}/stamp");
+    let reply = server.send(&team.pak, "POST", &path, &json!({ "sets": sets }));
+    assert_eq!(reply.has(200).header("content-type"), Some("application/x-ndjson"));
+    let lines: Vec<Json> = reply.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 200);
+    for (index, line) in lines.iter().enumerate() {
+        assert_eq!(line["index"], json!(index));
+        if ![7, 8, 9].contains(&index) {
+            assert_eq!((&line["status"], &line["yaml_content"]), (&json!(200), &json!(format!("n: {index}"))));
+            assert_eq!(line["name"], json!(format!("s{index}")));
+        }
+    }
+    assert_eq!((&lines[7]["status"], &lines[7]["errors"][0]["code"]), (&json!(400), &json!("invalid_parameters")));
+    let codes: Vec<_> = lines[8]["errors"].as_array().unwrap().iter().map(|error| text(&error["code"])).collect();
+    assert_eq!(codes[..2], ["invalid_parameters", "template_stack_mismatch"]);
+    assert_eq!(lines[9]["errors"][0]["code"], "stack_not_found");
+    let objects = format!("/api/v1/stacks/{}/deployment-objects", team.stack);
+    assert_eq!(list(&server, &objects), json!([]));
+    assert_eq!(server.send(&team.pak, "POST", &path, &json!({ "sets": [] })).has(200).text(), "");
+    server.send(&team.pak, "POST", &path, &json!({ "sets": [{}] })).is(422, "invalid_body");
+    let nobody = format!("/api/v1/templates/{NOBODY}/stamp");
+    server.send(&team.pak, "POST", &nobody, &json!({ "sets": [] })).is(404, "template_not_found");
+}
+
+#[test]
+fn a_template_is_checked_without_being_stored() {
+    let server = Running::new();
+    let check = |query: &str, content: &str, schema: &str| {
+        let body = json!({ "template_content": content, "parameters_schema": schema });
+        server.send(&server.admin, "POST", &format!("/api/v1/templates/check{query}"), &body)
+    };
+    let review = check("", "n: {{ nn }}{{ x | nope }}", SCHEMA).has(200).json();
+    assert!(review["findings"].as_array().unwrap().len() >= 2, "{review}");
+    assert_eq!(check("", "n: {{ n }}{{ token }}", SCHEMA).has(200).json()["findings"], json!([]));
+    check("", "{{", SCHEMA).is(400, "invalid_template_syntax");
+    check("", "n", "[").is(400, "invalid_parameters_schema");
+    check("?strict=true", "n: {{ nn }}", SCHEMA).is(400, "template_review_failed");
+    check("?strict=maybe", "n: {{ nn }}", SCHEMA).is(400, "invalid_query");
+    assert_eq!(list(&server, "/api/v1/templates"), json!([]));
+}
+
+#[test]
+fn review_findings_are_warnings_or_errors() {
+    let server = Running::new();
+    let odd = json!({ "name": "web", "template_content": "n: {{ nn }}", "parameters_schema": SCHEMA });
+    let strict = server.send(&server.admin, "POST", "/api/v1/templates?strict=true", &odd);
+    strict.is(400, "template_review_failed");
+    let made = server.send(&server.admin, "POST", "/api/v1/templates", &odd);
+    let warnings: Vec<Json> = serde_json::from_str(made.has(201).header("x-dropforge-warnings").unwrap()).unwrap();
+    assert_eq!(made.header("x-dropforge-warning-count"), Some(warnings.len().to_string().as_str()));
+    assert!(warnings.iter().any(|warning| warning["name"] == "nn"), "{warnings:?}");
+    let path = format!("/api/v1/templates/{}", text(&made.json()["id"]));
+    server.send(&server.admin, "PUT", &format!("{path}?strict=true"), &odd).is(400, "template_review_failed");
+    assert!(server.send(&server.admin, "PUT", &path, &odd).has(200).header("x-dropforge-warnings").is_some());
+    let team = server.team("ci");
+    let broken = server.template_of(&server.admin, "broken", "a: [{{ n }}", "{}");
+    let object = server.instantiate(&team.pak, &team.stack, &broken, json!({ "n": 1 }));
+    assert!(object.has(201).header("x-dropforge-warnings").is_some());
+}
+
+#[test]
+fn changes_by_another_version_are_listed() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let first = server.template_of(&server.admin, "web", "n: {{ n }}", SCHEMA);
+    for name in ["a", "b"] {
+        let stack = json!({ "name": name, "generator_id": team.id });
+        let stack = text(&server.made("/api/v1/stacks", &stack)["id"]);
+        server.instantiate(&team.pak, &stack, &first, json!({ "n": 1 })).has(201);
+    }
+    let second = server.template_of(&server.admin, "web", "n: {{ n }}\nx: 1", SCHEMA);
+    let changes =
+        |id: &str, query: &str| server.call(&server.admin, "POST", &format!("/api/v1/templates/{id}/changes{query}"));
+    let told = changes(&second, "").has(200).json();
+    assert_eq!((&told["instances"], &told["unchanged"]), (&json!(2), &json!(0)));
+    assert_eq!(told["changes"].as_array().unwrap().len(), 1);
+    assert!(told["changes"][0]["diff"].as_str().unwrap().contains("+x: 1"), "{told}");
+    assert_eq!(changes(&first, "").has(200).json()["unchanged"], 2);
+    let page = changes(&second, "?limit=1");
+    assert_eq!(page.has(200).json()["instances"], 1);
+    let next = page.header("x-next-cursor").unwrap();
+    assert_eq!(changes(&second, &format!("?limit=1&cursor={next}")).has(200).json()["instances"], 1);
+    changes(NOBODY, "").is(404, "template_not_found");
+}
+
+#[test]
+fn keys_are_made_listed_and_revoked() {
+    let server = Running::new();
+    for (role, who) in [("admin", "admin"), ("readonly", "readonly"), ("agent", "agent")] {
+        let made = server.made("/api/v1/keys", &json!({ "role": role }));
+        let pak = text(&made["pak"]);
+        let told = server.call(&pak, "POST", "/api/v1/auth/pak").has(200).json();
+        assert!(told[who] == true || told[who].is_string(), "{told}");
+        let path = format!("/api/v1/keys/{}", text(&made["key"]["id"]));
+        server.call(&server.admin, "DELETE", &path).has(204);
+        server.call(&pak, "POST", "/api/v1/auth/pak").has(401);
+        server.call(&server.admin, "DELETE", &path).is(404, "key_not_found");
+    }
+    server.send(&server.admin, "POST", "/api/v1/keys", &json!({ "role": "generator" })).is(400, "invalid_role");
+    server.send(&server.admin, "POST", "/api/v1/keys", &json!({ "role": "king" })).is(422, "invalid_body");
+    let keys = list(&server, "/api/v1/keys");
+    assert_eq!(keys.as_array().unwrap().len(), 4);
+    assert!(!keys.to_string().contains(server.admin.rsplit('_').next().unwrap()));
+}
+
+#[test]
+fn probes_and_counters() {
+    let server = Running::new();
+    assert_eq!(server.request("GET", "/healthz").send().has(200).text(), "OK");
+    server.request("GET", "/readyz").send().has(200);
+    let (team, template) = (server.team("ci"), server.template(&server.admin, "web"));
+    for _ in 0..2 {
+        server.instantiate(&team.pak, &team.stack, &template, json!({ "name": "a", "value": "b" })).has(201);
+    }
+    server.call(&server.admin, "GET", "/api/v1/no/such/route/as-this").has(404);
+    server.call(&server.admin, "BREW", "/api/v1/templates").has(405);
+    let metrics = server.metrics();
+    for line in [
+        "dropforge_http_requests_total{method=\"POST\",route=\"/api/v1/templates\",status=\"201\"} 1",
+        "dropforge_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"} 1",
+        "dropforge_http_requests_total{method=\"other\",route=\"/api/v1/templates\",status=\"405\"} 1",
+        "dropforge_catalog_rows{kind=\"templates\"} 1",
+        "dropforge_catalog_rows{kind=\"objects\"} 2",
+        "dropforge_renders_total 2",
+        "dropforge_renders_under_way 0",
+        "dropforge_templates_compiled_total 1",
+        "dropforge_http_panics_total 0",
+    ] {
+        assert!(metrics.lines().any(|known| known == line), "{line} in\n{metrics}");
+    }
+    assert!(!metrics.contains("no/such/route"));
+}
+
+#[test]
+fn a_store_that_is_closed_is_not_ready() {
+    let server = Running::new();
+    server.wait_for(async { server.catalog.store().close().await });
+    server.request("GET", "/readyz").send().is(503, "not_ready");
+    server.request("GET", "/healthz").send().has(200);
+    server.request("GET", "/metrics").send().has(200);
+}
+
+#[test]
+fn the_page_is_served_and_loads_nothing_from_elsewhere() {
+    let server = Running::new();
+    for (path, kind) in [("/", "text/html"), ("/app.js", "text/javascript"), ("/style.css", "text/css")] {
+        let file = server.request("GET", path).send();
+        assert!(file.has(200).header("content-type").unwrap().starts_with(kind), "{path}");
+        let policy = file.header("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+        assert!(!file.text().contains("//cdn") && !file.text().contains("https://"), "{path}");
+        assert_eq!(file.header("x-content-type-options"), Some("nosniff"));
+    }
+    let page = server.request("GET", "/").send();
+    assert!(!page.text().contains("<script>") && !page.text().contains(" onclick="));
+}

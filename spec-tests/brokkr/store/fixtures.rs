@@ -1,0 +1,130 @@
+//! Rows for tests.
+
+use chrono::{SubsecRound, Utc};
+use dropforge_catalog::store::{IdempotencyToken, InitialMetadata, NewObject, NewVersion, Store, new_id};
+use dropforge_catalog::{
+    Generator, KeyRow, Provenance, Role, Stack, StackAnnotation, StackLabel, TemplateAnnotation, TemplateLabel,
+    TemplateVersion, Timestamp,
+};
+use uuid::Uuid;
+
+/// Checks that a result is the expected error.
+#[macro_export]
+macro_rules! refused {
+    ($result:expr, $($error:tt)+) => {
+        match $result {
+            Err(dropforge_catalog::store::StoreError::$($error)+) => {}
+            other => panic!("{}: {other:?}", stringify!($($error)+)),
+        }
+    };
+}
+
+pub fn now() -> Timestamp {
+    Utc::now().trunc_subsecs(6)
+}
+
+pub fn a_generator(name: &str) -> Generator {
+    let at = now();
+    Generator {
+        id: new_id(),
+        created_at: at,
+        updated_at: at,
+        deleted_at: None,
+        name: name.to_owned(),
+        description: None,
+        last_active_at: None,
+        is_active: false,
+        is_system: false,
+    }
+}
+
+pub fn a_key(short_token: &str, generator_id: Option<Uuid>) -> KeyRow {
+    let role = if generator_id.is_some() { Role::Generator } else { Role::Admin };
+    let (id, short_token, hash) = (new_id(), short_token.to_owned(), "00".repeat(32));
+    KeyRow { id, short_token, hash, role, generator_id, created_at: now(), revoked_at: None }
+}
+
+pub fn a_version(owner: Option<Uuid>, name: &str) -> NewVersion {
+    NewVersion {
+        id: new_id(),
+        at: now(),
+        generator_id: owner,
+        name: name.to_owned(),
+        description: None,
+        template_content: "a: {{ b }}".to_owned(),
+        parameters_schema: "{}".to_owned(),
+        checksum: "11".repeat(32),
+        metadata: InitialMetadata::CopiedFrom(None),
+        expected: None,
+    }
+}
+
+pub fn a_stack(name: &str, generator_id: Uuid) -> Stack {
+    let at = now();
+    let (id, name) = (new_id(), name.to_owned());
+    Stack { id, created_at: at, updated_at: at, deleted_at: None, name, description: None, generator_id }
+}
+
+pub fn an_object(stack_id: Uuid, yaml: &str) -> NewObject {
+    let yaml_checksum = "22".repeat(32);
+    let yaml_content = yaml.to_owned();
+    let (id, at) = (new_id(), now());
+    NewObject { id, at, stack_id, yaml_content, yaml_checksum, is_deletion_marker: false, provenance: None }
+}
+
+pub fn an_instance(stack_id: Uuid, of: &TemplateVersion) -> NewObject {
+    let object = an_object(stack_id, "a: 1");
+    let provenance = Provenance {
+        id: new_id(),
+        deployment_object_id: object.id,
+        template_id: of.id,
+        template_version: of.version,
+        template_parameters: r#"{"z":1,"a":1.0}"#.to_owned(),
+        defaults: true,
+        template_checksum: of.checksum.clone(),
+        schema_checksum: "33".repeat(32),
+        parameters_checksum: "44".repeat(32),
+        output_checksum: object.yaml_checksum.clone(),
+        engine: "0.1.0".to_owned(),
+        created_at: object.at,
+    };
+    NewObject { provenance: Some(provenance), ..object }
+}
+
+pub fn template_label(template_id: Uuid, label: &str) -> TemplateLabel {
+    TemplateLabel { id: new_id(), template_id, label: label.to_owned(), created_at: now() }
+}
+
+pub fn template_annotation(template_id: Uuid, key: &str, value: &str) -> TemplateAnnotation {
+    let (key, value) = (key.to_owned(), value.to_owned());
+    TemplateAnnotation { id: new_id(), template_id, key, value, created_at: now() }
+}
+
+pub fn stack_label(stack_id: Uuid, label: &str) -> StackLabel {
+    StackLabel { id: new_id(), stack_id, label: label.to_owned() }
+}
+
+pub fn stack_annotation(stack_id: Uuid, key: &str, value: &str) -> StackAnnotation {
+    StackAnnotation { id: new_id(), stack_id, key: key.to_owned(), value: value.to_owned() }
+}
+
+pub fn a_token(key: &str, request: &str) -> IdempotencyToken {
+    IdempotencyToken { key: key.to_owned(), request: request.to_owned() }
+}
+
+/// Adds a generator with a key.
+pub async fn generator_in(store: &dyn Store, name: &str) -> Generator {
+    let generator = a_generator(name);
+    let key = a_key(&format!("BR{}", &generator.id.simple().to_string()[26..]), Some(generator.id));
+    store.create_generator(&generator, &key, None).await.expect("a generator")
+}
+
+/// Adds a stack.
+pub async fn stack_in(store: &dyn Store, name: &str, generator: Uuid) -> Stack {
+    store.create_stack(&a_stack(name, generator), None).await.expect("a stack")
+}
+
+/// Adds a version.
+pub async fn version_in(store: &dyn Store, owner: Option<Uuid>, name: &str) -> TemplateVersion {
+    store.create_version(&a_version(owner, name), None).await.expect("a version")
+}
