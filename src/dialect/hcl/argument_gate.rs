@@ -7,9 +7,8 @@
 use smallvec::SmallVec;
 
 use super::evaluation::contains_faulty;
-use super::values::convert::{convert, fits};
-use super::values::marks::{contains_marked, marked_by, unmark_deep};
-use super::values::types::{conforms, constraint_name, name, type_of};
+use super::values::types::name;
+use super::values::{conforms, constraint_name, contains_marked, convert, fits, marked_by, type_of, unmark_deep};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{
     Admits, Body, Builtin, Cx, Fault, Outcome, Params, Positional, PositionalParam, ResultType, Subject, Wrong, fitting,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::compile::Compiler;
-use super::executable::Executable;
+use super::compile::{Compiler, Executable};
 use super::syntax::parser::{Parsed, parse_expression, parse_template};
 use super::syntax::tree::{ExprId, Tree};
 use super::value_notes::explain;

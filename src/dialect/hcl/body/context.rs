@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::DiagnosticList;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::Rules;
-use crate::dialect::hcl::executable::Executable;
+use crate::dialect::hcl::compile::Executable;
 use crate::function::{Budgets, Capabilities, Cx, Fault, Outcome, Wrong};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Type, Value};

@@ -1,4 +1,4 @@
-//! `dynamic` blocks: a block for each element of a collection.
+//! `dynamic` blocks: a block for each element of a collection, or one unknown block.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -7,13 +7,12 @@ use super::content::{BodySource, Split};
 use super::errors::{mistyped, structure};
 use super::expression::Iterators;
 use super::{
-    Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label, Location,
-    locate,
+    Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
+    Location, locate,
 };
 use crate::diagnostics::Diagnostic;
-use crate::dialect::hcl::values::convert::convert;
 use crate::dialect::hcl::values::elements::elements;
-use crate::dialect::hcl::values::types::constraint_name;
+use crate::dialect::hcl::values::{constraint_name, convert};
 use crate::text::Span;
 use crate::value::{Arena, Type, Value};
 
@@ -339,4 +338,44 @@ pub fn not_iterable<'r>(arena: &'r Arena, value: Value<'r>) -> Option<Box<Diagno
         other => format!("a {}", constraint_name(&other)),
     };
     Some(mistyped(INVALID_FOR_EACH, format!("The value is {found}, but must be a collection.")))
+}
+
+/// A body whose values are unknown.
+#[derive(Debug)]
+struct UnknownBody<'r>(Body<'r>);
+
+impl<'r> Body<'r> {
+    /// Returns the body with unknown values.
+    pub(super) fn unknown(self) -> Self {
+        Self::of(UnknownBody(self))
+    }
+}
+
+impl<'r> BodySource<'r> for UnknownBody<'r> {
+    fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
+        let (content, rest) = self.0.source().split(schema, complete, diagnostics);
+        let blocks = content.blocks.into_iter().map(|block| Block { body: block.body.unknown(), ..block }).collect();
+        (Content { attributes: unknown_attributes(content.attributes), blocks, ..content }, rest.unknown())
+    }
+
+    fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
+        unknown_attributes(self.0.just_attributes(diagnostics))
+    }
+
+    fn missing_item(&self) -> Option<Location<'r>> {
+        self.0.missing_item()
+    }
+
+    fn is_unknown(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> &[&'r str] {
+        self.0.marks()
+    }
+}
+
+fn unknown_attributes<'r>(attributes: Attributes<'r>) -> Attributes<'r> {
+    let unknown = |(name, of): (_, Attribute<'r>)| (name, Attribute { expr: of.expr.unknown(), ..of });
+    attributes.into_iter().map(unknown).collect()
 }

@@ -3,8 +3,7 @@
 use super::arguments::string;
 use super::table::functions;
 use crate::dialect::hcl::values::json::{decode_implied, encode_plain};
-use crate::dialect::hcl::values::types::type_of;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
+use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, type_of};
 use crate::function::Cx;
 use crate::stdlib::csv::records;
 use crate::stdlib::strings::nfc;

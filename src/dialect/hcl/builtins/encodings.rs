@@ -10,8 +10,7 @@ use flate2::read::GzDecoder;
 
 use super::arguments::{Arguments, FromArguments, string};
 use super::table::functions;
-use crate::dialect::hcl::values::marks::marked_by;
-use crate::dialect::hcl::values::{Fault, Outcome};
+use crate::dialect::hcl::values::{Fault, Outcome, marked_by};
 use crate::function::Cx;
 use crate::stdlib::charsets::{Charset, charset};
 use crate::stdlib::hashes::{hex, md5, sha1, sha256, sha512, uuid_of_name};

@@ -7,31 +7,24 @@
 
 pub(super) mod arguments;
 mod assumptions;
-mod attempts;
 mod ciphers;
-mod collections;
 mod conditionals;
 mod conversions;
 mod documents;
 mod encodings;
 mod files;
-mod filesets;
 mod format;
 mod intrinsics;
-mod json_objects;
 mod loops;
 mod maps;
 mod networks;
 mod numbers;
-mod operators;
 mod patterns;
-mod reductions;
 mod registries;
 mod searches;
 mod secrets;
 mod sequences;
 mod sets;
-mod splats;
 mod strings;
 pub(super) mod table;
 #[cfg(feature = "compile")]

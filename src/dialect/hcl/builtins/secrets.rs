@@ -1,10 +1,8 @@
 //! Functions of the marks of sensitive and ephemeral values.
 
 use super::table::functions;
-use crate::dialect::hcl::values::Outcome;
-use crate::dialect::hcl::values::elements::{any, rebuilt};
-use crate::dialect::hcl::values::marks::marked_by;
-use crate::dialect::hcl::values::types::type_of;
+use crate::dialect::hcl::values::elements::any;
+use crate::dialect::hcl::values::{Outcome, marked_by, rebuilt, type_of};
 use crate::function::Cx;
 use crate::value::{Type, Value};
 

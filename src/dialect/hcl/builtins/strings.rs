@@ -2,8 +2,7 @@
 
 use super::arguments::{string, string_list};
 use super::table::functions;
-use crate::dialect::hcl::values::numbers::machine_int;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
+use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, machine_int};
 use crate::function::Cx;
 use crate::stdlib::bignum::FULL;
 use crate::stdlib::graphemes;

@@ -4,8 +4,7 @@ use chrono::{DateTime, FixedOffset, Utc};
 
 use super::arguments::{Arguments, FromArguments, string};
 use super::table::functions;
-use crate::dialect::hcl::values::numbers::machine_int;
-use crate::dialect::hcl::values::{Fault, Outcome};
+use crate::dialect::hcl::values::{Fault, Outcome, machine_int};
 use crate::function::Cx;
 use crate::limits::Limit;
 use crate::stdlib::duration::{LayoutError, laid_out, moment, rfc3339, span};

@@ -3,9 +3,8 @@
 
 use super::arguments::string;
 use super::table::functions;
-use crate::dialect::hcl::values::numbers::number_value;
 use crate::dialect::hcl::values::quote::push_quoted;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, number_of};
+use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, number_of, number_value};
 use crate::function::Cx;
 use crate::stdlib::strings::nfc;
 use crate::text::Source;

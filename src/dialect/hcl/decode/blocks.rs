@@ -7,11 +7,7 @@ use super::{Collection, Keyed, Spec};
 use crate::diagnostics::Diagnostic;
 use crate::dialect::hcl::argument_gate::reason;
 use crate::dialect::hcl::body::{Block, Content, Location, locate, mistyped, structure};
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::elements::{list_of, map_of};
-use crate::dialect::hcl::values::sets::set_of;
-use crate::dialect::hcl::values::types::{type_of, types_of, without_optional};
-use crate::dialect::hcl::values::unify::unify;
+use crate::dialect::hcl::values::{convert, list_of, map_of, set_of, type_of, types_of, unify, without_optional};
 use crate::function::Wrong;
 use crate::value::{Type, Value};
 

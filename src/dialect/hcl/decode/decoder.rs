@@ -6,10 +6,7 @@ use crate::dialect::hcl::argument_gate::{invoke, reason};
 use crate::dialect::hcl::body::{
     Attribute, Body, Content, Context, DiagnosticList, Label, locate, mistyped, structure,
 };
-use crate::dialect::hcl::values::Outcome;
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::refine::Refine;
-use crate::dialect::hcl::values::types::without_optional;
+use crate::dialect::hcl::values::{Outcome, Refine, convert, without_optional};
 use crate::function::{Cx, Wrong};
 use crate::value::{Refinement, Type, Value};
 

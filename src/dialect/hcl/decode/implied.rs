@@ -4,7 +4,7 @@ use super::decoder::Decoder;
 use super::{Collection, Keyed, Spec, Transform};
 use crate::dialect::hcl::argument_gate::{invoke, reason};
 use crate::dialect::hcl::body::{BodySchema, Context, DiagnosticList, mistyped};
-use crate::dialect::hcl::values::types::{type_of, without_optional};
+use crate::dialect::hcl::values::{type_of, without_optional};
 use crate::value::{Attribute, Type, Value};
 
 impl<'r> Spec<'r> {

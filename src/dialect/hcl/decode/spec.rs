@@ -1,11 +1,14 @@
-//! Specifications.
+//! Specifications, and the locations and variables of decoded values.
 
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::dialect::hcl::body::{Context, DiagnosticList, Expression};
+use crate::dialect::hcl::body::{
+    Block, Body, Content, Context, DiagnosticList, DynamicNode, Expression, Label, Location, Reference, visit_dynamic,
+};
 use crate::function::Builtin;
+use crate::text::Span;
 use crate::value::{Refinement, Type, Value};
 
 /// The specification of a value that a body decodes to.
@@ -176,6 +179,115 @@ impl<'r> Spec<'r> {
             | Spec::KeyedBlocks { name, nested, .. } => Some((name, Some(nested))),
             Spec::BlockAttrs { name, .. } => Some((name, None)),
             _ => None,
+        }
+    }
+}
+
+impl<'r> Spec<'r> {
+    /// Returns the location in a body of the decoded value, or of errors about its absence.
+    pub fn source_range(&self, body: &Body<'r>) -> Option<Location<'r>> {
+        self.location_in(body, &[])
+    }
+
+    fn location_in(&self, body: &Body<'r>, labels: &[Label]) -> Option<Location<'r>> {
+        let (content, _) = body.partial_content(&self.implied_schema(), &mut Vec::new());
+        self.location(&content, labels)
+    }
+
+    /// Returns the location in a block of its value.
+    pub(super) fn location_in_block(&self, block: &Block<'r>) -> Option<Location<'r>> {
+        self.location_in(&block.body, &block.labels)
+    }
+
+    pub(super) fn location(&self, content: &Content<'r>, labels: &[Label]) -> Option<Location<'r>> {
+        let first = |name: &str| content.blocks_of(name).next();
+        match self {
+            Spec::Attr { name, .. } => match content.attributes.get(name.as_str()) {
+                Some(attribute) => Some(attribute.expr.location()),
+                None => content.missing_item,
+            },
+            Spec::Literal(_) => None,
+            Spec::Expr(expr) => Some(expr.location()),
+            Spec::Block { name, nested, .. } | Spec::Blocks { name, nested, .. } => match first(name) {
+                Some(block) => nested.location_in_block(block),
+                None => content.missing_item,
+            },
+            Spec::KeyedBlocks { name, labels, nested, .. } => match first(name) {
+                Some(block) => nested.location_in(&block.body, block.labels.get(labels.len()..).unwrap_or(&[])),
+                None => content.missing_item,
+            },
+            Spec::BlockAttrs { name, .. } => first(name).map(Block::location).or(content.missing_item),
+            Spec::BlockLabel { index, .. } => {
+                let span = labels.get(*index).map_or(Span::default(), |label| label.range);
+                content.missing_item.map(|location| Location { span, ..location })
+            }
+            Spec::Default(wrapped, _)
+            | Spec::Transform(wrapped, _)
+            | Spec::Validate(wrapped, _)
+            | Spec::Refine(wrapped, _) => wrapped.location(content, labels),
+            Spec::Object(_) | Spec::Tuple(_) => content.missing_item,
+        }
+    }
+}
+
+impl<'r> Spec<'r> {
+    /// Returns the variables that decoding `body` reads.
+    pub fn variables(&self, body: &Body<'r>) -> Vec<Reference<'r>> {
+        let (content, _) = body.partial_content(&self.implied_schema(), &mut Vec::new());
+        let mut found = Vec::new();
+        self.add_variables(&content, &mut found);
+        found
+    }
+
+    fn add_variables(&self, content: &Content<'r>, found: &mut Vec<Reference<'r>>) {
+        match self {
+            Spec::Attr { name, .. } => {
+                let attribute = content.attributes.get(name.as_str()).into_iter();
+                found.extend(attribute.flat_map(|attribute| attribute.expr.variables()));
+            }
+            Spec::Expr(expr) => found.extend(expr.variables()),
+            Spec::Block { name, nested, .. } => {
+                found.extend(content.blocks_of(name).take(1).flat_map(|block| nested.variables(&block.body)));
+            }
+            Spec::Blocks { name, nested, .. } | Spec::KeyedBlocks { name, nested, .. } => {
+                found.extend(content.blocks_of(name).flat_map(|block| nested.variables(&block.body)));
+            }
+            Spec::BlockAttrs { name, .. } => {
+                let Some(block) = content.blocks_of(name).next() else { return };
+                let mut diagnostics = Vec::new();
+                let attributes = block.body.just_attributes(&mut diagnostics);
+                if diagnostics.is_empty() {
+                    found.extend(attributes.values().flat_map(|attribute| attribute.expr.variables()));
+                }
+            }
+            _ => self.same_body().iter().for_each(|spec| spec.add_variables(content, found)),
+        }
+    }
+
+    /// Returns the variables that expanding the `dynamic` blocks of `body` reads and, with `content`, those that
+    /// decoding the result reads. Iterators are left out.
+    pub fn dynamic_variables(&self, body: &Body<'r>, content: bool) -> Vec<Reference<'r>> {
+        let mut found = Vec::new();
+        self.add_dynamic(&DynamicNode::root(body.clone()), content, &mut found);
+        found
+    }
+
+    fn add_dynamic(&self, node: &DynamicNode<'r>, content: bool, found: &mut Vec<Reference<'r>>) {
+        let (variables, children) = visit_dynamic(node, &self.implied_schema(), content);
+        found.extend(variables);
+        for child in children {
+            if let Some(nested) = self.nested(child.name()) {
+                nested.add_dynamic(&child, content, found);
+            }
+        }
+    }
+
+    /// Returns the specification of blocks of a type.
+    fn nested(&self, name: &str) -> Option<&Spec<'r>> {
+        match self.block_type() {
+            Some((own, nested)) if own == name => nested,
+            Some(_) => None,
+            None => self.same_body().into_iter().find_map(|spec| spec.nested(name)),
         }
     }
 }

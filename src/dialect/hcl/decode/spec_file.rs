@@ -9,10 +9,10 @@ use crate::dialect::hcl::body::{
     Attribute, Block, Body, BodySchema, Content, Context, DiagnosticList, Expression, File, Location, locate, mistyped,
     structure, user_functions,
 };
-use crate::dialect::hcl::builtins;
 use crate::dialect::hcl::syntax::tree::Expr;
-use crate::dialect::hcl::typeexpr::{self, Mode};
-use crate::dialect::hcl::values::convert::convert;
+use crate::dialect::hcl::typeexpr::Mode;
+use crate::dialect::hcl::values::convert;
+use crate::dialect::hcl::{builtins, typeexpr};
 use crate::function::{Builtin, Registry, Wrong};
 use crate::limits::Limits;
 use crate::text::Source;

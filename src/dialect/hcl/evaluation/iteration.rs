@@ -2,8 +2,7 @@
 
 use super::{note_error, note_unanswered};
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::types;
+use crate::dialect::hcl::values::{convert, types};
 use crate::function::{Cx, Fault, Noted, Subject, fitting};
 use crate::value::{Extended, Map, Type, Value};
 use crate::vm::Items;

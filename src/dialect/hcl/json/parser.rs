@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
+use logos::Logos;
+
 use super::document::{Document, Json, JsonId, Property, Tables};
-use super::errors::{self, unexpected};
-use super::scan::{Token, TokenKind, scan};
-use super::string::decode;
+use super::errors;
+use super::errors::unexpected;
+use super::scan::{Token, TokenKind, decode, scan};
 use crate::diagnostics::Diagnostic;
 use crate::dialect::hcl::syntax::tree::{Run, Str};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::bignum::BigNum;
 use crate::text::{Source, Span};
-use logos::Logos;
 
 /// A document and its syntax errors.
 #[derive(Debug, Clone)]

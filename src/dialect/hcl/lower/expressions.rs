@@ -3,7 +3,7 @@
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::{BinaryOp, Op};
 use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::Result;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::Lowering;
 use super::expressions::are_distinct;
-use super::lowering::Lowering;
 use crate::bytecode::{Failure, Op, Program};
 use crate::compiler::{Constant, Emitter};
 use crate::diagnostics::Result;

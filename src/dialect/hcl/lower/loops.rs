@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::Op;
 use crate::diagnostics::Result;
 use crate::dialect::hcl::syntax::tree::{ExprId, For, ForId};

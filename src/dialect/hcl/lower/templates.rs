@@ -1,6 +1,6 @@
 //! Templates, as values and as the text of a file.
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::{EscapeMode, Op};
 use crate::compiler::Constant;
 use crate::diagnostics::Result;

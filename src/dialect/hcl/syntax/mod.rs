@@ -2,8 +2,6 @@
 
 pub mod analysis;
 mod build;
-mod escape;
-mod heredoc;
 pub mod lexer;
 pub mod parser;
 pub mod position;

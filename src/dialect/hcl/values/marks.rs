@@ -1,8 +1,8 @@
 //! Marks: notes of the host on a value, which spread to every result that depends on the value.
 
-use super::Outcome;
-use super::elements::{any, rebuilt};
-use super::path::{Step, has_prefix};
+use super::access::{Step, has_prefix};
+use super::elements::any;
+use super::{Outcome, rebuilt};
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 

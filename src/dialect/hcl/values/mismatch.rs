@@ -1,8 +1,7 @@
 //! Explanations of failed conversions.
 
-use super::Outcome;
-use super::convert::conversion_exists;
-use super::types::{constraint_name, name, same_type};
+use super::types::name;
+use super::{Outcome, constraint_name, conversion_exists, same_type};
 use crate::function::Cx;
 use crate::value::{Attribute, Type};
 

@@ -7,12 +7,9 @@ use std::cmp::Ordering;
 
 use hashbrown::HashMap;
 
-use super::Outcome;
 use super::elements::element_of;
-use super::equality::equals;
-use super::marks::{contains_marked, marked_by, unmark_deep};
-use super::numbers::number_of;
 use super::quote::push_quoted;
+use super::{Outcome, contains_marked, equals, marked_by, number_of, unmark_deep};
 use crate::function::Cx;
 use crate::value::{Extended, Layout, Type, Value};
 

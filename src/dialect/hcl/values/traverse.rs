@@ -1,16 +1,10 @@
 //! Element and attribute access of the language: `value[key]` and `value.name`. Keys are converted, attributes of maps
 //! are their elements, results get the marks of the value, and a failure has a message for the user.
 
-use super::access::{self, has_index};
-use super::convert::convert;
+use super::access::{Step, has_index};
 use super::elements::length;
-use super::equality::is_dynamic;
-use super::marks::marked_by;
-use super::numbers::number_of;
-use super::path::Step;
-use super::sets::is_set;
-use super::types::{name as type_name, shallow_type, type_of};
-use super::{Fault, Outcome};
+use super::types::name as type_name;
+use super::{Fault, Outcome, access, convert, is_dynamic, is_set, marked_by, number_of, shallow_type, type_of};
 use crate::function::Cx;
 use crate::stdlib::strings::nfc;
 use crate::value::{Extended, Type, Value};

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::Build;
-use crate::dialect::hcl::syntax::escape::{self, Piece, Wrong};
-use crate::dialect::hcl::syntax::lexer::scan_string_literal;
+use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of, scan_string_literal};
 use crate::dialect::hcl::syntax::tree::Str;
 use crate::text::Span;
 
@@ -70,7 +69,7 @@ fn decode(raw: &str, quoted: bool) -> Cow<'_, str> {
     let mut text = String::with_capacity(raw.len());
     for span in scan_string_literal(raw, quoted) {
         let piece = raw.get(span.range()).unwrap_or("");
-        match escape::piece(piece, quoted) {
+        match escape_of(piece, quoted) {
             Piece::Char(c) => text.push(c),
             Piece::Template(c) => text.extend([c, '{']),
             Piece::Wrong(Wrong::Unknown) => text.push_str(piece.get(1..).unwrap_or("")),

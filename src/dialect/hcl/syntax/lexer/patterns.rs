@@ -1,12 +1,11 @@
 //! The logos patterns of each mode. They match bytes, not characters: a source need not be UTF-8 to have tokens.
 //!
-//! Logos finds the kind of a token. The length of tokens without a limit is measured in [`super::run`], because the
-//! state machine that logos generates needs stack for each step where calls are not optimised away.
+//! Logos finds the kind of a token. Functions measure the length of tokens without a limit, because the state machine
+//! that logos generates needs stack for each step where calls are not optimised away.
 
 use logos::{Lexer, Logos};
 
-use super::super::token::TokenKind;
-use super::run;
+use crate::dialect::hcl::syntax::token::TokenKind;
 
 /// The state of comments.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,7 +145,7 @@ fn sequence(rest: &[u8], mark: u8) -> Sequence {
 
 fn quoted_text(lex: &mut Lexer<'_, Quoted>) -> TokenKind {
     let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
-    match run::text(from, true) {
+    match text_len(from, true) {
         0 if from.first().is_some_and(u8::is_ascii) => TokenKind::Invalid,
         0 => TokenKind::BadUtf8,
         len => {
@@ -158,7 +157,7 @@ fn quoted_text(lex: &mut Lexer<'_, Quoted>) -> TokenKind {
 
 fn literal(lex: &mut Lexer<'_, Literal>) -> Text {
     let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
-    let text = run::text(from, false);
+    let text = text_len(from, false);
     let (kind, len) = match from.get(text..).unwrap_or(&[]) {
         [b'\n', ..] => (Text::Line, text + 1),
         [b'\r', b'\n', ..] => (Text::Line, text + 2),
@@ -171,13 +170,13 @@ fn literal(lex: &mut Lexer<'_, Literal>) -> Text {
 }
 
 fn number(lex: &mut Lexer<'_, Code>) -> TokenKind {
-    lex.bump(run::number(lex.remainder()));
+    lex.bump(number_len(lex.remainder()));
     TokenKind::Number
 }
 
 fn identifier(lex: &mut Lexer<'_, Code>) -> TokenKind {
     loop {
-        lex.bump(run::name(lex.remainder()));
+        lex.bump(name_len(lex.remainder()));
         match lex.remainder().first() {
             Some(byte) if !byte.is_ascii() => {}
             _ => return TokenKind::Identifier,
@@ -243,4 +242,70 @@ pub(super) fn first_identifier(text: &[u8]) -> Option<usize> {
     let mut lexer = Code::lexer(text);
     let first = lexer.next()?.ok()?;
     (first == Code::Plain(TokenKind::Identifier) && lexer.span().start == 0).then(|| lexer.span().end)
+}
+
+/// The length of the literal text that `bytes` begin with: up to `$`, `%` and line ends, inside quotes also to a quote.
+fn text_len(bytes: &[u8], quoted: bool) -> usize {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let rest = |from: usize| bytes.get(from..).unwrap_or(&[]);
+        let len = match byte {
+            b'$' | b'%' | b'\r' | b'\n' => 0,
+            b'"' if quoted => 0,
+            b'\\' if quoted => match escaped(rest(at + 1)) {
+                0 => 0,
+                len => 1 + len,
+            },
+            0x80.. => wide(rest(at)),
+            _ => 1,
+        };
+        if len == 0 {
+            break;
+        }
+        at += len;
+    }
+    at
+}
+
+/// The length of the character behind a backslash. A line end is none.
+fn escaped(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        None | Some(b'\r' | b'\n') => 0,
+        Some(byte) if byte.is_ascii() => 1,
+        Some(_) => wide(bytes),
+    }
+}
+
+/// The length of the character beyond ASCII that `bytes` begin with, as the reference reads it: a first byte and
+/// as many others as it asks for, whatever their values. Zero where there are fewer.
+fn wide(bytes: &[u8]) -> usize {
+    let len = match bytes.first() {
+        Some(0xC0..=0xDF) => 2,
+        Some(0xE0..=0xEF) => 3,
+        Some(0xF0..=0xF7) => 4,
+        _ => return 0,
+    };
+    let others = bytes.get(1..len).unwrap_or(&[]);
+    if others.len() == len - 1 && others.iter().all(|byte| (0x80..=0xBF).contains(byte)) { len } else { 0 }
+}
+
+/// The length of the ASCII characters that an identifier goes on with.
+fn name_len(bytes: &[u8]) -> usize {
+    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    bytes.iter().position(|byte| !goes_on(byte)).unwrap_or(bytes.len())
+}
+
+/// The length of a number behind its first digit: digits, exponents, and dots before one of those.
+fn number_len(bytes: &[u8]) -> usize {
+    let mut end = 0;
+    loop {
+        let rest = bytes.get(end..).unwrap_or(&[]);
+        let dots = rest.iter().position(|&byte| byte != b'.').unwrap_or(rest.len());
+        end += match rest.get(dots..).unwrap_or(&[]) {
+            [digit, ..] if digit.is_ascii_digit() => dots + 1,
+            [b'e' | b'E', digit, ..] if digit.is_ascii_digit() => dots + 2,
+            [b'e' | b'E', b'+' | b'-', digit, ..] if digit.is_ascii_digit() => dots + 3,
+            _ => return end,
+        };
+    }
 }

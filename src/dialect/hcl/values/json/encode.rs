@@ -1,10 +1,8 @@
 //! Encoding as JSON.
 
-use super::super::convert::convert;
-use super::super::quote::push_quoted;
-use super::super::types::{conforms, type_of};
-use super::super::{Fault, Outcome, PathStep, number_of};
 use super::encode_type;
+use crate::dialect::hcl::values::quote::push_quoted;
+use crate::dialect::hcl::values::{Fault, Outcome, PathStep, conforms, convert, number_of, type_of};
 use crate::function::Cx;
 use crate::value::{Map, Type, Value};
 

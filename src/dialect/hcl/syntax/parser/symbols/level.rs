@@ -1,6 +1,6 @@
 //! Open constructs.
 
-use super::directive::Directive;
+use super::symbol::Directive;
 use crate::dialect::hcl::syntax::token::TokenKind;
 use crate::text::Span;
 

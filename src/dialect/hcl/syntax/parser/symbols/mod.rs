@@ -8,13 +8,11 @@
 //! implementation does, and gives the grammar symbols that complete the open constructs. Faults that no grammar sees,
 //! such as unknown escapes, are reported on the way.
 
-mod directive;
 mod level;
 mod repair;
 mod stream;
 mod symbol;
 mod tokens;
 
-pub use directive::Directive;
 pub use stream::Symbols;
-pub use symbol::Symbol;
+pub use symbol::{Directive, Symbol};

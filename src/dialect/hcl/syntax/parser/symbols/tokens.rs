@@ -1,7 +1,7 @@
 //! The symbol of each token, and the constructs that it opens, continues and closes.
 
-use super::directive::Directive;
 use super::level::{Conditional, ForPart, Inside, ItemPart};
+use super::symbol::Directive;
 use super::{Symbol, Symbols};
 use crate::dialect::hcl::syntax::token::{Token, TokenKind};
 use crate::text::Span;
