@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use super::compile::{Compiler, Executable};
-use super::syntax::parser::{Parsed, parse_expression, parse_template};
-use super::syntax::tree::{ExprId, Tree};
+use super::syntax::{ExprId, Parsed, Tree, parse_expression, parse_template};
 use super::value_notes::explain;
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostic, Diagnostics, Result as Outcome};

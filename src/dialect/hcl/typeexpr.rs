@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::syntax::analysis::{keyword, static_call, static_list, static_map};
-use super::syntax::lexer::is_identifier;
-use super::syntax::tree::{Call, Entry, ExprId, Tree};
+use super::syntax::{Call, Entry, ExprId, Tree, is_identifier, keyword, static_call, static_list, static_map};
+use super::values::convert;
 use super::values::defaults::{Children, Defaults};
 use super::values::json::write_string;
 use super::values::types::name;
-use super::values::{Fault, convert};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::function::Cx;
+use crate::function::{Cx, Fault};
 use crate::text::Span;
 use crate::value::{Arena, Attribute, Type, Value};
 

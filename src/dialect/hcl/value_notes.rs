@@ -4,9 +4,7 @@
 
 use std::sync::Arc;
 
-use super::syntax::analysis;
-use super::syntax::parser::parse_template;
-use super::syntax::tree::{Expr, ExprId, Step, StepKind, Tree};
+use super::syntax::{Expr, ExprId, Step, StepKind, Tree, analysis, parse_template};
 use super::values::types::name as type_name;
 use super::values::{contains_marked, number_of, traverse};
 use crate::diagnostics::Diagnostic;

@@ -9,7 +9,7 @@ use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::compile::{Compiler, Executable};
 use crate::dialect::hcl::json;
 use crate::dialect::hcl::json::{parse_expression, parse_file};
-use crate::dialect::hcl::syntax::parser::parse_config;
+use crate::dialect::hcl::syntax::parse_config;
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;

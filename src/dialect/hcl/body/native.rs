@@ -12,8 +12,7 @@ use super::{
 };
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::compile::{Compiler, Executable};
-use crate::dialect::hcl::syntax::tree;
-use crate::dialect::hcl::syntax::tree::{BodyId, Expr, ExprId, Tree};
+use crate::dialect::hcl::syntax::{BodyId, Expr, ExprId, Tree, tree};
 use crate::text::{Source, Span};
 use crate::value::Value;
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use super::{Attribute, Block, Body, BodySchema, Context, Expression, Location};
 use crate::dialect::hcl::evaluation::literal_number;
-use crate::dialect::hcl::syntax::analysis;
-use crate::dialect::hcl::syntax::tree::{StepKind, Traversal, TraversalStep, Tree};
+use crate::dialect::hcl::syntax::{StepKind, Traversal, TraversalStep, Tree, analysis};
 use crate::dialect::hcl::values::traverse;
 use crate::text::{Source, Span};
 use crate::value::Value;

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use crate::dialect::hcl::values::types::name;
-use crate::dialect::hcl::values::{Fault, Outcome, is_set, is_wholly_known, number_of, shallow_type, type_of};
-use crate::function::Cx;
+use crate::dialect::hcl::values::{is_set, is_wholly_known, number_of, shallow_type, type_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::strings::nfc;
 use crate::value::{BigNum, Capsule, CapsuleContent, Extended, Type, Value};
 

@@ -3,11 +3,9 @@
 use base64::Engine as _;
 use bcrypt::{BASE_64, bcrypt};
 
-use super::arguments::{string, whole};
 use super::encodings::from_base64;
-use super::table::functions;
-use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::Cx;
+use super::{functions, string, whole};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::rsa::PrivateKey;
 use crate::value::Value;
 

@@ -1,12 +1,11 @@
 //! Functions that convert to a type, functions that pick one of several values, and `try` and `can`.
 
-use super::arguments::{Arguments, FromArguments, type_name};
-use super::table::functions;
+use super::{Arguments, FromArguments, functions, type_name};
 use crate::dialect::hcl::values::{
-    Fault, Outcome, constraint_name, conversion_exists, convert, is_wholly_known, mismatch, same_type, shallow_type,
-    type_of, types_of, unified_type,
+    constraint_name, conversion_exists, convert, is_wholly_known, mismatch, same_type, shallow_type, type_of, types_of,
+    unified_type,
 };
-use crate::function::{Cx, Note, Noted, fitting};
+use crate::function::{Cx, Fault, Note, Noted, Outcome, fitting};
 use crate::value::{Type, Value};
 
 functions! {

@@ -8,10 +8,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use flate2::Compression;
 use flate2::read::GzDecoder;
 
-use super::arguments::{Arguments, FromArguments, string};
-use super::table::functions;
-use crate::dialect::hcl::values::{Fault, Outcome, marked_by};
-use crate::function::Cx;
+use super::{Arguments, FromArguments, functions, string};
+use crate::dialect::hcl::values::marked_by;
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::charsets::{Charset, charset};
 use crate::stdlib::hashes::{hex, md5, sha1, sha256, sha512, uuid_of_name};
 use crate::stdlib::percent::{QUERY, percent, percent_len, query_text};

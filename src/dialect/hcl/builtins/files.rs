@@ -5,13 +5,12 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::{fmt, fs};
 
-use super::arguments::{Arguments, FromArguments, string};
 use super::encodings::{Hash, base64_hash, base64_of, hex_hash};
 use super::secrets::SENSITIVE;
 use super::strings::cleaned;
-use super::table::functions;
-use crate::dialect::hcl::values::{Fault, Outcome, marked_by, set_of};
-use crate::function::{Cx, FileError, Files};
+use super::{Arguments, FromArguments, functions, string};
+use crate::dialect::hcl::values::{marked_by, set_of};
+use crate::function::{Cx, Fault, FileError, Files, Outcome};
 use crate::stdlib::globs::{Glob, States, Step, Syntax, alternatives};
 use crate::stdlib::hashes::{md5, sha1, sha256, sha512};
 use crate::value::{Type, Value};

@@ -35,6 +35,12 @@ mod times;
 #[cfg(feature = "yaml")]
 mod yaml;
 
+use arguments::{
+    Arguments, FromArguments, WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as,
+    number, string, string_list, to_i64, type_name, type_of_list, whole,
+};
+use table::functions;
+
 #[cfg(feature = "compile")]
 pub(super) use registries::complete;
 pub use registries::{bare, opentofu, registry, stdlib};

@@ -2,11 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::arguments::number;
-use super::table::functions;
+use super::{functions, number};
 use crate::bytecode::BinaryOp;
-use crate::dialect::hcl::values::{Fault, Outcome, binary, machine_int, number_of, number_value, operators};
-use crate::function::Cx;
+use crate::dialect::hcl::values::{binary, machine_int, number_of, number_value, operators};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::{FULL, MACHINE};
 use crate::stdlib::numbers::{logarithm, power};
 use crate::value::{BigNum, Value};

@@ -1,15 +1,15 @@
 //! Functions that look up elements of collections, and functions that select elements by value.
 
-use super::arguments::{
-    WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64, type_name,
-};
 use super::strings::strlen;
-use super::table::functions;
-use crate::dialect::hcl::values::{
-    Fault, Index, Outcome, access, convert, elements, equals, is_wholly_known, list_of, machine_int, settled,
-    shallow_type, type_of, unified_type,
+use super::{
+    WHOLE, element_of, functions, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64,
+    type_name,
 };
-use crate::function::Cx;
+use crate::dialect::hcl::values::{
+    Index, access, convert, elements, equals, is_wholly_known, list_of, machine_int, settled, shallow_type, type_of,
+    unified_type,
+};
+use crate::function::{Cx, Fault, Outcome};
 use crate::value::{Refinement, Type, Value};
 
 functions! {

@@ -1,16 +1,14 @@
 //! Functions that take elements out of lists and tuples, combine them, or reduce them to one value.
 
-use super::arguments::{
-    WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64, type_name,
-    type_of_list,
+use super::{
+    WHOLE, element_of, functions, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64,
+    type_name, type_of_list,
 };
-use super::table::functions;
 use crate::bytecode::BinaryOp;
 use crate::dialect::hcl::values::{
-    Fault, Outcome, binary, convert, is_wholly_known, list_of, machine_int, shallow_type, type_of, types_of,
-    unified_type,
+    binary, convert, is_wholly_known, list_of, machine_int, shallow_type, type_of, types_of, unified_type,
 };
-use crate::function::{Cx, fitting};
+use crate::function::{Cx, Fault, Outcome, fitting};
 use crate::value::{Type, Value};
 
 functions! {

@@ -1,11 +1,10 @@
 //! Functions of sets.
 
-use super::arguments::{element_of, is_sequence, items, length_is_known, marked_as};
-use super::table::functions;
+use super::{element_of, functions, is_sequence, items, length_is_known, marked_as};
 use crate::dialect::hcl::values::{
-    Fault, Index, Outcome, convert, is_wholly_known, list_of, set_of, settled, type_of, types_of, unified_type,
+    Index, convert, is_wholly_known, list_of, set_of, settled, type_of, types_of, unified_type,
 };
-use crate::function::Cx;
+use crate::function::{Cx, Fault, Outcome};
 use crate::value::{Refinement, Type, Value};
 
 functions! {

@@ -17,8 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::compile::Compiler;
-use super::syntax::parser::{Parsed, parse_template};
-use super::syntax::tree::{Expr, ExprId, Tree};
+use super::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 use crate::function::Registry;
 use crate::limits::Limits;

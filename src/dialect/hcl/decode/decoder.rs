@@ -6,8 +6,8 @@ use crate::dialect::hcl::argument_gate::{invoke, reason};
 use crate::dialect::hcl::body::{
     Attribute, Body, Content, Context, DiagnosticList, Label, locate, mistyped, structure,
 };
-use crate::dialect::hcl::values::{Outcome, Refine, convert, without_optional};
-use crate::function::{Cx, Wrong};
+use crate::dialect::hcl::values::{Refine, convert, without_optional};
+use crate::function::{Cx, Outcome, Wrong};
 use crate::value::{Refinement, Type, Value};
 
 impl<'r> Spec<'r> {

@@ -9,7 +9,7 @@ use crate::dialect::hcl::body::{
     Attribute, Block, Body, BodySchema, Content, Context, DiagnosticList, Expression, File, Location, locate, mistyped,
     structure, user_functions,
 };
-use crate::dialect::hcl::syntax::tree::Expr;
+use crate::dialect::hcl::syntax::Expr;
 use crate::dialect::hcl::typeexpr::Mode;
 use crate::dialect::hcl::values::convert;
 use crate::dialect::hcl::{builtins, typeexpr};

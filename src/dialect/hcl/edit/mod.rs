@@ -12,8 +12,7 @@ mod tests;
 use std::fmt;
 use std::sync::Arc;
 
-use super::syntax::lexer::lex_config;
-use super::syntax::parser::parse_config;
+use super::syntax::{lex_config, parse_config};
 use crate::diagnostics::Diagnostics;
 use crate::limits::Limits;
 use crate::text::Source;

@@ -5,10 +5,10 @@
 
 mod iteration;
 
-use super::values::{Outcome, Refine, convert, elements, operators, safe_prefix};
+use super::values::{Refine, convert, elements, operators, safe_prefix};
 use crate::bytecode::BinaryOp;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::function::{Cx, Fault, Noted, Subject, Wrong, fitting};
+use crate::function::{Cx, Fault, Noted, Outcome, Subject, Wrong, fitting};
 use crate::stdlib::strings::prefix;
 use crate::value::{BigNum, Refinement, Type, Value};
 use crate::vm::Logic;

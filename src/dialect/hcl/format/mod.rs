@@ -10,8 +10,7 @@ mod tests;
 
 use std::ops::Range;
 
-use super::syntax::lexer::lex_config;
-use super::syntax::token::{Token, TokenKind};
+use super::syntax::{Token, TokenKind, lex_config};
 use spacing::Blanks;
 
 /// A token and the number of blanks before it.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::Diagnostic;
 use crate::dialect::hcl::syntax::parser::parse_template_at;
-use crate::dialect::hcl::syntax::tree::{ExprId, Run, Str, Tree};
+use crate::dialect::hcl::syntax::{ExprId, Run, Str, Tree};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 

@@ -11,7 +11,7 @@ use super::errors;
 use super::errors::unexpected;
 use super::scan::{Token, TokenKind, decode, scan};
 use crate::diagnostics::Diagnostic;
-use crate::dialect::hcl::syntax::tree::{Run, Str};
+use crate::dialect::hcl::syntax::{Run, Str};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::bignum::BigNum;
 use crate::text::{Source, Span};

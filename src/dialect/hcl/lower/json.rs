@@ -8,7 +8,7 @@ use crate::bytecode::{Failure, Op, Program};
 use crate::compiler::{Constant, Emitter};
 use crate::diagnostics::Result;
 use crate::dialect::hcl::json::{Document, Json, JsonId, Property, Templates};
-use crate::dialect::hcl::syntax::tree::{Run, Tree};
+use crate::dialect::hcl::syntax::{Run, Tree};
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::stdlib::strings::nfc;

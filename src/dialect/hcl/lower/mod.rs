@@ -11,7 +11,7 @@ mod loops;
 mod templates;
 
 use super::semantics::Rules;
-use super::syntax::tree::{ExprId, Tree};
+use super::syntax::{ExprId, Tree};
 use crate::bytecode::{Dialect, ImportKind, Op, Program};
 use crate::compiler::{Compiled, Emitter, Fold};
 use crate::diagnostics::{Diagnostic, Result};

@@ -4,7 +4,7 @@ use super::Lowering;
 use crate::bytecode::{EscapeMode, Op};
 use crate::compiler::Constant;
 use crate::diagnostics::Result;
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, ForId, Run};
+use crate::dialect::hcl::syntax::{Expr, ExprId, ForId, Run};
 use crate::text::Span;
 
 impl Lowering<'_> {

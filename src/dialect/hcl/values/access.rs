@@ -2,10 +2,9 @@
 //! `.name` are in [`super::traverse`].
 
 use super::{
-    Fault, Outcome, bool_or_unknown, equals, is_set, marked_by, number_of, propagate, raw_equals, same_type,
-    shallow_type, type_of,
+    bool_or_unknown, equals, is_set, marked_by, number_of, propagate, raw_equals, same_type, shallow_type, type_of,
 };
-use crate::function::Cx;
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::strings::nfc;
 use crate::value::{Type, Value};
 

@@ -3,8 +3,8 @@
 use super::convert::uniform;
 use super::elements::collection_type;
 use super::unify::converted;
-use super::{Outcome, Refine, is_definitely_not_null, list_of, map_of, set_of};
-use crate::function::{Cx, fitting};
+use super::{Refine, is_definitely_not_null, list_of, map_of, set_of};
+use crate::function::{Cx, Outcome, fitting};
 use crate::value::{Map, Type, Value};
 
 /// The defaults of a type expression.

@@ -2,8 +2,8 @@
 
 use super::access::Step;
 use super::refine::length_range;
-use super::{Fault, Outcome, is_set, machine_int, marked_by, propagate, same_type, set_of, settled, type_of};
-use crate::function::Cx;
+use super::{is_set, machine_int, marked_by, propagate, same_type, set_of, settled, type_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::MACHINE;
 use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
 

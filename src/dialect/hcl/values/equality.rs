@@ -2,10 +2,10 @@
 
 use super::refine::excludes;
 use super::{
-    Index, Outcome, bool_or_unknown, conforms, contains_marked, has_known_type, is_definitely_not_null, is_set,
-    marked_by, number_of, propagate, same_type, type_of, unmark_deep,
+    Index, bool_or_unknown, conforms, contains_marked, has_known_type, is_definitely_not_null, is_set, marked_by,
+    number_of, propagate, same_type, type_of, unmark_deep,
 };
-use crate::function::Cx;
+use crate::function::{Cx, Outcome};
 use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
 
 /// Returns `true` if both values have the same type and are equal. All nulls are equal. The result is unknown if it

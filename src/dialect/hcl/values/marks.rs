@@ -2,8 +2,8 @@
 
 use super::access::{Step, has_prefix};
 use super::elements::any;
-use super::{Outcome, rebuilt};
-use crate::function::Cx;
+use super::rebuilt;
+use crate::function::{Cx, Outcome};
 use crate::value::{Extended, Value};
 
 /// Adds marks to `value`.

@@ -1,8 +1,8 @@
 //! Explanations of failed conversions.
 
 use super::types::name;
-use super::{Outcome, constraint_name, conversion_exists, same_type};
-use crate::function::Cx;
+use super::{constraint_name, conversion_exists, same_type};
+use crate::function::{Cx, Outcome};
 use crate::value::{Attribute, Type};
 
 /// Explains why no value of type `got` converts to type `want`, as a sentence without capital letter and full stop.

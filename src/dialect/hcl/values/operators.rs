@@ -6,9 +6,9 @@
 use std::cmp::Ordering;
 
 use super::refine::{Bounds, result_bounds};
-use super::{Fault, Outcome, bool_or_unknown, equals, propagate, settled};
+use super::{bool_or_unknown, equals, propagate, settled};
 use crate::bytecode::BinaryOp;
-use crate::function::Cx;
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::{FULL, MACHINE};
 use crate::value::{BigNum, Extended, Extension, Refinement, Type, Value};
 

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::{Outcome, conforms, is_set, is_wholly_known, marked_by, number_of, number_value, type_of};
-use crate::function::Cx;
+use super::{conforms, is_set, is_wholly_known, marked_by, number_of, number_value, type_of};
+use crate::function::{Cx, Outcome};
 use crate::stdlib::bignum::FULL;
 use crate::stdlib::graphemes::indices;
 use crate::stdlib::strings::nfc;

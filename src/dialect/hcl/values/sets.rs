@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 
 use super::elements::element_of;
 use super::quote::push_quoted;
-use super::{Outcome, contains_marked, equals, marked_by, number_of, unmark_deep};
-use crate::function::Cx;
+use super::{contains_marked, equals, marked_by, number_of, unmark_deep};
+use crate::function::{Cx, Outcome};
 use crate::value::{Extended, Layout, Type, Value};
 
 /// Returns `true` if the value, which may be unknown or marked, is a set.

@@ -5,11 +5,11 @@ use super::elements::{elements, length};
 use super::operators::{abs, and, neg, not, or, text};
 use super::traverse::{attribute, index};
 use super::{
-    Fault, Outcome, Refine, binary, contains_marked, equals, is_wholly_known, list_of, map_of, number_of, raw_equals,
-    set_of, unknown_as_null, unmark_deep,
+    Refine, binary, contains_marked, equals, is_wholly_known, list_of, map_of, number_of, raw_equals, set_of,
+    unknown_as_null, unmark_deep,
 };
 use crate::bytecode::BinaryOp;
-use crate::function::{Caches, Capabilities, Cx};
+use crate::function::{Caches, Capabilities, Cx, Fault, Outcome};
 use crate::limits::Limits;
 use crate::value::{Arena, BigNum, Inputs, Refinement, Type, Value};
 

@@ -4,8 +4,8 @@
 use super::access::{Step, has_index};
 use super::elements::length;
 use super::types::name as type_name;
-use super::{Fault, Outcome, access, convert, is_dynamic, is_set, marked_by, number_of, shallow_type, type_of};
-use crate::function::Cx;
+use super::{access, convert, is_dynamic, is_set, marked_by, number_of, shallow_type, type_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::strings::nfc;
 use crate::value::{Extended, Type, Value};
 

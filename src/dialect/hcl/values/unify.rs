@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-use super::{Outcome, conversion_exists, convert, same_type, types_of};
-use crate::function::{Cx, fitting};
+use super::{conversion_exists, convert, same_type, types_of};
+use crate::function::{Cx, Outcome, fitting};
 use crate::value::{Attribute, Type, Value};
 
 /// The common type of several types.

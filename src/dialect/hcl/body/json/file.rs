@@ -16,7 +16,7 @@ use crate::dialect::hcl::body::{Context, DiagnosticList};
 use crate::dialect::hcl::compile::{Compiler, Executable};
 use crate::dialect::hcl::json::{Document, Json, JsonId, Templates};
 use crate::dialect::hcl::syntax::parser::parse_expression_at;
-use crate::dialect::hcl::syntax::tree::{ExprId, Tree};
+use crate::dialect::hcl::syntax::{ExprId, Tree};
 use crate::value::Value;
 
 /// A document whose values are bodies and expressions. Templates are parsed and values are compiled when the first of

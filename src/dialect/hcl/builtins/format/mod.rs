@@ -3,10 +3,9 @@
 mod text;
 mod verb;
 
-use super::arguments::{length_is_known, string};
-use super::table::functions;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, safe_prefix};
-use crate::function::Cx;
+use super::{functions, length_is_known, string};
+use crate::dialect::hcl::values::{is_wholly_known, safe_prefix};
+use crate::function::{Cx, Fault, Outcome};
 use crate::value::{Refinement, Type, Value};
 use text::formatted;
 

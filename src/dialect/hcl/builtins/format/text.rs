@@ -2,8 +2,8 @@
 
 use super::verb::{Piece, Pieces, Verb};
 use crate::dialect::hcl::values::json::encode_plain;
-use crate::dialect::hcl::values::{Fault, Outcome, convert, number_of};
-use crate::function::Cx;
+use crate::dialect::hcl::values::{convert, number_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::Layout;
 use crate::stdlib::graphemes;
 use crate::value::{BigNum, Type, Value};

@@ -3,10 +3,9 @@
 use super::body::OpenBody;
 use super::{chain, is_number, template};
 use crate::dialect::hcl::syntax::reports::Reports;
-use crate::dialect::hcl::syntax::token::Token;
-use crate::dialect::hcl::syntax::tree::{
-    Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, StepKind, Str, Traversal, TraversalStep, Tree,
-    UnaryOp,
+use crate::dialect::hcl::syntax::{
+    Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, StepKind, Str, Token, Traversal, TraversalStep,
+    Tree, UnaryOp,
 };
 use crate::text::Span;
 

@@ -4,7 +4,7 @@ use hashbrown::hash_map::{Entry, HashMap};
 
 use super::Build;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::dialect::hcl::syntax::tree::{Attribute, Block, Body, BodyId, ExprId, Label};
+use crate::dialect::hcl::syntax::{Attribute, Block, Body, BodyId, ExprId, Label};
 use crate::text::Span;
 
 /// The header of a block, up to its brace.

@@ -4,7 +4,7 @@
 //! behind `[*]` all. Until they end, the splat is open.
 
 use super::Build;
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, Run, Step, StepKind};
+use crate::dialect::hcl::syntax::{Expr, ExprId, Run, Step, StepKind};
 use crate::text::Span;
 
 /// The summary for a dot with no name behind it.

@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Build, ForNames};
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, For, Str};
+use crate::dialect::hcl::syntax::{Expr, ExprId, For, Str};
 use crate::text::Span;
 
 /// A part of a template.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::Build;
-use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of, scan_string_literal};
-use crate::dialect::hcl::syntax::tree::Str;
+use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of};
+use crate::dialect::hcl::syntax::{Str, scan_string_literal};
 use crate::text::Span;
 
 /// Returns `true` if a number token is in range: its binary exponent must fit 32 bits.

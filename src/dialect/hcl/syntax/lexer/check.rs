@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::super::token::{Token, TokenKind};
 use crate::diagnostics::{Code, Diagnostic};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Source;
 
 /// The largest number of bitwise operators that are reported.

@@ -5,7 +5,7 @@
 
 use logos::{Lexer, Logos};
 
-use crate::dialect::hcl::syntax::token::TokenKind;
+use crate::dialect::hcl::syntax::TokenKind;
 
 /// The state of comments.
 #[derive(Debug, Clone, Copy, Default)]

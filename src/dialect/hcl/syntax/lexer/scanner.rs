@@ -3,7 +3,7 @@
 use logos::Logos;
 
 use super::patterns::{Code, Comments, Literal, Quoted, Sequence, Text, first_identifier};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 /// The byte order mark that a file may begin with.

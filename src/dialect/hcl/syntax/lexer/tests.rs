@@ -1,8 +1,8 @@
 //! Edge cases: sequences cut off, unbalanced braces, line ends, hostile input.
 
-use super::super::position::PositionIndex;
-use super::super::token::{Token, TokenKind};
 use super::{check, is_identifier, lex_config, lex_template, scan_string_literal};
+use crate::dialect::hcl::syntax::position::PositionIndex;
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Source;
 
 /// Kinds and texts: `Identifier a`.

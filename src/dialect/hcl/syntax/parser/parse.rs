@@ -5,10 +5,8 @@ use std::sync::Arc;
 use super::symbols::{Symbol, Symbols};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::hcl::syntax::build::{Build, Origin};
-use crate::dialect::hcl::syntax::lexer;
 use crate::dialect::hcl::syntax::reports::Reports;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
-use crate::dialect::hcl::syntax::tree::{BodyId, ExprId, Traversal, Tree};
+use crate::dialect::hcl::syntax::{BodyId, ExprId, Token, TokenKind, Traversal, Tree, lexer};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 

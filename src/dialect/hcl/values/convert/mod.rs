@@ -6,8 +6,8 @@ mod tests;
 
 use super::operators::text;
 use super::types::{all, has_optional};
-use super::{Fault, Outcome, conforms, mismatch, number_of, same_type, type_of, unified_type};
-use crate::function::Cx;
+use super::{conforms, mismatch, number_of, same_type, type_of, unified_type};
+use crate::function::{Cx, Fault, Outcome};
 use crate::value::{Attribute, BigNum, Extended, Extension, Type, Value};
 
 pub(super) use structures::uniform;

@@ -3,10 +3,10 @@
 use super::apply;
 use crate::dialect::hcl::values::elements::collection_type;
 use crate::dialect::hcl::values::{
-    Fault, Outcome, PathStep, common_type, conversion_exists, is_wholly_known, mismatch, set_of, settled, type_of,
-    types_of, unified_type, without_optional,
+    common_type, conversion_exists, is_wholly_known, mismatch, set_of, settled, type_of, types_of, unified_type,
+    without_optional,
 };
-use crate::function::Cx;
+use crate::function::{Cx, Fault, Outcome, PathStep};
 use crate::value::{Attribute, Map, Refinement, Type, Unknown, Value};
 
 /// Converts a list, set or tuple to a list.

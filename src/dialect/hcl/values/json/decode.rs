@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use super::{Json, write_string};
 use crate::dialect::hcl::values::convert::uniform;
 use crate::dialect::hcl::values::types::name;
-use crate::dialect::hcl::values::{Fault, Outcome, PathStep, convert, same_type, set_of, type_of, without_optional};
-use crate::function::Cx;
+use crate::dialect::hcl::values::{convert, same_type, set_of, type_of, without_optional};
+use crate::function::{Cx, Fault, Outcome, PathStep};
 use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, BigNum, Type, Value};
 

@@ -2,8 +2,8 @@
 
 use super::encode_type;
 use crate::dialect::hcl::values::quote::push_quoted;
-use crate::dialect::hcl::values::{Fault, Outcome, PathStep, conforms, convert, number_of, type_of};
-use crate::function::Cx;
+use crate::dialect::hcl::values::{conforms, convert, number_of, type_of};
+use crate::function::{Cx, Fault, Outcome, PathStep};
 use crate::value::{Map, Type, Value};
 
 /// Encodes `value`, converted to `ty`. [`decode`](super::decode) with the same type restores it: where `ty` has the

@@ -1,7 +1,7 @@
 //! Open constructs.
 
 use super::symbol::Directive;
-use crate::dialect::hcl::syntax::token::TokenKind;
+use crate::dialect::hcl::syntax::TokenKind;
 use crate::text::Span;
 
 /// The kind of an open construct.

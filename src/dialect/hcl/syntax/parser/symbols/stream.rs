@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use super::level::{Inside, Item, ItemPart, Level};
 use super::symbol::Symbol;
 use crate::dialect::hcl::syntax::reports::Reports;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 /// The largest number of operators and steps in a row.

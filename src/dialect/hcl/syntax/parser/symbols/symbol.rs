@@ -1,6 +1,6 @@
 //! The terminals of the grammar.
 
-use crate::dialect::hcl::syntax::token::TokenKind;
+use crate::dialect::hcl::syntax::TokenKind;
 use crate::text::Span;
 
 /// A terminal of the grammar.

@@ -3,7 +3,7 @@
 use super::level::{Conditional, ForPart, Inside, ItemPart};
 use super::symbol::Directive;
 use super::{Symbol, Symbols};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 const DOT: Symbol = Symbol::Token(TokenKind::Dot);

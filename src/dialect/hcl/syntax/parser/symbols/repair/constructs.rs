@@ -4,7 +4,7 @@ use super::wording;
 use super::wording::Wording;
 use crate::dialect::hcl::syntax::parser::symbols::level::{ForPart, Inside};
 use crate::dialect::hcl::syntax::parser::symbols::{Symbol, Symbols};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 impl Symbols<'_> {

@@ -4,10 +4,10 @@ use super::constructs::expectation;
 use super::wording;
 use super::wording::Wording;
 use crate::diagnostics::{Code, nearest};
-use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of, scan_string_literal};
+use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of};
 use crate::dialect::hcl::syntax::parser::symbols::level::ForPart;
 use crate::dialect::hcl::syntax::parser::symbols::{Directive, Symbol, Symbols};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind, scan_string_literal};
 use crate::text::Span;
 
 impl Symbols<'_> {
