@@ -79,35 +79,18 @@ impl<'r> Decoder<'_, 'r> {
             }
             Spec::BlockAttrs { element, .. } => arena.map_type(*element),
             Spec::BlockLabel { .. } => Type::String,
-            Spec::Default(wrapped, _) | Spec::Validate(wrapped, _) | Spec::Refine(wrapped, _) => {
-                self.implied_type(wrapped)
-            }
+            Spec::Default(wrapped, _) => self.implied_type(wrapped),
             Spec::Transform(wrapped, transform) => {
                 let unknown = arena.unknown(self.value_type(wrapped));
-                self.transformed_type(transform, unknown)
+                self.type_of(transform.apply(unknown, &mut Vec::new()))
             }
-            Spec::Expr(_) | Spec::Blocks { .. } | Spec::KeyedBlocks { .. } => Type::Dynamic,
+            Spec::Blocks { .. } | Spec::KeyedBlocks { .. } => Type::Dynamic,
         }
     }
 
     /// Returns the implied type without optional attributes, which is the type of values.
     pub(super) fn value_type(&mut self, spec: &Spec<'r>) -> Type<'r> {
         without_optional(self.context.arena(), self.implied_type(spec))
-    }
-
-    /// Returns the type of the transformed value.
-    fn transformed_type(&mut self, transform: &Transform<'r>, unknown: Value<'r>) -> Type<'r> {
-        let value = match transform {
-            Transform::Expr { expr, context, variable } => {
-                expr.evaluate(&context.child([(*variable, unknown)]), &mut Vec::new())
-            }
-            Transform::Value(value) => *value,
-            Transform::Function(function) => match self.context.with_cx(|cx| invoke(cx, function, &[unknown])) {
-                Ok(value) => value,
-                Err(_) => return Type::Dynamic,
-            },
-        };
-        self.type_of(value)
     }
 
     fn type_of(&mut self, value: Value<'r>) -> Type<'r> {

@@ -27,5 +27,5 @@ mod implied;
 mod spec;
 mod spec_file;
 
-pub use spec::{Check, Collection, Keyed, Spec, Transform};
+pub use spec::{Collection, Keyed, Spec, Transform};
 pub use spec_file::SpecFile;

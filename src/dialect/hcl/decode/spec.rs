@@ -1,15 +1,10 @@
 //! Specifications, and the locations and variables of decoded values.
 
-use std::fmt;
-use std::rc::Rc;
-use std::sync::Arc;
-
 use crate::dialect::hcl::body::{
     Block, Body, Content, Context, DiagnosticList, DynamicNode, Expression, Label, Location, Reference, visit_dynamic,
 };
-use crate::function::Builtin;
 use crate::text::Span;
-use crate::value::{Refinement, Type, Value};
+use crate::value::{Type, Value};
 
 /// The specification of a value that a body decodes to.
 #[derive(Debug, Clone)]
@@ -29,8 +24,6 @@ pub enum Spec<'r> {
     },
     /// A constant value.
     Literal(Value<'r>),
-    /// The value of an expression.
-    Expr(Expression<'r>),
     /// The value of the only block of a type. Null if there is none.
     Block {
         /// The type of the block.
@@ -84,10 +77,6 @@ pub enum Spec<'r> {
     Default(Box<Spec<'r>>, Box<Spec<'r>>),
     /// A transformed value.
     Transform(Box<Spec<'r>>, Transform<'r>),
-    /// A validated value.
-    Validate(Box<Spec<'r>>, Check<'r>),
-    /// A value with a refinement if it is unknown. The refinement is not checked.
-    Refine(Box<Spec<'r>>, Refinement<'r>),
 }
 
 /// A collection of blocks.
@@ -124,17 +113,17 @@ pub enum Transform<'r> {
     },
     /// A constant value.
     Value(Value<'r>),
-    /// The result of a function of one argument.
-    Function(Arc<Builtin>),
 }
 
-/// A validation of a value. Diagnostics without a location get that of the value.
-#[derive(Clone)]
-pub struct Check<'r>(pub Rc<dyn Fn(Value<'r>) -> DiagnosticList + 'r>);
-
-impl fmt::Debug for Check<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Check")
+impl<'r> Transform<'r> {
+    /// Transforms a value.
+    pub(super) fn apply(&self, value: Value<'r>, diagnostics: &mut DiagnosticList) -> Value<'r> {
+        match self {
+            Transform::Expr { expr, context, variable } => {
+                expr.evaluate(&context.child([(*variable, value)]), diagnostics)
+            }
+            Transform::Value(value) => *value,
+        }
     }
 }
 
@@ -154,19 +143,13 @@ impl<'r> Spec<'r> {
         Self::Blocks { name: name.into(), nested: Box::new(nested), into, least: 0, most: None }
     }
 
-    /// The values of all blocks of a type, by their first labels.
-    pub fn keyed_blocks(name: impl Into<String>, labels: &[&str], into: Keyed, nested: Spec<'r>) -> Self {
-        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
-        Self::KeyedBlocks { name: name.into(), labels, nested: Box::new(nested), into }
-    }
-
     /// The specifications in this one that decode the same body.
     pub(super) fn same_body(&self) -> Vec<&Spec<'r>> {
         match self {
             Spec::Object(entries) => entries.iter().map(|(_, spec)| spec).collect(),
             Spec::Tuple(items) => items.iter().collect(),
             Spec::Default(first, second) => vec![first, second],
-            Spec::Transform(wrapped, _) | Spec::Validate(wrapped, _) | Spec::Refine(wrapped, _) => vec![wrapped],
+            Spec::Transform(wrapped, _) => vec![wrapped],
             _ => Vec::new(),
         }
     }
@@ -181,9 +164,7 @@ impl<'r> Spec<'r> {
             _ => None,
         }
     }
-}
 
-impl<'r> Spec<'r> {
     /// Returns the location in a body of the decoded value, or of errors about its absence.
     pub fn source_range(&self, body: &Body<'r>) -> Option<Location<'r>> {
         self.location_in(body, &[])
@@ -207,7 +188,6 @@ impl<'r> Spec<'r> {
                 None => content.missing_item,
             },
             Spec::Literal(_) => None,
-            Spec::Expr(expr) => Some(expr.location()),
             Spec::Block { name, nested, .. } | Spec::Blocks { name, nested, .. } => match first(name) {
                 Some(block) => nested.location_in_block(block),
                 None => content.missing_item,
@@ -221,10 +201,7 @@ impl<'r> Spec<'r> {
                 let span = labels.get(*index).map_or(Span::default(), |label| label.range);
                 content.missing_item.map(|location| Location { span, ..location })
             }
-            Spec::Default(wrapped, _)
-            | Spec::Transform(wrapped, _)
-            | Spec::Validate(wrapped, _)
-            | Spec::Refine(wrapped, _) => wrapped.location(content, labels),
+            Spec::Default(wrapped, _) | Spec::Transform(wrapped, _) => wrapped.location(content, labels),
             Spec::Object(_) | Spec::Tuple(_) => content.missing_item,
         }
     }
@@ -245,7 +222,6 @@ impl<'r> Spec<'r> {
                 let attribute = content.attributes.get(name.as_str()).into_iter();
                 found.extend(attribute.flat_map(|attribute| attribute.expr.variables()));
             }
-            Spec::Expr(expr) => found.extend(expr.variables()),
             Spec::Block { name, nested, .. } => {
                 found.extend(content.blocks_of(name).take(1).flat_map(|block| nested.variables(&block.body)));
             }

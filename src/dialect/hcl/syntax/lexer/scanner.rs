@@ -235,34 +235,24 @@ impl<'s> Lexer<'s> {
         let mut lexer = Literal::lexer(self.rest());
         let Some(Ok(literal)) = lexer.next() else { return Piece::Stuck };
         let end = self.at + lexer.span().end;
+        let behind = |at: usize| self.text.get(at..).unwrap_or(&[]);
         match literal {
             Literal::Text(Text::Line) => Piece::Line(end),
             Literal::Text(Text::Part) => Piece::Part(end),
             Literal::Text(Text::BadUtf8) => Piece::BadUtf8(end),
-            Literal::Text(Text::Stuck) => Piece::Stuck,
             Literal::Sequence(Sequence::Open(kind, len)) => Piece::Sequence(kind, len),
-            Literal::Sequence(Sequence::Escape(len)) => self.with_line_end(end + len),
-            Literal::Sequence(Sequence::Character) => self.character(end),
-            Literal::Sequence(Sequence::Dangling) => Piece::Stuck,
-        }
-    }
-
-    /// A piece that ends at `end`, or behind the line end that follows.
-    fn with_line_end(&self, end: usize) -> Piece {
-        match self.text.get(end..) {
-            Some([b'\n', ..]) => Piece::Line(end + 1),
-            Some([b'\r', b'\n', ..]) => Piece::Line(end + 2),
-            _ => Piece::Part(end),
-        }
-    }
-
-    /// A literal `$` or `%` that ends at `end`. Before a line end the reference scanner takes one byte more: the whole
-    /// `\n`, or the `\r` of `\r\n`.
-    fn character(&self, end: usize) -> Piece {
-        match self.text.get(end + 1) {
-            Some(b'\n') => Piece::Line(end + 1),
-            Some(b'\r') => Piece::Part(end + 1),
-            _ => Piece::Part(end),
+            Literal::Sequence(Sequence::Escape(len)) => match behind(end + len) {
+                [b'\n', ..] => Piece::Line(end + len + 1),
+                [b'\r', b'\n', ..] => Piece::Line(end + len + 2),
+                _ => Piece::Part(end + len),
+            },
+            // Before a line end the reference scanner takes one byte more: the whole `\n`, or the `\r` of `\r\n`.
+            Literal::Sequence(Sequence::Character) => match behind(end + 1) {
+                [b'\n', ..] => Piece::Line(end + 1),
+                [b'\r', ..] => Piece::Part(end + 1),
+                _ => Piece::Part(end),
+            },
+            Literal::Text(Text::Stuck) | Literal::Sequence(Sequence::Dangling) => Piece::Stuck,
         }
     }
 }
