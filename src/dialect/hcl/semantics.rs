@@ -37,7 +37,7 @@ impl Semantics for Rules {
             Some(Ok(found)) => return Ok(found),
             Some(Err(wrong)) => wrong,
         };
-        let mut error = Diagnostic::new(Code::BadIndex, wrong.kind.summary()).with_detail(wrong.detail);
+        let mut error = Diagnostic::new(Code::BadIndex, wrong.summary).with_detail(wrong.detail);
         if let (None, Some(entries)) = (missing.index, parent.entries()) {
             let names = || entries.iter().map(|(name, _)| name);
             error = error.with_suggestion(missing.name, names()).with_available(names());

@@ -171,11 +171,11 @@ impl Parser<'_> {
             },
             Expects::Value { name, name_span, key } => {
                 self.properties.push(Property { name, name_span, key, value });
-                self.behind_property(open)
+                self.behind(open)
             }
             Expects::Item => {
                 self.items.push(value);
-                self.behind_item(open)
+                self.behind(open)
             }
         }
     }
@@ -195,62 +195,32 @@ impl Parser<'_> {
         Err(errors::missing_colon(self.source, colon))
     }
 
-    /// Continues behind a property.
-    fn behind_property(&mut self, open: Open) -> Next {
-        let error = match self.peek().kind {
-            TokenKind::Comma => {
-                let comma = self.read();
-                if self.peek().kind != TokenKind::CloseBrace {
-                    self.open.push(Open { expects: Expects::Name, ..open });
-                    return Next::More;
-                }
-                errors::trailing_comma(self.source, comma.span, "object")
-            }
-            TokenKind::CloseBrace => return Next::Done(self.close(open)),
-            TokenKind::End => errors::unclosed(self.source, open.bracket, "object"),
-            TokenKind::CloseBracket => {
-                self.read();
-                let detail = "A brace must close a JSON object, not a bracket.";
-                unexpected(self.source, self.peek().span, "Mismatched braces", detail)
-            }
-            _ => {
-                let token = self.read();
-                self.recover(token, TokenKind::OpenBrace, TokenKind::CloseBrace);
-                errors::missing_comma(self.source, self.peek().span, "properties of an object")
-            }
+    /// Reads what follows a property or an item: a comma or the closing bracket.
+    fn behind(&mut self, open: Open) -> Next {
+        let is_array = matches!(open.expects, Expects::Item);
+        let (of, opening, closing) = match is_array {
+            true => ("array", TokenKind::OpenBracket, TokenKind::CloseBracket),
+            false => ("object", TokenKind::OpenBrace, TokenKind::CloseBrace),
         };
-        self.abandon(open, error)
-    }
-
-    /// Continues behind an item.
-    fn behind_item(&mut self, open: Open) -> Next {
-        let kind = self.peek().kind;
-        let error = match kind {
+        let token = self.peek();
+        let error = match token.kind {
             TokenKind::Comma => {
-                let comma = self.read();
-                if self.peek().kind != TokenKind::CloseBracket {
-                    self.open.push(open);
+                self.read();
+                if self.peek().kind != closing {
+                    let expects = if is_array { Expects::Item } else { Expects::Name };
+                    self.open.push(Open { expects, ..open });
                     return Next::More;
                 }
-                errors::trailing_comma(self.source, comma.span, "array")
+                errors::trailing_comma(self.source, token.span, of)
             }
-            TokenKind::CloseBracket => return Next::Done(self.close(open)),
-            TokenKind::End => errors::unclosed(self.source, open.bracket, "array"),
-            _ => {
-                let token = self.read();
-                self.recover(token, TokenKind::OpenBracket, TokenKind::CloseBracket);
-                let behind = self.peek().span;
-                match kind {
-                    TokenKind::Colon => {
-                        let detail = "The values of a JSON array have no names.";
-                        unexpected(self.source, behind, "Invalid array value", detail)
-                    }
-                    TokenKind::CloseBrace => {
-                        let detail = "A bracket must close a JSON array, not a brace.";
-                        unexpected(self.source, behind, "Mismatched brackets", detail)
-                    }
-                    _ => errors::missing_comma(self.source, behind, "values of an array"),
+            kind if kind == closing => return Next::Done(self.close(open)),
+            TokenKind::End => errors::unclosed(self.source, open.bracket, of),
+            kind => {
+                self.read();
+                if is_array || kind != TokenKind::CloseBracket {
+                    self.recover(token, opening, closing);
                 }
+                errors::wrong_separator(self.source, self.peek().span, kind, is_array)
             }
         };
         self.abandon(open, error)

@@ -107,7 +107,7 @@ impl Build<'_> {
 
     fn splat(&mut self, chain: Chain, marker: Span, attributes: bool) -> Chain {
         let marker = self.place(marker);
-        self.splats.push(Splat { source: chain.expr, marker, from: chain.from });
+        self.pending.splats.push(Splat { source: chain.expr, marker, from: chain.from });
         let from = if attributes { chain.from } else { marker.start };
         Chain { expr: self.node(Expr::Item, marker), from, open: chain.open + 1, attributes }
     }
@@ -127,7 +127,7 @@ impl Build<'_> {
     }
 
     fn end_splat(&mut self, chain: Chain) -> Chain {
-        let Some(splat) = self.splats.pop() else { return chain };
+        let Some(splat) = self.pending.splats.pop() else { return chain };
         let each = chain.expr;
         let span = Span::new(splat.from, self.tree.span(each).end);
         let expr = self.node(Expr::Splat { source: splat.source, each, marker: splat.marker }, span);

@@ -50,20 +50,20 @@ impl Build<'_> {
     /// Literal text.
     pub fn text(&mut self, span: Span, quoted: bool) {
         let text = self.decoded(span, quoted);
-        self.parts.push(Part { kind: PartKind::Text(text), span: self.place(span), left: false, right: false });
+        self.pending.parts.push(Part { kind: PartKind::Text(text), span: self.place(span), left: false, right: false });
     }
 
     /// A sequence that begins with `open`, where only text may stand.
     pub fn placeholder_text(&mut self, open: Span) {
         let sign = self.slice(open).get(..1).unwrap_or("$");
         let text = self.tree.pooled(&format!("{sign}{{ ... }}"));
-        self.parts.push(Part { kind: PartKind::Text(text), span: self.place(open), left: false, right: false });
+        self.pending.parts.push(Part { kind: PartKind::Text(text), span: self.place(open), left: false, right: false });
     }
 
     /// `${ … }` or `%{ … }`
     pub fn sequence(&mut self, kind: PartKind, open: Span, close: Span) {
         let (left, right) = (self.slice(open).ends_with('~'), self.slice(close).starts_with('~'));
-        self.parts.push(Part { kind, span: self.place(open.to(close)), left, right });
+        self.pending.parts.push(Part { kind, span: self.place(open.to(close)), left, right });
     }
 
     /// `" … "`, or a heredoc. `<<-` removes the indentation.
@@ -83,43 +83,43 @@ impl Build<'_> {
 
     /// A template whose directives do not match: its parts from `list` on are dropped.
     pub fn broken_template(&mut self, list: usize, span: Span) -> ExprId {
-        self.parts.truncate(list);
+        self.pending.parts.truncate(list);
         self.invalid(span)
     }
 
     /// The text of the parts from `list` on, which hold nothing else. It is not normalised. Without parts, it is `empty`.
     pub(super) fn literal_text(&mut self, list: usize, empty: Span) -> Str {
         let mut text = self.str(empty);
-        for at in list..self.parts.len() {
-            if let Some(Part { kind: PartKind::Text(next), .. }) = self.parts.get(at).copied() {
+        for at in list..self.pending.parts.len() {
+            if let Some(Part { kind: PartKind::Text(next), .. }) = self.pending.parts.get(at).copied() {
                 text = self.joined(text, next);
             }
         }
-        self.parts.truncate(list);
+        self.pending.parts.truncate(list);
         text
     }
 
     fn stripped_template(&mut self, list: usize, span: Span) -> ExprId {
-        if let Some(&[Part { kind: PartKind::Value(value), .. }]) = self.parts.get(list..) {
-            self.parts.truncate(list);
+        if let Some(&[Part { kind: PartKind::Value(value), .. }]) = self.pending.parts.get(list..) {
+            self.pending.parts.truncate(list);
             return self.node(Expr::Wrapped(value), span);
         }
-        let content = self.list.len();
+        let content = self.pending.list.len();
         self.assemble(list);
-        if self.list.len() == content {
+        if self.pending.list.len() == content {
             self.empty_text(span.end);
         }
-        self.parts.truncate(list);
+        self.pending.parts.truncate(list);
         let parts = self.ids(content);
         self.node(Expr::Template(parts), span)
     }
 
     /// Lets sequences strip the texts beside them.
     fn strip(&mut self, list: usize) {
-        for at in list..self.parts.len() {
-            let left = at > list && self.parts.get(at - 1).is_some_and(|before| before.right);
-            let right = self.parts.get(at + 1).is_some_and(|behind| behind.left);
-            if let Some(Part { kind: PartKind::Text(text), .. }) = self.parts.get_mut(at) {
+        for at in list..self.pending.parts.len() {
+            let left = at > list && self.pending.parts.get(at - 1).is_some_and(|before| before.right);
+            let right = self.pending.parts.get(at + 1).is_some_and(|behind| behind.left);
+            if let Some(Part { kind: PartKind::Text(text), .. }) = self.pending.parts.get_mut(at) {
                 if left {
                     text.start = text.end - bytes(self.tree.str(*text).trim_start());
                 }
@@ -132,12 +132,12 @@ impl Build<'_> {
 
     /// Removes the common indentation of the lines.
     fn flush(&mut self, list: usize) {
-        let texts = self.parts.get(list..).unwrap_or(&[]).iter().map(|part| match part.kind {
+        let texts = self.pending.parts.get(list..).unwrap_or(&[]).iter().map(|part| match part.kind {
             PartKind::Text(text) => Some(self.tree.str(text)),
             _ => None,
         });
         for (at, indent) in indents(texts) {
-            if let Some(Part { kind: PartKind::Text(text), span, .. }) = self.parts.get_mut(list + at) {
+            if let Some(Part { kind: PartKind::Text(text), span, .. }) = self.pending.parts.get_mut(list + at) {
                 text.start += indent;
                 span.start += indent;
             }
@@ -148,24 +148,24 @@ impl Build<'_> {
     fn assemble(&mut self, list: usize) {
         let mut frames: Vec<Frame> = Vec::new();
         let mut at = list;
-        while let Some(part) = self.parts.get(at).copied() {
+        while let Some(part) = self.pending.parts.get(at).copied() {
             at += 1;
             match part.kind {
                 PartKind::Text(text) => at = self.literal(at, text, part.span),
-                PartKind::Value(value) => self.list.push(value),
+                PartKind::Value(value) => self.pending.list.push(value),
                 PartKind::If(_) | PartKind::For(..) => {
-                    frames.push(Frame { open: part, content: self.list.len(), then: None });
+                    frames.push(Frame { open: part, content: self.pending.list.len(), then: None });
                 }
                 PartKind::Else => {
                     if let Some(frame) = frames.last_mut() {
                         frame.then = Some(self.branch(frame.content, frame.open.span.end));
-                        frame.content = self.list.len();
+                        frame.content = self.pending.list.len();
                     }
                 }
                 PartKind::EndIf | PartKind::EndFor => {
                     if let Some(frame) = frames.pop() {
                         let whole = self.close(frame, part.span);
-                        self.list.push(whole);
+                        self.pending.list.push(whole);
                     }
                 }
             }
@@ -174,26 +174,26 @@ impl Build<'_> {
 
     /// A text with all texts directly behind it. Returns the index of the next part.
     fn literal(&mut self, mut at: usize, mut text: Str, mut span: Span) -> usize {
-        while let Some(Part { kind: PartKind::Text(next), span: behind, .. }) = self.parts.get(at).copied() {
+        while let Some(Part { kind: PartKind::Text(next), span: behind, .. }) = self.pending.parts.get(at).copied() {
             text = self.joined(text, next);
             span.end = behind.end;
             at += 1;
         }
         let text = self.normal(text);
         let node = self.node(Expr::Text(text), span);
-        self.list.push(node);
+        self.pending.list.push(node);
         at
     }
 
     fn empty_text(&mut self, at: u32) {
         let text = self.tree.pooled("");
         let node = self.node(Expr::Text(text), Span::new(at, at));
-        self.list.push(node);
+        self.pending.list.push(node);
     }
 
     /// The elements from `content` on as a template. Without any, it is an empty text at `empty`.
     fn branch(&mut self, content: usize, empty: u32) -> ExprId {
-        if self.list.len() == content {
+        if self.pending.list.len() == content {
             self.empty_text(empty);
         }
         let parts = self.ids(content);
@@ -213,7 +213,7 @@ impl Build<'_> {
         match frame.open.kind {
             PartKind::If(condition) => {
                 let then = frame.then.unwrap_or_else(|| self.branch(frame.content, open.end));
-                let content = if frame.then.is_some() { frame.content } else { self.list.len() };
+                let content = if frame.then.is_some() { frame.content } else { self.pending.list.len() };
                 let otherwise = self.branch(content, end.start);
                 self.node(Expr::Conditional { condition, then, otherwise }, span)
             }

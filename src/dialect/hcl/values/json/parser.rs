@@ -31,7 +31,7 @@ impl<'t> Json<'t> {
     /// assert_eq!(Json::read("{} {}", 8), Err("unexpected text after the JSON value at byte 3".into()));
     /// ```
     pub fn read(text: &'t str, depth: usize) -> Result<Self, String> {
-        let mut parser = Parser { text, at: 0, depth };
+        let mut parser = Parser { text, at: 0, open: 0, depth };
         let value = parser.value()?;
         match parser.peek() {
             None => Ok(value),
@@ -56,82 +56,44 @@ impl<'t> Json<'t> {
     }
 }
 
-/// An unfinished array or object.
-enum Open<'t> {
-    List(Vec<Json<'t>>),
-    /// The entries so far, and the name of the next value.
-    Object(Vec<(Cow<'t, str>, Json<'t>)>, Cow<'t, str>),
-}
-
 struct Parser<'t> {
     text: &'t str,
     at: usize,
+    /// The number of open arrays and objects, at most `depth`.
+    open: usize,
     depth: usize,
 }
 
 impl<'t> Parser<'t> {
-    /// Parses one value. Unfinished arrays and objects are on a stack of their own.
+    /// Parses one value.
     fn value(&mut self) -> Result<Json<'t>, String> {
-        let mut open = Vec::new();
-        loop {
-            let Some(mut value) = self.begin(&mut open)? else { continue };
-            loop {
-                let Some(top) = open.last_mut() else { return Ok(value) };
-                match self.attach(top, value)? {
-                    None => break,
-                    Some(finished) => value = finished,
-                }
-                open.pop();
-            }
-        }
-    }
-
-    /// Parses a scalar or an empty array or object. Returns `None` if it opened an array or object.
-    fn begin(&mut self, open: &mut Vec<Open<'t>>) -> Result<Option<Json<'t>>, String> {
         let first = self.peek().ok_or_else(|| self.error("the JSON text ends where a value is expected"))?;
         match first {
-            b'[' | b'{' => self.open(first, open),
-            b'"' => self.string().map(|text| Some(Json::Text(text))),
-            b'-' | b'0'..=b'9' => self.number().map(Some),
-            _ => self.word().map(Some),
+            b'[' => self.parts(b']', Self::value).map(Json::List),
+            b'{' => self.parts(b'}', |parser| Ok((parser.name()?, parser.value()?))).map(Json::Object),
+            b'"' => self.string().map(Json::Text),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => self.word(),
         }
     }
 
-    fn open(&mut self, bracket: u8, open: &mut Vec<Open<'t>>) -> Result<Option<Json<'t>>, String> {
-        if open.len() >= self.depth {
+    /// Parses the items of an array or the entries of an object.
+    fn parts<T>(&mut self, close: u8, part: impl Fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {
+        if self.open >= self.depth {
             return Err(self.error(&format!("the JSON text nests deeper than {} levels", self.depth)));
         }
+        self.open += 1;
         self.at += 1;
-        let list = bracket == b'[';
-        if self.peek() == Some(if list { b']' } else { b'}' }) {
+        let (mut parts, mut closed) = (Vec::new(), self.peek() == Some(close));
+        self.at += usize::from(closed);
+        while !closed {
+            parts.push(part(self)?);
+            let next = self.peek().filter(|&next| next == b',' || next == close);
+            closed = next.ok_or_else(|| self.error(&format!("expected `,` or `{}`", char::from(close))))? == close;
             self.at += 1;
-            return Ok(Some(if list { Json::List(Vec::new()) } else { Json::Object(Vec::new()) }));
         }
-        let opened = if list { Open::List(Vec::new()) } else { Open::Object(Vec::new(), self.name()?) };
-        open.push(opened);
-        Ok(None)
-    }
-
-    /// Adds `value` to the innermost open array or object. Returns that one if it is finished.
-    fn attach(&mut self, top: &mut Open<'t>, value: Json<'t>) -> Result<Option<Json<'t>>, String> {
-        let close = if matches!(top, Open::List(_)) { b']' } else { b'}' };
-        let next = self.peek().filter(|&next| next == b',' || next == close);
-        let next = next.ok_or_else(|| self.error(&format!("expected `,` or `{}`", char::from(close))))?;
-        self.at += 1;
-        match top {
-            Open::List(items) => {
-                items.push(value);
-                Ok((next == close).then(|| Json::List(std::mem::take(items))))
-            }
-            Open::Object(entries, name) => {
-                entries.push((std::mem::take(name), value));
-                if next == close {
-                    return Ok(Some(Json::Object(std::mem::take(entries))));
-                }
-                *name = self.name()?;
-                Ok(None)
-            }
-        }
+        self.open -= 1;
+        Ok(parts)
     }
 
     /// Parses a name and its colon.
