@@ -1,5 +1,5 @@
 use super::*;
-use crate::dialect::hcl::builtins::functions;
+use crate::dialect::hcl::builtins::table::functions;
 use crate::dialect::hcl::test_support::with_cx;
 use crate::function::{Capabilities, Noted};
 

@@ -31,7 +31,6 @@ mod expand;
 mod expression;
 mod file;
 mod json;
-mod merged;
 mod native;
 mod reference;
 mod user_functions;

@@ -7,7 +7,6 @@
 
 pub(super) mod arguments;
 mod assumptions;
-mod ciphers;
 mod conditionals;
 mod conversions;
 mod documents;

@@ -37,7 +37,7 @@ static STANDARD: &[&[Builtin]] = &[
 /// Functions of OpenTofu only.
 static OPENTOFU: &[&[Builtin]] = &[
     assumptions::ASSUMPTIONS,
-    ciphers::CIPHERS,
+    encodings::CIPHERS,
     conversions::OPENTOFU_CONVERSIONS,
     encodings::ENCODINGS,
     files::FILES,

@@ -2,7 +2,7 @@
 //! written in quotes or as blocks.
 
 use super::{functions, string};
-use crate::dialect::hcl::values::quote::push_quoted;
+use crate::dialect::hcl::values::json::push_quoted;
 use crate::dialect::hcl::values::{is_wholly_known, number_of, number_value};
 use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::strings::nfc;

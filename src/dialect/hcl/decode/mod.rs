@@ -23,7 +23,6 @@
 
 mod blocks;
 mod decoder;
-mod implied;
 mod spec;
 mod spec_file;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use crate::dialect::hcl::format::format;
 use crate::dialect::hcl::syntax::{is_identifier, parse_config};
-use crate::dialect::hcl::values::quote::push_quoted;
+use crate::dialect::hcl::values::json::push_quoted;
 use crate::limits::Limits;
 use crate::stdlib::bignum::BigNum;
 use crate::text::{Source, Span};

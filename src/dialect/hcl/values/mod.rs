@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`types`], [`mod@convert`], [`mod@unify`], [`mod@mismatch`] | types, conversion, and common types |
+//! | [`types`], [`mod@convert`], [`mod@unify`] | types, conversion, and common types |
 //! | [`operators`], [`equality`] | the operators |
 //! | [`traverse`] | `value[key]` and `value.name`; [`access`] does not convert keys |
 //! | [`elements`], [`sets`] | making and walking collections |
@@ -19,9 +19,7 @@ pub mod elements;
 pub mod equality;
 pub mod json;
 pub mod marks;
-pub mod mismatch;
 pub mod operators;
-pub(super) mod quote;
 pub mod refine;
 pub mod sets;
 #[cfg(test)]
@@ -33,13 +31,12 @@ pub mod unify;
 use refine::{bool_or_unknown, is_definitely_not_null};
 
 pub use crate::function::{Fault, Outcome, PathStep, Wrong};
-pub use convert::{conversion_exists, convert, fits};
+pub use convert::{conversion_exists, convert, fits, mismatch};
 pub use copy::copied;
 pub use elements::{common_type, contains_faulty, is_wholly_known, list_of, map_of, rebuilt, unknown_as_null};
 pub(crate) use equality::is_dynamic;
 pub use equality::{equals, raw_equals};
 pub use marks::{contains_marked, mark_with_paths, marked_by, propagate, unmark_deep, unmark_deep_with_paths};
-pub use mismatch::mismatch;
 pub use operators::{binary, machine_int, number_of, number_value};
 pub use refine::{Refine, safe_prefix, settled};
 pub(crate) use sets::Index;

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use hashbrown::HashMap;
 
 use super::elements::element_of;
-use super::quote::push_quoted;
+use super::json::push_quoted;
 use super::{contains_marked, equals, marked_by, number_of, unmark_deep};
 use crate::function::{Cx, Outcome};
 use crate::value::{Extended, Layout, Type, Value};

@@ -1,7 +1,6 @@
 //! `format` and `formatlist`: strings with values in the places of verbs such as `%s` and `%5.2f`.
 
 mod text;
-mod verb;
 
 use super::{functions, length_is_known, string};
 use crate::dialect::hcl::values::{is_wholly_known, safe_prefix};

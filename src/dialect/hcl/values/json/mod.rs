@@ -7,6 +7,7 @@ mod parser;
 mod tests;
 
 pub use decode::{decode, decode_implied, decode_type, encode_type};
+pub(in crate::dialect::hcl) use encode::push_quoted;
 pub use encode::{encode, encode_plain, write_string};
 pub use parser::Json;
 pub(crate) use parser::unescape;

@@ -11,8 +11,7 @@
 mod level;
 mod repair;
 mod stream;
-mod symbol;
 mod tokens;
 
+pub use level::{Directive, Symbol};
 pub use stream::Symbols;
-pub use symbol::{Directive, Symbol};

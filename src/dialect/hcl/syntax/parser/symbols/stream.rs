@@ -3,8 +3,7 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use super::level::{Inside, Item, ItemPart, Level};
-use super::symbol::Symbol;
+use super::level::{Inside, Item, ItemPart, Level, Symbol};
 use crate::dialect::hcl::syntax::reports::Reports;
 use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;

@@ -1,7 +1,6 @@
 //! The symbol of each token, and the constructs that it opens, continues and closes.
 
-use super::level::{Conditional, ForPart, Inside, ItemPart};
-use super::symbol::Directive;
+use super::level::{Conditional, Directive, ForPart, Inside, ItemPart};
 use super::{Symbol, Symbols};
 use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
