@@ -10,7 +10,7 @@ use super::{
     Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
     Location, locate,
 };
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::values::elements::elements;
 use crate::dialect::hcl::values::{constraint_name, convert};
 use crate::text::Span;
@@ -215,26 +215,24 @@ impl<'r> ExpandedBody<'r> {
             diagnostics.push(for_each.location().label(error));
             return None;
         }
+        let mut report = |error| diagnostics.push(error);
         let iterator = match content.attributes.get("iterator") {
-            Some(attribute) => self.iterator(&attribute.expr, diagnostics)?,
+            Some(attribute) => self.iterator(&attribute.expr).map_err(&mut report).ok()?,
             None => self.context.arena().copy_str(&wanted.name),
         };
         let labels = match content.attributes.get("labels") {
-            Some(attribute) => labels(wanted, &attribute.expr, diagnostics)?,
+            Some(attribute) => labels(wanted, &attribute.expr).map_err(&mut report).ok()?,
             None => Vec::new(),
         };
-        let content = content_block(&content, diagnostics)?;
+        let content = content_block(&content).map_err(report).ok()?;
         let (location, name) = (block.location(), wanted.name.clone());
         Some(Dynamic { name, location, type_range: label.range, collection, marks, iterator, labels, content })
     }
 
-    fn iterator(&self, expr: &Expression<'r>, diagnostics: &mut DiagnosticList) -> Option<&'r str> {
-        let name = expr.keyword();
-        if name.is_none() {
-            let error = mistyped("Invalid dynamic iterator name", "The name of an iterator must be a single name.");
-            diagnostics.push(expr.location().label(error));
-        }
-        name.map(|name| self.context.arena().copy_str(&name))
+    fn iterator(&self, expr: &Expression<'r>) -> Result<&'r str> {
+        let detail = "The name of an iterator must be a single name.";
+        let error = || expr.location().label(mistyped("Invalid dynamic iterator name", detail));
+        expr.keyword().map(|name| self.context.arena().copy_str(&name)).ok_or_else(error)
     }
 
     /// Makes the block of an element.
@@ -273,38 +271,31 @@ impl<'r> ExpandedBody<'r> {
 }
 
 /// Reads the `labels` of a `dynamic` block.
-fn labels<'r>(
-    wanted: &BlockSchema,
-    expr: &Expression<'r>,
-    diagnostics: &mut DiagnosticList,
-) -> Option<Vec<Expression<'r>>> {
+fn labels<'r>(wanted: &BlockSchema, expr: &Expression<'r>) -> Result<Vec<Expression<'r>>> {
     let Some(labels) = expr.static_list() else {
         let error = mistyped("Invalid expression", "The labels must be a list of expressions.");
-        diagnostics.push(expr.location().label(error));
-        return None;
+        return Err(expr.location().label(error));
     };
     let (summary, location) = match labels.get(wanted.labels.len()) {
         Some(extra) => ("Extraneous dynamic block label", extra.location()),
         None if labels.len() < wanted.labels.len() => ("Insufficient dynamic block labels", expr.location()),
-        None => return Some(labels),
+        None => return Ok(labels),
     };
     let detail = format!("The number of labels of a `{}` block must be {}.", wanted.name, wanted.labels.len());
-    diagnostics.push(location.label(structure(summary, detail)));
-    None
+    Err(location.label(structure(summary, detail)))
 }
 
 /// Returns the `content` block of a `dynamic` block.
-fn content_block<'r>(content: &Content<'r>, diagnostics: &mut DiagnosticList) -> Option<Body<'r>> {
+fn content_block<'r>(content: &Content<'r>) -> Result<Body<'r>> {
     let detail = "A `dynamic` block must have one `content` block, the content of each block.";
-    diagnostics.push(match content.blocks.as_slice() {
-        [content] => return Some(content.body.clone()),
+    Err(match content.blocks.as_slice() {
+        [content] => return Ok(content.body.clone()),
         [_, extra, ..] => extra.location().label(structure("Extraneous dynamic content block", detail)),
         [] => locate(content.missing_item, structure("Missing dynamic content block", detail)),
-    });
-    None
+    })
 }
 
-/// Evaluates a label of a block.
+/// Evaluates a label.
 fn block_label<'r>(expr: &Expression<'r>, context: &Context<'r>, diagnostics: &mut DiagnosticList) -> Option<Label> {
     let before = diagnostics.len();
     let value = expr.evaluate(context, diagnostics);

@@ -158,17 +158,6 @@ impl<'r> Spec<'r> {
         }
     }
 
-    /// The type of the blocks to decode, and the specification of each.
-    pub(super) fn block_type(&self) -> Option<(&str, Option<&Spec<'r>>)> {
-        match self {
-            Spec::Block { name, nested, .. }
-            | Spec::Blocks { name, nested, .. }
-            | Spec::KeyedBlocks { name, nested, .. } => Some((name, Some(nested))),
-            Spec::BlockAttrs { name, .. } => Some((name, None)),
-            _ => None,
-        }
-    }
-
     /// Returns the location in a body of the decoded value, or of errors about its absence.
     pub fn source_range(&self, body: &Body<'r>) -> Option<Location<'r>> {
         self.location_in(body, &[])
@@ -264,10 +253,11 @@ impl<'r> Spec<'r> {
 
     /// Returns the specification of blocks of a type.
     fn nested(&self, name: &str) -> Option<&Spec<'r>> {
-        match self.block_type() {
-            Some((own, nested)) if own == name => nested,
-            Some(_) => None,
-            None => self.same_body().into_iter().find_map(|spec| spec.nested(name)),
+        match self {
+            Spec::Block { name: own, nested, .. }
+            | Spec::Blocks { name: own, nested, .. }
+            | Spec::KeyedBlocks { name: own, nested, .. } => (own == name).then_some(nested),
+            _ => self.same_body().into_iter().find_map(|spec| spec.nested(name)),
         }
     }
 }

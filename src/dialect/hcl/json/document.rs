@@ -73,40 +73,35 @@ pub struct Property {
     pub value: JsonId,
 }
 
-/// The flat tables of a document.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Tables {
-    pub nodes: Vec<Node>,
-    pub items: Vec<JsonId>,
-    pub properties: Vec<Property>,
+/// A parsed document. Its nodes are in flat tables, so dropping it does not recurse.
+#[derive(Debug, Clone)]
+pub struct Document {
+    source: Arc<Source>,
+    pub(super) root: JsonId,
+    nodes: Vec<Node>,
+    pub(super) items: Vec<JsonId>,
+    pub(super) properties: Vec<Property>,
     /// Decoded strings.
-    pub pool: String,
+    pool: String,
 }
 
-impl Tables {
-    pub fn add(&mut self, json: Json, span: Span) -> JsonId {
+impl Document {
+    pub(super) fn new(source: &Arc<Source>) -> Self {
+        let (nodes, items, properties) = (Vec::new(), Vec::new(), Vec::new());
+        Self { source: source.clone(), root: JsonId(0), nodes, items, properties, pool: String::new() }
+    }
+
+    pub(super) fn add(&mut self, json: Json, span: Span) -> JsonId {
         let id = JsonId(Span::of(0..self.nodes.len()).end);
         self.nodes.push(Node { json, span });
         id
     }
 
-    pub fn node(&self, id: JsonId) -> Node {
-        let invalid = Node { json: Json::Invalid, span: Span::default() };
-        self.nodes.get(id.0 as usize).copied().unwrap_or(invalid)
-    }
-}
-
-/// A parsed document. Its nodes are in flat tables, so dropping it does not recurse.
-#[derive(Debug, Clone)]
-pub struct Document {
-    source: Arc<Source>,
-    tables: Tables,
-    root: JsonId,
-}
-
-impl Document {
-    pub(super) fn new(source: &Arc<Source>, tables: Tables, root: JsonId) -> Self {
-        Self { source: source.clone(), tables, root }
+    pub(super) fn pooled(&mut self, text: &str) -> Str {
+        let start = self.pool.len();
+        self.pool.push_str(text);
+        let Span { start, end } = Span::of(start..self.pool.len());
+        Str { start, end, pooled: true }
     }
 
     /// The source.
@@ -121,23 +116,24 @@ impl Document {
 
     /// Returns a text of the document.
     pub fn str(&self, text: Str) -> &str {
-        let within = if text.pooled { self.tables.pool.as_str() } else { self.source.text() };
+        let within = if text.pooled { self.pool.as_str() } else { self.source.text() };
         within.get(text.start as usize..text.end as usize).unwrap_or("")
     }
 
     /// Returns a value.
     pub fn node(&self, id: JsonId) -> Node {
-        self.tables.node(id)
+        let invalid = Node { json: Json::Invalid, span: Span::default() };
+        self.nodes.get(id.0 as usize).copied().unwrap_or(invalid)
     }
 
     /// All values and names. Parts precede the value that contains them.
     pub(in crate::dialect::hcl) fn nodes(&self) -> impl Iterator<Item = (JsonId, Node)> + '_ {
-        (0..).map(JsonId).zip(self.tables.nodes.iter().copied())
+        (0..).map(JsonId).zip(self.nodes.iter().copied())
     }
 
     /// The properties of all objects.
     pub(in crate::dialect::hcl) fn all_properties(&self) -> &[Property] {
-        &self.tables.properties
+        &self.properties
     }
 
     /// Returns the text and the span of a string value.
@@ -150,12 +146,12 @@ impl Document {
 
     /// Returns the items of an array.
     pub fn items(&self, run: Run) -> &[JsonId] {
-        self.tables.items.get(run.range()).unwrap_or(&[])
+        self.items.get(run.range()).unwrap_or(&[])
     }
 
     /// Returns the properties of an object.
     pub fn properties(&self, run: Run) -> &[Property] {
-        self.tables.properties.get(run.range()).unwrap_or(&[])
+        self.properties.get(run.range()).unwrap_or(&[])
     }
 }
 

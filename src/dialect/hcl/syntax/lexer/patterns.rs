@@ -91,23 +91,24 @@ pub(super) enum Quoted {
 #[derive(Logos, Debug, Clone, Copy, PartialEq, Eq)]
 #[logos(utf8 = false)]
 pub(super) enum Literal {
-    #[token(b"$", |lex| sequence(lex.remainder(), b'$'))]
-    #[token(b"%", |lex| sequence(lex.remainder(), b'%'))]
-    Sequence(Sequence),
+    #[token(b"$", |lex| literal_sequence(lex, b'$'))]
+    #[token(b"%", |lex| literal_sequence(lex, b'%'))]
     #[regex(b"[\x00-\xFF]", literal, priority = 0)]
-    Text(Text),
+    Piece(Piece),
 }
 
-/// Text outside of quotes.
+/// A piece of text outside of quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Text {
-    /// With a line end.
+pub(super) enum Piece {
+    /// The start of a sequence: the kind, and the length behind its first character.
+    Sequence(TokenKind, usize),
+    /// Text with a line end.
     Line,
-    /// Before something else.
+    /// Text before something else.
     Part,
     /// A byte that is not UTF-8.
     BadUtf8,
-    /// A lone `\r`, behind which nothing can be read.
+    /// Text that cannot be read any further: a lone `\r`, or a sign at the end.
     Stuck,
 }
 
@@ -155,18 +156,40 @@ fn quoted_text(lex: &mut Lexer<'_, Quoted>) -> TokenKind {
     }
 }
 
-fn literal(lex: &mut Lexer<'_, Literal>) -> Text {
+fn literal(lex: &mut Lexer<'_, Literal>) -> Piece {
     let from = lex.source().get(lex.span().start..).unwrap_or(&[]);
     let text = text_len(from, false);
     let (kind, len) = match from.get(text..).unwrap_or(&[]) {
-        [b'\n', ..] => (Text::Line, text + 1),
-        [b'\r', b'\n', ..] => (Text::Line, text + 2),
-        _ if text > 0 => (Text::Part, text),
-        [b'\r', ..] => (Text::Stuck, 1),
-        _ => (Text::BadUtf8, 1),
+        [b'\n', ..] => (Piece::Line, text + 1),
+        [b'\r', b'\n', ..] => (Piece::Line, text + 2),
+        _ if text > 0 => (Piece::Part, text),
+        [b'\r', ..] => (Piece::Stuck, 1),
+        _ => (Piece::BadUtf8, 1),
     };
     lex.bump(len - 1);
     kind
+}
+
+/// The piece that begins with `$` or `%`.
+fn literal_sequence(lex: &mut Lexer<'_, Literal>, mark: u8) -> Piece {
+    let rest = lex.remainder();
+    let (piece, len) = match sequence(rest, mark) {
+        Sequence::Open(kind, len) => return Piece::Sequence(kind, len),
+        Sequence::Dangling => return Piece::Stuck,
+        Sequence::Escape(len) => match rest.get(len..).unwrap_or(&[]) {
+            [b'\n', ..] => (Piece::Line, len + 1),
+            [b'\r', b'\n', ..] => (Piece::Line, len + 2),
+            _ => (Piece::Part, len),
+        },
+        // Before a line end the reference scanner takes one byte more: the whole `\n`, or the `\r` of `\r\n`.
+        Sequence::Character => match rest.get(1) {
+            Some(b'\n') => (Piece::Line, 1),
+            Some(b'\r') => (Piece::Part, 1),
+            _ => (Piece::Part, 0),
+        },
+    };
+    lex.bump(len);
+    piece
 }
 
 fn number(lex: &mut Lexer<'_, Code>) -> TokenKind {
