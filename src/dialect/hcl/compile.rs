@@ -18,7 +18,7 @@ use crate::diagnostics::{Diagnostic, Result};
 use crate::function::{Capabilities, Cx, Fault, Linked, Outcome, Registry};
 use crate::limits::Limits;
 use crate::value::{Inputs, Value};
-use crate::vm::{Evaluation, Evaluator, Run, Space, evaluate};
+use crate::vm::{Evaluator, Space};
 
 /// Compiles a template file to a program that writes its text.
 ///
@@ -75,8 +75,8 @@ impl Compiler {
 /// A program with the functions it calls.
 #[derive(Debug, Clone)]
 pub(super) struct Executable {
-    program: Program,
-    linked: Linked,
+    pub(super) program: Program,
+    pub(super) linked: Linked,
 }
 
 impl Executable {
@@ -102,21 +102,6 @@ impl Executable {
         capabilities: Capabilities<'r>,
     ) -> Evaluator<'r> {
         Evaluator::new(space, &self.program, &self.linked, limits, capabilities)
-    }
-
-    /// Evaluates the first chunk.
-    ///
-    /// # Errors
-    /// A limit was reached.
-    pub fn evaluate<'r>(
-        &'r self,
-        space: &'r Space,
-        inputs: Inputs<'r>,
-        limits: &'r Limits,
-        capabilities: Capabilities<'r>,
-    ) -> Result<Evaluation<'r>> {
-        let (program, linked) = (&self.program, &self.linked);
-        evaluate::<Rules>(space, Run { program, linked, inputs, limits, capabilities, budgets: None })
     }
 
     /// Evaluates the first chunk within a function call: in its own space, with the remaining budgets of the run. The

@@ -1,7 +1,7 @@
 //! Specifications, what they imply of a body, and the locations and variables of decoded values.
 
 use super::decoder::Decoder;
-use crate::dialect::hcl::argument_gate::{invoke, reason};
+use crate::dialect::hcl::argument_gate::reason;
 use crate::dialect::hcl::body::{
     Block, Body, BodySchema, Content, Context, DiagnosticList, DynamicNode, Expression, Label, Location, Reference,
     mistyped, visit_dynamic,

@@ -1,7 +1,7 @@
 //! Static analysis of expressions: the variables that one refers to, and its form as a traversal, a keyword, a list, a
 //! map or a call.
 
-use super::{Call, Entry, Expr, ExprId, ForId, Node, Step, StepKind, Str, Traversal, TraversalStep, Tree};
+use super::{Call, Entry, Expr, ExprId, ForId, Node, Step, Str, Traversal, TraversalStep, Tree};
 
 /// A step of a walk.
 enum Visit {

@@ -149,12 +149,8 @@ pub struct For {
     pub condition: Option<ExprId>,
     /// Whether `...` groups values with the same key.
     pub group: bool,
-    /// `for` with the names up to `:`.
-    pub intro: Span,
     /// The opening bracket (or `%{`).
     pub open: Span,
-    /// The closing bracket (or `}` of the end tag).
-    pub close: Span,
 }
 
 /// A call.

@@ -35,8 +35,6 @@ pub struct ForNames {
 /// A `for` without its brackets.
 #[derive(Debug, Clone, Copy)]
 pub struct ForParts {
-    /// The offset of `for`.
-    pub start: u32,
     /// The names before `in`.
     pub names: ForNames,
     /// The expression behind `in`.
@@ -340,9 +338,7 @@ impl<'a> Build<'a> {
             value: parts.value,
             condition: parts.condition,
             group: parts.group,
-            intro: Span::new(parts.start + self.origin.start, self.tree.span(parts.collection).end),
             open: Span::new(place.start, place.start + 1),
-            close: Span::new(place.end - 1, place.end),
         };
         self.for_node(node, place)
     }

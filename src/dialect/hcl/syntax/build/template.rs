@@ -230,9 +230,7 @@ impl Build<'_> {
                     value: self.branch(frame.content, open.end),
                     condition: None,
                     group: false,
-                    intro: open,
                     open,
-                    close: end,
                 };
                 let elements = self.for_node(node, span);
                 self.node(Expr::Joined(elements), span)

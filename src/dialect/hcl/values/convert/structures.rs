@@ -3,8 +3,8 @@
 use super::apply;
 use crate::dialect::hcl::values::elements::collection_type;
 use crate::dialect::hcl::values::{
-    common_type, conversion_exists, convert, is_wholly_known, mismatch, set_of, settled, type_of, types_of,
-    unified_type, without_optional,
+    common_type, conversion_exists, is_wholly_known, mismatch, set_of, settled, type_of, types_of, unified_type,
+    without_optional,
 };
 use crate::function::{Cx, Fault, Outcome, PathStep};
 use crate::value::{Attribute, Map, Refinement, Type, Unknown, Value};
