@@ -120,12 +120,12 @@ impl Executable {
         let inputs = Inputs::new(space.arena().map(variables));
         let mut evaluator = self.evaluator(&space, limits, capabilities);
         evaluator.set_budgets(cx.budgets());
-        let answer = evaluator.run::<Rules>(0, inputs);
+        let evaluation = evaluator.run::<Rules>(0, inputs);
         cx.set_budgets(evaluator.budgets());
-        let answer = answer?;
-        match answer.errors.first() {
+        let evaluation = evaluation?;
+        match evaluation.errors.first() {
             Some(error) => Err(Fault::wrong(in_one_line(error))),
-            None => copied(cx, answer.value),
+            None => copied(cx, evaluation.value),
         }
     }
 }

@@ -179,10 +179,10 @@ impl<'c, 's> Checker<'c, 's> {
         let executable = self.compiler.expressions(region.tree, &[region.root])?;
         let mut evaluator = executable.evaluator(self.space, self.compiler.limits(), Capabilities::NONE);
         evaluator.set_budgets(self.budgets);
-        let answer = evaluator.run::<Rules>(0, Inputs::layered(self.variables, region.locals));
+        let evaluation = evaluator.run::<Rules>(0, Inputs::layered(self.variables, region.locals));
         self.budgets = evaluator.budgets();
-        let answer = answer?;
-        Ok((AbstractValue::of(self.space.arena(), answer.value), answer.errors))
+        let evaluation = evaluation?;
+        Ok((AbstractValue::of(self.space.arena(), evaluation.value), evaluation.errors))
     }
 
     /// Returns `true` if the function of a call handles errors of its arguments.

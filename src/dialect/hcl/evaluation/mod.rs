@@ -51,7 +51,7 @@ pub fn note_error(cx: &Cx<'_>, summary: &str, detail: impl Into<String>, subject
     cx.note_error(Diagnostic::new(Code::TypeMismatch, summary).with_detail(detail), subject);
 }
 
-/// Notes that a loop cannot know an answer it needs.
+/// Notes that a value that a loop needs is not known.
 pub fn note_unanswered(cx: &Cx<'_>) {
     cx.note(Noted::Unanswered);
 }
@@ -114,8 +114,8 @@ pub fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
         let marks = mark_union(cx, left.unmarked().1, right.unmarked().1);
         return Ok(cx.arena().marked(cx.arena().faulty(result), marks));
     }
-    let answer = ok_or_note(cx, operators::binary(cx, left, right, op), "Operation failed", Subject::Whole)?;
-    Ok(answer.unwrap_or_else(|| cx.arena().faulty(result)))
+    let value = ok_or_note(cx, operators::binary(cx, left, right, op), "Operation failed", Subject::Whole)?;
+    Ok(value.unwrap_or_else(|| cx.arena().faulty(result)))
 }
 
 /// Applies a unary operator, whose operand and result are of type `ty`.
@@ -124,11 +124,11 @@ pub fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
 /// A limit was reached.
 pub fn unary<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'static>, function: Unary) -> Result<Value<'v>> {
     // A number or a boolean has no parts.
-    let answer = match operand(cx, value, ty, 0)?.filter(|operand| !is_faulty(*operand)) {
+    let value = match operand(cx, value, ty, 0)?.filter(|operand| !is_faulty(*operand)) {
         Some(operand) => ok_or_note(cx, function(cx, operand), "Operation failed", Subject::Whole)?,
         None => None,
     };
-    Ok(answer.unwrap_or_else(|| cx.arena().faulty(ty)))
+    Ok(value.unwrap_or_else(|| cx.arena().faulty(ty)))
 }
 
 fn operand<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>, part: u32) -> Result<Option<Value<'v>>> {
@@ -347,7 +347,7 @@ pub fn loop_value<'v>(
 ) -> Result<Option<Value<'v>>> {
     let converted = if given.is_null() { Err(Fault::wrong(null)) } else { convert(cx, given, ty) };
     if let Err(Fault::Wrong(wrong)) = &converted {
-        // An error between two such notes is dropped if the loop has another answer that is not known.
+        // An error between two such notes is dropped if the loop has another value that is not known.
         note_unanswered(cx);
         note_error(cx, summary, &*wrong.message, subject);
         note_unanswered(cx);

@@ -74,7 +74,7 @@ pub fn trailing_comma(source: &Arc<Source>, span: Span, of: &str) -> Box<Diagnos
     unexpected(source, span, format!("Trailing comma in {of}"), detail)
 }
 
-/// What follows a property or an item is neither a comma nor the closing bracket.
+/// A token other than a comma or the closing bracket behind a property or an item.
 pub fn wrong_separator(source: &Arc<Source>, span: Span, found: TokenKind, is_array: bool) -> Box<Diagnostic> {
     let (summary, detail) = match (found, is_array) {
         (TokenKind::Colon, true) => ("Invalid array value", "The values of a JSON array have no names."),

@@ -147,7 +147,7 @@ pub struct For {
     pub value: ExprId,
     /// The expression behind `if`.
     pub condition: Option<ExprId>,
-    /// Whether `...` groups values with the same key.
+    /// `true` if `...` groups values with the same key.
     pub group: bool,
     /// The opening bracket (or `%{`).
     pub open: Span,
@@ -162,7 +162,7 @@ pub struct Call {
     pub name_span: Span,
     /// The arguments: entries of [`Tree::ids`].
     pub args: Run,
-    /// Whether `...` expands the last argument.
+    /// `true` if `...` expands the last argument.
     pub expand: bool,
     /// `(`
     pub open: Span,
@@ -264,7 +264,7 @@ pub enum Expr {
     Key {
         /// The expression as written.
         inner: ExprId,
-        /// Whether it begins with a parenthesis: a name inside is not text.
+        /// `true` if it begins with a parenthesis: a name inside is not text.
         forced: bool,
     },
     /// A `for` expression.

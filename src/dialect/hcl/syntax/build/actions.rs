@@ -43,7 +43,7 @@ pub struct ForParts {
     pub key: Option<ExprId>,
     /// The value of each element.
     pub value: ExprId,
-    /// Whether `...` follows.
+    /// `true` if `...` follows.
     pub group: bool,
     /// The expression behind `if`.
     pub condition: Option<ExprId>,

@@ -19,7 +19,7 @@ pub struct Chain {
     from: u32,
     /// The number of open splats.
     open: u32,
-    /// Whether the innermost one is a `.*`.
+    /// `true` if the innermost one is a `.*`.
     attributes: bool,
 }
 
@@ -87,7 +87,7 @@ impl Build<'_> {
             node.span.end = span.end;
             return chain;
         }
-        // What `.*` makes of an element begins with its first step; anything else with what the step applies to.
+        // The element of a `.*` begins with its first step, any other expression with the operand of the step.
         let bare = matches!(self.tree.expr(chain.expr), Expr::Item) && chain.attributes;
         let start = if bare { span.start } else { self.tree.span(chain.expr).start };
         let expr = Expr::Relative { source: chain.expr, steps: Run { start: end - 1, end } };

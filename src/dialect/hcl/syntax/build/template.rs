@@ -16,9 +16,9 @@ pub struct Part {
     pub(super) kind: PartKind,
     /// Its place in the source, with the braces of a sequence.
     pub(super) span: Span,
-    /// Whether it is a sequence that strips the text before it.
+    /// `true` for a sequence that strips the text before it.
     left: bool,
-    /// Whether it is a sequence that strips the text behind it.
+    /// `true` for a sequence that strips the text behind it.
     right: bool,
 }
 

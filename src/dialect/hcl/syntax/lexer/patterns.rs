@@ -10,7 +10,7 @@ use crate::dialect::hcl::syntax::TokenKind;
 /// The state of comments.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Comments {
-    /// Whether no `*/` follows: an unclosed `/*` is two operators, and the next one is not searched again.
+    /// `true` if no `*/` follows. An unclosed `/*` is two operators, and the next one is not searched for its end.
     no_end: bool,
 }
 

@@ -90,11 +90,11 @@ pub(super) struct Level {
     pub value: Option<Span>,
     /// The `...` of a `for`.
     pub ellipsis: Option<Span>,
-    /// Whether the current operand ends with `.*` and steps behind it.
+    /// `true` if the current operand ends with `.*` and steps behind it.
     pub attributes: bool,
-    /// Whether an error was reported in the current operand.
+    /// `true` if an error was reported in the current operand.
     pub wrong_operand: bool,
-    /// Whether an error was reported before the current operand.
+    /// `true` if an error was reported before the current operand.
     pub wrong: bool,
 }
 
@@ -148,7 +148,7 @@ pub(super) struct Conditional {
     pub first: Span,
     /// The end of its condition.
     pub condition_end: u32,
-    /// Whether its colon was read.
+    /// `true` if its colon was read.
     pub has_else: bool,
 }
 

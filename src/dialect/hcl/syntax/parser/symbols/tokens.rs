@@ -240,7 +240,7 @@ impl Symbols<'_> {
         let span = self.level().open.to(close);
         let text = self.around();
         text.directives.push((directive, span));
-        // What `if` and `for` hold is deeper than what is around them, up to their end.
+        // The content of `if` and `for` is one level deeper, up to their end.
         if matches!(directive, Directive::EndIf | Directive::EndFor) {
             text.branches = text.branches.saturating_sub(1);
         }
