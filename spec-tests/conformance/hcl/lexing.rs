@@ -92,7 +92,6 @@ fn name(kind: TokenKind) -> &'static str {
         TokenKind::BitOr => "BitwiseOr",
         TokenKind::BitNot => "BitwiseNot",
         TokenKind::BitXor => "BitwiseXor",
-        TokenKind::StarStar => "StarStar",
         TokenKind::Apostrophe => "Apostrophe",
         TokenKind::Backtick => "Backtick",
         TokenKind::Semicolon => "Semicolon",

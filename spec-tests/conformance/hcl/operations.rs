@@ -1,11 +1,11 @@
 //! `hcl` rows for operations on values: `cty:*` of the value operations, `hcl:Index`, `hcl:ApplyPath`.
 
 use dropforge::bytecode::BinaryOp;
+use dropforge::dialect::hcl::values::access::{self, Step};
 use dropforge::dialect::hcl::values::json::Json;
-use dropforge::dialect::hcl::values::path::{self, Step};
 use dropforge::dialect::hcl::values::traverse::{self, Accessed};
 use dropforge::dialect::hcl::values::{Fault, Outcome};
-use dropforge::dialect::hcl::values::{access, elements, equality, logic, marks, numbers, operators, sets};
+use dropforge::dialect::hcl::values::{elements, equality, marks, operators, sets};
 use dropforge::function::Cx;
 use dropforge::value::{Arena, Value};
 
@@ -23,8 +23,8 @@ pub fn runner(kind: &str) -> Option<fn(&Row<'_>) -> Check> {
         "cty:ValueMultiply" => |row| operator(row, BinaryOp::Mul, ["LHS", "RHS"]),
         "cty:ValueDivide" => |row| operator(row, BinaryOp::Div, ["LHS", "RHS"]),
         "cty:ValueModulo" => |row| operator(row, BinaryOp::Rem, ["LHS", "RHS"]),
-        "cty:ValueAnd" => |row| binary(row, logic::and, ["Receiver", "Other"]),
-        "cty:ValueOr" => |row| binary(row, logic::or, ["Receiver", "Other"]),
+        "cty:ValueAnd" => |row| binary(row, operators::and, ["Receiver", "Other"]),
+        "cty:ValueOr" => |row| binary(row, operators::or, ["Receiver", "Other"]),
         "cty:LessThan" => |row| operator(row, BinaryOp::Lt, ["Receiver", "Other"]),
         "cty:LessThanOrEqualTo" => |row| operator(row, BinaryOp::Le, ["Receiver", "Other"]),
         "cty:GreaterThan" => |row| operator(row, BinaryOp::Gt, ["Receiver", "Other"]),
@@ -32,9 +32,9 @@ pub fn runner(kind: &str) -> Option<fn(&Row<'_>) -> Check> {
         "cty:ValueIndex" => |row| binary(row, access::index, ["Collection", "Key"]),
         "cty:ValueHasIndex" => |row| binary(row, access::has_index, ["Collection", "Key"]),
         "cty:HasElement" => |row| binary_to(row, access::has_element, ["Set", "Elem"], "Want"),
-        "cty:ValueNegate" => |row| unary(row, numbers::neg, "Receiver", "Expected"),
-        "cty:ValueAbsolute" => |row| unary(row, numbers::abs, "Receiver", "Expected"),
-        "cty:ValueNot" => |row| unary(row, logic::not, "Receiver", "Expected"),
+        "cty:ValueNegate" => |row| unary(row, operators::neg, "Receiver", "Expected"),
+        "cty:ValueAbsolute" => |row| unary(row, operators::abs, "Receiver", "Expected"),
+        "cty:ValueNot" => |row| unary(row, operators::not, "Receiver", "Expected"),
         "cty:UnknownAsNull" => |row| unary(row, elements::unknown_as_null, "Input", "Want"),
         "cty:ValueGetAttr" => get_attr,
         "cty:ValueRawEquals" => raw_equals,
@@ -151,7 +151,7 @@ fn steps<'v>(arena: &'v Arena, json: Option<&Json<'_>>) -> Check<Vec<Step<'v>>> 
 fn path_apply(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let path = steps(cx.arena(), row.get("Path"))?;
-        let got = path::apply_path(cx, must(cx.arena(), row, "Start")?, &path);
+        let got = access::apply_path(cx, must(cx.arena(), row, "Start")?, &path);
         match (got, row.text("WantErr")?) {
             (Ok(got), "") => want(cx.arena(), row, "Want", Some(got)),
             (Err(Fault::Wrong(_)), wanted) if !wanted.is_empty() => Ok(()),
@@ -164,8 +164,8 @@ fn path_equals(row: &Row<'_>) -> Check {
     with_cx(|cx| {
         let [a, b] = ["A", "B"].map(|name| steps(cx.arena(), row.get(name)));
         let (a, b) = (a?, b?);
-        flag(row, "Equal", path::same_path(cx, &a, &b))?;
-        flag(row, "Prefix", path::has_prefix(cx, &a, &b))
+        flag(row, "Equal", access::same_path(cx, &a, &b))?;
+        flag(row, "Prefix", access::has_prefix(cx, &a, &b))
     })
 }
 
@@ -216,7 +216,7 @@ fn marked_paths(row: &Row<'_>) -> Check {
         for wanted in row.list("pvms") {
             let path = steps(cx.arena(), wanted.get("Path"))?;
             let wanted = listed(wanted.get("Marks"));
-            if !found.iter().any(|(other, marks)| path::same_path(cx, &path, other) && *marks == wanted) {
+            if !found.iter().any(|(other, marks)| access::same_path(cx, &path, other) && *marks == wanted) {
                 return Err(format!("want {wanted:?} at {path:?}, got {found:?}"));
             }
         }
@@ -232,7 +232,7 @@ fn marked_paths_equal(row: &Row<'_>) -> Check {
         let [one, other] = ["original", "compare"].map(|name| row.field(name));
         let (one, other) = (one?, other?);
         let same_path =
-            path::same_path(cx, &steps(cx.arena(), one.get("Path"))?, &steps(cx.arena(), other.get("Path"))?);
+            access::same_path(cx, &steps(cx.arena(), one.get("Path"))?, &steps(cx.arena(), other.get("Path"))?);
         flag(row, "want", same_path && listed(one.get("Marks")) == listed(other.get("Marks")))
     })
 }

@@ -2,10 +2,10 @@
 
 use dropforge::dialect::hcl::values::Fault;
 use dropforge::dialect::hcl::values::convert::{conversion_exists, convert};
-use dropforge::dialect::hcl::values::generality::{compare_types, preferred};
-use dropforge::dialect::hcl::values::mismatch::mismatch;
+use dropforge::dialect::hcl::values::mismatch;
 use dropforge::dialect::hcl::values::types::{conforms, has_known_type, type_of, without_optional};
 use dropforge::dialect::hcl::values::unify::{Unified, unify};
+use dropforge::dialect::hcl::values::unify::{compare_types, preferred};
 use dropforge::function::Cx;
 use dropforge::value::{Type, Value};
 

@@ -7,9 +7,8 @@
 use smallvec::SmallVec;
 
 use super::evaluation::contains_faulty;
-use super::values::convert::{convert, fits};
-use super::values::marks::{contains_marked, marked_by, unmark_deep};
-use super::values::types::{conforms, constraint_name, name, type_of};
+use super::values::types::name;
+use super::values::{conforms, constraint_name, contains_marked, convert, fits, marked_by, type_of, unmark_deep};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{
     Admits, Body, Builtin, Cx, Fault, Outcome, Params, Positional, PositionalParam, ResultType, Subject, Wrong, fitting,
@@ -27,7 +26,7 @@ pub(super) fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spr
     let Params::Positional(params) = &function.params else { return Err(cx.arity()) };
     let step = if takes_errors(params) { 2 } else { 1 };
     let site = Site { cx, function, params, step, written: given.len() / step, spread };
-    Ok(fitting(site.answer(given))?.unwrap_or_else(|| site.nothing()))
+    Ok(fitting(site.evaluate(given))?.unwrap_or_else(|| site.nothing()))
 }
 
 /// Returns `true` if the function handles errors of its arguments. Then each argument follows a number of notes.
@@ -53,7 +52,7 @@ struct Site<'c, 'v> {
 }
 
 impl<'v> Site<'_, 'v> {
-    fn answer(&self, given: &[Value<'v>]) -> Outcome<Value<'v>> {
+    fn evaluate(&self, given: &[Value<'v>]) -> Outcome<Value<'v>> {
         let mut arguments = match self.spread_out(given)? {
             Ok(arguments) => arguments,
             Err(result) => return Ok(result),
@@ -236,7 +235,7 @@ pub fn invoke<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Outco
             *argument = without_marks(cx, *argument, &mut marks)?;
         }
     }
-    let answer = if unknown {
+    let result = if unknown {
         let ty = match params.result {
             ResultType::Is(ty) => ty,
             ResultType::Of(of) => of(cx, &arguments)?,
@@ -249,7 +248,7 @@ pub fn invoke<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Outco
     } else {
         run(cx, function, &arguments)?
     };
-    marked_by(cx, if params.not_null { not_null(cx, answer)? } else { answer }, &marks)
+    marked_by(cx, if params.not_null { not_null(cx, result)? } else { result }, &marks)
 }
 
 /// Moves all marks of a value to `marks`.
@@ -306,13 +305,13 @@ fn check<'v>(cx: &Cx<'v>, param: &PositionalParam, at: usize, argument: Value<'v
 }
 
 /// Refines an unknown result to be not null.
-fn not_null<'v>(cx: &Cx<'v>, answer: Value<'v>) -> Outcome<Value<'v>> {
-    match answer.as_unknown() {
+fn not_null<'v>(cx: &Cx<'v>, result: Value<'v>) -> Outcome<Value<'v>> {
+    match result.as_unknown() {
         Some(unknown) if unknown.ty != Type::Dynamic && !unknown.refinement.not_null => {
             let refined = cx.arena().refined(unknown.ty, Refinement { not_null: true, ..unknown.refinement });
-            marked_by(cx, refined, answer.unmarked().1)
+            marked_by(cx, refined, result.unmarked().1)
         }
-        _ => Ok(answer),
+        _ => Ok(result),
     }
 }
 

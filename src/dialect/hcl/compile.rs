@@ -4,18 +4,21 @@
 //! source ─parse─▶ tree ─lower─▶ program ─link─▶ executable
 //! ```
 //! A template reaches other templates only when it is rendered, so there is nothing to load. Errors of templates and
-//! configurations whatever their variables are: [`check`](super::check).
+//! configurations that do not depend on variables: [`check`](super::check).
 
+use super::Rules;
 use super::builtins::complete;
-use super::executable::Executable;
 use super::json::{Document, JsonId, Templates};
 use super::lower::{lower_expressions, lower_json, lower_template};
-use super::syntax::parser::{Parsed, parse_template};
-use super::syntax::tree::{ExprId, Tree};
+use super::syntax::{ExprId, Parsed, Tree, parse_template};
+use super::values::copied;
+use crate::bytecode::Program;
 use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Diagnostic, Result};
-use crate::function::Registry;
+use crate::function::{Capabilities, Cx, Fault, Linked, Outcome, Registry};
 use crate::limits::Limits;
+use crate::value::{Inputs, Value};
+use crate::vm::{Evaluator, Space};
 
 /// Compiles a template file to a program that writes its text.
 ///
@@ -67,4 +70,69 @@ impl Compiler {
     pub fn json(&self, document: &Document, templates: Option<&Templates>, roots: &[JsonId]) -> Result<Executable> {
         Executable::new(lower_json(document, templates, roots, &self.registry, &self.limits)?, &self.registry)
     }
+}
+
+/// A program with the functions it calls.
+#[derive(Debug, Clone)]
+pub(super) struct Executable {
+    pub(super) program: Program,
+    pub(super) linked: Linked,
+}
+
+impl Executable {
+    /// Links a program.
+    ///
+    /// # Errors
+    /// The registry has no function of a name that the program calls.
+    pub fn new(program: Program, registry: &Registry) -> Result<Self> {
+        let linked = registry.link(program.imports())?;
+        Ok(Self { program, linked })
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Creates an evaluator for any number of its chunks.
+    pub fn evaluator<'r>(
+        &'r self,
+        space: &'r Space,
+        limits: &'r Limits,
+        capabilities: Capabilities<'r>,
+    ) -> Evaluator<'r> {
+        Evaluator::new(space, &self.program, &self.linked, limits, capabilities)
+    }
+
+    /// Evaluates the first chunk within a function call: in its own space, with the remaining budgets of the run. The
+    /// value is copied to the arena of `cx`.
+    ///
+    /// # Errors
+    /// A limit was reached, or the first error of the evaluation.
+    pub fn evaluate_nested<'v>(
+        &self,
+        cx: &Cx<'v>,
+        variables: &[(&str, Value<'_>)],
+        limits: &Limits,
+        capabilities: Capabilities<'_>,
+    ) -> Outcome<Value<'v>> {
+        let space = Space::new();
+        let inputs = Inputs::new(space.arena().map(variables));
+        let mut evaluator = self.evaluator(&space, limits, capabilities);
+        evaluator.set_budgets(cx.budgets());
+        let evaluation = evaluator.run::<Rules>(0, inputs);
+        cx.set_budgets(evaluator.budgets());
+        let evaluation = evaluation?;
+        match evaluation.errors.first() {
+            Some(error) => Err(Fault::wrong(in_one_line(error))),
+            None => copied(cx, evaluation.value),
+        }
+    }
+}
+
+/// Formats an error as the reason of another error.
+fn in_one_line(error: &Diagnostic) -> String {
+    let detail = error.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+    let place = error.primary().map(|label| format!(" ({}:{})", label.source.name(), label.position()));
+    format!("{}{detail}{}", error.message, place.unwrap_or_default())
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::body::{Context, DiagnosticList, File, NativeFile};
 use super::builtins::registry;
-use super::syntax::tree::{Body, BodyId};
+use super::syntax::{Body, BodyId};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::limits::Limits;
 use crate::text::{Source, Span};

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::compile::Compiler;
-use super::executable::Executable;
-use super::syntax::parser::{Parsed, parse_expression, parse_template};
-use super::syntax::tree::{ExprId, Tree};
+use super::compile::{Compiler, Executable};
+use super::semantics::Rules;
+use super::syntax::{ExprId, Parsed, Tree, parse_expression, parse_template};
 use super::value_notes::explain;
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostic, Diagnostics, Result as Outcome};
@@ -13,7 +12,7 @@ use crate::function::{Capabilities, Cx, Registry};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::Inputs;
-use crate::vm::{Evaluation, Space};
+use crate::vm::{Evaluation, Run, Space, evaluate};
 
 /// A compiled expression or template, which can be evaluated many times.
 ///
@@ -108,7 +107,8 @@ impl Expression {
         inputs: Inputs<'r>,
         limits: &'r Limits,
     ) -> Outcome<Evaluation<'r>> {
-        self.executable.evaluate(space, inputs, limits, capabilities)
+        let Executable { program, linked } = &self.executable;
+        evaluate::<Rules>(space, Run { program, linked, inputs, limits, capabilities, budgets: None })
     }
 
     /// Adds the values of variables to errors of an evaluation with these inputs. Marked values are withheld.

@@ -29,8 +29,6 @@ pub mod decode;
 pub mod edit;
 mod evaluation;
 #[cfg(feature = "compile")]
-mod executable;
-#[cfg(feature = "compile")]
 mod expression;
 #[cfg(feature = "compile")]
 pub mod format;

@@ -3,9 +3,9 @@
 //! Common cases (integers, strings, booleans, attributes of objects) are decided here. The rest of the information
 //! model is in [`values`](super::values).
 
-use super::argument_gate;
-use super::evaluation::{self, interpolated, is_faulty, join};
-use super::values::{logic, numbers, traverse};
+use super::evaluation::{interpolated, is_faulty, join};
+use super::values::{operators, traverse};
+use super::{argument_gate, evaluation};
 use crate::bytecode::{BinaryOp, EscapeMode};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Noted, Subject, fitting};
@@ -37,7 +37,7 @@ impl Semantics for Rules {
             Some(Ok(found)) => return Ok(found),
             Some(Err(wrong)) => wrong,
         };
-        let mut error = Diagnostic::new(Code::BadIndex, wrong.kind.summary()).with_detail(wrong.detail);
+        let mut error = Diagnostic::new(Code::BadIndex, wrong.summary).with_detail(wrong.detail);
         if let (None, Some(entries)) = (missing.index, parent.entries()) {
             let names = || entries.iter().map(|(name, _)| name);
             error = error.with_suggestion(missing.name, names()).with_available(names());
@@ -57,7 +57,7 @@ impl Semantics for Rules {
     #[inline]
     fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
         match (a, b) {
-            (Value::Int(x), Value::Int(y)) => match numbers::whole(op, x, y) {
+            (Value::Int(x), Value::Int(y)) => match operators::whole(op, x, y) {
                 Some(value) => Ok(value),
                 None => evaluation::binary(cx, op, a, b),
             },
@@ -69,13 +69,13 @@ impl Semantics for Rules {
 
     #[cold]
     fn not<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-        evaluation::unary(cx, value, Type::Bool, logic::not)
+        evaluation::unary(cx, value, Type::Bool, operators::not)
     }
 
     fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         match value {
             Value::Int(n) if n != i64::MIN => Ok(Value::Int(-n)),
-            _ => evaluation::unary(cx, value, Type::Number, numbers::neg),
+            _ => evaluation::unary(cx, value, Type::Number, operators::neg),
         }
     }
 

@@ -4,13 +4,9 @@
 
 use std::sync::Arc;
 
-use super::syntax::analysis;
-use super::syntax::parser::parse_template;
-use super::syntax::tree::{Expr, ExprId, Step, StepKind, Tree};
-use super::values::marks::contains_marked;
-use super::values::numbers::number_of;
-use super::values::traverse;
+use super::syntax::{Expr, ExprId, Step, StepKind, Tree, analysis, parse_template};
 use super::values::types::name as type_name;
+use super::values::{contains_marked, number_of, traverse};
 use crate::diagnostics::Diagnostic;
 use crate::function::{Capabilities, Cx};
 use crate::limits::Limits;

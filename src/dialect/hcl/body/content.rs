@@ -1,4 +1,4 @@
-//! Bodies and their content.
+//! Schemas, bodies and their content, and several bodies as one.
 
 use std::fmt;
 use std::rc::Rc;
@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::{BodySchema, DiagnosticList, Expression, Location};
+use super::errors::{duplicate_argument, missing_argument};
+use super::{DiagnosticList, Expression, Location};
 use crate::text::{Source, Span};
 
 /// A body of a file, of a block or of several files, or the rest of a body. Cheap to clone.
@@ -156,5 +157,169 @@ impl<'r> Block<'r> {
     /// The location of the type and the labels.
     pub fn location(&self) -> Location<'r> {
         Location { source: self.source, span: self.def_range }
+    }
+}
+
+/// The attributes and blocks that a body may have. Missing attributes are reported in this order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BodySchema {
+    /// The attributes.
+    pub attributes: Vec<AttributeSchema>,
+    /// The blocks.
+    pub blocks: Vec<BlockSchema>,
+}
+
+/// An attribute that a body may have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AttributeSchema {
+    /// The name.
+    pub name: String,
+    /// `true` if the body must have it.
+    pub required: bool,
+}
+
+/// A type of blocks that a body may have any number of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BlockSchema {
+    /// The type.
+    pub name: String,
+    /// The names of the labels.
+    pub labels: Vec<String>,
+}
+
+impl BodySchema {
+    /// Creates a schema without content.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an attribute. One of the same name becomes required if either is.
+    pub fn attribute(mut self, name: impl Into<String>, required: bool) -> Self {
+        self.add_attribute(name.into(), required);
+        self
+    }
+
+    /// Adds an optional attribute.
+    pub fn optional(self, name: impl Into<String>) -> Self {
+        self.attribute(name, false)
+    }
+
+    /// Adds a required attribute.
+    pub fn required(self, name: impl Into<String>) -> Self {
+        self.attribute(name, true)
+    }
+
+    /// Adds a type of blocks with the names of its labels.
+    pub fn block(mut self, name: impl Into<String>, labels: &[&str]) -> Self {
+        self.add_block(name.into(), labels.iter().map(|label| (*label).to_owned()).collect());
+        self
+    }
+
+    pub(in crate::dialect::hcl) fn add_attribute(&mut self, name: String, required: bool) {
+        match self.attributes.iter_mut().find(|attribute| attribute.name == name) {
+            Some(attribute) => attribute.required |= required,
+            None => self.attributes.push(AttributeSchema { name, required }),
+        }
+    }
+
+    /// Adds a type of blocks, or replaces its labels.
+    pub(in crate::dialect::hcl) fn add_block(&mut self, name: String, labels: Vec<String>) {
+        match self.blocks.iter_mut().find(|block| block.name == name) {
+            Some(block) => block.labels = labels,
+            None => self.blocks.push(BlockSchema { name, labels }),
+        }
+    }
+
+    /// Returns `true` if there is an attribute of this name.
+    pub(super) fn has_attribute(&self, name: &str) -> bool {
+        self.attribute_names().any(|attribute| attribute == name)
+    }
+
+    /// The names of the attributes.
+    pub(super) fn attribute_names(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(|attribute| attribute.name.as_str())
+    }
+
+    /// Returns the blocks of this type.
+    pub(super) fn block_of(&self, name: &str) -> Option<&BlockSchema> {
+        self.blocks.iter().find(|block| block.name == name)
+    }
+
+    /// The types of the blocks.
+    pub(super) fn block_names(&self) -> impl Iterator<Item = &str> {
+        self.blocks.iter().map(|block| block.name.as_str())
+    }
+}
+
+/// Bodies that are read as one.
+#[derive(Debug)]
+struct MergedBody<'r>(Vec<Body<'r>>);
+
+impl<'r> Body<'r> {
+    /// Creates a body without content.
+    pub fn empty() -> Self {
+        Self::merged([])
+    }
+
+    /// Merges bodies in their order. An argument that two of them set is an error of the content.
+    pub fn merged(bodies: impl IntoIterator<Item = Body<'r>>) -> Self {
+        let mut parts = Vec::new();
+        for body in bodies {
+            match body.source().parts() {
+                Some(inner) => parts.extend_from_slice(inner),
+                None => parts.push(body),
+            }
+        }
+        Self::of(MergedBody(parts))
+    }
+}
+
+impl<'r> BodySource<'r> for MergedBody<'r> {
+    /// Any of the bodies may set a required argument.
+    fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
+        let mut optional = schema.clone();
+        optional.attributes.iter_mut().for_each(|attribute| attribute.required = false);
+        let (mut attributes, mut blocks, mut rests) = (Attributes::new(), Vec::new(), Vec::new());
+        for body in &self.0 {
+            let (part, rest) = body.source().split(&optional, complete, diagnostics);
+            add(&mut attributes, part.attributes, diagnostics);
+            blocks.extend(part.blocks);
+            rests.push(rest);
+        }
+        for wanted in schema.attributes.iter().filter(|wanted| wanted.required) {
+            if !attributes.contains_key(wanted.name.as_str()) {
+                diagnostics.push(missing_argument(&wanted.name, None));
+            }
+        }
+        (Content { attributes, blocks, missing_item: self.missing_item() }, Body::merged(rests))
+    }
+
+    fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
+        let mut whole = Attributes::new();
+        for body in &self.0 {
+            let part = body.just_attributes(diagnostics);
+            add(&mut whole, part, diagnostics);
+        }
+        whole
+    }
+
+    fn missing_item(&self) -> Option<Location<'r>> {
+        self.0.first()?.missing_item()
+    }
+
+    fn parts(&self) -> Option<&[Body<'r>]> {
+        Some(&self.0)
+    }
+}
+
+/// Adds the attributes of another body. The first of a name counts.
+fn add<'r>(whole: &mut Attributes<'r>, part: Attributes<'r>, diagnostics: &mut DiagnosticList) {
+    for (name, attribute) in part {
+        match whole.get(name).map(Attribute::name_location) {
+            Some(before) => diagnostics.push(duplicate_argument(name, before, attribute.name_location())),
+            None => {
+                whole.insert(name, attribute);
+            }
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::DiagnosticList;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::Rules;
-use crate::dialect::hcl::executable::Executable;
+use crate::dialect::hcl::compile::Executable;
 use crate::function::{Budgets, Capabilities, Cx, Fault, Outcome, Wrong};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Type, Value};
@@ -128,9 +128,9 @@ impl<'r> Context<'r> {
         evaluator.set_budgets(shared.budgets.get());
         let outcome = evaluator.run::<Rules>(chunk, self.variables());
         shared.budgets.set(evaluator.budgets());
-        let answer = outcome.map_err(|limit| self.stop(limit, diagnostics)).ok()?;
-        diagnostics.extend(answer.errors);
-        Some(answer.value)
+        let evaluation = outcome.map_err(|limit| self.stop(limit, diagnostics)).ok()?;
+        diagnostics.extend(evaluation.errors);
+        Some(evaluation.value)
     }
 
     /// Stops all evaluation after a limit was reached.

@@ -1,8 +1,10 @@
-//! Errors of bodies. The summaries are the reference's.
+//! Errors of bodies and their locations. The summaries are the reference's.
 
-use super::{BodySchema, Location, locate};
+use std::sync::Arc;
+
+use super::BodySchema;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::text::Span;
+use crate::text::{Source, Span};
 
 /// An error of the structure of a body.
 pub fn structure(summary: impl Into<String>, detail: impl Into<String>) -> Box<Diagnostic> {
@@ -59,4 +61,36 @@ pub fn label_count(
         _ => format!("Blocks of type `{name}` have {} labels ({}).", labels.len(), labels.join(", ")),
     };
     location.label(structure(summary, detail)).with_context(header)
+}
+
+/// Collected diagnostics.
+pub type DiagnosticList = Vec<Box<Diagnostic>>;
+
+/// A span of a source.
+#[derive(Debug, Clone, Copy)]
+pub struct Location<'r> {
+    /// The source.
+    pub source: &'r Arc<Source>,
+    /// The span in the source.
+    pub span: Span,
+}
+
+impl Location<'_> {
+    /// Labels a diagnostic with this location.
+    pub fn label(self, diagnostic: Box<Diagnostic>) -> Box<Diagnostic> {
+        diagnostic.at(self.source, self.span, "")
+    }
+
+    /// Formats the start as `file:line:column`.
+    pub(in crate::dialect::hcl) fn position(&self) -> String {
+        format!("{}:{}", self.source.name(), self.source.position(self.span.start))
+    }
+}
+
+/// Labels a diagnostic with a location, if there is one.
+pub fn locate(location: Option<Location<'_>>, diagnostic: Box<Diagnostic>) -> Box<Diagnostic> {
+    match location {
+        Some(location) => location.label(diagnostic),
+        None => diagnostic,
+    }
 }

@@ -1,4 +1,4 @@
-//! `dynamic` blocks: a block for each element of a collection.
+//! `dynamic` blocks: a block for each element of a collection, or one unknown block.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -7,13 +7,12 @@ use super::content::{BodySource, Split};
 use super::errors::{mistyped, structure};
 use super::expression::Iterators;
 use super::{
-    Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label, Location,
-    locate,
+    Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
+    Location, locate,
 };
-use crate::diagnostics::Diagnostic;
-use crate::dialect::hcl::values::convert::convert;
+use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::values::elements::elements;
-use crate::dialect::hcl::values::types::constraint_name;
+use crate::dialect::hcl::values::{constraint_name, convert};
 use crate::text::Span;
 use crate::value::{Arena, Type, Value};
 
@@ -216,26 +215,24 @@ impl<'r> ExpandedBody<'r> {
             diagnostics.push(for_each.location().label(error));
             return None;
         }
+        let mut report = |error| diagnostics.push(error);
         let iterator = match content.attributes.get("iterator") {
-            Some(attribute) => self.iterator(&attribute.expr, diagnostics)?,
+            Some(attribute) => self.iterator(&attribute.expr).map_err(&mut report).ok()?,
             None => self.context.arena().copy_str(&wanted.name),
         };
         let labels = match content.attributes.get("labels") {
-            Some(attribute) => labels(wanted, &attribute.expr, diagnostics)?,
+            Some(attribute) => labels(wanted, &attribute.expr).map_err(&mut report).ok()?,
             None => Vec::new(),
         };
-        let content = content_block(&content, diagnostics)?;
+        let content = content_block(&content).map_err(report).ok()?;
         let (location, name) = (block.location(), wanted.name.clone());
         Some(Dynamic { name, location, type_range: label.range, collection, marks, iterator, labels, content })
     }
 
-    fn iterator(&self, expr: &Expression<'r>, diagnostics: &mut DiagnosticList) -> Option<&'r str> {
-        let name = expr.keyword();
-        if name.is_none() {
-            let error = mistyped("Invalid dynamic iterator name", "The name of an iterator must be a single name.");
-            diagnostics.push(expr.location().label(error));
-        }
-        name.map(|name| self.context.arena().copy_str(&name))
+    fn iterator(&self, expr: &Expression<'r>) -> Result<&'r str> {
+        let detail = "The name of an iterator must be a single name.";
+        let error = || expr.location().label(mistyped("Invalid dynamic iterator name", detail));
+        expr.keyword().map(|name| self.context.arena().copy_str(&name)).ok_or_else(error)
     }
 
     /// Makes the block of an element.
@@ -274,38 +271,31 @@ impl<'r> ExpandedBody<'r> {
 }
 
 /// Reads the `labels` of a `dynamic` block.
-fn labels<'r>(
-    wanted: &BlockSchema,
-    expr: &Expression<'r>,
-    diagnostics: &mut DiagnosticList,
-) -> Option<Vec<Expression<'r>>> {
+fn labels<'r>(wanted: &BlockSchema, expr: &Expression<'r>) -> Result<Vec<Expression<'r>>> {
     let Some(labels) = expr.static_list() else {
         let error = mistyped("Invalid expression", "The labels must be a list of expressions.");
-        diagnostics.push(expr.location().label(error));
-        return None;
+        return Err(expr.location().label(error));
     };
     let (summary, location) = match labels.get(wanted.labels.len()) {
         Some(extra) => ("Extraneous dynamic block label", extra.location()),
         None if labels.len() < wanted.labels.len() => ("Insufficient dynamic block labels", expr.location()),
-        None => return Some(labels),
+        None => return Ok(labels),
     };
     let detail = format!("The number of labels of a `{}` block must be {}.", wanted.name, wanted.labels.len());
-    diagnostics.push(location.label(structure(summary, detail)));
-    None
+    Err(location.label(structure(summary, detail)))
 }
 
 /// Returns the `content` block of a `dynamic` block.
-fn content_block<'r>(content: &Content<'r>, diagnostics: &mut DiagnosticList) -> Option<Body<'r>> {
+fn content_block<'r>(content: &Content<'r>) -> Result<Body<'r>> {
     let detail = "A `dynamic` block must have one `content` block, the content of each block.";
-    diagnostics.push(match content.blocks.as_slice() {
-        [content] => return Some(content.body.clone()),
+    Err(match content.blocks.as_slice() {
+        [content] => return Ok(content.body.clone()),
         [_, extra, ..] => extra.location().label(structure("Extraneous dynamic content block", detail)),
         [] => locate(content.missing_item, structure("Missing dynamic content block", detail)),
-    });
-    None
+    })
 }
 
-/// Evaluates a label of a block.
+/// Evaluates a label.
 fn block_label<'r>(expr: &Expression<'r>, context: &Context<'r>, diagnostics: &mut DiagnosticList) -> Option<Label> {
     let before = diagnostics.len();
     let value = expr.evaluate(context, diagnostics);
@@ -339,4 +329,44 @@ pub fn not_iterable<'r>(arena: &'r Arena, value: Value<'r>) -> Option<Box<Diagno
         other => format!("a {}", constraint_name(&other)),
     };
     Some(mistyped(INVALID_FOR_EACH, format!("The value is {found}, but must be a collection.")))
+}
+
+/// A body whose values are unknown.
+#[derive(Debug)]
+struct UnknownBody<'r>(Body<'r>);
+
+impl<'r> Body<'r> {
+    /// Returns the body with unknown values.
+    pub(super) fn unknown(self) -> Self {
+        Self::of(UnknownBody(self))
+    }
+}
+
+impl<'r> BodySource<'r> for UnknownBody<'r> {
+    fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
+        let (content, rest) = self.0.source().split(schema, complete, diagnostics);
+        let blocks = content.blocks.into_iter().map(|block| Block { body: block.body.unknown(), ..block }).collect();
+        (Content { attributes: unknown_attributes(content.attributes), blocks, ..content }, rest.unknown())
+    }
+
+    fn just_attributes(&self, diagnostics: &mut DiagnosticList) -> Attributes<'r> {
+        unknown_attributes(self.0.just_attributes(diagnostics))
+    }
+
+    fn missing_item(&self) -> Option<Location<'r>> {
+        self.0.missing_item()
+    }
+
+    fn is_unknown(&self) -> bool {
+        true
+    }
+
+    fn marks(&self) -> &[&'r str] {
+        self.0.marks()
+    }
+}
+
+fn unknown_attributes<'r>(attributes: Attributes<'r>) -> Attributes<'r> {
+    let unknown = |(name, of): (_, Attribute<'r>)| (name, Attribute { expr: of.expr.unknown(), ..of });
+    attributes.into_iter().map(unknown).collect()
 }

@@ -1,14 +1,15 @@
-//! Parsed sources.
+//! Parsed sources and their compiled expressions.
 
 use std::sync::Arc;
 
 use super::json::{JsonBody, JsonFile};
 use super::native::{NativeBody, NativeFile};
 use super::{Body, Expression};
-use crate::diagnostics::Diagnostic;
-use crate::dialect::hcl::compile::Compiler;
-use crate::dialect::hcl::json::{self, parse_expression, parse_file};
-use crate::dialect::hcl::syntax::parser::parse_config;
+use crate::diagnostics::{Diagnostic, Result};
+use crate::dialect::hcl::compile::{Compiler, Executable};
+use crate::dialect::hcl::json;
+use crate::dialect::hcl::json::{parse_expression, parse_file};
+use crate::dialect::hcl::syntax::parse_config;
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Source;
@@ -93,5 +94,28 @@ impl File {
             Syntax::Native(file) => Some(file),
             Syntax::Json(_) => None,
         }
+    }
+}
+
+/// Expressions compiled to one program, with a chunk each.
+#[derive(Debug)]
+pub(super) struct CompiledSet<Id> {
+    pub executable: Executable,
+    /// The expressions in the order of their chunks, ascending.
+    ids: Vec<Id>,
+}
+
+impl<Id: Copy + Ord> CompiledSet<Id> {
+    /// Compiles expressions with `compile`, which gets them sorted and without duplicates.
+    pub fn new(mut ids: Vec<Id>, compile: impl FnOnce(&[Id]) -> Result<Executable>) -> Result<Self> {
+        ids.sort_unstable();
+        ids.dedup();
+        Ok(Self { executable: compile(&ids)?, ids })
+    }
+
+    /// Returns the program and the chunk of an expression.
+    pub fn chunk(&self, id: Id) -> Option<(&Executable, u32)> {
+        let at = self.ids.binary_search(&id).ok()?;
+        Some((&self.executable, u32::try_from(at).ok()?))
     }
 }

@@ -23,36 +23,27 @@
 //! assert!(diagnostics.is_empty());
 //! ```
 
-mod compiled;
 mod content;
 mod context;
 mod de;
-mod dynamic_variables;
 mod errors;
 mod expand;
 mod expression;
 mod file;
 mod json;
-mod location;
-mod merged;
 mod native;
 mod reference;
-mod schema;
-mod unknown;
 mod user_functions;
 
-pub use content::{Attribute, Attributes, Block, Body, Content, Label};
+pub use content::{Attribute, AttributeSchema, Attributes, Block, BlockSchema, Body, BodySchema, Content, Label};
 pub use context::Context;
 pub use de::from_body;
-pub use dynamic_variables::{DynamicNode, visit_dynamic};
-pub(in crate::dialect::hcl) use errors::{mistyped, structure};
+pub use errors::{DiagnosticList, Location};
+pub(in crate::dialect::hcl) use errors::{locate, mistyped, structure};
 pub use expand::expand;
 pub(in crate::dialect::hcl) use expand::not_iterable;
 pub use expression::Expression;
 pub use file::File;
-pub(in crate::dialect::hcl) use location::locate;
-pub use location::{DiagnosticList, Location};
 pub(in crate::dialect::hcl) use native::NativeFile;
-pub use reference::{Reference, Step};
-pub use schema::{AttributeSchema, BlockSchema, BodySchema};
+pub use reference::{DynamicNode, Reference, Step, visit_dynamic};
 pub use user_functions::user_functions;

@@ -3,17 +3,16 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::compiled::CompiledSet;
 use super::content::{BodySource, Split};
 use super::errors::{label_count, missing_argument, structure, unsupported_argument, unsupported_block};
+use super::file::CompiledSet;
 use super::{
     Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
     Location,
 };
 use crate::diagnostics::{Diagnostic, Result};
-use crate::dialect::hcl::compile::Compiler;
-use crate::dialect::hcl::executable::Executable;
-use crate::dialect::hcl::syntax::tree::{self, BodyId, Expr, ExprId, Tree};
+use crate::dialect::hcl::compile::{Compiler, Executable};
+use crate::dialect::hcl::syntax::{BodyId, Expr, ExprId, Tree, tree};
 use crate::text::{Source, Span};
 use crate::value::Value;
 

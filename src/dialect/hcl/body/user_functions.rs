@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::errors::structure;
 use super::{Body, BodySchema, DiagnosticList, Expression};
 use crate::bytecode::ImportKind;
-use crate::dialect::hcl::executable::Executable;
+use crate::dialect::hcl::compile::Executable;
 use crate::function::{
     Admits, Body as FunctionBody, Builtin, Capabilities, Cx, Outcome, Params, Positional, PositionalParam, ResultType,
 };

@@ -1,15 +1,12 @@
 //! Functions that assert a fact about a value: an unknown value takes it on, a known one is checked.
 
-use super::arguments::{Arguments, FromArguments, whole};
 use super::secrets::{EPHEMERAL, SENSITIVE};
-use super::table::functions;
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::equality::{equals, is_dynamic};
-use crate::dialect::hcl::values::marks::{mark_with_paths, unmark_deep_with_paths};
-use crate::dialect::hcl::values::refine::{Refine, safe_prefix};
-use crate::dialect::hcl::values::types::{name, type_of};
-use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::{Cx, fitting};
+use super::{Arguments, FromArguments, functions, whole};
+use crate::dialect::hcl::values::types::name;
+use crate::dialect::hcl::values::{
+    Refine, convert, equals, is_dynamic, mark_with_paths, safe_prefix, type_of, unmark_deep_with_paths,
+};
+use crate::function::{Cx, Fault, Outcome, fitting};
 use crate::value::{Type, Value};
 
 functions! {

@@ -2,15 +2,12 @@
 
 use std::cmp::Ordering;
 
-use super::collections::marked_as;
 use super::intrinsics::paid_type;
+use super::marked_as;
 use crate::diagnostics::Result;
 use crate::dialect::hcl::evaluation::{drop_errors, note_error, note_index, ok_or_note};
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::refine::Refine;
-use crate::dialect::hcl::values::unify::unify;
-use crate::dialect::hcl::values::{Outcome, elements, number_of, types};
-use crate::function::{Cx, Subject, fitting};
+use crate::dialect::hcl::values::{Refine, convert, elements, number_of, types, unify};
+use crate::function::{Cx, Outcome, Subject, fitting};
 use crate::value::{BigNum, Refinement, Type, Value};
 
 /// The summary of errors about the types of the results.

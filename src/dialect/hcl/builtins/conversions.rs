@@ -1,13 +1,11 @@
-//! Functions that convert to a type, and functions that pick one of several values.
+//! Functions that convert to a type, functions that pick one of several values, and `try` and `can`.
 
-use super::collections::type_name;
-use super::table::functions;
-use crate::dialect::hcl::values::convert::{conversion_exists, convert};
-use crate::dialect::hcl::values::mismatch::mismatch;
-use crate::dialect::hcl::values::types::{constraint_name, same_type, shallow_type, type_of, types_of};
-use crate::dialect::hcl::values::unify::unified_type;
-use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::{Cx, fitting};
+use super::{Arguments, FromArguments, functions, type_name};
+use crate::dialect::hcl::values::{
+    constraint_name, conversion_exists, convert, is_wholly_known, mismatch, same_type, shallow_type, type_of, types_of,
+    unified_type,
+};
+use crate::function::{Cx, Fault, Note, Noted, Outcome, fitting};
 use crate::value::{Type, Value};
 
 functions! {
@@ -99,4 +97,141 @@ fn coalesce_text<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
 
 fn itself<'v>(_: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
     Ok(value)
+}
+
+functions! {
+    /// Functions of expressions that can fail, and conversion to any type.
+    pub(super) static ATTEMPTS:
+    "try" (... expressions: Any [null unknown dynamic marked errors]) -> Any or null = first_that_succeeds,
+        "Returns the value of the first expression without an error." ["try({}.baz, \"fallback\")" => "\"fallback\""];
+    "can" (expression: Any [null unknown dynamic marked errors]) -> Bool or null = succeeds,
+        "Returns `true` if the expression has no error." ["can({}.baz)" => "false"];
+    "convert" (value: Any [null dynamic], type: Any [constraint]) -> {converted_type} or null = converted,
+        "Converts a value to a type, which is written as in a declaration." ["convert(\"1\", number)" => "1"];
+}
+
+/// The value of an expression and what its evaluation noted.
+struct Attempt<'v> {
+    value: Value<'v>,
+    notes: Vec<Note<'v>>,
+}
+
+impl<'v> Attempt<'v> {
+    /// Takes the notes of the last argument off the run. `before` is the number of notes before its evaluation.
+    fn of(cx: &Cx<'v>, before: Value<'v>, value: Value<'v>) -> Outcome<Self> {
+        let Value::Int(before) = before else { return Err(cx.arity().into()) };
+        let before = usize::try_from(before).map_err(|_| cx.arity())?;
+        Ok(Self { value, notes: cx.notes().take(before) })
+    }
+
+    fn failed(&self) -> bool {
+        self.notes.iter().any(|note| matches!(note.what, Noted::Error(..)))
+    }
+}
+
+impl<'v> FromArguments<'v> for Attempt<'v> {
+    fn take(arguments: &Arguments<'_, 'v>) -> Outcome<Self> {
+        let ((_, before), (_, value)) = (arguments.next()?, arguments.next()?);
+        Self::of(arguments.cx, before, value)
+    }
+}
+
+fn first_that_succeeds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+    let last_first = args.as_chunks::<2>().0.iter().rev();
+    let attempts = last_first.map(|[before, value]| Attempt::of(cx, *before, *value)).collect::<Outcome<Vec<_>>>()?;
+    if let Some(Attempt { value, .. }) = attempts.iter().rev().find(|attempt| !attempt.failed()) {
+        // An unknown value may still fail, or turn out to have another type.
+        return Ok(if is_wholly_known(cx, *value)? { *value } else { cx.arena().unknown(Type::Dynamic) });
+    }
+    if attempts.is_empty() {
+        return Err(Fault::wrong("at least one argument is required"));
+    }
+    let mut why = String::from("no expression succeeds");
+    for note in attempts.iter().rev().flat_map(|attempt| &attempt.notes) {
+        let Noted::Error(error, _) = &note.what else { continue };
+        cx.charge(error.message.len() + 2)?;
+        why.push_str("; ");
+        why.push_str(&error.message);
+    }
+    Err(Fault::wrong(why))
+}
+
+fn succeeds<'v>(cx: &Cx<'v>, attempt: Attempt<'v>) -> Outcome<Value<'v>> {
+    Ok(match () {
+        () if attempt.failed() => Value::Bool(false),
+        () if is_wholly_known(cx, attempt.value)? => Value::Bool(true),
+        () => cx.arena().unknown(Type::Bool),
+    })
+}
+
+fn converted_type<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Type<'v>> {
+    type_of(cx, converted(cx, value, ty)?)
+}
+
+fn converted<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Value<'v>> {
+    convert(cx, value, &ty).map_err(|fault| fault.of_argument(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Code;
+    use crate::dialect::hcl::test_support::with_cx;
+    use crate::function::Subject;
+    use crate::value::{Capsule, CapsuleContent, Extended};
+
+    /// Notes an error and returns the value of an expression that failed.
+    fn fail<'v>(cx: &Cx<'v>) -> Value<'v> {
+        cx.note_error(cx.fault(Code::UndefinedVariable, "nope"), Subject::Whole);
+        cx.arena().faulty(Type::Dynamic)
+    }
+
+    fn before<'v>(cx: &Cx<'v>) -> Value<'v> {
+        Value::uint(cx.notes().count() as u64)
+    }
+
+    #[test]
+    fn the_first_argument_without_errors_is_the_answer_and_no_error_is_left() {
+        with_cx(|cx| {
+            fail(cx);
+            let args = [before(cx), fail(cx), before(cx), Value::Int(2), before(cx), fail(cx)];
+            assert!(matches!(first_that_succeeds(cx, &args), Ok(Value::Int(2))));
+            assert_eq!(cx.notes().count(), 1);
+            let args = [before(cx), fail(cx), before(cx), fail(cx)];
+            let Err(Fault::Wrong(wrong)) = first_that_succeeds(cx, &args) else { panic!("all fail") };
+            assert_eq!(wrong.message, "no expression succeeds; nope; nope");
+            assert_eq!((wrong.argument, cx.notes().count()), (None, 1));
+            let unknown = cx.arena().list(&[cx.arena().unknown(Type::Bool)]);
+            let answer = first_that_succeeds(cx, &[before(cx), unknown, before(cx), Value::Int(2)]).unwrap();
+            assert!(answer.as_unknown().is_some_and(|unknown| unknown.ty == Type::Dynamic && !unknown.faulty));
+            assert!(first_that_succeeds(cx, &[]).is_err());
+        });
+    }
+
+    fn can<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>> {
+        succeeds(cx, Attempt::take(&Arguments::new(cx, args))?)
+    }
+
+    #[test]
+    fn can_says_whether_there_are_errors() {
+        with_cx(|cx| {
+            assert!(matches!(can(cx, &[before(cx), fail(cx)]), Ok(Value::Bool(false))));
+            assert!(matches!(can(cx, &[before(cx), Value::Null]), Ok(Value::Bool(true))));
+            let unknown = can(cx, &[before(cx), cx.arena().unknown(Type::String)]).unwrap();
+            assert!(!unknown.is_known());
+            assert_eq!(cx.notes().count(), 0);
+        });
+    }
+
+    #[test]
+    fn types_are_arguments_of_convert() {
+        with_cx(|cx| {
+            let content = CapsuleContent::Type(Type::Number);
+            let number = cx.arena().extended(Extended::Capsule(Capsule { name: "type", id: 0, content }));
+            let convert = |value, ty| converted(cx, value, Type::take(&Arguments::new(cx, &[ty]))?);
+            assert!(matches!(convert(cx.arena().text("1"), number), Ok(Value::Int(1))));
+            assert!(matches!(convert(cx.arena().text("a"), number), Err(Fault::Wrong(_))));
+            assert!(matches!(convert(Value::Int(1), Value::Int(2)), Err(Fault::Wrong(_))));
+        });
+    }
 }

@@ -1,11 +1,9 @@
 //! JSON and CSV.
 
-use super::arguments::string;
-use super::table::functions;
+use super::{functions, string};
 use crate::dialect::hcl::values::json::{decode_implied, encode_plain};
-use crate::dialect::hcl::values::types::type_of;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
-use crate::function::Cx;
+use crate::dialect::hcl::values::{is_wholly_known, type_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::csv::records;
 use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, Refinement, Type, Value};

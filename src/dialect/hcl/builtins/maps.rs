@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::collections::{element_of, is_sequence, items, marked_as, type_name, type_of_list};
-use super::table::functions;
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::elements::{list_of, map_of};
-use crate::dialect::hcl::values::types::{same_type, shallow_type, type_of, types_of};
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
-use crate::function::{Cx, fitting};
+use super::{element_of, functions, is_sequence, items, marked_as, type_name, type_of_list};
+use crate::dialect::hcl::values::{
+    convert, is_wholly_known, list_of, map_of, same_type, shallow_type, type_of, types_of,
+};
+use crate::function::{Cx, Fault, Outcome, fitting};
 use crate::value::{Attribute, Map, Type, Value};
 
 functions! {

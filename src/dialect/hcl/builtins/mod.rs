@@ -7,31 +7,23 @@
 
 pub(super) mod arguments;
 mod assumptions;
-mod attempts;
-mod ciphers;
-mod collections;
 mod conditionals;
 mod conversions;
 mod documents;
 mod encodings;
 mod files;
-mod filesets;
 mod format;
 mod intrinsics;
-mod json_objects;
 mod loops;
 mod maps;
 mod networks;
 mod numbers;
-mod operators;
 mod patterns;
-mod reductions;
 mod registries;
 mod searches;
 mod secrets;
 mod sequences;
 mod sets;
-mod splats;
 mod strings;
 pub(super) mod table;
 #[cfg(feature = "compile")]
@@ -41,6 +33,12 @@ mod tests;
 mod times;
 #[cfg(feature = "yaml")]
 mod yaml;
+
+use arguments::{
+    Arguments, FromArguments, WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as,
+    number, string, string_list, to_i64, type_name, type_of_list, whole,
+};
+use table::functions;
 
 #[cfg(feature = "compile")]
 pub(super) use registries::complete;

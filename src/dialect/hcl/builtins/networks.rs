@@ -1,9 +1,7 @@
 //! Functions of IP networks.
 
-use super::arguments::{Arguments, FromArguments, string, string_list, whole};
-use super::table::functions;
-use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::Cx;
+use super::{Arguments, FromArguments, functions, string, string_list, whole};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::network::{Network, address, network};
 use crate::value::{BigNum, Value};
 

@@ -1,12 +1,11 @@
-//! Functions of numbers, except operators.
+//! Functions of numbers, and the operators as functions.
 
 use std::cmp::Ordering;
 
-use super::arguments::number;
-use super::table::functions;
-use crate::dialect::hcl::values::numbers::{machine_int, number_value};
-use crate::dialect::hcl::values::{Fault, Outcome, number_of};
-use crate::function::Cx;
+use super::{functions, number};
+use crate::bytecode::BinaryOp;
+use crate::dialect::hcl::values::{binary, machine_int, number_of, number_value, operators};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::{FULL, MACHINE};
 use crate::stdlib::numbers::{logarithm, power};
 use crate::value::{BigNum, Value};
@@ -104,6 +103,48 @@ fn parse_int<'v>(cx: &Cx<'v>, text: &str, base: Value<'v>) -> Outcome<Value<'v>>
     cx.spend((text.len() as u64).saturating_mul(text.len() as u64) / 64)?;
     let parsed = BigNum::parse_whole(text, base);
     number_value(cx, parsed.ok_or_else(|| Fault::argument(0, format!("not a whole number in base {base}")))?)
+}
+
+functions! {
+    /// Operators of the standard library and OpenTofu.
+    pub(super) static SHARED_OPERATORS:
+    "abs" (num: Number [dynamic]) -> Number = operators::abs, "Returns the absolute value of a number." ["abs(-1)" => "1"];
+}
+
+functions! {
+    /// Operators of the standard library.
+    pub(super) static OPERATORS:
+    "not" (val: Bool [dynamic]) -> Bool = operators::not, "Negates a boolean." ["not(true)" => "false"];
+    "and" (a: Bool [dynamic], b: Bool [dynamic]) -> Bool = operators::and, "Returns `true` if both operands are true."
+        ["and(true, false)" => "false"];
+    "or" (a: Bool [dynamic], b: Bool [dynamic]) -> Bool = operators::or, "Returns `true` if an operand is true."
+        ["or(true, false)" => "true"];
+    "equal" (a: Any [null unknown dynamic], b: Any [null unknown dynamic]) -> Bool = binary [BinaryOp::Eq],
+        "Returns `true` if both values have the same type and are equal." ["equal(1, 1)" => "true"];
+    "notequal" (a: Any [null unknown dynamic], b: Any [null unknown dynamic]) -> Bool = binary [BinaryOp::Ne],
+        "Returns `true` if the values differ." ["notequal(1, \"1\")" => "true"];
+    "absolute" (num: Number [dynamic]) -> Number = operators::abs, "Returns the absolute value of a number."
+        ["absolute(-1)" => "1"];
+    "add" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Add], "Adds two numbers."
+        ["add(1, 2)" => "3"];
+    "subtract" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Sub],
+        "Subtracts the second number from the first." ["subtract(1, 2)" => "-1"];
+    "multiply" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Mul], "Multiplies two numbers."
+        ["multiply(2, 3)" => "6"];
+    "divide" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Div],
+        "Divides the first number by the second." ["divide(1, 2)" => "0.5"];
+    "modulo" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Rem],
+        "Returns the remainder of a division, with the sign of the dividend." ["modulo(-7, 3)" => "-1"];
+    "negate" (num: Number [dynamic]) -> Number = operators::neg, "Negates a number." ["negate(1)" => "-1"];
+    "lessthan" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Lt],
+        "Returns `true` if the first number is less than the second." ["lessthan(1, 2)" => "true"];
+    "lessthanorequalto" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Le],
+        "Returns `true` if the first number is less than or equal to the second." ["lessthanorequalto(2, 2)" => "true"];
+    "greaterthan" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Gt],
+        "Returns `true` if the first number is greater than the second." ["greaterthan(1, 2)" => "false"];
+    "greaterthanorequalto" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Ge],
+        "Returns `true` if the first number is greater than or equal to the second."
+        ["greaterthanorequalto(2, 2)" => "true"];
 }
 
 #[cfg(test)]

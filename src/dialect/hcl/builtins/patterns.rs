@@ -4,12 +4,10 @@ use std::sync::Arc;
 
 use regex::{Captures, Regex};
 
-use super::arguments::string;
 use super::strings::replaced;
-use super::table::functions;
+use super::{functions, string};
 use crate::diagnostics::Code;
-use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::Cx;
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::re2::translated;
 use crate::stdlib::regex_cost::search_steps;
 use crate::stdlib::strings::nfc;

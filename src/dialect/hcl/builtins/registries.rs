@@ -6,14 +6,14 @@ use crate::function::{Builtin, Registry};
 
 /// Functions that the reference's standard library and OpenTofu share.
 static SHARED: &[&[Builtin]] = &[
-    attempts::ATTEMPTS,
+    conversions::ATTEMPTS,
     documents::DOCUMENTS,
     format::FORMATS,
     maps::MAPS,
     numbers::NUMBERS,
-    operators::SHARED_OPERATORS,
+    numbers::SHARED_OPERATORS,
     patterns::PATTERNS,
-    reductions::RANGES,
+    sequences::RANGES,
     searches::SEARCHES,
     sequences::SEQUENCES,
     sets::SETS,
@@ -26,7 +26,7 @@ static STANDARD: &[&[Builtin]] = &[
     conversions::STANDARD_CONVERSIONS,
     maps::STANDARD_MAPS,
     numbers::STANDARD_NUMBERS,
-    operators::OPERATORS,
+    numbers::OPERATORS,
     patterns::STANDARD_PATTERNS,
     searches::STANDARD_SEARCHES,
     sequences::STANDARD_SEQUENCES,
@@ -37,14 +37,14 @@ static STANDARD: &[&[Builtin]] = &[
 /// Functions of OpenTofu only.
 static OPENTOFU: &[&[Builtin]] = &[
     assumptions::ASSUMPTIONS,
-    ciphers::CIPHERS,
+    encodings::CIPHERS,
     conversions::OPENTOFU_CONVERSIONS,
     encodings::ENCODINGS,
     files::FILES,
     maps::OPENTOFU_MAPS,
     networks::NETWORKS,
     patterns::OPENTOFU_PATTERNS,
-    reductions::OPENTOFU_REDUCTIONS,
+    sequences::OPENTOFU_REDUCTIONS,
     searches::OPENTOFU_SEARCHES,
     secrets::SECRETS,
     sequences::OPENTOFU_SEQUENCES,

@@ -1,20 +1,15 @@
 //! Functions that look up elements of collections, and functions that select elements by value.
 
-use super::collections::{
-    WHOLE, element_of, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64, type_name,
-};
 use super::strings::strlen;
-use super::table::functions;
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::elements::list_of;
-use crate::dialect::hcl::values::equality::equals;
-use crate::dialect::hcl::values::numbers::machine_int;
-use crate::dialect::hcl::values::refine::settled;
-use crate::dialect::hcl::values::sets::Index;
-use crate::dialect::hcl::values::types::{shallow_type, type_of};
-use crate::dialect::hcl::values::unify::unified_type;
-use crate::dialect::hcl::values::{Fault, Outcome, access, elements, is_wholly_known};
-use crate::function::Cx;
+use super::{
+    WHOLE, element_of, functions, has_elements, is_sequence, is_true, items, length_is_known, marked_as, to_i64,
+    type_name,
+};
+use crate::dialect::hcl::values::{
+    Index, access, convert, elements, equals, is_wholly_known, list_of, machine_int, settled, shallow_type, type_of,
+    unified_type,
+};
+use crate::function::{Cx, Fault, Outcome};
 use crate::value::{Refinement, Type, Value};
 
 functions! {

@@ -1,11 +1,9 @@
 //! Functions of the marks of sensitive and ephemeral values.
 
-use super::table::functions;
-use crate::dialect::hcl::values::Outcome;
-use crate::dialect::hcl::values::elements::{any, rebuilt};
-use crate::dialect::hcl::values::marks::marked_by;
-use crate::dialect::hcl::values::types::type_of;
-use crate::function::Cx;
+use super::functions;
+use crate::dialect::hcl::values::elements::any;
+use crate::dialect::hcl::values::{marked_by, rebuilt, type_of};
+use crate::function::{Cx, Outcome};
 use crate::value::{Type, Value};
 
 /// The mark of a value that must not be shown.

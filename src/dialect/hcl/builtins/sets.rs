@@ -1,15 +1,10 @@
 //! Functions of sets.
 
-use super::collections::{element_of, is_sequence, items, length_is_known, marked_as};
-use super::table::functions;
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::elements::list_of;
-use crate::dialect::hcl::values::refine::settled;
-use crate::dialect::hcl::values::sets::Index;
-use crate::dialect::hcl::values::types::{type_of, types_of};
-use crate::dialect::hcl::values::unify::unified_type;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, set_of};
-use crate::function::Cx;
+use super::{element_of, functions, is_sequence, items, length_is_known, marked_as};
+use crate::dialect::hcl::values::{
+    Index, convert, is_wholly_known, list_of, set_of, settled, type_of, types_of, unified_type,
+};
+use crate::function::{Cx, Fault, Outcome};
 use crate::value::{Refinement, Type, Value};
 
 functions! {

@@ -1,10 +1,8 @@
 //! Functions of strings. A character is a grapheme cluster wherever characters are counted.
 
-use super::arguments::{string, string_list};
-use super::table::functions;
-use crate::dialect::hcl::values::numbers::machine_int;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known};
-use crate::function::Cx;
+use super::{functions, string, string_list};
+use crate::dialect::hcl::values::{is_wholly_known, machine_int};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::FULL;
 use crate::stdlib::graphemes;
 use crate::stdlib::strings::{lower, occurrences, replaced_len, title_words, upper};

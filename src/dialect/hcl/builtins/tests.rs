@@ -4,7 +4,7 @@ use super::*;
 use crate::bytecode::ImportKind;
 use crate::dialect::hcl::argument_gate::invoke;
 use crate::dialect::hcl::test_support::{with_cx, with_limits};
-use crate::dialect::hcl::values::types::{conforms, type_of};
+use crate::dialect::hcl::values::{conforms, type_of};
 use crate::function::{Builtin, Cx, Fault, Outcome, Params, Positional, Registry, ResultType};
 use crate::limits::Limits;
 use crate::value::{Type, Value};

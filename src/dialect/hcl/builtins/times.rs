@@ -2,11 +2,9 @@
 
 use chrono::{DateTime, FixedOffset, Utc};
 
-use super::arguments::{Arguments, FromArguments, string};
-use super::table::functions;
-use crate::dialect::hcl::values::numbers::machine_int;
-use crate::dialect::hcl::values::{Fault, Outcome};
-use crate::function::Cx;
+use super::{Arguments, FromArguments, functions, string};
+use crate::dialect::hcl::values::machine_int;
+use crate::function::{Cx, Fault, Outcome};
 use crate::limits::Limit;
 use crate::stdlib::duration::{LayoutError, laid_out, moment, rfc3339, span};
 use crate::value::Value;

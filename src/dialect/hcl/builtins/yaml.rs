@@ -1,12 +1,10 @@
 //! YAML as the reference's functions read and write it: words such as `yes` are booleans, and strings are always
 //! written in quotes or as blocks.
 
-use super::arguments::string;
-use super::table::functions;
-use crate::dialect::hcl::values::numbers::number_value;
-use crate::dialect::hcl::values::quote::push_quoted;
-use crate::dialect::hcl::values::{Fault, Outcome, is_wholly_known, number_of};
-use crate::function::Cx;
+use super::{functions, string};
+use crate::dialect::hcl::values::json::push_quoted;
+use crate::dialect::hcl::values::{is_wholly_known, number_of, number_value};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::strings::nfc;
 use crate::text::Source;
 use crate::value::yaml::{Entry, Kind, Node, Style, read_one};

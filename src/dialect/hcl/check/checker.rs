@@ -6,8 +6,7 @@ use crate::bytecode::ImportKind;
 use crate::diagnostics::{Diagnostic, Result as Checked};
 use crate::dialect::hcl::compile::Compiler;
 use crate::dialect::hcl::semantics::Rules;
-use crate::dialect::hcl::syntax::analysis::children;
-use crate::dialect::hcl::syntax::tree::{Call, Expr, ExprId, For, Operator, Tree};
+use crate::dialect::hcl::syntax::{Call, Expr, ExprId, For, Operator, Tree, children};
 use crate::dialect::hcl::value_notes::explain;
 use crate::function::{Admits, Budgets, Capabilities, Cx, Params};
 use crate::text::Span;
@@ -180,10 +179,10 @@ impl<'c, 's> Checker<'c, 's> {
         let executable = self.compiler.expressions(region.tree, &[region.root])?;
         let mut evaluator = executable.evaluator(self.space, self.compiler.limits(), Capabilities::NONE);
         evaluator.set_budgets(self.budgets);
-        let answer = evaluator.run::<Rules>(0, Inputs::layered(self.variables, region.locals));
+        let evaluation = evaluator.run::<Rules>(0, Inputs::layered(self.variables, region.locals));
         self.budgets = evaluator.budgets();
-        let answer = answer?;
-        Ok((AbstractValue::of(self.space.arena(), answer.value), answer.errors))
+        let evaluation = evaluation?;
+        Ok((AbstractValue::of(self.space.arena(), evaluation.value), evaluation.errors))
     }
 
     /// Returns `true` if the function of a call handles errors of its arguments.

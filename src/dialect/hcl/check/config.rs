@@ -15,15 +15,13 @@
 
 use std::sync::Arc;
 
-use super::VariableTypes;
 use super::checker::{AbstractValue, Checker, Region};
 use super::functions::{Definition, definitions, with_own_functions, without_capabilities};
-use super::template::untyped_variables;
+use super::{VariableTypes, untyped_variables};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use crate::dialect::hcl::body::{Body, BodySchema, Context, Expression, File, Location, NativeFile, not_iterable};
 use crate::dialect::hcl::compile::Compiler;
-use crate::dialect::hcl::syntax::analysis::{keyword, static_map};
-use crate::dialect::hcl::syntax::tree::{Attribute, Block, BodyId, Expr, ExprId, Tree};
+use crate::dialect::hcl::syntax::{Attribute, Block, BodyId, Expr, ExprId, Tree, keyword, static_map};
 use crate::dialect::hcl::typeexpr::Mode;
 use crate::function::Registry;
 use crate::limits::Limits;

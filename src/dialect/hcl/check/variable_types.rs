@@ -7,7 +7,7 @@ use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use crate::dialect::hcl::body::{Attribute, Body, BodySchema, DiagnosticList, Expression, File, Location};
 use crate::dialect::hcl::typeexpr::Mode;
 use crate::dialect::hcl::values::json::{Json, decode_type, encode_type};
-use crate::dialect::hcl::values::types::without_optional;
+use crate::dialect::hcl::values::without_optional;
 use crate::function::{Cx, Fault, Outcome, Registry};
 use crate::limits::Limits;
 use crate::text::Source;

@@ -1,25 +1,38 @@
 //! Decoding of blocks.
 
+use std::collections::HashSet;
+
 use indexmap::IndexMap;
 
 use super::decoder::Decoder;
 use super::{Collection, Keyed, Spec};
 use crate::diagnostics::Diagnostic;
 use crate::dialect::hcl::argument_gate::reason;
-use crate::dialect::hcl::body::{Block, Content, Location, locate, mistyped, structure};
-use crate::dialect::hcl::values::convert::convert;
-use crate::dialect::hcl::values::elements::{list_of, map_of};
-use crate::dialect::hcl::values::sets::set_of;
-use crate::dialect::hcl::values::types::{type_of, types_of, without_optional};
-use crate::dialect::hcl::values::unify::unify;
+use crate::dialect::hcl::body::{Block, Content, Label, Location, locate, mistyped, structure};
+use crate::dialect::hcl::values::{convert, list_of, map_of, set_of, type_of, types_of, unify, without_optional};
 use crate::function::Wrong;
 use crate::value::{Type, Value};
 
-/// Values by label, with a level for each label.
-enum Level<'r> {
-    Inner(IndexMap<String, Level<'r>>),
-    Value(Value<'r>),
+/// The blocks of a type.
+struct Blocks<'c, 'r> {
+    name: &'c str,
+    nested: &'c Spec<'r>,
+    found: Vec<&'c Block<'r>>,
+    missing_item: Option<Location<'r>>,
 }
+
+impl<'c, 'r> Blocks<'c, 'r> {
+    fn new(content: &'c Content<'r>, name: &'c str, nested: &'c Spec<'r>) -> Self {
+        Self { name, nested, found: content.blocks_of(name).collect(), missing_item: content.missing_item }
+    }
+
+    fn location(&self, at: usize) -> Option<Location<'r>> {
+        self.found.get(at).and_then(|block| self.nested.location_in_block(block))
+    }
+}
+
+/// The value of a block by the labels that are its keys.
+type KeyedValue<'c, 'r> = (&'c [Label], Value<'r>);
 
 impl<'r> Decoder<'_, 'r> {
     /// Decodes the blocks of a specification of blocks.
@@ -34,18 +47,26 @@ impl<'r> Decoder<'_, 'r> {
                 None => self.context.arena().null(self.value_type(spec)),
             },
             Spec::KeyedBlocks { name, labels, nested, into } => {
-                match self.levels(content, name, labels.len(), nested) {
-                    Some(levels) => self.keyed_value(&levels, nested, *into),
+                match self.keyed_values(&Blocks::new(content, name, nested), labels.len()) {
+                    Some(values) if values.is_empty() && *into == Keyed::Object => self.context.arena().map(&[]),
+                    // The reference's empty map has one level, whatever the number of labels.
+                    Some(values) => {
+                        let element = self.value_type(nested);
+                        self.level(&values, &element, *into)
+                    }
                     None => self.context.arena().unknown(self.value_type(spec)),
                 }
             }
-            Spec::Blocks { name, nested, into, least, most } => match self.items(content, name, nested) {
-                Some(items) => {
-                    self.check_number(content, name, nested, items.len(), (*least, *most));
-                    self.collection(content, name, nested, &items, *into)
+            Spec::Blocks { name, nested, into, least, most } => {
+                let blocks = Blocks::new(content, name, nested);
+                match self.items(&blocks) {
+                    Some(items) => {
+                        self.check_number(&blocks, *least, *most);
+                        self.collection(&blocks, &items, *into)
+                    }
+                    None => self.context.arena().unknown(self.value_type(spec)),
                 }
-                None => self.context.arena().unknown(self.value_type(spec)),
-            },
+            }
             _ => self.context.arena().faulty(Type::Dynamic),
         }
     }
@@ -91,50 +112,37 @@ impl<'r> Decoder<'_, 'r> {
     }
 
     /// Decodes the blocks of a type. Returns `None` if their number is unknown.
-    fn items(&mut self, content: &Content<'r>, name: &str, nested: &Spec<'r>) -> Option<Vec<Value<'r>>> {
-        let item = |block: &Block<'r>| {
-            let value = self.body(nested, &block.body, &block.labels);
+    fn items(&mut self, blocks: &Blocks<'_, 'r>) -> Option<Vec<Value<'r>>> {
+        let item = |block: &&Block<'r>| {
+            let value = self.body(blocks.nested, &block.body, &block.labels);
             (!block.body.is_unknown()).then_some(value)
         };
-        content.blocks_of(name).map(item).collect()
+        blocks.found.iter().map(item).collect()
     }
 
-    fn check_number(
-        &mut self,
-        content: &Content<'r>,
-        name: &str,
-        nested: &Spec<'r>,
-        given: usize,
-        (least, most): (usize, Option<usize>),
-    ) {
+    fn check_number(&mut self, blocks: &Blocks<'_, 'r>, least: usize, most: Option<usize>) {
+        let (name, given) = (blocks.name, blocks.found.len());
         if given < least {
             let detail = format!("The number of blocks of type `{name}` must be at least {least}.");
             let error = structure(format!("Insufficient {name} blocks"), detail);
-            self.diagnostics.push(locate(content.missing_item, error));
+            self.diagnostics.push(locate(blocks.missing_item, error));
         } else if let Some(most) = most.filter(|most| given > *most) {
             let detail = format!("The number of blocks of type `{name}` must be at most {most}.");
-            let location = content.blocks_of(name).nth(most).and_then(|block| nested.location_in_block(block));
-            self.diagnostics.push(locate(location, structure(format!("Too many {name} blocks"), detail)));
+            let error = structure(format!("Too many {name} blocks"), detail);
+            self.diagnostics.push(locate(blocks.location(most), error));
         }
     }
 
     /// Collects values in a list, a set or a tuple.
-    fn collection(
-        &mut self,
-        content: &Content<'r>,
-        name: &str,
-        nested: &Spec<'r>,
-        items: &[Value<'r>],
-        into: Collection,
-    ) -> Value<'r> {
+    fn collection(&mut self, blocks: &Blocks<'_, 'r>, items: &[Value<'r>], into: Collection) -> Value<'r> {
         if into == Collection::Tuple {
             return self.build(|cx| cx.list(items));
         }
-        let location = |at| content.blocks_of(name).nth(at).and_then(|block| nested.location_in_block(block));
-        let (element, nothing) = (self.value_type(nested), self.context.arena().faulty(Type::Dynamic));
-        let Some((element, items)) = self.unified(items, &element, location, name) else { return nothing };
-        let error =
-            |wrong: &Wrong| locate(content.missing_item, mistyped(format!("Invalid {name} blocks"), reason(wrong)));
+        let (element, nothing) = (self.value_type(blocks.nested), self.context.arena().faulty(Type::Dynamic));
+        let unified = self.unified(items, &element, |at| blocks.location(at), blocks.name);
+        let Some((element, items)) = unified else { return nothing };
+        let summary = format!("Invalid {} blocks", blocks.name);
+        let error = |wrong: &Wrong| locate(blocks.missing_item, mistyped(summary, reason(wrong)));
         let collected = match into {
             Collection::List => self.attempt(|cx| list_of(cx, element, &items), error),
             _ => self.attempt(|cx| set_of(cx, element, &items), error),
@@ -171,79 +179,51 @@ impl<'r> Decoder<'_, 'r> {
     }
 
     /// Decodes blocks by their first `keys` labels. Returns `None` if their number is unknown.
-    fn levels(
-        &mut self,
-        content: &Content<'r>,
-        name: &str,
-        keys: usize,
-        nested: &Spec<'r>,
-    ) -> Option<IndexMap<String, Level<'r>>> {
-        let mut root = IndexMap::new();
-        for block in content.blocks_of(name) {
+    fn keyed_values<'c>(&mut self, blocks: &Blocks<'c, 'r>, keys: usize) -> Option<Vec<KeyedValue<'c, 'r>>> {
+        let (mut values, mut seen) = (Vec::new(), HashSet::new());
+        for block in &blocks.found {
             if block.body.is_unknown() {
                 return None;
             }
             let (keys, rest) = block.labels.split_at_checked(keys).unwrap_or((&block.labels, &[]));
-            let value = self.body(nested, &block.body, rest);
-            let keys: Vec<_> = keys.iter().map(|label| label.text.as_str()).collect();
-            if !insert(&mut root, &keys, value) {
-                let keys = keys.join("\" \"");
+            let value = self.body(blocks.nested, &block.body, rest);
+            let texts: Vec<_> = keys.iter().map(|label| label.text.as_str()).collect();
+            if seen.contains(&texts) {
+                let (name, keys) = (blocks.name, texts.join("\" \""));
                 let detail = format!("There is already a block `{name} \"{keys}\"`. The labels must be unique.");
                 self.diagnostics.push(block.location().label(structure(format!("Duplicate {name} block"), detail)));
+            } else {
+                seen.insert(texts);
+                values.push((keys, value));
             }
         }
-        Some(root)
+        Some(values)
     }
 
-    /// Collects the values of all levels in maps or objects.
-    fn keyed_value(&mut self, levels: &IndexMap<String, Level<'r>>, nested: &Spec<'r>, into: Keyed) -> Value<'r> {
-        if levels.is_empty() && into == Keyed::Object {
-            return self.context.arena().map(&[]);
+    /// Collects values in a map or an object by their first key, and those of a key by the next.
+    fn level(&mut self, values: &[KeyedValue<'_, 'r>], element: &Type<'r>, into: Keyed) -> Value<'r> {
+        let mut below: IndexMap<&str, Vec<KeyedValue<'_, 'r>>> = IndexMap::new();
+        for (keys, value) in values {
+            let Some((key, rest)) = keys.split_first() else { continue };
+            below.entry(&key.text).or_default().push((rest, *value));
         }
-        let element = self.value_type(nested);
-        // The reference's empty map has one level, whatever the number of labels.
-        self.level_value(levels, &element, into)
-    }
-
-    fn level_value(&mut self, level: &IndexMap<String, Level<'r>>, element: &Type<'r>, into: Keyed) -> Value<'r> {
-        let arena = self.context.arena();
-        let value = |(key, below): (&String, &Level<'r>)| {
-            let value = match below {
-                Level::Value(value) => *value,
-                Level::Inner(inner) => self.level_value(inner, element, into),
-            };
-            (arena.copy_str(key), value)
-        };
-        let entries: Vec<_> = level.iter().map(value).collect();
+        let mut entries = Vec::with_capacity(below.len());
+        for (key, values) in &below {
+            let value = if let [([], value)] = values.as_slice() { *value } else { self.level(values, element, into) };
+            entries.push((self.context.arena().copy_str(key), value));
+        }
         if into == Keyed::Object {
             return self.build(|cx| cx.map(&entries));
         }
-        let is_last = level.values().all(|below| matches!(below, Level::Value(_)));
+        let is_last = values.iter().all(|(keys, _)| keys.len() == 1);
         let first = entries.first().filter(|_| !is_last || element.has_dynamic());
-        let error = |wrong: &Wrong| mistyped("Invalid blocks", reason(wrong));
         let map = self.attempt(
             |cx| {
                 let element = first.map_or(Ok(*element), |(_, value)| type_of(cx, *value))?;
                 map_of(cx, element, &entries)
             },
-            error,
+            |wrong| mistyped("Invalid blocks", reason(wrong)),
         );
         map.unwrap_or_default()
     }
-}
-
-/// Inserts a value at its keys. Returns `false` if there is one already.
-fn insert<'r>(level: &mut IndexMap<String, Level<'r>>, keys: &[&str], value: Value<'r>) -> bool {
-    let Some((last, outer)) = keys.split_last() else { return false };
-    let mut level = level;
-    for key in outer {
-        let inner = level.entry((*key).to_owned()).or_insert_with(|| Level::Inner(IndexMap::new()));
-        let Level::Inner(inner) = inner else { return false };
-        level = inner;
-    }
-    let vacant = !level.contains_key(*last);
-    if vacant {
-        level.insert((*last).to_owned(), Level::Value(value));
-    }
-    vacant
 }

@@ -23,11 +23,8 @@
 
 mod blocks;
 mod decoder;
-mod implied;
-mod locations;
 mod spec;
 mod spec_file;
-mod variables;
 
-pub use spec::{Check, Collection, Keyed, Spec, Transform};
+pub use spec::{Collection, Keyed, Spec, Transform};
 pub use spec_file::SpecFile;

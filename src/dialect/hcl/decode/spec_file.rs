@@ -9,10 +9,10 @@ use crate::dialect::hcl::body::{
     Attribute, Block, Body, BodySchema, Content, Context, DiagnosticList, Expression, File, Location, locate, mistyped,
     structure, user_functions,
 };
-use crate::dialect::hcl::builtins;
-use crate::dialect::hcl::syntax::tree::Expr;
-use crate::dialect::hcl::typeexpr::{self, Mode};
-use crate::dialect::hcl::values::convert::convert;
+use crate::dialect::hcl::syntax::Expr;
+use crate::dialect::hcl::typeexpr::Mode;
+use crate::dialect::hcl::values::convert;
+use crate::dialect::hcl::{builtins, typeexpr};
 use crate::function::{Builtin, Registry, Wrong};
 use crate::limits::Limits;
 use crate::text::Source;
@@ -71,7 +71,7 @@ impl<'r> SpecFile<'r> {
             }
         }
         let detail = "A specification file must have exactly one block that specifies the configuration.";
-        let spec = SpecReader { context, diagnostics }.only(&rest, detail)?;
+        let spec = SpecParser { context, diagnostics }.only(&rest, detail)?;
         Some(Self { spec, variables, functions })
     }
 
@@ -100,12 +100,12 @@ fn schema(labels: &[&str]) -> BodySchema {
 }
 
 /// A reader of specifications.
-struct SpecReader<'c, 'r> {
+struct SpecParser<'c, 'r> {
     context: &'c Context<'r>,
     diagnostics: &'c mut DiagnosticList,
 }
 
-impl<'r> SpecReader<'_, 'r> {
+impl<'r> SpecParser<'_, 'r> {
     fn spec(&mut self, block: &Block<'r>) -> Option<Spec<'r>> {
         let (body, label) = (&block.body, block.labels.first().map_or("", |label| label.text.as_str()));
         match block.name.as_str() {

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::expression::{Expression, identifier};
-use super::literal::quoted;
+use super::expression::{Expression, identifier, quoted};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The content of a block or a file: items, and the text between them.

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use super::body::{Attribute, Block, Body, Item, Style};
 use super::expression::Expression;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
-use crate::dialect::hcl::syntax::tree::{self, BodyId, Tree};
+use crate::dialect::hcl::syntax::{BodyId, Token, TokenKind, Tree, tree};
 use crate::text::Span;
 
 /// A builder of bodies from a source without errors.

@@ -6,22 +6,20 @@
 mod body;
 mod build;
 mod expression;
-mod literal;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 use std::sync::Arc;
 
-pub use body::{Attribute, Block, Body};
-pub use expression::Expression;
-
-use super::syntax::lexer::lex_config;
-use super::syntax::parser::parse_config;
+use super::syntax::{lex_config, parse_config};
 use crate::diagnostics::Diagnostics;
 use crate::limits::Limits;
 use crate::text::Source;
 use build::Builder;
+
+pub use body::{Attribute, Block, Body};
+pub use expression::Expression;
 
 /// A configuration to edit.
 ///

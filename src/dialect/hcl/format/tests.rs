@@ -1,7 +1,7 @@
 //! The rules of the layout, and that only blanks change.
 
-use super::super::syntax::lexer::lex_config;
 use super::format;
+use crate::dialect::hcl::syntax::lex_config;
 
 #[track_caller]
 fn lays_out(source: &str, want: &str) {

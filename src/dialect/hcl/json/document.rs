@@ -1,8 +1,11 @@
-//! JSON documents with the span of every value.
+//! JSON documents with the span of every value, and the templates in their strings.
 
 use std::sync::Arc;
 
-use crate::dialect::hcl::syntax::tree::{Run, Str};
+use crate::diagnostics::Diagnostic;
+use crate::dialect::hcl::syntax::parser::parse_template_at;
+use crate::dialect::hcl::syntax::{ExprId, Run, Str, Tree};
+use crate::limits::Limits;
 use crate::text::{Source, Span};
 
 /// The id of a [`Node`] in its [`Document`].
@@ -70,40 +73,35 @@ pub struct Property {
     pub value: JsonId,
 }
 
-/// The flat tables of a document.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Tables {
-    pub nodes: Vec<Node>,
-    pub items: Vec<JsonId>,
-    pub properties: Vec<Property>,
+/// A parsed document. Its nodes are in flat tables, so dropping it does not recurse.
+#[derive(Debug, Clone)]
+pub struct Document {
+    source: Arc<Source>,
+    pub(super) root: JsonId,
+    nodes: Vec<Node>,
+    pub(super) items: Vec<JsonId>,
+    pub(super) properties: Vec<Property>,
     /// Decoded strings.
-    pub pool: String,
+    pool: String,
 }
 
-impl Tables {
-    pub fn add(&mut self, json: Json, span: Span) -> JsonId {
+impl Document {
+    pub(super) fn new(source: &Arc<Source>) -> Self {
+        let (nodes, items, properties) = (Vec::new(), Vec::new(), Vec::new());
+        Self { source: source.clone(), root: JsonId(0), nodes, items, properties, pool: String::new() }
+    }
+
+    pub(super) fn add(&mut self, json: Json, span: Span) -> JsonId {
         let id = JsonId(Span::of(0..self.nodes.len()).end);
         self.nodes.push(Node { json, span });
         id
     }
 
-    pub fn node(&self, id: JsonId) -> Node {
-        let invalid = Node { json: Json::Invalid, span: Span::default() };
-        self.nodes.get(id.0 as usize).copied().unwrap_or(invalid)
-    }
-}
-
-/// A parsed document. Its nodes are in flat tables, so dropping it does not recurse.
-#[derive(Debug, Clone)]
-pub struct Document {
-    source: Arc<Source>,
-    tables: Tables,
-    root: JsonId,
-}
-
-impl Document {
-    pub(super) fn new(source: &Arc<Source>, tables: Tables, root: JsonId) -> Self {
-        Self { source: source.clone(), tables, root }
+    pub(super) fn pooled(&mut self, text: &str) -> Str {
+        let start = self.pool.len();
+        self.pool.push_str(text);
+        let Span { start, end } = Span::of(start..self.pool.len());
+        Str { start, end, pooled: true }
     }
 
     /// The source.
@@ -118,23 +116,24 @@ impl Document {
 
     /// Returns a text of the document.
     pub fn str(&self, text: Str) -> &str {
-        let within = if text.pooled { self.tables.pool.as_str() } else { self.source.text() };
+        let within = if text.pooled { self.pool.as_str() } else { self.source.text() };
         within.get(text.start as usize..text.end as usize).unwrap_or("")
     }
 
     /// Returns a value.
     pub fn node(&self, id: JsonId) -> Node {
-        self.tables.node(id)
+        let invalid = Node { json: Json::Invalid, span: Span::default() };
+        self.nodes.get(id.0 as usize).copied().unwrap_or(invalid)
     }
 
     /// All values and names. Parts precede the value that contains them.
     pub(in crate::dialect::hcl) fn nodes(&self) -> impl Iterator<Item = (JsonId, Node)> + '_ {
-        (0..).map(JsonId).zip(self.tables.nodes.iter().copied())
+        (0..).map(JsonId).zip(self.nodes.iter().copied())
     }
 
     /// The properties of all objects.
     pub(in crate::dialect::hcl) fn all_properties(&self) -> &[Property] {
-        &self.tables.properties
+        &self.properties
     }
 
     /// Returns the text and the span of a string value.
@@ -147,11 +146,69 @@ impl Document {
 
     /// Returns the items of an array.
     pub fn items(&self, run: Run) -> &[JsonId] {
-        self.tables.items.get(run.range()).unwrap_or(&[])
+        self.items.get(run.range()).unwrap_or(&[])
     }
 
     /// Returns the properties of an object.
     pub fn properties(&self, run: Run) -> &[Property] {
-        self.tables.properties.get(run.range()).unwrap_or(&[])
+        self.properties.get(run.range()).unwrap_or(&[])
     }
+}
+
+/// The root of a template in the tree, or its syntax errors.
+type Parsed = Result<ExprId, Vec<Box<Diagnostic>>>;
+
+/// The parsed templates of a document: all strings with template sequences.
+#[derive(Debug)]
+pub(in crate::dialect::hcl) struct Templates {
+    tree: Tree,
+    /// The start of each string and its template, in source order.
+    strings: Vec<(u32, Parsed)>,
+}
+
+impl Templates {
+    /// Parses the templates of a document.
+    pub fn new(document: &Document, limits: &Limits) -> Self {
+        let strings = document.nodes().filter_map(|(_, node)| match node.json {
+            Json::String(text) => is_template(document.str(text)).then_some((node.span, text)),
+            _ => None,
+        });
+        let mut tree = Tree::new(document.source());
+        let parse = |(span, text): (Span, Str)| {
+            // The template starts behind the opening quote.
+            let (id, errors) = parse_template_at(&mut tree, document.str(text), span.start.saturating_add(1), limits);
+            (span.start, if errors.is_empty() { Ok(id) } else { Err(errors) })
+        };
+        let strings = strings.map(parse).collect();
+        Self { tree, strings }
+    }
+
+    /// The tree of all templates.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The template in the string at `span`, if the string is one.
+    pub fn at(&self, span: Span) -> Option<&Parsed> {
+        let at = self.strings.binary_search_by_key(&span.start, |(start, _)| *start).ok()?;
+        self.strings.get(at).map(|(_, parsed)| parsed)
+    }
+
+    /// The syntax errors of the template in the string at `span`.
+    pub fn errors_at(&self, span: Span) -> Option<&[Box<Diagnostic>]> {
+        self.at(span)?.as_ref().err().map(Vec::as_slice)
+    }
+
+    /// The first syntax error of the templates within `span`.
+    pub fn first_error(&self, span: Span) -> Option<&Diagnostic> {
+        let first = self.strings.partition_point(|(start, _)| *start < span.start);
+        let within = self.strings.iter().skip(first).take_while(|(start, _)| *start < span.end);
+        let mut errors = within.filter_map(|(_, parsed)| parsed.as_ref().err()?.first());
+        errors.next().map(|error| &**error)
+    }
+}
+
+/// Returns `true` if a text contains template sequences.
+fn is_template(text: &str) -> bool {
+    memchr::memchr2_iter(b'$', b'%', text.as_bytes()).any(|at| text.as_bytes().get(at + 1) == Some(&b'{'))
 }

@@ -7,6 +7,8 @@ use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::hcl::name_suggestion::name_suggestion;
 use crate::text::{Source, Span};
 
+const MISSING_COMMA: &str = "Missing separator comma";
+
 fn error(
     code: Code,
     source: &Arc<Source>,
@@ -72,9 +74,16 @@ pub fn trailing_comma(source: &Arc<Source>, span: Span, of: &str) -> Box<Diagnos
     unexpected(source, span, format!("Trailing comma in {of}"), detail)
 }
 
-/// Two entries without a comma between them.
-pub fn missing_comma(source: &Arc<Source>, span: Span, entries: &str) -> Box<Diagnostic> {
-    unexpected(source, span, "Missing separator comma", format!("A comma must separate the {entries}."))
+/// A token other than a comma or the closing bracket behind a property or an item.
+pub fn wrong_separator(source: &Arc<Source>, span: Span, found: TokenKind, is_array: bool) -> Box<Diagnostic> {
+    let (summary, detail) = match (found, is_array) {
+        (TokenKind::Colon, true) => ("Invalid array value", "The values of a JSON array have no names."),
+        (TokenKind::CloseBrace, true) => ("Mismatched brackets", "A bracket must close a JSON array, not a brace."),
+        (TokenKind::CloseBracket, false) => ("Mismatched braces", "A brace must close a JSON object, not a bracket."),
+        (_, true) => (MISSING_COMMA, "A comma must separate the values of an array."),
+        (_, false) => (MISSING_COMMA, "A comma must separate the properties of an object."),
+    };
+    unexpected(source, span, summary, detail)
 }
 
 /// A word that is not a keyword.

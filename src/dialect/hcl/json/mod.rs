@@ -10,10 +10,8 @@ pub mod document;
 mod errors;
 mod parser;
 pub mod scan;
-mod string;
-mod templates;
 
+pub(in crate::dialect::hcl) use document::Templates;
 pub use document::{Document, Json, JsonId, Property};
 pub use errors::keyword_suggestion;
 pub use parser::{Parsed, parse_expression, parse_file};
-pub(in crate::dialect::hcl) use templates::Templates;

@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
-use super::document::{Document, Json, JsonId, Property, Tables};
-use super::errors::{self, unexpected};
-use super::scan::{Token, TokenKind, scan};
-use super::string::decode;
+use logos::Logos;
+
+use super::document::{Document, Json, JsonId, Property};
+use super::errors;
+use super::errors::unexpected;
+use super::scan::{Token, TokenKind, decode, scan};
 use crate::diagnostics::Diagnostic;
-use crate::dialect::hcl::syntax::tree::{Run, Str};
+use crate::dialect::hcl::syntax::{Run, Str};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::bignum::BigNum;
 use crate::text::{Source, Span};
-use logos::Logos;
 
 /// A document and its syntax errors.
 #[derive(Debug, Clone)]
@@ -36,9 +37,8 @@ pub fn parse_file(source: &Arc<Source>, limits: &Limits) -> Parsed {
     let mut parsed = parse_expression(source, limits);
     let root = parsed.document.node(parsed.document.root());
     if !matches!(root.json, Json::Object(_) | Json::Array(_)) {
-        let mut tables = Tables::default();
-        let empty = tables.add(Json::Object(Run::default()), Span::default());
-        parsed.document = Document::new(source, tables, empty);
+        parsed.document = Document::new(source);
+        parsed.document.root = parsed.document.add(Json::Object(Run::default()), Span::default());
         if !parsed.diagnostics.iter().any(|diagnostic| diagnostic.code.is_limit()) {
             let detail = "A JSON configuration must be an object or an array of objects.";
             parsed.diagnostics.push(unexpected(source, root.start(), "Root value must be object", detail));
@@ -58,18 +58,18 @@ pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
         open: Vec::new(),
         items: Vec::new(),
         properties: Vec::new(),
-        tables: Tables::default(),
+        document: Document::new(source),
         diagnostics: Vec::new(),
         limits,
     };
-    let root = if too_long {
+    parser.document.root = if too_long {
         let limit = Limit::SourceBytes.error(limits.source_bytes as u64);
         parser.diagnostics.push(limit.at_if_nowhere(source, Span::default()));
-        parser.tables.add(Json::Invalid, Span::default())
+        parser.document.add(Json::Invalid, Span::default())
     } else {
-        parser.document()
+        parser.root()
     };
-    Parsed { document: Document::new(source, parser.tables, root), diagnostics: parser.diagnostics }
+    Parsed { document: parser.document, diagnostics: parser.diagnostics }
 }
 
 /// The part that an open array or object expects next.
@@ -96,7 +96,7 @@ struct Parser<'s> {
     /// The items and properties of open arrays and objects.
     items: Vec<JsonId>,
     properties: Vec<Property>,
-    tables: Tables,
+    document: Document,
     diagnostics: Vec<Box<Diagnostic>>,
     limits: &'s Limits,
 }
@@ -110,7 +110,7 @@ enum Next {
 }
 
 impl Parser<'_> {
-    fn document(&mut self) -> JsonId {
+    fn root(&mut self) -> JsonId {
         let root = self.value();
         if self.diagnostics.is_empty() && self.peek().kind != TokenKind::End {
             let detail = "Only whitespace may follow the JSON value.";
@@ -170,18 +170,18 @@ impl Parser<'_> {
             },
             Expects::Value { name, name_span, key } => {
                 self.properties.push(Property { name, name_span, key, value });
-                self.behind_property(open)
+                self.behind(open)
             }
             Expects::Item => {
                 self.items.push(value);
-                self.behind_item(open)
+                self.behind(open)
             }
         }
     }
 
     /// Takes a property name and the colon behind it.
     fn name(&mut self, key: JsonId) -> Result<Expects, Box<Diagnostic>> {
-        let node = self.tables.node(key);
+        let node = self.document.node(key);
         let Json::String(name) = node.json else {
             let detail = "The name of a JSON property must be a string in quotes.";
             return Err(unexpected(self.source, node.start(), "Invalid object property name", detail));
@@ -194,62 +194,32 @@ impl Parser<'_> {
         Err(errors::missing_colon(self.source, colon))
     }
 
-    /// Continues behind a property.
-    fn behind_property(&mut self, open: Open) -> Next {
-        let error = match self.peek().kind {
-            TokenKind::Comma => {
-                let comma = self.read();
-                if self.peek().kind != TokenKind::CloseBrace {
-                    self.open.push(Open { expects: Expects::Name, ..open });
-                    return Next::More;
-                }
-                errors::trailing_comma(self.source, comma.span, "object")
-            }
-            TokenKind::CloseBrace => return Next::Done(self.close(open)),
-            TokenKind::End => errors::unclosed(self.source, open.bracket, "object"),
-            TokenKind::CloseBracket => {
-                self.read();
-                let detail = "A brace must close a JSON object, not a bracket.";
-                unexpected(self.source, self.peek().span, "Mismatched braces", detail)
-            }
-            _ => {
-                let token = self.read();
-                self.recover(token, TokenKind::OpenBrace, TokenKind::CloseBrace);
-                errors::missing_comma(self.source, self.peek().span, "properties of an object")
-            }
+    /// Reads what follows a property or an item: a comma or the closing bracket.
+    fn behind(&mut self, open: Open) -> Next {
+        let is_array = matches!(open.expects, Expects::Item);
+        let (of, opening, closing) = match is_array {
+            true => ("array", TokenKind::OpenBracket, TokenKind::CloseBracket),
+            false => ("object", TokenKind::OpenBrace, TokenKind::CloseBrace),
         };
-        self.abandon(open, error)
-    }
-
-    /// Continues behind an item.
-    fn behind_item(&mut self, open: Open) -> Next {
-        let kind = self.peek().kind;
-        let error = match kind {
+        let token = self.peek();
+        let error = match token.kind {
             TokenKind::Comma => {
-                let comma = self.read();
-                if self.peek().kind != TokenKind::CloseBracket {
-                    self.open.push(open);
+                self.read();
+                if self.peek().kind != closing {
+                    let expects = if is_array { Expects::Item } else { Expects::Name };
+                    self.open.push(Open { expects, ..open });
                     return Next::More;
                 }
-                errors::trailing_comma(self.source, comma.span, "array")
+                errors::trailing_comma(self.source, token.span, of)
             }
-            TokenKind::CloseBracket => return Next::Done(self.close(open)),
-            TokenKind::End => errors::unclosed(self.source, open.bracket, "array"),
-            _ => {
-                let token = self.read();
-                self.recover(token, TokenKind::OpenBracket, TokenKind::CloseBracket);
-                let behind = self.peek().span;
-                match kind {
-                    TokenKind::Colon => {
-                        let detail = "The values of a JSON array have no names.";
-                        unexpected(self.source, behind, "Invalid array value", detail)
-                    }
-                    TokenKind::CloseBrace => {
-                        let detail = "A bracket must close a JSON array, not a brace.";
-                        unexpected(self.source, behind, "Mismatched brackets", detail)
-                    }
-                    _ => errors::missing_comma(self.source, behind, "values of an array"),
+            kind if kind == closing => return Next::Done(self.close(open)),
+            TokenKind::End => errors::unclosed(self.source, open.bracket, of),
+            kind => {
+                self.read();
+                if is_array || kind != TokenKind::CloseBracket {
+                    self.recover(token, opening, closing);
                 }
+                errors::wrong_separator(self.source, self.peek().span, kind, is_array)
             }
         };
         self.abandon(open, error)
@@ -259,11 +229,11 @@ impl Parser<'_> {
     fn close(&mut self, open: Open) -> JsonId {
         let span = open.bracket.to(self.read().span);
         let json = if matches!(open.expects, Expects::Item) {
-            Json::Array(moved(&mut self.items, open.first, &mut self.tables.items))
+            Json::Array(moved(&mut self.items, open.first, &mut self.document.items))
         } else {
-            Json::Object(moved(&mut self.properties, open.first, &mut self.tables.properties))
+            Json::Object(moved(&mut self.properties, open.first, &mut self.document.properties))
         };
-        self.tables.add(json, span)
+        self.document.add(json, span)
     }
 
     fn abandon(&mut self, open: Open, error: Box<Diagnostic>) -> Next {
@@ -272,7 +242,7 @@ impl Parser<'_> {
             Expects::Item => self.items.truncate(open.first),
             _ => self.properties.truncate(open.first),
         }
-        Next::Done(self.tables.add(Json::Invalid, open.bracket))
+        Next::Done(self.document.add(Json::Invalid, open.bracket))
     }
 
     /// Skips to the likely end of the array or object around `token`. It counts as the reference does: the first
@@ -299,7 +269,7 @@ impl Parser<'_> {
         self.at = self.tokens.len().saturating_sub(1);
         let limit = Limit::Nesting.error(self.limits.nesting as u64);
         self.diagnostics.push(limit.at_if_nowhere(self.source, span));
-        self.tables.add(Json::Invalid, span)
+        self.document.add(Json::Invalid, span)
     }
 
     fn scalar(&mut self, token: Token) -> JsonId {
@@ -314,7 +284,7 @@ impl Parser<'_> {
             TokenKind::String => self.string(token.span),
             _ => {
                 self.report(errors::not_a_value(self.source, token));
-                return self.tables.add(Json::Invalid, token.span);
+                return self.document.add(Json::Invalid, token.span);
             }
         };
         self.read();
@@ -322,7 +292,7 @@ impl Parser<'_> {
             self.report(error);
             Json::Invalid
         });
-        self.tables.add(json, token.span)
+        self.document.add(json, token.span)
     }
 
     fn string(&mut self, span: Span) -> Result<Json, Box<Diagnostic>> {
@@ -330,10 +300,7 @@ impl Parser<'_> {
         if text.len() + 2 == span.range().len() {
             return Ok(Json::String(Str::of(Span::new(span.start + 1, span.end - 1))));
         }
-        let start = self.tables.pool.len();
-        self.tables.pool.push_str(&text);
-        let Span { start, end } = Span::of(start..self.tables.pool.len());
-        Ok(Json::String(Str { start, end, pooled: true }))
+        Ok(Json::String(self.document.pooled(&text)))
     }
 
     fn peek(&self) -> Token {

@@ -1,11 +1,13 @@
 //! Calls of functions.
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::{Failure, ImportKind, Op};
 use crate::compiler::Constant;
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
-use crate::dialect::hcl::syntax::tree::{Broken, Call, ExprId};
-use crate::dialect::hcl::typeexpr::{self, Mode};
+use crate::dialect::hcl::syntax::tree::Broken;
+use crate::dialect::hcl::syntax::{Call, ExprId};
+use crate::dialect::hcl::typeexpr;
+use crate::dialect::hcl::typeexpr::Mode;
 use crate::dialect::hcl::values::json::encode_type;
 use crate::function::{Admits, Builtin, Params};
 use crate::text::Span;

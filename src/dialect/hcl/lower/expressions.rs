@@ -3,11 +3,11 @@
 use hashbrown::HashSet;
 use smallvec::SmallVec;
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::{BinaryOp, Op};
 use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::Result;
-use crate::dialect::hcl::syntax::tree::{Entry, Expr, ExprId, Operator, Run, Step, StepKind, Str, UnaryOp};
+use crate::dialect::hcl::syntax::{Entry, Expr, ExprId, Operator, Run, Step, StepKind, Str, UnaryOp};
 use crate::text::Span;
 use crate::value::BigNum;
 

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
+use super::Lowering;
 use super::expressions::are_distinct;
-use super::lowering::Lowering;
 use crate::bytecode::{Failure, Op, Program};
 use crate::compiler::{Constant, Emitter};
 use crate::diagnostics::Result;
 use crate::dialect::hcl::json::{Document, Json, JsonId, Property, Templates};
-use crate::dialect::hcl::syntax::tree::{Run, Tree};
+use crate::dialect::hcl::syntax::{Run, Tree};
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::stdlib::strings::nfc;

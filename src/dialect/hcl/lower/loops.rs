@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::Op;
 use crate::diagnostics::Result;
-use crate::dialect::hcl::syntax::tree::{ExprId, For, ForId};
+use crate::dialect::hcl::syntax::{ExprId, For, ForId};
 use crate::text::Span;
 
 impl<'t> Lowering<'t> {

@@ -1,10 +1,10 @@
 //! Templates, as values and as the text of a file.
 
-use super::lowering::Lowering;
+use super::Lowering;
 use crate::bytecode::{EscapeMode, Op};
 use crate::compiler::Constant;
 use crate::diagnostics::Result;
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, ForId, Run};
+use crate::dialect::hcl::syntax::{Expr, ExprId, ForId, Run};
 use crate::text::Span;
 
 impl Lowering<'_> {

@@ -1,7 +1,7 @@
 //! Static analysis of expressions: the variables that one refers to, and its form as a traversal, a keyword, a list, a
 //! map or a call.
 
-use super::tree::{Call, Entry, Expr, ExprId, ForId, Node, Step, StepKind, Str, Traversal, TraversalStep, Tree};
+use super::{Call, Entry, Expr, ExprId, ForId, Node, Step, Str, Traversal, TraversalStep, Tree};
 
 /// A step of a walk.
 enum Visit {
@@ -118,13 +118,6 @@ pub fn absolute_traversal(tree: &Tree, id: ExprId) -> Option<Traversal> {
     }
 }
 
-/// The expression as constant steps behind something else: its name is the first of them.
-pub fn relative_traversal(tree: &Tree, id: ExprId) -> Option<Vec<TraversalStep>> {
-    let Traversal { root, root_span, steps } = absolute_traversal(tree, id)?;
-    let first = TraversalStep { kind: Some(StepKind::Attr(root)), span: root_span };
-    Some(std::iter::once(first).chain(steps).collect())
-}
-
 /// The name that an expression consists of.
 pub fn keyword(tree: &Tree, id: ExprId) -> Option<&str> {
     match unwrapped(tree, id).expr {
@@ -197,7 +190,6 @@ mod tests {
         let parse = |text: &str| parse_expression(&Source::new("e", text), &Limits::default());
         let a = parse("a.b[0]");
         assert_eq!(absolute_traversal(&a.tree, a.root).map(|found| found.steps.len()), Some(2));
-        assert_eq!(relative_traversal(&a.tree, a.root).map(|found| found.len()), Some(3));
         for (text, word) in [("a", Some("a")), ("null", Some("null")), ("a.b", None), ("(a)", None), ("\"a\"", None)] {
             let parsed = parse(text);
             assert_eq!(keyword(&parsed.tree, parsed.root), word, "{text}");

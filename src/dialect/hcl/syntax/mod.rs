@@ -2,11 +2,19 @@
 
 pub mod analysis;
 mod build;
-mod escape;
-mod heredoc;
 pub mod lexer;
 pub mod parser;
 pub mod position;
 mod reports;
 pub mod token;
 pub mod tree;
+
+pub(crate) use analysis::children;
+pub use analysis::{absolute_traversal, keyword, static_call, static_list, static_map};
+pub use lexer::{is_identifier, lex_config, scan_string_literal};
+pub use parser::{Parsed, parse_config, parse_expression, parse_template};
+pub use token::{Token, TokenKind};
+pub use tree::{
+    Attribute, Block, Body, BodyId, Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, Step, StepKind,
+    Str, Traversal, TraversalStep, Tree, UnaryOp,
+};

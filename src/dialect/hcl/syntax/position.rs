@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::token::Token;
+use super::Token;
 use crate::stdlib::graphemes::clusters;
 use crate::text::Span;
 

@@ -98,8 +98,6 @@ pub enum TokenKind {
     BitNot,
     /// `^`
     BitXor,
-    /// `**`
-    StarStar,
     /// `'`
     Apostrophe,
     /// A backtick.

@@ -147,14 +147,10 @@ pub struct For {
     pub value: ExprId,
     /// The expression behind `if`.
     pub condition: Option<ExprId>,
-    /// Whether `...` groups values with the same key.
+    /// `true` if `...` groups values with the same key.
     pub group: bool,
-    /// `for` with the names up to `:`.
-    pub intro: Span,
     /// The opening bracket (or `%{`).
     pub open: Span,
-    /// The closing bracket (or `}` of the end tag).
-    pub close: Span,
 }
 
 /// A call.
@@ -166,7 +162,7 @@ pub struct Call {
     pub name_span: Span,
     /// The arguments: entries of [`Tree::ids`].
     pub args: Run,
-    /// Whether `...` expands the last argument.
+    /// `true` if `...` expands the last argument.
     pub expand: bool,
     /// `(`
     pub open: Span,
@@ -268,7 +264,7 @@ pub enum Expr {
     Key {
         /// The expression as written.
         inner: ExprId,
-        /// Whether it begins with a parenthesis: a name inside is not text.
+        /// `true` if it begins with a parenthesis: a name inside is not text.
         forced: bool,
     },
     /// A `for` expression.

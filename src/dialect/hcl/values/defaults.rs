@@ -1,12 +1,10 @@
 //! Defaults of optional attributes, which replace missing and null attributes at any depth.
 
 use super::convert::uniform;
-use super::elements::{collection_type, list_of, map_of};
-use super::ranges::is_definitely_not_null;
-use super::refine::Refine;
+use super::elements::collection_type;
 use super::unify::converted;
-use super::{Outcome, set_of};
-use crate::function::{Cx, fitting};
+use super::{Refine, is_definitely_not_null, list_of, map_of, set_of};
+use crate::function::{Cx, Outcome, fitting};
 use crate::value::{Map, Type, Value};
 
 /// The defaults of a type expression.

@@ -1,14 +1,9 @@
 //! Walking collections, making them, and properties of everything in a value.
 
-use super::marks::{marked_by, propagate};
-use super::numbers::machine_int;
-use super::path::Step;
-use super::ranges::length_range;
-use super::refine::settled;
-use super::sets::{is_set, set_of};
-use super::types::{same_type, type_of};
-use super::{Fault, Outcome};
-use crate::function::Cx;
+use super::access::Step;
+use super::refine::length_range;
+use super::{is_set, machine_int, marked_by, propagate, same_type, set_of, settled, type_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::bignum::MACHINE;
 use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
 

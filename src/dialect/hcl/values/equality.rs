@@ -1,13 +1,11 @@
 //! Equality as the language defines it, and identity for tests.
 
-use super::Outcome;
-use super::marks::{contains_marked, marked_by, propagate, unmark_deep};
-use super::numbers::number_of;
-use super::ranges::{excludes, is_definitely_not_null};
-use super::refine::bool_or_unknown;
-use super::sets::{Index, is_set};
-use super::types::{conforms, has_known_type, same_type, type_of};
-use crate::function::Cx;
+use super::refine::excludes;
+use super::{
+    Index, bool_or_unknown, conforms, contains_marked, has_known_type, is_definitely_not_null, is_set, marked_by,
+    number_of, propagate, same_type, type_of, unmark_deep,
+};
+use crate::function::{Cx, Outcome};
 use crate::value::{BigNum, Extended, Map, Refinement, Type, Value};
 
 /// Returns `true` if both values have the same type and are equal. All nulls are equal. The result is unknown if it

@@ -1,9 +1,9 @@
 //! Marks: notes of the host on a value, which spread to every result that depends on the value.
 
-use super::Outcome;
-use super::elements::{any, rebuilt};
-use super::path::{Step, has_prefix};
-use crate::function::Cx;
+use super::access::{Step, has_prefix};
+use super::elements::any;
+use super::rebuilt;
+use crate::function::{Cx, Outcome};
 use crate::value::{Extended, Value};
 
 /// Adds marks to `value`.

@@ -2,9 +2,9 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`types`], [`convert`], [`unify`], [`mismatch`], [`generality`] | types, conversion, and common types |
-//! | [`operators`], [`numbers`], [`logic`], [`equality`] | the operators |
-//! | [`traverse`] | `value[key]` and `value.name`; [`access`] and [`path`] do not convert keys |
+//! | [`types`], [`mod@convert`], [`mod@unify`] | types, conversion, and common types |
+//! | [`operators`], [`equality`] | the operators |
+//! | [`traverse`] | `value[key]` and `value.name`; [`access`] does not convert keys |
 //! | [`elements`], [`sets`] | making and walking collections |
 //! | [`refine`] | refinements of unknown values |
 //! | [`marks`] | marks that a host puts on values |
@@ -17,16 +17,9 @@ pub mod copy;
 pub mod defaults;
 pub mod elements;
 pub mod equality;
-pub mod generality;
 pub mod json;
-pub mod logic;
 pub mod marks;
-pub mod mismatch;
-pub mod numbers;
 pub mod operators;
-pub mod path;
-pub(super) mod quote;
-mod ranges;
 pub mod refine;
 pub mod sets;
 #[cfg(test)]
@@ -35,7 +28,19 @@ pub mod traverse;
 pub mod types;
 pub mod unify;
 
+use refine::{bool_or_unknown, is_definitely_not_null};
+
 pub use crate::function::{Fault, Outcome, PathStep, Wrong};
-pub(crate) use elements::is_wholly_known;
-pub(crate) use numbers::number_of;
-pub(crate) use sets::set_of;
+pub use convert::{conversion_exists, convert, fits, mismatch};
+pub use copy::copied;
+pub use elements::{common_type, contains_faulty, is_wholly_known, list_of, map_of, rebuilt, unknown_as_null};
+pub(crate) use equality::is_dynamic;
+pub use equality::{equals, raw_equals};
+pub use marks::{contains_marked, mark_with_paths, marked_by, propagate, unmark_deep, unmark_deep_with_paths};
+pub use operators::{binary, machine_int, number_of, number_value};
+pub use refine::{Refine, safe_prefix, settled};
+pub(crate) use sets::Index;
+pub use sets::{is_set, set_of};
+pub(crate) use types::shallow_type;
+pub use types::{conforms, constraint_name, has_known_type, same_type, type_of, types_of, without_optional};
+pub use unify::{Unified, unified_type, unify};

@@ -7,13 +7,10 @@ use std::cmp::Ordering;
 
 use hashbrown::HashMap;
 
-use super::Outcome;
 use super::elements::element_of;
-use super::equality::equals;
-use super::marks::{contains_marked, marked_by, unmark_deep};
-use super::numbers::number_of;
-use super::quote::push_quoted;
-use crate::function::Cx;
+use super::json::push_quoted;
+use super::{contains_marked, equals, marked_by, number_of, unmark_deep};
+use crate::function::{Cx, Outcome};
 use crate::value::{Extended, Layout, Type, Value};
 
 /// Returns `true` if the value, which may be unknown or marked, is a set.

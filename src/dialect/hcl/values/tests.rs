@@ -1,18 +1,15 @@
 //! Operators and collections beyond the rows of the reference, such as limits and hostile values.
 
 use super::access::has_element;
-use super::elements::{elements, is_wholly_known, length, list_of, map_of, unknown_as_null};
-use super::equality::{equals, raw_equals};
-use super::logic::{and, not, or};
-use super::marks::{contains_marked, unmark_deep};
-use super::numbers::{abs, neg, number_of, text};
-use super::operators::binary;
-use super::refine::Refine;
-use super::sets::set_of;
+use super::elements::{elements, length};
+use super::operators::{abs, and, neg, not, or, text};
 use super::traverse::{attribute, index};
-use super::{Fault, Outcome};
+use super::{
+    Refine, binary, contains_marked, equals, is_wholly_known, list_of, map_of, number_of, raw_equals, set_of,
+    unknown_as_null, unmark_deep,
+};
 use crate::bytecode::BinaryOp;
-use crate::function::{Caches, Capabilities, Cx};
+use crate::function::{Caches, Capabilities, Cx, Fault, Outcome};
 use crate::limits::Limits;
 use crate::value::{Arena, BigNum, Inputs, Refinement, Type, Value};
 

@@ -1,62 +1,30 @@
 //! Element and attribute access of the language: `value[key]` and `value.name`. Keys are converted, attributes of maps
 //! are their elements, results get the marks of the value, and a failure has a message for the user.
 
-use super::access::{self, has_index};
-use super::convert::convert;
+use super::access::{Step, has_index};
 use super::elements::length;
-use super::equality::is_dynamic;
-use super::marks::marked_by;
-use super::numbers::number_of;
-use super::path::Step;
-use super::sets::is_set;
-use super::types::{name as type_name, shallow_type, type_of};
-use super::{Fault, Outcome};
-use crate::function::Cx;
+use super::types::name as type_name;
+use super::{access, convert, is_dynamic, is_set, marked_by, number_of, shallow_type, type_of};
+use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::strings::nfc;
 use crate::value::{Extended, Type, Value};
 
 /// A step that leads nowhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoAccess {
-    /// What failed.
-    pub kind: NoAccessKind,
+    /// The message of the diagnostic.
+    pub summary: &'static str,
     /// One sentence about these values.
     pub detail: String,
 }
 
-/// The kind of a step that leads nowhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoAccessKind {
-    /// The value to index is null.
-    IndexOfNull,
-    /// The value is null and has no attributes.
-    AttributeOfNull,
-    /// The key does not identify an element of the value.
-    Index,
-    /// The value does not have the attribute.
-    Attribute,
-    /// The map does not have the element.
-    Element,
-}
-
-impl NoAccessKind {
-    /// The message of the diagnostic.
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::IndexOfNull => "Index of a null value",
-            Self::AttributeOfNull => "Attribute of a null value",
-            Self::Index => "Invalid index",
-            Self::Attribute => "Unsupported attribute",
-            Self::Element => "Missing map element",
-        }
-    }
-}
+const INVALID_INDEX: &str = "Invalid index";
 
 /// The accessed value, or why there is none. After a failure, the language continues with an unknown value.
 pub type Accessed<'v> = Result<Value<'v>, Box<NoAccess>>;
 
-fn no_access<'v>(kind: NoAccessKind, detail: impl Into<String>) -> Accessed<'v> {
-    Err(Box::new(NoAccess { kind, detail: detail.into() }))
+fn no_access<'v>(summary: &'static str, detail: impl Into<String>) -> Accessed<'v> {
+    Err(Box::new(NoAccess { summary, detail: detail.into() }))
 }
 
 /// `value[key]`
@@ -94,10 +62,10 @@ fn element_of<'v>(value: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
 fn index_any<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Ok(no_access(NoAccessKind::IndexOfNull, "This value is null, so it has no indices."));
+        return Ok(no_access("Index of a null value", "This value is null, so it has no indices."));
     }
     if key.is_null() {
-        return Ok(no_access(NoAccessKind::Index, "A null value cannot be a key of a collection."));
+        return Ok(no_access(INVALID_INDEX, "A null value cannot be a key of a collection."));
     }
     if is_dynamic(inner) || is_dynamic(key) {
         return unknown(cx, Type::Dynamic, marks);
@@ -114,7 +82,7 @@ fn index_any<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Acces
     };
     match has_index(cx, value, key)?.unmarked().0 {
         Value::Bool(true) => Ok(Ok(access::index(cx, value, key)?)),
-        Value::Bool(false) => Ok(no_access(NoAccessKind::Index, missing_key(cx, value, key)?)),
+        Value::Bool(false) => Ok(no_access(INVALID_INDEX, missing_key(cx, value, key)?)),
         _ => unknown(cx, ty.element().copied().unwrap_or(Type::Dynamic), marks),
     }
 }
@@ -127,10 +95,9 @@ fn unknown<'v>(cx: &Cx<'v>, ty: Type<'v>, marks: &[&'v str]) -> Outcome<Accessed
 /// Returns the failure of a key that does not convert.
 fn wrong_key<'v>(fault: Fault) -> Outcome<Accessed<'v>> {
     match fault {
-        Fault::Wrong(wrong) => Ok(no_access(
-            NoAccessKind::Index,
-            format!("The given key does not identify an element: {}.", wrong.message),
-        )),
+        Fault::Wrong(wrong) => {
+            Ok(no_access(INVALID_INDEX, format!("The given key does not identify an element: {}.", wrong.message)))
+        }
         limit => Err(limit),
     }
 }
@@ -159,10 +126,10 @@ fn index_object<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Ac
     if is_set(inner) {
         let detail =
             "Elements of a set are identified only by their value: there is no index or key to select one with.";
-        return Ok(no_access(NoAccessKind::Index, detail));
+        return Ok(no_access(INVALID_INDEX, detail));
     }
     let Type::Object(_) = ty else {
-        return Ok(no_access(NoAccessKind::Index, "This value does not have any indices."));
+        return Ok(no_access(INVALID_INDEX, "This value does not have any indices."));
     };
     let was_number = number_of(key.unmarked().0).is_some();
     let key = match convert(cx, key, &Type::String) {
@@ -175,7 +142,7 @@ fn index_object<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Ac
     }
     let hint = if was_number { " Attributes of an object have names, not numbers." } else { "" };
     let detail = format!("The given key does not identify an element in this collection value.{hint}");
-    Ok(no_access(NoAccessKind::Index, detail))
+    Ok(no_access(INVALID_INDEX, detail))
 }
 
 /// `value.name`: the attribute of an object, the element of a map.
@@ -196,7 +163,7 @@ pub fn attribute<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Acces
 fn attribute_any<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Ok(no_access(NoAccessKind::AttributeOfNull, "This value is null, so it has no attributes."));
+        return Ok(no_access("Attribute of a null value", "This value is null, so it has no attributes."));
     }
     let normal = nfc(name);
     let ty = type_of(cx, inner)?;
@@ -208,10 +175,10 @@ fn attribute_any<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Acces
             Some(Some(item)) => Ok(Ok(marked_by(cx, item, marks)?)),
             Some(None) => {
                 let detail = format!("This map does not have an element with the key {name:?}.");
-                Ok(no_access(NoAccessKind::Element, detail))
+                Ok(no_access("Missing map element", detail))
             }
         },
-        _ => Ok(no_access(NoAccessKind::Attribute, missing_attribute(&ty, name))),
+        _ => Ok(no_access("Unsupported attribute", missing_attribute(&ty, name))),
     }
 }
 

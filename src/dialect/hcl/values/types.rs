@@ -1,8 +1,7 @@
 //! Types of values, comparison of types, and their names.
 
-use super::Outcome;
 use super::elements::any;
-use crate::function::Cx;
+use crate::function::{Cx, Outcome};
 use crate::value::{Arena, Attribute, Type, Value};
 
 /// Returns the type of `value`, charged by its size. Shared parts of a value count every time.

@@ -1,10 +1,10 @@
-//! Unification: the common type that values of several types convert to.
+//! Unification: the common type that values of several types convert to, and the order of types by generality.
 
-use super::Outcome;
-use super::convert::{conversion_exists, convert};
-use super::generality::preferred;
-use super::types::{same_type, types_of};
-use crate::function::{Cx, fitting};
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use super::{conversion_exists, convert, same_type, types_of};
+use crate::function::{Cx, Outcome, fitting};
 use crate::value::{Attribute, Type, Value};
 
 /// The common type of several types.
@@ -73,8 +73,7 @@ fn unify_distinct<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome
             return Ok(Some(Unified { ty: Type::Dynamic, undecided: true }));
         }
         () if all(maps) || all(lists) || all(sets) => return collections(cx, types, unsafe_),
-        () if all(objects) => return unify_objects(cx, types, unsafe_),
-        () if all(tuples) => return unify_tuples(cx, types, unsafe_),
+        () if all(objects) || all(tuples) => return structures(cx, types, unsafe_),
         () if maps > 0 && all(maps + objects) || lists > 0 && all(lists + tuples) => {
             as_collections(cx, types, unsafe_)?
         }
@@ -117,51 +116,46 @@ fn collections<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome<Op
     all_to(cx, types, ty, unsafe_)
 }
 
-/// Unifies objects: attribute by attribute if all have the same names, and otherwise to a map.
-fn unify_objects<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome<Option<Unified<'v>>> {
-    let rows: Vec<&'v [Attribute<'v>]> = types.iter().filter_map(Type::attributes).collect();
-    let [first, rest @ ..] = rows.as_slice() else { return Ok(None) };
-    cx.spend((first.len() * rows.len()) as u64)?;
-    let names = |row: &[Attribute<'v>]| row.iter().map(|attribute| attribute.name).eq(first.iter().map(|a| a.name));
-    if !rest.iter().all(|row| names(row)) {
+/// Unifies objects with the same names attribute by attribute, and tuples of the same length element by element. Others
+/// become maps and lists.
+fn structures<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome<Option<Unified<'v>>> {
+    let Some(first) = types.first() else { return Ok(None) };
+    let names = |ty: &Type<'v>| ty.attributes().map(|all| all.iter().map(|own| own.name).collect::<Vec<_>>());
+    let (first_names, length) = (names(first), parts(first).len());
+    cx.spend((length * types.len()) as u64)?;
+    if !types.iter().all(|ty| parts(ty).len() == length && names(ty) == first_names) {
         return parts_to_collection(cx, types, unsafe_);
     }
-    let mut attributes = Vec::with_capacity(first.len());
-    for (at, attribute) in first.iter().enumerate() {
-        let column: Vec<Type<'v>> = rows.iter().filter_map(|row| row.get(at)).map(|attribute| attribute.ty).collect();
-        let Some(ty) = unified_type(cx, &column, unsafe_)? else { return Ok(None) };
-        attributes.push(Attribute { name: attribute.name, ty, optional: false });
-    }
-    let unified = all_to(cx, types, cx.arena().object_type(&attributes), unsafe_)?;
-    if unified.is_some() { Ok(unified) } else { parts_to_collection(cx, types, unsafe_) }
-}
-
-/// Unifies tuples: element by element if all have the same length, and otherwise to a list.
-fn unify_tuples<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome<Option<Unified<'v>>> {
-    let rows: Vec<&'v [Type<'v>]> = types.iter().filter_map(tuple).collect();
-    let [first, rest @ ..] = rows.as_slice() else { return Ok(None) };
-    if rest.iter().any(|row| row.len() != first.len()) {
-        return parts_to_collection(cx, types, unsafe_);
-    }
-    let mut elements = Vec::with_capacity(first.len());
-    for at in 0..first.len() {
+    let rows: Vec<Vec<Type<'v>>> = types.iter().map(parts).collect();
+    let mut unified = Vec::with_capacity(length);
+    for at in 0..length {
         let column: Vec<Type<'v>> = rows.iter().filter_map(|row| row.get(at)).copied().collect();
         let Some(ty) = unified_type(cx, &column, unsafe_)? else { return Ok(None) };
-        elements.push(ty);
+        unified.push(ty);
     }
-    let unified = all_to(cx, types, cx.arena().tuple_type(&elements), unsafe_)?;
+    let ty = match first_names {
+        Some(names) => {
+            let attribute = |(name, ty)| Attribute { name, ty, optional: false };
+            cx.arena().object_type(&names.into_iter().zip(unified).map(attribute).collect::<Vec<_>>())
+        }
+        None => cx.arena().tuple_type(&unified),
+    };
+    let unified = all_to(cx, types, ty, unsafe_)?;
     if unified.is_some() { Ok(unified) } else { parts_to_collection(cx, types, unsafe_) }
 }
 
-fn tuple<'v>(ty: &Type<'v>) -> Option<&'v [Type<'v>]> {
-    if let Type::Tuple(elements) = ty { Some(elements) } else { None }
+/// The types of attributes or elements.
+fn parts<'v>(ty: &Type<'v>) -> Vec<Type<'v>> {
+    match ty {
+        Type::Object(attributes) => attributes.iter().map(|attribute| attribute.ty).collect(),
+        Type::Tuple(elements) => elements.to_vec(),
+        _ => Vec::new(),
+    }
 }
 
 /// Unifies objects to a map, or tuples to a list.
 fn parts_to_collection<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome<Option<Unified<'v>>> {
-    let attributes = types.iter().filter_map(Type::attributes).flatten().map(|attribute| attribute.ty);
-    let elements = types.iter().filter_map(tuple).flatten().copied();
-    let parts: Vec<Type<'v>> = attributes.chain(elements).collect();
+    let parts: Vec<Type<'v>> = types.iter().flat_map(parts).collect();
     let Some(element) = unified_type(cx, &parts, unsafe_)? else { return Ok(None) };
     let ty = match types.first() {
         Some(Type::Object(_)) => cx.arena().map_type(element),
@@ -178,4 +172,77 @@ fn as_collections<'v>(cx: &Cx<'v>, types: &[Type<'v>], unsafe_: bool) -> Outcome
     let all: Vec<Type<'v>> = types.iter().map(|ty| if is_structure(ty) { collection.ty } else { *ty }).collect();
     let unified = unify(cx, &all, unsafe_)?;
     Ok(unified.filter(|unified| matches!(unified.ty, Type::Map(_) | Type::List(_))))
+}
+
+/// Compares two types: `Less` if `a` is more general, `Equal` if neither is. This is only the order in which to try
+/// conversions, which may not exist.
+pub fn compare_types(cx: &Cx<'_>, a: &Type<'_>, b: &Type<'_>) -> Outcome<Ordering> {
+    cx.spend(1)?;
+    Ok(match (a, b) {
+        (Type::Dynamic, Type::Dynamic) => Ordering::Equal,
+        (Type::Dynamic, _) => Ordering::Greater,
+        (_, Type::Dynamic) => Ordering::Less,
+        (Type::String, Type::Bool | Type::Number) => Ordering::Less,
+        (Type::Bool | Type::Number, Type::String) => Ordering::Greater,
+        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
+            compare_types(cx, a, b)?
+        }
+        (Type::List(_), Type::Tuple(_)) | (Type::Tuple(_) | Type::List(_), Type::Set(_)) => Ordering::Less,
+        (Type::Map(_), Type::Object(_)) => Ordering::Less,
+        (Type::Tuple(_), Type::List(_)) | (Type::Set(_), Type::Tuple(_) | Type::List(_)) => Ordering::Greater,
+        (Type::Object(_), Type::Map(_)) => Ordering::Greater,
+        (Type::Object(a), Type::Object(b)) if same_names(a, b) => {
+            combined(a.iter().zip(*b).map(|(a, b)| compare_types(cx, &a.ty, &b.ty)))?
+        }
+        (Type::Tuple(a), Type::Tuple(b)) if a.len() == b.len() => {
+            combined(a.iter().zip(*b).map(|(a, b)| compare_types(cx, a, b)))?
+        }
+        _ => Ordering::Equal,
+    })
+}
+
+fn same_names(a: &[Attribute<'_>], b: &[Attribute<'_>]) -> bool {
+    a.iter().map(|attribute| attribute.name).eq(b.iter().map(|attribute| attribute.name))
+}
+
+/// Combines the comparisons of parts. The result is `Equal` if they disagree.
+fn combined(parts: impl Iterator<Item = Outcome<Ordering>>) -> Outcome<Ordering> {
+    let (mut less, mut greater) = (false, false);
+    for part in parts {
+        match part? {
+            Ordering::Less => less = true,
+            Ordering::Greater => greater = true,
+            Ordering::Equal => {}
+        }
+    }
+    Ok(less.cmp(&greater).reverse())
+}
+
+/// Returns the indexes of the types, the more general ones first and otherwise in their order.
+pub fn preferred(cx: &Cx<'_>, types: &[Type<'_>]) -> Outcome<Vec<usize>> {
+    let mut below: Vec<Vec<usize>> = vec![Vec::new(); types.len()];
+    let mut above = vec![0_usize; types.len()];
+    for (at, a) in types.iter().enumerate() {
+        for (other, b) in types.iter().enumerate().skip(at + 1) {
+            let (upper, lower) = match compare_types(cx, a, b)? {
+                Ordering::Less => (at, other),
+                Ordering::Greater => (other, at),
+                Ordering::Equal => continue,
+            };
+            below[upper].push(lower);
+            above[lower] += 1;
+        }
+    }
+    let mut queue: VecDeque<usize> = (0..types.len()).filter(|at| above[*at] == 0).collect();
+    let mut order = Vec::with_capacity(types.len());
+    while let Some(at) = queue.pop_front() {
+        order.push(at);
+        for lower in &below[at] {
+            above[*lower] -= 1;
+            if above[*lower] == 0 {
+                queue.push_back(*lower);
+            }
+        }
+    }
+    Ok(order)
 }

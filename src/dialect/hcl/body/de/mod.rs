@@ -50,7 +50,6 @@
 //! assert_eq!((web.route[1].path.as_str(), &web.route[1].methods), ("/up", &None));
 //! ```
 
-mod error;
 mod field;
 mod structure;
 mod value;
@@ -59,8 +58,8 @@ use serde::de::Deserialize;
 
 use super::{Body, Context};
 use crate::diagnostics::Diagnostics;
-use error::Error;
 use structure::BodyDeserializer;
+use value::Error;
 
 /// Deserializes a body. The result may borrow text of its values.
 ///

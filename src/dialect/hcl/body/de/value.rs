@@ -1,14 +1,17 @@
-//! Values as Rust types.
+//! Values as Rust types, and errors of deserialization.
 
+use std::fmt;
+
+use serde::de;
+use serde::de::Visitor;
 use serde::de::value::MapDeserializer;
-use serde::de::{self, Visitor};
 
-use super::Error;
-use crate::dialect::hcl::body::errors::mistyped;
-use crate::dialect::hcl::body::{Body, Context};
-use crate::dialect::hcl::values::convert::convert;
+use crate::diagnostics::{Diagnostic, Diagnostics, Label};
+use crate::dialect::hcl::body::errors::{mistyped, structure};
+use crate::dialect::hcl::body::{Body, Context, DiagnosticList, Location};
+use crate::dialect::hcl::values::convert;
 use crate::function::Wrong;
-use crate::value::{Coerce, Type, Value, ValueDeserializer};
+use crate::value::{Coerce, Misfit, Path, Step, Type, Value, ValueDeserializer};
 
 /// Deserializes `value` with the conversions of the language.
 pub(super) fn deserializer<'b, 'r>(
@@ -68,3 +71,73 @@ macro_rules! forward_to_value {
 }
 
 pub(super) use forward_to_value;
+
+/// The errors of a body that does not deserialize.
+#[derive(Debug)]
+pub(super) struct Error {
+    diagnostics: DiagnosticList,
+    /// The path in the value of an argument, until the error gets the location of the argument.
+    path: Path,
+}
+
+impl Error {
+    pub fn of(diagnostics: DiagnosticList) -> Self {
+        Self { diagnostics, path: Path::default() }
+    }
+
+    pub fn into_diagnostics(self) -> Diagnostics {
+        self.diagnostics.into()
+    }
+
+    /// Adds a location to diagnostics without one.
+    pub fn at(mut self, location: Option<Location<'_>>) -> Self {
+        let path = std::mem::take(&mut self.path);
+        for diagnostic in self.diagnostics.iter_mut().filter(|diagnostic| diagnostic.labels.is_empty()) {
+            if !path.is_empty() {
+                diagnostic.notes.push(format!("the error is at `{path}` in the value"));
+            }
+            let label = |Location { source, span }| Label { source: Clone::clone(source), span, text: String::new() };
+            diagnostic.labels.extend(location.map(label));
+        }
+        self
+    }
+}
+
+impl From<Box<Diagnostic>> for Error {
+    fn from(diagnostic: Box<Diagnostic>) -> Self {
+        Self::of(vec![diagnostic])
+    }
+}
+
+impl Misfit for Error {
+    fn within(mut self, step: Step) -> Self {
+        self.path.begin_with(step);
+        self
+    }
+
+    /// Limits contain no values.
+    fn withheld(self) -> Self {
+        if self.diagnostics.iter().all(|diagnostic| diagnostic.code.is_limit()) {
+            return self;
+        }
+        de::Error::custom("the value is marked and does not fit")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Diagnostics::from(self.diagnostics.clone()).fmt(f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        mistyped("Unsuitable value", format!("{message}.")).into()
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        structure("Missing required argument", format!("`{field}` is required, but not set.")).into()
+    }
+}

@@ -3,10 +3,9 @@
 use super::body::OpenBody;
 use super::{chain, is_number, template};
 use crate::dialect::hcl::syntax::reports::Reports;
-use crate::dialect::hcl::syntax::token::Token;
-use crate::dialect::hcl::syntax::tree::{
-    Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, StepKind, Str, Traversal, TraversalStep, Tree,
-    UnaryOp,
+use crate::dialect::hcl::syntax::{
+    Call, Entry, Expr, ExprId, For, ForId, Label, Node, Operator, Run, StepKind, Str, Token, Traversal, TraversalStep,
+    Tree, UnaryOp,
 };
 use crate::text::Span;
 
@@ -36,8 +35,6 @@ pub struct ForNames {
 /// A `for` without its brackets.
 #[derive(Debug, Clone, Copy)]
 pub struct ForParts {
-    /// The offset of `for`.
-    pub start: u32,
     /// The names before `in`.
     pub names: ForNames,
     /// The expression behind `in`.
@@ -46,7 +43,7 @@ pub struct ForParts {
     pub key: Option<ExprId>,
     /// The value of each element.
     pub value: ExprId,
-    /// Whether `...` follows.
+    /// `true` if `...` follows.
     pub group: bool,
     /// The expression behind `if`.
     pub condition: Option<ExprId>,
@@ -61,16 +58,9 @@ pub struct Origin {
     pub pool: Option<u32>,
 }
 
-/// The state of the grammar's actions.
-#[derive(Debug)]
-pub struct Build<'a> {
-    pub(super) tree: &'a mut Tree,
-    pub(super) text: &'a str,
-    pub(super) origin: Origin,
-    pub(super) reports: &'a Reports<'a>,
-    /// From the first token of the text to its end.
-    pub file: Span,
-    pub(super) bodies: Vec<OpenBody<'a>>,
+/// Incomplete parts of the tree. Lists are stacks: a part begins at its length before the part.
+#[derive(Debug, Default)]
+pub struct Pending {
     /// The labels of the block header that is being read.
     pub labels: Vec<Label>,
     /// The elements of tuples and arguments of calls.
@@ -81,10 +71,24 @@ pub struct Build<'a> {
     pub parts: Vec<template::Part>,
     terms: Vec<Term>,
     pub(super) splats: Vec<chain::Splat>,
-    /// The last expression that was given up because of an error in it.
-    given_up: Option<ExprId>,
     /// The traversal, where the text is one.
     pub traversal: Option<Traversal>,
+}
+
+/// The state of the grammar's actions.
+#[derive(Debug)]
+pub struct Build<'a> {
+    pub(super) tree: &'a mut Tree,
+    pub(super) text: &'a str,
+    pub(super) origin: Origin,
+    pub(super) reports: &'a Reports<'a>,
+    /// From the first token of the text to its end.
+    pub file: Span,
+    pub(super) bodies: Vec<OpenBody<'a>>,
+    /// The incomplete parts.
+    pub pending: Pending,
+    /// The last expression that was given up because of an error in it.
+    given_up: Option<ExprId>,
 }
 
 /// An operand of a flat operation, and the operator before it.
@@ -102,33 +106,12 @@ impl<'a> Build<'a> {
             [first, .., last] | [first @ last] => first.span.to(last.span),
             [] => Span::of(0..text.len()),
         };
-        Self {
-            tree,
-            text,
-            origin,
-            reports,
-            file,
-            bodies: Vec::new(),
-            labels: Vec::new(),
-            list: Vec::new(),
-            entries: Vec::new(),
-            parts: Vec::new(),
-            terms: Vec::new(),
-            splats: Vec::new(),
-            given_up: None,
-            traversal: None,
-        }
+        Self { tree, text, origin, reports, file, bodies: Vec::new(), pending: Pending::default(), given_up: None }
     }
 
     /// Drops everything that is not complete.
     pub fn forget(&mut self) {
-        self.labels.clear();
-        self.list.clear();
-        self.entries.clear();
-        self.parts.clear();
-        self.terms.clear();
-        self.splats.clear();
-        self.traversal = None;
+        self.pending = Pending::default();
     }
 
     /// A span of the text as one of the source.
@@ -210,15 +193,15 @@ impl<'a> Build<'a> {
 
     /// The first two operands of a flat operation.
     pub fn operands(&mut self, first: ExprId, op: Operator, next: ExprId) -> usize {
-        let list = self.terms.len();
-        self.terms.push((op, first));
-        self.terms.push((op, next));
+        let list = self.pending.terms.len();
+        self.pending.terms.push((op, first));
+        self.pending.terms.push((op, next));
         list
     }
 
     /// A further operand.
     pub fn operand(&mut self, list: usize, op: Operator, next: ExprId) -> usize {
-        self.terms.push((op, next));
+        self.pending.terms.push((op, next));
         list
     }
 
@@ -240,7 +223,7 @@ impl<'a> Build<'a> {
     /// An operation whose last operand is broken. What is left stands before the operator that binds least of those
     /// that still wait for their right side.
     pub fn give_up_operation(&mut self, list: usize) -> ExprId {
-        let op = self.terms.pop().map_or(Operator::Or, |term| term.0);
+        let op = self.pending.terms.pop().map_or(Operator::Or, |term| term.0);
         let (mut waiting, mut right) = self.waiting(list);
         while let Some((before, left)) = waiting.pop() {
             right = if binds(before) >= binds(op) { self.binary(left, before, right) } else { left };
@@ -252,10 +235,10 @@ impl<'a> Build<'a> {
     /// last right side.
     fn waiting(&mut self, list: usize) -> (Waiting, ExprId) {
         let mut waiting = Waiting::new();
-        let mut terms = list..self.terms.len();
-        let mut right = terms.next().and_then(|at| self.terms.get(at)).map_or(ExprId(0), |term| term.1);
+        let mut terms = list..self.pending.terms.len();
+        let mut right = terms.next().and_then(|at| self.pending.terms.get(at)).map_or(ExprId(0), |term| term.1);
         for at in terms {
-            let Some(&(op, next)) = self.terms.get(at) else { break };
+            let Some(&(op, next)) = self.pending.terms.get(at) else { break };
             while let Some(&(before, left)) = waiting.last().filter(|(before, _)| binds(*before) >= binds(op)) {
                 waiting.pop();
                 right = self.binary(left, before, right);
@@ -263,7 +246,7 @@ impl<'a> Build<'a> {
             waiting.push((op, right));
             right = next;
         }
-        self.terms.truncate(list);
+        self.pending.terms.truncate(list);
         (waiting, right)
     }
 
@@ -290,7 +273,7 @@ impl<'a> Build<'a> {
 
     pub(super) fn ids(&mut self, list: usize) -> Run {
         let start = self.tree.ids.len();
-        self.tree.ids.extend(self.list.drain(list.min(self.list.len())..));
+        self.tree.ids.extend(self.pending.list.drain(list.min(self.pending.list.len())..));
         run(start, self.tree.ids.len())
     }
 
@@ -306,13 +289,13 @@ impl<'a> Build<'a> {
         let at = span.start.saturating_sub(self.origin.start) as usize;
         let forced = self.text.as_bytes().get(at) == Some(&b'(');
         let key = self.node(Expr::Key { inner: key, forced }, span);
-        self.entries.push(Entry { key, value });
+        self.pending.entries.push(Entry { key, value });
     }
 
     /// `{ … }`
     pub fn object(&mut self, list: usize, span: Span) -> ExprId {
         let start = self.tree.entries.len();
-        self.tree.entries.extend(self.entries.drain(list.min(self.entries.len())..));
+        self.tree.entries.extend(self.pending.entries.drain(list.min(self.pending.entries.len())..));
         let entries = run(start, self.tree.entries.len());
         self.node(Expr::Object(entries), self.place(span))
     }
@@ -355,9 +338,7 @@ impl<'a> Build<'a> {
             value: parts.value,
             condition: parts.condition,
             group: parts.group,
-            intro: Span::new(parts.start + self.origin.start, self.tree.span(parts.collection).end),
             open: Span::new(place.start, place.start + 1),
-            close: Span::new(place.end - 1, place.end),
         };
         self.for_node(node, place)
     }
@@ -372,13 +353,14 @@ impl<'a> Build<'a> {
 
     /// The name that a traversal begins with.
     pub fn traversal_root(&mut self, name: Span) {
-        self.traversal = Some(Traversal { root: self.str(name), root_span: self.place(name), steps: Vec::new() });
+        self.pending.traversal =
+            Some(Traversal { root: self.str(name), root_span: self.place(name), steps: Vec::new() });
     }
 
     /// A further step of the traversal.
     pub fn traversal_step(&mut self, kind: Option<StepKind>, span: Span) {
         let span = self.place(span);
-        if let Some(traversal) = &mut self.traversal {
+        if let Some(traversal) = &mut self.pending.traversal {
             traversal.steps.push(TraversalStep { kind, span });
         }
     }

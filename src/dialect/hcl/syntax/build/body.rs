@@ -4,7 +4,7 @@ use hashbrown::hash_map::{Entry, HashMap};
 
 use super::Build;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::dialect::hcl::syntax::tree::{Attribute, Block, Body, BodyId, ExprId, Label};
+use crate::dialect::hcl::syntax::{Attribute, Block, Body, BodyId, ExprId, Label};
 use crate::text::Span;
 
 /// The header of a block, up to its brace.
@@ -114,20 +114,20 @@ impl<'a> Build<'a> {
     /// A label without quotes.
     pub fn plain_label(&mut self, name: Span) {
         let label = Label { text: self.str(name), span: self.place(name) };
-        self.labels.push(label);
+        self.pending.labels.push(label);
     }
 
     /// A label in quotes, whose text is on the stack of parts from `list` on.
     pub fn quoted_label(&mut self, list: usize, span: Span) {
         let text = self.literal_text(list, Span::new(span.start + 1, span.start + 1));
-        self.labels.push(Label { text, span: self.place(span) });
+        self.pending.labels.push(Label { text, span: self.place(span) });
     }
 
     fn block_of(&mut self, header: Header, close: Span) -> Block {
         Block {
             name: self.str(header.name),
             name_span: self.place(header.name),
-            labels: self.labels.drain(header.labels.min(self.labels.len())..).collect(),
+            labels: self.pending.labels.drain(header.labels.min(self.pending.labels.len())..).collect(),
             body: self.new_body(),
             open: self.place(header.open),
             close: self.place(close),
@@ -163,7 +163,9 @@ impl<'a> Build<'a> {
 
     /// A name with labels from `labels` on, and no brace. A name alone leaves nothing.
     pub fn broken_header(&mut self, name: Span, labels: usize) {
-        let Some(last) = self.labels.get(labels..).and_then(<[_]>::last).map(|label| label.span) else { return };
+        let Some(last) = self.pending.labels.get(labels..).and_then(<[_]>::last).map(|label| label.span) else {
+            return;
+        };
         let mut block = self.block_of(Header { name, labels, open: name }, name);
         let place = block.open;
         block.close = last;

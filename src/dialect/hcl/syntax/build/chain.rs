@@ -4,7 +4,7 @@
 //! behind `[*]` all. Until they end, the splat is open.
 
 use super::Build;
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, Run, Step, StepKind};
+use crate::dialect::hcl::syntax::{Expr, ExprId, Run, Step, StepKind};
 use crate::text::Span;
 
 /// The summary for a dot with no name behind it.
@@ -19,7 +19,7 @@ pub struct Chain {
     from: u32,
     /// The number of open splats.
     open: u32,
-    /// Whether the innermost one is a `.*`.
+    /// `true` if the innermost one is a `.*`.
     attributes: bool,
 }
 
@@ -87,7 +87,7 @@ impl Build<'_> {
             node.span.end = span.end;
             return chain;
         }
-        // What `.*` makes of an element begins with its first step; anything else with what the step applies to.
+        // The element of a `.*` begins with its first step, any other expression with the operand of the step.
         let bare = matches!(self.tree.expr(chain.expr), Expr::Item) && chain.attributes;
         let start = if bare { span.start } else { self.tree.span(chain.expr).start };
         let expr = Expr::Relative { source: chain.expr, steps: Run { start: end - 1, end } };
@@ -107,7 +107,7 @@ impl Build<'_> {
 
     fn splat(&mut self, chain: Chain, marker: Span, attributes: bool) -> Chain {
         let marker = self.place(marker);
-        self.splats.push(Splat { source: chain.expr, marker, from: chain.from });
+        self.pending.splats.push(Splat { source: chain.expr, marker, from: chain.from });
         let from = if attributes { chain.from } else { marker.start };
         Chain { expr: self.node(Expr::Item, marker), from, open: chain.open + 1, attributes }
     }
@@ -127,7 +127,7 @@ impl Build<'_> {
     }
 
     fn end_splat(&mut self, chain: Chain) -> Chain {
-        let Some(splat) = self.splats.pop() else { return chain };
+        let Some(splat) = self.pending.splats.pop() else { return chain };
         let each = chain.expr;
         let span = Span::new(splat.from, self.tree.span(each).end);
         let expr = self.node(Expr::Splat { source: splat.source, each, marker: splat.marker }, span);

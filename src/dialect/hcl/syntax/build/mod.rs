@@ -5,11 +5,10 @@ mod actions;
 mod body;
 mod chain;
 mod template;
-mod text;
 
 pub(super) use actions::Origin;
 pub use actions::{Build, Callee, ForNames, ForParts, MISSING_NAME, MISSING_PAREN};
 pub use body::{Argument, Header};
 pub use chain::{Chain, MISSING_ATTRIBUTE};
 pub use template::PartKind;
-pub(super) use text::is_number;
+pub(super) use template::is_number;

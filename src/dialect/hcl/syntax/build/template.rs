@@ -1,8 +1,13 @@
 //! Templates: their parts in a row become a tree once the closing quote or marker is there.
 
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+use unicode_segmentation::UnicodeSegmentation;
+
 use super::{Build, ForNames};
-use crate::dialect::hcl::syntax::heredoc;
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, For, Str};
+use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of};
+use crate::dialect::hcl::syntax::{Expr, ExprId, For, Str, scan_string_literal};
 use crate::text::Span;
 
 /// A part of a template.
@@ -11,9 +16,9 @@ pub struct Part {
     pub(super) kind: PartKind,
     /// Its place in the source, with the braces of a sequence.
     pub(super) span: Span,
-    /// Whether it is a sequence that strips the text before it.
+    /// `true` for a sequence that strips the text before it.
     left: bool,
-    /// Whether it is a sequence that strips the text behind it.
+    /// `true` for a sequence that strips the text behind it.
     right: bool,
 }
 
@@ -49,20 +54,20 @@ impl Build<'_> {
     /// Literal text.
     pub fn text(&mut self, span: Span, quoted: bool) {
         let text = self.decoded(span, quoted);
-        self.parts.push(Part { kind: PartKind::Text(text), span: self.place(span), left: false, right: false });
+        self.pending.parts.push(Part { kind: PartKind::Text(text), span: self.place(span), left: false, right: false });
     }
 
     /// A sequence that begins with `open`, where only text may stand.
     pub fn placeholder_text(&mut self, open: Span) {
         let sign = self.slice(open).get(..1).unwrap_or("$");
         let text = self.tree.pooled(&format!("{sign}{{ ... }}"));
-        self.parts.push(Part { kind: PartKind::Text(text), span: self.place(open), left: false, right: false });
+        self.pending.parts.push(Part { kind: PartKind::Text(text), span: self.place(open), left: false, right: false });
     }
 
     /// `${ … }` or `%{ … }`
     pub fn sequence(&mut self, kind: PartKind, open: Span, close: Span) {
         let (left, right) = (self.slice(open).ends_with('~'), self.slice(close).starts_with('~'));
-        self.parts.push(Part { kind, span: self.place(open.to(close)), left, right });
+        self.pending.parts.push(Part { kind, span: self.place(open.to(close)), left, right });
     }
 
     /// `" … "`, or a heredoc. `<<-` removes the indentation.
@@ -82,43 +87,43 @@ impl Build<'_> {
 
     /// A template whose directives do not match: its parts from `list` on are dropped.
     pub fn broken_template(&mut self, list: usize, span: Span) -> ExprId {
-        self.parts.truncate(list);
+        self.pending.parts.truncate(list);
         self.invalid(span)
     }
 
     /// The text of the parts from `list` on, which hold nothing else. It is not normalised. Without parts, it is `empty`.
     pub(super) fn literal_text(&mut self, list: usize, empty: Span) -> Str {
         let mut text = self.str(empty);
-        for at in list..self.parts.len() {
-            if let Some(Part { kind: PartKind::Text(next), .. }) = self.parts.get(at).copied() {
+        for at in list..self.pending.parts.len() {
+            if let Some(Part { kind: PartKind::Text(next), .. }) = self.pending.parts.get(at).copied() {
                 text = self.joined(text, next);
             }
         }
-        self.parts.truncate(list);
+        self.pending.parts.truncate(list);
         text
     }
 
     fn stripped_template(&mut self, list: usize, span: Span) -> ExprId {
-        if let Some(&[Part { kind: PartKind::Value(value), .. }]) = self.parts.get(list..) {
-            self.parts.truncate(list);
+        if let Some(&[Part { kind: PartKind::Value(value), .. }]) = self.pending.parts.get(list..) {
+            self.pending.parts.truncate(list);
             return self.node(Expr::Wrapped(value), span);
         }
-        let content = self.list.len();
+        let content = self.pending.list.len();
         self.assemble(list);
-        if self.list.len() == content {
+        if self.pending.list.len() == content {
             self.empty_text(span.end);
         }
-        self.parts.truncate(list);
+        self.pending.parts.truncate(list);
         let parts = self.ids(content);
         self.node(Expr::Template(parts), span)
     }
 
     /// Lets sequences strip the texts beside them.
     fn strip(&mut self, list: usize) {
-        for at in list..self.parts.len() {
-            let left = at > list && self.parts.get(at - 1).is_some_and(|before| before.right);
-            let right = self.parts.get(at + 1).is_some_and(|behind| behind.left);
-            if let Some(Part { kind: PartKind::Text(text), .. }) = self.parts.get_mut(at) {
+        for at in list..self.pending.parts.len() {
+            let left = at > list && self.pending.parts.get(at - 1).is_some_and(|before| before.right);
+            let right = self.pending.parts.get(at + 1).is_some_and(|behind| behind.left);
+            if let Some(Part { kind: PartKind::Text(text), .. }) = self.pending.parts.get_mut(at) {
                 if left {
                     text.start = text.end - bytes(self.tree.str(*text).trim_start());
                 }
@@ -131,12 +136,12 @@ impl Build<'_> {
 
     /// Removes the common indentation of the lines.
     fn flush(&mut self, list: usize) {
-        let texts = self.parts.get(list..).unwrap_or(&[]).iter().map(|part| match part.kind {
+        let texts = self.pending.parts.get(list..).unwrap_or(&[]).iter().map(|part| match part.kind {
             PartKind::Text(text) => Some(self.tree.str(text)),
             _ => None,
         });
-        for (at, indent) in heredoc::indents(texts) {
-            if let Some(Part { kind: PartKind::Text(text), span, .. }) = self.parts.get_mut(list + at) {
+        for (at, indent) in indents(texts) {
+            if let Some(Part { kind: PartKind::Text(text), span, .. }) = self.pending.parts.get_mut(list + at) {
                 text.start += indent;
                 span.start += indent;
             }
@@ -147,24 +152,24 @@ impl Build<'_> {
     fn assemble(&mut self, list: usize) {
         let mut frames: Vec<Frame> = Vec::new();
         let mut at = list;
-        while let Some(part) = self.parts.get(at).copied() {
+        while let Some(part) = self.pending.parts.get(at).copied() {
             at += 1;
             match part.kind {
                 PartKind::Text(text) => at = self.literal(at, text, part.span),
-                PartKind::Value(value) => self.list.push(value),
+                PartKind::Value(value) => self.pending.list.push(value),
                 PartKind::If(_) | PartKind::For(..) => {
-                    frames.push(Frame { open: part, content: self.list.len(), then: None });
+                    frames.push(Frame { open: part, content: self.pending.list.len(), then: None });
                 }
                 PartKind::Else => {
                     if let Some(frame) = frames.last_mut() {
                         frame.then = Some(self.branch(frame.content, frame.open.span.end));
-                        frame.content = self.list.len();
+                        frame.content = self.pending.list.len();
                     }
                 }
                 PartKind::EndIf | PartKind::EndFor => {
                     if let Some(frame) = frames.pop() {
                         let whole = self.close(frame, part.span);
-                        self.list.push(whole);
+                        self.pending.list.push(whole);
                     }
                 }
             }
@@ -173,26 +178,26 @@ impl Build<'_> {
 
     /// A text with all texts directly behind it. Returns the index of the next part.
     fn literal(&mut self, mut at: usize, mut text: Str, mut span: Span) -> usize {
-        while let Some(Part { kind: PartKind::Text(next), span: behind, .. }) = self.parts.get(at).copied() {
+        while let Some(Part { kind: PartKind::Text(next), span: behind, .. }) = self.pending.parts.get(at).copied() {
             text = self.joined(text, next);
             span.end = behind.end;
             at += 1;
         }
         let text = self.normal(text);
         let node = self.node(Expr::Text(text), span);
-        self.list.push(node);
+        self.pending.list.push(node);
         at
     }
 
     fn empty_text(&mut self, at: u32) {
         let text = self.tree.pooled("");
         let node = self.node(Expr::Text(text), Span::new(at, at));
-        self.list.push(node);
+        self.pending.list.push(node);
     }
 
     /// The elements from `content` on as a template. Without any, it is an empty text at `empty`.
     fn branch(&mut self, content: usize, empty: u32) -> ExprId {
-        if self.list.len() == content {
+        if self.pending.list.len() == content {
             self.empty_text(empty);
         }
         let parts = self.ids(content);
@@ -212,7 +217,7 @@ impl Build<'_> {
         match frame.open.kind {
             PartKind::If(condition) => {
                 let then = frame.then.unwrap_or_else(|| self.branch(frame.content, open.end));
-                let content = if frame.then.is_some() { frame.content } else { self.list.len() };
+                let content = if frame.then.is_some() { frame.content } else { self.pending.list.len() };
                 let otherwise = self.branch(content, end.start);
                 self.node(Expr::Conditional { condition, then, otherwise }, span)
             }
@@ -225,9 +230,7 @@ impl Build<'_> {
                     value: self.branch(frame.content, open.end),
                     condition: None,
                     group: false,
-                    intro: open,
                     open,
-                    close: end,
                 };
                 let elements = self.for_node(node, span);
                 self.node(Expr::Joined(elements), span)
@@ -239,4 +242,99 @@ impl Build<'_> {
 
 fn bytes(text: &str) -> u32 {
     Span::of(0..text.len()).end
+}
+
+/// The bytes to remove from the start of each part, by the part's index. A part that is not literal text is `None`;
+/// texts end with every line. The smallest indentation of all lines is removed, in grapheme clusters. A line that begins
+/// with a sequence has none. Blank lines neither count nor lose any.
+fn indents<'t>(parts: impl Iterator<Item = Option<&'t str>>) -> Vec<(usize, u32)> {
+    let (mut lines, mut least, mut begins) = (Vec::new(), usize::MAX, true);
+    for (at, part) in parts.enumerate() {
+        if begins {
+            match part {
+                None => least = 0,
+                Some(text) => {
+                    let blanks = text.get(..text.len() - text.trim_start().len()).unwrap_or("");
+                    if !(blanks == text && text.ends_with('\n')) {
+                        least = least.min(blanks.graphemes(true).count());
+                        lines.push((at, blanks));
+                    }
+                }
+            }
+        }
+        begins = part.is_some_and(|text| text.ends_with('\n'));
+    }
+    let indent = |blanks: &str| blanks.graphemes(true).take(least).map(str::len).sum();
+    lines.into_iter().map(|(at, blanks)| (at, Span::of(0..indent(blanks)).end)).collect()
+}
+
+/// Returns `true` if a number token is in range: its binary exponent must fit 32 bits.
+pub(in crate::dialect::hcl::syntax) fn is_number(digits: &str) -> bool {
+    const BITS_OF_DIGIT: f64 = std::f64::consts::LOG2_10;
+    let Some((mantissa, exponent)) = digits.split_once(['e', 'E']) else { return true };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let Ok(exponent) = exponent.parse::<i64>() else {
+        return false;
+    };
+    if !mantissa.bytes().any(|digit| matches!(digit, b'1'..=b'9')) {
+        return true;
+    }
+    let digits = whole.trim_start_matches('0').len() + fraction.len();
+    let bits = (digits as f64 * BITS_OF_DIGIT) as i64;
+    let exponent = exponent.saturating_sub(fraction.len() as i64).saturating_add(bits);
+    i32::try_from(exponent).is_ok()
+}
+
+impl Build<'_> {
+    /// The text of a literal token, decoded.
+    pub(super) fn decoded(&mut self, span: Span, quoted: bool) -> Str {
+        match decode(self.slice(span), quoted) {
+            Cow::Borrowed(_) => self.str(span),
+            Cow::Owned(text) => self.tree.pooled(&text),
+        }
+    }
+
+    /// A text in the normal form of all values (NFC).
+    pub(in crate::dialect::hcl::syntax) fn normal(&mut self, text: Str) -> Str {
+        let read = self.tree.str(text);
+        if read.is_ascii() || is_nfc_quick(read.chars()) == IsNormalized::Yes {
+            return text;
+        }
+        let normal: String = read.nfc().collect();
+        self.tree.pooled(&normal)
+    }
+
+    /// One text behind another.
+    pub(super) fn joined(&mut self, first: Str, second: Str) -> Str {
+        if first.start == first.end {
+            return second;
+        }
+        if second.start == second.end {
+            return first;
+        }
+        if first.pooled == second.pooled && first.end == second.start {
+            return Str { end: second.end, ..first };
+        }
+        let text = [self.tree.str(first), self.tree.str(second)].concat();
+        self.tree.pooled(&text)
+    }
+}
+
+/// `raw` with its escapes resolved. One that is wrong stays as it is, an unknown one without its backslash.
+fn decode(raw: &str, quoted: bool) -> Cow<'_, str> {
+    if memchr::memchr3(b'\\', b'$', b'%', raw.as_bytes()).is_none() {
+        return Cow::Borrowed(raw);
+    }
+    let mut text = String::with_capacity(raw.len());
+    for span in scan_string_literal(raw, quoted) {
+        let piece = raw.get(span.range()).unwrap_or("");
+        match escape_of(piece, quoted) {
+            Piece::Char(c) => text.push(c),
+            Piece::Template(c) => text.extend([c, '{']),
+            Piece::Wrong(Wrong::Unknown) => text.push_str(piece.get(1..).unwrap_or("")),
+            Piece::Plain | Piece::Wrong(_) => text.push_str(piece),
+        }
+    }
+    // An escape that means something is longer than its meaning.
+    if text.len() == raw.len() { Cow::Borrowed(raw) } else { Cow::Owned(text) }
 }

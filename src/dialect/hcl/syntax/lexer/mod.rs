@@ -13,11 +13,11 @@
 mod check;
 mod literal;
 mod patterns;
-mod run;
 mod scanner;
 #[cfg(test)]
 mod tests;
 
 pub use check::check;
 pub use literal::scan_string_literal;
+pub(in crate::dialect::hcl::syntax) use literal::{Piece, Wrong, escape_of};
 pub use scanner::{is_identifier, lex_config, lex_template};

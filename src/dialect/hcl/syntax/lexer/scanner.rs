@@ -2,8 +2,8 @@
 
 use logos::Logos;
 
-use super::patterns::{Code, Comments, Literal, Quoted, Sequence, Text, first_identifier};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use super::patterns::{Code, Comments, Literal, Piece, Quoted, Sequence, first_identifier};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 /// The byte order mark that a file may begin with.
@@ -190,18 +190,18 @@ impl<'s> Lexer<'s> {
     /// One piece of a heredoc.
     fn heredoc(&mut self, marker: Span, line_start: bool) {
         match self.piece() {
-            Piece::Sequence(kind, len) => self.open_sequence(kind, len),
-            Piece::Line(end) if line_start && self.is_marker(end, marker) => self.close_heredoc(end),
-            Piece::Line(end) => {
+            (Piece::Sequence(kind, len), _) => self.open_sequence(kind, len),
+            (Piece::Line, end) if line_start && self.is_marker(end, marker) => self.close_heredoc(end),
+            (Piece::Line, end) => {
                 self.emit(TokenKind::Text, end);
                 self.mode = Mode::Heredoc { marker, line_start: true };
             }
-            Piece::Part(end) => {
+            (Piece::Part, end) => {
                 self.emit(TokenKind::Text, end);
                 self.mode = Mode::Heredoc { marker, line_start: false };
             }
-            Piece::BadUtf8(end) => self.emit(TokenKind::BadUtf8, end),
-            Piece::Stuck => self.emit(TokenKind::Invalid, self.text.len()),
+            (Piece::BadUtf8, end) => self.emit(TokenKind::BadUtf8, end),
+            (Piece::Stuck, _) => self.emit(TokenKind::Invalid, self.text.len()),
         }
     }
 
@@ -223,62 +223,21 @@ impl<'s> Lexer<'s> {
     /// One piece of a template that is a file.
     fn bare(&mut self) {
         match self.piece() {
-            Piece::Sequence(kind, len) => self.open_sequence(kind, len),
-            Piece::Line(end) | Piece::Part(end) => self.emit(TokenKind::Text, end),
-            Piece::BadUtf8(end) => self.emit(TokenKind::BadUtf8, end),
-            Piece::Stuck => self.emit(TokenKind::Text, self.text.len()),
+            (Piece::Sequence(kind, len), _) => self.open_sequence(kind, len),
+            (Piece::Line | Piece::Part, end) => self.emit(TokenKind::Text, end),
+            (Piece::BadUtf8, end) => self.emit(TokenKind::BadUtf8, end),
+            (Piece::Stuck, _) => self.emit(TokenKind::Text, self.text.len()),
         }
     }
 
-    /// The next piece of text outside of quotes.
-    fn piece(&self) -> Piece {
+    /// The next piece of text outside of quotes, and its end.
+    fn piece(&self) -> (Piece, usize) {
         let mut lexer = Literal::lexer(self.rest());
-        let Some(Ok(literal)) = lexer.next() else { return Piece::Stuck };
-        let end = self.at + lexer.span().end;
-        match literal {
-            Literal::Text(Text::Line) => Piece::Line(end),
-            Literal::Text(Text::Part) => Piece::Part(end),
-            Literal::Text(Text::BadUtf8) => Piece::BadUtf8(end),
-            Literal::Text(Text::Stuck) => Piece::Stuck,
-            Literal::Sequence(Sequence::Open(kind, len)) => Piece::Sequence(kind, len),
-            Literal::Sequence(Sequence::Escape(len)) => self.with_line_end(end + len),
-            Literal::Sequence(Sequence::Character) => self.character(end),
-            Literal::Sequence(Sequence::Dangling) => Piece::Stuck,
+        match lexer.next() {
+            Some(Ok(Literal::Piece(piece))) => (piece, self.at + lexer.span().end),
+            _ => (Piece::Stuck, self.at),
         }
     }
-
-    /// A piece that ends at `end`, or behind the line end that follows.
-    fn with_line_end(&self, end: usize) -> Piece {
-        match self.text.get(end..) {
-            Some([b'\n', ..]) => Piece::Line(end + 1),
-            Some([b'\r', b'\n', ..]) => Piece::Line(end + 2),
-            _ => Piece::Part(end),
-        }
-    }
-
-    /// A literal `$` or `%` that ends at `end`. Before a line end the reference scanner takes one byte more: the whole
-    /// `\n`, or the `\r` of `\r\n`.
-    fn character(&self, end: usize) -> Piece {
-        match self.text.get(end + 1) {
-            Some(b'\n') => Piece::Line(end + 1),
-            Some(b'\r') => Piece::Part(end + 1),
-            _ => Piece::Part(end),
-        }
-    }
-}
-
-/// A piece of text outside of quotes, by its end.
-enum Piece {
-    /// The start of a sequence: the kind, and the length behind its first character.
-    Sequence(TokenKind, usize),
-    /// Text with a line end.
-    Line(usize),
-    /// Text before something else.
-    Part(usize),
-    /// A byte that is not UTF-8.
-    BadUtf8(usize),
-    /// Text that cannot be read any further.
-    Stuck,
 }
 
 /// `line` without the Unicode white space at both ends.

@@ -1,8 +1,8 @@
 //! Edge cases: sequences cut off, unbalanced braces, line ends, hostile input.
 
-use super::super::position::PositionIndex;
-use super::super::token::{Token, TokenKind};
 use super::{check, is_identifier, lex_config, lex_template, scan_string_literal};
+use crate::dialect::hcl::syntax::position::PositionIndex;
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Source;
 
 /// Kinds and texts: `Identifier a`.
@@ -127,7 +127,7 @@ fn bytes_that_are_not_utf8() {
     let kinds = |text: &[u8]| lex_config(text).iter().map(|token| token.kind).collect::<Vec<_>>();
     use TokenKind::{BadUtf8, End, Identifier, Invalid, OpenQuote, QuotedText};
     assert_eq!(kinds(b"a\xC3"), [Identifier, BadUtf8, End]);
-    // What only looks like UTF-8 passes here; it is the decoding of the text that refuses it.
+    // Bytes that only look like UTF-8 pass here. Decoding of the text refuses them.
     assert_eq!(kinds(b"\xC0\x80"), [Invalid, End]);
     assert_eq!(kinds(b"\"a\xFFb\xED\xA0\x80"), [OpenQuote, QuotedText, BadUtf8, QuotedText, End]);
 }

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use super::symbols::{Symbol, Symbols};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::dialect::hcl::syntax::build::{Build, Origin};
-use crate::dialect::hcl::syntax::lexer;
 use crate::dialect::hcl::syntax::reports::Reports;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
-use crate::dialect::hcl::syntax::tree::{BodyId, ExprId, Traversal, Tree};
+use crate::dialect::hcl::syntax::{BodyId, ExprId, Token, TokenKind, Traversal, Tree, lexer};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 
@@ -76,12 +74,12 @@ pub fn parse_template(source: &Arc<Source>, limits: &Limits) -> Parsed<ExprId> {
 /// assert_eq!(parsed.root.unwrap().steps.len(), 2);
 /// ```
 pub fn parse_traversal(source: &Arc<Source>, limits: &Limits) -> Parsed<Option<Traversal>> {
-    parse(source, limits, Symbol::Traversal { splats: false }, |build, _| build.traversal.take())
+    parse(source, limits, Symbol::Traversal { splats: false }, |build, _| build.pending.traversal.take())
 }
 
 /// Reads a traversal whose steps may also be `[*]`.
 pub fn parse_partial_traversal(source: &Arc<Source>, limits: &Limits) -> Parsed<Option<Traversal>> {
-    parse(source, limits, Symbol::Traversal { splats: true }, |build, _| build.traversal.take())
+    parse(source, limits, Symbol::Traversal { splats: true }, |build, _| build.pending.traversal.take())
 }
 
 /// Reads a template that stands at byte `start` of another source, that of `tree`, and adds it to the tree. `text` is

@@ -2,8 +2,7 @@
 
 use super::parse::*;
 use crate::diagnostics::{Code, Diagnostic};
-use crate::dialect::hcl::syntax::lexer;
-use crate::dialect::hcl::syntax::tree::{Expr, ExprId, Run, Step, StepKind, Tree};
+use crate::dialect::hcl::syntax::{Expr, ExprId, Run, Step, StepKind, Tree, lexer};
 use crate::limits::Limits;
 use crate::text::{Source, Span};
 

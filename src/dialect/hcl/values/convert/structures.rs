@@ -1,14 +1,13 @@
-//! Conversion to collections, tuples and objects, element by element.
+//! Conversion to collections, tuples and objects, element by element, and conversion of unknown values and of null.
 
-use super::super::elements::{collection_type, common_type};
-use super::super::mismatch::mismatch;
-use super::super::types::{type_of, types_of, without_optional};
-use super::super::unify::unified_type;
-use super::super::{Fault, Outcome, PathStep, is_wholly_known, set_of};
-use super::conversion_exists;
-use super::value::apply;
-use crate::function::Cx;
-use crate::value::{Attribute, Map, Type, Value};
+use super::apply;
+use crate::dialect::hcl::values::elements::collection_type;
+use crate::dialect::hcl::values::{
+    common_type, conversion_exists, is_wholly_known, mismatch, set_of, settled, type_of, types_of, unified_type,
+    without_optional,
+};
+use crate::function::{Cx, Fault, Outcome, PathStep};
+use crate::value::{Attribute, Map, Refinement, Type, Unknown, Value};
 
 /// Converts a list, set or tuple to a list.
 pub(super) fn list<'v>(cx: &Cx<'v>, value: Value<'v>, element: &Type<'v>) -> Outcome<Value<'v>> {
@@ -152,4 +151,69 @@ pub(in super::super) fn uniform<'v>(
         *item = apply(cx, *item, &common)?;
     }
     Ok(common)
+}
+
+/// Converts an unknown value.
+pub(super) fn unknown<'v>(cx: &Cx<'v>, unknown: &Unknown<'v>, to: &Type<'v>) -> Outcome<Value<'v>> {
+    let to = concrete(cx, &unknown.ty, &without_optional(cx.arena(), *to))?;
+    let known = &unknown.refinement;
+    let base = Refinement { not_null: known.not_null, ..Refinement::NONE };
+    let length = |least: u64, most: u64| Refinement { len_least: least, len_most: most, ..base };
+    let refinement = match (&unknown.ty, &to) {
+        (Type::Object(attributes), Type::Map(_)) => length(attributes.len() as u64, attributes.len() as u64),
+        (Type::Tuple(elements), Type::List(_)) => length(elements.len() as u64, elements.len() as u64),
+        (Type::Tuple(elements), Type::Set(_)) => length(elements.len().min(1) as u64, elements.len() as u64),
+        (Type::List(_) | Type::Set(_), Type::Set(_)) => length(known.len_least.min(1), known.len_most),
+        (Type::List(_) | Type::Set(_) | Type::Map(_), Type::List(_) | Type::Map(_)) => {
+            length(known.len_least, known.len_most)
+        }
+        _ => base,
+    };
+    if unknown.faulty { Ok(cx.arena().faulty_refined(to, refinement)) } else { settled(cx, to, refinement) }
+}
+
+/// Converts a null.
+pub(super) fn null<'v>(cx: &Cx<'v>, value: Value<'v>, to: &Type<'v>) -> Outcome<Value<'v>> {
+    let from = type_of(cx, value)?;
+    Ok(cx.arena().null(concrete(cx, &from, &without_optional(cx.arena(), *to))?))
+}
+
+/// Replaces the dynamic type in `to` by the corresponding part of `from`, which converts to `to`.
+fn concrete<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>) -> Outcome<Type<'v>> {
+    cx.spend(1)?;
+    if !to.has_dynamic() {
+        return Ok(*to);
+    }
+    let arena = cx.arena();
+    Ok(match (from, to) {
+        (Type::Dynamic, _) => *to,
+        (_, Type::Dynamic) => *from,
+        (_, Type::List(to)) => arena.list_type(concrete_element(cx, from, to)?),
+        (_, Type::Set(to)) => arena.set_type(concrete_element(cx, from, to)?),
+        (_, Type::Map(to)) => arena.map_type(concrete_element(cx, from, to)?),
+        (Type::Tuple(from), Type::Tuple(to)) => {
+            let elements = from.iter().zip(*to).map(|(from, to)| concrete(cx, from, to));
+            arena.tuple_type(&elements.collect::<Outcome<Vec<_>>>()?)
+        }
+        (_, Type::Object(to)) => {
+            let attribute = |to: &Attribute<'v>| {
+                let from = from.element().or_else(|| from.attribute(to.name).map(|attribute| &attribute.ty));
+                Ok(Attribute { ty: concrete(cx, from.unwrap_or(&to.ty), &to.ty)?, ..*to })
+            };
+            arena.object_type(&to.iter().map(attribute).collect::<Outcome<Vec<_>>>()?)
+        }
+        _ => *to,
+    })
+}
+
+/// Returns the element type of a collection of the elements of a value of type `from`.
+fn concrete_element<'v>(cx: &Cx<'v>, from: &Type<'v>, to: &Type<'v>) -> Outcome<Type<'v>> {
+    let unified = match from {
+        Type::Tuple(elements) => unified_type(cx, elements, true)?,
+        Type::Object(attributes) => {
+            unified_type(cx, &attributes.iter().map(|attribute| attribute.ty).collect::<Vec<_>>(), true)?
+        }
+        _ => from.element().copied(),
+    };
+    unified.map_or(Ok(*to), |from| concrete(cx, &from, to))
 }

@@ -1,11 +1,8 @@
 //! Conversions beyond the rows of the reference, and their cost.
 
-use super::super::json::{Json, decode, decode_implied, decode_type, encode};
-use super::super::types::type_of;
-use super::super::unify::unify;
-use super::super::{Fault, Outcome};
-use super::convert;
-use crate::function::{Caches, Capabilities, Cx};
+use crate::dialect::hcl::values::json::{Json, decode, decode_implied, decode_type, encode};
+use crate::dialect::hcl::values::{convert, type_of, unify};
+use crate::function::{Caches, Capabilities, Cx, Fault, Outcome};
 use crate::limits::Limits;
 use crate::value::{Arena, Inputs, Type, Value};
 

@@ -1,11 +1,8 @@
-//! Encoding as JSON.
+//! Encoding of values as JSON, and quoted text.
 
-use super::super::convert::convert;
-use super::super::quote::push_quoted;
-use super::super::types::{conforms, type_of};
-use super::super::{Fault, Outcome, PathStep, number_of};
 use super::encode_type;
-use crate::function::Cx;
+use crate::dialect::hcl::values::{conforms, convert, number_of, type_of};
+use crate::function::{Cx, Fault, Outcome, PathStep};
 use crate::value::{Map, Type, Value};
 
 /// Encodes `value`, converted to `ty`. [`decode`](super::decode) with the same type restores it: where `ty` has the
@@ -134,4 +131,27 @@ pub fn write_string(text: &str, out: &mut String) {
         let special = matches!(c, '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
         special.then(|| format!("\\u{:04x}", u32::from(c)))
     });
+}
+
+/// Appends `text` in double quotes. A character of `special` becomes a backslash and the letter at the same position in
+/// `letters`. For other characters, `escape` returns an escape sequence if they need one.
+pub(crate) fn push_quoted(
+    out: &mut String,
+    text: &str,
+    (special, letters): (&str, &str),
+    escape: impl Fn(char) -> Option<String>,
+) {
+    out.push('"');
+    for c in text.chars() {
+        if matches!(c, ' ' | '-' | '.' | '_' | '0'..='9' | 'A'..='Z' | 'a'..='z') {
+            out.push(c);
+        } else if let Some((_, letter)) = special.chars().zip(letters.chars()).find(|(special, _)| *special == c) {
+            out.extend(['\\', letter]);
+        } else if let Some(escape) = escape(c) {
+            out.push_str(&escape);
+        } else {
+            out.push(c);
+        }
+    }
+    out.push('"');
 }

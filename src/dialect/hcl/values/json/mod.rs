@@ -2,14 +2,12 @@
 
 mod decode;
 mod encode;
-mod escape;
 mod parser;
 #[cfg(test)]
 mod tests;
-mod types;
 
-pub use decode::{decode, decode_implied};
+pub use decode::{decode, decode_implied, decode_type, encode_type};
+pub(in crate::dialect::hcl) use encode::push_quoted;
 pub use encode::{encode, encode_plain, write_string};
-pub(crate) use escape::unescape;
 pub use parser::Json;
-pub use types::{decode_type, encode_type};
+pub(crate) use parser::unescape;

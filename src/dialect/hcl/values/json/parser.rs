@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::escape::unescape;
-
 /// A JSON value that borrows from its source text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Json<'t> {
@@ -33,7 +31,7 @@ impl<'t> Json<'t> {
     /// assert_eq!(Json::read("{} {}", 8), Err("unexpected text after the JSON value at byte 3".into()));
     /// ```
     pub fn read(text: &'t str, depth: usize) -> Result<Self, String> {
-        let mut parser = Parser { text, at: 0, depth };
+        let mut parser = Parser { text, at: 0, open: 0, depth };
         let value = parser.value()?;
         match parser.peek() {
             None => Ok(value),
@@ -58,82 +56,44 @@ impl<'t> Json<'t> {
     }
 }
 
-/// An unfinished array or object.
-enum Open<'t> {
-    List(Vec<Json<'t>>),
-    /// The entries so far, and the name of the next value.
-    Object(Vec<(Cow<'t, str>, Json<'t>)>, Cow<'t, str>),
-}
-
 struct Parser<'t> {
     text: &'t str,
     at: usize,
+    /// The number of open arrays and objects, at most `depth`.
+    open: usize,
     depth: usize,
 }
 
 impl<'t> Parser<'t> {
-    /// Parses one value. Unfinished arrays and objects are on a stack of their own.
+    /// Parses one value.
     fn value(&mut self) -> Result<Json<'t>, String> {
-        let mut open = Vec::new();
-        loop {
-            let Some(mut value) = self.begin(&mut open)? else { continue };
-            loop {
-                let Some(top) = open.last_mut() else { return Ok(value) };
-                match self.attach(top, value)? {
-                    None => break,
-                    Some(finished) => value = finished,
-                }
-                open.pop();
-            }
-        }
-    }
-
-    /// Parses a scalar or an empty array or object. Returns `None` if it opened an array or object.
-    fn begin(&mut self, open: &mut Vec<Open<'t>>) -> Result<Option<Json<'t>>, String> {
         let first = self.peek().ok_or_else(|| self.error("the JSON text ends where a value is expected"))?;
         match first {
-            b'[' | b'{' => self.open(first, open),
-            b'"' => self.string().map(|text| Some(Json::Text(text))),
-            b'-' | b'0'..=b'9' => self.number().map(Some),
-            _ => self.word().map(Some),
+            b'[' => self.parts(b']', Self::value).map(Json::List),
+            b'{' => self.parts(b'}', |parser| Ok((parser.name()?, parser.value()?))).map(Json::Object),
+            b'"' => self.string().map(Json::Text),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => self.word(),
         }
     }
 
-    fn open(&mut self, bracket: u8, open: &mut Vec<Open<'t>>) -> Result<Option<Json<'t>>, String> {
-        if open.len() >= self.depth {
+    /// Parses the items of an array or the entries of an object.
+    fn parts<T>(&mut self, close: u8, part: impl Fn(&mut Self) -> Result<T, String>) -> Result<Vec<T>, String> {
+        if self.open >= self.depth {
             return Err(self.error(&format!("the JSON text nests deeper than {} levels", self.depth)));
         }
+        self.open += 1;
         self.at += 1;
-        let list = bracket == b'[';
-        if self.peek() == Some(if list { b']' } else { b'}' }) {
+        let (mut parts, mut closed) = (Vec::new(), self.peek() == Some(close));
+        self.at += usize::from(closed);
+        while !closed {
+            parts.push(part(self)?);
+            let next = self.peek().filter(|&next| next == b',' || next == close);
+            closed = next.ok_or_else(|| self.error(&format!("expected `,` or `{}`", char::from(close))))? == close;
             self.at += 1;
-            return Ok(Some(if list { Json::List(Vec::new()) } else { Json::Object(Vec::new()) }));
         }
-        let opened = if list { Open::List(Vec::new()) } else { Open::Object(Vec::new(), self.name()?) };
-        open.push(opened);
-        Ok(None)
-    }
-
-    /// Adds `value` to the innermost open array or object. Returns that one if it is finished.
-    fn attach(&mut self, top: &mut Open<'t>, value: Json<'t>) -> Result<Option<Json<'t>>, String> {
-        let close = if matches!(top, Open::List(_)) { b']' } else { b'}' };
-        let next = self.peek().filter(|&next| next == b',' || next == close);
-        let next = next.ok_or_else(|| self.error(&format!("expected `,` or `{}`", char::from(close))))?;
-        self.at += 1;
-        match top {
-            Open::List(items) => {
-                items.push(value);
-                Ok((next == close).then(|| Json::List(std::mem::take(items))))
-            }
-            Open::Object(entries, name) => {
-                entries.push((std::mem::take(name), value));
-                if next == close {
-                    return Ok(Some(Json::Object(std::mem::take(entries))));
-                }
-                *name = self.name()?;
-                Ok(None)
-            }
-        }
+        self.open -= 1;
+        Ok(parts)
     }
 
     /// Parses a name and its colon.
@@ -228,6 +188,51 @@ impl<'t> Parser<'t> {
     fn error(&self, what: &str) -> String {
         format!("{what} at byte {}", self.at)
     }
+}
+
+/// Decodes the escape at the start of `text`. Returns the character and the length of the escape in bytes. A lone
+/// surrogate becomes U+FFFD.
+///
+/// # Errors
+/// The offset of the first invalid byte, or of the end of an incomplete escape.
+pub(crate) fn unescape(text: &str) -> Result<(char, usize), usize> {
+    let character = match text.as_bytes().get(1) {
+        Some(b'u') => return unicode(text),
+        Some(&plain @ (b'"' | b'\\' | b'/')) => char::from(plain),
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        _ => return Err(1),
+    };
+    Ok((character, 2))
+}
+
+/// Decodes `\uXXXX`, or two of them if they are a surrogate pair.
+fn unicode(text: &str) -> Result<(char, usize), usize> {
+    let first = unit(text)?;
+    let after = text.get(6..).filter(|_| (0xD800..0xDC00).contains(&first));
+    let second = after.and_then(|text| unit(text).ok()).filter(|second| (0xDC00..0xE000).contains(second));
+    Ok(match second {
+        Some(second) => {
+            let code = 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00);
+            (char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER), 12)
+        }
+        None => (char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER), 6),
+    })
+}
+
+/// Decodes the UTF-16 code unit of `\uXXXX`.
+fn unit(text: &str) -> Result<u32, usize> {
+    let bytes = text.as_bytes();
+    for (at, wanted) in b"\\u".iter().enumerate() {
+        if bytes.get(at) != Some(wanted) {
+            return Err(at);
+        }
+    }
+    let digit = |at: usize| bytes.get(at).and_then(|byte| char::from(*byte).to_digit(16)).ok_or(at);
+    (2..6).try_fold(0, |unit, at| Ok(unit << 4 | digit(at)?))
 }
 
 #[cfg(test)]

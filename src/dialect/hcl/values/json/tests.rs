@@ -1,8 +1,7 @@
 //! JSON beyond the rows of the reference.
 
-use super::super::{Fault, Outcome};
 use super::*;
-use crate::function::{Caches, Capabilities, Cx};
+use crate::function::{Caches, Capabilities, Cx, Fault, Outcome};
 use crate::limits::Limits;
 use crate::value::{Arena, BigNum, Inputs, Refinement, Type, Value};
 

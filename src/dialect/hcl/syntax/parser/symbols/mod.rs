@@ -8,13 +8,10 @@
 //! implementation does, and gives the grammar symbols that complete the open constructs. Faults that no grammar sees,
 //! such as unknown escapes, are reported on the way.
 
-mod directive;
 mod level;
 mod repair;
 mod stream;
-mod symbol;
 mod tokens;
 
-pub use directive::Directive;
+pub use level::{Directive, Symbol};
 pub use stream::Symbols;
-pub use symbol::Symbol;

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-use super::level::{Inside, Item, ItemPart, Level};
-use super::symbol::Symbol;
+use super::level::{Inside, Item, ItemPart, Level, Symbol};
 use crate::dialect::hcl::syntax::reports::Reports;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 /// The largest number of operators and steps in a row.
@@ -32,12 +31,12 @@ pub struct Symbols<'t> {
     /// The last token that was read or skipped.
     pub(super) previous: Span,
     started: bool,
-    /// Whether the rest of the text stays unread.
+    /// `true` if the rest of the text stays unread.
     pub(super) ended: bool,
     pub(super) last: Symbol,
     /// The token that the last symbol stands for; none for a repair.
     last_at: Option<usize>,
-    /// Whether the last symbol ends an operand, and where the last operand ends.
+    /// `true` if the last symbol ends an operand, and the end of the last operand.
     pub(super) operand: bool,
     pub(super) operand_end: u32,
     /// The last name, with its namespaces if it is `scoped`.
@@ -55,7 +54,7 @@ pub struct Symbols<'t> {
     refused: Vec<usize>,
     repaired: usize,
     pub(super) repairs: VecDeque<Placed>,
-    /// Whether tokens were skipped. Most of what looks wrong from then on may be a consequence and is not reported.
+    /// `true` if tokens were skipped. Most later errors may be consequences and are not reported.
     pub(super) recovery: bool,
     read_again: usize,
     /// The place where something nests too deep or goes on for too long, and the limit that it breaks.

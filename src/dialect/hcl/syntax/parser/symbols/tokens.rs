@@ -1,9 +1,8 @@
 //! The symbol of each token, and the constructs that it opens, continues and closes.
 
-use super::directive::Directive;
-use super::level::{Conditional, ForPart, Inside, ItemPart};
+use super::level::{Conditional, Directive, ForPart, Inside, ItemPart};
 use super::{Symbol, Symbols};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 const DOT: Symbol = Symbol::Token(TokenKind::Dot);
@@ -241,7 +240,7 @@ impl Symbols<'_> {
         let span = self.level().open.to(close);
         let text = self.around();
         text.directives.push((directive, span));
-        // What `if` and `for` hold is deeper than what is around them, up to their end.
+        // The content of `if` and `for` is one level deeper, up to their end.
         if matches!(directive, Directive::EndIf | Directive::EndFor) {
             text.branches = text.branches.saturating_sub(1);
         }

@@ -1,9 +1,9 @@
 //! Items of bodies.
 
-use super::super::level::{Item, ItemPart};
-use super::super::{Symbol, Symbols};
 use super::wording;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::parser::symbols::level::{Item, ItemPart};
+use crate::dialect::hcl::syntax::parser::symbols::{Symbol, Symbols};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 const BRACE: Symbol = Symbol::Token(TokenKind::CloseBrace);

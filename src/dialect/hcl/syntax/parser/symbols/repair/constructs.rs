@@ -1,9 +1,10 @@
-//! Constructs that are left early, or without what has to close them.
+//! Constructs that end early or are not closed, and traversals, which end at the first error.
 
-use super::super::level::{ForPart, Inside};
-use super::super::{Symbol, Symbols};
-use super::wording::{self, Wording};
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use super::wording;
+use super::wording::Wording;
+use crate::dialect::hcl::syntax::parser::symbols::level::{ForPart, Inside};
+use crate::dialect::hcl::syntax::parser::symbols::{Symbol, Symbols};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 impl Symbols<'_> {
@@ -164,5 +165,23 @@ pub(super) fn expectation(part: ForPart) -> Wording {
         ForPart::Comma => wording::FOR_SECOND_NAME,
         ForPart::Name | ForPart::SecondName => wording::FOR_IN,
         _ => wording::FOR_COLON,
+    }
+}
+
+impl Symbols<'_> {
+    pub(super) fn repair_traversal(&mut self, token: Token) {
+        use TokenKind::{CloseBracket, Dot, Identifier, OpenBracket, Star};
+        let root = self.level().first.map(|root| root.to(token.span));
+        let (context, wording) = match self.last {
+            Symbol::Traversal { .. } => (None, wording::NO_ROOT),
+            Symbol::Token(Dot | OpenBracket) if token.kind == Star => (root, wording::NO_SPLAT),
+            Symbol::Token(Dot) => (root, wording::NO_STEP),
+            Symbol::Token(OpenBracket) => (root, wording::NO_KEY),
+            Symbol::Token(Identifier | CloseBracket) => (root, wording::STEP),
+            _ => (Some(self.level().open.to(token.span)), wording::UNCLOSED_KEY),
+        };
+        self.report(token.span, context, wording);
+        self.insert(Symbol::Missing(token.span));
+        self.ended = true;
     }
 }

@@ -1,11 +1,12 @@
 //! Operands, the steps behind them, and conditionals.
 
-use super::super::level::{ForPart, Inside};
-use super::super::{Directive, Symbol, Symbols};
-use super::wording::{self, Wording};
+use super::wording;
+use super::wording::Wording;
 use crate::diagnostics::Code;
 use crate::dialect::hcl::syntax::build::is_number;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::parser::symbols::level::{ForPart, Inside};
+use crate::dialect::hcl::syntax::parser::symbols::{Directive, Symbol, Symbols};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 impl Symbols<'_> {

@@ -9,5 +9,4 @@ mod constructs;
 mod expression;
 mod skip;
 mod template;
-mod traversal;
 mod wording;

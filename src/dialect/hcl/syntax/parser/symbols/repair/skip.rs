@@ -1,9 +1,9 @@
 //! Reports, skipped tokens, and the symbols that replace them.
 
-use super::super::{Symbol, Symbols};
 use super::wording::Wording;
 use crate::diagnostics::Code;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::parser::symbols::{Symbol, Symbols};
+use crate::dialect::hcl::syntax::{Token, TokenKind};
 use crate::text::Span;
 
 impl Symbols<'_> {

@@ -1,13 +1,13 @@
 //! Templates, and the escapes in their text.
 
-use super::super::level::ForPart;
-use super::super::{Directive, Symbol, Symbols};
 use super::constructs::expectation;
-use super::wording::{self, Wording};
+use super::wording;
+use super::wording::Wording;
 use crate::diagnostics::{Code, nearest};
-use crate::dialect::hcl::syntax::escape::{self, Piece, Wrong};
-use crate::dialect::hcl::syntax::lexer::scan_string_literal;
-use crate::dialect::hcl::syntax::token::{Token, TokenKind};
+use crate::dialect::hcl::syntax::lexer::{Piece, Wrong, escape_of};
+use crate::dialect::hcl::syntax::parser::symbols::level::ForPart;
+use crate::dialect::hcl::syntax::parser::symbols::{Directive, Symbol, Symbols};
+use crate::dialect::hcl::syntax::{Token, TokenKind, scan_string_literal};
 use crate::text::Span;
 
 impl Symbols<'_> {
@@ -19,7 +19,7 @@ impl Symbols<'_> {
         }
         for at in scan_string_literal(text, true) {
             let written = text.get(at.range()).unwrap_or("");
-            let Piece::Wrong(what) = escape::piece(written, true) else { continue };
+            let Piece::Wrong(what) = escape_of(written, true) else { continue };
             let detail = match what {
                 Wrong::Cut => "Expected a character after the backslash.".to_owned(),
                 Wrong::Short => "Expected four hexadecimal digits after `\\u`.".to_owned(),
