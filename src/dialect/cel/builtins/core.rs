@@ -12,7 +12,7 @@ use crate::value::{Extended, Value};
 intrinsics! {
     /// The intrinsics of expressions.
     pub(crate) static CORE:
-    "uint" (bits: Int) = uint, "The unsigned integer of a literal.";
+    "uint" (bits: Int) = i64::cast_unsigned, "The unsigned integer of a literal.";
     "bytes" (base64: Str) = bytes, "The bytes of a literal.";
     "type" (name: Str) = type_of_name, "A type by its name.";
     "has" (value: Any, field: Str) = access::has, "Returns `true` if a value has a field.";
@@ -27,10 +27,6 @@ intrinsics! {
     "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
     "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute.";
     "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant.";
-}
-
-fn uint(bits: i64) -> u64 {
-    bits.cast_unsigned()
 }
 
 fn bytes<'v>(cx: &Cx<'v>, base64: &'v str) -> Result<Value<'v>> {

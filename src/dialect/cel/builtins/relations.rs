@@ -14,22 +14,22 @@ macro_rules! relations {
         overloads! {
             /// Ordering operators of the standard library.
             pub static TABLE:
-            $($name: $doc $examples {
-                $prefix "bool" (Bool, Bool) -> Bool = $body;
-                $prefix "int64" (Int, Int) -> Bool = $body;
-                $prefix "int64_double" (Int, Double) -> Bool = $body;
-                $prefix "int64_uint64" (Int, Uint) -> Bool = $body;
-                $prefix "uint64" (Uint, Uint) -> Bool = $body;
-                $prefix "uint64_double" (Uint, Double) -> Bool = $body;
-                $prefix "uint64_int64" (Uint, Int) -> Bool = $body;
-                $prefix "double" (Double, Double) -> Bool = $body;
-                $prefix "double_int64" (Double, Int) -> Bool = $body;
-                $prefix "double_uint64" (Double, Uint) -> Bool = $body;
-                $prefix "string" (String, String) -> Bool = $body;
-                $prefix "bytes" (Bytes, Bytes) -> Bool = $body;
-                $prefix "timestamp" (Timestamp, Timestamp) -> Bool = $body;
-                $prefix "duration" (Duration, Duration) -> Bool = $body;
-            })*
+            $($name: $doc $examples
+                fn $prefix "bool" (Bool, Bool) -> Bool = $body;
+                fn $prefix "int64" (Int, Int) -> Bool = $body;
+                fn $prefix "int64_double" (Int, Double) -> Bool = $body;
+                fn $prefix "int64_uint64" (Int, Uint) -> Bool = $body;
+                fn $prefix "uint64" (Uint, Uint) -> Bool = $body;
+                fn $prefix "uint64_double" (Uint, Double) -> Bool = $body;
+                fn $prefix "uint64_int64" (Uint, Int) -> Bool = $body;
+                fn $prefix "double" (Double, Double) -> Bool = $body;
+                fn $prefix "double_int64" (Double, Int) -> Bool = $body;
+                fn $prefix "double_uint64" (Double, Uint) -> Bool = $body;
+                fn $prefix "string" (String, String) -> Bool = $body;
+                fn $prefix "bytes" (Bytes, Bytes) -> Bool = $body;
+                fn $prefix "timestamp" (Timestamp, Timestamp) -> Bool = $body;
+                fn $prefix "duration" (Duration, Duration) -> Bool = $body;
+            )*
         }
     };
 }

@@ -18,33 +18,26 @@ macro_rules! table {
             /// The library `kubernetes.lists`.
             pub static TABLE:
             "isSorted": "Returns `true` if no element is less than the one before it."
-                ["[1, 2, 2].isSorted()" => "true", "['b', 'a'].isSorted()" => "false", "[].isSorted()" => "true"] {
-                $("list_" $name "_is_sorted_bool" member ((list $ty)) -> Bool = is_sorted;)*
-            }
+                ["[1, 2, 2].isSorted()" => "true", "['b', 'a'].isSorted()" => "false", "[].isSorted()" => "true"]
+                $(fn "list_" $name "_is_sorted_bool" member ((list $ty)) -> Bool = is_sorted;)*
             "sum": "Adds the elements."
-                ["[1, 3].sum()" => "4", "[1.5, 1.5].sum()" => "3.0", "[].sum()" => "0", "[9223372036854775807, 1].sum()" => "E0302"] {
-                "list_int_sum_int" member ((list Int)) -> Int = sum_of_ints;
-                "list_uint_sum_uint" member ((list Uint)) -> Uint = sum_of_uints;
-                "list_double_sum_double" member ((list Double)) -> Double = sum_of_doubles;
-                "list_duration_sum_duration" member ((list Duration)) -> Duration = sum_of_durations;
-            }
-            "min": "Returns the least element." ["[3, 1, 2].min()" => "1", "[].min()" => "E0403"] {
-                $("list_" $name "_min_" $name member ((list $ty)) -> $ty = min;)*
-            }
-            "max": "Returns the greatest element." ["[3, 1, 2].max()" => "3", "['a', 'b'].max()" => "'b'"] {
-                $("list_" $name "_max_" $name member ((list $ty)) -> $ty = max;)*
-            }
+                ["[1, 3].sum()" => "4", "[1.5, 1.5].sum()" => "3.0", "[].sum()" => "0", "[9223372036854775807, 1].sum()" => "E0302"]
+                fn "list_int_sum_int" member ((list Int)) -> Int = sum_of_ints;
+                fn "list_uint_sum_uint" member ((list Uint)) -> Uint = sum_of_uints;
+                fn "list_double_sum_double" member ((list Double)) -> Double = sum_of_doubles;
+                fn "list_duration_sum_duration" member ((list Duration)) -> Duration = sum_of_durations;
+            "min": "Returns the least element." ["[3, 1, 2].min()" => "1", "[].min()" => "E0403"]
+                $(fn "list_" $name "_min_" $name member ((list $ty)) -> $ty = min;)*
+            "max": "Returns the greatest element." ["[3, 1, 2].max()" => "3", "['a', 'b'].max()" => "'b'"]
+                $(fn "list_" $name "_max_" $name member ((list $ty)) -> $ty = max;)*
             "indexOf": "Returns the index of the first element equal to a value; -1 if there is none."
-                ["[1, 2, 2].indexOf(2)" => "1", "[].indexOf(1)" => "-1"] {
-                "list_a_index_of_int" member ((list A), A) -> Int = index_of;
-            }
-            "lastIndexOf": "Returns the index of the last element equal to a value; -1 if there is none." ["[1, 2, 2].lastIndexOf(2)" => "2"] {
-                "list_a_last_index_of_int" member ((list A), A) -> Int = last_index_of;
-            }
+                ["[1, 2, 2].indexOf(2)" => "1", "[].indexOf(1)" => "-1"]
+                fn "list_a_index_of_int" member ((list A), A) -> Int = index_of;
+            "lastIndexOf": "Returns the index of the last element equal to a value; -1 if there is none." ["[1, 2, 2].lastIndexOf(2)" => "2"]
+                fn "list_a_last_index_of_int" member ((list A), A) -> Int = last_index_of;
             "includes": "Returns `true` if a list contains a value, or if a value that is not a list is equal to it."
-                ["[1, 2].includes(2)" => "true", "'a'.includes('a')" => "true", "'ab'.includes('a')" => "false"] {
-                "list_includes_dyn_dyn" member (Dyn, Dyn) -> Bool = includes;
-            }
+                ["[1, 2].includes(2)" => "true", "'a'.includes('a')" => "true", "'ab'.includes('a')" => "false"]
+                fn "list_includes_dyn_dyn" member (Dyn, Dyn) -> Bool = includes;
         }
     };
 }

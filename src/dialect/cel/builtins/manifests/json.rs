@@ -14,13 +14,11 @@ use crate::value::{JsonStyle, Value, write_json};
 overloads! {
     /// The library `json`.
     pub static TABLE:
-    "json.marshal": "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"] {
-        "json.marshal_dyn" (Dyn) -> String = marshal;
-    }
+    "json.marshal": "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"]
+        fn "json.marshal_dyn" (Dyn) -> String = marshal;
     "json.unmarshal": "Decodes JSON. Integers have the type `int`."
-        ["json.unmarshal('{\"a\": [1, 1.5]}').a" => "[1, 1.5]", "json.unmarshal('{')" => "E0403"] {
-        "json.unmarshal_string" (String) -> Dyn = unmarshal;
-    }
+        ["json.unmarshal('{\"a\": [1, 1.5]}').a" => "[1, 1.5]", "json.unmarshal('{')" => "E0403"]
+        fn "json.unmarshal_string" (String) -> Dyn = unmarshal;
 }
 
 fn marshal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {

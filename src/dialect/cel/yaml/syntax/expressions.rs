@@ -80,8 +80,8 @@ impl Build<'_> {
             return None;
         }
         let free = parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
-        let (tree, places, scope) = (parsed.tree.clone(), places.clone(), self.names.scope);
-        self.file.expressions.push(Expression { tree, places, span, owner, scope, free });
+        let (tree, places) = (parsed.tree.clone(), places.clone());
+        self.file.expressions.push(Expression { tree, places, span, owner, free });
         Some(ExpressionId::of(self.file.expressions.len() - 1))
     }
 
