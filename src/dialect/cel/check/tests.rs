@@ -5,6 +5,13 @@ use crate::dialect::cel::syntax::tree::Tree;
 use crate::function::Registry;
 use crate::text::Source;
 use crate::value::Data;
+use excerpts::excerpts;
+
+mod excerpts {
+    use crate::diagnostics::{Diagnostic, Diagnostics};
+
+    include!("tests/excerpts.rs");
+}
 
 fn tree(text: &str) -> Tree {
     syntax::parse(&Source::new("<input>", text), &syntax::Options::default()).expect("it is read")
@@ -256,7 +263,8 @@ fn maps_with_known_keys() {
         "open": {"properties": {"a": "string"}, "additionalProperties": "boolean"}, "name": {"type": "string", "nullable": true}}}"#;
     let schema: Data = serde_json::from_str(schema).expect("JSON");
     let mut environment = environment(&[]);
-    environment.declare_schema("app", &schema);
+    let ty = environment.types().of_schema(&schema);
+    environment.declare_as("app", ty);
     all(
         &environment,
         &[

@@ -2,7 +2,6 @@
 
 mod build;
 mod children;
-mod compare;
 mod error;
 mod interpolation;
 mod lexer;

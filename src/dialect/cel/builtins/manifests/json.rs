@@ -1,7 +1,6 @@
 //! JSON in strings.
 
 use std::cell::RefCell;
-use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
@@ -9,7 +8,7 @@ use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::bad_argument;
 use crate::function::Cx;
 use crate::overloads;
-use crate::value::{JsonStyle, Value, write_json};
+use crate::value::{JsonStyle, Value, visit_scalars, write_json};
 
 overloads! {
     /// The library `json`.
@@ -72,29 +71,7 @@ impl<'de, 'v> DeserializeSeed<'de> for JsonValue<'_, 'v> {
 impl<'de, 'v> Visitor<'de> for JsonValue<'_, 'v> {
     type Value = Value<'v>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Bool(truth))
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Int(n))
-    }
-
-    fn visit_u64<E: Error>(self, n: u64) -> std::result::Result<Value<'v>, E> {
-        Ok(i64::try_from(n).map_or(Value::Uint(n), Value::Int))
-    }
-
-    fn visit_f64<E: Error>(self, n: f64) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Float(n))
-    }
+    visit_scalars!(Value);
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Value<'v>, E> {
         self.stop(self.cx.text(text))

@@ -30,19 +30,11 @@ pub(super) fn bound(make: &mut Factory<'_, '_>, variable: Name, init: ExprId, bo
     })
 }
 
-/// Returns `true` if `target` names a macro namespace.
-pub(super) fn is_namespace(make: &Factory<'_, '_>, target: ExprId, namespace: &str) -> bool {
-    match make.tree().expr(target) {
-        Expr::Ident { name, rooted: false } => make.tree().name(name) == namespace,
-        _ => false,
-    }
-}
-
 /// `has(e.f)`
 pub(super) fn has(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     match make.tree().expr(of.arg(0)) {
         Expr::Select { operand, field, selection: Selection::Plain | Selection::Test } => {
-            Ok(Some(make.select(Expr::Select { operand, field, selection: Selection::Test })))
+            Ok(make.select(Expr::Select { operand, field, selection: Selection::Test }))
         }
         _ => Err(make.error(of.arg(0), "invalid argument to has() macro")),
     }
@@ -50,22 +42,16 @@ pub(super) fn has(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
 
 /// `cel.bind(x, init, body)`
 pub(super) fn bind(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    if !is_namespace(make, of.target, "cel") {
-        return Ok(None);
-    }
     let name = simple_name(make, of.arg(0), "cel.bind() variable names must be simple identifiers")?;
-    Ok(Some(bound(make, name, of.arg(1), of.arg(2))))
+    Ok(bound(make, name, of.arg(1), of.arg(2)))
 }
 
 /// `cel.block([ … ], body)`: values that later ones and the body refer to by `cel.index(n)`.
 pub(super) fn block(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    if !is_namespace(make, of.target, "cel") {
-        return Ok(None);
-    }
     if !matches!(make.tree().expr(of.arg(0)), Expr::List(_)) {
         return Err(make.error(of.arg(0), "cel.block requires the first arg to be a list literal"));
     }
-    Ok(Some(make.function("cel.@block", of.args)))
+    Ok(make.function("cel.@block", of.args))
 }
 
 fn natural(make: &Factory<'_, '_>, arg: ExprId) -> Option<i64> {
@@ -77,27 +63,21 @@ fn natural(make: &Factory<'_, '_>, arg: ExprId) -> Option<i64> {
 
 /// `cel.index(n)`
 pub(super) fn index(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    if !is_namespace(make, of.target, "cel") {
-        return Ok(None);
-    }
     let Some(index) = natural(make, of.arg(0)) else {
         return Err(make.error(of.arg(0), "cel.index requires a single non-negative int constant arg"));
     };
     let name = make.name(&format!("@index{index}"));
-    Ok(Some(make.ident(name)))
+    Ok(make.ident(name))
 }
 
 /// `cel.iterVar(depth, n)`, `cel.accuVar(depth, n)`
 pub(super) fn loop_variable(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    if !is_namespace(make, of.target, "cel") {
-        return Ok(None);
-    }
     let wanted = || format!("cel.{} requires two non-negative int constant args", of.name);
     let depth = natural(make, of.arg(0)).ok_or_else(|| make.error(of.arg(0), wanted()))?;
     let unique = natural(make, of.arg(1)).ok_or_else(|| make.error(of.arg(1), wanted()))?;
     let prefix = if of.name == "iterVar" { "@it" } else { "@ac" };
     let name = make.name(&format!("{prefix}:{depth}:{unique}"));
-    Ok(Some(make.ident(name)))
+    Ok(make.ident(name))
 }
 
 /// Adds the test for a value of an optional, and a binding of the value to a name. The binding has a copy of the optional.
@@ -114,20 +94,17 @@ pub(super) fn opt_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansi
     let (has_value, value) = unwrapped(make, of)?;
     let some = make.function("optional.of", &[value]);
     let none = make.function("optional.none", &[]);
-    Ok(Some(make.operator(Operator::Conditional, &[has_value, some, none])))
+    Ok(make.operator(Operator::Conditional, &[has_value, some, none]))
 }
 
 /// `optional.optFlatMap(x, t)`
 pub(super) fn opt_flat_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let (has_value, value) = unwrapped(make, of)?;
     let none = make.function("optional.none", &[]);
-    Ok(Some(make.operator(Operator::Conditional, &[has_value, value, none])))
+    Ok(make.operator(Operator::Conditional, &[has_value, value, none]))
 }
 
 /// `proto.getExt(message, name)`, `proto.hasExt(message, name)`: not supported, for there are no protobuf messages.
 pub(super) fn extension(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    if !is_namespace(make, of.target, "proto") {
-        return Ok(None);
-    }
     Err(make.error(of.target, format!("proto.{}() is unsupported: there are no protobuf messages", of.name)))
 }
