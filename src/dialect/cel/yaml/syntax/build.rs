@@ -156,12 +156,9 @@ impl<'b> Build<'b> {
     pub fn value(&mut self, id: NodeId, node: &yaml::Node, in_list: bool) {
         match &node.kind {
             Kind::List(items) => {
-                let step = |at| Step::Element(Span::of(at..at).start);
-                let ids: Vec<_> =
-                    items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
-                ids.iter().zip(items.iter()).for_each(|(id, item)| self.value(*id, item, true));
-                let run = self.file.add_ids(ids);
-                self.set(id, NodeKind::List(run));
+                for (element, item) in self.list(id, items).into_iter().zip(items.iter()) {
+                    self.value(element, item, true);
+                }
             }
             Kind::Map(entries) => {
                 self.file.maps.push(Map::default());
@@ -171,6 +168,15 @@ impl<'b> Build<'b> {
             }
             _ => self.scalar(id, node),
         }
+    }
+
+    /// Adds a list and the nodes of its elements.
+    fn list(&mut self, id: NodeId, items: &[yaml::Node]) -> Vec<NodeId> {
+        let step = |at| Step::Element(Span::of(at..at).start);
+        let ids: Vec<_> = items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
+        let run = self.file.add_ids(ids.clone());
+        self.set(id, NodeKind::List(run));
+        ids
     }
 
     /// Returns the positions of the bytes of a scalar.

@@ -63,9 +63,9 @@ fn is_directive(entry: &Entry) -> bool {
 }
 
 /// The body of a loop, and its variables: the index or key, and the element or value.
-#[derive(Default)]
-struct LoopBody {
-    id: Option<NodeId>,
+struct LoopBody<'y> {
+    body: NodeId,
+    node: &'y yaml::Node,
     variables: [Option<VariableId>; 2],
 }
 
@@ -73,8 +73,30 @@ struct LoopBody {
 type Values<'y> = Vec<(NodeId, &'y yaml::Node)>;
 
 impl Build<'_> {
-    /// Builds a map: its directives in the order in which they run, then its keys.
+    /// Builds a map: its directives in the order in which they run, then its keys. It calls itself for maps within, so its
+    /// frame is kept small.
     pub fn map(&mut self, id: NodeId, map: MapId, entries: &[Entry], in_list: bool) {
+        let parts = self.parts(id, map, entries, in_list);
+        let mark = self.names.mark();
+        if let Some(schema) = parts.get("$schema") {
+            self.schema(id, map, &schema.value);
+        }
+        for entry in self.lets(&parts) {
+            self.let_one(id, map, entry);
+        }
+        let (values, each) = self.rest(&parts);
+        for (id, node) in values {
+            self.value(id, node, false);
+        }
+        if let Some(each) = each {
+            self.bind_all(each.variables);
+            self.value(each.body, each.node, in_list);
+        }
+        self.names.leave(mark);
+    }
+
+    /// Finds the directives of a map.
+    fn parts<'y>(&mut self, id: NodeId, map: MapId, entries: &'y [Entry], in_list: bool) -> MapParts<'y> {
         let mut directives = Vec::new();
         for entry in entries.iter().filter(|entry| is_directive(entry)) {
             if NAMES.contains(&&*entry.key.text) {
@@ -85,15 +107,7 @@ impl Build<'_> {
         }
         let parts = MapParts { id, map, in_list, entries, directives };
         self.orphans(&parts);
-        let mark = self.names.mark();
-        if let Some(schema) = parts.get("$schema") {
-            self.schema(id, map, &schema.value);
-        }
-        if let Some(lets) = parts.get("$let") {
-            self.lets(id, map, &lets.value);
-        }
-        self.rest(&parts);
-        self.names.leave(mark);
+        parts
     }
 
     fn unknown(&mut self, id: NodeId, entry: &Entry) {
@@ -165,15 +179,16 @@ impl Build<'_> {
         VariableId::of(self.file.variables.len() - 1)
     }
 
-    /// Builds the variables of `$let`, in order.
-    fn lets(&mut self, id: NodeId, map: MapId, node: &yaml::Node) {
-        let entries = self.map_of(id, "$let", node, "names and their values");
-        let named: Vec<_> = entries.iter().filter(|entry| self.variable_name(id, entry).is_some()).collect();
+    /// Announces the variables of `$let`, and returns their entries in order.
+    fn lets<'y>(&mut self, parts: &MapParts<'y>) -> Vec<&'y Entry> {
+        let Some(lets) = parts.get("$let") else { return Vec::new() };
+        let entries = self.map_of(parts.id, "$let", &lets.value, "names and their values");
+        let named: Vec<_> = entries.iter().filter(|entry| self.variable_name(parts.id, entry).is_some()).collect();
         // The first definition is announced last.
         for entry in named.iter().rev() {
             self.names.announce(&entry.name, entry.key.span);
         }
-        named.into_iter().for_each(|entry| self.let_one(id, map, entry));
+        named
     }
 
     /// Builds a variable of `$let`.
@@ -194,8 +209,8 @@ impl Build<'_> {
         self.bind(variable);
     }
 
-    /// Builds the other directives after `$let`, in order, then the keys.
-    fn rest(&mut self, parts: &MapParts<'_>) {
+    /// Builds the other directives after `$let`, in order, then the keys. Returns what is left to build.
+    fn rest<'y>(&mut self, parts: &MapParts<'y>) -> (Values<'y>, Option<LoopBody<'y>>) {
         let mut values = Values::new();
         let asserts = self.asserts(parts);
         let condition = self.branches(parts, &mut values);
@@ -209,8 +224,7 @@ impl Build<'_> {
             (map.asserts, map.condition, map.each) = (asserts, condition, each);
             (map.include, map.items) = (include, items);
         }
-        values.into_iter().for_each(|(id, node)| self.value(id, node, false));
-        self.loop_body(parts, body);
+        (values, body)
     }
 
     /// Builds the keys, and the positions of directives that make keys.
@@ -338,29 +352,23 @@ impl Build<'_> {
         }
     }
 
-    /// Builds the header of a loop, and returns its variables. They exist even if the header is invalid, so that errors in
-    /// the body are reported.
-    fn each(&mut self, parts: &MapParts<'_>) -> (Option<For>, LoopBody) {
-        let Some(entry) = parts.get("$for") else { return Default::default() };
+    /// Builds the header of a loop, and returns its body. Even if the header is invalid, errors in the body are reported.
+    fn each<'y>(&mut self, parts: &MapParts<'y>) -> (Option<For>, Option<LoopBody<'y>>) {
+        let Some(entry) = parts.get("$for") else { return (None, None) };
         let header = self.header(parts.id, &entry.value);
-        let Some(body) = parts.get("$do") else { return Default::default() };
-        let body = self.node(&body.value, Some(parts.id), Step::Directive("$do"));
+        let Some(Entry { value: node, .. }) = parts.get("$do") else { return (None, None) };
+        let body = self.node(node, Some(parts.id), Step::Directive("$do"));
         let (over, names) = header.unzip();
         let variables @ [key, value] = names
             .unwrap_or_default()
             .map(|name| name.map(|(name, span, kind)| self.variable(name, span, kind, parts.id)));
         let (span, in_list) = (entry.key.span, parts.in_list);
-        let made = over.flatten().zip(value).map(|(over, value)| For { span, key, value, over, body, in_list });
-        (made, LoopBody { id: Some(body), variables })
+        let each = over.flatten().zip(value).map(|(over, value)| For { span, key, value, over, body, in_list });
+        (each, Some(LoopBody { body, node, variables }))
     }
 
-    /// Builds the body of a loop.
-    fn loop_body(&mut self, parts: &MapParts<'_>, of: LoopBody) {
-        let Some((id, body)) = of.id.zip(parts.get("$do")) else { return };
-        let mark = self.names.mark();
-        of.variables.into_iter().flatten().for_each(|variable| self.bind(variable));
-        self.value(id, &body.value, parts.in_list);
-        self.names.leave(mark);
+    fn bind_all(&mut self, variables: [Option<VariableId>; 2]) {
+        variables.into_iter().flatten().for_each(|variable| self.bind(variable));
     }
 
     fn include<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Option<Include> {
