@@ -63,21 +63,11 @@ overloads! {
 }
 
 #[cold]
-fn invalid_address(text: &str, why: Refused) -> Box<Diagnostic> {
+fn invalid(text: &str, why: Refused, form: &str, zone: &str) -> Box<Diagnostic> {
     let text: String = text.chars().take(60).collect();
     bad_argument(match why {
-        Refused::Form => format!("IP Address {text:?} parse error during conversion from string"),
-        Refused::Zone => format!("IP address {text:?} with zone value is not allowed"),
-        Refused::Mapped => format!("IPv4-mapped IPv6 address {text:?} is not allowed"),
-    })
-}
-
-#[cold]
-fn invalid_block(text: &str, why: Refused) -> Box<Diagnostic> {
-    let text: String = text.chars().take(60).collect();
-    bad_argument(match why {
-        Refused::Form => format!("network address {text:?} parse error during conversion from string"),
-        Refused::Zone => format!("CIDR {text:?} with zone value is not allowed"),
+        Refused::Form => format!("{form} {text:?} parse error during conversion from string"),
+        Refused::Zone => format!("{zone} {text:?} with zone value is not allowed"),
         Refused::Mapped => format!("IPv4-mapped IPv6 address {text:?} is not allowed"),
     })
 }
@@ -86,7 +76,7 @@ fn invalid_block(text: &str, why: Refused) -> Box<Diagnostic> {
 impl<'v> FromArgument<'v> for IpAddr {
     fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
         let text = value.as_str().unwrap_or(Content::of(value).0);
-        cidr::address(text).map_err(|why| invalid_address(text, why))
+        cidr::address(text).map_err(|why| invalid(text, why, "IP Address", "IP address"))
     }
 }
 
@@ -100,7 +90,7 @@ impl<'v> IntoValue<'v> for IpAddr {
 impl<'v> FromArgument<'v> for Block {
     fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
         let text = value.as_str().unwrap_or(Content::of(value).0);
-        Self::parse(text).map_err(|why| invalid_block(text, why))
+        Self::parse(text).map_err(|why| invalid(text, why, "network address", "CIDR"))
     }
 }
 

@@ -29,9 +29,9 @@ overloads! {
         fn "list_join" member ((list String)) -> String = join;
         fn "list_join_string" member ((list String), String) -> String = join;
     "lowerAscii": "Converts ASCII letters to lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"]
-        fn "string_lower_ascii" member (String) -> String = lower;
+        fn "string_lower_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_lowercase()));
     "upperAscii": "Converts ASCII letters to upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"]
-        fn "string_upper_ascii" member (String) -> String = upper;
+        fn "string_upper_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_uppercase()));
     "replace": "Replaces occurrences of a string, all or a number of them."
         ["'hello'.replace('l', 'L')" => "'heLLo'", "'hello'.replace('l', 'L', 1)" => "'heLlo'", "'ab'.replace('', '_')" => "'_a_b_'"]
         fn "string_replace_string_string" member (String, String, String) -> String = replace;
@@ -47,7 +47,7 @@ overloads! {
     "trim": "Removes white space from both ends." ["' \\ta b '.trim()" => "'a b'"]
         fn "string_trim" member (String) -> String = trim;
     "reverse": "Reverses the characters." ["'abc'.reverse()" => "'cba'"]
-        fn "string_reverse" member (String) -> String = reverse;
+        fn "string_reverse" member (String) -> String = mapped(Iterator::rev);
     "strings.quote": "Quotes a string, escaping special characters."
         ["strings.quote('a\"b')" => "'\"a\\\\\"b\"'"]
         fn "strings_quote" (String) -> String = quote;
@@ -122,27 +122,13 @@ fn join<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], separator: Option<&'v str>) -> R
     }))
 }
 
-/// Maps the characters of a string to a string of the same length in bytes.
-fn mapped<'v, I: Iterator<Item = char>>(
-    cx: &Cx<'v>,
-    text: &'v str,
-    map: impl FnOnce(Chars<'v>) -> I,
-) -> Result<Value<'v>> {
-    pay(cx, text)?;
-    cx.charge(text.len())?;
-    Ok(cx.arena().text_with(text.len(), |mapped| mapped.extend(map(text.chars()))))
-}
-
-fn lower<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
-    mapped(cx, text, |letters| letters.map(|letter| letter.to_ascii_lowercase()))
-}
-
-fn upper<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
-    mapped(cx, text, |letters| letters.map(|letter| letter.to_ascii_uppercase()))
-}
-
-fn reverse<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
-    mapped(cx, text, Iterator::rev)
+/// Returns the function that maps the characters of a string to a string of the same length in bytes.
+fn mapped<'v, I: Iterator<Item = char>>(map: fn(Chars<'v>) -> I) -> impl Fn(&Cx<'v>, &'v str) -> Result<Value<'v>> {
+    move |cx, text| {
+        pay(cx, text)?;
+        cx.charge(text.len())?;
+        Ok(cx.arena().text_with(text.len(), |mapped| mapped.extend(map(text.chars()))))
+    }
 }
 
 fn trim<'v>(cx: &Cx<'v>, text: &'v str) -> Result<&'v str> {

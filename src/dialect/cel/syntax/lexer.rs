@@ -210,15 +210,14 @@ fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
 }
 
 /// Iterates over the tokens of a text. Signs are tokens of their own; unterminated literals are [`Symbol::Invalid`].
-pub(crate) struct Tokens<'t> {
-    raw: Lexer<'t, Raw>,
-    from: u32,
-}
+pub(crate) struct Tokens<'t>(Lexer<'t, Raw>);
 
 impl<'t> Tokens<'t> {
     /// Starts at the byte offset `from`.
     pub fn new(text: &'t str, from: usize) -> Self {
-        Self { raw: Raw::lexer(behind(text, from)), from: Span::of(0..from).end }
+        let mut lexer = Raw::lexer(text);
+        lexer.bump(from);
+        Self(lexer)
     }
 }
 
@@ -227,19 +226,12 @@ impl Iterator for Tokens<'_> {
 
     fn next(&mut self) -> Option<Token> {
         loop {
-            let symbol = match self.raw.next()? {
+            let symbol = match self.0.next()? {
                 Ok(Raw::Skipped) => continue,
                 Ok(Raw::Token(symbol) | Raw::Quoted(symbol)) => symbol,
                 Err(()) => Symbol::Bad,
             };
-            let absolute = |at: u32| at.saturating_add(self.from);
-            let Span { start, end } = Span::of(self.raw.span());
-            let symbol = match symbol {
-                Symbol::Int(at) => Symbol::Int(absolute(at)),
-                Symbol::Double(at) => Symbol::Double(absolute(at)),
-                symbol => symbol,
-            };
-            return Some(Token { symbol, span: Span::new(absolute(start), absolute(end)) });
+            return Some(Token { symbol, span: Span::of(self.0.span()) });
         }
     }
 }

@@ -23,12 +23,7 @@ macro_rules! table {
                  "format.dns1123Label().validate('a.b').value()" => "['must not contain dots']"]
                 fn "format-validate" member ("kubernetes.NamedFormat", String) -> (optional (list String)) = validate;
             $($function: $doc $examples
-                fn $function () -> "kubernetes.NamedFormat" = {
-                    fn format<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {
-                        capsule(cx, FORMAT, $name)
-                    }
-                    format
-                };
+                fn $function () -> "kubernetes.NamedFormat" = format_named($name);
             )*
         }
     };
@@ -53,6 +48,10 @@ table! {
     "format.byte" "byte": "Base64." ["format.byte().validate('aGVsbG8=').hasValue()" => "false"];
     "format.date" "date": "Dates." ["format.date().validate('2021-02-30').value()" => "['invalid date']"];
     "format.datetime" "datetime": "Dates with times." ["format.datetime().validate('2021-01-01T00:00:00Z').hasValue()" => "false"];
+}
+
+fn format_named<'v>(name: &'static str) -> impl Fn(&Cx<'v>) -> Result<Value<'v>> {
+    move |cx| capsule(cx, FORMAT, name)
 }
 
 fn named<'v>(cx: &Cx<'v>, name: &'v str) -> Result<Value<'v>> {
