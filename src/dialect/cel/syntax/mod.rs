@@ -25,4 +25,5 @@ pub use macros::{ACCUMULATOR, UNUSED};
 pub(crate) use macros::{QUANTIFIERS, expanded};
 pub use parser::{Options, parse};
 pub(crate) use token::{Symbol, is_identifier};
+pub(crate) use unparse::quoted;
 pub use unparse::unparse;

@@ -236,7 +236,7 @@ impl Writer<'_> {
             Literal::Int(int) => write!(self.text, "{int}"),
             Literal::Uint(uint) => write!(self.text, "{uint}u"),
             Literal::Double(double) => write!(self.text, "{double:?}"),
-            Literal::String(text) => return string(&mut self.text, self.tree.name(text)),
+            Literal::String(text) => write!(self.text, "{}", quoted(self.tree.name(text))),
             Literal::Bytes(run) => return bytes(&mut self.text, self.tree.bytes(run)),
         };
     }
@@ -255,20 +255,21 @@ fn is_plain(name: &str) -> bool {
     is_identifier(name) && !["true", "false", "null", "in"].contains(&name)
 }
 
-/// Appends a string literal.
-fn string(to: &mut String, text: &str) {
-    to.push('"');
+/// Returns a string literal.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut to = String::from('"');
     for char in text.chars() {
         match char {
             '"' | '\\' => to.extend(['\\', char]),
             '\n' => to.push_str("\\n"),
             '\r' => to.push_str("\\r"),
             '\t' => to.push_str("\\t"),
-            control if control.is_control() => drop(write!(to, "\\u{:04x}", u32::from(control))),
+            control if control.is_control() => to.push_str(&format!("\\u{:04x}", u32::from(control))),
             _ => to.push(char),
         }
     }
     to.push('"');
+    to
 }
 
 /// Appends a bytes literal, with `\xHH` for bytes that are not printable ASCII.
