@@ -181,20 +181,10 @@ fn split<'v>(cx: &Cx<'v>, text: &'v str, separator: &'v str, most: Option<i64>) 
 
 /// Splits a text into characters; the last of `most` parts is the rest.
 fn characters(text: &str, most: usize) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if most <= parts.len() + 1 {
-            break;
-        }
-        let (part, behind) = rest.split_at(first.len_utf8());
-        parts.push(part);
-        rest = behind;
-    }
-    if !rest.is_empty() && most > 0 {
-        parts.push(rest);
-    }
-    parts
+    let last = text.char_indices().nth(most.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let (front, rest) = text.split_at(last);
+    let rest = Some(rest).filter(|rest| most > 0 && !rest.is_empty());
+    front.split("").filter(|part| !part.is_empty()).chain(rest).collect()
 }
 
 fn substring<'v>(cx: &Cx<'v>, text: &'v str, start: i64, end: Option<i64>) -> Result<&'v str> {

@@ -80,28 +80,16 @@ pub(super) fn loop_variable(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> E
     Ok(make.ident(name))
 }
 
-/// Adds the test for a value of an optional, and a binding of the value to a name. The binding has a copy of the optional.
-fn unwrapped(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Result<(ExprId, ExprId), SyntaxError> {
+/// `optional.optMap(x, t)`, `optional.optFlatMap(x, t)`: the binding of the value has a copy of the optional.
+pub(super) fn opt_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let name = simple_name(make, of.arg(0), &format!("{}() variable name must be a simple identifier", of.name))?;
     let has_value = make.member(of.target, "hasValue", &[]);
     let copy = make.copy(of.target);
     let value = make.member(copy, "value", &[]);
-    Ok((has_value, bound(make, name, value, of.arg(1))))
-}
-
-/// `optional.optMap(x, t)`
-pub(super) fn opt_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    let (has_value, value) = unwrapped(make, of)?;
-    let some = make.function("optional.of", &[value]);
+    let mapped = bound(make, name, value, of.arg(1));
+    let some = if of.name == "optMap" { make.function("optional.of", &[mapped]) } else { mapped };
     let none = make.function("optional.none", &[]);
     Ok(make.operator(Operator::Conditional, &[has_value, some, none]))
-}
-
-/// `optional.optFlatMap(x, t)`
-pub(super) fn opt_flat_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    let (has_value, value) = unwrapped(make, of)?;
-    let none = make.function("optional.none", &[]);
-    Ok(make.operator(Operator::Conditional, &[has_value, value, none]))
 }
 
 /// `proto.getExt(message, name)`, `proto.hasExt(message, name)`: not supported, for there are no protobuf messages.

@@ -57,7 +57,7 @@ table! {
     cel    "iterVar"           2      bindings::loop_variable;
     cel    "accuVar"           2      bindings::loop_variable;
     member "optMap"            2      bindings::opt_map;
-    member "optFlatMap"        2      bindings::opt_flat_map;
+    member "optFlatMap"        2      bindings::opt_map;
     math   "least"             0..=_  math::extreme;
     math   "greatest"          0..=_  math::extreme;
     proto  "getExt"            2      bindings::extension;

@@ -276,7 +276,7 @@ impl<'t> TemplateChecker<'t> {
         if let Some(ty) = self.schemas.get(&key) {
             return *ty;
         }
-        let ty = self.env.types().of_schema(&schema.to_data());
+        let ty = self.env.types().of_schema(schema);
         self.schemas.insert(key, ty);
         ty
     }

@@ -324,7 +324,7 @@ impl Build<'_> {
     /// Builds a condition: `true`, `false` or an expression.
     fn condition(&mut self, owner: NodeId, name: &str, node: &yaml::Node) -> Option<Condition> {
         match node.kind {
-            Kind::Bool(known) => Some(Condition::Known(known)),
+            Kind::Bool(truth) => Some(Condition::Constant(truth)),
             Kind::Str => self.bare(owner, name, node).map(Condition::Expression),
             _ => {
                 let message = format!("`{name}` is an expression that is true or false, not {}", kind(node));
@@ -376,13 +376,8 @@ impl Build<'_> {
         let with = parts.get("$with").map_or(Vec::new(), |with| self.with(parts.id, &with.value, values));
         let node = &entry.value;
         if node.as_str().is_none_or(str::is_empty) {
-            let message = format!(
-                "`$include` is the path of a file, not {}",
-                match node.kind {
-                    Kind::Str => "empty".to_owned(),
-                    _ => kind(node).to_owned(),
-                }
-            );
+            let found = if node.as_str().is_some() { "empty" } else { kind(node) };
+            let message = format!("`$include` is the path of a file, not {found}");
             self.error(Code::BadDirective, node.span, parts.id, message);
             return None;
         }

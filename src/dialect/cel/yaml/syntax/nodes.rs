@@ -195,7 +195,7 @@ pub struct Assert {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// A constant.
-    Known(bool),
+    Constant(bool),
     /// An expression.
     Expression(ExpressionId),
 }
