@@ -14,20 +14,17 @@ pub(super) fn simple_name(make: &Factory<'_, '_>, arg: ExprId, expected: &str) -
 
 /// Adds a comprehension over nothing whose value is `body`, in which `variable` is `init`.
 pub(super) fn bound(make: &mut Factory<'_, '_>, variable: Name, init: ExprId, body: ExprId) -> ExprId {
-    let (iter_range, iter_var) = (make.list(&[]), make.name(UNUSED));
-    let (loop_condition, loop_step) = (make.literal(Literal::Bool(false)), make.ident(variable));
-    let (accu_var, accu_init, result) = (variable, init, body);
-    let iter_var2 = None;
-    make.comprehension(Comprehension {
-        iter_range,
-        iter_var,
-        iter_var2,
-        accu_var,
-        accu_init,
-        loop_condition,
-        loop_step,
-        result,
-    })
+    let binding = Comprehension {
+        iter_range: make.list(&[]),
+        iter_var: make.name(UNUSED),
+        iter_var2: None,
+        accu_var: variable,
+        accu_init: init,
+        loop_condition: make.literal(Literal::Bool(false)),
+        loop_step: make.ident(variable),
+        result: body,
+    };
+    make.comprehension(binding)
 }
 
 /// `has(e.f)`

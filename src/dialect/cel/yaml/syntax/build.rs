@@ -202,8 +202,9 @@ impl<'b> Build<'b> {
         let found = match scan(text) {
             Ok(found) => found,
             Err(error) => {
-                let (code, help) = (error.kind.code(), error.kind.help());
-                self.error_help(code, places.span(error.span), id, error.kind.to_string(), Some(help));
+                let path = self.file.path(id);
+                let error = error.kind.diagnostic().at(&self.file.source, places.span(error.span), "");
+                self.report(error, &path);
                 return None;
             }
         };
