@@ -60,17 +60,13 @@ impl Types {
         if !node.properties.is_empty() {
             return self.of_object(schema, node, depth);
         }
-        let mut all = node.values.iter().flatten().map(|value| match value {
+        Self::common(node.values.iter().flatten().map(|value| match value {
             Data::Null => Self::NULL,
             Data::Bool(_) => Self::BOOL,
             Data::Int(_) => Self::INT,
             Data::Str(_) => Self::STRING,
             _ => Self::DYN,
-        });
-        match all.next() {
-            Some(first) if all.all(|other| other == first) => first,
-            _ => Self::DYN,
-        }
+        }))
     }
 
     fn of_object(&mut self, schema: &Schema, node: &Node, depth: usize) -> TypeId {

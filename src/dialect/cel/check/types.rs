@@ -188,6 +188,17 @@ impl Types {
         }
     }
 
+    /// Returns the common type of types; `dyn` if there is none.
+    pub(in crate::dialect::cel) fn common(mut types: impl Iterator<Item = TypeId>) -> TypeId {
+        types.next().filter(|first| types.all(|other| other == *first)).unwrap_or(Self::DYN)
+    }
+
+    /// Returns the common type of the values of an object.
+    pub(in crate::dialect::cel) fn values_of(&self, object: u32) -> TypeId {
+        let object = self.object(object);
+        Self::common(object.into_iter().flat_map(|object| object.fields.values().chain(&object.rest)).copied())
+    }
+
     /// Returns a type with its parts replaced.
     pub(super) fn with_parts(&mut self, id: TypeId, mut part: impl FnMut(&mut Self, TypeId) -> TypeId) -> TypeId {
         let kind = match self.kind(id).clone() {

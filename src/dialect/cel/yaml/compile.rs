@@ -37,7 +37,7 @@ fn unlisted(templates: &Templates, unit: &Unit<'_>) -> Vec<Box<Diagnostic>> {
         let error = Diagnostic::new(Code::UnknownTemplate, message).at(&file.source, include.span, "");
         error.with_field("path", file.path(include.path))
     };
-    let maps = templates.files().iter().flat_map(|file| file.maps().iter().map(move |map| (file, map)));
+    let maps = templates.files().iter().flat_map(|file| file.maps.iter().map(move |map| (file, map)));
     let includes = maps.filter_map(|(file, map)| Some((file, map.include.as_ref()?)));
     let is_dynamic = |(_, include): &(&File, &Include)| matches!(include.target, Target::Dynamic(..));
     let found: Vec<_> = includes.filter(is_dynamic).map(error).collect();

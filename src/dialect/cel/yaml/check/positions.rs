@@ -18,7 +18,7 @@ impl<'t> TemplateChecker<'t> {
                 }
             }
         }
-        for map in file.maps() {
+        for map in &file.maps {
             self.map(typed, map);
             self.declared(typed, map);
         }

@@ -358,10 +358,8 @@ impl Build<'_> {
         let header = self.header(parts.id, &entry.value);
         let Some(Entry { value: node, .. }) = parts.get("$do") else { return (None, None) };
         let body = self.node(node, Some(parts.id), Step::Directive("$do"));
-        let (over, names) = header.unzip();
-        let variables @ [key, value] = names
-            .unwrap_or_default()
-            .map(|name| name.map(|(name, span, kind)| self.variable(name, span, kind, parts.id)));
+        let (over, variables) = header.unzip();
+        let variables @ [key, value] = variables.unwrap_or_default();
         let (span, in_list) = (entry.key.span, parts.in_list);
         let each = over.flatten().zip(value).map(|(over, value)| For { span, key, value, over, body, in_list });
         (each, Some(LoopBody { body, node, variables }))

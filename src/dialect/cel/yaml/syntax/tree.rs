@@ -51,11 +51,6 @@ impl File {
         self.maps.get(id.index())
     }
 
-    /// Returns all maps, in no particular order.
-    pub fn maps(&self) -> &[Map] {
-        &self.maps
-    }
-
     /// Returns an expression.
     pub fn expression(&self, id: ExpressionId) -> Option<&Expression> {
         self.expressions.get(id.index())
@@ -69,11 +64,6 @@ impl File {
     /// Returns a variable.
     pub fn variable(&self, id: VariableId) -> Option<&Variable> {
         self.variables.get(id.index())
-    }
-
-    /// Returns all variables.
-    pub fn variables(&self) -> &[Variable] {
-        &self.variables
     }
 
     /// Returns a name with a schema.

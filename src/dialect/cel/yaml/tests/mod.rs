@@ -399,7 +399,7 @@ fn expressions_know_where_each_of_their_bytes_is() {
     ] {
         let templates = templates(text).unwrap_or_else(|errors| panic!("{text}: {}", told(&errors)));
         let file = templates.entry();
-        let spans: Vec<_> = file.expressions().iter().flat_map(|of| &of.free).map(|free| free.span).collect();
+        let spans: Vec<_> = file.expressions.iter().flat_map(|of| &of.free).map(|free| free.span).collect();
         let names: Vec<_> = spans.iter().map(|span| file.source.slice(*span)).collect();
         assert_eq!(names, ["one", "TWO"], "{text}");
         let of = &file.expressions()[0];
