@@ -23,9 +23,5 @@ fn insert<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, value: Value<'v>) -> 
 }
 
 fn insert_all<'v>(cx: &Cx<'v>, map: Value<'v>, more: Value<'v>) -> Result<Value<'v>> {
-    let (mut keys, mut values) = maps::pairs(cx, map)?.unwrap_or_default();
-    let (more_keys, more_values) = maps::pairs(cx, more)?.unwrap_or_default();
-    keys.extend(more_keys);
-    values.extend(more_values);
-    maps::map(cx, &keys, &values)
+    maps::joined(cx, &[map, more]).map(Option::unwrap_or_default)
 }

@@ -76,15 +76,7 @@ fn map_of_pairs<'v>(cx: &Cx<'v>, pairs: &'v [Value<'v>]) -> Result<Value<'v>> {
 }
 
 fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>]) -> Result<Value<'v>> {
-    let (mut keys, mut values) = (Vec::new(), Vec::new());
-    for &map in all {
-        let Some(pairs) = maps::pairs(cx, map)? else {
-            return Err(bad_argument("an entry of transformMapEntry must be a map"));
-        };
-        keys.extend(pairs.0);
-        values.extend(pairs.1);
-    }
-    maps::map(cx, &keys, &values)
+    maps::joined(cx, all)?.ok_or_else(|| bad_argument("an entry of transformMapEntry must be a map"))
 }
 
 /// Checks inputs with their schemas. `text` is made by [`Schemas::text`](crate::schema::Schemas::text); `values` are the

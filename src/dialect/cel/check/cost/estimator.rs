@@ -46,7 +46,7 @@ impl Entries {
     }
 }
 
-/// What is known of a value.
+/// Facts about a value, if known.
 #[derive(Default)]
 struct Facts {
     /// Its path, if it comes from a variable.
