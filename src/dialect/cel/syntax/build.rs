@@ -9,29 +9,16 @@ use crate::diagnostics::Code;
 use crate::text::Span;
 
 /// Identifiers that variables and functions cannot have.
-const RESERVED: &[&str] = &[
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+const RESERVED: &str =
+    "as break const continue else for function if import let loop package namespace return var void while";
+
+fn is_reserved_identifier(name: &str) -> bool {
+    RESERVED.split(' ').any(|word| word == name)
+}
 
 /// Returns `true` for a name that no variable can have: a reserved identifier or a keyword.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
+    is_reserved_identifier(name) || matches!(name, "true" | "false" | "null" | "in")
 }
 
 /// The maximum number of nodes. Macros copy their receiver, so a short source can expand to very many.
@@ -163,7 +150,7 @@ impl<'a> Build<'a> {
     /// Interns an identifier, unless it is reserved.
     fn unreserved(&mut self, name: Span) -> Option<Name> {
         let text = self.slice(name);
-        if RESERVED.contains(&text) {
+        if is_reserved_identifier(text) {
             let message = format!("reserved identifier: {text}");
             self.errors.push(SyntaxError::new(Code::UnexpectedToken, name, message));
             return None;

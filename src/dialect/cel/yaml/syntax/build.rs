@@ -111,9 +111,11 @@ impl<'b> Build<'b> {
         }
     }
 
-    pub fn report(&mut self, mut diagnostic: Box<Diagnostic>, path: &str) {
+    /// Reports a diagnostic about the node `owner`.
+    pub fn report(&mut self, mut diagnostic: Box<Diagnostic>, owner: NodeId) {
+        let path = self.file.path(owner);
         if !path.is_empty() {
-            diagnostic = diagnostic.with_field("path", path);
+            diagnostic = diagnostic.with_field("path", path.as_str());
             if let Some(label) = diagnostic.labels.first_mut().filter(|label| label.text.is_empty()) {
                 label.text = format!("in `{path}`");
             }
@@ -142,14 +144,12 @@ impl<'b> Build<'b> {
         if let Some(help) = help {
             error = error.with_help(help);
         }
-        let path = self.file.path(owner);
-        self.report(error, &path);
+        self.report(error, owner);
     }
 
     pub fn lint(&mut self, code: Code, span: Span, owner: NodeId, message: impl Into<String>, help: &str) {
         let lint = Diagnostic::warning(code, message).at(&self.file.source, span, "").with_help(help);
-        let path = self.file.path(owner);
-        self.report(lint, &path);
+        self.report(lint, owner);
     }
 
     /// Builds the template of a YAML node, which may be an item of a list. The YAML reader limits the recursion.
@@ -202,9 +202,8 @@ impl<'b> Build<'b> {
         let found = match scan(text) {
             Ok(found) => found,
             Err(error) => {
-                let path = self.file.path(id);
                 let error = error.kind.diagnostic().at(&self.file.source, places.span(error.span), "");
-                self.report(error, &path);
+                self.report(error, id);
                 return None;
             }
         };

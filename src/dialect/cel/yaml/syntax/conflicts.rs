@@ -27,8 +27,7 @@ impl Build<'_> {
             }
         }
         for (error, node) in found {
-            let path = self.file.path(node);
-            self.report(error, &path);
+            self.report(error, node);
         }
     }
 

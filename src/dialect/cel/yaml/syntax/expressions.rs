@@ -59,12 +59,11 @@ impl Build<'_> {
 
     /// Reports a syntax error at its position in the file.
     fn syntax_error(&mut self, owner: NodeId, mut error: Diagnostic, places: &Places) {
-        let path = self.file.path(owner);
         for label in &mut error.labels {
             label.source = self.file.source.clone();
             label.span = places.span(label.span);
         }
-        self.report(Box::new(error), &path);
+        self.report(Box::new(error), owner);
     }
 
     /// Adds a parsed expression.

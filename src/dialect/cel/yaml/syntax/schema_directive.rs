@@ -59,8 +59,7 @@ impl Build<'_> {
         let message = format!("`$schema` of `{}`: {}", entry.name, fault.message);
         let mut error = Diagnostic::new(Code::BadDirective, message).at(&self.file.source, span, "");
         error.help = fault.help;
-        let path = self.file.path(id);
-        self.report(error, &path);
+        self.report(error, id);
     }
 }
 
