@@ -14,3 +14,10 @@ mod tera_syntax;
 mod tower;
 mod values;
 mod yaml;
+
+/// Compares trees of CEL.
+mod same_tree {
+    use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};
+
+    include!("../src/dialect/cel/syntax/tests/same_tree.rs");
+}

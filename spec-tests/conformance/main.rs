@@ -14,6 +14,13 @@ mod report;
 mod tera;
 mod tower;
 
+/// Compares trees of CEL.
+mod same_tree {
+    use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};
+
+    include!("../../src/dialect/cel/syntax/tests/same_tree.rs");
+}
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

@@ -20,3 +20,10 @@ mod limits;
 
 mod tower;
 mod yaml_readers;
+
+/// Compares trees of CEL.
+mod same_tree {
+    use dropforge::dialect::cel::syntax::tree::{Expr, ExprId, Literal, Selection, Tree};
+
+    include!("../../src/dialect/cel/syntax/tests/same_tree.rs");
+}

@@ -5,17 +5,14 @@
 //!     /// Functions of text.
 //!     pub static STRINGS:
 //!     "charAt": "The character at an index; nothing where the index is the text's length."
-//!         ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(4)" => "E0403"] {
-//!         "string_char_at_int" member (String, Int) -> String = char_at;
-//!     }
-//!     "lists.range": "The whole numbers from 0 on, so many of them." ["lists.range(3)" => "[0, 1, 2]"] {
-//!         "lists_range" (Int) -> (list Int) = range;
-//!     }
-//!     "size": "How many elements or characters there are." ["size('é')" => "1", "[1, 2].size()" => "2"] {
-//!         "size_list" ((list A)) -> Int = size;
-//!         "list_size" member ((list A)) -> Int = size;
-//!         "size_map" ((map A B)) -> Int = size;
-//!     }
+//!         ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(4)" => "E0403"]
+//!         fn "string_char_at_int" member (String, Int) -> String = char_at;
+//!     "lists.range": "The whole numbers from 0 on, so many of them." ["lists.range(3)" => "[0, 1, 2]"]
+//!         fn "lists_range" (Int) -> (list Int) = range;
+//!     "size": "How many elements or characters there are." ["size('é')" => "1", "[1, 2].size()" => "2"]
+//!         fn "size_list" ((list A)) -> Int = size;
+//!         fn "list_size" member ((list A)) -> Int = size;
+//!         fn "size_map" ((map A B)) -> Int = size;
 //! }
 //!
 //! fn char_at<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
@@ -161,9 +158,9 @@ macro_rules! overloads {
     (@member member) => { true };
     (
         $(#[$meta:meta])* $visibility:vis static $table:ident:
-        $($name:literal $(needs $needs:ident)? : $doc:literal [$($example:literal => $result:literal),* $(,)?] {
-            $($($id:literal)+ $($member:ident)? ($($param:tt),* $(,)?) -> $answer:tt = $body:path;)*
-        })*
+        $($name:literal $(needs $needs:ident)? : $doc:literal [$($example:literal => $result:literal),* $(,)?]
+            $(fn $($id:literal)+ $($member:ident)? ($($param:tt),* $(,)?) -> $answer:tt = $body:expr;)*
+        )*
     ) => {
         $(#[$meta])*
         $visibility static $table: &[$crate::function::Builtin] = &[$($crate::function::Builtin::declared(
@@ -200,18 +197,16 @@ mod tests {
 
     overloads! {
         static ONE:
-        "f": "The first." ["f([1])" => "1"] {
-            "f_list" ((list A)) -> A = first;
-            "f_map" member ((map String (list Int)), "net.IP") -> (optional B) = first;
-        }
+        "f": "The first." ["f([1])" => "1"]
+            fn "f_list" ((list A)) -> A = first;
+            fn "f_map" member ((map String (list Int)), "net.IP") -> (optional B) = first;
     }
 
     overloads! {
         static OTHER:
-        "f": "The first, again." ["f(int)" => "int"] {
-            "f_list" ((list Dyn)) -> Dyn = first;
-            "f_type" (Type, (type A)) -> Bool = first;
-        }
+        "f": "The first, again." ["f(int)" => "int"]
+            fn "f_list" ((list Dyn)) -> Dyn = first;
+            fn "f_type" (Type, (type A)) -> Bool = first;
     }
 
     fn overloads(builtin: &Builtin) -> Vec<String> {

@@ -153,7 +153,7 @@ macro_rules! visit_scalars {
         }
     };
 }
-pub(super) use visit_scalars;
+pub(crate) use visit_scalars;
 
 struct DataVisitor;
 

@@ -28,6 +28,8 @@ pub mod yaml;
 
 pub use arena::Arena;
 pub use borrowed::{List, Value};
+#[cfg(feature = "cel")]
+pub(crate) use data::visit_scalars;
 pub use data::{Data, DataMap};
 pub(crate) use entries::EntryKey;
 pub use entries::{BadKey, Entries};

@@ -3,7 +3,7 @@
 use dropforge::bytecode::ImportKind;
 use dropforge::dialect::cel::builtins::libraries;
 use dropforge::dialect::cel::check::cost::{Hints, estimate};
-use dropforge::dialect::cel::check::{Checked, Declared, Environment, Options as Strict, check_with, excerpts};
+use dropforge::dialect::cel::check::{Checked, Declared, Environment, Options as Strict, check_with};
 use dropforge::dialect::cel::syntax::tree::Tree;
 use dropforge::dialect::cel::syntax::{Options, parse};
 use dropforge::function::{Overload, Params};
@@ -11,6 +11,13 @@ use dropforge::text::Source;
 use serde_json::Value;
 
 use crate::report::Outcome;
+use excerpts::excerpts;
+
+mod excerpts {
+    use dropforge::diagnostics::{Diagnostic, Diagnostics};
+
+    include!("../../../src/dialect/cel/check/tests/excerpts.rs");
+}
 
 /// Returns the outcome of a row that type checking decides, or `None` for rows that have to be evaluated.
 pub fn decided(row: &Value) -> Option<Outcome> {

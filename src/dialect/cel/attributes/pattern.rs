@@ -86,18 +86,6 @@ impl Pattern {
         self.with(Part::Key(Key::Number(index.into())))
     }
 
-    /// Adds an unsigned integer key.
-    #[must_use]
-    pub fn index_uint(self, index: u64) -> Self {
-        self.with(Part::Key(Key::Number(index.into())))
-    }
-
-    /// Adds a boolean key.
-    #[must_use]
-    pub fn index_bool(self, index: bool) -> Self {
-        self.with(Part::Key(Key::Bool(index)))
-    }
-
     /// Adds any field or element.
     #[must_use]
     pub fn wildcard(self) -> Self {

@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use super::pattern::{Key, PARTS, Part, Pattern};
 use crate::diagnostics::{Code, Diagnostic};
-use crate::dialect::cel::syntax::tree::{Expr, Literal, Tree};
-use crate::dialect::cel::syntax::{Options, Symbol, Tokens, is_identifier, parse, unparse};
-use crate::text::{Source, Span};
+use crate::dialect::cel::syntax::{Options, Symbol, Tokens, is_identifier, parse, quoted};
+use crate::text::Source;
 
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,14 +23,6 @@ impl fmt::Display for Pattern {
         }
         Ok(())
     }
-}
-
-/// Returns a string literal.
-fn quoted(text: &str) -> String {
-    let mut tree = Tree::new(&Source::new("", ""));
-    let name = tree.intern(text);
-    tree.root = tree.add(Expr::Literal(Literal::String(name)), Span::default(), 0);
-    unparse(&tree)
 }
 
 impl FromStr for Pattern {

@@ -10,10 +10,9 @@ overloads! {
     /// The library `comprehensions`. Sources cannot write the name of its function.
     pub static TABLE:
     "cel.@mapInsert": "Adds an entry, or the entries of another map, to a map. A duplicate key is an error."
-        ["[1, 2].transformMap(i, v, v)" => "{0: 1, 1: 2}", "[1, 1].transformMapEntry(i, v, {v: i})" => "E0403"] {
-        "@mapInsert_map_key_value" ((map K V), K, V) -> (map K V) = insert;
-        "@mapInsert_map_map" ((map K V), (map K V)) -> (map K V) = insert_all;
-    }
+        ["[1, 2].transformMap(i, v, v)" => "{0: 1, 1: 2}", "[1, 1].transformMapEntry(i, v, {v: i})" => "E0403"]
+        fn "@mapInsert_map_key_value" ((map K V), K, V) -> (map K V) = insert;
+        fn "@mapInsert_map_map" ((map K V), (map K V)) -> (map K V) = insert_all;
 }
 
 fn insert<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, value: Value<'v>) -> Result<Value<'v>> {
@@ -24,9 +23,5 @@ fn insert<'v>(cx: &Cx<'v>, map: Value<'v>, key: Value<'v>, value: Value<'v>) -> 
 }
 
 fn insert_all<'v>(cx: &Cx<'v>, map: Value<'v>, more: Value<'v>) -> Result<Value<'v>> {
-    let (mut keys, mut values) = maps::pairs(cx, map)?.unwrap_or_default();
-    let (more_keys, more_values) = maps::pairs(cx, more)?.unwrap_or_default();
-    keys.extend(more_keys);
-    values.extend(more_values);
-    maps::map(cx, &keys, &values)
+    maps::joined(cx, &[map, more]).map(Option::unwrap_or_default)
 }

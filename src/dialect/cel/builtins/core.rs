@@ -12,7 +12,7 @@ use crate::value::{Extended, Value};
 intrinsics! {
     /// The intrinsics of expressions.
     pub(crate) static CORE:
-    "uint" (bits: Int) = uint, "The unsigned integer of a literal.";
+    "uint" (bits: Int) = i64::cast_unsigned, "The unsigned integer of a literal.";
     "bytes" (base64: Str) = bytes, "The bytes of a literal.";
     "type" (name: Str) = type_of_name, "A type by its name.";
     "has" (value: Any, field: Str) = access::has, "Returns `true` if a value has a field.";
@@ -27,10 +27,6 @@ intrinsics! {
     "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
     "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute.";
     "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant.";
-}
-
-fn uint(bits: i64) -> u64 {
-    bits.cast_unsigned()
 }
 
 fn bytes<'v>(cx: &Cx<'v>, base64: &'v str) -> Result<Value<'v>> {
@@ -80,15 +76,7 @@ fn map_of_pairs<'v>(cx: &Cx<'v>, pairs: &'v [Value<'v>]) -> Result<Value<'v>> {
 }
 
 fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>]) -> Result<Value<'v>> {
-    let (mut keys, mut values) = (Vec::new(), Vec::new());
-    for &map in all {
-        let Some(pairs) = maps::pairs(cx, map)? else {
-            return Err(bad_argument("an entry of transformMapEntry must be a map"));
-        };
-        keys.extend(pairs.0);
-        values.extend(pairs.1);
-    }
-    maps::map(cx, &keys, &values)
+    maps::joined(cx, all)?.ok_or_else(|| bad_argument("an entry of transformMapEntry must be a map"))
 }
 
 /// Checks inputs with their schemas. `text` is made by [`Schemas::text`](crate::schema::Schemas::text); `values` are the

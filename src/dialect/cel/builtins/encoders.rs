@@ -10,13 +10,11 @@ use crate::value::Value;
 overloads! {
     /// The library `encoders`.
     pub static TABLE:
-    "base64.encode": "Encodes bytes as base64." ["base64.encode(b'hello')" => "'aGVsbG8='"] {
-        "base64_encode_bytes" (Bytes) -> String = encode;
-    }
+    "base64.encode": "Encodes bytes as base64." ["base64.encode(b'hello')" => "'aGVsbG8='"]
+        fn "base64_encode_bytes" (Bytes) -> String = encode;
     "base64.decode": "Decodes base64, with or without padding."
-        ["base64.decode('aGVsbG8=')" => "b'hello'", "base64.decode('aGVsbG8')" => "b'hello'", "base64.decode('?')" => "E0403"] {
-        "base64_decode_string" (String) -> Bytes = decode;
-    }
+        ["base64.decode('aGVsbG8=')" => "b'hello'", "base64.decode('aGVsbG8')" => "b'hello'", "base64.decode('?')" => "E0403"]
+        fn "base64_decode_string" (String) -> Bytes = decode;
 }
 
 fn encode<'v>(cx: &Cx<'v>, bytes: Value<'v>) -> Result<String> {

@@ -15,9 +15,8 @@ overloads! {
     pub static TABLE:
     "format": "Replaces the clauses `%s`, `%d`, `%f`, `%e`, `%b`, `%o`, `%x` and `%X` with the values of a list; `%%` is a percent sign."
         ["'%s is %d'.format(['a', 1])" => "'a is 1'", "'%.2f %x'.format([1.5, 255])" => "'1.50 ff'",
-         "'%s'.format([[1, 'a', {'k': 2.0}]])" => "'[1, a, {k: 2}]'", "'%d'.format(['a'])" => "E0403", "'%d'.format([])" => "E0403"] {
-        "string_format" member (String, (list Dyn)) -> String = format;
-    }
+         "'%s'.format([[1, 'a', {'k': 2.0}]])" => "'[1, a, {k: 2}]'", "'%d'.format(['a'])" => "E0403", "'%d'.format([])" => "E0403"]
+        fn "string_format" member (String, (list Dyn)) -> String = format;
 }
 
 /// The default precision.
@@ -62,78 +61,66 @@ impl Charged<'_, '_> {
 }
 
 /// A formatting clause.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Clause {
-    Text,
-    Decimal,
-    Fixed(usize),
-    Scientific(usize),
-    Binary,
-    Octal,
-    Hex { upper: bool },
+#[derive(Clone, Copy)]
+struct Clause {
+    letter: char,
+    precision: usize,
 }
 
 impl Clause {
     /// Parses the clause after a percent sign, and returns the rest of the text.
     fn read(rest: &str) -> Result<(Self, &str)> {
-        let (digits, rest) = precision(rest)?;
-        let Some(letter) = rest.chars().next() else {
-            return Err(bad_argument("unexpected end of format string"));
-        };
-        let clause = match letter {
-            's' => Clause::Text,
-            'd' => Clause::Decimal,
-            'f' => Clause::Fixed(digits),
-            'e' => Clause::Scientific(digits),
-            'b' => Clause::Binary,
-            'o' => Clause::Octal,
-            'x' => Clause::Hex { upper: false },
-            'X' => Clause::Hex { upper: true },
-            _ => {
+        let (precision, rest) = precision(rest)?;
+        let mut chars = rest.chars();
+        match chars.next() {
+            Some(letter @ ('s' | 'd' | 'f' | 'e' | 'b' | 'o' | 'x' | 'X')) => {
+                Ok((Self { letter, precision }, chars.as_str()))
+            }
+            Some(letter) => {
                 let what = format!("could not parse formatting clause: unrecognized formatting clause \"{letter}\"");
-                return Err(bad_argument(what));
+                Err(bad_argument(what))
             }
-        };
-        Ok((clause, rest.get(letter.len_utf8()..).unwrap_or("")))
-    }
-
-    fn write(self, value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
-        let written = match self {
-            Clause::Text => return write_text(value, out),
-            Clause::Decimal => decimal(value),
-            Clause::Fixed(digits) => value.as_f64().map(|n| finite_or_name(n, |n| float_format::fixed(n, digits))),
-            Clause::Scientific(digits) => {
-                value.as_f64().map(|n| finite_or_name(n, |n| float_format::scientific(n, digits)))
-            }
-            Clause::Binary => match value {
-                Value::Bool(truth) => Some(u8::from(truth).to_string()),
-                value => in_base(value, |n| format!("{n:b}")),
-            },
-            Clause::Octal => in_base(value, |n| format!("{n:o}")),
-            Clause::Hex { upper } => return hex(value, upper, out),
-        };
-        match written {
-            Some(written) => out.push(&written),
-            None => Err(self.refused(value)),
+            None => Err(bad_argument("unexpected end of format string")),
         }
     }
 
-    #[cold]
-    fn refused(self, value: Value<'_>) -> Box<Diagnostic> {
-        let takes = match self {
-            Clause::Text => {
-                "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, \
-                 and timestamps"
-            }
-            Clause::Decimal => "decimal clause can only be used on ints, uints, and doubles",
-            Clause::Fixed(_) => "fixed-point clause can only be used on ints, uints, and doubles",
-            Clause::Scientific(_) => "scientific clause can only be used on ints, uints, and doubles",
-            Clause::Binary => "only ints, uints, and bools can be formatted as binary",
-            Clause::Octal => "octal clause can only be used on ints and uints",
-            Clause::Hex { .. } => "only ints, uints, bytes, and strings can be formatted as hex",
+    fn write(self, value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
+        let digits = self.precision;
+        let written = match self.letter {
+            's' => return write_text(value, out),
+            'd' => decimal(value),
+            'f' => value.as_f64().map(|n| finite_or_name(n, |n| float_format::fixed(n, digits))),
+            'e' => value.as_f64().map(|n| finite_or_name(n, |n| float_format::scientific(n, digits))),
+            'b' => match value {
+                Value::Bool(truth) => Some(u8::from(truth).to_string()),
+                value => in_base(value, |n| format!("{n:b}")),
+            },
+            'o' => in_base(value, |n| format!("{n:o}")),
+            letter => return hex(value, letter, out),
         };
-        bad_argument(format!("error during formatting: {takes}, was given {}", type_name(value)))
+        match written {
+            Some(written) => out.push(&written),
+            None => Err(refused(self.letter, value)),
+        }
     }
+}
+
+/// Returns the error of a value that a clause cannot format.
+#[cold]
+fn refused(letter: char, value: Value<'_>) -> Box<Diagnostic> {
+    let takes = match letter {
+        's' => {
+            "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, \
+             and timestamps"
+        }
+        'd' => "decimal clause can only be used on ints, uints, and doubles",
+        'f' => "fixed-point clause can only be used on ints, uints, and doubles",
+        'e' => "scientific clause can only be used on ints, uints, and doubles",
+        'b' => "only ints, uints, and bools can be formatted as binary",
+        'o' => "octal clause can only be used on ints and uints",
+        _ => "only ints, uints, bytes, and strings can be formatted as hex",
+    };
+    bad_argument(format!("error during formatting: {takes}, was given {}", type_name(value)))
 }
 
 /// Parses a precision, and returns the rest of the text.
@@ -180,13 +167,14 @@ fn in_base(value: Value<'_>, digits: impl FnOnce(u64) -> String) -> Option<Strin
     }
 }
 
-fn hex(value: Value<'_>, upper: bool, out: &mut Charged<'_, '_>) -> Result<()> {
+fn hex(value: Value<'_>, letter: char, out: &mut Charged<'_, '_>) -> Result<()> {
+    let upper = letter == 'X';
     let number = in_base(value, |n| if upper { format!("{n:X}") } else { format!("{n:x}") });
     if let Some(number) = number {
         return out.push(&number);
     }
     let Some(bytes) = value.as_str().map(str::as_bytes).or_else(|| as_bytes(value)) else {
-        return Err(Clause::Hex { upper }.refused(value));
+        return Err(refused(letter, value));
     };
     out.cx.charge(bytes.len().saturating_mul(2))?;
     for byte in bytes {
@@ -215,7 +203,7 @@ fn write_text(value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
         _ if maps::is_map(value) => write_map(value, out),
         _ => match text::plain(value)? {
             Some(text) => out.push(&text),
-            None => Err(Clause::Text.refused(value)),
+            None => Err(refused('s', value)),
         },
     }
 }

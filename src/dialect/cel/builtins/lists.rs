@@ -17,32 +17,25 @@ macro_rules! table {
             /// The library `lists`. The macro `list.sortBy(x, key)` calls `@sortByAssociatedKeys`.
             pub static TABLE:
             "slice": "Returns the elements from a start index up to, but not including, an end index."
-                ["[1, 2, 3, 4].slice(1, 3)" => "[2, 3]", "[1, 2].slice(1, 3)" => "E0403"] {
-                "list_slice" member ((list T), Int, Int) -> (list T) = slice;
-            }
+                ["[1, 2, 3, 4].slice(1, 3)" => "[2, 3]", "[1, 2].slice(1, 3)" => "E0403"]
+                fn "list_slice" member ((list T), Int, Int) -> (list T) = slice;
             "flatten": "Flattens nested lists, one level deep or to a given depth."
-                ["[1, [2, [3]]].flatten()" => "[1, 2, [3]]", "[1, [2, [3]]].flatten(2)" => "[1, 2, 3]"] {
-                "list_flatten" member ((list (list T))) -> (list T) = flatten;
-                "list_flatten_int" member ((list Dyn), Int) -> (list Dyn) = flatten;
-            }
+                ["[1, [2, [3]]].flatten()" => "[1, 2, [3]]", "[1, [2, [3]]].flatten(2)" => "[1, 2, 3]"]
+                fn "list_flatten" member ((list (list T))) -> (list T) = flatten;
+                fn "list_flatten_int" member ((list Dyn), Int) -> (list Dyn) = flatten;
             "sort": "Sorts the elements."
-                ["[3, 1, 2].sort()" => "[1, 2, 3]", "['b', 'a'].sort()" => "['a', 'b']", "[1, 'a'].sort()" => "E0403"] {
-                $("list_" $name "_sort" member ((list $ty)) -> (list $ty) = sort;)*
-            }
+                ["[3, 1, 2].sort()" => "[1, 2, 3]", "['b', 'a'].sort()" => "['a', 'b']", "[1, 'a'].sort()" => "E0403"]
+                $(fn "list_" $name "_sort" member ((list $ty)) -> (list $ty) = sort;)*
             "@sortByAssociatedKeys": "Sorts the elements by a list of their keys."
-                ["[-3, 1, 2].sortBy(x, x * x)" => "[1, 2, -3]"] {
-                $("list_" $name "_sortByAssociatedKeys" member ((list T), (list $ty)) -> (list T) = sort_by_keys;)*
-            }
-            "distinct": "Removes duplicates, keeping the first of equal elements." ["[1, 2, 1].distinct()" => "[1, 2]"] {
-                "list_distinct" member ((list T)) -> (list T) = distinct;
-            }
-            "reverse": "Reverses the elements." ["[1, 2].reverse()" => "[2, 1]"] {
-                "list_reverse" member ((list T)) -> (list T) = reverse;
-            }
+                ["[-3, 1, 2].sortBy(x, x * x)" => "[1, 2, -3]"]
+                $(fn "list_" $name "_sortByAssociatedKeys" member ((list T), (list $ty)) -> (list T) = sort_by_keys;)*
+            "distinct": "Removes duplicates, keeping the first of equal elements." ["[1, 2, 1].distinct()" => "[1, 2]"]
+                fn "list_distinct" member ((list T)) -> (list T) = distinct;
+            "reverse": "Reverses the elements." ["[1, 2].reverse()" => "[2, 1]"]
+                fn "list_reverse" member ((list T)) -> (list T) = reverse;
             "lists.range": "Returns the integers from 0 up to, but not including, a number."
-                ["lists.range(3)" => "[0, 1, 2]", "lists.range(1000000000)" => "E0604"] {
-                "lists_range" (Int) -> (list Int) = range;
-            }
+                ["lists.range(3)" => "[0, 1, 2]", "lists.range(1000000000)" => "E0604"]
+                fn "lists_range" (Int) -> (list Int) = range;
         }
     };
 }

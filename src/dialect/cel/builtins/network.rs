@@ -1,5 +1,6 @@
 //! IP addresses and CIDR blocks.
 
+use std::convert::identity;
 use std::net::IpAddr;
 
 use crate::diagnostics::{Diagnostic, Result};
@@ -15,85 +16,58 @@ overloads! {
     pub static TABLE:
     "ip": "Parses an IP address, or returns the address of a CIDR block."
         ["string(ip('2001:DB8::68'))" => "'2001:db8::68'", "cidr('192.168.0.1/24').ip() == ip('192.168.0.1')" => "true",
-         "ip('127.0.0.01')" => "E0403", "ip('::ffff:10.0.0.1')" => "E0403"] {
-        "string_to_ip" (String) -> "net.IP" = address;
-        "cidr_ip" member ("net.CIDR") -> "net.IP" = ip_of_block;
-    }
-    "isIP": "Returns `true` if a string is an IP address." ["isIP('127.0.0.1')" => "true", "isIP('127.0.0.1.0')" => "false", "isIP('::1%eth0')" => "false"] {
-        "is_ip" (String) -> Bool = is_ip;
-    }
+         "ip('127.0.0.01')" => "E0403", "ip('::ffff:10.0.0.1')" => "E0403"]
+        fn "string_to_ip" (String) -> "net.IP" = identity::<IpAddr>;
+        fn "cidr_ip" member ("net.CIDR") -> "net.IP" = |block: Block| block.address;
+    "isIP": "Returns `true` if a string is an IP address." ["isIP('127.0.0.1')" => "true", "isIP('127.0.0.1.0')" => "false", "isIP('::1%eth0')" => "false"]
+        fn "is_ip" (String) -> Bool = |text: &str| cidr::address(text).is_ok();
     "ip.isCanonical": "Returns `true` if a string is an IP address in canonical form."
-        ["ip.isCanonical('2001:db8::1')" => "true", "ip.isCanonical('2001:DB8::1')" => "false", "ip.isCanonical('a')" => "E0403"] {
-        "ip_is_canonical" (String) -> Bool = is_canonical;
-    }
-    "family": "Returns the address family: 4 or 6." ["ip('127.0.0.1').family()" => "4", "ip('::1').family()" => "6"] {
-        "ip_family" member ("net.IP") -> Int = family;
-    }
-    "isUnspecified": "Returns `true` for the unspecified address." ["ip('0.0.0.0').isUnspecified()" => "true", "ip('::1').isUnspecified()" => "false"] {
-        "ip_is_unspecified" member ("net.IP") -> Bool = is_unspecified;
-    }
-    "isLoopback": "Returns `true` for a loopback address." ["ip('127.0.0.1').isLoopback()" => "true"] {
-        "ip_is_loopback" member ("net.IP") -> Bool = is_loopback;
-    }
+        ["ip.isCanonical('2001:db8::1')" => "true", "ip.isCanonical('2001:DB8::1')" => "false", "ip.isCanonical('a')" => "E0403"]
+        fn "ip_is_canonical" (String) -> Bool = is_canonical;
+    "family": "Returns the address family: 4 or 6." ["ip('127.0.0.1').family()" => "4", "ip('::1').family()" => "6"]
+        fn "ip_family" member ("net.IP") -> Int = |address: IpAddr| if address.is_ipv4() { 4_i64 } else { 6 };
+    "isUnspecified": "Returns `true` for the unspecified address." ["ip('0.0.0.0').isUnspecified()" => "true", "ip('::1').isUnspecified()" => "false"]
+        fn "ip_is_unspecified" member ("net.IP") -> Bool = |address: IpAddr| address.is_unspecified();
+    "isLoopback": "Returns `true` for a loopback address." ["ip('127.0.0.1').isLoopback()" => "true"]
+        fn "ip_is_loopback" member ("net.IP") -> Bool = |address: IpAddr| address.is_loopback();
     "isGlobalUnicast": "Returns `true` for a global unicast address."
-        ["ip('192.168.0.1').isGlobalUnicast()" => "true", "ip('255.255.255.255').isGlobalUnicast()" => "false"] {
-        "ip_is_global_unicast" member ("net.IP") -> Bool = cidr::is_global_unicast;
-    }
-    "isLinkLocalUnicast": "Returns `true` for a link-local unicast address." ["ip('fe80::1').isLinkLocalUnicast()" => "true"] {
-        "ip_is_link_local_unicast" member ("net.IP") -> Bool = cidr::is_link_local_unicast;
-    }
-    "isLinkLocalMulticast": "Returns `true` for a link-local multicast address." ["ip('224.0.0.1').isLinkLocalMulticast()" => "true"] {
-        "ip_is_link_local_multicast" member ("net.IP") -> Bool = cidr::is_link_local_multicast;
-    }
+        ["ip('192.168.0.1').isGlobalUnicast()" => "true", "ip('255.255.255.255').isGlobalUnicast()" => "false"]
+        fn "ip_is_global_unicast" member ("net.IP") -> Bool = cidr::is_global_unicast;
+    "isLinkLocalUnicast": "Returns `true` for a link-local unicast address." ["ip('fe80::1').isLinkLocalUnicast()" => "true"]
+        fn "ip_is_link_local_unicast" member ("net.IP") -> Bool = cidr::is_link_local_unicast;
+    "isLinkLocalMulticast": "Returns `true` for a link-local multicast address." ["ip('224.0.0.1').isLinkLocalMulticast()" => "true"]
+        fn "ip_is_link_local_multicast" member ("net.IP") -> Bool = cidr::is_link_local_multicast;
     "cidr": "Parses a CIDR block."
-        ["string(cidr('10.0.0.1/8'))" => "'10.0.0.1/8'", "cidr('10.0.0.0/33')" => "E0403"] {
-        "string_to_cidr" (String) -> "net.CIDR" = block;
-    }
-    "isCIDR": "Returns `true` if a string is a CIDR block." ["isCIDR('10.0.0.0/8')" => "true", "isCIDR('10.0.0.0')" => "false"] {
-        "is_cidr" (String) -> Bool = is_block;
-    }
+        ["string(cidr('10.0.0.1/8'))" => "'10.0.0.1/8'", "cidr('10.0.0.0/33')" => "E0403"]
+        fn "string_to_cidr" (String) -> "net.CIDR" = identity::<Block>;
+    "isCIDR": "Returns `true` if a string is a CIDR block." ["isCIDR('10.0.0.0/8')" => "true", "isCIDR('10.0.0.0')" => "false"]
+        fn "is_cidr" (String) -> Bool = |text: &str| Block::parse(text).is_ok();
     "containsIP": "Returns `true` if a block contains an address."
-        ["cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))" => "true", "cidr('10.0.0.0/8').containsIP('11.0.0.0')" => "false"] {
-        "cidr_contains_ip_ip" member ("net.CIDR", "net.IP") -> Bool = Block::contains;
-        "cidr_contains_ip_string" member ("net.CIDR", String) -> Bool = Block::contains;
-    }
+        ["cidr('10.0.0.0/8').containsIP(ip('10.1.2.3'))" => "true", "cidr('10.0.0.0/8').containsIP('11.0.0.0')" => "false"]
+        fn "cidr_contains_ip_ip" member ("net.CIDR", "net.IP") -> Bool = Block::contains;
+        fn "cidr_contains_ip_string" member ("net.CIDR", String) -> Bool = Block::contains;
     "containsCIDR": "Returns `true` if a block contains another."
-        ["cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))" => "true", "cidr('10.0.0.0/8').containsCIDR('10.0.0.0/7')" => "false"] {
-        "cidr_contains_cidr" member ("net.CIDR", "net.CIDR") -> Bool = Block::contains_block;
-        "cidr_contains_cidr_string" member ("net.CIDR", String) -> Bool = Block::contains_block;
-    }
-    "prefixLength": "Returns the prefix length of a block." ["cidr('10.0.0.0/8').prefixLength()" => "8"] {
-        "cidr_prefix_length" member ("net.CIDR") -> Int = prefix_length;
-    }
-    "masked": "Returns the block with its host bits set to zero." ["cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')" => "true"] {
-        "cidr_masked" member ("net.CIDR") -> "net.CIDR" = Block::masked;
-    }
+        ["cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))" => "true", "cidr('10.0.0.0/8').containsCIDR('10.0.0.0/7')" => "false"]
+        fn "cidr_contains_cidr" member ("net.CIDR", "net.CIDR") -> Bool = Block::contains_block;
+        fn "cidr_contains_cidr_string" member ("net.CIDR", String) -> Bool = Block::contains_block;
+    "prefixLength": "Returns the prefix length of a block." ["cidr('10.0.0.0/8').prefixLength()" => "8"]
+        fn "cidr_prefix_length" member ("net.CIDR") -> Int = |block: Block| i64::from(block.prefix);
+    "masked": "Returns the block with its host bits set to zero." ["cidr('192.168.0.1/24').masked() == cidr('192.168.0.0/24')" => "true"]
+        fn "cidr_masked" member ("net.CIDR") -> "net.CIDR" = Block::masked;
     "isMask": "Returns `true` if the host bits of a block are zero."
-        ["cidr('2001:db8::/32').isMask()" => "true", "cidr('2001:db8::1/32').isMask()" => "false"] {
-        "cidr_is_mask" member ("net.CIDR") -> Bool = is_mask;
-    }
-    "string": "Converts an address or a block to a string." ["string(ip('::1'))" => "'::1'"] {
-        "ip_to_string" ("net.IP") -> String = string;
-        "cidr_to_string" ("net.CIDR") -> String = string;
-    }
+        ["cidr('2001:db8::/32').isMask()" => "true", "cidr('2001:db8::1/32').isMask()" => "false"]
+        fn "cidr_is_mask" member ("net.CIDR") -> Bool = |block: Block| block == block.masked();
+    "string": "Converts an address or a block to a string." ["string(ip('::1'))" => "'::1'"]
+        fn "ip_to_string" ("net.IP") -> String = Content::text;
+        fn "cidr_to_string" ("net.CIDR") -> String = Content::text;
 }
 
 #[cold]
-fn invalid_address(text: &str, why: Refused) -> Box<Diagnostic> {
+fn invalid(text: &str, why: Refused, form: &str, zone: &str) -> Box<Diagnostic> {
     let text: String = text.chars().take(60).collect();
     bad_argument(match why {
-        Refused::Form => format!("IP Address {text:?} parse error during conversion from string"),
-        Refused::Zone => format!("IP address {text:?} with zone value is not allowed"),
-        Refused::Mapped => format!("IPv4-mapped IPv6 address {text:?} is not allowed"),
-    })
-}
-
-#[cold]
-fn invalid_block(text: &str, why: Refused) -> Box<Diagnostic> {
-    let text: String = text.chars().take(60).collect();
-    bad_argument(match why {
-        Refused::Form => format!("network address {text:?} parse error during conversion from string"),
-        Refused::Zone => format!("CIDR {text:?} with zone value is not allowed"),
+        Refused::Form => format!("{form} {text:?} parse error during conversion from string"),
+        Refused::Zone => format!("{zone} {text:?} with zone value is not allowed"),
         Refused::Mapped => format!("IPv4-mapped IPv6 address {text:?} is not allowed"),
     })
 }
@@ -102,7 +76,7 @@ fn invalid_block(text: &str, why: Refused) -> Box<Diagnostic> {
 impl<'v> FromArgument<'v> for IpAddr {
     fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
         let text = value.as_str().unwrap_or(Content::of(value).0);
-        cidr::address(text).map_err(|why| invalid_address(text, why))
+        cidr::address(text).map_err(|why| invalid(text, why, "IP Address", "IP address"))
     }
 }
 
@@ -116,7 +90,7 @@ impl<'v> IntoValue<'v> for IpAddr {
 impl<'v> FromArgument<'v> for Block {
     fn from_argument(_: &Cx<'v>, value: Value<'v>) -> Result<Self> {
         let text = value.as_str().unwrap_or(Content::of(value).0);
-        Self::parse(text).map_err(|why| invalid_block(text, why))
+        Self::parse(text).map_err(|why| invalid(text, why, "network address", "CIDR"))
     }
 }
 
@@ -126,50 +100,6 @@ impl<'v> IntoValue<'v> for Block {
     }
 }
 
-fn address(address: IpAddr) -> IpAddr {
-    address
-}
-
-fn ip_of_block(block: Block) -> IpAddr {
-    block.address
-}
-
-fn is_ip(text: &str) -> bool {
-    cidr::address(text).is_ok()
-}
-
 fn is_canonical<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<bool> {
     Ok(text.as_str() == Some(&cidr::text(IpAddr::from_argument(cx, text)?)))
-}
-
-fn family(address: IpAddr) -> i64 {
-    if address.is_ipv4() { 4 } else { 6 }
-}
-
-fn is_unspecified(address: IpAddr) -> bool {
-    address.is_unspecified()
-}
-
-fn is_loopback(address: IpAddr) -> bool {
-    address.is_loopback()
-}
-
-fn block(block: Block) -> Block {
-    block
-}
-
-fn is_block(text: &str) -> bool {
-    Block::parse(text).is_ok()
-}
-
-fn prefix_length(block: Block) -> i64 {
-    block.prefix.into()
-}
-
-fn is_mask(block: Block) -> bool {
-    block == block.masked()
-}
-
-fn string<'v>(content: Content<'v>) -> &'v str {
-    content.0
 }

@@ -15,47 +15,33 @@ overloads! {
     /// Sizes and string predicates of the standard library.
     pub static TABLE:
     "size": "Counts characters, bytes, elements or entries."
-        ["size('πέντε')" => "5", "b'abc'.size()" => "3", "[1, 2].size()" => "2", "size({'a': 1})" => "1"] {
-        "size_bytes" (Bytes) -> Int = access::size;
-        "bytes_size" member (Bytes) -> Int = access::size;
-        "size_list" ((list A)) -> Int = access::size;
-        "list_size" member ((list A)) -> Int = access::size;
-        "size_map" ((map A B)) -> Int = access::size;
-        "map_size" member ((map A B)) -> Int = access::size;
-        "size_string" (String) -> Int = access::size;
-        "string_size" member (String) -> Int = access::size;
-    }
-    "contains": "Returns `true` if a string contains another." ["'hello'.contains('ell')" => "true"] {
-        "contains_string" member (String, String) -> Bool = contains;
-    }
-    "startsWith": "Returns `true` if a string starts with another." ["'hello'.startsWith('he')" => "true"] {
-        "starts_with_string" member (String, String) -> Bool = starts_with;
-    }
-    "endsWith": "Returns `true` if a string ends with another." ["'hello'.endsWith('he')" => "false"] {
-        "ends_with_string" member (String, String) -> Bool = ends_with;
-    }
+        ["size('πέντε')" => "5", "b'abc'.size()" => "3", "[1, 2].size()" => "2", "size({'a': 1})" => "1"]
+        fn "size_bytes" (Bytes) -> Int = access::size;
+        fn "bytes_size" member (Bytes) -> Int = access::size;
+        fn "size_list" ((list A)) -> Int = access::size;
+        fn "list_size" member ((list A)) -> Int = access::size;
+        fn "size_map" ((map A B)) -> Int = access::size;
+        fn "map_size" member ((map A B)) -> Int = access::size;
+        fn "size_string" (String) -> Int = access::size;
+        fn "string_size" member (String) -> Int = access::size;
+    "contains": "Returns `true` if a string contains another." ["'hello'.contains('ell')" => "true"]
+        fn "contains_string" member (String, String) -> Bool =
+            |cx: &Cx<'_>, text: &str, part: &str| pay(cx, text).map(|()| text.contains(part));
+    "startsWith": "Returns `true` if a string starts with another." ["'hello'.startsWith('he')" => "true"]
+        fn "starts_with_string" member (String, String) -> Bool =
+            |cx: &Cx<'_>, text: &str, prefix: &str| pay(cx, text).map(|()| text.starts_with(prefix));
+    "endsWith": "Returns `true` if a string ends with another." ["'hello'.endsWith('he')" => "false"]
+        fn "ends_with_string" member (String, String) -> Bool =
+            |cx: &Cx<'_>, text: &str, suffix: &str| pay(cx, text).map(|()| text.ends_with(suffix));
     "matches": "Returns `true` if an RE2 regular expression matches anywhere in a string."
-        ["'hello'.matches('l+')" => "true", "matches('hello', '^l')" => "false", "'a'.matches('(')" => "E0403"] {
-        "matches" (String, String) -> Bool = matches;
-        "matches_string" member (String, String) -> Bool = matches;
-    }
+        ["'hello'.matches('l+')" => "true", "matches('hello', '^l')" => "false", "'a'.matches('(')" => "E0403"]
+        fn "matches" (String, String) -> Bool = matches;
+        fn "matches_string" member (String, String) -> Bool = matches;
 }
 
 /// Spends the steps that reading a string takes.
 pub(super) fn pay(cx: &Cx<'_>, text: &str) -> Result<()> {
     cx.spend((text.len() / 64) as u64)
-}
-
-fn contains<'v>(cx: &Cx<'v>, text: &'v str, part: &'v str) -> Result<bool> {
-    pay(cx, text).map(|()| text.contains(part))
-}
-
-fn starts_with<'v>(cx: &Cx<'v>, text: &'v str, prefix: &'v str) -> Result<bool> {
-    pay(cx, text).map(|()| text.starts_with(prefix))
-}
-
-fn ends_with<'v>(cx: &Cx<'v>, text: &'v str, suffix: &'v str) -> Result<bool> {
-    pay(cx, text).map(|()| text.ends_with(suffix))
 }
 
 fn matches<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<bool> {

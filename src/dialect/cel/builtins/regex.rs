@@ -18,19 +18,16 @@ overloads! {
     pub static TABLE:
     "regex.replace": "Replaces matches, all or a number of them. In the replacement, `\\1` is the text of the first group."
         ["regex.replace('foo bar', '(fo)o (ba)r', r'\\2 \\1')" => "'ba fo'", "regex.replace('banana', 'a', 'x', 2)" => "'bxnxna'",
-         "regex.replace('a', '(.)', r'\\2')" => "E0403", "regex.replace('a', '(', '')" => "E0403"] {
-        "regex_replace_string_string_string" (String, String, String) -> String = replace;
-        "regex_replace_string_string_string_int" (String, String, String, Int) -> String = replace;
-    }
+         "regex.replace('a', '(.)', r'\\2')" => "E0403", "regex.replace('a', '(', '')" => "E0403"]
+        fn "regex_replace_string_string_string" (String, String, String) -> String = replace;
+        fn "regex_replace_string_string_string_int" (String, String, String, Int) -> String = replace;
     "regex.extract": "Returns an optional of the first match, or of the text of its group."
         ["regex.extract('item-A, item-B', r'item-(\\w+)')" => "optional.of('A')", "regex.extract('a', 'b')" => "optional.none()",
-         "regex.extract('ab', '(a)(b)')" => "E0403"] {
-        "regex_extract_string_string" (String, String) -> (optional String) = extract;
-    }
+         "regex.extract('ab', '(a)(b)')" => "E0403"]
+        fn "regex_extract_string_string" (String, String) -> (optional String) = extract;
     "regex.extractAll": "Returns all matches, or the texts of their group that are not empty."
-        ["regex.extractAll('f_1 f_2', r'f_(\\d)')" => "['1', '2']", "regex.extractAll('val=a, val=', 'val=([^,]*)')" => "['a']"] {
-        "regex_extractAll_string_string" (String, String) -> (list String) = extract_all;
-    }
+        ["regex.extractAll('f_1 f_2', r'f_(\\d)')" => "['1', '2']", "regex.extractAll('val=a, val=', 'val=([^,]*)')" => "['a']"]
+        fn "regex_extractAll_string_string" (String, String) -> (list String) = extract_all;
 }
 
 /// Calls `each` with at most `most` matches in `text`, paying for the search.

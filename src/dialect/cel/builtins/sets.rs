@@ -10,17 +10,14 @@ overloads! {
     /// The library `sets`.
     pub static TABLE:
     "sets.contains": "Returns `true` if the first list contains every element of the second."
-        ["sets.contains([1, 2, 3], [2, 2])" => "true", "sets.contains([1], [1, 2])" => "false", "sets.contains([], [])" => "true"] {
-        "list_sets_contains_list" ((list T), (list T)) -> Bool = contains;
-    }
+        ["sets.contains([1, 2, 3], [2, 2])" => "true", "sets.contains([1], [1, 2])" => "false", "sets.contains([], [])" => "true"]
+        fn "list_sets_contains_list" ((list T), (list T)) -> Bool = contains;
     "sets.equivalent": "Returns `true` if each list contains every element of the other."
-        ["sets.equivalent([1, 2], [2, 1, 1])" => "true", "sets.equivalent([1], [1, 2])" => "false"] {
-        "list_sets_equivalent_list" ((list T), (list T)) -> Bool = equivalent;
-    }
+        ["sets.equivalent([1, 2], [2, 1, 1])" => "true", "sets.equivalent([1], [1, 2])" => "false"]
+        fn "list_sets_equivalent_list" ((list T), (list T)) -> Bool = equivalent;
     "sets.intersects": "Returns `true` if the lists have an element in common."
-        ["sets.intersects([1, 2], [2, 3])" => "true", "sets.intersects([], [])" => "false"] {
-        "list_sets_intersects_list" ((list T), (list T)) -> Bool = intersects;
-    }
+        ["sets.intersects([1, 2], [2, 3])" => "true", "sets.intersects([], [])" => "false"]
+        fn "list_sets_intersects_list" ((list T), (list T)) -> Bool = intersects;
 }
 
 /// Returns `true` if one of `items` is in `list`, or is not, as `wanted` says.

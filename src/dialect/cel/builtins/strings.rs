@@ -14,55 +14,43 @@ overloads! {
     /// The library `strings`, except `format`.
     pub static TABLE:
     "charAt": "Returns the character at an index; the empty string at the end."
-        ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(3)" => "''", "'abc'.charAt(4)" => "E0403"] {
-        "string_char_at_int" member (String, Int) -> String = char_at;
-    }
+        ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(3)" => "''", "'abc'.charAt(4)" => "E0403"]
+        fn "string_char_at_int" member (String, Int) -> String = char_at;
     "indexOf": "Returns the index of the first occurrence of a string, from an index on; -1 if there is none."
-        ["'tacocat'.indexOf('a')" => "1", "'tacocat'.indexOf('a', 2)" => "5", "'tacocat'.indexOf('x')" => "-1"] {
-        "string_index_of_string" member (String, String) -> Int = index_of;
-        "string_index_of_string_int" member (String, String, Int) -> Int = index_of;
-    }
+        ["'tacocat'.indexOf('a')" => "1", "'tacocat'.indexOf('a', 2)" => "5", "'tacocat'.indexOf('x')" => "-1"]
+        fn "string_index_of_string" member (String, String) -> Int = index_of;
+        fn "string_index_of_string_int" member (String, String, Int) -> Int = index_of;
     "lastIndexOf": "Returns the index of the last occurrence of a string, not after an index; -1 if there is none."
-        ["'tacocat'.lastIndexOf('a')" => "5", "'tacocat'.lastIndexOf('a', 4)" => "1"] {
-        "string_last_index_of_string" member (String, String) -> Int = last_index_of;
-        "string_last_index_of_string_int" member (String, String, Int) -> Int = last_index_of;
-    }
+        ["'tacocat'.lastIndexOf('a')" => "5", "'tacocat'.lastIndexOf('a', 4)" => "1"]
+        fn "string_last_index_of_string" member (String, String) -> Int = last_index_of;
+        fn "string_last_index_of_string_int" member (String, String, Int) -> Int = last_index_of;
     "join": "Concatenates the strings of a list, with an optional separator."
-        ["['a', 'b'].join()" => "'ab'", "['a', 'b'].join('-')" => "'a-b'"] {
-        "list_join" member ((list String)) -> String = join;
-        "list_join_string" member ((list String), String) -> String = join;
-    }
-    "lowerAscii": "Converts ASCII letters to lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"] {
-        "string_lower_ascii" member (String) -> String = lower;
-    }
-    "upperAscii": "Converts ASCII letters to upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"] {
-        "string_upper_ascii" member (String) -> String = upper;
-    }
+        ["['a', 'b'].join()" => "'ab'", "['a', 'b'].join('-')" => "'a-b'"]
+        fn "list_join" member ((list String)) -> String = join;
+        fn "list_join_string" member ((list String), String) -> String = join;
+    "lowerAscii": "Converts ASCII letters to lower case." ["'TacoCÆt'.lowerAscii()" => "'tacocÆt'"]
+        fn "string_lower_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_lowercase()));
+    "upperAscii": "Converts ASCII letters to upper case." ["'tacoCæt'.upperAscii()" => "'TACOCæT'"]
+        fn "string_upper_ascii" member (String) -> String = mapped(|letters| letters.map(|letter| letter.to_ascii_uppercase()));
     "replace": "Replaces occurrences of a string, all or a number of them."
-        ["'hello'.replace('l', 'L')" => "'heLLo'", "'hello'.replace('l', 'L', 1)" => "'heLlo'", "'ab'.replace('', '_')" => "'_a_b_'"] {
-        "string_replace_string_string" member (String, String, String) -> String = replace;
-        "string_replace_string_string_int" member (String, String, String, Int) -> String = replace;
-    }
+        ["'hello'.replace('l', 'L')" => "'heLLo'", "'hello'.replace('l', 'L', 1)" => "'heLlo'", "'ab'.replace('', '_')" => "'_a_b_'"]
+        fn "string_replace_string_string" member (String, String, String) -> String = replace;
+        fn "string_replace_string_string_int" member (String, String, String, Int) -> String = replace;
     "split": "Splits at a separator, into all parts or a number of them. An empty separator splits into characters."
-        ["'a b c'.split(' ')" => "['a', 'b', 'c']", "'a b c'.split(' ', 2)" => "['a', 'b c']", "'ab'.split('')" => "['a', 'b']"] {
-        "string_split_string" member (String, String) -> (list String) = split;
-        "string_split_string_int" member (String, String, Int) -> (list String) = split;
-    }
+        ["'a b c'.split(' ')" => "['a', 'b', 'c']", "'a b c'.split(' ', 2)" => "['a', 'b c']", "'ab'.split('')" => "['a', 'b']"]
+        fn "string_split_string" member (String, String) -> (list String) = split;
+        fn "string_split_string_int" member (String, String, Int) -> (list String) = split;
     "substring": "Returns the characters from a start index up to, but not including, an end index."
-        ["'tacocat'.substring(4)" => "'cat'", "'tacocat'.substring(0, 4)" => "'taco'", "'tacocat'.substring(4, 3)" => "E0403"] {
-        "string_substring_int" member (String, Int) -> String = substring;
-        "string_substring_int_int" member (String, Int, Int) -> String = substring;
-    }
-    "trim": "Removes white space from both ends." ["' \\ta b '.trim()" => "'a b'"] {
-        "string_trim" member (String) -> String = trim;
-    }
-    "reverse": "Reverses the characters." ["'abc'.reverse()" => "'cba'"] {
-        "string_reverse" member (String) -> String = reverse;
-    }
+        ["'tacocat'.substring(4)" => "'cat'", "'tacocat'.substring(0, 4)" => "'taco'", "'tacocat'.substring(4, 3)" => "E0403"]
+        fn "string_substring_int" member (String, Int) -> String = substring;
+        fn "string_substring_int_int" member (String, Int, Int) -> String = substring;
+    "trim": "Removes white space from both ends." ["' \\ta b '.trim()" => "'a b'"]
+        fn "string_trim" member (String) -> String = trim;
+    "reverse": "Reverses the characters." ["'abc'.reverse()" => "'cba'"]
+        fn "string_reverse" member (String) -> String = mapped(Iterator::rev);
     "strings.quote": "Quotes a string, escaping special characters."
-        ["strings.quote('a\"b')" => "'\"a\\\\\"b\"'"] {
-        "strings_quote" (String) -> String = quote;
-    }
+        ["strings.quote('a\"b')" => "'\"a\\\\\"b\"'"]
+        fn "strings_quote" (String) -> String = quote;
 }
 
 #[cold]
@@ -134,27 +122,13 @@ fn join<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], separator: Option<&'v str>) -> R
     }))
 }
 
-/// Maps the characters of a string to a string of the same length in bytes.
-fn mapped<'v, I: Iterator<Item = char>>(
-    cx: &Cx<'v>,
-    text: &'v str,
-    map: impl FnOnce(Chars<'v>) -> I,
-) -> Result<Value<'v>> {
-    pay(cx, text)?;
-    cx.charge(text.len())?;
-    Ok(cx.arena().text_with(text.len(), |mapped| mapped.extend(map(text.chars()))))
-}
-
-fn lower<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
-    mapped(cx, text, |letters| letters.map(|letter| letter.to_ascii_lowercase()))
-}
-
-fn upper<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
-    mapped(cx, text, |letters| letters.map(|letter| letter.to_ascii_uppercase()))
-}
-
-fn reverse<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
-    mapped(cx, text, Iterator::rev)
+/// Returns the function that maps the characters of a string to a string of the same length in bytes.
+fn mapped<'v, I: Iterator<Item = char>>(map: fn(Chars<'v>) -> I) -> impl Fn(&Cx<'v>, &'v str) -> Result<Value<'v>> {
+    move |cx, text| {
+        pay(cx, text)?;
+        cx.charge(text.len())?;
+        Ok(cx.arena().text_with(text.len(), |mapped| mapped.extend(map(text.chars()))))
+    }
 }
 
 fn trim<'v>(cx: &Cx<'v>, text: &'v str) -> Result<&'v str> {
@@ -207,20 +181,10 @@ fn split<'v>(cx: &Cx<'v>, text: &'v str, separator: &'v str, most: Option<i64>) 
 
 /// Splits a text into characters; the last of `most` parts is the rest.
 fn characters(text: &str, most: usize) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        if most <= parts.len() + 1 {
-            break;
-        }
-        let (part, behind) = rest.split_at(first.len_utf8());
-        parts.push(part);
-        rest = behind;
-    }
-    if !rest.is_empty() && most > 0 {
-        parts.push(rest);
-    }
-    parts
+    let last = text.char_indices().nth(most.saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+    let (front, rest) = text.split_at(last);
+    let rest = Some(rest).filter(|rest| most > 0 && !rest.is_empty());
+    front.split("").filter(|part| !part.is_empty()).chain(rest).collect()
 }
 
 fn substring<'v>(cx: &Cx<'v>, text: &'v str, start: i64, end: Option<i64>) -> Result<&'v str> {

@@ -23,19 +23,18 @@ impl Checker<'_> {
         for &arg in args {
             self.check(arg);
         }
-        let Some(receiver) = call.receiver else {
-            return match self.env.function(name, call.rooted) {
-                Some((name, callable)) => self.resolve(id, call, name, callable, args),
-                None => self.unknown(id, name),
-            };
-        };
+        let Some(receiver) = call.receiver else { return self.named(id, call, name, args) };
         if let Some(namespace) = self.qualified(receiver)
             && let Some((name, callable)) = self.env.function(&format!("{}.{name}", namespace.text()), namespace.rooted)
         {
             return self.resolve(id, Call { receiver: None, ..call }, name, callable, args);
         }
         self.check(receiver);
-        match self.env.function(name, false) {
+        self.named(id, call, name, args)
+    }
+
+    fn named(&mut self, id: ExprId, call: Call, name: &str, args: &[ExprId]) -> TypeId {
+        match self.env.function(name, call.rooted) {
             Some((name, callable)) => self.resolve(id, call, name, callable, args),
             None => self.unknown(id, name),
         }

@@ -112,7 +112,7 @@ impl Checker<'_> {
             Kind::List(element) if two => (Types::INT, element),
             Kind::List(element) => (element, Types::DYN),
             Kind::Map(key, value) => (key, value),
-            Kind::Object(at) => (Types::STRING, self.unify.values_of(at)),
+            Kind::Object(at) => (Types::STRING, self.unify.types.values_of(at)),
             Kind::Nullable(of) => self.iterated(id, of, two),
             Kind::Dyn | Kind::Error | Kind::Var(_) => {
                 // The range becomes `dyn`, so that no later inference contradicts the comprehension.

@@ -4,33 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::types::{Kind, TypeId, Types};
+use super::types::{TypeId, Types};
 use crate::bytecode::ImportKind;
 use crate::diagnostics::Result;
 use crate::dialect::cel::resolution::candidates;
-use crate::dialect::cel::values::capsules;
+use crate::dialect::cel::values::type_names;
 use crate::function::{NativeBody, Overload, Params, Registry, Ty};
-use crate::value::Data;
-
-/// Names of types as values, and the types. Opaque types of functions are added.
-const NAMED: &[(&str, &str)] = &[
-    ("bool", "bool"),
-    ("bytes", "bytes"),
-    ("double", "double"),
-    ("dyn", "dyn"),
-    ("duration", "duration"),
-    ("google.protobuf.Duration", "duration"),
-    ("google.protobuf.Timestamp", "timestamp"),
-    ("int", "int"),
-    ("list", "list(dyn)"),
-    ("map", "map(dyn, dyn)"),
-    ("null_type", "null"),
-    ("optional_type", "optional_type(dyn)"),
-    ("string", "string"),
-    ("timestamp", "timestamp"),
-    ("type", "type"),
-    ("uint", "uint"),
-];
 
 /// An overload of a function.
 #[derive(Debug, Clone)]
@@ -108,14 +87,11 @@ impl Environment {
     /// Declares the functions of `registry`.
     pub fn new(registry: &Registry) -> Self {
         let mut environment = Self::default();
-        for &(name, text) in NAMED {
+        for name in type_names().chain(["duration", "dyn", "timestamp"]) {
+            let text = if name == "optional_type" { "optional_type(dyn)" } else { name };
             if let Ok(ty) = environment.types.read(text) {
                 environment.named.insert(name, ty);
             }
-        }
-        for &name in capsules::TYPE_NAMES {
-            let ty = environment.types.add(Kind::Opaque(name.into(), Arc::default()));
-            environment.named.insert(name, ty);
         }
         for builtin in registry.iter().filter(|builtin| builtin.kind == ImportKind::Function) {
             let callable = match &builtin.params {
@@ -182,12 +158,6 @@ impl Environment {
     /// Declares a variable with a type of this environment.
     pub fn declare_as(&mut self, name: &str, ty: TypeId) {
         self.variables.insert(name.into(), ty);
-    }
-
-    /// Declares a variable with the type of a JSON Schema: [`Types::of_schema`].
-    pub fn declare_schema(&mut self, name: &str, schema: &Data) {
-        let ty = self.types.of_schema(schema);
-        self.declare_as(name, ty);
     }
 
     /// Declares an overload of the function `name`, in addition to those that it has.

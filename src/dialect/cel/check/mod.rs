@@ -22,5 +22,4 @@ pub use checked::{Checked, Reference};
 pub(super) use checker::check_one_of_many;
 pub use checker::{Options, check, check_with};
 pub use environment::{Declared, Environment};
-pub use report::excerpts;
 pub use types::{Kind, Object, TypeId, Types};

@@ -1,7 +1,5 @@
 //! The errors of an expression, and their form in the reference.
 
-use std::fmt::Write;
-
 use super::types::{TypeId, Types};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
 use crate::dialect::cel::syntax::tree::{ExprId, Tree};
@@ -9,9 +7,6 @@ use crate::text::Span;
 
 /// The maximum number of errors.
 const ERRORS: usize = 100;
-
-/// The maximum length of a source line to show.
-const LINE: usize = 16_384;
 
 /// The errors of an expression.
 #[derive(Debug, Default)]
@@ -54,37 +49,4 @@ pub(super) fn applied_to(types: &Types, args: &[TypeId], member: bool) -> String
     };
     let args: Vec<_> = args.iter().map(|&of| types.text(of)).collect();
     format!("{receiver}({})", args.join(", "))
-}
-
-/// Formats errors like the reference: the message, the source line, and a mark below the column.
-///
-/// ```
-/// use dropforge::dialect::cel::{check::{Environment, check, excerpts}, syntax::{Options, parse}};
-/// use dropforge::{function::Registry, text::Source};
-/// let tree = parse(&Source::new("<input>", "true && x"), &Options::default()).unwrap();
-/// let errors = check(&tree, &Environment::new(&Registry::default())).unwrap_err();
-/// assert!(excerpts(&errors).ends_with(
-///     "ERROR: <input>:1:9: undeclared reference to 'x' (in container '')\n | true && x\n | ........^"
-/// ));
-/// ```
-pub fn excerpts(errors: &Diagnostics) -> String {
-    let all: Vec<_> = errors.iter().map(excerpt).collect();
-    all.join("\n")
-}
-
-fn excerpt(error: &Diagnostic) -> String {
-    let Some(label) = error.primary() else { return format!("ERROR: {}", error.message) };
-    let (at, name) = (label.position(), label.source.name());
-    let mut text = format!("ERROR: {name}:{at}: {}", error.message);
-    let line = label.source.line(at.line);
-    if line.is_empty() || line.len() > LINE {
-        return text;
-    }
-    let column = (at.column as usize).saturating_sub(1);
-    let wide = |c: Option<char>| c.is_some_and(|c| c.len_utf8() > 1);
-    let dots: String = line.chars().take(column).map(|c| if wide(Some(c)) { '．' } else { '.' }).collect();
-    let mark = if wide(line.chars().nth(column)) { '＾' } else { '^' };
-    // Writing to a string cannot fail.
-    let _ = write!(text, "\n | {}\n | {dots}{mark}", line.replace('\t', " "));
-    text
 }

@@ -3,8 +3,16 @@ use crate::dialect::cel::builtins::{STANDARD, libraries};
 use crate::dialect::cel::syntax;
 use crate::dialect::cel::syntax::tree::Tree;
 use crate::function::Registry;
+use crate::schema::{Draft, Schema};
 use crate::text::Source;
 use crate::value::Data;
+use excerpts::excerpts;
+
+mod excerpts {
+    use crate::diagnostics::{Diagnostic, Diagnostics};
+
+    include!("tests/excerpts.rs");
+}
 
 fn tree(text: &str) -> Tree {
     syntax::parse(&Source::new("<input>", text), &syntax::Options::default()).expect("it is read")
@@ -253,10 +261,12 @@ fn functions_of_the_host() {
 #[test]
 fn maps_with_known_keys() {
     let schema = r#"{"type": "object", "properties": {"port": "integer", "tags": {"type": "array", "items": "string"},
-        "open": {"properties": {"a": "string"}, "additionalProperties": "boolean"}, "name": {"type": "string", "nullable": true}}}"#;
+        "open": {"properties": {"a": "string"}, "additionalProperties": "boolean"}, "name": {"type": ["string", "null"]}}}"#;
     let schema: Data = serde_json::from_str(schema).expect("JSON");
+    let schema = Schema::read(&schema, Draft::Template).expect("a schema");
     let mut environment = environment(&[]);
-    environment.declare_schema("app", &schema);
+    let ty = environment.types().of_schema(&schema);
+    environment.declare_as("app", ty);
     all(
         &environment,
         &[

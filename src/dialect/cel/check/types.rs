@@ -1,8 +1,10 @@
 //! Types, interned in one arena: equal types have equal ids.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
+
+use indexmap::IndexSet;
 
 use crate::function::Ty;
 
@@ -70,10 +72,9 @@ pub struct Object {
 /// The arena of types.
 #[derive(Debug, Clone)]
 pub struct Types {
-    kinds: Vec<Kind>,
+    kinds: IndexSet<Kind>,
     /// Set for types without type parameters and type variables.
     settled: Vec<bool>,
-    by_kind: HashMap<Kind, TypeId>,
     objects: Vec<Object>,
 }
 
@@ -108,7 +109,7 @@ plain! {
 
 impl Default for Types {
     fn default() -> Self {
-        let mut types = Self { kinds: Vec::new(), settled: Vec::new(), by_kind: HashMap::new(), objects: Vec::new() };
+        let mut types = Self { kinds: IndexSet::new(), settled: Vec::new(), objects: Vec::new() };
         for (kind, _) in PLAIN {
             types.add(kind.clone());
         }
@@ -119,18 +120,16 @@ impl Default for Types {
 impl Types {
     /// Returns the type of this kind.
     pub fn add(&mut self, kind: Kind) -> TypeId {
-        if let Some(&known) = self.by_kind.get(&kind) {
-            return known;
+        let id = |at: usize| TypeId(u32::try_from(at).unwrap_or(u32::MAX));
+        if let Some(at) = self.kinds.get_index_of(&kind) {
+            return id(at);
         }
-        let id = TypeId(u32::try_from(self.kinds.len()).unwrap_or(u32::MAX));
         let settled = match &kind {
             Kind::Param(_) | Kind::Var(_) => false,
             kind => parts(kind).iter().all(|&part| self.is_settled(part)),
         };
-        self.kinds.push(kind.clone());
         self.settled.push(settled);
-        self.by_kind.insert(kind, id);
-        id
+        id(self.kinds.insert_full(kind).0)
     }
 
     /// Returns the type of lists of `element`.
@@ -162,7 +161,7 @@ impl Types {
 
     /// Returns the kind of a type.
     pub fn kind(&self, id: TypeId) -> &Kind {
-        self.kinds.get(id.0 as usize).unwrap_or(&Kind::Error)
+        self.kinds.get_index(id.0 as usize).unwrap_or(&Kind::Error)
     }
 
     /// Returns an object.
@@ -186,6 +185,17 @@ impl Types {
             Kind::Optional(of) => (*of, true),
             _ => (id, false),
         }
+    }
+
+    /// Returns the common type of types; `dyn` if there is none.
+    pub(in crate::dialect::cel) fn common(mut types: impl Iterator<Item = TypeId>) -> TypeId {
+        types.next().filter(|first| types.all(|other| other == *first)).unwrap_or(Self::DYN)
+    }
+
+    /// Returns the common type of the values of an object.
+    pub(in crate::dialect::cel) fn values_of(&self, object: u32) -> TypeId {
+        let object = self.object(object);
+        Self::common(object.into_iter().flat_map(|object| object.fields.values().chain(&object.rest)).copied())
     }
 
     /// Returns a type with its parts replaced.

@@ -116,11 +116,11 @@ impl Unify {
             }
             (Kind::Opaque(name_a, a), Kind::Opaque(name_b, b)) => name_a == name_b && self.each_fits(&a, &b),
             (Kind::Object(at), Kind::Map(key, value)) => {
-                let of = self.values_of(at);
+                let of = self.types.values_of(at);
                 self.each_fits(&[Types::STRING, of], &[key, value])
             }
             (Kind::Map(key, value), Kind::Object(at)) => {
-                let of = self.values_of(at);
+                let of = self.types.values_of(at);
                 self.each_fits(&[key, value], &[Types::STRING, of])
             }
             _ => false,
@@ -187,16 +187,6 @@ impl Unify {
                     false => same && a_parts.len() == b_parts.len() && self.deeper(true, is_general),
                 }
             }
-        }
-    }
-
-    /// Returns the common type of the values of an object, or `dyn`.
-    pub fn values_of(&mut self, object: u32) -> TypeId {
-        let Some(object) = self.types.object(object) else { return Types::DYN };
-        let mut all = object.fields.values().chain(&object.rest);
-        match all.next() {
-            Some(&first) if all.all(|&other| other == first) => first,
-            _ => Types::DYN,
         }
     }
 

@@ -24,8 +24,9 @@ impl<'t> Lower<'_, 't> {
         match (operator, args) {
             (Operator::And | Operator::Or, &[left, right]) => self.logic(id, operator == Operator::And, left, right),
             (Operator::Conditional, &[condition, then, otherwise]) => self.conditional(condition, then, otherwise),
-            (Operator::Index, &[value, index]) => self.index(id, value, index),
-            (Operator::OptionalIndex, &[value, index]) => self.index_optional(id, value, index),
+            (Operator::Index | Operator::OptionalIndex, &[value, index]) => {
+                self.indexed(id, operator, value, index, true)
+            }
             (Operator::Not | Operator::Negate, &[_]) => self.priced(id, args, self.price(id), |lower| {
                 lower.emitter.op(if operator == Operator::Not { Op::Not } else { Op::Neg }, &[]);
             }),

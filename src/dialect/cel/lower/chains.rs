@@ -11,55 +11,12 @@ use crate::dialect::cel::cost::{Rule, STEP};
 use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator, Selection};
 
 impl<'t> Lower<'_, 't> {
-    /// `value[index]`
-    pub(super) fn index(&mut self, id: ExprId, value: ExprId, index: ExprId) -> Result<()> {
-        if self.options.metered {
-            return self.chain(id, true);
-        }
-        self.value(value)?;
-        let slot = self.emitter.store();
-        self.value(index)?;
-        self.element(id, index, slot);
-        self.emitter.free(slot);
-        Ok(())
-    }
-
     /// Pushes the element of the value in a slot, at the index on top of the stack.
     fn element(&mut self, id: ExprId, index: ExprId, slot: u32) {
         self.at(id);
         let (source, span) = (self.source.clone(), self.span(id));
         let segments = [SegmentSpec::Index(self.span(index))];
         self.emitter.load(&PathSpec { name: source.slice(span), roots: &[RootSpec::Slot(slot)], segments: &segments });
-    }
-
-    /// `value[?index]`
-    pub(super) fn index_optional(&mut self, id: ExprId, value: ExprId, index: ExprId) -> Result<()> {
-        if self.options.metered {
-            return self.chain(id, true);
-        }
-        self.value(value)?;
-        self.value(index)?;
-        self.at(id);
-        self.intrinsic("index optional", 2);
-        Ok(())
-    }
-
-    /// `has(operand.field)`, `operand.?field`
-    pub(super) fn select_specially(
-        &mut self,
-        id: ExprId,
-        operand: ExprId,
-        field: Name,
-        selection: Selection,
-    ) -> Result<()> {
-        if self.options.metered {
-            return self.chain(id, true);
-        }
-        self.value(operand)?;
-        self.at(id);
-        self.push_text(self.tree.name(field));
-        self.intrinsic(if selection == Selection::Test { "has" } else { "select optional" }, 2);
-        Ok(())
     }
 
     /// Pushes a branch of a conditional, or an index. A chain in this position does not cost a step of its own.
@@ -90,6 +47,9 @@ impl<'t> Lower<'_, 't> {
 
     /// Pushes the start of a chain.
     fn start(&mut self, id: ExprId, own: bool) -> Result<()> {
+        if !self.options.metered {
+            return self.value(id);
+        }
         match self.tree.expr(id) {
             Expr::Ident { .. } | Expr::Select { .. } => self.chain(id, own),
             Expr::Call(Call {
@@ -104,7 +64,7 @@ impl<'t> Lower<'_, 't> {
     }
 
     /// Pushes a variable with its fields, or a type. Returns `false` if the expression is neither.
-    fn name(&mut self, id: ExprId, own: bool) -> bool {
+    pub(super) fn name(&mut self, id: ExprId, own: bool) -> bool {
         let Some(name) = self.tree.qualified(id) else { return false };
         let own = if own { STEP } else { 0 };
         match self.meaning(&name) {
@@ -114,17 +74,29 @@ impl<'t> Lower<'_, 't> {
             Meaning::Undeclared(failure) => self.raise_failure(&failure),
             Meaning::InputOrType(ty) => {
                 let first = name.parts.first().copied().unwrap_or_default();
-                self.push_input_or_type(first, ty, |lower| {
-                    lower.emitter.op(Op::Pop, &[]);
-                    lower.steps(id, own, name.fields(), RootSpec::Global(first));
-                });
+                self.push_input_or_type(first, ty, |lower| lower.fields_of_input(id, own, first, name.fields()));
             }
         }
         true
     }
 
+    /// Replaces the input on top of the stack with the value of the last `fields` selections of a chain.
+    fn fields_of_input(&mut self, id: ExprId, own: u64, input: &str, fields: usize) {
+        if self.options.metered {
+            self.emitter.op(Op::Pop, &[]);
+            self.steps(id, own, fields, RootSpec::Global(input));
+        } else if fields > 0 {
+            let slot = self.emitter.store();
+            self.path(id, RootSpec::Slot(slot), fields);
+            self.emitter.free(slot);
+        }
+    }
+
     /// Pushes the value of `root` and the last `fields` selections of a chain, metering each. The root costs `own`.
     fn steps(&mut self, id: ExprId, own: u64, fields: usize, root: RootSpec<'_>) {
+        if !self.options.metered {
+            return self.path(id, root, fields);
+        }
         self.meter(own);
         self.path(id, root, 0);
         let mut steps = Vec::with_capacity(fields);
@@ -136,7 +108,15 @@ impl<'t> Lower<'_, 't> {
         steps.into_iter().rev().for_each(|(id, operand)| self.field_of(id, operand));
     }
 
-    fn select(&mut self, id: ExprId, operand: ExprId, field: Name, selection: Selection, own: bool) -> Result<()> {
+    /// `operand.field`, `has(operand.field)`, `operand.?field`
+    pub(super) fn select(
+        &mut self,
+        id: ExprId,
+        operand: ExprId,
+        field: Name,
+        selection: Selection,
+        own: bool,
+    ) -> Result<()> {
         self.start(operand, own)?;
         if selection == Selection::Plain {
             self.field_of(id, operand);
@@ -164,7 +144,15 @@ impl<'t> Lower<'_, 't> {
         self.end_step(operand, slot);
     }
 
-    fn indexed(&mut self, id: ExprId, operator: Operator, value: ExprId, index: ExprId, own: bool) -> Result<()> {
+    /// `value[index]`, `value[?index]`
+    pub(super) fn indexed(
+        &mut self,
+        id: ExprId,
+        operator: Operator,
+        value: ExprId,
+        index: ExprId,
+        own: bool,
+    ) -> Result<()> {
         self.start(value, own)?;
         if operator == Operator::OptionalIndex {
             self.branch(index)?;
@@ -192,7 +180,7 @@ impl<'t> Lower<'_, 't> {
 
     /// Meters a step of an optional that holds a value.
     fn end_step(&mut self, of: ExprId, slot: u32) {
-        if !self.never_optional(of) {
+        if self.options.metered && !self.never_optional(of) {
             self.emitter.load_slot(slot);
             self.measure(Rule::FieldOf, 2);
             self.emitter.op(Op::Pop, &[]);

@@ -5,7 +5,7 @@ use crate::bytecode::{Literal as Constant, LoopField, Op};
 use crate::compiler::{PathSpec, RootSpec};
 use crate::diagnostics::Result;
 use crate::dialect::cel::cost::{LIST, MAP, STEP};
-use crate::dialect::cel::syntax::tree::{Call, Comprehension, Expr, ExprId, Function, Literal, Operator};
+use crate::dialect::cel::syntax::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Operator};
 
 /// The effect of an iteration on the accumulator.
 enum Each {
@@ -80,16 +80,12 @@ impl<'t> Lower<'_, 't> {
 
     fn quantifier_of(&self, of: &Comprehension) -> Option<Shape> {
         let (Operator::NotStrictlyFalse, _) = self.operator_of(of.loop_condition)? else { return None };
-        let first = self.tree.expr(of.accu_init);
-        match (self.operator_of(of.loop_step)?, first) {
-            ((Operator::And, &[accu, predicate]), Expr::Literal(Literal::Bool(true))) if self.is_accu(of, accu) => {
-                Some(Shape::Quantifier { all: true, predicate })
-            }
-            ((Operator::Or, &[accu, predicate]), Expr::Literal(Literal::Bool(false))) if self.is_accu(of, accu) => {
-                Some(Shape::Quantifier { all: false, predicate })
-            }
-            _ => None,
-        }
+        let (operator @ (Operator::And | Operator::Or), &[accu, predicate]) = self.operator_of(of.loop_step)? else {
+            return None;
+        };
+        let all = operator == Operator::And;
+        let starts = self.tree.expr(of.accu_init) == Expr::Literal(Literal::Bool(all));
+        (starts && self.is_accu(of, accu)).then_some(Shape::Quantifier { all, predicate })
     }
 
     fn each(&self, of: &Comprehension, step: ExprId) -> Option<Each> {
@@ -98,20 +94,15 @@ impl<'t> Lower<'_, 't> {
         if !self.is_accu(of, *first) {
             return None;
         }
-        let starts_empty = |id| match self.tree.expr(id) {
-            Expr::List(run) => Some((true, run.is_empty())),
-            Expr::Map(run) => Some((false, run.is_empty())),
-            _ => None,
-        };
-        match (call.function, rest, starts_empty(of.accu_init)?) {
-            (Function::Operator(Operator::Add), &[list], (true, true)) => match self.tree.expr(list) {
-                Expr::List(run) => match self.tree.elements(run) {
-                    [one] if !one.optional => Some(Each::Element(one.value)),
-                    _ => None,
-                },
-                _ => None,
-            },
-            (Function::Named(name), rest, (false, true)) if self.tree.name(name) == "cel.@mapInsert" => match *rest {
+        let is_empty = |expr| matches!(expr, Expr::List(run) | Expr::Map(run) if run.is_empty());
+        let start = Some(self.tree.expr(of.accu_init)).filter(|expr| is_empty(*expr))?;
+        match (call.function, rest, start) {
+            (Function::Operator(Operator::Add), &[list], Expr::List(_)) => {
+                let Expr::List(run) = self.tree.expr(list) else { return None };
+                let &[Element { value, optional: false }] = self.tree.elements(run) else { return None };
+                Some(Each::Element(value))
+            }
+            (Function::Named(name), rest, Expr::Map(_)) if self.tree.name(name) == "cel.@mapInsert" => match *rest {
                 [key, value] => Some(Each::Entry(key, value)),
                 [entries] => Some(Each::Entries(entries)),
                 _ => None,

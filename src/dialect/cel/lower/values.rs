@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use super::lowering::Lower;
-use super::scope::Meaning;
 use crate::bytecode::Op;
 use crate::compiler::{Constant, Emitter, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::{Code, Result};
@@ -30,8 +29,10 @@ impl<'t> Lower<'_, 't> {
         match tree.expr(id) {
             Expr::Invalid => self.fail(id, Code::UnexpectedToken, "what stands here is no expression"),
             Expr::Literal(literal) => self.literal(literal),
-            Expr::Ident { .. } | Expr::Select { selection: Selection::Plain, .. } => self.name_or_field(id)?,
-            Expr::Select { operand, field, selection } => self.select_specially(id, operand, field, selection)?,
+            Expr::Ident { .. } | Expr::Select { selection: Selection::Plain, .. } if self.name(id, true) => {}
+            Expr::Ident { .. } => {}
+            Expr::Select { selection: Selection::Plain, .. } if !self.options.metered => self.field(id)?,
+            Expr::Select { operand, field, selection } => self.select(id, operand, field, selection, true)?,
             Expr::Call(call) => self.call(id, &call)?,
             Expr::List(run) => self.list(id, tree.elements(run))?,
             Expr::Map(run) => self.map(id, tree.entries(run))?,
@@ -58,30 +59,6 @@ impl<'t> Lower<'_, 't> {
             Literal::Uint(n) => self.push_uint(n),
             Literal::Bytes(run) => self.push_bytes(tree.bytes(run)),
         }
-    }
-
-    /// A variable, a type, or a field of a value.
-    fn name_or_field(&mut self, id: ExprId) -> Result<()> {
-        if self.options.metered {
-            return self.chain(id, true);
-        }
-        let Some(name) = self.tree.qualified(id) else { return self.field(id) };
-        match self.meaning(&name) {
-            Meaning::Slot(slot, fields) => self.path(id, RootSpec::Slot(slot), fields),
-            Meaning::Input(name, fields) => self.path(id, RootSpec::Global(&name), fields),
-            Meaning::Type(name) => self.push_type(name),
-            Meaning::Undeclared(failure) => self.raise_failure(&failure),
-            Meaning::InputOrType(ty) => {
-                self.push_input_or_type(name.parts.first().copied().unwrap_or_default(), ty, |lower| {
-                    if name.fields() > 0 {
-                        let slot = lower.emitter.store();
-                        lower.path(id, RootSpec::Slot(slot), name.fields());
-                        lower.emitter.free(slot);
-                    }
-                });
-            }
-        }
-        Ok(())
     }
 
     /// Pushes a type as a value.

@@ -2,7 +2,7 @@
 
 use super::context::{Callee, PartialContext, block_name};
 use crate::dialect::cel::attributes::Match;
-use crate::dialect::cel::syntax::tree::{Comprehension, Expr, ExprId, Name, Tree};
+use crate::dialect::cel::syntax::tree::{Expr, ExprId, Name, Tree};
 
 /// The dependencies of a node.
 #[derive(Debug, Clone, Copy, Default)]
@@ -76,10 +76,10 @@ impl Walk<'_> {
                 Callee::Block(values, body) => self.block(values, body),
             },
             Expr::Message { .. } => Dependencies::default(),
-            Expr::Comprehension(of) => {
-                tree.comprehension(of).map_or(Dependencies::default(), |of| self.comprehension(of))
+            expr => {
+                let scopes = tree.scopes(expr).into_iter();
+                scopes.fold(Dependencies::default(), |all, (names, ids)| all.and(self.within(names, &ids)))
             }
-            expr => self.all(&tree.children(expr)),
         }
     }
 
@@ -95,12 +95,6 @@ impl Walk<'_> {
         self.scope.extend(names);
         let inside = self.all(ids);
         self.leave(outer, inside)
-    }
-
-    fn comprehension(&mut self, of: &Comprehension) -> Dependencies {
-        let outside = self.all(&[of.iter_range, of.accu_init]);
-        let iteration = self.within(of.variables(), &[of.loop_condition, of.loop_step]);
-        outside.and(iteration).and(self.within([of.accu_var], &[of.result]))
     }
 
     fn block(&mut self, values: ExprId, body: ExprId) -> Dependencies {

@@ -156,21 +156,11 @@ impl Reducer<'_> {
 
     /// Reduces the arguments of a macro in the expansion, each in its scope.
     fn parts(&mut self, id: ExprId, arguments: &mut MacroArguments) {
-        let expr = self.old.expr(id);
-        let comprehension = match expr {
-            Expr::Comprehension(of) => self.old.comprehension(of).copied(),
-            _ => None,
-        };
-        let Some(of) = comprehension else {
-            return self.old.children(expr).into_iter().for_each(|child| self.part(child, arguments));
-        };
-        self.part(of.iter_range, arguments);
-        self.part(of.accu_init, arguments);
-        self.within(of.variables().map(|name| (name, None)), |inner| {
-            inner.part(of.loop_condition, arguments);
-            inner.part(of.loop_step, arguments);
-        });
-        self.within([(of.accu_var, None)], |inner| inner.part(of.result, arguments));
+        for (names, ids) in self.old.scopes(self.old.expr(id)) {
+            self.within(names.into_iter().map(|name| (name, None)), |inner| {
+                ids.into_iter().for_each(|child| inner.part(child, arguments));
+            });
+        }
     }
 
     fn part(&mut self, id: ExprId, arguments: &mut MacroArguments) {

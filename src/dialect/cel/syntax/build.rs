@@ -9,29 +9,16 @@ use crate::diagnostics::Code;
 use crate::text::Span;
 
 /// Identifiers that variables and functions cannot have.
-const RESERVED: &[&str] = &[
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
+const RESERVED: &str =
+    "as break const continue else for function if import let loop package namespace return var void while";
+
+fn is_reserved_identifier(name: &str) -> bool {
+    RESERVED.split(' ').any(|word| word == name)
+}
 
 /// Returns `true` for a name that no variable can have: a reserved identifier or a keyword.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    RESERVED.contains(&name) || matches!(name, "true" | "false" | "null" | "in")
+    is_reserved_identifier(name) || matches!(name, "true" | "false" | "null" | "in")
 }
 
 /// The maximum number of nodes. Macros copy their receiver, so a short source can expand to very many.
@@ -109,9 +96,12 @@ impl<'a> Build<'a> {
         self.literal(Literal::Null, span)
     }
 
-    fn out_of_range(&mut self, kind: &str, span: Span) -> ExprId {
-        let message = format!("invalid {kind} literal: it does not fit");
-        self.error(SyntaxError::new(Code::NumberOutOfRange, span, message))
+    fn number(&mut self, kind: &str, literal: Option<Literal>, span: Span) -> ExprId {
+        let Some(literal) = literal else {
+            let message = format!("invalid {kind} literal: it does not fit");
+            return self.error(SyntaxError::new(Code::NumberOutOfRange, span, message));
+        };
+        self.literal(literal, span)
     }
 
     fn signed(&self, span: Span, digits: u32) -> (bool, &'a str) {
@@ -121,58 +111,46 @@ impl<'a> Build<'a> {
     /// Adds an integer whose digits start at `digits`, after its sign.
     pub fn int(&mut self, span: Span, digits: u32) -> ExprId {
         let (negative, digits) = self.signed(span, digits);
-        match literal::int(negative, digits) {
-            Some(int) => self.literal(Literal::Int(int), span),
-            None => self.out_of_range("int", span),
-        }
+        self.number("int", literal::int(negative, digits).map(Literal::Int), span)
     }
 
     pub fn uint(&mut self, span: Span) -> ExprId {
-        match literal::uint(self.slice(span)) {
-            Some(uint) => self.literal(Literal::Uint(uint), span),
-            None => self.out_of_range("uint", span),
-        }
+        self.number("uint", literal::uint(self.slice(span)).map(Literal::Uint), span)
     }
 
     pub fn double(&mut self, span: Span, digits: u32) -> ExprId {
         let (negative, digits) = self.signed(span, digits);
-        match literal::double(negative, digits) {
-            Some(double) => self.literal(Literal::Double(double), span),
-            None => self.out_of_range("double", span),
-        }
+        self.number("double", literal::double(negative, digits).map(Literal::Double), span)
     }
 
-    fn bad_escape(&mut self, span: Span, bad: BadEscape) -> ExprId {
-        let within = Span::of(bad.at..bad.at + bad.len);
-        let escape = Span::new(span.start + within.start, span.start + within.end);
-        self.errors.push(SyntaxError::new(Code::UnexpectedToken, escape, bad.why));
-        self.invalid(span)
+    fn quoted(&mut self, literal: Result<Literal, BadEscape>, span: Span) -> ExprId {
+        match literal {
+            Ok(literal) => self.literal(literal, span),
+            Err(bad) => {
+                let within = Span::of(bad.at..bad.at + bad.len);
+                let escape = Span::new(span.start + within.start, span.start + within.end);
+                self.errors.push(SyntaxError::new(Code::UnexpectedToken, escape, bad.why));
+                self.invalid(span)
+            }
+        }
     }
 
     pub fn string(&mut self, span: Span) -> ExprId {
-        match literal::string(self.slice(span)) {
-            Ok(text) => {
-                let text = self.tree.intern(&text);
-                self.literal(Literal::String(text), span)
-            }
-            Err(bad) => self.bad_escape(span, bad),
-        }
+        let text = literal::string(self.slice(span));
+        let literal = text.map(|text| Literal::String(self.tree.intern(&text)));
+        self.quoted(literal, span)
     }
 
     pub fn bytes(&mut self, span: Span) -> ExprId {
-        match literal::bytes(self.slice(span)) {
-            Ok(bytes) => {
-                let bytes = self.tree.add_bytes(&bytes);
-                self.literal(Literal::Bytes(bytes), span)
-            }
-            Err(bad) => self.bad_escape(span, bad),
-        }
+        let bytes = literal::bytes(self.slice(span));
+        let literal = bytes.map(|bytes| Literal::Bytes(self.tree.add_bytes(&bytes)));
+        self.quoted(literal, span)
     }
 
     /// Interns an identifier, unless it is reserved.
     fn unreserved(&mut self, name: Span) -> Option<Name> {
         let text = self.slice(name);
-        if RESERVED.contains(&text) {
+        if is_reserved_identifier(text) {
             let message = format!("reserved identifier: {text}");
             self.errors.push(SyntaxError::new(Code::UnexpectedToken, name, message));
             return None;

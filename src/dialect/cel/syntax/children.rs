@@ -1,6 +1,6 @@
 //! The children of nodes.
 
-use super::tree::{Call, Comprehension, Element, Entry, Expr, ExprId, Field, Tree};
+use super::tree::{Call, Comprehension, Element, Entry, Expr, ExprId, Field, Name, Tree};
 
 impl Tree {
     /// Returns the children of an expression, in the order of evaluation.
@@ -27,6 +27,18 @@ impl Tree {
                 [of.iter_range, of.accu_init, of.loop_condition, of.loop_step, of.result].into_iter().for_each(child);
             }
         }
+    }
+
+    /// Returns the children of an expression in groups, in the order of evaluation, each with the variables that only this
+    /// group sees.
+    pub(crate) fn scopes(&self, expr: Expr) -> Vec<(Vec<Name>, Vec<ExprId>)> {
+        let Expr::Comprehension(id) = expr else { return vec![(Vec::new(), self.children(expr))] };
+        let Some(of) = self.comprehension(id) else { return Vec::new() };
+        vec![
+            (Vec::new(), vec![of.iter_range, of.accu_init]),
+            (of.variables().collect(), vec![of.loop_condition, of.loop_step]),
+            (vec![of.accu_var], vec![of.result]),
+        ]
     }
 
     /// Returns an expression with new children, in the order of [`Tree::each_child`].

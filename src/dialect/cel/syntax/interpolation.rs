@@ -2,11 +2,9 @@
 //!
 //! `$${` is the text `${`; any other `$` is itself.
 
-use std::fmt;
-
 use super::lexer::Tokens;
 use super::token::Symbol;
-use crate::diagnostics::Code;
+use crate::diagnostics::{Code, Diagnostic};
 use crate::text::Span;
 
 /// A part of a text, by its span.
@@ -44,31 +42,22 @@ pub enum ScanErrorKind {
 }
 
 impl ScanErrorKind {
-    /// Returns the code of the diagnostic.
-    pub fn code(self) -> Code {
-        match self {
-            Self::Unterminated | Self::UnterminatedString => Code::Unterminated,
-            Self::Empty => Code::UnexpectedToken,
-        }
-    }
-
-    /// Returns the help line.
-    pub fn help(self) -> &'static str {
-        match self {
-            Self::Unterminated => "close it with `}`, or write `$${` for the text `${`",
-            Self::Empty => "write an expression between the braces, or `$${}` for the text `${}`",
-            Self::UnterminatedString => "close the string before its line ends",
-        }
-    }
-}
-
-impl fmt::Display for ScanErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Unterminated => "`${` is not closed",
-            Self::Empty => "`${}` has no expression",
-            Self::UnterminatedString => "a string does not end",
-        })
+    /// Makes the diagnostic.
+    pub fn diagnostic(self) -> Box<Diagnostic> {
+        let (code, message, help) = match self {
+            Self::Unterminated => {
+                (Code::Unterminated, "`${` is not closed", "close it with `}`, or write `$${` for the text `${`")
+            }
+            Self::Empty => (
+                Code::UnexpectedToken,
+                "`${}` has no expression",
+                "write an expression between the braces, or `$${}` for the text `${}`",
+            ),
+            Self::UnterminatedString => {
+                (Code::Unterminated, "a string does not end", "close the string before its line ends")
+            }
+        };
+        Diagnostic::new(code, message).with_help(help)
     }
 }
 

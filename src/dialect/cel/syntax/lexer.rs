@@ -157,17 +157,16 @@ fn whole(lex: &mut Lexer<'_, Raw>, at: u32, length: usize) -> Symbol {
 /// Lexes a string or bytes literal: [`Symbol::Invalid`] if it is unterminated.
 fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
     let prefix = lex.slice();
-    let quote = if prefix.ends_with('"') { '"' } else { '\'' };
+    let (one, two, three) = if prefix.ends_with('"') { ("\"", "\"\"", "\"\"\"") } else { ("'", "''", "'''") };
     let raw = prefix.contains(['r', 'R']);
     let bytes = prefix.starts_with(['b', 'B']);
     let rest = lex.remainder();
-    let two = behind(rest, 0).strip_prefix(quote).and_then(|rest| rest.strip_prefix(quote));
-    let (length, closed) = match two {
+    let (length, closed) = match rest.strip_prefix(two) {
         Some(inside) => {
-            let (length, closed) = triple(inside, quote, raw);
-            (length + 2, closed)
+            let (length, closed) = until(inside, three, raw);
+            (length + two.len(), closed)
         }
-        None => single(rest, quote, raw),
+        None => until(rest, one, raw),
     };
     lex.bump(length);
     match (closed, bytes) {
@@ -177,32 +176,16 @@ fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
     }
 }
 
-/// Returns the length of a single-quoted literal, and `true` if it is closed.
-fn single(rest: &str, quote: char, raw: bool) -> (usize, bool) {
-    let bytes = rest.as_bytes();
+/// Returns the length of a literal after its opening `quotes`, and `true` if it is closed. One quote closes on its line.
+fn until(rest: &str, quotes: &str, raw: bool) -> (usize, bool) {
+    let (bytes, one_line) = (rest.as_bytes(), quotes.len() == 1);
+    let ends = |byte: u8| one_line && matches!(byte, b'\n' | b'\r');
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         match byte {
-            b'\n' | b'\r' => return (at, false),
-            b'\\' if !raw => {
-                at += 1 + usize::from(bytes.get(at + 1).is_some_and(|next| !matches!(next, b'\n' | b'\r')))
-            }
-            _ if char::from(byte) == quote => return (at + 1, true),
-            _ => at += 1,
-        }
-    }
-    (rest.len(), false)
-}
-
-/// Returns the length of a triple-quoted literal, and `true` if it is closed.
-fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
-    let end = [u8::try_from(quote).unwrap_or(b'"'); 3];
-    let bytes = rest.as_bytes();
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        match byte {
-            b'\\' if !raw => at = (at + 2).min(bytes.len()),
-            _ if bytes.get(at..at + 3) == Some(&end) => return (at + 3, true),
+            byte if ends(byte) => return (at, false),
+            b'\\' if !raw => at += 1 + usize::from(bytes.get(at + 1).is_some_and(|next| !ends(*next))),
+            _ if bytes.get(at..at + quotes.len()) == Some(quotes.as_bytes()) => return (at + quotes.len(), true),
             _ => at += 1,
         }
     }
@@ -210,15 +193,14 @@ fn triple(rest: &str, quote: char, raw: bool) -> (usize, bool) {
 }
 
 /// Iterates over the tokens of a text. Signs are tokens of their own; unterminated literals are [`Symbol::Invalid`].
-pub(crate) struct Tokens<'t> {
-    raw: Lexer<'t, Raw>,
-    from: u32,
-}
+pub(crate) struct Tokens<'t>(Lexer<'t, Raw>);
 
 impl<'t> Tokens<'t> {
     /// Starts at the byte offset `from`.
     pub fn new(text: &'t str, from: usize) -> Self {
-        Self { raw: Raw::lexer(behind(text, from)), from: Span::of(0..from).end }
+        let mut lexer = Raw::lexer(text);
+        lexer.bump(from);
+        Self(lexer)
     }
 }
 
@@ -227,19 +209,12 @@ impl Iterator for Tokens<'_> {
 
     fn next(&mut self) -> Option<Token> {
         loop {
-            let symbol = match self.raw.next()? {
+            let symbol = match self.0.next()? {
                 Ok(Raw::Skipped) => continue,
                 Ok(Raw::Token(symbol) | Raw::Quoted(symbol)) => symbol,
                 Err(()) => Symbol::Bad,
             };
-            let absolute = |at: u32| at.saturating_add(self.from);
-            let Span { start, end } = Span::of(self.raw.span());
-            let symbol = match symbol {
-                Symbol::Int(at) => Symbol::Int(absolute(at)),
-                Symbol::Double(at) => Symbol::Double(absolute(at)),
-                symbol => symbol,
-            };
-            return Some(Token { symbol, span: Span::new(absolute(start), absolute(end)) });
+            return Some(Token { symbol, span: Span::of(self.0.span()) });
         }
     }
 }

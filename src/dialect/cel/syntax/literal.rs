@@ -40,16 +40,8 @@ pub(super) struct BadEscape {
 /// # Errors
 /// An invalid escape.
 pub(super) fn string(literal: &str) -> Result<String, BadEscape> {
-    let mut text = String::new();
-    decode(literal, |piece| {
-        match piece {
-            Piece::Text(part) => text.push_str(part),
-            Piece::Byte(byte) => text.push(char::from(byte)),
-            Piece::Char(char) => text.push(char),
-        }
-        Ok(())
-    })?;
-    Ok(text)
+    // Without byte escapes, it is UTF-8.
+    decode(literal, false).map(|text| String::from_utf8(text).unwrap_or_default())
 }
 
 /// Decodes a bytes literal.
@@ -57,36 +49,16 @@ pub(super) fn string(literal: &str) -> Result<String, BadEscape> {
 /// # Errors
 /// An invalid escape, or one of a character.
 pub(super) fn bytes(literal: &str) -> Result<Vec<u8>, BadEscape> {
-    let mut bytes = Vec::new();
-    decode(literal, |piece| {
-        match piece {
-            Piece::Text(part) => bytes.extend_from_slice(part.as_bytes()),
-            Piece::Byte(byte) => bytes.push(byte),
-            Piece::Char(_) => return Err("bytes have no `\\u`; write the bytes as `\\xHH`"),
-        }
-        Ok(())
-    })?;
-    Ok(bytes)
+    decode(literal, true)
 }
 
-enum Piece<'t> {
-    /// Text without escapes.
-    Text(&'t str),
-    /// `\xHH`, `\ooo`, and the short escapes.
-    Byte(u8),
-    /// `\uHHHH`, `\UHHHHHHHH`
-    Char(char),
-}
-
-type Take<'f> = &'f mut dyn FnMut(Piece<'_>) -> Result<(), &'static str>;
-
-fn decode(literal: &str, mut take: impl FnMut(Piece<'_>) -> Result<(), &'static str>) -> Result<(), BadEscape> {
+fn decode(literal: &str, bytes: bool) -> Result<Vec<u8>, BadEscape> {
     let quotes = literal.find(['"', '\'']).unwrap_or(0);
     let raw = literal.get(..quotes).is_some_and(|prefix| prefix.contains(['r', 'R']));
     let width = if is_triple(literal.get(quotes..).unwrap_or("")) { 3 } else { 1 };
     let from = quotes + width;
     let inside = literal.get(from..literal.len().saturating_sub(width)).unwrap_or("");
-    pieces(inside, raw, &mut take).map_err(|bad| BadEscape { at: bad.at + from, ..bad })
+    decode_inside(inside, raw, bytes).map_err(|bad| BadEscape { at: bad.at + from, ..bad })
 }
 
 fn is_triple(quotes: &str) -> bool {
@@ -94,50 +66,59 @@ fn is_triple(quotes: &str) -> bool {
 }
 
 /// Decodes the text between the quotes. A carriage return, alone or before a line feed, becomes a line feed.
-fn pieces(inside: &str, raw: bool, take: Take<'_>) -> Result<(), BadEscape> {
-    let mut at = 0;
+fn decode_inside(inside: &str, raw: bool, bytes: bool) -> Result<Vec<u8>, BadEscape> {
+    let (mut decoded, mut at) = (Vec::with_capacity(inside.len()), 0);
     while at < inside.len() {
         let rest = inside.get(at..).unwrap_or("");
-        let plain = rest.find(['\\', '\r']).unwrap_or(rest.len());
-        let bad = |len: usize| move |why| BadEscape { at: at + plain, len, why };
-        take(Piece::Text(rest.get(..plain).unwrap_or(""))).map_err(bad(0))?;
-        let special = rest.get(plain..).unwrap_or("");
-        let used = match special.as_bytes() {
-            [] => 0,
-            [b'\r', b'\n', ..] => 1,
-            [b'\r', ..] => take(Piece::Text("\n")).map(|()| 1).map_err(bad(1))?,
-            _ if raw => take(Piece::Text("\\")).map(|()| 1).map_err(bad(1))?,
-            _ => {
-                let (piece, used) = escape(special).map_err(|(len, why)| bad(len)(why))?;
-                take(piece).map_err(bad(used))?;
-                used
+        let (plain, special) = rest.split_at(rest.find(['\\', '\r']).unwrap_or(rest.len()));
+        decoded.extend_from_slice(plain.as_bytes());
+        at += plain.len();
+        match special.as_bytes() {
+            [] | [b'\r', b'\n', ..] => at += 1,
+            [b'\r', ..] => {
+                decoded.push(b'\n');
+                at += 1;
             }
-        };
-        at += plain + used;
+            _ if raw => {
+                decoded.push(b'\\');
+                at += 1;
+            }
+            _ => {
+                let (code, used) = escape(special, bytes).map_err(|(len, why)| BadEscape { at, len, why })?;
+                match u8::try_from(code) {
+                    Ok(byte) if bytes => decoded.push(byte),
+                    _ => decoded.extend_from_slice(code.encode_utf8(&mut [0; 4]).as_bytes()),
+                }
+                at += used;
+            }
+        }
     }
-    Ok(())
+    Ok(decoded)
 }
 
 /// Decodes the escape at the beginning of `text`, and returns its length; or the length and message of an error.
-fn escape(text: &str) -> Result<(Piece<'static>, usize), (usize, &'static str)> {
+fn escape(text: &str, bytes: bool) -> Result<(char, usize), (usize, &'static str)> {
     const UNKNOWN: &str = "this escape does not exist";
     let Some(kind) = text.chars().nth(1) else { return Err((1, UNKNOWN)) };
     let short = match kind {
-        'a' => b'\x07',
-        'b' => b'\x08',
-        'f' => b'\x0C',
-        'n' => b'\n',
-        'r' => b'\r',
-        't' => b'\t',
-        'v' => b'\x0B',
-        '\\' | '\'' | '"' | '`' | '?' => u8::try_from(kind).unwrap_or(b'?'),
-        'x' | 'X' => return hex(text, 2).map(|(code, used)| (Piece::Byte(code.to_le_bytes()[0]), used)),
-        'u' => return character(hex(text, 4)?),
-        'U' => return character(hex(text, 8)?),
+        'a' => '\x07',
+        'b' => '\x08',
+        'f' => '\x0C',
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'v' => '\x0B',
+        '\\' | '\'' | '"' | '`' | '?' => kind,
+        'x' | 'X' => return character(hex(text, 2)?),
+        'u' | 'U' => {
+            let (char, used) = character(hex(text, if kind == 'u' { 4 } else { 8 })?)?;
+            let refused = Err((used, "bytes have no `\\u`; write the bytes as `\\xHH`"));
+            return if bytes { refused } else { Ok((char, used)) };
+        }
         '0'..='3' => return octal(text),
         _ => return Err((1 + kind.len_utf8(), UNKNOWN)),
     };
-    Ok((Piece::Byte(short), 2))
+    Ok((short, 2))
 }
 
 /// Decodes the `count` hexadecimal digits of an escape, and returns its length.
@@ -147,13 +128,12 @@ fn hex(text: &str, count: usize) -> Result<(u32, usize), (usize, &'static str)> 
     number.map(|number| (number, 2 + count)).ok_or((2, "this escape has too few hexadecimal digits"))
 }
 
-fn character((code, used): (u32, usize)) -> Result<(Piece<'static>, usize), (usize, &'static str)> {
-    let char = char::from_u32(code).ok_or((used, "there is no character of this number"))?;
-    Ok((Piece::Char(char), used))
+fn character((code, used): (u32, usize)) -> Result<(char, usize), (usize, &'static str)> {
+    char::from_u32(code).map(|char| (char, used)).ok_or((used, "there is no character of this number"))
 }
 
-fn octal(text: &str) -> Result<(Piece<'static>, usize), (usize, &'static str)> {
+fn octal(text: &str) -> Result<(char, usize), (usize, &'static str)> {
     let digits = text.get(1..4).filter(|digits| digits.bytes().all(|byte| matches!(byte, b'0'..=b'7')));
     let byte = digits.and_then(|digits| u8::from_str_radix(digits, 8).ok());
-    byte.map(|byte| (Piece::Byte(byte), 4)).ok_or((2, "this escape has three octal digits, the first of them 0 to 3"))
+    byte.map(|byte| (char::from(byte), 4)).ok_or((2, "this escape has three octal digits, the first of them 0 to 3"))
 }

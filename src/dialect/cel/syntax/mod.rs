@@ -2,7 +2,6 @@
 
 mod build;
 mod children;
-mod compare;
 mod error;
 mod interpolation;
 mod lexer;
@@ -26,4 +25,5 @@ pub use macros::{ACCUMULATOR, UNUSED};
 pub(crate) use macros::{QUANTIFIERS, expanded};
 pub use parser::{Options, parse};
 pub(crate) use token::{Symbol, is_identifier};
+pub(crate) use unparse::quoted;
 pub use unparse::unparse;

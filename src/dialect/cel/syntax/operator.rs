@@ -9,9 +9,6 @@ macro_rules! operators {
         }
 
         impl Operator {
-            /// All operators.
-            pub const ALL: &'static [Operator] = &[$(Operator::$variant,)*];
-
             /// Returns the name of its function: `_+_`.
             pub fn id(self) -> &'static str {
                 match self { $(Operator::$variant => $id,)* }

@@ -4,8 +4,9 @@
 //! that an expanded node was made from. A [`Tree`] owns all its data and is dropped without recursion. No path from the
 //! root to a leaf has more than [`DEPTH`] nodes.
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use indexmap::IndexSet;
 
 pub use super::nodes::{
     Call, Comprehension, ComprehensionId, Element, Entry, Expr, ExprId, Field, Function, Literal, Name, Node, Operator,
@@ -31,29 +32,10 @@ pub struct Tree {
     fields: Vec<Field>,
     comprehensions: Vec<Comprehension>,
     bytes: Vec<u8>,
-    names: Names,
+    /// Interned strings.
+    names: IndexSet<Arc<str>>,
     /// Expanded nodes and the calls that they were made from, in the order of the nodes.
     macros: Vec<(ExprId, ExprId)>,
-}
-
-/// Interned strings.
-#[derive(Debug, Clone, Default)]
-struct Names {
-    texts: Vec<Arc<str>>,
-    by_text: HashMap<Arc<str>, Name>,
-}
-
-impl Names {
-    fn intern(&mut self, text: &str) -> Name {
-        if let Some(&known) = self.by_text.get(text) {
-            return known;
-        }
-        let name = Name(Span::of(0..self.texts.len()).end);
-        let text: Arc<str> = text.into();
-        self.texts.push(text.clone());
-        self.by_text.insert(text, name);
-        name
-    }
 }
 
 impl Tree {
@@ -70,7 +52,7 @@ impl Tree {
             fields: Vec::new(),
             comprehensions: Vec::new(),
             bytes: Vec::new(),
-            names: Names::default(),
+            names: IndexSet::new(),
             macros: Vec::new(),
         }
     }
@@ -121,12 +103,12 @@ impl Tree {
 
     /// Returns the text of a name or a string literal.
     pub fn name(&self, name: Name) -> &str {
-        self.names.texts.get(name.0 as usize).map_or("", AsRef::as_ref)
+        self.names.get_index(name.0 as usize).map_or("", AsRef::as_ref)
     }
 
     /// Returns the name of a text, if the tree has it.
     pub fn find_name(&self, text: &str) -> Option<Name> {
-        self.names.by_text.get(text).copied()
+        self.names.get_index_of(text).map(|at| Name(Span::of(0..at).end))
     }
 
     /// Returns the name of a function: `_+_`, `size`.
@@ -179,7 +161,7 @@ impl Tree {
 impl Tree {
     /// Interns a string.
     pub(crate) fn intern(&mut self, text: &str) -> Name {
-        self.names.intern(text)
+        self.find_name(text).unwrap_or_else(|| Name(Span::of(0..self.names.insert_full(text.into()).0).end))
     }
 
     /// Adds a node.

@@ -1,6 +1,4 @@
 //! The unparser: source text that parses to the same tree, with macros as calls and only the necessary parentheses.
-//!
-//! A stack of pieces to write takes the place of recursion.
 
 use std::fmt::Write;
 
@@ -19,54 +17,34 @@ const MEMBER: u8 = 8;
 /// assert_eq!(unparse(&tree), "(a + 1) * 2 == x || l.exists(y, has(y.ok))");
 /// ```
 pub fn unparse(tree: &Tree) -> String {
-    let mut writer = Writer { tree, text: String::new(), left: vec![Piece::Expr(tree.root, 0)] };
-    while let Some(piece) = writer.left.pop() {
-        writer.write(piece);
-    }
+    let mut writer = Writer { tree, text: String::new() };
+    writer.expr(tree.root, 0);
     writer.text
-}
-
-/// A piece to write.
-#[derive(Clone, Copy)]
-enum Piece<'t> {
-    Text(&'t str),
-    /// The name of a field, in backticks if necessary.
-    Field(&'t str),
-    /// An expression, in parentheses if its precedence is lower.
-    Expr(ExprId, u8),
 }
 
 struct Writer<'t> {
     tree: &'t Tree,
     text: String,
-    /// The pieces to write, the next one last.
-    left: Vec<Piece<'t>>,
 }
 
-impl<'t> Writer<'t> {
-    fn write(&mut self, piece: Piece<'t>) {
-        match piece {
-            Piece::Text(text) => self.text.push_str(text),
-            Piece::Field(name) if is_plain(name) => self.text.push_str(name),
-            Piece::Field(name) => drop(write!(self.text, "`{name}`")),
-            Piece::Expr(id, least) => {
-                let id = self.tree.macro_call(id).unwrap_or(id);
-                if self.precedence(id) < least {
-                    self.then([Piece::Text("("), Piece::Expr(id, 0), Piece::Text(")")]);
-                } else {
-                    self.expr(id);
-                }
-            }
-        }
+impl Writer<'_> {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
     }
 
-    /// Adds pieces to write next.
-    fn then(&mut self, pieces: impl IntoIterator<Item = Piece<'t>>) {
-        let from = self.left.len();
-        self.left.extend(pieces);
-        if let Some(new) = self.left.get_mut(from..) {
-            new.reverse();
-        }
+    /// Writes an expression, in parentheses if its precedence is lower than `least`. The parser limits its depth.
+    fn expr(&mut self, id: ExprId, least: u8) {
+        let id = self.tree.macro_call(id).unwrap_or(id);
+        let (open, close) = if self.precedence(id) < least { ("(", ")") } else { ("", "") };
+        self.push(open);
+        self.bare(id);
+        self.push(close);
+    }
+
+    /// Writes the name of a field, in backticks if necessary.
+    fn field(&mut self, name: &str) {
+        let quote = if is_plain(name) { "" } else { "`" };
+        self.text.extend([quote, name, quote]);
     }
 
     /// Returns the precedence of an expression in source form.
@@ -77,109 +55,112 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn expr(&mut self, id: ExprId) {
+    fn bare(&mut self, id: ExprId) {
         let tree = self.tree;
         match tree.expr(id) {
             // Trees without errors contain neither. The text does not parse.
-            Expr::Invalid => self.text.push_str("<invalid>"),
-            Expr::Comprehension(_) => self.text.push_str("<loop>"),
+            Expr::Invalid => self.push("<invalid>"),
+            Expr::Comprehension(_) => self.push("<loop>"),
             Expr::Literal(literal) => self.literal(literal),
-            Expr::Ident { name, rooted } => self.then([Piece::Text(dot(rooted)), Piece::Text(tree.name(name))]),
+            Expr::Ident { name, rooted } => self.text.extend([dot(rooted), tree.name(name)]),
             Expr::Select { operand, field, selection } => {
                 let (before, mark, after) = match selection {
                     Selection::Plain => ("", ".", ""),
                     Selection::Optional => ("", ".?", ""),
                     Selection::Test => ("has(", ".", ")"),
                 };
-                let (operand, field) = (Piece::Expr(operand, MEMBER), Piece::Field(tree.name(field)));
-                self.then([Piece::Text(before), operand, Piece::Text(mark), field, Piece::Text(after)]);
+                self.push(before);
+                self.expr(operand, MEMBER);
+                self.push(mark);
+                self.field(tree.name(field));
+                self.push(after);
             }
             Expr::Call(call) => match call.function {
                 Function::Operator(operator) => self.operator(id, operator, tree.ids(call.args)),
                 Function::Named(name) => self.call(call, tree.name(name)),
             },
-            Expr::List(run) => {
-                let elements = tree.elements(run);
-                self.listed("[", elements.iter().map(|of| vec![optional(of.optional), Piece::Expr(of.value, 0)]), "]");
-            }
-            Expr::Map(run) => {
-                let entry = |of: &super::tree::Entry| {
-                    vec![optional(of.optional), Piece::Expr(of.key, 0), Piece::Text(": "), Piece::Expr(of.value, 0)]
-                };
-                self.listed("{", tree.entries(run).iter().map(entry), "}");
-            }
+            Expr::List(run) => self.listed("[", tree.elements(run), "]", |writer, of| {
+                writer.push(optional(of.optional));
+                writer.expr(of.value, 0);
+            }),
+            Expr::Map(run) => self.listed("{", tree.entries(run), "}", |writer, of| {
+                writer.push(optional(of.optional));
+                writer.expr(of.key, 0);
+                writer.push(": ");
+                writer.expr(of.value, 0);
+            }),
             Expr::Message { name, fields } => {
-                let field = |of: &super::tree::Field| {
-                    let name = Piece::Field(tree.name(of.name));
-                    vec![optional(of.optional), name, Piece::Text(": "), Piece::Expr(of.value, 0)]
-                };
-                self.text.push_str(tree.name(name));
-                self.listed("{", tree.fields(fields).iter().map(field), "}");
+                self.push(tree.name(name));
+                self.listed("{", tree.fields(fields), "}", |writer, of| {
+                    writer.push(optional(of.optional));
+                    writer.field(tree.name(of.name));
+                    writer.push(": ");
+                    writer.expr(of.value, 0);
+                });
             }
         }
     }
 
-    fn listed(&mut self, open: &'t str, items: impl Iterator<Item = Vec<Piece<'t>>>, close: &'t str) {
-        let mut pieces = vec![Piece::Text(open)];
-        for (at, item) in items.enumerate() {
-            pieces.extend((at > 0).then_some(Piece::Text(", ")));
-            pieces.extend(item);
+    fn listed<T>(&mut self, open: &str, items: &[T], close: &str, item: impl Fn(&mut Self, &T)) {
+        self.push(open);
+        for (at, of) in items.iter().enumerate() {
+            self.push(if at == 0 { "" } else { ", " });
+            item(self, of);
         }
-        pieces.push(Piece::Text(close));
-        self.then(pieces);
+        self.push(close);
     }
 
-    fn call(&mut self, call: Call, name: &'t str) {
-        let receiver = call.receiver.map(|of| [Piece::Expr(of, MEMBER), Piece::Text(".")]);
-        let args = self.tree.ids(call.args).iter().map(|&arg| vec![Piece::Expr(arg, 0)]);
-        self.listed("(", args, ")");
-        let before = [Piece::Text(dot(call.rooted)), Piece::Text(name)];
-        self.then(receiver.into_iter().flatten().chain(before));
+    fn call(&mut self, call: Call, name: &str) {
+        if let Some(receiver) = call.receiver {
+            self.expr(receiver, MEMBER);
+            self.push(".");
+        }
+        self.text.extend([dot(call.rooted), name]);
+        self.listed("(", self.tree.ids(call.args), ")", |writer, &arg| writer.expr(arg, 0));
     }
 
     fn operator(&mut self, id: ExprId, operator: Operator, args: &[ExprId]) {
         let precedence = operator.precedence();
-        let symbol = |pieces: &mut Vec<Piece<'t>>| {
-            pieces.extend([Piece::Text(" "), Piece::Text(operator.symbol()), Piece::Text(" ")]);
-        };
         match (operator, args) {
             (Operator::Conditional, &[condition, then, otherwise]) => {
-                let (condition, then) = (Piece::Expr(condition, precedence + 1), Piece::Expr(then, precedence + 1));
-                let otherwise = Piece::Expr(otherwise, precedence);
-                self.then([condition, Piece::Text(" ? "), then, Piece::Text(" : "), otherwise]);
+                self.expr(condition, precedence + 1);
+                self.push(" ? ");
+                self.expr(then, precedence + 1);
+                self.push(" : ");
+                self.expr(otherwise, precedence);
             }
             (Operator::Index | Operator::OptionalIndex, &[operand, key]) => {
-                let open = if operator == Operator::Index { "[" } else { "[?" };
-                self.then([Piece::Expr(operand, precedence), Piece::Text(open), Piece::Expr(key, 0), Piece::Text("]")]);
+                self.expr(operand, precedence);
+                self.push(if operator == Operator::Index { "[" } else { "[?" });
+                self.expr(key, 0);
+                self.push("]");
             }
             (Operator::Not | Operator::Negate, &[operand]) => self.prefix(operator, operand),
             (Operator::And | Operator::Or, _) => {
-                let mut pieces = Vec::new();
                 for (at, operand) in self.chain(id, operator, args).into_iter().enumerate() {
                     if at > 0 {
-                        symbol(&mut pieces);
+                        self.text.extend([" ", operator.symbol(), " "]);
                     }
-                    pieces.push(Piece::Expr(operand, precedence + 1));
+                    self.expr(operand, precedence + 1);
                 }
-                self.then(pieces);
             }
             (_, &[left, right]) => {
-                let mut pieces = vec![Piece::Expr(left, precedence)];
-                symbol(&mut pieces);
-                pieces.push(Piece::Expr(right, precedence + 1));
-                self.then(pieces);
+                self.expr(left, precedence);
+                self.text.extend([" ", operator.symbol(), " "]);
+                self.expr(right, precedence + 1);
             }
             // Functions that only macros call are written as the macro calls.
-            _ => self.text.push_str(operator.id()),
+            _ => self.push(operator.id()),
         }
     }
 
     /// `!x`, `-x`. A minus before a number would be its sign, even if more follows: `-(1.f())`.
     fn prefix(&mut self, operator: Operator, operand: ExprId) {
         let parens = operator == Operator::Negate && self.begins_with_number(operand);
-        let (open, close) = if parens { ("(", ")") } else { ("", "") };
-        let operand = Piece::Expr(operand, if parens { 0 } else { MEMBER });
-        self.then([Piece::Text(operator.symbol()), Piece::Text(open), operand, Piece::Text(close)]);
+        let (open, close, least) = if parens { ("(", ")", 0) } else { ("", "", MEMBER) };
+        self.text.extend([operator.symbol(), open]);
+        self.expr(operand, least);
+        self.push(close);
     }
 
     fn begins_with_number(&self, id: ExprId) -> bool {
@@ -255,7 +236,7 @@ impl<'t> Writer<'t> {
             Literal::Int(int) => write!(self.text, "{int}"),
             Literal::Uint(uint) => write!(self.text, "{uint}u"),
             Literal::Double(double) => write!(self.text, "{double:?}"),
-            Literal::String(text) => return string(&mut self.text, self.tree.name(text)),
+            Literal::String(text) => write!(self.text, "{}", quoted(self.tree.name(text))),
             Literal::Bytes(run) => return bytes(&mut self.text, self.tree.bytes(run)),
         };
     }
@@ -265,8 +246,8 @@ fn dot(rooted: bool) -> &'static str {
     if rooted { "." } else { "" }
 }
 
-fn optional<'t>(optional: bool) -> Piece<'t> {
-    Piece::Text(if optional { "?" } else { "" })
+fn optional(optional: bool) -> &'static str {
+    if optional { "?" } else { "" }
 }
 
 /// Returns `true` if a field's name needs no backticks.
@@ -274,20 +255,21 @@ fn is_plain(name: &str) -> bool {
     is_identifier(name) && !["true", "false", "null", "in"].contains(&name)
 }
 
-/// Appends a string literal.
-fn string(to: &mut String, text: &str) {
-    to.push('"');
+/// Returns a string literal.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut to = String::from('"');
     for char in text.chars() {
         match char {
             '"' | '\\' => to.extend(['\\', char]),
             '\n' => to.push_str("\\n"),
             '\r' => to.push_str("\\r"),
             '\t' => to.push_str("\\t"),
-            control if control.is_control() => drop(write!(to, "\\u{:04x}", u32::from(control))),
+            control if control.is_control() => to.push_str(&format!("\\u{:04x}", u32::from(control))),
             _ => to.push(char),
         }
     }
     to.push('"');
+    to
 }
 
 /// Appends a bytes literal, with `\xHH` for bytes that are not printable ASCII.

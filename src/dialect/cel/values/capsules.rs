@@ -38,6 +38,11 @@ impl<'v> Content<'v> {
             _ => Self(""),
         }
     }
+
+    /// Returns the text.
+    pub fn text(self) -> &'v str {
+        self.0
+    }
 }
 
 impl<'v> FromArgument<'v> for Content<'v> {

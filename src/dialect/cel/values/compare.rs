@@ -23,35 +23,24 @@ pub fn equal<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<bool> {
         }
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Null, Value::Null) | (Value::Undefined, Value::Undefined) => true,
-        (Value::List(a), Value::List(b)) => return equal_lists(cx, a.items(), b.items()),
-        (Value::Map(a), Value::Map(b)) => a.len() == b.len() && equal_entries(cx, a.iter(), |key| b.get(key))?,
+        (Value::List(a), Value::List(b)) => {
+            let pairs = a.items().iter().zip(b.items()).map(|(a, b)| (*a, Some(*b)));
+            a.items().len() == b.items().len() && all_equal(cx, pairs)?
+        }
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len() && all_equal(cx, a.iter().map(|(key, value)| (value, b.get(key))))?
+        }
         (Value::Extended(a), Value::Extended(b)) => return equal_extended(cx, a.kind(), b.kind()),
         (a, b) => numbers(a, b) == Some(Some(Ordering::Equal)),
     })
 }
 
-fn equal_lists<'v>(cx: &Cx<'v>, a: &[Value<'v>], b: &[Value<'v>]) -> Result<bool> {
-    if a.len() != b.len() {
-        return Ok(false);
-    }
-    for (a, b) in a.iter().zip(b) {
-        if !equal(cx, *a, *b)? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Returns `true` if each entry equals the one that `get` finds in another map of the same size.
-fn equal_entries<'v, K>(
-    cx: &Cx<'v>,
-    entries: impl Iterator<Item = (K, Value<'v>)>,
-    get: impl Fn(K) -> Option<Value<'v>>,
-) -> Result<bool> {
-    for (key, value) in entries {
-        let Some(other) = get(key) else { return Ok(false) };
-        if !equal(cx, value, other)? {
-            return Ok(false);
+/// Returns `true` if the values of each pair are equal.
+fn all_equal<'v>(cx: &Cx<'v>, pairs: impl Iterator<Item = (Value<'v>, Option<Value<'v>>)>) -> Result<bool> {
+    for (value, other) in pairs {
+        match other {
+            Some(other) if equal(cx, value, other)? => {}
+            _ => return Ok(false),
         }
     }
     Ok(true)
@@ -64,7 +53,7 @@ fn equal_extended<'v>(cx: &Cx<'v>, a: &Extended<'v>, b: &Extended<'v>) -> Result
             a == b
         }
         (Extended::Entries(a), Extended::Entries(b)) => {
-            a.len() == b.len() && equal_entries(cx, a.iter(), |key| b.get(key))?
+            a.len() == b.len() && all_equal(cx, a.iter().map(|(key, value)| (value, b.get(key))))?
         }
         (Extended::Optional(a), Extended::Optional(b)) => return equal(cx, *a, *b),
         (Extended::Named(a), Extended::Named(b)) => a == b,

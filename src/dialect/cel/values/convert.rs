@@ -2,6 +2,8 @@
 //!
 //! Each conversion pays in steps for the length of the string or bytes that it reads.
 
+use std::borrow::Cow;
+
 use super::errors::{arithmetic, conversion, no_such_overload};
 use super::{as_bytes, byte_len, text, time, type_name};
 use crate::diagnostics::Result;
@@ -104,7 +106,17 @@ pub fn bytes<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 /// The value does not convert, or a limit of the render.
 pub fn string<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
     pay(cx, value)?;
-    text::string(cx, value)
+    if value.as_str().is_some() {
+        return Ok(value);
+    }
+    if let Some(digits) = text::digits(value, &mut itoa::Buffer::new()) {
+        return cx.text(digits);
+    }
+    match text::plain(value)? {
+        Some(Cow::Borrowed(text)) => cx.borrowed(text),
+        Some(Cow::Owned(text)) => cx.text(&text),
+        None => Err(no_such_overload("string", false, &[value])),
+    }
 }
 
 /// `timestamp(value)`: parses a string, or converts seconds since 1970.

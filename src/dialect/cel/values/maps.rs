@@ -61,3 +61,17 @@ pub fn pairs<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Option<Pairs<'v>>> {
         _ => Ok(None),
     }
 }
+
+/// Joins maps; `None` if a value is not a map.
+///
+/// # Errors
+/// A duplicate key, or a limit of the render.
+pub fn joined<'v>(cx: &Cx<'v>, all: &[Value<'v>]) -> Result<Option<Value<'v>>> {
+    let (mut keys, mut values) = (Vec::new(), Vec::new());
+    for &map in all {
+        let Some((more_keys, more_values)) = pairs(cx, map)? else { return Ok(None) };
+        keys.extend(more_keys);
+        values.extend(more_values);
+    }
+    map(cx, &keys, &values).map(Some)
+}

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::errors::{bad_argument, no_such_overload};
+use super::errors::bad_argument;
 use crate::diagnostics::Result;
-use crate::function::Cx;
 use crate::stdlib::{float_format, timestamps};
 use crate::value::{Capsule, CapsuleContent, Extended, Value};
 
@@ -43,23 +42,5 @@ pub fn digits<'b>(value: Value<'_>, buffer: &'b mut itoa::Buffer) -> Option<&'b 
         Value::Int(n) => Some(buffer.format(n)),
         Value::Uint(n) => Some(buffer.format(n)),
         _ => None,
-    }
-}
-
-/// `string(value)`.
-///
-/// # Errors
-/// The value has no text, or a limit of the render.
-pub fn string<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    if value.as_str().is_some() {
-        return Ok(value);
-    }
-    if let Some(digits) = digits(value, &mut itoa::Buffer::new()) {
-        return cx.text(digits);
-    }
-    match plain(value)? {
-        Some(Cow::Borrowed(text)) => cx.borrowed(text),
-        Some(Cow::Owned(text)) => cx.text(&text),
-        None => Err(no_such_overload("string", false, &[value])),
     }
 }

@@ -112,12 +112,12 @@ impl Part {
     }
 }
 
-/// Returns a part of a timestamp, in UTC or the named time zone, or of a duration.
+/// Returns the function that returns a part of a timestamp, in UTC or the named time zone, or of a duration.
 ///
 /// # Errors
 /// An unknown time zone, a value without the part, or the render has no steps left.
-pub fn part(cx: &Cx<'_>, part: Part, value: Value<'_>, zone: Option<&str>) -> Result<i64> {
-    match value.extended() {
+pub fn part<'v>(part: Part) -> impl Fn(&Cx<'v>, Value<'v>, Option<&'v str>) -> Result<i64> {
+    move |cx, value, zone| match value.extended() {
         Some(Extended::Timestamp { seconds, nanos }) => {
             let offset = zone.map_or(Ok(0), |zone| offset_at(cx, zone, *seconds))?;
             let local = DateTime::from_timestamp(seconds + offset, *nanos);

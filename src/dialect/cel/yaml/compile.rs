@@ -33,15 +33,13 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
 fn unlisted(templates: &Templates, unit: &Unit<'_>) -> Vec<Box<Diagnostic>> {
     let message = "the path of `$include` is made when the template is rendered, and the loader has no list of the files \
                    that there are";
-    let error = |file: &File, include: &Include| {
+    let error = |(file, include): (&File, &Include)| {
         let error = Diagnostic::new(Code::UnknownTemplate, message).at(&file.source, include.span, "");
         error.with_field("path", file.path(include.path))
     };
-    let dynamic = |include: &&Include| matches!(include.target, Target::Dynamic(..));
-    let errors = |file: &'_ File| -> Vec<_> {
-        let includes = file.maps().iter().filter_map(|map| map.include.as_ref()).filter(dynamic);
-        includes.map(|include| error(file, include)).collect()
-    };
-    let found: Vec<_> = templates.files().iter().flat_map(errors).collect();
+    let maps = templates.files().iter().flat_map(|file| file.maps.iter().map(move |map| (file, map)));
+    let includes = maps.filter_map(|(file, map)| Some((file, map.include.as_ref()?)));
+    let is_dynamic = |(_, include): &(&File, &Include)| matches!(include.target, Target::Dynamic(..));
+    let found: Vec<_> = includes.filter(is_dynamic).map(error).collect();
     if found.is_empty() || !unit.loader.names().is_empty() { Vec::new() } else { found }
 }

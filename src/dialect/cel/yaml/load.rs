@@ -210,7 +210,7 @@ impl Loading<'_> {
     /// Loads the files that computed paths of a file may name.
     fn candidates_of(&mut self, id: FileId) {
         let Some(loaded) = self.files.get(id.index()) else { return };
-        let dynamic = (0..loaded.file.maps().len()).map(MapId::of).filter_map(|map| {
+        let dynamic = (0..loaded.file.maps.len()).map(MapId::of).filter_map(|map| {
             let include = loaded.file.map(map)?.include.as_ref()?;
             let Target::Dynamic(folder, _) = &include.target else { return None };
             let (before, behind) = loaded.file.constant_ends(include.path)?;

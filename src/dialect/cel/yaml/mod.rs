@@ -37,6 +37,6 @@ pub use lower::compile_templates;
 pub use syntax::BuildOptions as Options;
 pub use syntax::tree::{
     Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, File, FileId, For,
-    Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, ScopeId, Step, Target,
-    Variable, VariableId, VariableKind, With,
+    Free, If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable,
+    VariableId, VariableKind, With,
 };

@@ -8,9 +8,8 @@ overloads! {
     /// The library `kubernetes.jsonpatch`.
     pub static TABLE:
     "jsonpatch.escapeKey": "Escapes a key for the path of a JSON patch."
-        ["jsonpatch.escapeKey('k8s.io/my~label')" => "'k8s.io~1my~0label'"] {
-        "string_jsonpatch_escapeKey_string" (String) -> String = escape_key;
-    }
+        ["jsonpatch.escapeKey('k8s.io/my~label')" => "'k8s.io~1my~0label'"]
+        fn "string_jsonpatch_escapeKey_string" (String) -> String = escape_key;
 }
 
 fn escape_key<'v>(cx: &Cx<'v>, key: &'v str) -> Result<String> {

@@ -18,33 +18,26 @@ macro_rules! table {
             /// The library `kubernetes.lists`.
             pub static TABLE:
             "isSorted": "Returns `true` if no element is less than the one before it."
-                ["[1, 2, 2].isSorted()" => "true", "['b', 'a'].isSorted()" => "false", "[].isSorted()" => "true"] {
-                $("list_" $name "_is_sorted_bool" member ((list $ty)) -> Bool = is_sorted;)*
-            }
+                ["[1, 2, 2].isSorted()" => "true", "['b', 'a'].isSorted()" => "false", "[].isSorted()" => "true"]
+                $(fn "list_" $name "_is_sorted_bool" member ((list $ty)) -> Bool = is_sorted;)*
             "sum": "Adds the elements."
-                ["[1, 3].sum()" => "4", "[1.5, 1.5].sum()" => "3.0", "[].sum()" => "0", "[9223372036854775807, 1].sum()" => "E0302"] {
-                "list_int_sum_int" member ((list Int)) -> Int = sum_of_ints;
-                "list_uint_sum_uint" member ((list Uint)) -> Uint = sum_of_uints;
-                "list_double_sum_double" member ((list Double)) -> Double = sum_of_doubles;
-                "list_duration_sum_duration" member ((list Duration)) -> Duration = sum_of_durations;
-            }
-            "min": "Returns the least element." ["[3, 1, 2].min()" => "1", "[].min()" => "E0403"] {
-                $("list_" $name "_min_" $name member ((list $ty)) -> $ty = min;)*
-            }
-            "max": "Returns the greatest element." ["[3, 1, 2].max()" => "3", "['a', 'b'].max()" => "'b'"] {
-                $("list_" $name "_max_" $name member ((list $ty)) -> $ty = max;)*
-            }
+                ["[1, 3].sum()" => "4", "[1.5, 1.5].sum()" => "3.0", "[].sum()" => "0", "[9223372036854775807, 1].sum()" => "E0302"]
+                fn "list_int_sum_int" member ((list Int)) -> Int = sum(Value::Int(0));
+                fn "list_uint_sum_uint" member ((list Uint)) -> Uint = sum(Value::Uint(0));
+                fn "list_double_sum_double" member ((list Double)) -> Double = sum(Value::Float(0.0));
+                fn "list_duration_sum_duration" member ((list Duration)) -> Duration = sum_of_durations;
+            "min": "Returns the least element." ["[3, 1, 2].min()" => "1", "[].min()" => "E0403"]
+                $(fn "list_" $name "_min_" $name member ((list $ty)) -> $ty = extreme("min", Ordering::Greater);)*
+            "max": "Returns the greatest element." ["[3, 1, 2].max()" => "3", "['a', 'b'].max()" => "'b'"]
+                $(fn "list_" $name "_max_" $name member ((list $ty)) -> $ty = extreme("max", Ordering::Less);)*
             "indexOf": "Returns the index of the first element equal to a value; -1 if there is none."
-                ["[1, 2, 2].indexOf(2)" => "1", "[].indexOf(1)" => "-1"] {
-                "list_a_index_of_int" member ((list A), A) -> Int = index_of;
-            }
-            "lastIndexOf": "Returns the index of the last element equal to a value; -1 if there is none." ["[1, 2, 2].lastIndexOf(2)" => "2"] {
-                "list_a_last_index_of_int" member ((list A), A) -> Int = last_index_of;
-            }
+                ["[1, 2, 2].indexOf(2)" => "1", "[].indexOf(1)" => "-1"]
+                fn "list_a_index_of_int" member ((list A), A) -> Int = index_of;
+            "lastIndexOf": "Returns the index of the last element equal to a value; -1 if there is none." ["[1, 2, 2].lastIndexOf(2)" => "2"]
+                fn "list_a_last_index_of_int" member ((list A), A) -> Int = last_index_of;
             "includes": "Returns `true` if a list contains a value, or if a value that is not a list is equal to it."
-                ["[1, 2].includes(2)" => "true", "'a'.includes('a')" => "true", "'ab'.includes('a')" => "false"] {
-                "list_includes_dyn_dyn" member (Dyn, Dyn) -> Bool = includes;
-            }
+                ["[1, 2].includes(2)" => "true", "'a'.includes('a')" => "true", "'ab'.includes('a')" => "false"]
+                fn "list_includes_dyn_dyn" member (Dyn, Dyn) -> Bool = includes;
         }
     };
 }
@@ -79,50 +72,34 @@ fn is_sorted<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<bool> {
     Ok(true)
 }
 
-fn sum<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], zero: Value<'v>) -> Result<Value<'v>> {
-    list.iter().try_fold(zero, |sum, item| {
-        cx.spend(1)?;
-        arithmetic::add(cx, sum, *item)
-    })
-}
-
-fn sum_of_ints<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    sum(cx, list, Value::Int(0))
-}
-
-fn sum_of_uints<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    sum(cx, list, Value::Uint(0))
-}
-
-fn sum_of_doubles<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    sum(cx, list, Value::Float(0.0))
+fn sum<'v>(zero: Value<'v>) -> impl Fn(&Cx<'v>, &'v [Value<'v>]) -> Result<Value<'v>> {
+    move |cx, list| {
+        list.iter().try_fold(zero, |sum, item| {
+            cx.spend(1)?;
+            arithmetic::add(cx, sum, *item)
+        })
+    }
 }
 
 fn sum_of_durations<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    sum(cx, list, time::duration(cx, Some(0))?)
+    sum(time::duration(cx, Some(0))?)(cx, list)
 }
 
-fn min<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    extreme(cx, list, "min", Ordering::Greater)
-}
-
-fn max<'v>(cx: &Cx<'v>, list: &'v [Value<'v>]) -> Result<Value<'v>> {
-    extreme(cx, list, "max", Ordering::Less)
-}
-
-/// Returns the first element that is not `worse` than another.
-fn extreme<'v>(cx: &Cx<'v>, list: &'v [Value<'v>], function: &str, worse: Ordering) -> Result<Value<'v>> {
-    let Some((first, rest)) = list.split_first() else {
-        return Err(bad_argument(format!("{function} called on empty list")));
-    };
-    let mut best = *first;
-    order_in(cx, function, best, best)?;
-    for item in rest {
-        if order_in(cx, function, best, *item)? == Some(worse) {
-            best = *item;
+/// Returns the function that returns the first element that is not `worse` than another.
+fn extreme<'v>(function: &'static str, worse: Ordering) -> impl Fn(&Cx<'v>, &'v [Value<'v>]) -> Result<Value<'v>> {
+    move |cx, list| {
+        let Some((first, rest)) = list.split_first() else {
+            return Err(bad_argument(format!("{function} called on empty list")));
+        };
+        let mut best = *first;
+        order_in(cx, function, best, best)?;
+        for item in rest {
+            if order_in(cx, function, best, *item)? == Some(worse) {
+                best = *item;
+            }
         }
+        Ok(best)
     }
-    Ok(best)
 }
 
 fn as_int(index: Option<usize>) -> i64 {

@@ -12,42 +12,38 @@ overloads! {
     /// The library `kubernetes.quantity`.
     pub static TABLE:
     "quantity": "Parses a quantity."
-        ["quantity('1Ki') == quantity('1024')" => "true", "quantity('200K')" => "E0403", "quantity('Three')" => "E0403"] {
-        "string_to_quantity" (String) -> "kubernetes.Quantity" = quantity;
-    }
-    "isQuantity": "Returns `true` if a string is a quantity." ["isQuantity('1.3Gi')" => "true", "isQuantity('1,3G')" => "false"] {
-        "is_quantity_string" (String) -> Bool = is_quantity;
-    }
-    "sign": "Returns the sign: 1, 0 or -1." ["quantity('-1.5').sign()" => "-1", "sign(quantity('1n'))" => "1"] {
-        "quantity_sign" ("kubernetes.Quantity") -> Int = sign;
-        "quantity_get_sign" member ("kubernetes.Quantity") -> Int = sign;
-    }
-    "add": "Adds a quantity or an integer." ["quantity('50k').add(quantity('20k')) == quantity('70k')" => "true", "quantity('50k').add(20) == quantity('50020')" => "true"] {
-        "quantity_add" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" = add;
-        "quantity_add_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" = add;
-    }
-    "sub": "Subtracts a quantity or an integer." ["quantity('50k').sub(20000) == quantity('30k')" => "true"] {
-        "quantity_sub" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" = sub;
-        "quantity_sub_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" = sub;
-    }
-    "isLessThan": "Returns `true` if the quantity is less than another." ["quantity('50M').isLessThan(quantity('50Mi'))" => "true"] {
-        "quantity_is_less_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool = is_less;
-    }
-    "isGreaterThan": "Returns `true` if the quantity is greater than another." ["quantity('150Mi').isGreaterThan(quantity('100Mi'))" => "true"] {
-        "quantity_is_greater_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool = is_greater;
-    }
-    "compareTo": "Compares with another quantity: -1 if less, 0 if equal, 1 if greater." ["quantity('200M').compareTo(quantity('0.2G'))" => "0"] {
-        "quantity_compare_to" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Int = compare;
-    }
-    "isInteger": "Returns `true` if the quantity is a 64-bit integer." ["quantity('50k').isInteger()" => "true", "quantity('1.5').isInteger()" => "false"] {
-        "quantity_is_integer" member ("kubernetes.Quantity") -> Bool = is_int;
-    }
-    "asInteger": "Converts to an integer." ["quantity('50k').asInteger()" => "50000", "quantity('1.5').asInteger()" => "E0403"] {
-        "quantity_get_int" member ("kubernetes.Quantity") -> Int = as_int;
-    }
-    "asApproximateFloat": "Converts to the nearest double." ["quantity('1500m').asApproximateFloat()" => "1.5"] {
-        "quantity_get_float" member ("kubernetes.Quantity") -> Double = as_float;
-    }
+        ["quantity('1Ki') == quantity('1024')" => "true", "quantity('200K')" => "E0403", "quantity('Three')" => "E0403"]
+        fn "string_to_quantity" (String) -> "kubernetes.Quantity" = quantity;
+    "isQuantity": "Returns `true` if a string is a quantity." ["isQuantity('1.3Gi')" => "true", "isQuantity('1,3G')" => "false"]
+        fn "is_quantity_string" (String) -> Bool = |cx: &Cx<'_>, text: &str| parse(cx, text).map(|parsed| parsed.is_ok());
+    "sign": "Returns the sign: 1, 0 or -1." ["quantity('-1.5').sign()" => "-1", "sign(quantity('1n'))" => "1"]
+        fn "quantity_sign" ("kubernetes.Quantity") -> Int = |quantity: Quantity| quantity.sign();
+        fn "quantity_get_sign" member ("kubernetes.Quantity") -> Int = |quantity: Quantity| quantity.sign();
+    "add": "Adds a quantity or an integer." ["quantity('50k').add(quantity('20k')) == quantity('70k')" => "true", "quantity('50k').add(20) == quantity('50020')" => "true"]
+        fn "quantity_add" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
+            |a: Quantity, b: Quantity| a.add(&b).map_err(invalid);
+        fn "quantity_add_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
+            |a: Quantity, b: Quantity| a.add(&b).map_err(invalid);
+    "sub": "Subtracts a quantity or an integer." ["quantity('50k').sub(20000) == quantity('30k')" => "true"]
+        fn "quantity_sub" member ("kubernetes.Quantity", "kubernetes.Quantity") -> "kubernetes.Quantity" =
+            |a: Quantity, b: Quantity| a.sub(&b).map_err(invalid);
+        fn "quantity_sub_int" member ("kubernetes.Quantity", Int) -> "kubernetes.Quantity" =
+            |a: Quantity, b: Quantity| a.sub(&b).map_err(invalid);
+    "isLessThan": "Returns `true` if the quantity is less than another." ["quantity('50M').isLessThan(quantity('50Mi'))" => "true"]
+        fn "quantity_is_less_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
+            |a: Quantity, b: Quantity| a.cmp_value(&b).is_lt();
+    "isGreaterThan": "Returns `true` if the quantity is greater than another." ["quantity('150Mi').isGreaterThan(quantity('100Mi'))" => "true"]
+        fn "quantity_is_greater_than" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Bool =
+            |a: Quantity, b: Quantity| a.cmp_value(&b).is_gt();
+    "compareTo": "Compares with another quantity: -1 if less, 0 if equal, 1 if greater." ["quantity('200M').compareTo(quantity('0.2G'))" => "0"]
+        fn "quantity_compare_to" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Int =
+            |a: Quantity, b: Quantity| a.cmp_value(&b) as i64;
+    "isInteger": "Returns `true` if the quantity is a 64-bit integer." ["quantity('50k').isInteger()" => "true", "quantity('1.5').isInteger()" => "false"]
+        fn "quantity_is_integer" member ("kubernetes.Quantity") -> Bool = |quantity: Quantity| quantity.as_int().is_some();
+    "asInteger": "Converts to an integer." ["quantity('50k').asInteger()" => "50000", "quantity('1.5').asInteger()" => "E0403"]
+        fn "quantity_get_int" member ("kubernetes.Quantity") -> Int = as_int;
+    "asApproximateFloat": "Converts to the nearest double." ["quantity('1500m').asApproximateFloat()" => "1.5"]
+        fn "quantity_get_float" member ("kubernetes.Quantity") -> Double = |quantity: Quantity| quantity.as_float();
 }
 
 /// Parses a quantity. Every eight digits take a step, because arithmetic of long numbers is not linear.
@@ -80,42 +76,6 @@ fn quantity<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Quantity> {
     parse(cx, text)?.map_err(invalid)
 }
 
-fn is_quantity<'v>(cx: &Cx<'v>, text: &'v str) -> Result<bool> {
-    parse(cx, text).map(|parsed| parsed.is_ok())
-}
-
-fn sign(quantity: Quantity) -> i64 {
-    quantity.sign()
-}
-
-fn add(a: Quantity, b: Quantity) -> Result<Quantity> {
-    a.add(&b).map_err(invalid)
-}
-
-fn sub(a: Quantity, b: Quantity) -> Result<Quantity> {
-    a.sub(&b).map_err(invalid)
-}
-
-fn is_less(a: Quantity, b: Quantity) -> bool {
-    a.cmp_value(&b).is_lt()
-}
-
-fn is_greater(a: Quantity, b: Quantity) -> bool {
-    a.cmp_value(&b).is_gt()
-}
-
-fn compare(a: Quantity, b: Quantity) -> i64 {
-    a.cmp_value(&b) as i64
-}
-
-fn is_int(quantity: Quantity) -> bool {
-    quantity.as_int().is_some()
-}
-
 fn as_int(quantity: Quantity) -> Result<i64> {
     quantity.as_int().ok_or_else(|| bad_argument("cannot convert value to integer"))
-}
-
-fn as_float(quantity: Quantity) -> f64 {
-    quantity.as_float()
 }

@@ -11,14 +11,12 @@ use crate::value::Value;
 overloads! {
     /// The library `kubernetes.regex`.
     pub static TABLE:
-    "find": "Returns the first match; the empty string if there is none." ["'abc 123'.find('[0-9]+')" => "'123'", "'abc'.find('x')" => "''"] {
-        "string_find_string" member (String, String) -> String = find;
-    }
+    "find": "Returns the first match; the empty string if there is none." ["'abc 123'.find('[0-9]+')" => "'123'", "'abc'.find('x')" => "''"]
+        fn "string_find_string" member (String, String) -> String = find;
     "findAll": "Returns the matches, all or a number of them."
-        ["'123 abc 456'.findAll('[0-9]+')" => "['123', '456']", "'123 abc 456'.findAll('[0-9]+', 1)" => "['123']", "'a'.findAll('[')" => "E0403"] {
-        "string_find_all_string" member (String, String) -> (list String) = find_all;
-        "string_find_all_string_int" member (String, String, Int) -> (list String) = find_all;
-    }
+        ["'123 abc 456'.findAll('[0-9]+')" => "['123', '456']", "'123 abc 456'.findAll('[0-9]+', 1)" => "['123']", "'a'.findAll('[')" => "E0403"]
+        fn "string_find_all_string" member (String, String) -> (list String) = find_all;
+        fn "string_find_all_string_int" member (String, String, Int) -> (list String) = find_all;
 }
 
 fn find<'v>(cx: &Cx<'v>, text: &'v str, pattern: &'v str) -> Result<&'v str> {

@@ -12,32 +12,27 @@ overloads! {
     /// The library `kubernetes.Semver`.
     pub static TABLE:
     "semver": "Parses a semantic version; with `true`, also an incomplete one."
-        ["semver('1.2.3').major()" => "1", "semver('v1.0', true) == semver('1.0.0')" => "true", "semver('v1.0')" => "E0403"] {
-        "string_to_semver" (String) -> "kubernetes.Semver" = semver;
-        "string_bool_to_semver" (String, Bool) -> "kubernetes.Semver" = semver;
-    }
-    "isSemver": "Returns `true` if a string is a semantic version; with `true`, also for an incomplete one." ["isSemver('1.0.0')" => "true", "isSemver('v1.0')" => "false", "isSemver('v1.0', true)" => "true"] {
-        "is_semver_string" (String) -> Bool = is_semver;
-        "is_semver_string_bool" (String, Bool) -> Bool = is_semver;
-    }
-    "major": "Returns the major version." ["semver('1.2.3').major()" => "1"] {
-        "semver_major" member ("kubernetes.Semver") -> Int = major;
-    }
-    "minor": "Returns the minor version." ["semver('1.2.3').minor()" => "2"] {
-        "semver_minor" member ("kubernetes.Semver") -> Int = minor;
-    }
-    "patch": "Returns the patch version." ["semver('1.2.3-rc.1').patch()" => "3"] {
-        "semver_patch" member ("kubernetes.Semver") -> Int = patch;
-    }
-    "isLessThan": "Returns `true` if the version is less than another." ["semver('1.0.0-rc').isLessThan(semver('1.0.0'))" => "true"] {
-        "semver_is_less_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool = is_less;
-    }
-    "isGreaterThan": "Returns `true` if the version is greater than another." ["semver('1.10.0').isGreaterThan(semver('1.9.0'))" => "true"] {
-        "semver_is_greater_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool = is_greater;
-    }
-    "compareTo": "Compares with another version: -1 if less, 0 if equal, 1 if greater." ["semver('1.2.3').compareTo(semver('2.0.0'))" => "-1"] {
-        "semver_compare_to" member ("kubernetes.Semver", "kubernetes.Semver") -> Int = compare;
-    }
+        ["semver('1.2.3').major()" => "1", "semver('v1.0', true) == semver('1.0.0')" => "true", "semver('v1.0')" => "E0403"]
+        fn "string_to_semver" (String) -> "kubernetes.Semver" = semver;
+        fn "string_bool_to_semver" (String, Bool) -> "kubernetes.Semver" = semver;
+    "isSemver": "Returns `true` if a string is a semantic version; with `true`, also for an incomplete one." ["isSemver('1.0.0')" => "true", "isSemver('v1.0')" => "false", "isSemver('v1.0', true)" => "true"]
+        fn "is_semver_string" (String) -> Bool = is_semver;
+        fn "is_semver_string_bool" (String, Bool) -> Bool = is_semver;
+    "major": "Returns the major version." ["semver('1.2.3').major()" => "1"]
+        fn "semver_major" member ("kubernetes.Semver") -> Int = |version: Version<'_>| int(version.numbers[0]);
+    "minor": "Returns the minor version." ["semver('1.2.3').minor()" => "2"]
+        fn "semver_minor" member ("kubernetes.Semver") -> Int = |version: Version<'_>| int(version.numbers[1]);
+    "patch": "Returns the patch version." ["semver('1.2.3-rc.1').patch()" => "3"]
+        fn "semver_patch" member ("kubernetes.Semver") -> Int = |version: Version<'_>| int(version.numbers[2]);
+    "isLessThan": "Returns `true` if the version is less than another." ["semver('1.0.0-rc').isLessThan(semver('1.0.0'))" => "true"]
+        fn "semver_is_less_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool =
+            |a: Version<'_>, b: Version<'_>| a.cmp_version(&b).is_lt();
+    "isGreaterThan": "Returns `true` if the version is greater than another." ["semver('1.10.0').isGreaterThan(semver('1.9.0'))" => "true"]
+        fn "semver_is_greater_than" member ("kubernetes.Semver", "kubernetes.Semver") -> Bool =
+            |a: Version<'_>, b: Version<'_>| a.cmp_version(&b).is_gt();
+    "compareTo": "Compares with another version: -1 if less, 0 if equal, 1 if greater." ["semver('1.2.3').compareTo(semver('2.0.0'))" => "-1"]
+        fn "semver_compare_to" member ("kubernetes.Semver", "kubernetes.Semver") -> Int =
+            |a: Version<'_>, b: Version<'_>| a.cmp_version(&b) as i64;
 }
 
 /// Bytes that the parts of a version take for each byte of its text. Each part takes two bytes of text at least.
@@ -68,28 +63,4 @@ fn is_semver<'v>(cx: &Cx<'v>, text: &'v str, loose: Option<bool>) -> Result<bool
 
 fn int(number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| arithmetic("integer overflow"))
-}
-
-fn major(version: Version<'_>) -> Result<i64> {
-    int(version.numbers[0])
-}
-
-fn minor(version: Version<'_>) -> Result<i64> {
-    int(version.numbers[1])
-}
-
-fn patch(version: Version<'_>) -> Result<i64> {
-    int(version.numbers[2])
-}
-
-fn is_less<'v>(a: Version<'v>, b: Version<'v>) -> bool {
-    a.cmp_version(&b).is_lt()
-}
-
-fn is_greater<'v>(a: Version<'v>, b: Version<'v>) -> bool {
-    a.cmp_version(&b).is_gt()
-}
-
-fn compare<'v>(a: Version<'v>, b: Version<'v>) -> i64 {
-    a.cmp_version(&b) as i64
 }

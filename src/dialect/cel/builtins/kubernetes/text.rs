@@ -6,13 +6,8 @@ use crate::overloads;
 overloads! {
     /// Conversions that Kubernetes lacks, and that templates need.
     pub static TABLE:
-    "string": "Converts a quantity, a version or a URL to a string." ["string(quantity('1024Ki'))" => "'1Mi'", "string(semver('v1', true))" => "'1.0.0'"] {
-        "quantity_to_string" ("kubernetes.Quantity") -> String = string;
-        "semver_to_string" ("kubernetes.Semver") -> String = string;
-        "url_to_string" ("kubernetes.URL") -> String = string;
-    }
-}
-
-fn string<'v>(content: Content<'v>) -> &'v str {
-    content.0
+    "string": "Converts a quantity, a version or a URL to a string." ["string(quantity('1024Ki'))" => "'1Mi'", "string(semver('v1', true))" => "'1.0.0'"]
+        fn "quantity_to_string" ("kubernetes.Quantity") -> String = Content::text;
+        fn "semver_to_string" ("kubernetes.Semver") -> String = Content::text;
+        fn "url_to_string" ("kubernetes.URL") -> String = Content::text;
 }

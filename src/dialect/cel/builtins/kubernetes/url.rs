@@ -12,31 +12,23 @@ overloads! {
     /// The library `kubernetes.urls`.
     pub static TABLE:
     "url": "Parses a URL: an absolute URL or an absolute path."
-        ["url('https://example.com:80/').getHost()" => "'example.com:80'", "url('../a')" => "E0403", "url('https://a:b:c/')" => "E0403"] {
-        "string_to_url" (String) -> "kubernetes.URL" = url;
-    }
-    "isURL": "Returns `true` if a string is a URL." ["isURL('/absolute')" => "true", "isURL('../relative')" => "false"] {
-        "is_url_string" (String) -> Bool = is_url;
-    }
-    "getScheme": "Returns the scheme, empty if there is none." ["url('HTTPS://example.com/').getScheme()" => "'https'", "url('/a').getScheme()" => "''"] {
-        "url_get_scheme" member ("kubernetes.URL") -> String = scheme;
-    }
-    "getHost": "Returns the host with its port." ["url('https://[::1]:80/').getHost()" => "'[::1]:80'"] {
-        "url_get_host" member ("kubernetes.URL") -> String = host;
-    }
-    "getHostname": "Returns the host without port and brackets." ["url('https://[::1]:80/').getHostname()" => "'::1'"] {
-        "url_get_hostname" member ("kubernetes.URL") -> String = hostname;
-    }
-    "getPort": "Returns the port, empty if there is none." ["url('https://example.com:80/').getPort()" => "'80'", "url('/a').getPort()" => "''"] {
-        "url_get_port" member ("kubernetes.URL") -> String = port;
-    }
-    "getEscapedPath": "Returns the path with percent-encoding." ["url('https://example.com/a b').getEscapedPath()" => "'/a%20b'"] {
-        "url_get_escaped_path" member ("kubernetes.URL") -> String = escaped_path;
-    }
+        ["url('https://example.com:80/').getHost()" => "'example.com:80'", "url('../a')" => "E0403", "url('https://a:b:c/')" => "E0403"]
+        fn "string_to_url" (String) -> "kubernetes.URL" = url;
+    "isURL": "Returns `true` if a string is a URL." ["isURL('/absolute')" => "true", "isURL('../relative')" => "false"]
+        fn "is_url_string" (String) -> Bool = is_url;
+    "getScheme": "Returns the scheme, empty if there is none." ["url('HTTPS://example.com/').getScheme()" => "'https'", "url('/a').getScheme()" => "''"]
+        fn "url_get_scheme" member ("kubernetes.URL") -> String = |url: Url<'_>| url.scheme;
+    "getHost": "Returns the host with its port." ["url('https://[::1]:80/').getHost()" => "'[::1]:80'"]
+        fn "url_get_host" member ("kubernetes.URL") -> String = |url: Url<'_>| url.host.into_owned();
+    "getHostname": "Returns the host without port and brackets." ["url('https://[::1]:80/').getHostname()" => "'::1'"]
+        fn "url_get_hostname" member ("kubernetes.URL") -> String = |url: Url<'_>| url.hostname().to_owned();
+    "getPort": "Returns the port, empty if there is none." ["url('https://example.com:80/').getPort()" => "'80'", "url('/a').getPort()" => "''"]
+        fn "url_get_port" member ("kubernetes.URL") -> String = |url: Url<'_>| url.port().to_owned();
+    "getEscapedPath": "Returns the path with percent-encoding." ["url('https://example.com/a b').getEscapedPath()" => "'/a%20b'"]
+        fn "url_get_escaped_path" member ("kubernetes.URL") -> String = escaped_path;
     "getQuery": "Returns the values of each query parameter."
-        ["url('https://example.com/?k1=a&k2=b&k2=c').getQuery()" => "{'k1': ['a'], 'k2': ['b', 'c']}", "url('/a').getQuery()" => "{}"] {
-        "url_get_query" member ("kubernetes.URL") -> (map String (list String)) = query;
-    }
+        ["url('https://example.com/?k1=a&k2=b&k2=c').getQuery()" => "{'k1': ['a'], 'k2': ['b', 'c']}", "url('/a').getQuery()" => "{}"]
+        fn "url_get_query" member ("kubernetes.URL") -> (map String (list String)) = query;
 }
 
 /// Factor by which percent-encoding can lengthen a text.
@@ -62,22 +54,6 @@ fn url<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Value<'v>> {
 fn is_url<'v>(cx: &Cx<'v>, text: &'v str) -> Result<bool> {
     cx.spend(text.len() as u64 / 64)?;
     Ok(urls::check(text).is_ok())
-}
-
-fn scheme(url: Url<'_>) -> String {
-    url.scheme
-}
-
-fn host(url: Url<'_>) -> String {
-    url.host.into_owned()
-}
-
-fn hostname(url: Url<'_>) -> String {
-    url.hostname().to_owned()
-}
-
-fn port(url: Url<'_>) -> String {
-    url.port().to_owned()
 }
 
 fn escaped_path<'v>(cx: &Cx<'v>, url: Content<'v>) -> Result<String> {

@@ -1,7 +1,6 @@
 //! JSON in strings.
 
 use std::cell::RefCell;
-use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
@@ -9,18 +8,16 @@ use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::cel::values::errors::bad_argument;
 use crate::function::Cx;
 use crate::overloads;
-use crate::value::{JsonStyle, Value, write_json};
+use crate::value::{JsonStyle, Value, visit_scalars, write_json};
 
 overloads! {
     /// The library `json`.
     pub static TABLE:
-    "json.marshal": "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"] {
-        "json.marshal_dyn" (Dyn) -> String = marshal;
-    }
+    "json.marshal": "Encodes a value as JSON, with sorted keys." ["json.marshal({'b': [1, 1.5, null], 'a': 'x'})" => "'{\"a\":\"x\",\"b\":[1,1.5,null]}'"]
+        fn "json.marshal_dyn" (Dyn) -> String = marshal;
     "json.unmarshal": "Decodes JSON. Integers have the type `int`."
-        ["json.unmarshal('{\"a\": [1, 1.5]}').a" => "[1, 1.5]", "json.unmarshal('{')" => "E0403"] {
-        "json.unmarshal_string" (String) -> Dyn = unmarshal;
-    }
+        ["json.unmarshal('{\"a\": [1, 1.5]}').a" => "[1, 1.5]", "json.unmarshal('{')" => "E0403"]
+        fn "json.unmarshal_string" (String) -> Dyn = unmarshal;
 }
 
 fn marshal<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<String> {
@@ -74,29 +71,7 @@ impl<'de, 'v> DeserializeSeed<'de> for JsonValue<'_, 'v> {
 impl<'de, 'v> Visitor<'de> for JsonValue<'_, 'v> {
     type Value = Value<'v>;
 
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Bool(truth))
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Int(n))
-    }
-
-    fn visit_u64<E: Error>(self, n: u64) -> std::result::Result<Value<'v>, E> {
-        Ok(i64::try_from(n).map_or(Value::Uint(n), Value::Int))
-    }
-
-    fn visit_f64<E: Error>(self, n: f64) -> std::result::Result<Value<'v>, E> {
-        Ok(Value::Float(n))
-    }
+    visit_scalars!(Value);
 
     fn visit_str<E: Error>(self, text: &str) -> std::result::Result<Value<'v>, E> {
         self.stop(self.cx.text(text))

@@ -9,22 +9,18 @@ use crate::value::Value;
 overloads! {
     /// The functions that extend the library `lists`.
     pub static TABLE:
-    "lists.setAtIndex": "Replaces the element at an index." ["lists.setAtIndex([1, 2, 3], 1, 9)" => "[1, 9, 3]", "lists.setAtIndex([1], 1, 9)" => "E0403"] {
-        "lists.setAtIndex_list_int_T" ((list T), Int, T) -> (list T) = set;
-    }
+    "lists.setAtIndex": "Replaces the element at an index." ["lists.setAtIndex([1, 2, 3], 1, 9)" => "[1, 9, 3]", "lists.setAtIndex([1], 1, 9)" => "E0403"]
+        fn "lists.setAtIndex_list_int_T" ((list T), Int, T) -> (list T) = set;
     "lists.insertAtIndex": "Inserts an element at an index or at the end."
-        ["lists.insertAtIndex([1, 2], 0, 9)" => "[9, 1, 2]", "lists.insertAtIndex([1, 2], 2, 9)" => "[1, 2, 9]", "lists.insertAtIndex([1], 2, 9)" => "E0403"] {
-        "lists.insertAtIndex_list_int_T" ((list T), Int, T) -> (list T) = insert;
-    }
-    "lists.removeAtIndex": "Removes the element at an index." ["lists.removeAtIndex([1, 2, 3], 1)" => "[1, 3]", "lists.removeAtIndex([], 0)" => "E0403"] {
-        "lists.removeAtIndex_list_int" ((list T), Int) -> (list T) = remove;
-    }
+        ["lists.insertAtIndex([1, 2], 0, 9)" => "[9, 1, 2]", "lists.insertAtIndex([1, 2], 2, 9)" => "[1, 2, 9]", "lists.insertAtIndex([1], 2, 9)" => "E0403"]
+        fn "lists.insertAtIndex_list_int_T" ((list T), Int, T) -> (list T) = insert;
+    "lists.removeAtIndex": "Removes the element at an index." ["lists.removeAtIndex([1, 2, 3], 1)" => "[1, 3]", "lists.removeAtIndex([], 0)" => "E0403"]
+        fn "lists.removeAtIndex_list_int" ((list T), Int) -> (list T) = remove;
     "range": "Returns the integers from 0 or a start, up to, but not including, an end, by a step of 1 or another."
-        ["range(3)" => "[0, 1, 2]", "range(2, 4)" => "[2, 3]", "range(5, 0, -2)" => "[5, 3, 1]", "range(1, 2, 0)" => "E0403", "range(1000000000)" => "E0604"] {
-        "range_int" (Int) -> (list Int) = range;
-        "range_int_int" (Int, Int) -> (list Int) = range;
-        "range_int_int_int" (Int, Int, Int) -> (list Int) = range;
-    }
+        ["range(3)" => "[0, 1, 2]", "range(2, 4)" => "[2, 3]", "range(5, 0, -2)" => "[5, 3, 1]", "range(1, 2, 0)" => "E0403", "range(1000000000)" => "E0604"]
+        fn "range_int" (Int) -> (list Int) = range;
+        fn "range_int_int" (Int, Int) -> (list Int) = range;
+        fn "range_int_int_int" (Int, Int, Int) -> (list Int) = range;
 }
 
 /// Splits a list at an index; the end of the list is an index if `end` is set.

@@ -10,14 +10,12 @@ use crate::value::Value;
 overloads! {
     /// The library of merged maps.
     pub static TABLE:
-    "merge": "Merges two maps. For a key of both, the value of the second map wins." ["{'a': 1, 'b': 1}.merge({'b': 2, 'c': 3})" => "{'a': 1, 'b': 2, 'c': 3}"] {
-        "map_merge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = merge;
-    }
+    "merge": "Merges two maps. For a key of both, the value of the second map wins." ["{'a': 1, 'b': 1}.merge({'b': 2, 'c': 3})" => "{'a': 1, 'b': 2, 'c': 3}"]
+        fn "map_merge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = merge;
     "deepMerge": "Merges two maps, and the maps under a key of both. Otherwise the value of the second map wins."
-        ["{'a': {'x': 1, 'y': [1]}}.deepMerge({'a': {'y': [2]}})" => "{'a': {'x': 1, 'y': [2]}}"] {
-        "map_deepMerge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = deep_merge;
-        "dyn_deepMerge" member (Dyn, Dyn) -> Dyn = deep_merge;
-    }
+        ["{'a': {'x': 1, 'y': [1]}}.deepMerge({'a': {'y': [2]}})" => "{'a': {'x': 1, 'y': [2]}}"]
+        fn "map_deepMerge" member ((map K Dyn), (map K Dyn)) -> (map K Dyn) = deep_merge;
+        fn "dyn_deepMerge" member (Dyn, Dyn) -> Dyn = deep_merge;
 }
 
 fn merge<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {

@@ -10,9 +10,8 @@ overloads! {
     /// The library `omit`.
     pub static TABLE:
     "omit": "Removes the entry or list element of a document whose value it is."
-        ["type(omit()) == type(omit())" => "true"] {
-        "omit_void" () -> Dyn = omit;
-    }
+        ["type(omit()) == type(omit())" => "true"]
+        fn "omit_void" () -> Dyn = omit;
 }
 
 fn omit<'v>(cx: &Cx<'v>) -> Result<Value<'v>> {

@@ -10,13 +10,11 @@ overloads! {
     /// The library `random`.
     pub static TABLE:
     "random.seededString": "Returns a string of lowercase letters and digits from a seed. It repeats after eight characters."
-        ["random.seededString(8, 'a') == random.seededString(8, 'a')" => "true", "random.seededString(3, 'a').size()" => "3", "random.seededString(0, 'a')" => "E0403"] {
-        "random.seededString_int_string" (Int, String) -> String = seeded_string;
-    }
+        ["random.seededString(8, 'a') == random.seededString(8, 'a')" => "true", "random.seededString(3, 'a').size()" => "3", "random.seededString(0, 'a')" => "E0403"]
+        fn "random.seededString_int_string" (Int, String) -> String = seeded_string;
     "random.seededInt": "Returns an integer from a seed, from a minimum up to, but not including, a maximum."
-        ["random.seededInt(30000, 30001, 'a')" => "30000", "random.seededInt(1, 1, 'a')" => "E0403"] {
-        "random.seededInt_int_int_string" (Int, Int, String) -> Int = seeded_int;
-    }
+        ["random.seededInt(30000, 30001, 'a')" => "30000", "random.seededInt(1, 1, 'a')" => "E0403"]
+        fn "random.seededInt_int_int_string" (Int, Int, String) -> Int = seeded_int;
 }
 
 /// The alphabet of seeded strings.

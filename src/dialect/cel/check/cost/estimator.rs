@@ -27,8 +27,7 @@ const NAME: Range = Range::fixed(STEP);
 /// assert_eq!(estimate(&tree, &checked, &Hints::default()).max, u64::MAX);
 /// ```
 pub fn estimate(tree: &Tree, checked: &Checked, hints: &Hints) -> Range {
-    let (paths, sizes, entries) = (HashMap::new(), HashMap::new(), HashMap::new());
-    Estimator { tree, checked, hints, paths, sizes, entries, locals: Vec::new() }.cost(tree.root)
+    Estimator { tree, checked, hints, facts: HashMap::new(), locals: Vec::new() }.cost(tree.root)
 }
 
 /// The sizes of the keys and values of a list or map.
@@ -47,9 +46,10 @@ impl Entries {
     }
 }
 
-/// A variable of a comprehension.
-struct Local {
-    name: Name,
+/// Facts about a value, if known.
+#[derive(Default)]
+struct Facts {
+    /// Its path, if it comes from a variable.
     path: Option<String>,
     size: Option<Range>,
     entries: Option<Entries>,
@@ -59,17 +59,16 @@ pub(super) struct Estimator<'w> {
     pub tree: &'w Tree,
     pub checked: &'w Checked,
     hints: &'w Hints,
-    paths: HashMap<ExprId, String>,
-    sizes: HashMap<ExprId, Range>,
-    entries: HashMap<ExprId, Entries>,
-    locals: Vec<Local>,
+    facts: HashMap<ExprId, Facts>,
+    /// The variables of comprehensions in scope, the innermost last.
+    locals: Vec<(Name, Facts)>,
 }
 
 impl Estimator<'_> {
     /// Returns the cost of an expression.
     pub fn cost(&mut self, id: ExprId) -> Range {
         if let Some(Reference::Variable(name)) = self.checked.reference(id) {
-            self.paths.insert(id, name.to_string());
+            self.set_path(id, Some(name.to_string()));
             return NAME;
         }
         match self.tree.expr(id) {
@@ -122,7 +121,7 @@ impl Estimator<'_> {
             value = Some(joined(value, self.size_or_unknown(element.value)));
         }
         let value = value.unwrap_or_default();
-        self.entries.insert(id, Entries { is_list: true, key: Range::fixed(1), value });
+        self.set_entries(id, Some(Entries { is_list: true, key: Range::fixed(1), value }));
         cost
     }
 
@@ -134,7 +133,7 @@ impl Estimator<'_> {
             value = Some(joined(value, self.size_or_unknown(entry.value)));
         }
         let entries = Entries { is_list: false, key: key.unwrap_or_default(), value: value.unwrap_or_default() };
-        self.entries.insert(id, entries);
+        self.set_entries(id, Some(entries));
         cost
     }
 
@@ -156,9 +155,8 @@ impl Estimator<'_> {
 
     /// Brings a variable with this value into scope.
     fn push(&mut self, name: Name, value: ExprId) {
-        let (path, entries) = (self.path(value), self.entries_of(value));
-        let size = self.size(value);
-        self.locals.push(Local { name, path, size, entries });
+        let facts = Facts { path: self.path(value), size: self.size(value), entries: self.entries_of(value) };
+        self.locals.push((name, facts));
     }
 
     fn comprehension(&mut self, id: ExprId, of: &Comprehension) -> Range {
@@ -194,11 +192,8 @@ impl Estimator<'_> {
         let path = self.path(of.iter_range);
         let path = |part: &str| path.as_ref().map(|path| format!("{path}.{part}"));
         let (keys, values) = if is_list { ("@indices", "@items") } else { ("@keys", "@values") };
-        let local = |name, part: &str, size: fn(Entries) -> Range| Local {
-            name,
-            path: path(part),
-            size: entries.map(size),
-            entries: None,
+        let local = |name, part: &str, size: fn(Entries) -> Range| {
+            (name, Facts { path: path(part), size: entries.map(size), entries: None })
         };
         let key = |name| local(name, keys, |of| of.key);
         let value = |name| local(name, values, |of| of.value);
@@ -208,11 +203,11 @@ impl Estimator<'_> {
         }
     }
 
-    fn local(&self, name: Name) -> Option<&Local> {
-        self.locals.iter().rev().find(|local| local.name == name)
+    fn local(&self, name: Name) -> Option<&Facts> {
+        self.locals.iter().rev().find(|(local, _)| *local == name).map(|(_, facts)| facts)
     }
 
-    fn local_of(&self, id: ExprId) -> Option<&Local> {
+    fn local_of(&self, id: ExprId) -> Option<&Facts> {
         match self.tree.expr(id) {
             Expr::Ident { name, rooted: false } => self.local(name),
             _ => None,
@@ -223,13 +218,13 @@ impl Estimator<'_> {
     pub fn path(&self, id: ExprId) -> Option<String> {
         match self.local_of(id) {
             Some(local) => local.path.clone(),
-            None => self.paths.get(&id).cloned(),
+            None => self.facts.get(&id).and_then(|facts| facts.path.clone()),
         }
     }
 
     pub fn set_path(&mut self, id: ExprId, path: Option<String>) {
-        if let Some(path) = path {
-            self.paths.insert(id, path);
+        if path.is_some() {
+            self.facts.entry(id).or_default().path = path;
         }
     }
 
@@ -238,7 +233,8 @@ impl Estimator<'_> {
         let hinted = || self.path(id).and_then(|path| self.hints.sizes.get(&path).copied());
         let scalar = || is_scalar(self.checked, self.checked.type_of(id)).then_some(Range::fixed(1));
         let local = || self.local_of(id).and_then(|local| local.size);
-        self.sizes.get(&id).copied().or_else(|| self.literal_size(id)).or_else(hinted).or_else(scalar).or_else(local)
+        let own = self.facts.get(&id).and_then(|facts| facts.size);
+        own.or_else(|| self.literal_size(id)).or_else(hinted).or_else(scalar).or_else(local)
     }
 
     /// Returns the size of a literal or constructor.
@@ -258,19 +254,20 @@ impl Estimator<'_> {
     }
 
     pub fn set_size(&mut self, id: ExprId, size: Option<Range>) {
-        if let Some(size) = size {
-            self.sizes.insert(id, size);
+        if size.is_some() {
+            self.facts.entry(id).or_default().size = size;
         }
     }
 
     /// Returns the sizes of the keys and values of a list or map, if known.
     pub fn entries_of(&self, id: ExprId) -> Option<Entries> {
-        self.entries.get(&id).copied().or_else(|| self.local_of(id).and_then(|local| local.entries))
+        let own = self.facts.get(&id).and_then(|facts| facts.entries);
+        own.or_else(|| self.local_of(id).and_then(|local| local.entries))
     }
 
     pub fn set_entries(&mut self, id: ExprId, entries: Option<Entries>) {
-        if let Some(entries) = entries {
-            self.entries.insert(id, entries);
+        if entries.is_some() {
+            self.facts.entry(id).or_default().entries = entries;
         }
     }
 

@@ -7,24 +7,33 @@ use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Node, Tree
 
 struct Macro {
     name: &'static str,
-    /// Set for a macro with a receiver.
-    member: bool,
+    /// The receiver.
+    receiver: Receiver,
     /// The minimum and maximum number of arguments.
     args: (usize, usize),
     expand: fn(&mut Factory<'_, '_>, &MacroCall<'_>) -> Expansion,
+}
+
+/// The receiver of a macro.
+enum Receiver {
+    None,
+    Value,
+    /// The name of a namespace. With any other receiver, the call is an ordinary one.
+    Namespace(&'static str),
 }
 
 macro_rules! table {
     ($($kind:ident $name:literal $from:literal $(..= $to:tt)? $expand:path;)*) => {
         const MACROS: &[Macro] = &[$(Macro {
             name: $name,
-            member: table!(@$kind),
+            receiver: table!(@$kind),
             args: ($from, table!(@to $from $($to)?)),
             expand: $expand,
         },)*];
     };
-    (@global) => { false };
-    (@member) => { true };
+    (@global) => { Receiver::None };
+    (@member) => { Receiver::Value };
+    (@$namespace:ident) => { Receiver::Namespace(stringify!($namespace)) };
     (@to $from:literal) => { $from };
     (@to $from:literal _) => { usize::MAX };
     (@to $from:literal $to:literal) => { $to };
@@ -32,27 +41,27 @@ macro_rules! table {
 
 table! {
     global "has"               1      bindings::has;
-    member "all"               2..=3  loops::all;
-    member "exists"            2..=3  loops::exists;
+    member "all"               2..=3  loops::until;
+    member "exists"            2..=3  loops::until;
     member "exists_one"        2..=3  loops::exists_one;
     member "existsOne"         2..=3  loops::exists_one;
     member "filter"            2      loops::filter;
     member "map"               2..=3  loops::map;
     member "transformList"     3..=4  loops::transform_list;
     member "transformMap"      3..=4  loops::transform_map;
-    member "transformMapEntry" 3..=4  loops::transform_map_entry;
+    member "transformMapEntry" 3..=4  loops::transform_map;
     member "sortBy"            2      loops::sort_by;
-    member "bind"              3      bindings::bind;
-    member "block"             2      bindings::block;
-    member "index"             1      bindings::index;
-    member "iterVar"           2      bindings::loop_variable;
-    member "accuVar"           2      bindings::loop_variable;
+    cel    "bind"              3      bindings::bind;
+    cel    "block"             2      bindings::block;
+    cel    "index"             1      bindings::index;
+    cel    "iterVar"           2      bindings::loop_variable;
+    cel    "accuVar"           2      bindings::loop_variable;
     member "optMap"            2      bindings::opt_map;
-    member "optFlatMap"        2      bindings::opt_flat_map;
-    member "least"             0..=_  math::extreme;
-    member "greatest"          0..=_  math::extreme;
-    member "getExt"            2      bindings::extension;
-    member "hasExt"            2      bindings::extension;
+    member "optFlatMap"        2      bindings::opt_map;
+    math   "least"             0..=_  math::extreme;
+    math   "greatest"          0..=_  math::extreme;
+    proto  "getExt"            2      bindings::extension;
+    proto  "hasExt"            2      bindings::extension;
 }
 
 /// Expands `call`, the call of the node `id`, if it calls a macro. Returns the expansion, or the node itself.
@@ -60,9 +69,14 @@ pub(in crate::dialect::cel::syntax) fn expand(build: &mut Build<'_>, id: ExprId,
     let Function::Named(name) = call.function else { return id };
     let name = build.tree.name(name);
     let count = call.args.len();
+    let is_receiver = |wanted: &Receiver| match (wanted, call.receiver) {
+        (Receiver::None, None) | (Receiver::Value, Some(_)) => true,
+        (Receiver::Namespace(namespace), Some(receiver)) => is_name(build.tree, receiver, namespace),
+        _ => false,
+    };
     let fits = |of: &&Macro| {
         let (from, to) = of.args;
-        of.name == name && of.member == call.receiver.is_some() && (from..=to).contains(&count) && !call.rooted
+        of.name == name && (from..=to).contains(&count) && !call.rooted && is_receiver(&of.receiver)
     };
     let Some(found) = MACROS.iter().find(fits) else { return id };
     let args = build.tree.ids(call.args).to_vec();
@@ -72,16 +86,20 @@ pub(in crate::dialect::cel::syntax) fn expand(build: &mut Build<'_>, id: ExprId,
     }
     let call = MacroCall { name: found.name, target: call.receiver.unwrap_or(id), args: &args };
     match (found.expand)(&mut Factory::new(build, span, at), &call) {
-        Ok(Some(expanded)) => {
+        Ok(expanded) => {
             build.tree.record_expansion(expanded, id);
             expanded
         }
-        Ok(None) => id,
         Err(error) => {
             build.error(error);
             build.invalid(span)
         }
     }
+}
+
+/// Returns `true` for a variable of this name.
+fn is_name(tree: &Tree, id: ExprId, wanted: &str) -> bool {
+    matches!(tree.expr(id), Expr::Ident { name, rooted: false } if tree.name(name) == wanted)
 }
 
 /// Adds a call to a parsed tree, at the position of `like`, or the expansion of the macro that it calls. Returns `None` if

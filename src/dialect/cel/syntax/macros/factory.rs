@@ -16,8 +16,8 @@ pub const ACCUMULATOR: &str = "@result";
 /// The variable of a comprehension over nothing.
 pub const UNUSED: &str = "#unused";
 
-/// The expansion of a call, or `None` if it is an ordinary call after all.
-pub(super) type Expansion = Result<Option<ExprId>, SyntaxError>;
+/// The expansion of a call.
+pub(super) type Expansion = Result<ExprId, SyntaxError>;
 
 /// The call of a macro.
 pub(super) struct MacroCall<'c> {

@@ -42,18 +42,9 @@ fn quantifier(make: &Factory<'_, '_>, of: &MacroCall<'_>) -> Result<((Name, Opti
     }
 }
 
-/// `range.all(x, p)`: continues until an element is known to be false.
-pub(super) fn all(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    until(make, of, false)
-}
-
-/// `range.exists(x, p)`: continues until an element is known to be true.
-pub(super) fn exists(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    until(make, of, true)
-}
-
-/// Adds a loop that ends when the predicate is known to be `decisive`.
-fn until(make: &mut Factory<'_, '_>, of: &MacroCall<'_>, decisive: bool) -> Expansion {
+/// `range.all(x, p)`, `range.exists(x, p)`: continues until the predicate is known to be false, or true.
+pub(super) fn until(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
+    let decisive = of.name == "exists";
     let (variables, predicate) = quantifier(make, of)?;
     let init = make.literal(Literal::Bool(!decisive));
     let accu = make.accu();
@@ -62,7 +53,7 @@ fn until(make: &mut Factory<'_, '_>, of: &MacroCall<'_>, decisive: bool) -> Expa
     let accu = make.accu();
     let step = make.operator(if decisive { Operator::Or } else { Operator::And }, &[accu, predicate]);
     let result = make.accu();
-    Ok(Some(make.fold(Loop { range: of.target, variables, init, condition, step, result })))
+    Ok(make.fold(Loop { range: of.target, variables, init, condition, step, result }))
 }
 
 /// `range.exists_one(x, p)`: counts the elements.
@@ -72,30 +63,29 @@ pub(super) fn exists_one(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expa
     let condition = make.literal(Literal::Bool(true));
     let (accu, one) = (make.accu(), make.literal(Literal::Int(1)));
     let more = make.operator(Operator::Add, &[accu, one]);
-    let step = when(make, Some(predicate), more);
+    let step = when(make, predicate, more);
     let (accu, one) = (make.accu(), make.literal(Literal::Int(1)));
     let result = make.operator(Operator::Equal, &[accu, one]);
-    Ok(Some(make.fold(Loop { range: of.target, variables, init, condition, step, result })))
+    Ok(make.fold(Loop { range: of.target, variables, init, condition, step, result }))
 }
 
-/// Adds `then` if the condition is true or there is none, otherwise the unchanged accumulator.
-fn when(make: &mut Factory<'_, '_>, condition: Option<ExprId>, then: ExprId) -> ExprId {
-    let Some(condition) = condition else { return then };
+/// Adds `then` if the condition is true, otherwise the unchanged accumulator.
+fn when(make: &mut Factory<'_, '_>, condition: ExprId, then: ExprId) -> ExprId {
     let accu = make.accu();
     make.operator(Operator::Conditional, &[condition, then, accu])
 }
 
-/// Adds a comprehension over all elements, whose value is the accumulator.
+/// Adds a comprehension over the elements that satisfy `filter`, if there is one, whose value is the accumulator.
 fn collect(
     make: &mut Factory<'_, '_>,
     range: ExprId,
     variables: (Name, Option<Name>),
-    init: ExprId,
-    step: ExprId,
+    (init, filter, step): (ExprId, Option<ExprId>, ExprId),
 ) -> Expansion {
+    let step = filter.map_or(step, |filter| when(make, filter, step));
     let condition = make.literal(Literal::Bool(true));
     let result = make.accu();
-    Ok(Some(make.fold(Loop { range, variables, init, condition, step, result })))
+    Ok(make.fold(Loop { range, variables, init, condition, step, result }))
 }
 
 /// Adds the accumulator with an element appended.
@@ -115,8 +105,7 @@ pub(super) fn map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let variables = (variable(make, name, IDENTIFIER)?, None);
     let init = make.list(&[]);
     let step = appended(make, transform);
-    let step = when(make, filter, step);
-    collect(make, of.target, variables, init, step)
+    collect(make, of.target, variables, (init, filter, step))
 }
 
 /// `range.filter(x, p)`
@@ -125,8 +114,7 @@ pub(super) fn filter(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansio
     let init = make.list(&[]);
     // The element is the argument itself, so that it has the position of the name in the source.
     let step = appended(make, of.arg(0));
-    let step = when(make, Some(of.arg(1)), step);
-    collect(make, of.target, (name, None), init, step)
+    collect(make, of.target, (name, None), (init, Some(of.arg(1)), step))
 }
 
 /// Returns the filter and the transformation that follow two variables.
@@ -143,30 +131,22 @@ pub(super) fn transform_list(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> 
     let (filter, transform) = transformation(of);
     let init = make.list(&[]);
     let step = appended(make, transform);
-    let step = when(make, filter, step);
-    collect(make, of.target, variables, init, step)
+    collect(make, of.target, variables, (init, filter, step))
 }
 
-/// `range.transformMap(k, v[, p], t)`: keeps the keys.
+/// `range.transformMap(k, v[, p], t)` keeps the keys, `range.transformMapEntry(k, v[, p], {key: value})` does not.
 pub(super) fn transform_map(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
     let variables = two_variables(make, of)?;
     let (filter, transform) = transformation(of);
     let init = make.empty_map();
-    let (accu, key) = (make.accu(), make.ident(variables.0));
-    let step = make.function("cel.@mapInsert", &[accu, key, transform]);
-    let step = when(make, filter, step);
-    collect(make, of.target, variables, init, step)
-}
-
-/// `range.transformMapEntry(k, v[, p], {key: value})`
-pub(super) fn transform_map_entry(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    let variables = two_variables(make, of)?;
-    let (filter, transform) = transformation(of);
-    let init = make.empty_map();
     let accu = make.accu();
-    let step = make.function("cel.@mapInsert", &[accu, transform]);
-    let step = when(make, filter, step);
-    collect(make, of.target, variables, init, step)
+    let step = if of.name == "transformMap" {
+        let key = make.ident(variables.0);
+        make.function("cel.@mapInsert", &[accu, key, transform])
+    } else {
+        make.function("cel.@mapInsert", &[accu, transform])
+    };
+    collect(make, of.target, variables, (init, filter, step))
 }
 
 /// `list.sortBy(x, key)`: computes the keys of all elements, then sorts.
@@ -177,8 +157,8 @@ pub(super) fn sort_by(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansi
     }
     let input = make.name("@__sortBy_input__");
     let range = make.ident(input);
-    let Some(keys) = map(make, &MacroCall { target: range, ..*of })? else { return Ok(None) };
+    let keys = map(make, &MacroCall { target: range, ..*of })?;
     let list = make.ident(input);
     let sorted = make.member(list, "@sortByAssociatedKeys", &[keys]);
-    Ok(Some(bound(make, input, of.target, sorted)))
+    Ok(bound(make, input, of.target, sorted))
 }

@@ -1,6 +1,5 @@
 //! `math.least` and `math.greatest`.
 
-use super::bindings::is_namespace;
 use super::factory::{Expansion, Factory, MacroCall};
 use crate::dialect::cel::syntax::tree::{Expr, ExprId, Literal};
 
@@ -21,16 +20,11 @@ fn is_list_of_numbers(make: &Factory<'_, '_>, arg: ExprId) -> bool {
 
 /// `math.least(…)`, `math.greatest(…)`
 pub(super) fn extreme(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansion {
-    if !is_namespace(make, of.target, "math") {
-        return Ok(None);
-    }
     let function = if of.name == "least" { "math.@min" } else { "math.@max" };
     let name = of.name;
     match of.args {
         [] => Err(make.error(of.target, format!("math.{name}() requires at least one argument"))),
-        [one] if is_list_of_numbers(make, *one) || may_be_number(make, *one) => {
-            Ok(Some(make.function(function, &[*one])))
-        }
+        [one] if is_list_of_numbers(make, *one) || may_be_number(make, *one) => Ok(make.function(function, &[*one])),
         [one] => Err(make.error(*one, format!("math.{name}() invalid single argument value"))),
         all => {
             if let Some(&wrong) = all.iter().find(|&&arg| !may_be_number(make, arg)) {
@@ -38,10 +32,10 @@ pub(super) fn extreme(make: &mut Factory<'_, '_>, of: &MacroCall<'_>) -> Expansi
                 return Err(make.error(wrong, message));
             }
             match all {
-                [_, _] => Ok(Some(make.function(function, all))),
+                [_, _] => Ok(make.function(function, all)),
                 _ => {
                     let list = make.list(all);
-                    Ok(Some(make.function(function, &[list])))
+                    Ok(make.function(function, &[list]))
                 }
             }
         }

@@ -113,7 +113,7 @@ pub(super) struct TypedFile<'t> {
 impl<'t> TypedFile<'t> {
     fn new(visit: usize, file: &'t File, with: Option<Arc<With>>) -> Self {
         let (mut definitions, mut unless) = (HashMap::new(), HashSet::new());
-        for map in file.maps() {
+        for map in &file.maps {
             for Let { variable, value } in &map.lets {
                 definitions.insert(*variable, Definition::Let(value));
                 if let LetValue::Unless { expression, .. } = value {
@@ -125,7 +125,7 @@ impl<'t> TypedFile<'t> {
                 definitions.extend(each.key.map(|key| (key, Definition::Key(each.over))));
             }
         }
-        let types = Vec::with_capacity(file.expressions().len());
+        let types = Vec::with_capacity(file.expressions.len());
         Self { visit, file, with, definitions, unless, variables: HashMap::new(), types }
     }
 
@@ -148,7 +148,7 @@ impl<'t> TemplateChecker<'t> {
         let Some(visit) = self.visits.get(at) else { return };
         let Some(file) = self.templates.file(visit.file) else { return };
         let mut typed = TypedFile::new(at, file, visit.with.clone());
-        for at in 0..file.expressions().len() {
+        for at in 0..file.expressions.len() {
             let ty = self.expression(&mut typed, ExpressionId::of(at));
             typed.types.push(ty);
             if self.steps == 0 {
@@ -276,7 +276,7 @@ impl<'t> TemplateChecker<'t> {
         if let Some(ty) = self.schemas.get(&key) {
             return *ty;
         }
-        let ty = self.env.types().of_schema(&schema.to_data());
+        let ty = self.env.types().of_schema(schema);
         self.schemas.insert(key, ty);
         ty
     }

@@ -12,7 +12,7 @@ use crate::text::Source;
 impl<'t> TemplateChecker<'t> {
     /// Checks the includes of a file, and schedules the checks of the included files.
     pub fn includes(&mut self, typed: &mut TypedFile<'t>) {
-        let includes: Vec<&Include> = typed.file.maps().iter().filter_map(|map| map.include.as_ref()).collect();
+        let includes: Vec<&Include> = typed.file.maps.iter().filter_map(|map| map.include.as_ref()).collect();
         for include in includes {
             let id = match &include.target {
                 Target::File(id) => *id,
@@ -43,35 +43,21 @@ impl<'t> TemplateChecker<'t> {
 
     /// Checks the variables of `$with` against the schemas of a file, and returns the names that do not fit.
     fn with_fits(&mut self, typed: &TypedFile<'t>, include: &Include, file: &'t File) -> Vec<Arc<str>> {
-        let (name, mut unfit) = (file.source.name(), Vec::new());
-        let (owner, there) = (Some(include.path), &file.source);
+        let (schema, mut unfit) = (format!("the `$schema` of `{}`", file.source.name()), Vec::new());
         for declared in schemas_of(file) {
-            let given = include.with.iter().find(|given| given.name == declared.name);
-            match given {
+            let (owner, misfits) = match include.with.iter().find(|given| given.name == declared.name) {
                 Some(given) => {
                     let misfits = self.misfits(typed, &declared.schema, given.value);
                     unfit.extend(misfits.first().map(|_| declared.name.clone()));
-                    self.report_misfits(
-                        typed,
-                        (Some(given.value), there),
-                        declared,
-                        &format!("the `$schema` of `{name}`"),
-                        misfits,
-                    );
+                    (given.value, misfits)
                 }
                 None if declared.schema.is_required() => {
                     let what = "expected a value (required)".to_owned();
-                    let misfit = Misfit { span: include.span, path: String::new(), what, help: None };
-                    self.report_misfits(
-                        typed,
-                        (owner, there),
-                        declared,
-                        &format!("the `$schema` of `{name}`"),
-                        vec![misfit],
-                    );
+                    (include.path, vec![Misfit { span: include.span, path: String::new(), what, help: None }])
                 }
-                None => {}
-            }
+                None => continue,
+            };
+            self.report_misfits(typed, (Some(owner), &file.source), declared, &schema, misfits);
         }
         unfit
     }

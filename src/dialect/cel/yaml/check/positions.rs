@@ -18,7 +18,7 @@ impl<'t> TemplateChecker<'t> {
                 }
             }
         }
-        for map in file.maps() {
+        for map in &file.maps {
             self.map(typed, map);
             self.declared(typed, map);
         }
@@ -38,22 +38,35 @@ impl<'t> TemplateChecker<'t> {
             }
         }
         if let Some(include) = &map.include {
-            self.path(typed, include.path);
+            let is_text = |kind: &Kind| *kind == Kind::String;
+            self.must_be(typed, include.path, is_text, "the path of a file is a string, and this is");
         }
-        map.entries().for_each(|entry| self.key(typed, entry.key));
+        let is_key = |kind: &Kind| matches!(kind, Kind::String | Kind::Int | Kind::Uint | Kind::Bool);
+        for entry in map.entries() {
+            self.must_be(typed, entry.key, is_key, "a key is a string, an integer or a boolean, and this is");
+        }
         if map.items.len() > 1
             && let Some(condition) = &map.condition
         {
-            let branches = [("$then", condition.then), ("$else", condition.otherwise)];
-            let taken = branches.into_iter().filter_map(|(name, branch)| Some((name, branch?)));
-            taken.for_each(|(name, branch)| self.merged(typed, name, branch));
+            condition.then.iter().for_each(|branch| self.merged(typed, "$then", *branch));
+            condition.otherwise.iter().for_each(|branch| self.merged(typed, "$else", *branch));
         }
     }
 
-    /// Returns the expression of a node, and the kind of its type.
-    fn expression_of(&mut self, typed: &TypedFile<'_>, node: NodeId) -> Option<(ExpressionId, Kind)> {
-        let NodeKind::Expression(id) = typed.file.node(node)?.kind else { return None };
-        Some((id, self.kind(typed.of(id))))
+    /// Reports an expression unless `fits` accepts the kind of its type.
+    fn must_be(&mut self, typed: &TypedFile<'_>, node: NodeId, fits: fn(&Kind) -> bool, what: &str) {
+        let Some(NodeKind::Expression(id)) = typed.file.node(node).map(|node| &node.kind) else { return };
+        let kind = self.kind(typed.of(*id));
+        if !fits(&kind) && !matches!(kind, Kind::Dyn | Kind::Error | Kind::Nullable(_)) {
+            self.misfit(typed, *id, Code::TypeMismatch, what, None);
+        }
+    }
+
+    /// Reports an expression whose value is merged into a map, unless it can be a map.
+    fn merged(&mut self, typed: &TypedFile<'_>, name: &str, node: NodeId) {
+        let what = format!("`{name}` has to be a map here, because its keys are merged, and this is");
+        let is_map = |kind: &Kind| matches!(kind, Kind::Map(..) | Kind::Object(_) | Kind::Optional(_));
+        self.must_be(typed, node, is_map, &what);
     }
 
     /// Reports an expression whose type does not fit its position.
@@ -111,36 +124,5 @@ impl<'t> TemplateChecker<'t> {
             _ => return,
         };
         self.misfit(typed, id, Code::TypeMismatch, "there is no text of a value", Some(help));
-    }
-
-    fn key(&mut self, typed: &TypedFile<'_>, node: NodeId) {
-        let Some((id, kind)) = self.expression_of(typed, node) else { return };
-        let fits = matches!(
-            kind,
-            Kind::String | Kind::Int | Kind::Uint | Kind::Bool | Kind::Dyn | Kind::Error | Kind::Nullable(_)
-        );
-        if !fits {
-            self.misfit(typed, id, Code::TypeMismatch, "a key is a string, an integer or a boolean, and this is", None);
-        }
-    }
-
-    fn path(&mut self, typed: &TypedFile<'_>, node: NodeId) {
-        let Some((id, kind)) = self.expression_of(typed, node) else { return };
-        if !matches!(kind, Kind::String | Kind::Dyn | Kind::Error | Kind::Nullable(_)) {
-            self.misfit(typed, id, Code::TypeMismatch, "the path of a file is a string, and this is", None);
-        }
-    }
-
-    /// Checks an expression whose value is merged into a map.
-    fn merged(&mut self, typed: &TypedFile<'_>, name: &str, node: NodeId) {
-        let Some((id, kind)) = self.expression_of(typed, node) else { return };
-        let fits = matches!(
-            kind,
-            Kind::Map(..) | Kind::Object(_) | Kind::Dyn | Kind::Error | Kind::Optional(_) | Kind::Nullable(_)
-        );
-        if !fits {
-            let what = format!("`{name}` has to be a map here, because its keys are merged, and this is");
-            self.misfit(typed, id, Code::TypeMismatch, &what, None);
-        }
     }
 }

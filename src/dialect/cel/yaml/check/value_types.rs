@@ -48,14 +48,7 @@ impl<'t> TemplateChecker<'t> {
         match self.kind(typed.of(over)) {
             Kind::List(element) => [Types::INT, element],
             Kind::Map(key, value) => [key, value],
-            Kind::Object(at) => {
-                let all = self
-                    .env
-                    .types()
-                    .object(at)
-                    .map(|object| object.fields.values().copied().chain(object.rest).collect());
-                [Types::STRING, common(all.unwrap_or_default())]
-            }
+            Kind::Object(at) => [Types::STRING, self.env.types().values_of(at)],
             _ => [Types::DYN; 2],
         }
     }
@@ -89,16 +82,7 @@ impl<'t> TemplateChecker<'t> {
     }
 
     fn common_type(&mut self, typed: &TypedFile<'t>, nodes: Vec<NodeId>) -> TypeId {
-        let types = nodes.into_iter().map(|node| self.node_type(typed, node)).collect();
-        common(types)
-    }
-}
-
-/// Returns the common type of types; `dyn` if there is none.
-fn common(types: Vec<TypeId>) -> TypeId {
-    match types.split_first() {
-        Some((first, others)) if others.iter().all(|other| other == first) => *first,
-        _ => Types::DYN,
+        Types::common(nodes.into_iter().map(|node| self.node_type(typed, node)))
     }
 }
 

@@ -129,9 +129,9 @@ impl<'t> Body<'_, 't> {
     /// Pushes the value of a condition.
     pub(super) fn condition(&mut self, condition: &Condition, span: Span) -> Result<()> {
         match condition {
-            Condition::Known(known) => {
+            Condition::Constant(truth) => {
                 self.at(span);
-                self.emitter().constant(Constant::Bool(*known));
+                self.emitter().constant(Constant::Bool(*truth));
             }
             Condition::Expression(id) => {
                 self.expression(*id)?;

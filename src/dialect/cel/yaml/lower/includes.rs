@@ -15,7 +15,7 @@ use crate::text::Span;
 /// Returns the parameters of each file: the variables of any `$with` that it mentions.
 pub(super) fn parameters(templates: &Templates) -> Vec<Vec<Arc<str>>> {
     let mut given: Vec<BTreeSet<&Arc<str>>> = vec![BTreeSet::new(); templates.files().len()];
-    let includes = templates.files().iter().flat_map(File::maps).filter_map(|map| map.include.as_ref());
+    let includes = templates.files().iter().flat_map(|file| &file.maps).filter_map(|map| map.include.as_ref());
     for include in includes {
         for target in include.target.files() {
             if let Some(given) = given.get_mut(target.index()) {
@@ -31,7 +31,7 @@ pub(super) fn parameters(templates: &Templates) -> Vec<Vec<Arc<str>>> {
 
 /// Returns `true` if a file mentions a name that it does not define.
 fn mentions(file: &File, name: &str) -> bool {
-    let free = file.expressions().iter().flat_map(|expression| &expression.free);
+    let free = file.expressions.iter().flat_map(|expression| &expression.free);
     free.filter(|free| &*free.name == name).any(|free| free.variable.is_none()) || file.declares(name)
 }
 

@@ -164,14 +164,9 @@ impl<'t> Body<'_, 't> {
 
     /// Returns the keys of a map with only constant string keys. They are distinct, as the front end has checked.
     fn constant_keys(&self, map: &'t Map) -> Option<Vec<&'t str>> {
-        if map.items.len() > Emitter::KEYS.min(AT_ONCE) {
-            return None;
-        }
-        map.items
-            .iter()
-            .map(
-                |item| if let Item::Entry(entry) = item { self.file.string(entry.key).map(|key| &**key) } else { None },
-            )
-            .collect()
+        let few = map.items.len() <= Emitter::KEYS.min(AT_ONCE);
+        let only_entries = map.entries().count() == map.items.len();
+        let keys = || map.entries().map(|entry| self.file.string(entry.key).map(|key| &**key)).collect();
+        (few && only_entries).then(keys).flatten()
     }
 }

@@ -43,7 +43,7 @@ impl<'t> Files<'t> {
         self.emitter.begin_chunk(chunk);
         self.emitter.at(&file.source, Span::default());
         let params = self.params.get(id.index()).cloned().unwrap_or_default(); // the file may include itself
-        let mut body = Body { files: self, file, params: &params, entry, slots: vec![None; file.variables().len()] };
+        let mut body = Body { files: self, file, params: &params, entry, slots: vec![None; file.variables.len()] };
         body.documents()?;
         self.emitter.op(Op::Answer, &[]);
         self.emitter.end_chunk();

@@ -1,18 +1,16 @@
 //! Expressions without `${ }`: conditions, headers of loops, and strings of `$let`.
 
-use std::sync::Arc;
-
 use super::build::Build;
 use super::directives::{check_name, kind};
 use super::parsed::ParsedExpression;
-use super::tree::{ExpressionId, LetValue, NodeId, NodeKind, VariableKind};
+use super::tree::{ExpressionId, LetValue, NodeId, NodeKind, VariableId, VariableKind};
 use crate::diagnostics::Code;
 use crate::dialect::cel::syntax::{Part, Symbol, Tokens, scan};
 use crate::text::Span;
 use crate::value::yaml::{self, Places};
 
-/// A variable of a loop: its name, span and kind.
-type LoopVariable = Option<(Arc<str>, Span, VariableKind)>;
+/// The index or key, and the element or value of a loop.
+type LoopVariables = [Option<VariableId>; 2];
 
 /// Returns the span between `${` and `}` of a text that is one interpolation, with optional blanks around.
 fn unwrapped(text: &str) -> Option<Span> {
@@ -61,7 +59,7 @@ impl Build<'_> {
     }
 
     /// Builds `name in expression` or `name, name in expression`. Returns the expression and the variables.
-    pub fn header(&mut self, owner: NodeId, node: &yaml::Node) -> Option<(Option<ExpressionId>, [LoopVariable; 2])> {
+    pub fn header(&mut self, owner: NodeId, node: &yaml::Node) -> Option<(Option<ExpressionId>, LoopVariables)> {
         let Some(text) = node.as_str() else {
             let message = format!("`$for` is `name in list`, not {}", kind(node));
             self.error(Code::BadDirective, node.span, owner, message);
@@ -98,7 +96,7 @@ impl Build<'_> {
         span: Span,
         places: &Places,
         text: &str,
-    ) -> Option<(Option<ExpressionId>, [LoopVariable; 2])> {
+    ) -> Option<(Option<ExpressionId>, LoopVariables)> {
         let found = text
             .get(span.range())
             .filter(|found| !found.is_empty())
@@ -109,7 +107,7 @@ impl Build<'_> {
         None
     }
 
-    fn loop_names(&mut self, owner: NodeId, names: &[Span], text: &str, places: &Places) -> Option<[LoopVariable; 2]> {
+    fn loop_names(&mut self, owner: NodeId, names: &[Span], text: &str, places: &Places) -> Option<LoopVariables> {
         let slice = |span: &Span| text.get(span.range()).unwrap_or("");
         for span in names {
             if let Err(why) = check_name(slice(span)) {
@@ -118,7 +116,7 @@ impl Build<'_> {
                 return None;
             }
         }
-        let named = |span: &Span, kind| Some((slice(span).into(), places.span(*span), kind));
+        let mut named = |span: &Span, kind| Some(self.variable(slice(span).into(), places.span(*span), kind, owner));
         match names {
             [value] => Some([None, named(value, VariableKind::Value)]),
             [key, value] if slice(key) != slice(value) => {

@@ -1,12 +1,9 @@
-//! The construction of a template tree from YAML nodes.
-//!
-//! A stack of tasks, in the order of the file, takes the place of recursion, and scopes follow it.
+//! The construction of a template tree from YAML nodes, in the order of the file.
 
 use std::sync::Arc;
 
 use super::parsed::ParsedExpressions;
 use super::scope::VisibleNames;
-use super::tasks::Task;
 use super::tree::{Binding, File, Map, MapId, Node, NodeId, NodeKind, Part, Step, VariableId, VariableKind};
 use crate::diagnostics::{Code, Diagnostic, Severity};
 use crate::dialect::cel::syntax::{Part as Found, scan};
@@ -74,7 +71,7 @@ pub(in crate::dialect::cel::yaml) fn build(
     for document in documents.iter().filter(|document| !is_empty(document)) {
         let root = build.node(document, None, Step::Document);
         build.file.documents.push(root);
-        build.run(Task::Value(root, document, false));
+        build.value(root, document, false);
     }
     build.conflicts();
     Built { file: build.file, includes: build.includes, errors: build.errors, lints: build.lints }
@@ -86,26 +83,13 @@ fn is_empty(document: &yaml::Node) -> bool {
 }
 
 impl<'b> Build<'b> {
-    fn run<'y>(&mut self, task: Task<'y>) {
-        let mut open = vec![task];
-        while let Some(task) = open.pop() {
-            match task {
-                Task::Value(id, node, in_list) => self.value(id, node, in_list, &mut open),
-                Task::Let(owner, map, entry) => self.let_one(owner, map, entry, &mut open),
-                Task::Bind(variable) => self.bind(variable),
-                Task::Rest(parts) => self.rest(*parts, &mut open),
-                Task::Leave(mark) => self.names.leave(mark),
-            }
-        }
-    }
-
-    fn bind(&mut self, id: VariableId) {
+    /// Brings a variable into scope.
+    pub fn bind(&mut self, id: VariableId) {
         let Some(variable) = self.file.variable(id) else { return };
-        let (name, announced) = (variable.name.clone(), variable.kind == VariableKind::Let);
-        if announced {
-            self.names.reach(&name);
+        if variable.kind == VariableKind::Let {
+            self.names.reach(&variable.name);
         }
-        self.names.define(&mut self.file, &name, Binding { variable: Some(id), declared: None });
+        self.names.define(&variable.name, Binding { variable: Some(id), declared: None });
     }
 
     /// Adds a node without contents.
@@ -127,9 +111,11 @@ impl<'b> Build<'b> {
         }
     }
 
-    pub fn report(&mut self, mut diagnostic: Box<Diagnostic>, path: &str) {
+    /// Reports a diagnostic about the node `owner`.
+    pub fn report(&mut self, mut diagnostic: Box<Diagnostic>, owner: NodeId) {
+        let path = self.file.path(owner);
         if !path.is_empty() {
-            diagnostic = diagnostic.with_field("path", path);
+            diagnostic = diagnostic.with_field("path", path.as_str());
             if let Some(label) = diagnostic.labels.first_mut().filter(|label| label.text.is_empty()) {
                 label.text = format!("in `{path}`");
             }
@@ -158,38 +144,39 @@ impl<'b> Build<'b> {
         if let Some(help) = help {
             error = error.with_help(help);
         }
-        let path = self.file.path(owner);
-        self.report(error, &path);
+        self.report(error, owner);
     }
 
     pub fn lint(&mut self, code: Code, span: Span, owner: NodeId, message: impl Into<String>, help: &str) {
         let lint = Diagnostic::warning(code, message).at(&self.file.source, span, "").with_help(help);
-        let path = self.file.path(owner);
-        self.report(lint, &path);
+        self.report(lint, owner);
     }
 
-    fn value<'y>(&mut self, id: NodeId, node: &'y yaml::Node, in_list: bool, open: &mut Vec<Task<'y>>) {
+    /// Builds the template of a YAML node, which may be an item of a list. The YAML reader limits the recursion.
+    pub fn value(&mut self, id: NodeId, node: &yaml::Node, in_list: bool) {
         match &node.kind {
             Kind::List(items) => {
-                let step = |at| Step::Element(Span::of(at..at).start);
-                let ids: Vec<_> =
-                    items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
-                open.extend(ids.iter().zip(items.iter()).rev().map(|(id, item)| Task::Value(*id, item, true)));
-                let run = self.file.add_ids(ids);
-                self.set(id, NodeKind::List(run));
+                for (element, item) in self.list(id, items).into_iter().zip(items.iter()) {
+                    self.value(element, item, true);
+                }
             }
             Kind::Map(entries) => {
-                let map = self.add_map();
+                self.file.maps.push(Map::default());
+                let map = MapId::of(self.file.maps.len() - 1);
                 self.set(id, NodeKind::Map(map));
-                self.map(id, map, entries, in_list, open);
+                self.map(id, map, entries, in_list);
             }
             _ => self.scalar(id, node),
         }
     }
 
-    fn add_map(&mut self) -> MapId {
-        self.file.maps.push(Map::default());
-        MapId::of(self.file.maps.len() - 1)
+    /// Adds a list and the nodes of its elements.
+    fn list(&mut self, id: NodeId, items: &[yaml::Node]) -> Vec<NodeId> {
+        let step = |at| Step::Element(Span::of(at..at).start);
+        let ids: Vec<_> = items.iter().enumerate().map(|(at, item)| self.node(item, Some(id), step(at))).collect();
+        let run = self.file.add_ids(ids.clone());
+        self.set(id, NodeKind::List(run));
+        ids
     }
 
     /// Returns the positions of the bytes of a scalar.
@@ -215,8 +202,8 @@ impl<'b> Build<'b> {
         let found = match scan(text) {
             Ok(found) => found,
             Err(error) => {
-                let (code, help) = (error.kind.code(), error.kind.help());
-                self.error_help(code, places.span(error.span), id, error.kind.to_string(), Some(help));
+                let error = error.kind.diagnostic().at(&self.file.source, places.span(error.span), "");
+                self.report(error, id);
                 return None;
             }
         };

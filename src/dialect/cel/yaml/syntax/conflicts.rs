@@ -12,18 +12,13 @@ use crate::value::yaml::Kind;
 /// The constant keys of a map, with their spans.
 type Keys = HashMap<Arc<str>, Span>;
 
-/// A conflict.
-enum Conflict {
-    /// A duplicate key: its name, both spans, and the second node.
-    Duplicate(Arc<str>, Span, Span, NodeId),
-    /// A directive that does not make a map: its name and node.
-    NotAMap(&'static str, NodeId),
-}
+/// Errors, and the nodes that they are about.
+type Conflicts = Vec<(Box<Diagnostic>, NodeId)>;
 
 impl Build<'_> {
     /// Reports duplicate keys, and values other than maps in places where maps are merged.
     pub fn conflicts(&mut self) {
-        let mut found = Vec::new();
+        let mut found = Conflicts::new();
         for map in &self.file.maps {
             let keys = self.own_keys(map, &mut found);
             self.branches_of(map, &keys, &mut found);
@@ -31,25 +26,17 @@ impl Build<'_> {
                 self.must_be_map("$do", each.body, &mut found);
             }
         }
-        found.into_iter().for_each(|conflict| self.conflict(conflict));
+        for (error, node) in found {
+            self.report(error, node);
+        }
     }
 
-    fn conflict(&mut self, conflict: Conflict) {
-        match conflict {
-            Conflict::Duplicate(name, here, there, node) => {
-                let error = Diagnostic::new(Code::DuplicateKey, format!("duplicate key: `{name}` is given twice"))
-                    .at(&self.file.source, here, "")
-                    .at(&self.file.source, there, "also here")
-                    .with_help("keep one of them; what is chosen by `$if` goes into `$then` and `$else` only");
-                let path = self.file.path(node);
-                self.report(error, &path);
-            }
-            Conflict::NotAMap(name, node) => {
-                let Some(span) = self.file.node(node).map(|node| node.span) else { return };
-                let message = format!("`{name}` has to be a map here, because its keys are merged");
-                self.error(Code::BadDirective, span, node, message);
-            }
-        }
+    /// Makes the error of a duplicate key.
+    fn duplicate(&self, name: &str, here: Span, there: Span) -> Box<Diagnostic> {
+        Diagnostic::new(Code::DuplicateKey, format!("duplicate key: `{name}` is given twice"))
+            .at(&self.file.source, here, "")
+            .at(&self.file.source, there, "also here")
+            .with_help("keep one of them; what is chosen by `$if` goes into `$then` and `$else` only")
     }
 
     /// Returns the name of a constant key.
@@ -67,18 +54,18 @@ impl Build<'_> {
         map.entries().filter_map(move |entry| named(entry.key))
     }
 
-    fn own_keys(&self, map: &Map, found: &mut Vec<Conflict>) -> Keys {
+    fn own_keys(&self, map: &Map, found: &mut Conflicts) -> Keys {
         let mut keys = Keys::new();
         for (name, span, node) in self.keys_of(map) {
             if let Some(there) = keys.insert(name.clone(), span) {
-                found.push(Conflict::Duplicate(name, span, there, node));
+                found.push((self.duplicate(&name, span, there), node));
             }
         }
         keys
     }
 
     /// Finds conflicts of `$then` and `$else` with the keys that they are merged with.
-    fn branches_of(&self, map: &Map, keys: &Keys, found: &mut Vec<Conflict>) {
+    fn branches_of(&self, map: &Map, keys: &Keys, found: &mut Conflicts) {
         let merged = !keys.is_empty() || map.entries().next().is_some() || map.each.is_some() || map.include.is_some();
         if !merged {
             return;
@@ -95,7 +82,7 @@ impl Build<'_> {
             };
             for (name, span, node) in self.keys_of(inner) {
                 if let Some(there) = keys.get(&name) {
-                    found.push(Conflict::Duplicate(name, span, *there, node));
+                    found.push((self.duplicate(&name, span, *there), node));
                 }
             }
             // A map with only a condition is its branch.
@@ -103,11 +90,12 @@ impl Build<'_> {
         }
     }
 
-    fn must_be_map(&self, name: &'static str, id: NodeId, found: &mut Vec<Conflict>) {
-        if let Some(NodeKind::Scalar(_) | NodeKind::Text(_) | NodeKind::List(_)) =
-            self.file.node(id).map(|node| &node.kind)
-        {
-            found.push(Conflict::NotAMap(name, id));
+    fn must_be_map(&self, name: &str, id: NodeId, found: &mut Conflicts) {
+        let Some(node) = self.file.node(id) else { return };
+        if matches!(node.kind, NodeKind::Scalar(_) | NodeKind::Text(_) | NodeKind::List(_)) {
+            let message = format!("`{name}` has to be a map here, because its keys are merged");
+            let error = Diagnostic::new(Code::BadDirective, message).at(&self.file.source, node.span, "");
+            found.push((error, id));
         }
     }
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::build::{Build, IncludePath};
-use super::tasks::{MapParts, Task, is_directive};
 use super::tree::{
     Assert, Condition, For, If, Include, Item, Let, LetValue, MapId, NodeId, NodeKind, Step, Target, Variable,
     VariableId, VariableKind, With,
@@ -42,9 +41,62 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     if is_reserved(name) { Err("is a reserved word, which no expression can refer to") } else { Ok(()) }
 }
 
+/// The directives and entries of a map.
+struct MapParts<'y> {
+    id: NodeId,
+    map: MapId,
+    in_list: bool,
+    entries: &'y [Entry],
+    directives: Vec<&'y Entry>,
+}
+
+impl<'y> MapParts<'y> {
+    fn get(&self, name: &str) -> Option<&'y Entry> {
+        self.directives.iter().find(|entry| &*entry.key.text == name).copied()
+    }
+}
+
+/// Returns `true` for a key that starts like a directive.
+fn is_directive(entry: &Entry) -> bool {
+    let text = &*entry.key.text;
+    matches!(entry.key.kind, Kind::Str) && text.starts_with('$') && !text.starts_with("$$") && !text.starts_with("${")
+}
+
+/// The body of a loop, and its variables: the index or key, and the element or value.
+struct LoopBody<'y> {
+    body: NodeId,
+    node: &'y yaml::Node,
+    variables: [Option<VariableId>; 2],
+}
+
+/// Values to build once the map that contains them is complete.
+type Values<'y> = Vec<(NodeId, &'y yaml::Node)>;
+
 impl Build<'_> {
-    /// Begins a map: finds its directives, builds `$schema`, and schedules the rest.
-    pub fn map<'y>(&mut self, id: NodeId, map: MapId, entries: &'y [Entry], in_list: bool, open: &mut Vec<Task<'y>>) {
+    /// Builds a map: its directives in the order in which they run, then its keys. It calls itself for maps within, so its
+    /// frame is kept small.
+    pub fn map(&mut self, id: NodeId, map: MapId, entries: &[Entry], in_list: bool) {
+        let parts = self.parts(id, map, entries, in_list);
+        let mark = self.names.mark();
+        if let Some(schema) = parts.get("$schema") {
+            self.schema(id, map, &schema.value);
+        }
+        for entry in self.lets(&parts) {
+            self.let_one(id, map, entry);
+        }
+        let (values, each) = self.rest(&parts);
+        for (id, node) in values {
+            self.value(id, node, false);
+        }
+        if let Some(each) = each {
+            self.bind_all(each.variables);
+            self.value(each.body, each.node, in_list);
+        }
+        self.names.leave(mark);
+    }
+
+    /// Finds the directives of a map.
+    fn parts<'y>(&mut self, id: NodeId, map: MapId, entries: &'y [Entry], in_list: bool) -> MapParts<'y> {
         let mut directives = Vec::new();
         for entry in entries.iter().filter(|entry| is_directive(entry)) {
             if NAMES.contains(&&*entry.key.text) {
@@ -55,15 +107,7 @@ impl Build<'_> {
         }
         let parts = MapParts { id, map, in_list, entries, directives };
         self.orphans(&parts);
-        open.push(Task::Leave(self.names.mark()));
-        if let Some(schema) = parts.get("$schema") {
-            self.schema(id, map, &schema.value);
-        }
-        let lets = parts.get("$let");
-        open.push(Task::Rest(Box::new(parts)));
-        if let Some(lets) = lets {
-            self.lets(id, map, &lets.value, open);
-        }
+        parts
     }
 
     fn unknown(&mut self, id: NodeId, entry: &Entry) {
@@ -100,9 +144,9 @@ impl Build<'_> {
 
     /// Reports keys next to a loop that makes items of a list.
     fn beside_loop(&mut self, parts: &MapParts<'_>) {
+        let keys = parts.entries.iter().filter(|entry| !is_directive(entry));
         let makes = |entry: &&Entry| matches!(&*entry.key.text, "$then" | "$include");
-        let keys: Vec<_> = parts.keys().chain(parts.directives.iter().copied().filter(makes)).collect();
-        for entry in keys {
+        for entry in keys.chain(parts.directives.iter().copied().filter(makes)) {
             let message = format!("`{}` stands beside a `$for` that makes items of a list", entry.name);
             let help = "put it into `$do`, or make it an item of its own";
             self.error_help(Code::BadDirective, entry.key.span, parts.id, message, Some(help));
@@ -135,43 +179,44 @@ impl Build<'_> {
         VariableId::of(self.file.variables.len() - 1)
     }
 
-    /// Schedules the variables of `$let`, in order.
-    fn lets<'y>(&mut self, id: NodeId, map: MapId, node: &'y yaml::Node, open: &mut Vec<Task<'y>>) {
-        let entries = self.map_of(id, "$let", node, "names and their values");
-        let named: Vec<_> = entries.iter().filter(|entry| self.variable_name(id, entry).is_some()).collect();
+    /// Announces the variables of `$let`, and returns their entries in order.
+    fn lets<'y>(&mut self, parts: &MapParts<'y>) -> Vec<&'y Entry> {
+        let Some(lets) = parts.get("$let") else { return Vec::new() };
+        let entries = self.map_of(parts.id, "$let", &lets.value, "names and their values");
+        let named: Vec<_> = entries.iter().filter(|entry| self.variable_name(parts.id, entry).is_some()).collect();
         // The first definition is announced last.
         for entry in named.iter().rev() {
             self.names.announce(&entry.name, entry.key.span);
         }
-        open.extend(named.into_iter().rev().map(|entry| Task::Let(id, map, entry)));
+        named
     }
 
     /// Builds a variable of `$let`.
-    pub fn let_one<'y>(&mut self, owner: NodeId, map: MapId, entry: &'y Entry, open: &mut Vec<Task<'y>>) {
+    fn let_one(&mut self, owner: NodeId, map: MapId, entry: &Entry) {
         let variable = self.variable(entry.name.clone(), entry.key.span, VariableKind::Let, owner);
         let step = Step::Within("$let", entry.name.clone());
         let node = self.node(&entry.value, Some(owner), step);
-        open.push(Task::Bind(variable));
         let value = match entry.value.as_str() {
             Some(text) => self.let_text(node, &entry.value, text),
             None => {
-                open.push(Task::Value(node, &entry.value, false));
+                self.value(node, &entry.value, false);
                 Some(LetValue::Template(node))
             }
         };
         if let Some((map, value)) = self.file.map_mut(map).zip(value) {
             map.lets.push(Let { variable, value });
         }
+        self.bind(variable);
     }
 
-    /// Builds the other directives after `$let`, in order, then the keys.
-    pub fn rest<'y>(&mut self, parts: MapParts<'y>, open: &mut Vec<Task<'y>>) {
-        let mut tasks = Vec::new();
-        let asserts = self.asserts(&parts);
-        let condition = self.branches(&parts, &mut tasks);
-        let include = self.include(&parts, &mut tasks);
-        let items = self.items(&parts, &mut tasks);
-        let each = self.each(&parts, &mut tasks);
+    /// Builds the other directives after `$let`, in order, then the keys. Returns what is left to build.
+    fn rest<'y>(&mut self, parts: &MapParts<'y>) -> (Values<'y>, Option<LoopBody<'y>>) {
+        let mut values = Values::new();
+        let asserts = self.asserts(parts);
+        let condition = self.branches(parts, &mut values);
+        let include = self.include(parts, &mut values);
+        let items = self.items(parts, &mut values);
+        let (each, body) = self.each(parts);
         if let (Some(condition), Some(each)) = (&condition, &each) {
             self.check_guard(parts.id, condition, each);
         }
@@ -179,15 +224,15 @@ impl Build<'_> {
             (map.asserts, map.condition, map.each) = (asserts, condition, each);
             (map.include, map.items) = (include, items);
         }
-        open.extend(tasks.into_iter().rev());
+        (values, body)
     }
 
     /// Builds the keys, and the positions of directives that make keys.
-    fn items<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Vec<Item> {
+    fn items<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Vec<Item> {
         let mut items = Vec::new();
         for entry in parts.entries {
             if !is_directive(entry) {
-                items.push(self.entry(parts.id, entry, tasks));
+                items.push(self.entry(parts.id, entry, values));
                 continue;
             }
             match &*entry.key.text {
@@ -200,7 +245,7 @@ impl Build<'_> {
         items
     }
 
-    fn entry<'y>(&mut self, owner: NodeId, entry: &'y Entry, tasks: &mut Vec<Task<'y>>) -> Item {
+    fn entry<'y>(&mut self, owner: NodeId, entry: &'y Entry, values: &mut Values<'y>) -> Item {
         let text = &*entry.key.text;
         let key = self.node(&entry.key, Some(owner), Step::Key(entry.name.clone()));
         let kind = if text.starts_with("$$") && !text.starts_with("$${") {
@@ -214,7 +259,7 @@ impl Build<'_> {
             self.set(key, kind);
         }
         let value = self.node(&entry.value, Some(owner), Step::Key(entry.name.clone()));
-        tasks.push(Task::Value(value, &entry.value, false));
+        values.push((value, &entry.value));
         Item::Entry(super::tree::Entry { key, value })
     }
 
@@ -263,12 +308,12 @@ impl Build<'_> {
         Some(id)
     }
 
-    fn branches<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Option<If> {
+    fn branches<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Option<If> {
         let entry = parts.get("$if")?;
         let mut branch = |build: &mut Self, name: &'static str| {
             let value = &parts.get(name)?.value;
             let id = build.node(value, Some(parts.id), Step::Directive(name));
-            tasks.push(Task::Value(id, value, false));
+            values.push((id, value));
             Some(id)
         };
         let (then, otherwise) = (branch(self, "$then"), branch(self, "$else"));
@@ -279,7 +324,7 @@ impl Build<'_> {
     /// Builds a condition: `true`, `false` or an expression.
     fn condition(&mut self, owner: NodeId, name: &str, node: &yaml::Node) -> Option<Condition> {
         match node.kind {
-            Kind::Bool(known) => Some(Condition::Known(known)),
+            Kind::Bool(truth) => Some(Condition::Constant(truth)),
             Kind::Str => self.bare(owner, name, node).map(Condition::Expression),
             _ => {
                 let message = format!("`{name}` is an expression that is true or false, not {}", kind(node));
@@ -307,35 +352,30 @@ impl Build<'_> {
         }
     }
 
-    fn each<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Option<For> {
-        let entry = parts.get("$for")?;
+    /// Builds the header of a loop, and returns its body. Even if the header is invalid, errors in the body are reported.
+    fn each<'y>(&mut self, parts: &MapParts<'y>) -> (Option<For>, Option<LoopBody<'y>>) {
+        let Some(entry) = parts.get("$for") else { return (None, None) };
         let header = self.header(parts.id, &entry.value);
-        let body = &parts.get("$do")?.value;
-        let id = self.node(body, Some(parts.id), Step::Directive("$do"));
-        let mark = self.names.mark();
-        let (over, names) = header.unzip();
-        let [key, value] = names
-            .unwrap_or_default()
-            .map(|name| name.map(|(name, span, kind)| self.variable(name, span, kind, parts.id)));
-        // Even if the header is invalid, errors in the body are reported.
-        tasks.extend([key, value].into_iter().flatten().map(Task::Bind));
-        tasks.extend([Task::Value(id, body, parts.in_list), Task::Leave(mark)]);
-        let (over, value) = (over??, value?);
-        Some(For { span: entry.key.span, key, value, over, body: id, in_list: parts.in_list })
+        let Some(Entry { value: node, .. }) = parts.get("$do") else { return (None, None) };
+        let body = self.node(node, Some(parts.id), Step::Directive("$do"));
+        let (over, variables) = header.unzip();
+        let variables @ [key, value] = variables.unwrap_or_default();
+        let (span, in_list) = (entry.key.span, parts.in_list);
+        let each = over.flatten().zip(value).map(|(over, value)| For { span, key, value, over, body, in_list });
+        (each, Some(LoopBody { body, node, variables }))
     }
 
-    fn include<'y>(&mut self, parts: &MapParts<'y>, tasks: &mut Vec<Task<'y>>) -> Option<Include> {
+    fn bind_all(&mut self, variables: [Option<VariableId>; 2]) {
+        variables.into_iter().flatten().for_each(|variable| self.bind(variable));
+    }
+
+    fn include<'y>(&mut self, parts: &MapParts<'y>, values: &mut Values<'y>) -> Option<Include> {
         let entry = parts.get("$include")?;
-        let with = parts.get("$with").map_or(Vec::new(), |with| self.with(parts.id, &with.value, tasks));
+        let with = parts.get("$with").map_or(Vec::new(), |with| self.with(parts.id, &with.value, values));
         let node = &entry.value;
         if node.as_str().is_none_or(str::is_empty) {
-            let message = format!(
-                "`$include` is the path of a file, not {}",
-                match node.kind {
-                    Kind::Str => "empty".to_owned(),
-                    _ => kind(node).to_owned(),
-                }
-            );
+            let found = if node.as_str().is_some() { "empty" } else { kind(node) };
+            let message = format!("`$include` is the path of a file, not {found}");
             self.error(Code::BadDirective, node.span, parts.id, message);
             return None;
         }
@@ -351,13 +391,13 @@ impl Build<'_> {
         Some(Include { span: node.span, path, target: Target::Dynamic(folder.into(), Vec::new()), with })
     }
 
-    fn with<'y>(&mut self, owner: NodeId, node: &'y yaml::Node, tasks: &mut Vec<Task<'y>>) -> Vec<With> {
+    fn with<'y>(&mut self, owner: NodeId, node: &'y yaml::Node, values: &mut Values<'y>) -> Vec<With> {
         let entries = self.map_of(owner, "$with", node, "names and their values");
         let mut with = Vec::with_capacity(entries.len());
         for entry in entries {
             let Some(name) = self.variable_name(owner, entry) else { continue };
             let value = self.node(&entry.value, Some(owner), Step::Within("$with", name.clone()));
-            tasks.push(Task::Value(value, &entry.value, false));
+            values.push((value, &entry.value));
             with.push(With { name, span: entry.key.span, value });
         }
         with

@@ -59,12 +59,11 @@ impl Build<'_> {
 
     /// Reports a syntax error at its position in the file.
     fn syntax_error(&mut self, owner: NodeId, mut error: Diagnostic, places: &Places) {
-        let path = self.file.path(owner);
         for label in &mut error.labels {
             label.source = self.file.source.clone();
             label.span = places.span(label.span);
         }
-        self.report(Box::new(error), &path);
+        self.report(Box::new(error), owner);
     }
 
     /// Adds a parsed expression.
@@ -80,8 +79,8 @@ impl Build<'_> {
             return None;
         }
         let free = parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
-        let (tree, places, scope) = (parsed.tree.clone(), places.clone(), self.names.scope);
-        self.file.expressions.push(Expression { tree, places, span, owner, scope, free });
+        let (tree, places) = (parsed.tree.clone(), places.clone());
+        self.file.expressions.push(Expression { tree, places, span, owner, free });
         Some(ExpressionId::of(self.file.expressions.len() - 1))
     }
 

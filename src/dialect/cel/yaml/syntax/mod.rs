@@ -9,7 +9,6 @@ mod nodes;
 mod parsed;
 mod schema_directive;
 mod scope;
-mod tasks;
 pub mod tree;
 
 pub use build::BuildOptions;

@@ -46,8 +46,6 @@ ids! {
     VariableId
     /// Identifies a [`Declared`] of a [`File`](super::tree::File).
     DeclaredId
-    /// Identifies a scope of a [`File`](super::tree::File).
-    ScopeId
 }
 
 /// The template of a value.
@@ -197,7 +195,7 @@ pub struct Assert {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
     /// A constant.
-    Known(bool),
+    Constant(bool),
     /// An expression.
     Expression(ExpressionId),
 }
@@ -344,8 +342,6 @@ pub struct Expression {
     pub span: Span,
     /// The node that contains it.
     pub owner: NodeId,
-    /// The scope of its names.
-    pub scope: Option<ScopeId>,
     /// Its free names: those that no comprehension in it binds.
     pub free: Vec<Free>,
 }
@@ -375,14 +371,6 @@ pub struct Free {
     pub declared: Option<DeclaredId>,
     /// The span of a later definition of a variable with this name, if none is visible.
     pub later: Option<Span>,
-}
-
-/// A visible name, and the scope outside it.
-#[derive(Debug, Clone)]
-pub(in crate::dialect::cel::yaml) struct Scope {
-    pub parent: Option<ScopeId>,
-    pub name: Arc<str>,
-    pub binding: Binding,
 }
 
 /// The meaning of a name.

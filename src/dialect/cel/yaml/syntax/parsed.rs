@@ -23,18 +23,11 @@ pub(super) type ParsedExpressions = HashMap<String, Result<Arc<ParsedExpression>
 impl ParsedExpression {
     pub fn new(tree: Tree) -> Self {
         let mut walk = Walk { tree: &tree, bound: Vec::new(), seen: HashSet::new(), free: Vec::new(), definite: false };
-        walk.run();
+        walk.visit(tree.root);
         let (free, definite) = (walk.free, walk.definite);
         let double = matches!(tree.expr(tree.root), Expr::Literal(Literal::Double(_)));
         Self { tree: Arc::new(tree), free, definite, double }
     }
-}
-
-/// A step of the walk.
-enum Step {
-    Visit(ExprId),
-    Bind(Name),
-    Unbind(usize),
 }
 
 struct Walk<'t> {
@@ -48,39 +41,21 @@ struct Walk<'t> {
 
 impl Walk<'_> {
     /// Visits every node, in source order where possible.
-    fn run(&mut self) {
-        let mut open = vec![Step::Visit(self.tree.root)];
-        while let Some(step) = open.pop() {
-            match step {
-                Step::Bind(name) => self.bound.push(name),
-                Step::Unbind(count) => self.bound.truncate(self.bound.len().saturating_sub(count)),
-                Step::Visit(id) => self.visit(id, &mut open),
-            }
-        }
-    }
-
-    fn visit(&mut self, id: ExprId, open: &mut Vec<Step>) {
+    fn visit(&mut self, id: ExprId) {
         let expr = self.tree.expr(id);
         self.definite |= is_definite(expr);
-        match expr {
-            Expr::Ident { name, rooted } => {
-                let hidden = !rooted && self.bound.contains(&name);
-                let internal = self.tree.name(name).starts_with('@');
-                if !hidden && !internal && self.seen.insert(name) {
-                    self.free.push((self.tree.name(name).into(), id));
-                }
+        if let Expr::Ident { name, rooted } = expr {
+            let hidden = !rooted && self.bound.contains(&name);
+            let internal = self.tree.name(name).starts_with('@');
+            if !hidden && !internal && self.seen.insert(name) {
+                self.free.push((self.tree.name(name).into(), id));
             }
-            Expr::Comprehension(of) => {
-                let Some(of) = self.tree.comprehension(of) else { return };
-                let mut steps = vec![Step::Visit(of.iter_range), Step::Visit(of.accu_init)];
-                steps.extend(of.variables().map(Step::Bind));
-                steps.extend([of.loop_condition, of.loop_step].map(Step::Visit));
-                // The result sees only the accumulator.
-                steps.extend([Step::Unbind(of.variables().count()), Step::Bind(of.accu_var)]);
-                steps.extend([Step::Visit(of.result), Step::Unbind(1)]);
-                open.extend(steps.into_iter().rev());
-            }
-            other => open.extend(self.tree.children(other).into_iter().rev().map(Step::Visit)),
+        }
+        for (names, ids) in self.tree.scopes(expr) {
+            let outside = self.bound.len();
+            self.bound.extend(names);
+            ids.into_iter().for_each(|id| self.visit(id));
+            self.bound.truncate(outside);
         }
     }
 }

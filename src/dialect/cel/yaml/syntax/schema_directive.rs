@@ -51,7 +51,7 @@ impl Build<'_> {
         let Some(declared) = self.file.declared(id) else { return };
         let binding = Binding { variable: declared.of.or(declared.default), declared: Some(id) };
         let name = declared.name.clone();
-        self.names.define(&mut self.file, &name, binding);
+        self.names.define(&name, binding);
     }
 
     fn schema_fault(&mut self, id: NodeId, entry: &Entry, fault: SchemaError) {
@@ -59,8 +59,7 @@ impl Build<'_> {
         let message = format!("`$schema` of `{}`: {}", entry.name, fault.message);
         let mut error = Diagnostic::new(Code::BadDirective, message).at(&self.file.source, span, "");
         error.help = fault.help;
-        let path = self.file.path(id);
-        self.report(error, &path);
+        self.report(error, id);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::tree::{Binding, File, Scope, ScopeId};
+use super::tree::Binding;
 use crate::text::Span;
 
 /// The visible names.
@@ -11,12 +11,10 @@ use crate::text::Span;
 pub(super) struct VisibleNames {
     /// The meanings of each name, the innermost last.
     meanings: HashMap<Arc<str>, Vec<Binding>>,
-    /// The names in order of definition, each with the scope before it.
-    order: Vec<(Arc<str>, Option<ScopeId>)>,
+    /// The names in order of definition.
+    order: Vec<Arc<str>>,
     /// The definitions that follow in surrounding maps, the innermost last.
     later: HashMap<Arc<str>, Vec<Span>>,
-    /// The current scope.
-    pub scope: Option<ScopeId>,
 }
 
 impl VisibleNames {
@@ -26,18 +24,14 @@ impl VisibleNames {
     }
 
     /// Defines a name.
-    pub fn define(&mut self, file: &mut File, name: &Arc<str>, binding: Binding) {
-        self.order.push((name.clone(), self.scope));
-        file.scopes.push(Scope { parent: self.scope, name: name.clone(), binding });
-        self.scope = Some(ScopeId::of(file.scopes.len() - 1));
+    pub fn define(&mut self, name: &Arc<str>, binding: Binding) {
+        self.order.push(name.clone());
         self.meanings.entry(name.clone()).or_default().push(binding);
     }
 
     /// Removes all names after a mark.
     pub fn leave(&mut self, mark: usize) {
-        while self.order.len() > mark {
-            let Some((name, before)) = self.order.pop() else { return };
-            self.scope = before;
+        for name in self.order.split_off(mark.min(self.order.len())) {
             if let Some(meanings) = self.meanings.get_mut(&name) {
                 meanings.pop();
             }

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-pub(in crate::dialect::cel::yaml) use super::nodes::Scope;
 pub use super::nodes::{
     Assert, Binding, Candidate, Condition, Declared, DeclaredId, Entry, Expression, ExpressionId, FileId, For, Free,
-    If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, ScopeId, Step, Target, Variable,
+    If, Include, Item, Let, LetValue, Map, MapId, Node, NodeId, NodeKind, Part, Run, Step, Target, Variable,
     VariableId, VariableKind, With,
 };
 use crate::text::Source;
@@ -25,7 +24,6 @@ pub struct File {
     pub(in crate::dialect::cel::yaml) expressions: Vec<Expression>,
     pub(in crate::dialect::cel::yaml) variables: Vec<Variable>,
     pub(in crate::dialect::cel::yaml) declared: Vec<Declared>,
-    pub(in crate::dialect::cel::yaml) scopes: Vec<Scope>,
 }
 
 impl File {
@@ -40,7 +38,6 @@ impl File {
             expressions: Vec::new(),
             variables: Vec::new(),
             declared: Vec::new(),
-            scopes: Vec::new(),
         }
     }
 
@@ -52,11 +49,6 @@ impl File {
     /// Returns a map with its directives.
     pub fn map(&self, id: MapId) -> Option<&Map> {
         self.maps.get(id.index())
-    }
-
-    /// Returns all maps, in no particular order.
-    pub fn maps(&self) -> &[Map] {
-        &self.maps
     }
 
     /// Returns an expression.
@@ -72,11 +64,6 @@ impl File {
     /// Returns a variable.
     pub fn variable(&self, id: VariableId) -> Option<&Variable> {
         self.variables.get(id.index())
-    }
-
-    /// Returns all variables.
-    pub fn variables(&self) -> &[Variable] {
-        &self.variables
     }
 
     /// Returns a name with a schema.
@@ -125,13 +112,6 @@ impl File {
     /// Returns the parts of a text.
     pub fn parts(&self, run: Run) -> &[Part] {
         self.parts.get(run.range()).unwrap_or(&[])
-    }
-
-    /// Returns the names that are visible in a scope and their meanings, the innermost first. Hidden names are included.
-    pub fn visible(&self, scope: Option<ScopeId>) -> impl Iterator<Item = (&str, Binding)> {
-        let at = |id: ScopeId| self.scopes.get(id.index());
-        let scopes = std::iter::successors(scope.and_then(at), move |scope| scope.parent.and_then(at));
-        scopes.map(|scope| (&*scope.name, scope.binding))
     }
 
     /// Returns the path of a node in its document, such as `items[0].metadata.name`; empty for the root.

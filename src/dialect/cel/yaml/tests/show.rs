@@ -56,7 +56,7 @@ pub fn node(file: &File, id: NodeId) -> String {
 
 fn condition(file: &File, of: Condition) -> String {
     match of {
-        Condition::Known(known) => known.to_string(),
+        Condition::Constant(truth) => truth.to_string(),
         Condition::Expression(id) => expression(file, id),
     }
 }
