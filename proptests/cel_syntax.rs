@@ -8,7 +8,7 @@ use proptest::sample::select;
 
 use crate::same_tree::same_tree;
 
-/// What is read from `text` and written again; nothing where it is not read.
+/// Parses `text`, prints it and compares. Returns `false` if it does not parse.
 fn written(text: &str, macros: bool) -> Result<bool, TestCaseError> {
     let options = Options { macros };
     let tree = match parse(&Source::new("e", text), &options) {

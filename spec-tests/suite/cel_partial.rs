@@ -11,7 +11,7 @@ use dropforge::vm::Space;
 
 use crate::same_tree::same_tree;
 
-/// What is known in the table.
+/// The known inputs.
 const INPUTS: &str = r#"{
     "zero": 0, "one": 1, "two": 2, "yes": true, "no": false, "name": "ada", "half": 0.5, "big": 18446744073709551615,
     "nums": [1, 2, 3], "empty": [], "dict": {"a": 1, "b": {"c": 2}}, "nothing": null, "key": "a", "at": 1,
