@@ -64,6 +64,7 @@ impl Default for Limits {
 
 /// A limit that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Limit {
     /// [`Limits::source_bytes`]
     SourceBytes,

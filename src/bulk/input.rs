@@ -12,6 +12,7 @@ use crate::value::{Data, DataMap, yaml};
 
 /// The format of an input file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// YAML, one document or several. JSON is valid YAML.
     Yaml,

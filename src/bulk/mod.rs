@@ -69,6 +69,7 @@ pub mod values;
 mod workers;
 
 pub use cluster::Cluster;
+#[doc(hidden)]
 pub use diff::unified_diff;
 pub use fleet::Fleet;
 pub use forge::{Forge, Stamper, engine};
@@ -79,8 +80,11 @@ pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
+#[doc(hidden)]
 pub use output_names::{document_name, output_name, outputs};
+#[doc(hidden)]
 pub use output_path::check_path;
+#[doc(hidden)]
 pub use pieces::Piece;
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};

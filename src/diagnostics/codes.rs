@@ -8,6 +8,7 @@ macro_rules! codes {
     ($($variant:ident $id:literal $name:literal $title:literal;)*) => {
         /// A stable diagnostic code, such as `E0201`, with a machine-readable name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
         pub enum Code {
             $(#[doc = concat!("`", $id, "` `", $name, "`: ", $title, ".")] $variant,)*
         }

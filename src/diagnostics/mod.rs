@@ -9,8 +9,14 @@ mod report;
 mod suggest;
 
 pub use codes::Code;
+#[doc(hidden)]
 pub use count::{counted, thousands};
-pub use diagnostic::{CULPRIT, Diagnostic, Label, Result, Severity};
-pub use list::{Diagnostics, without_duplicates};
+#[doc(hidden)]
+pub use diagnostic::CULPRIT;
+pub use diagnostic::{Diagnostic, Label, Result, Severity};
+pub use list::Diagnostics;
+#[doc(hidden)]
+pub use list::without_duplicates;
 pub(crate) use report::listed;
+#[doc(hidden)]
 pub use suggest::nearest;

@@ -5,6 +5,7 @@ pub mod cel;
 #[cfg(feature = "hcl")]
 pub mod hcl;
 #[cfg(feature = "tera")]
+#[doc(hidden)]
 pub mod tera;
 #[cfg(feature = "tower")]
 pub mod tower;

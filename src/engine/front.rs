@@ -10,6 +10,7 @@ use crate::text::Source;
 
 /// The time at which an unknown filter, test, function, macro or template is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum UnknownNames {
     /// Compiling fails, unless the name is [declared](super::EngineBuilder::declare).
     #[default]

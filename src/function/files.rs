@@ -28,6 +28,7 @@ pub struct Files {
 
 /// The error of a file that cannot be read.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum FileError {
     /// The path leads out of the directory.
     Outside,

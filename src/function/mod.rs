@@ -32,6 +32,7 @@ mod files;
 mod gate;
 mod host;
 mod notes;
+#[doc(hidden)]
 pub mod overloads;
 #[cfg(feature = "patterns")]
 mod patterns;
@@ -42,20 +43,31 @@ mod schemas;
 mod spec;
 mod typed;
 
+#[doc(hidden)]
 pub use body::{Body, ClosureBody, NativeBody, PositionalBody, TemplateBody};
+#[doc(hidden)]
 pub use caches::Caches;
 pub use capabilities::Capabilities;
+#[doc(hidden)]
 pub use context::{Budgets, Cx};
+#[doc(hidden)]
 pub use errors::{Fault, Outcome, PathStep, Wrong, fitting};
 pub use files::{FileError, Files};
 pub(crate) use gate::excerpt;
+#[doc(hidden)]
 pub use gate::{arrange, in_order};
 pub use host::{HostArgs, HostError, IntoHostResult};
+#[doc(hidden)]
 pub use notes::{Note, Noted, Notes, Subject};
+#[doc(hidden)]
 pub use overloads::{Overload, Ty};
+#[doc(hidden)]
 pub use positional::{Admits, Positional, PositionalParam, ResultType};
+#[doc(hidden)]
 pub use registry::{Linked, Registry};
+#[doc(hidden)]
 pub use spec::{Builtin, Default, Example, Param, Params, Type};
+#[doc(hidden)]
 pub use typed::{FromArgument, IntoValue, TypedBody};
 
 #[cfg(doc)]

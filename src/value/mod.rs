@@ -26,24 +26,37 @@ mod typed;
 mod types;
 pub mod yaml;
 
+#[doc(hidden)]
 pub use arena::Arena;
+#[doc(hidden)]
 pub use borrowed::{List, Value};
 #[cfg(feature = "cel")]
 pub(crate) use data::visit_scalars;
 pub use data::{Data, DataMap};
 pub(crate) use entries::EntryKey;
+#[doc(hidden)]
 pub use entries::{BadKey, Entries};
+#[doc(hidden)]
 pub use equal::equal;
+#[doc(hidden)]
 pub use extended::{Capsule, CapsuleContent, Extended, Extension, Refinement, Unknown, Writing};
+#[doc(hidden)]
 pub use input_builder::InputBuilder;
+#[doc(hidden)]
 pub use inputs::Inputs;
 pub use json::{JsonStyle, write_json};
+#[doc(hidden)]
 pub use map::{Map, Shape, Shapes};
-pub use output::{Key, MapEntries, Node, OutputFormat, Sorted, Tree, write_documents};
+pub use output::OutputFormat;
+#[doc(hidden)]
+pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
+#[doc(hidden)]
 pub use text::Text;
 pub(crate) use text::{BLOCK, Block, PADDING};
 pub use typed::from_value;
 pub(crate) use typed::{Coerce, Misfit, Path, Step, ValueDeserializer, add_name};
+#[doc(hidden)]
 pub use types::{Attribute, Type};
 
+#[doc(hidden)]
 pub use crate::stdlib::bignum::{BigNum, Layout};

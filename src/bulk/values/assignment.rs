@@ -9,6 +9,7 @@ pub const MAX_NESTING: usize = 30;
 
 /// A `--set` option: how it turns the text after `=` into a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SetKind {
     /// `--set`: recognises booleans, `null` and integers. Everything else is a string.
     Typed,

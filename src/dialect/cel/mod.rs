@@ -13,12 +13,14 @@
 
 #[cfg(feature = "compile")]
 mod attributes;
+#[doc(hidden)]
 pub mod builtins;
 #[cfg(feature = "compile")]
 pub mod check;
 #[cfg(feature = "compile")]
 mod compile;
 pub mod cost;
+#[doc(hidden)]
 pub mod dispatch;
 #[cfg(feature = "compile")]
 mod expression;
@@ -32,22 +34,29 @@ mod semantics;
 #[cfg(feature = "compile")]
 mod settings;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod syntax;
+#[doc(hidden)]
 pub mod values;
 #[cfg(all(feature = "compile", feature = "yaml"))]
+#[doc(hidden)]
 pub mod yaml;
 
 #[cfg(feature = "compile")]
 pub use attributes::Pattern;
+#[doc(hidden)]
 pub use builtins::libraries::kubernetes as registry;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub use compile::compile;
 #[cfg(feature = "compile")]
 pub use expression::Expression;
 #[cfg(feature = "compile")]
 pub use partial::{Partial, Residual, UnknownAttribute};
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub use resolution::Names;
+#[doc(hidden)]
 pub use semantics::Rules;
 #[cfg(feature = "compile")]
 pub use settings::{Declarations, Settings};

@@ -16,8 +16,10 @@
 mod argument_gate;
 #[cfg(feature = "compile")]
 pub mod body;
+#[doc(hidden)]
 pub mod builtins;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod check;
 #[cfg(feature = "compile")]
 mod compile;
@@ -33,28 +35,37 @@ mod expression;
 #[cfg(feature = "compile")]
 pub mod format;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod json;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod lower;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod name_suggestion;
 mod semantics;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod syntax;
 #[cfg(test)]
 mod test_support;
 #[cfg(feature = "compile")]
 pub mod typeexpr;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod value_notes;
 pub mod values;
 
+#[doc(hidden)]
 pub use argument_gate::invoke;
+#[doc(hidden)]
 pub use builtins::registry;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub use compile::compile;
 #[cfg(feature = "compile")]
 pub use data_file::read_data;
 #[cfg(feature = "compile")]
 pub use expression::Expression;
+#[doc(hidden)]
 pub use semantics::Rules;

@@ -14,6 +14,7 @@
 //! | [`intent`] | whole intent definitions: fields, modes, parameters, steps and their outputs |
 
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod check;
 #[cfg(feature = "compile")]
 mod compile;
@@ -26,10 +27,13 @@ mod mode;
 mod scope;
 mod semantics;
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub mod syntax;
 
 #[cfg(feature = "compile")]
+#[doc(hidden)]
 pub use compile::{compile, program};
 pub use mode::RenderMode;
 pub use scope::Scope;
+#[doc(hidden)]
 pub use semantics::Rules;

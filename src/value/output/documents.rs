@@ -10,6 +10,7 @@ use crate::value::yaml::{Kyaml, Yaml};
 
 /// A document format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum OutputFormat {
     /// YAML that YAML 1.1 and 1.2 parsers read alike, with `---` between documents.
     #[default]
