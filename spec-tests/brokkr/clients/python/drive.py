@@ -1,7 +1,7 @@
-"""Brokkr's Python clients drive the catalog: `drive.py BASE ADMIN_KEY`.
+"""Drives the catalog with Brokkr's Python clients: `drive.py BASE ADMIN_KEY`.
 
-Every answer is read by the generated client into its types, and it raises where a status or a field is not as Brokkr's
-description has it. Prints `passed` and the number of calls.
+The generated client parses every response into its types and raises if a status or field differs from Brokkr's
+description. Prints `passed` and the number of calls.
 """
 
 import asyncio
@@ -47,12 +47,12 @@ RENDERED = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  co
 
 
 def sha256(text: str) -> str:
-    """The checksum that the wire has, in lower-case hexadecimal digits."""
+    """The checksum of a text, in lower-case hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Driver:
-    """A catalog, and clients with several keys."""
+    """A catalog and clients with several keys."""
 
     def __init__(self, base: str, key: str) -> None:
         self.base, self.key = base, key
@@ -61,13 +61,13 @@ class Driver:
         self.tag = uuid4().hex[:8]
 
     def client(self, key: str, prefix: str = "") -> AuthenticatedClient:
-        """A generated client that raises where a status is not described."""
+        """A generated client that raises at an undescribed status."""
         return AuthenticatedClient(
             base_url=f"{self.base}/api/v1", token=key, prefix=prefix, raise_on_unexpected_status=True
         )
 
     def get(self, operation: Any, kind: type, status: int, *given: Any, client: Any = None, **named: Any) -> Any:
-        """What an operation answers, which must be of this type and have this status."""
+        """The response of an operation, which must have this type and status."""
         self.calls += 1
         answer = operation.sync_detailed(*given, client=client or self.admin, **named)
         assert answer.status_code == status, (operation.__name__, answer.status_code, answer.content)
@@ -78,14 +78,14 @@ class Driver:
         return answer.parsed
 
     def fails(self, operation: Any, status: int, code: str, *given: Any, **named: Any) -> ErrorResponse:
-        """The refusal that an operation answers."""
+        """The error response of an operation."""
         refusal = self.get(operation, ErrorResponse, status, *given, **named)
         assert refusal.code == code, (operation.__name__, refusal)
         assert refusal.message
         return refusal
 
     def bare(self, operation: Any, status: int, *given: Any, client: Any = None, **named: Any) -> None:
-        """An answer without a body, or one whose status Brokkr's description does not have."""
+        """A response without a body, or with an undescribed status."""
         self.calls += 1
         client = (client or self.admin).with_headers({})
         client.raise_on_unexpected_status = False
@@ -95,11 +95,11 @@ class Driver:
             assert answer.content == b"", answer.content
 
     def names(self, name: str) -> str:
-        """A name that no other run has."""
+        """A unique name."""
         return f"{name}-{self.tag}"
 
     def generator(self, name: str) -> tuple[Generator, str]:
-        """A new generator, and its key."""
+        """A new generator and its key."""
         made = self.get(create_generator, CreateGeneratorResponse, 201, body=NewGenerator(name=self.names(name)))
         return made.generator, made.pak
 
@@ -115,7 +115,7 @@ class Driver:
 
 
 def keys_and_generators(d: Driver) -> None:
-    """Generators, their keys, and who a key is."""
+    """Generators, keys, and the holder of a key."""
     made, key = d.generator("first")
     assert isinstance(made.id, UUID) and isinstance(made.created_at, datetime.datetime)
     assert made.created_at.tzinfo is not None and made.deleted_at is None and made.is_system is False
@@ -146,14 +146,14 @@ def keys_and_generators(d: Driver) -> None:
 
 
 def refused(d: Driver, key: str) -> None:
-    """A key that is not known any more: 401 without a body, which the generated client has no type for."""
+    """A revoked key: 401 without a body, which the generated client has no type for."""
     d.calls += 1
     answer = d.client(key).get_httpx_client().get("/templates")
     assert (answer.status_code, answer.content) == (401, b""), (answer.status_code, answer.content)
 
 
 def versions(d: Driver) -> None:
-    """Templates: versions, what is wrong with them, and how they go."""
+    """Template versions, their errors, and their deletion."""
     first = d.template("app")
     assert (first.version, first.generator_id, first.description, first.deleted_at) == (1, None, None, None)
     assert first.checksum == sha256(CONTENT) and first.parameters_schema == SCHEMA
@@ -181,7 +181,7 @@ def versions(d: Driver) -> None:
 
 
 def ownership(d: Driver) -> None:
-    """What a generator sees of system templates and of another's, and what it may change."""
+    """The access of a generator to system templates and to those of others."""
     mine, my_key = d.generator("mine")
     _, its_key = d.generator("its")
     me, it = d.client(my_key), d.client(its_key)
@@ -241,7 +241,7 @@ def marks(d: Driver) -> None:
 
 
 def instantiation(d: Driver) -> None:
-    """Objects from templates, and everything that can be wrong with them."""
+    """Objects from templates, and all errors of rendering."""
     mine, my_key = d.generator("owner")
     its, its_key = d.generator("stranger")
     me, it = d.client(my_key), d.client(its_key)
@@ -288,7 +288,7 @@ def instantiation(d: Driver) -> None:
 
 
 def stacks_and_objects(d: Driver) -> None:
-    """Stacks, and objects handed in as text."""
+    """Stacks, and objects submitted as text."""
     owner, key = d.generator("stacks")
     me = d.client(key)
     stack = d.stack("plain", owner, client=me)
@@ -310,7 +310,7 @@ def stacks_and_objects(d: Driver) -> None:
 
 
 def wrapper(d: Driver) -> None:
-    """The hand-written client above the generated one: manifests applied twice, its own errors."""
+    """The hand-written client: manifests applied twice, and its own errors."""
     _, key = d.generator("wrapper")
     client = BrokkrClient(d.base, token=key)
 
@@ -338,7 +338,7 @@ PARTS: list[Callable[[Driver], None]] = [
 
 
 def main() -> None:
-    """Runs every part, and says which one fails."""
+    """Runs every part and names the one that fails."""
     driver = Driver(sys.argv[1], sys.argv[2])
     for part in PARTS:
         try:
