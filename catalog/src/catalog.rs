@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use lru::LruCache;
 use uuid::Uuid;
 
-use super::error::{CatalogError, Result};
+use super::error::Result;
 use super::render::{self, Renderer};
 use super::store::{self, Store};
 
@@ -36,7 +36,7 @@ impl Catalog {
 
     /// Opens the catalog in a file or at a `postgres://` address. Creates a missing file.
     pub async fn open(db: &str, options: &render::Options) -> Result<Self> {
-        Ok(Self::new(store::open(db).await.map_err(CatalogError::from_store)?, Renderer::new(options)))
+        Ok(Self::new(store::open(db).await?, Renderer::new(options)))
     }
 
     /// The store.

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_that_found_nothing_is_told_all_the_same() {
+    fn an_error_without_findings_is_still_reported() {
         let error = CatalogError::invalid("template_review_failed", "no").with_details(json!({"findings": []}));
         let template = Source::new("t.tera", "");
         assert_eq!(error.diagnostics(Some(&template))[0].message, "no (template_review_failed)");

@@ -121,8 +121,18 @@ impl CatalogError {
         Self::new(ErrorKind::NotFound, code, message)
     }
 
-    /// Converts a store error. NotFound rows get a generic code: use [`CatalogError::or_not_found`] for a specific one.
-    pub fn from_store(error: StoreError) -> Self {
+    /// Converts a store error, with a code and message for missing rows.
+    pub fn or_not_found(code: &'static str, message: &'static str) -> impl Fn(StoreError) -> Self {
+        move |error| match error {
+            StoreError::NotFound => Self::not_found(code, message),
+            error => error.into(),
+        }
+    }
+}
+
+/// Converts a store error. Missing rows get a generic code: use [`CatalogError::or_not_found`] for a specific one.
+impl From<StoreError> for CatalogError {
+    fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound => Self::not_found("not_found", "not found"),
             StoreError::UniqueViolation(constraint) => {
@@ -144,19 +154,11 @@ impl CatalogError {
                 "idempotency_key_reused",
                 "the idempotency key was used for a different request",
             ),
-            StoreError::Replayed(_) => Self::new(ErrorKind::Conflict, "replayed", "the request was carried out before"),
+            StoreError::Replayed(_) => Self::new(ErrorKind::Conflict, "repeated", "the request was carried out before"),
             StoreError::Failed(cause) => {
                 let error = Self::new(ErrorKind::Internal, "internal_error", "the store failed");
                 Self { cause: Some(cause.into()), ..error }
             }
-        }
-    }
-
-    /// [`CatalogError::from_store`] with a code and message for missing rows.
-    pub fn or_not_found(code: &'static str, message: &'static str) -> impl Fn(StoreError) -> Self {
-        move |error| match error {
-            StoreError::NotFound => Self::not_found(code, message),
-            error => Self::from_store(error),
         }
     }
 }

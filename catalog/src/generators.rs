@@ -47,7 +47,7 @@ impl Catalog {
         let row = match self.store().key(pak.short_token()).await {
             Ok(row) => row,
             Err(StoreError::NotFound) => return Err(nobody()),
-            Err(error) => return Err(CatalogError::from_store(error)),
+            Err(error) => return Err(error.into()),
         };
         if !pak.opens(&row) {
             return Err(nobody());
@@ -67,7 +67,7 @@ impl Catalog {
     /// Records that a generator's key was used, at most once in [`ACTIVITY_INTERVAL`].
     async fn record_activity(&self, id: Uuid) -> Result<()> {
         if self.activity_due(id, ACTIVITY_INTERVAL) {
-            self.store().touch_generator(id, now()).await.map_err(CatalogError::from_store)?;
+            self.store().touch_generator(id, now()).await?;
         }
         Ok(())
     }
@@ -88,8 +88,7 @@ impl Catalog {
             Some(text) => Pak::parse(text.trim()).ok_or_else(wrong)?,
             None => Pak::random()?,
         };
-        let added =
-            self.store().add_first_key(&pak.row(Role::Admin, None, now())).await.map_err(CatalogError::from_store)?;
+        let added = self.store().add_first_key(&pak.row(Role::Admin, None, now())).await?;
         Ok(added.then(|| pak.reveal()))
     }
 
@@ -102,14 +101,14 @@ impl Catalog {
         }
         let pak = Pak::random()?;
         let row = pak.row(role, None, now());
-        self.store().add_key(&row).await.map_err(CatalogError::from_store)?;
+        self.store().add_key(&row).await?;
         Ok((row, pak.reveal()))
     }
 
     /// Lists all keys, without their secrets.
     pub async fn keys(&self, actor: Actor) -> Result<Vec<KeyRow>> {
         actor.require_read_all()?;
-        self.store().keys().await.map_err(CatalogError::from_store)
+        Ok(self.store().keys().await?)
     }
 
     /// Revokes a key immediately.
@@ -122,7 +121,7 @@ impl Catalog {
     /// Lists live generators.
     pub async fn generators(&self, actor: Actor, page: &Page) -> Result<Vec<Generator>> {
         actor.require_read_all()?;
-        self.store().generators(page).await.map_err(CatalogError::from_store)
+        Ok(self.store().generators(page).await?)
     }
 
     /// Creates a generator and its key. The secret is returned only here.
@@ -149,8 +148,7 @@ impl Catalog {
         };
         let pak = Pak::random()?;
         let key = pak.row(Role::Generator, Some(generator.id), at);
-        let generator =
-            self.store().create_generator(&generator, &key, token).await.map_err(CatalogError::from_store)?;
+        let generator = self.store().create_generator(&generator, &key, token).await?;
         Ok((generator, pak.reveal()))
     }
 

@@ -36,9 +36,11 @@ pub struct Instantiation {
 }
 
 /// Order of several failures. The first is the error, and the others are in its details.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum FailureOrder {
     /// Matching, parameters, rendering: the order that Brokkr's clients expect.
+    #[default]
     Wire,
     /// Parameters, matching, rendering.
     Seed,
@@ -142,7 +144,7 @@ impl Catalog {
             }
         };
         let InstantiationRows { stack, template, template_metadata, stack_metadata } =
-            self.store().instantiation_rows(stack, id).await.map_err(CatalogError::from_store)?;
+            self.store().instantiation_rows(stack, id).await?;
         actor.require_stack_change(&stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?)?;
         let template = template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
@@ -162,7 +164,7 @@ impl Catalog {
         match self.store().replayed(token).await {
             Ok(id) => Ok(Some(id)),
             Err(StoreError::NotFound) => Ok(None),
-            Err(error) => Err(CatalogError::from_store(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -199,7 +201,7 @@ impl Catalog {
     /// Lists the live objects of a stack, newest first.
     pub async fn objects(&self, actor: Actor, stack: Uuid, page: &Page) -> Result<Vec<DeploymentObject>> {
         self.stack(actor, stack).await?;
-        self.store().objects(stack, page).await.map_err(CatalogError::from_store)
+        Ok(self.store().objects(stack, page).await?)
     }
 
     /// Returns a live object.
@@ -221,7 +223,7 @@ impl Catalog {
 
     /// Prepares a template to be rendered for many sets of parameters.
     pub async fn stamper(&self, actor: Actor, template: Uuid, defaults: bool) -> Result<Stamper> {
-        let rows = self.store().instantiation_rows(Uuid::nil(), template).await.map_err(CatalogError::from_store)?;
+        let rows = self.store().instantiation_rows(Uuid::nil(), template).await?;
         let template = rows.template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
         Ok(Stamper { catalog: self.clone(), actor, template, required: rows.template_metadata, defaults })

@@ -73,8 +73,7 @@ impl Catalog {
     pub async fn provenance(&self, actor: Actor, object: Uuid) -> Result<Provenance> {
         self.object(actor, object).await?;
         let record = self.read_record(object).await?;
-        let template =
-            self.store().template_including_deleted(record.template_id).await.map_err(CatalogError::from_store)?;
+        let template = self.store().template_including_deleted(record.template_id).await?;
         Ok(self.redact(record, &template))
     }
 
@@ -97,8 +96,7 @@ impl Catalog {
     pub async fn verify(&self, actor: Actor, object: Uuid) -> Result<Verification> {
         let stored = self.object(actor, object).await?.yaml_content;
         let record = self.read_record(object).await?;
-        let template =
-            self.store().template_including_deleted(record.template_id).await.map_err(CatalogError::from_store)?;
+        let template = self.store().template_including_deleted(record.template_id).await?;
         let mut problems = mismatches(&record, &template, &stored);
         let (found, diff) = match self.rerender(&template, None, &record).await? {
             Ok(text) => {
@@ -155,7 +153,7 @@ impl Catalog {
         let template = self.template(actor, version).await?;
         let stacks_of = actor.generator();
         let (owner, name) = (template.generator_id, &template.name);
-        let instances = self.store().instances(owner, name, stacks_of, page).await.map_err(CatalogError::from_store)?;
+        let instances = self.store().instances(owner, name, stacks_of, page).await?;
         let full = page.limit.is_some_and(|limit| instances.len() >= limit as usize);
         let next = instances.last().filter(|_| full).map(|last| last.object.id);
         let (checked, mut unchanged) = (instances.len(), 0);
@@ -178,7 +176,7 @@ impl Catalog {
     /// The change to one instance and its group key, or `None` if it stays the same.
     async fn change(&self, template: &TemplateVersion, instance: &Instance) -> Result<Option<(String, Change)>> {
         let read = self.store().instantiation_rows(instance.object.stack_id, template.id).await;
-        let read = read.map_err(CatalogError::from_store)?;
+        let read = read?;
         let old = &instance.object.yaml_content;
         Ok(
             match self

@@ -26,7 +26,7 @@ impl Catalog {
             Actor::Generator(id) if generator.is_none_or(|generator| generator == id) => Some(id),
             _ => return Err(CatalogError::forbidden("stacks_list_denied", "not authorized to list stacks")),
         };
-        self.store().stacks(of, page).await.map_err(CatalogError::from_store)
+        Ok(self.store().stacks(of, page).await?)
     }
 
     /// Creates a stack. The flag is `true` if an earlier request with the same idempotency token created it.
@@ -60,7 +60,7 @@ impl Catalog {
         match self.store().create_stack(&stack, token).await {
             Ok(stack) => Ok((stack, false)),
             Err(StoreError::Replayed(id)) => Ok((self.live_stack(id).await?, true)),
-            Err(error) => Err(CatalogError::from_store(error)),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -149,7 +149,7 @@ impl Catalog {
 
     /// The labels and annotations of a stack that the actor can read.
     pub(super) async fn stack_metadata(&self, actor: Actor, id: Uuid) -> Result<Metadata> {
-        let rows = self.store().instantiation_rows(id, Uuid::nil()).await.map_err(CatalogError::from_store)?;
+        let rows = self.store().instantiation_rows(id, Uuid::nil()).await?;
         let stack = rows.stack.ok_or_else(|| stack_not_found()(StoreError::NotFound))?;
         actor.require_stack_read(&stack)?;
         Ok(rows.stack_metadata)

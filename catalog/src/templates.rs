@@ -71,7 +71,7 @@ pub struct Created {
 impl Catalog {
     /// Lists the live versions that the actor can read, optionally those of one name.
     pub async fn templates(&self, actor: Actor, name: Option<&str>, page: &Page) -> Result<Vec<TemplateVersion>> {
-        self.store().templates(actor.visibility()?, name, page).await.map_err(CatalogError::from_store)
+        Ok(self.store().templates(actor.visibility()?, name, page).await?)
     }
 
     /// Creates a template, or the next version if the actor already has one with this name.
@@ -145,7 +145,7 @@ impl Catalog {
         let (template, replayed) = match self.store().create_version(&version, token).await {
             Ok(template) => (template, false),
             Err(StoreError::Replayed(id)) => (self.live_template(id).await?, true),
-            Err(error) => return Err(CatalogError::from_store(error)),
+            Err(error) => return Err(error.into()),
         };
         Ok(Created { template, warnings: review.findings, replayed })
     }
@@ -204,7 +204,7 @@ impl Catalog {
     pub async fn history(&self, actor: Actor, id: Uuid, page: &Page) -> Result<Vec<TemplateVersion>> {
         let template = self.template(actor, id).await?;
         let owner = template.generator_id;
-        self.store().versions(owner, &template.name, page).await.map_err(CatalogError::from_store)
+        Ok(self.store().versions(owner, &template.name, page).await?)
     }
 
     /// Deletes one version.

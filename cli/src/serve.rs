@@ -68,7 +68,7 @@ pub(crate) fn run(args: &ServeArgs, console: &Console) -> Result<Exit, Failed> {
 }
 
 async fn serve(args: &ServeArgs, console: &Console) -> Result<Exit, Failed> {
-    let catalog = Catalog::open(&args.db, &options(args)).await.map_err(|refusal| unusable(&args.db, &refusal))?;
+    let catalog = Catalog::open(&args.db, &options(args)).await.map_err(|error| unusable(&args.db, &error))?;
     first_key(args, &catalog).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
@@ -106,17 +106,17 @@ async fn first_key(args: &ServeArgs, catalog: &Catalog) -> Result<(), Failed> {
     if !args.init && given.is_none() {
         return Ok(());
     }
-    let made = catalog.initialise(given.as_deref()).await.map_err(|refusal| unusable(&args.db, &refusal))?;
+    let made = catalog.initialise(given.as_deref()).await.map_err(|error| unusable(&args.db, &error))?;
     match made.filter(|_| args.init) {
         Some(key) => Ok(print(format!("{key}\n"))?),
         None => Ok(()),
     }
 }
 
-fn unusable(db: &str, refusal: &CatalogError) -> Failed {
+fn unusable(db: &str, error: &CatalogError) -> Failed {
     // A database address may contain a password.
     let shown = db.split_once('@').map_or(db, |(_, behind)| behind);
-    Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {refusal}")).into()
+    Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {error}")).into()
 }
 
 /// Resolves on the first interrupt or termination signal. A second one ends the process at once.

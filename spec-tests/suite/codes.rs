@@ -152,10 +152,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
         Code::CatalogRefused,
         By(|| codes(&CatalogError::not_found("stack_not_found", "stack not found").diagnostics(None))),
     ),
-    (
-        Code::CatalogUnreachable,
-        By(|| codes(&CatalogError::from_store(StoreError::Failed("gone".into())).diagnostics(None))),
-    ),
+    (Code::CatalogUnreachable, By(|| codes(&CatalogError::from(StoreError::Failed("gone".into())).diagnostics(None)))),
     (Code::CatalogFinding, By(reviewed)),
 ];
 

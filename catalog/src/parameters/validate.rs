@@ -39,7 +39,7 @@ impl Schema {
         let value =
             InputBuilder::new(&arena, &shapes).serialize(parameters).map_err(|error| unreadable(&error.message))?;
         let mut left = STEPS;
-        let mut spend = |steps: u64| {
+        let mut spend = |steps: u64| -> Result<()> {
             left = left.checked_sub(steps).ok_or_else(too_many_steps)?;
             Ok(())
         };

@@ -52,7 +52,7 @@ impl Client {
     pub(crate) fn open(args: &ConnectionArgs) -> ClientResult<Self> {
         let Some(server) = &args.server else {
             let local = InProcess::open(&args.db, Settings::default());
-            return Ok(Client::Local(Box::new(local.map_err(|refusal| refusal.diagnostics(None))?)));
+            return Ok(Client::Local(Box::new(local.map_err(|error| error.diagnostics(None))?)));
         };
         let config = ureq::Agent::config_builder().http_status_as_error(false).build();
         let base = format!("{}/api/v1", server.trim_end_matches('/'));
@@ -118,9 +118,9 @@ fn read(reply: &Response<Vec<u8>>, template: Option<&Arc<Source>>) -> ClientResu
         return Ok(serde_json::from_slice(text).unwrap_or(Json::Null));
     }
     match serde_json::from_slice::<CatalogError>(text) {
-        Ok(refusal) => {
-            let refusal = CatalogError { kind: ErrorKind::from_status(status), ..refusal };
-            Err(Failed::from(refusal.diagnostics(template)))
+        Ok(error) => {
+            let error = CatalogError { kind: ErrorKind::from_status(status), ..error };
+            Err(Failed::from(error.diagnostics(template)))
         }
         Err(_) if status == 401 => {
             let error = Diagnostic::new(Code::CatalogRefused, "the service rejected the key");

@@ -75,16 +75,7 @@ struct RenderQuery {
     defaults: bool,
     /// Order of several failures: `wire` (matching, parameters, rendering) or `seed` (parameters, matching, rendering).
     #[param(inline)]
-    #[param(inline)]
-    order: Option<FailureOrderParam>,
-}
-
-/// Order of several failures.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum FailureOrderParam {
-    Wire,
-    Seed,
+    order: Option<FailureOrder>,
 }
 
 /// Lists the objects of a stack, newest first.
@@ -159,12 +150,9 @@ async fn instantiate_template(
     Query(RenderQuery { defaults, order }): Query<RenderQuery>,
     Json { value, token }: Json<TemplateInstantiationRequest>,
 ) -> Result<ApiResponse> {
-    let order = match order {
-        None | Some(FailureOrderParam::Wire) => FailureOrder::Wire,
-        Some(FailureOrderParam::Seed) => FailureOrder::Seed,
-    };
     let request = Instantiation { template: template_selector(&value)?, parameters: value.parameters, defaults };
-    let created = service.catalog.instantiate(caller.actor, id, &request, order, token.as_ref()).await?;
+    let created =
+        service.catalog.instantiate(caller.actor, id, &request, order.unwrap_or_default(), token.as_ref()).await?;
     let response = ApiResponse::created(&created.object)?.with_etag(&tag(&created.object));
     Ok(response.with_warnings(&created.warnings).with_replayed(created.replayed))
 }

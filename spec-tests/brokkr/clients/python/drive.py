@@ -1,6 +1,6 @@
-"""Brokkr's Python clients drive the catalog: `drive.py BASE ADMIN_KEY`.
+"""Drives the catalog with Brokkr's Python clients: `drive.py BASE ADMIN_KEY`.
 
-The generated client parses every response into its types, and raises if a status or a field differs from Brokkr's
+The generated client parses every response into its types and raises if a status or field differs from Brokkr's
 description. Prints `passed` and the number of calls.
 """
 
@@ -47,7 +47,7 @@ RENDERED = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: web\ndata:\n  co
 
 
 def sha256(text: str) -> str:
-    """The checksum of the API: lower-case hexadecimal digits."""
+    """The checksum of a text, in lower-case hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -61,13 +61,13 @@ class Driver:
         self.tag = uuid4().hex[:8]
 
     def client(self, key: str, prefix: str = "") -> AuthenticatedClient:
-        """A generated client that raises on undescribed statuses."""
+        """A generated client that raises at an undescribed status."""
         return AuthenticatedClient(
             base_url=f"{self.base}/api/v1", token=key, prefix=prefix, raise_on_unexpected_status=True
         )
 
     def get(self, operation: Any, kind: type, status: int, *given: Any, client: Any = None, **named: Any) -> Any:
-        """Returns the response, which must have this type and status."""
+        """The response of an operation, which must have this type and status."""
         self.calls += 1
         answer = operation.sync_detailed(*given, client=client or self.admin, **named)
         assert answer.status_code == status, (operation.__name__, answer.status_code, answer.content)
@@ -78,14 +78,14 @@ class Driver:
         return answer.parsed
 
     def fails(self, operation: Any, status: int, code: str, *given: Any, **named: Any) -> ErrorResponse:
-        """Returns the error response of an operation."""
+        """Returns error response of an operation."""
         refusal = self.get(operation, ErrorResponse, status, *given, **named)
         assert refusal.code == code, (operation.__name__, refusal)
         assert refusal.message
         return refusal
 
     def bare(self, operation: Any, status: int, *given: Any, client: Any = None, **named: Any) -> None:
-        """Returns a response without a body, or with an undescribed status."""
+        """A response without a body, or with an undescribed status."""
         self.calls += 1
         client = (client or self.admin).with_headers({})
         client.raise_on_unexpected_status = False
@@ -95,7 +95,7 @@ class Driver:
             assert answer.content == b"", answer.content
 
     def names(self, name: str) -> str:
-        """Returns a unique name."""
+        """A unique name."""
         return f"{name}-{self.tag}"
 
     def generator(self, name: str) -> tuple[Generator, str]:
@@ -115,7 +115,7 @@ class Driver:
 
 
 def keys_and_generators(d: Driver) -> None:
-    """Generators, their keys, and the identity behind a key."""
+    """Generators, keys, and the holder of a key."""
     made, key = d.generator("first")
     assert isinstance(made.id, UUID) and isinstance(made.created_at, datetime.datetime)
     assert made.created_at.tzinfo is not None and made.deleted_at is None and made.is_system is False
@@ -153,7 +153,7 @@ def refused(d: Driver, key: str) -> None:
 
 
 def versions(d: Driver) -> None:
-    """Templates: versions, invalid requests, deletion."""
+    """Template versions, their errors, and their deletion."""
     first = d.template("app")
     assert (first.version, first.generator_id, first.description, first.deleted_at) == (1, None, None, None)
     assert first.checksum == sha256(CONTENT) and first.parameters_schema == SCHEMA
@@ -181,7 +181,7 @@ def versions(d: Driver) -> None:
 
 
 def ownership(d: Driver) -> None:
-    """A generator's access to system templates and to those of others."""
+    """The access of a generator's to system templates and to those of others."""
     mine, my_key = d.generator("mine")
     _, its_key = d.generator("its")
     me, it = d.client(my_key), d.client(its_key)
@@ -241,7 +241,7 @@ def marks(d: Driver) -> None:
 
 
 def instantiation(d: Driver) -> None:
-    """Objects rendered from templates, and every way in which that can fail."""
+    """Objects rendered from templates, and all errors of rendering."""
     mine, my_key = d.generator("owner")
     its, its_key = d.generator("stranger")
     me, it = d.client(my_key), d.client(its_key)
@@ -310,7 +310,7 @@ def stacks_and_objects(d: Driver) -> None:
 
 
 def wrapper(d: Driver) -> None:
-    """The hand-written wrapper of the generated client: manifests applied twice, its own errors."""
+    """The hand-written client: manifests applied twice, and its own errors."""
     _, key = d.generator("wrapper")
     client = BrokkrClient(d.base, token=key)
 
@@ -338,7 +338,7 @@ PARTS: list[Callable[[Driver], None]] = [
 
 
 def main() -> None:
-    """Runs every part and prints the one that fails."""
+    """Runs every part and names the one that fails."""
     driver = Driver(sys.argv[1], sys.argv[2])
     for part in PARTS:
         try:
