@@ -78,7 +78,7 @@ class Driver:
         return answer.parsed
 
     def fails(self, operation: Any, status: int, code: str, *given: Any, **named: Any) -> ErrorResponse:
-        """Returns error response of an operation."""
+        """The error response of an operation."""
         refusal = self.get(operation, ErrorResponse, status, *given, **named)
         assert refusal.code == code, (operation.__name__, refusal)
         assert refusal.message
@@ -99,17 +99,17 @@ class Driver:
         return f"{name}-{self.tag}"
 
     def generator(self, name: str) -> tuple[Generator, str]:
-        """Creates a generator and returns it with its key."""
+        """A new generator and its key."""
         made = self.get(create_generator, CreateGeneratorResponse, 201, body=NewGenerator(name=self.names(name)))
         return made.generator, made.pak
 
     def template(self, name: str, client: Any = None, content: str = CONTENT, schema: str = SCHEMA) -> StackTemplate:
-        """Creates a template version."""
+        """A new version of a template."""
         body = CreateTemplateRequest(name=self.names(name), template_content=content, parameters_schema=schema)
         return self.get(create_template, StackTemplate, 201, client=client, body=body)
 
     def stack(self, name: str, owner: Generator, client: Any = None) -> Stack:
-        """Creates a stack."""
+        """A new stack."""
         body = NewStack(name=self.names(name), generator_id=owner.id)
         return self.get(create_stack, Stack, 201, client=client, body=body)
 
@@ -146,7 +146,7 @@ def keys_and_generators(d: Driver) -> None:
 
 
 def refused(d: Driver, key: str) -> None:
-    """A revoked key: 401 without a body, which has no type in the generated client."""
+    """A revoked key: 401 without a body, which the generated client has no type for."""
     d.calls += 1
     answer = d.client(key).get_httpx_client().get("/templates")
     assert (answer.status_code, answer.content) == (401, b""), (answer.status_code, answer.content)
@@ -181,7 +181,7 @@ def versions(d: Driver) -> None:
 
 
 def ownership(d: Driver) -> None:
-    """The access of a generator's to system templates and to those of others."""
+    """The access of a generator to system templates and to those of others."""
     mine, my_key = d.generator("mine")
     _, its_key = d.generator("its")
     me, it = d.client(my_key), d.client(its_key)
@@ -205,7 +205,7 @@ def ownership(d: Driver) -> None:
 
 
 def marks(d: Driver) -> None:
-    """Labels and annotations of templates and stacks."""
+    """Labels and annotations of templates and of stacks."""
     owner, _ = d.generator("marks")
     template, stack = d.template("marked"), d.stack("marked", owner)
     label = d.get(templates_add_label, TemplateLabel, 201, template.id, body="env=prod")
@@ -241,7 +241,7 @@ def marks(d: Driver) -> None:
 
 
 def instantiation(d: Driver) -> None:
-    """Objects rendered from templates, and all errors of rendering."""
+    """Objects from templates, and all errors of rendering."""
     mine, my_key = d.generator("owner")
     its, its_key = d.generator("stranger")
     me, it = d.client(my_key), d.client(its_key)
