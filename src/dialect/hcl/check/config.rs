@@ -16,8 +16,7 @@
 use std::sync::Arc;
 
 use super::checker::{AbstractValue, Checker, Region};
-use super::functions::{Definition, definitions, with_own_functions, without_capabilities};
-use super::{VariableTypes, untyped_variables};
+use super::{Definition, VariableTypes, definitions, untyped_variables, with_own_functions, without_capabilities};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use crate::dialect::hcl::body::{Body, BodySchema, Context, Expression, File, Location, NativeFile, not_iterable};
 use crate::dialect::hcl::compile::Compiler;

@@ -8,7 +8,6 @@
 
 mod checker;
 mod config;
-mod functions;
 #[cfg(test)]
 mod tests;
 mod variable_types;
@@ -16,16 +15,18 @@ mod variable_types;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::body::{Block, Body, BodySchema, DiagnosticList, Expression, File, user_functions};
 use super::compile::Compiler;
 use super::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
 use crate::diagnostics::{Diagnostic, Diagnostics};
-use crate::function::Registry;
+use crate::function::{
+    Admits, Body as FunctionBody, Builtin, Params, Positional, PositionalParam, Registry, ResultType,
+};
 use crate::limits::Limits;
 use crate::text::Source;
 use crate::value::{Arena, Type, Value};
 use crate::vm::Space;
 use checker::{Checker, Region};
-use functions::without_capabilities;
 
 pub use config::check_config;
 pub use variable_types::VariableTypes;
@@ -79,4 +80,94 @@ pub(super) fn untyped_variables<'s>(arena: &'s Arena, tree: &'s Tree) -> Value<'
     };
     let names: BTreeSet<&str> = (0..tree.len()).filter_map(name).collect();
     arena.map(&names.into_iter().map(|name| (name, arena.unknown(Type::Dynamic))).collect::<Vec<_>>())
+}
+
+/// Returns the functions with unknown results for those that need a capability, and for those of a host with open
+/// parameters.
+pub(super) fn without_capabilities(registry: &Registry) -> Registry {
+    let mut all = registry.clone();
+    for function in registry.iter() {
+        let takes = match &function.params {
+            Params::Positional(takes) if !function.needs.is_none() => takes.clone(),
+            Params::Open => {
+                let admits = Admits::NULL.and(Admits::UNKNOWN).and(Admits::DYNAMIC).and(Admits::MARKED);
+                let rest = Some(PositionalParam { name: "argument".into(), ty: Type::Dynamic, admits });
+                Positional { params: [].as_slice().into(), rest, result: ResultType::OfBody, not_null: false }
+            }
+            _ => continue,
+        };
+        let ty = match takes.result {
+            ResultType::Is(ty) => ty,
+            _ => Type::Dynamic,
+        };
+        all.insert_closure(function.name.as_ref(), takes, move |cx, _| Ok(cx.arena().unknown(ty)));
+    }
+    all
+}
+
+/// Adds the functions that the file defines, and returns their errors. The results of functions that name variables,
+/// and of calls between them, are unknown: the program may let them see variables, and they may call each other in a
+/// cycle.
+pub(super) fn with_own_functions(
+    source: &Arc<Source>,
+    registry: Registry,
+    limits: &Limits,
+) -> (Registry, DiagnosticList) {
+    let defined = |registry: &Registry| {
+        let (mut diagnostics, file) = (Vec::new(), File::parse(source, registry, limits));
+        let (functions, _) = user_functions(&file.body(), "function", &mut diagnostics);
+        let open = definitions(&file.body()).into_iter().filter(Definition::names_variables).map(|of| of.name);
+        (functions, open.collect::<BTreeSet<_>>(), diagnostics)
+    };
+    let (functions, _, diagnostics) = defined(&registry);
+    if functions.is_empty() {
+        return (registry, diagnostics);
+    }
+    let (functions, open, diagnostics) = defined(&with(&registry, functions.into_iter().map(opaque)));
+    let functions = functions.into_iter().map(|of| if open.contains(of.name.as_ref()) { opaque(of) } else { of });
+    (with(&registry, functions), diagnostics)
+}
+
+/// Returns the function with an unknown result.
+fn opaque(function: Builtin) -> Builtin {
+    let body = FunctionBody::Closure(Arc::new(|cx, _| Ok(cx.arena().unknown(Type::Dynamic))));
+    Builtin { body, ..function }
+}
+
+/// A function definition of a file.
+pub(super) struct Definition<'r> {
+    name: String,
+    /// The names of the parameters, including the variadic one.
+    pub params: Vec<String>,
+    /// The result.
+    pub result: Option<Expression<'r>>,
+}
+
+impl Definition<'_> {
+    /// Returns `true` if the result names anything but its parameters.
+    fn names_variables(&self) -> bool {
+        let is_param = |name: &str| self.params.iter().any(|param| param == name);
+        self.result.iter().any(|result| result.variables().iter().any(|of| !is_param(of.root())))
+    }
+}
+
+/// Returns the function definitions of a file. Their errors are reported when the functions are made.
+pub(super) fn definitions<'r>(body: &Body<'r>) -> Vec<Definition<'r>> {
+    let (content, _) = body.partial_content(&BodySchema::new().block("function", &["name"]), &mut Vec::new());
+    let definition = |block: &Block<'r>| {
+        let schema = BodySchema::new().optional("params").optional("variadic_param").optional("result");
+        let (mut content, _) = block.body.partial_content(&schema, &mut Vec::new());
+        let mut take = |name| content.attributes.shift_remove(name).map(|attribute| attribute.expr);
+        let params = take("params").and_then(|params| params.static_list()).unwrap_or_default();
+        let params = params.into_iter().chain(take("variadic_param")).filter_map(|param| param.keyword());
+        let name = block.labels.first().map(|label| label.text.clone()).unwrap_or_default();
+        Definition { name, params: params.collect(), result: take("result") }
+    };
+    content.blocks.iter().map(definition).collect()
+}
+
+fn with(registry: &Registry, more: impl IntoIterator<Item = Builtin>) -> Registry {
+    let mut all = registry.clone();
+    more.into_iter().for_each(|function| all.insert(function));
+    all
 }

@@ -1,10 +1,16 @@
-//! Decoding of bodies.
+//! Decoding of bodies and their blocks.
 
-use super::Spec;
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+
+use super::{Collection, Keyed, Spec};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::dialect::hcl::argument_gate::reason;
-use crate::dialect::hcl::body::{Attribute, Body, Content, Context, DiagnosticList, Label, locate, mistyped};
-use crate::dialect::hcl::values::{convert, without_optional};
+use crate::dialect::hcl::body::{
+    Attribute, Block, Body, Content, Context, DiagnosticList, Label, Location, locate, mistyped, structure,
+};
+use crate::dialect::hcl::values::{convert, list_of, map_of, set_of, type_of, types_of, unify, without_optional};
 use crate::function::{Cx, Outcome, Wrong};
 use crate::value::{Type, Value};
 
@@ -106,5 +112,220 @@ impl<'r> Decoder<'_, 'r> {
                 self.context.arena().faulty(Type::Dynamic)
             }
         }
+    }
+}
+
+/// The blocks of a type.
+struct Blocks<'c, 'r> {
+    name: &'c str,
+    nested: &'c Spec<'r>,
+    found: Vec<&'c Block<'r>>,
+    missing_item: Option<Location<'r>>,
+}
+
+impl<'c, 'r> Blocks<'c, 'r> {
+    fn new(content: &'c Content<'r>, name: &'c str, nested: &'c Spec<'r>) -> Self {
+        Self { name, nested, found: content.blocks_of(name).collect(), missing_item: content.missing_item }
+    }
+
+    fn location(&self, at: usize) -> Option<Location<'r>> {
+        self.found.get(at).and_then(|block| self.nested.location_in_block(block))
+    }
+}
+
+/// The value of a block by the labels that are its keys.
+type KeyedValue<'c, 'r> = (&'c [Label], Value<'r>);
+
+impl<'r> Decoder<'_, 'r> {
+    /// Decodes the blocks of a specification of blocks.
+    pub(super) fn blocks(&mut self, spec: &Spec<'r>, content: &Content<'r>) -> Value<'r> {
+        match spec {
+            Spec::Block { name, nested, required } => match self.only_block(content, name, *required) {
+                Some(block) => self.body(nested, &block.body, &block.labels),
+                None => self.context.arena().null(self.value_type(nested)),
+            },
+            Spec::BlockAttrs { name, element, required } => match self.only_block(content, name, *required) {
+                Some(block) => self.block_attributes(block, element),
+                None => self.context.arena().null(self.value_type(spec)),
+            },
+            Spec::KeyedBlocks { name, labels, nested, into } => {
+                match self.keyed_values(&Blocks::new(content, name, nested), labels.len()) {
+                    Some(values) if values.is_empty() && *into == Keyed::Object => self.context.arena().map(&[]),
+                    // The reference's empty map has one level, whatever the number of labels.
+                    Some(values) => {
+                        let element = self.value_type(nested);
+                        self.level(&values, &element, *into)
+                    }
+                    None => self.context.arena().unknown(self.value_type(spec)),
+                }
+            }
+            Spec::Blocks { name, nested, into, least, most } => {
+                let blocks = Blocks::new(content, name, nested);
+                match self.items(&blocks) {
+                    Some(items) => {
+                        self.check_number(&blocks, *least, *most);
+                        self.collection(&blocks, &items, *into)
+                    }
+                    None => self.context.arena().unknown(self.value_type(spec)),
+                }
+            }
+            _ => self.context.arena().faulty(Type::Dynamic),
+        }
+    }
+
+    /// Returns the only block of a type.
+    fn only_block<'c>(&mut self, content: &'c Content<'r>, name: &str, required: bool) -> Option<&'c Block<'r>> {
+        let mut blocks = content.blocks_of(name);
+        let first = blocks.next();
+        match (first, blocks.next()) {
+            (Some(first), Some(other)) => {
+                let before = first.location().position();
+                let detail = format!("Only one block of type `{name}` is allowed. Another one is at {before}.");
+                self.diagnostics.push(other.location().label(structure(format!("Duplicate {name} block"), detail)));
+            }
+            (None, _) if required => {
+                let detail = format!("A block of type `{name}` is required here.");
+                let error = structure(format!("Missing {name} block"), detail);
+                self.diagnostics.push(locate(content.missing_item, error));
+            }
+            _ => {}
+        }
+        first
+    }
+
+    /// Decodes a block to a map of its attributes.
+    fn block_attributes(&mut self, block: &Block<'r>, element: &Type<'r>) -> Value<'r> {
+        const SUMMARY: &str = "Invalid attribute value";
+        let (arena, location) = (self.context.arena(), block.location());
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for (name, attribute) in &block.body.just_attributes(self.diagnostics) {
+            names.push(*name);
+            values.push(self.attribute(attribute, element, SUMMARY));
+        }
+        let Some((element, values)) = self.unified(&values, element, |_| Some(location), &block.name) else {
+            return arena.faulty(Type::Dynamic);
+        };
+        let entries: Vec<_> = names.into_iter().zip(values).collect();
+        let error = |wrong: &Wrong| location.label(mistyped(SUMMARY, reason(wrong)));
+        match self.attempt(|cx| map_of(cx, without_optional(arena, element), &entries), error) {
+            Some(map) => arena.marked(map, block.body.marks()),
+            None => arena.faulty(Type::Dynamic),
+        }
+    }
+
+    /// Decodes the blocks of a type. Returns `None` if their number is unknown.
+    fn items(&mut self, blocks: &Blocks<'_, 'r>) -> Option<Vec<Value<'r>>> {
+        let item = |block: &&Block<'r>| {
+            let value = self.body(blocks.nested, &block.body, &block.labels);
+            (!block.body.is_unknown()).then_some(value)
+        };
+        blocks.found.iter().map(item).collect()
+    }
+
+    fn check_number(&mut self, blocks: &Blocks<'_, 'r>, least: usize, most: Option<usize>) {
+        let (name, given) = (blocks.name, blocks.found.len());
+        if given < least {
+            let detail = format!("The number of blocks of type `{name}` must be at least {least}.");
+            let error = structure(format!("Insufficient {name} blocks"), detail);
+            self.diagnostics.push(locate(blocks.missing_item, error));
+        } else if let Some(most) = most.filter(|most| given > *most) {
+            let detail = format!("The number of blocks of type `{name}` must be at most {most}.");
+            let error = structure(format!("Too many {name} blocks"), detail);
+            self.diagnostics.push(locate(blocks.location(most), error));
+        }
+    }
+
+    /// Collects values in a list, a set or a tuple.
+    fn collection(&mut self, blocks: &Blocks<'_, 'r>, items: &[Value<'r>], into: Collection) -> Value<'r> {
+        if into == Collection::Tuple {
+            return self.build(|cx| cx.list(items));
+        }
+        let (element, nothing) = (self.value_type(blocks.nested), self.context.arena().faulty(Type::Dynamic));
+        let unified = self.unified(items, &element, |at| blocks.location(at), blocks.name);
+        let Some((element, items)) = unified else { return nothing };
+        let summary = format!("Invalid {} blocks", blocks.name);
+        let error = |wrong: &Wrong| locate(blocks.missing_item, mistyped(summary, reason(wrong)));
+        let collected = match into {
+            Collection::List => self.attempt(|cx| list_of(cx, element, &items), error),
+            _ => self.attempt(|cx| set_of(cx, element, &items), error),
+        };
+        collected.unwrap_or(nothing)
+    }
+
+    /// Converts values to one type, and returns that type. Without values, it is `empty`.
+    fn unified(
+        &mut self,
+        items: &[Value<'r>],
+        empty: &Type<'r>,
+        location: impl Fn(usize) -> Option<Location<'r>>,
+        name: &str,
+    ) -> Option<(Type<'r>, Vec<Value<'r>>)> {
+        if items.is_empty() {
+            return Some((*empty, Vec::new()));
+        }
+        let inconsistent = |at: usize, detail: String| -> Box<Diagnostic> {
+            locate(location(at), mistyped(format!("Inconsistent argument types in {name} blocks"), detail))
+        };
+        let unified =
+            self.attempt(|cx| unify(cx, &types_of(cx, items)?, true), |wrong| inconsistent(0, reason(wrong)))?;
+        let Some(unified) = unified else {
+            let detail = "An argument must have the same type in all blocks.".into();
+            self.diagnostics.push(inconsistent(0, detail));
+            return None;
+        };
+        let converted = |(at, item): (usize, &Value<'r>)| {
+            let error = |wrong: &Wrong| inconsistent(at, format!("Block {at} has other types: {}.", reason(wrong)));
+            self.attempt(|cx| convert(cx, *item, &unified.ty), error)
+        };
+        Some((unified.ty, items.iter().enumerate().map(converted).collect::<Option<_>>()?))
+    }
+
+    /// Decodes blocks by their first `keys` labels. Returns `None` if their number is unknown.
+    fn keyed_values<'c>(&mut self, blocks: &Blocks<'c, 'r>, keys: usize) -> Option<Vec<KeyedValue<'c, 'r>>> {
+        let (mut values, mut seen) = (Vec::new(), HashSet::new());
+        for block in &blocks.found {
+            if block.body.is_unknown() {
+                return None;
+            }
+            let (keys, rest) = block.labels.split_at_checked(keys).unwrap_or((&block.labels, &[]));
+            let value = self.body(blocks.nested, &block.body, rest);
+            let texts: Vec<_> = keys.iter().map(|label| label.text.as_str()).collect();
+            if seen.contains(&texts) {
+                let (name, keys) = (blocks.name, texts.join("\" \""));
+                let detail = format!("There is already a block `{name} \"{keys}\"`. The labels must be unique.");
+                self.diagnostics.push(block.location().label(structure(format!("Duplicate {name} block"), detail)));
+            } else {
+                seen.insert(texts);
+                values.push((keys, value));
+            }
+        }
+        Some(values)
+    }
+
+    /// Collects values in a map or an object by their first key, and those of a key by the next.
+    fn level(&mut self, values: &[KeyedValue<'_, 'r>], element: &Type<'r>, into: Keyed) -> Value<'r> {
+        let mut below: IndexMap<&str, Vec<KeyedValue<'_, 'r>>> = IndexMap::new();
+        for (keys, value) in values {
+            let Some((key, rest)) = keys.split_first() else { continue };
+            below.entry(&key.text).or_default().push((rest, *value));
+        }
+        let mut entries = Vec::with_capacity(below.len());
+        for (key, values) in &below {
+            let value = if let [([], value)] = values.as_slice() { *value } else { self.level(values, element, into) };
+            entries.push((self.context.arena().copy_str(key), value));
+        }
+        if into == Keyed::Object {
+            return self.build(|cx| cx.map(&entries));
+        }
+        let is_last = values.iter().all(|(keys, _)| keys.len() == 1);
+        let first = entries.first().filter(|_| !is_last || element.has_dynamic());
+        let map = self.attempt(
+            |cx| {
+                let element = first.map_or(Ok(*element), |(_, value)| type_of(cx, *value))?;
+                map_of(cx, element, &entries)
+            },
+            |wrong| mistyped("Invalid blocks", reason(wrong)),
+        );
+        map.unwrap_or_default()
     }
 }

@@ -21,7 +21,6 @@
 //! assert!(diagnostics.is_empty());
 //! ```
 
-mod blocks;
 mod decoder;
 mod spec;
 mod spec_file;

@@ -13,7 +13,6 @@
 
 pub mod access;
 pub mod convert;
-pub mod copy;
 pub mod defaults;
 pub mod elements;
 pub mod equality;
@@ -32,8 +31,7 @@ use refine::{bool_or_unknown, is_definitely_not_null};
 
 pub use crate::function::{Fault, Outcome, PathStep, Wrong};
 pub use convert::{conversion_exists, convert, fits, mismatch};
-pub use copy::copied;
-pub use elements::{common_type, contains_faulty, is_wholly_known, list_of, map_of, rebuilt, unknown_as_null};
+pub use elements::{common_type, contains_faulty, copied, is_wholly_known, list_of, map_of, rebuilt, unknown_as_null};
 pub(crate) use equality::is_dynamic;
 pub use equality::{equals, raw_equals};
 pub use marks::{contains_marked, mark_with_paths, marked_by, propagate, unmark_deep, unmark_deep_with_paths};

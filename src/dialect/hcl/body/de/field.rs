@@ -3,11 +3,11 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use serde::de::{self, DeserializeSeed, SeqAccess, Visitor};
+use serde::de;
+use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 
-use super::Error;
-use super::structure::{BodyDeserializer, label_names};
 use super::value::{deserializer, forward_to_value, visit_attributes};
+use super::{BodyDeserializer, Error, label_names};
 use crate::dialect::hcl::body::errors::structure;
 use crate::dialect::hcl::body::{Attribute, Block, Body, BodySchema, Context, DiagnosticList, Location};
 use crate::value::{Misfit, Step, Value};
