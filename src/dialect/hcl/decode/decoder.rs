@@ -4,20 +4,34 @@ use std::collections::HashSet;
 
 use indexmap::IndexMap;
 
-use super::{Collection, Keyed, Spec};
+use super::{Collection, Keyed, Spec, Transform};
 use crate::diagnostics::{Diagnostic, Result};
-use crate::dialect::hcl::argument_gate::reason;
+use crate::dialect::hcl::argument_gate::{invoke, reason};
 use crate::dialect::hcl::body::{
     Attribute, Block, Body, Content, Context, DiagnosticList, Label, Location, locate, mistyped, structure,
 };
-use crate::dialect::hcl::values::{convert, list_of, map_of, set_of, type_of, types_of, unify, without_optional};
+use crate::dialect::hcl::values::{
+    Refine, convert, list_of, map_of, set_of, type_of, types_of, unify, without_optional,
+};
 use crate::function::{Cx, Outcome, Wrong};
-use crate::value::{Type, Value};
+use crate::value::{Refinement, Type, Value};
 
 impl<'r> Spec<'r> {
     /// Decodes a body. Values that fail to decode are unknown.
     pub fn decode(&self, body: &Body<'r>, context: &Context<'r>, diagnostics: &mut DiagnosticList) -> Value<'r> {
         Decoder { context, diagnostics }.body(self, body, &[])
+    }
+
+    /// Decodes a body that may have more content, and returns a body of the rest.
+    pub fn partial_decode(
+        &self,
+        body: &Body<'r>,
+        context: &Context<'r>,
+        diagnostics: &mut DiagnosticList,
+    ) -> (Value<'r>, Body<'r>) {
+        let (content, rest) = body.partial_content(&self.implied_schema(), diagnostics);
+        let value = Decoder { context, diagnostics }.value(self, &content, &[]);
+        (context.arena().marked(value, body.marks()), rest)
     }
 }
 
@@ -54,6 +68,7 @@ impl<'r> Decoder<'_, 'r> {
                 None => arena.null(without_optional(arena, *ty)),
             },
             Spec::Literal(value) => *value,
+            Spec::Expr(expr) => expr.evaluate(self.context, self.diagnostics),
             Spec::Block { .. } | Spec::Blocks { .. } | Spec::KeyedBlocks { .. } | Spec::BlockAttrs { .. } => {
                 self.blocks(spec, content)
             }
@@ -65,13 +80,13 @@ impl<'r> Decoder<'_, 'r> {
                 let value = self.value(first, content, labels);
                 if value.is_null() { self.value(second, content, labels) } else { value }
             }
-            Spec::Transform(wrapped, transform) => {
+            Spec::Transform(wrapped, _) | Spec::Validate(wrapped, _) | Spec::Refine(wrapped, _) => {
                 let before = self.diagnostics.len();
                 let value = self.value(wrapped, content, labels);
                 if self.diagnostics.len() > before {
                     return arena.faulty(self.value_type(spec));
                 }
-                let value = transform.apply(value, self.diagnostics);
+                let value = self.wrap(spec, value);
                 // Errors without a location are about the whole value.
                 for error in self.diagnostics.split_off(before) {
                     let location = if error.labels.is_empty() { wrapped.location(content, labels) } else { None };
@@ -92,6 +107,30 @@ impl<'r> Decoder<'_, 'r> {
         };
         let arena = self.context.arena();
         self.attempt(|cx| convert(cx, value, ty), error).unwrap_or_else(|| arena.faulty(without_optional(arena, *ty)))
+    }
+
+    /// Transforms, validates or refines the value of a wrapped specification.
+    fn wrap(&mut self, spec: &Spec<'r>, value: Value<'r>) -> Value<'r> {
+        match spec {
+            Spec::Transform(_, Transform::Expr { expr, context, variable }) => {
+                expr.evaluate(&context.child([(*variable, value)]), self.diagnostics)
+            }
+            Spec::Transform(_, Transform::Value(value)) => *value,
+            Spec::Transform(_, Transform::Function(function)) => {
+                let error = |wrong: &Wrong| structure("Transform function failed", reason(wrong));
+                let answer = self.attempt(|cx| invoke(cx, function, &[value]), error);
+                answer.unwrap_or_else(|| self.context.arena().faulty(self.value_type(spec)))
+            }
+            Spec::Validate(_, check) => {
+                self.diagnostics.extend((check.0)(value));
+                value
+            }
+            Spec::Refine(_, refinement) => {
+                let error = |wrong: &Wrong| structure("Inconsistent refinement", reason(wrong));
+                self.attempt(|cx| refined(cx, value, refinement), error).unwrap_or(value)
+            }
+            _ => value,
+        }
     }
 
     /// Runs `work` on values within the budgets of the context.
@@ -328,4 +367,23 @@ impl<'r> Decoder<'_, 'r> {
         );
         map.unwrap_or_default()
     }
+}
+
+/// Refines a value.
+fn refined<'r>(cx: &Cx<'r>, value: Value<'r>, refinement: &Refinement<'r>) -> Outcome<Value<'r>> {
+    let Refinement { not_null, least, most, prefix, len_least, len_most } = *refinement;
+    let mut refined = Refine::of(value);
+    if not_null {
+        refined = refined.not_null();
+    }
+    if let Some((number, inclusive)) = least {
+        refined = refined.at_least(cx, *number, *inclusive);
+    }
+    if let Some((number, inclusive)) = most {
+        refined = refined.at_most(cx, *number, *inclusive);
+    }
+    if !prefix.is_empty() {
+        refined = refined.prefix(cx, prefix)?;
+    }
+    refined.length_at_least(len_least).length_at_most(len_most).done(cx)
 }

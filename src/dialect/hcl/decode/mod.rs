@@ -25,5 +25,5 @@ mod decoder;
 mod spec;
 mod spec_file;
 
-pub use spec::{Collection, Keyed, Spec, Transform};
+pub use spec::{Check, Collection, Keyed, Spec, Transform};
 pub use spec_file::SpecFile;

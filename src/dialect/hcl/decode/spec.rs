@@ -1,14 +1,19 @@
 //! Specifications, what they imply of a body, and the locations and variables of decoded values.
 
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
 use super::decoder::Decoder;
-use crate::dialect::hcl::argument_gate::reason;
+use crate::dialect::hcl::argument_gate::{invoke, reason};
 use crate::dialect::hcl::body::{
     Block, Body, BodySchema, Content, Context, DiagnosticList, DynamicNode, Expression, Label, Location, Reference,
     mistyped, visit_dynamic,
 };
 use crate::dialect::hcl::values::{type_of, without_optional};
+use crate::function::Builtin;
 use crate::text::Span;
-use crate::value::{Attribute, Type, Value};
+use crate::value::{Attribute, Refinement, Type, Value};
 
 /// The specification of a value that a body decodes to.
 #[derive(Debug, Clone)]
@@ -28,6 +33,8 @@ pub enum Spec<'r> {
     },
     /// A constant value.
     Literal(Value<'r>),
+    /// The value of an expression.
+    Expr(Expression<'r>),
     /// The value of the only block of a type. Null if there is none.
     Block {
         /// The type of the block.
@@ -81,6 +88,10 @@ pub enum Spec<'r> {
     Default(Box<Spec<'r>>, Box<Spec<'r>>),
     /// A transformed value.
     Transform(Box<Spec<'r>>, Transform<'r>),
+    /// A validated value.
+    Validate(Box<Spec<'r>>, Check<'r>),
+    /// A value with a refinement if it is unknown. The refinement is not checked.
+    Refine(Box<Spec<'r>>, Refinement<'r>),
 }
 
 /// A collection of blocks.
@@ -117,17 +128,17 @@ pub enum Transform<'r> {
     },
     /// A constant value.
     Value(Value<'r>),
+    /// The result of a function of one argument.
+    Function(Arc<Builtin>),
 }
 
-impl<'r> Transform<'r> {
-    /// Transforms a value.
-    pub(super) fn apply(&self, value: Value<'r>, diagnostics: &mut DiagnosticList) -> Value<'r> {
-        match self {
-            Transform::Expr { expr, context, variable } => {
-                expr.evaluate(&context.child([(*variable, value)]), diagnostics)
-            }
-            Transform::Value(value) => *value,
-        }
+/// A validation of a value. Diagnostics without a location get that of the value.
+#[derive(Clone)]
+pub struct Check<'r>(pub Rc<dyn Fn(Value<'r>) -> DiagnosticList + 'r>);
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Check")
     }
 }
 
@@ -153,7 +164,7 @@ impl<'r> Spec<'r> {
             Spec::Object(entries) => entries.iter().map(|(_, spec)| spec).collect(),
             Spec::Tuple(items) => items.iter().collect(),
             Spec::Default(first, second) => vec![first, second],
-            Spec::Transform(wrapped, _) => vec![wrapped],
+            Spec::Transform(wrapped, _) | Spec::Validate(wrapped, _) | Spec::Refine(wrapped, _) => vec![wrapped],
             _ => Vec::new(),
         }
     }
@@ -181,6 +192,7 @@ impl<'r> Spec<'r> {
                 None => content.missing_item,
             },
             Spec::Literal(_) => None,
+            Spec::Expr(expr) => Some(expr.location()),
             Spec::Block { name, nested, .. } | Spec::Blocks { name, nested, .. } => match first(name) {
                 Some(block) => nested.location_in_block(block),
                 None => content.missing_item,
@@ -194,7 +206,10 @@ impl<'r> Spec<'r> {
                 let span = labels.get(*index).map_or(Span::default(), |label| label.range);
                 content.missing_item.map(|location| Location { span, ..location })
             }
-            Spec::Default(wrapped, _) | Spec::Transform(wrapped, _) => wrapped.location(content, labels),
+            Spec::Default(wrapped, _)
+            | Spec::Transform(wrapped, _)
+            | Spec::Validate(wrapped, _)
+            | Spec::Refine(wrapped, _) => wrapped.location(content, labels),
             Spec::Object(_) | Spec::Tuple(_) => content.missing_item,
         }
     }
@@ -215,6 +230,7 @@ impl<'r> Spec<'r> {
                 let attribute = content.attributes.get(name.as_str()).into_iter();
                 found.extend(attribute.flat_map(|attribute| attribute.expr.variables()));
             }
+            Spec::Expr(expr) => found.extend(expr.variables()),
             Spec::Block { name, nested, .. } => {
                 found.extend(content.blocks_of(name).take(1).flat_map(|block| nested.variables(&block.body)));
             }
@@ -334,18 +350,35 @@ impl<'r> Decoder<'_, 'r> {
             }
             Spec::BlockAttrs { element, .. } => arena.map_type(*element),
             Spec::BlockLabel { .. } => Type::String,
-            Spec::Default(wrapped, _) => self.implied_type(wrapped),
+            Spec::Default(wrapped, _) | Spec::Validate(wrapped, _) | Spec::Refine(wrapped, _) => {
+                self.implied_type(wrapped)
+            }
             Spec::Transform(wrapped, transform) => {
                 let unknown = arena.unknown(self.value_type(wrapped));
-                self.type_of(transform.apply(unknown, &mut Vec::new()))
+                self.transformed_type(transform, unknown)
             }
-            Spec::Blocks { .. } | Spec::KeyedBlocks { .. } => Type::Dynamic,
+            Spec::Expr(_) | Spec::Blocks { .. } | Spec::KeyedBlocks { .. } => Type::Dynamic,
         }
     }
 
     /// Returns the implied type without optional attributes, which is the type of values.
     pub(super) fn value_type(&mut self, spec: &Spec<'r>) -> Type<'r> {
         without_optional(self.context.arena(), self.implied_type(spec))
+    }
+
+    /// Returns the type of the transformed value.
+    fn transformed_type(&mut self, transform: &Transform<'r>, unknown: Value<'r>) -> Type<'r> {
+        let value = match transform {
+            Transform::Expr { expr, context, variable } => {
+                expr.evaluate(&context.child([(*variable, unknown)]), &mut Vec::new())
+            }
+            Transform::Value(value) => *value,
+            Transform::Function(function) => match self.context.with_cx(|cx| invoke(cx, function, &[unknown])) {
+                Ok(value) => value,
+                Err(_) => return Type::Dynamic,
+            },
+        };
+        self.type_of(value)
     }
 
     fn type_of(&mut self, value: Value<'r>) -> Type<'r> {
