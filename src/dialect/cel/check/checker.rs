@@ -57,7 +57,7 @@ pub fn check(tree: &Tree, environment: &Environment) -> Result<Checked, Diagnost
 /// Checks an expression with options.
 ///
 /// # Errors
-/// As [`check`].
+/// The errors of [`check`].
 pub fn check_with(tree: &Tree, environment: &Environment, options: Options) -> Result<Checked, Diagnostics> {
     let steps = (tree.len() as u64).saturating_mul(STEPS_PER_NODE).saturating_add(STEPS);
     let mut checker = Checker::new(tree, environment, options, Unify::new(environment.types.clone(), steps));
@@ -69,7 +69,7 @@ pub fn check_with(tree: &Tree, environment: &Environment, options: Options) -> R
 /// of `environment` and `steps`.
 ///
 /// # Errors
-/// As [`check`].
+/// The errors of [`check`].
 pub(in crate::dialect::cel) fn check_one_of_many(
     tree: &Tree,
     environment: &mut Environment,

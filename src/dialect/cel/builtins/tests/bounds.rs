@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What grows is refused before it is made: the calls end at once, by the limit.
+/// Results that grow too large are refused before they are made: the calls end at once, by the limit.
 #[test]
 fn growth_is_bounded() {
     let big = "a".repeat(1 << 20);

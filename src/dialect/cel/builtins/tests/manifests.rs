@@ -22,7 +22,7 @@ fn maps() {
     ]);
 }
 
-/// Of a key that is in both the place is that in the first map.
+/// A key of both maps keeps its position in the first.
 #[test]
 fn the_order_of_merged_maps() {
     with_cx(&Limits::default(), |cx| {

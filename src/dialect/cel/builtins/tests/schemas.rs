@@ -12,7 +12,7 @@ fn text() -> String {
     Schemas::text([("level", &level), ("ports", &ports), ("name", &name)])
 }
 
-/// What the function answers for the values of `level`, `ports` and `name`; null is one that is not there.
+/// The result of the function for the values of `level`, `ports` and `name`; null stands for a missing one.
 fn held<'v>(cx: &Cx<'v>, given: &Json) -> Result<Value<'v>> {
     let schema = core::CORE.iter().find(|builtin| builtin.name == "schema").unwrap();
     let Body::Native(body) = schema.body else { panic!("the body is of this crate") };

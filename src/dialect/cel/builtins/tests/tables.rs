@@ -1,4 +1,4 @@
-//! What the functions of the standard library and the extensions answer.
+//! Results of the functions of the standard library and the extensions.
 
 use super::*;
 

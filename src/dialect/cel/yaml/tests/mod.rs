@@ -471,7 +471,7 @@ fn every_truncation_and_substitution_gives_an_answer() {
     }
 }
 
-/// What must end in an answer, whatever it is, on a small stack.
+/// Sources that must end in an answer on a small stack.
 fn hostile() -> Vec<String> {
     let mut all = vec![
         "[".repeat(100_000),
