@@ -154,7 +154,7 @@ pub fn preview<S: Stamp>(
     for path in &stale {
         report.deleted += 1;
         let deletion = FilePreview { path, change: None, old: "", new: "" };
-        (turns.lock().out)(&deletion).map_err(|error| cannot_write(error))?;
+        (turns.lock().out)(&deletion).map_err(cannot_write)?;
     }
     Ok(report)
 }
@@ -167,7 +167,7 @@ pub fn stream<S: Stamp>(stamp: &S, job: &Job<'_>, out: &mut (dyn Write + Send)) 
     let turns = Turns::new(out);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &|| StreamSink::new(job, &turns))?;
     done.iter().for_each(|counts| report.add(counts));
-    turns.lock().out.flush().map_err(|error| cannot_write(error))?;
+    turns.lock().out.flush().map_err(cannot_write)?;
     Ok(report)
 }
 

@@ -30,7 +30,6 @@ pub mod yaml;
 pub use arena::Arena;
 #[doc(hidden)]
 pub use borrowed::{List, Value};
-#[cfg(feature = "cel")]
 pub(crate) use data::visit_scalars;
 pub use data::{Data, DataMap};
 pub(crate) use entries::EntryKey;
