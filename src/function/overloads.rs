@@ -4,22 +4,29 @@
 //! overloads! {
 //!     /// Functions of text.
 //!     pub static STRINGS:
-//!     "charAt": "The character at an index; nothing where the index is the text's length."
+//!     "charAt": "Returns the character at an index; the empty string at the end."
 //!         ["'abc'.charAt(1)" => "'b'", "'abc'.charAt(4)" => "E0403"]
 //!         fn "string_char_at_int" member (String, Int) -> String = char_at;
-//!     "lists.range": "The whole numbers from 0 on, so many of them." ["lists.range(3)" => "[0, 1, 2]"]
+//!     "lists.range": "Returns the integers from 0 up to, but not including, a number." ["lists.range(2)" => "[0, 1]"]
 //!         fn "lists_range" (Int) -> (list Int) = range;
-//!     "size": "How many elements or characters there are." ["size('é')" => "1", "[1, 2].size()" => "2"]
+//!     "size": "Returns the number of elements or characters." ["size('é')" => "1", "[1, 2].size()" => "2"]
 //!         fn "size_list" ((list A)) -> Int = size;
 //!         fn "list_size" member ((list A)) -> Int = size;
 //!         fn "size_map" ((map A B)) -> Int = size;
 //! }
 //!
-//! fn char_at<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-//!     let [text, at] = args else { return Err(cx.arity()) };
-//!     …
+//! fn char_at<'v>(cx: &Cx<'v>, text: &'v str, index: i64) -> Result<&'v str> {
+//!     pay(cx, text)?;
+//!     let rest = text.get(byte_of(text, index)?..).unwrap_or("");
+//!     Ok(rest.get(..rest.chars().next().map_or(0, char::len_utf8)).unwrap_or(""))
 //! }
 //! ```
+//!
+//! A body takes the [`Cx`](super::Cx), if it needs it, and an argument of the matching Rust type for each parameter
+//! ([`FromArgument`](super::FromArgument)). It returns a Rust type or a [`Value`](crate::value::Value)
+//! ([`IntoValue`](super::IntoValue)).
+//!
+//! An overload's id is unique. Type checks, costs and errors refer to it.
 //!
 //! A type is `Dyn Null Bool Int Uint Double String Bytes Timestamp Duration Type`, `(list T)`, `(map K V)`, `(optional
 //! T)`, `(type T)`, the quoted name of an opaque type (`"net.IP"`), or a capital letter for a type parameter. A

@@ -1,7 +1,7 @@
 //! `cel-yaml`: YAML templates, in which maps have directives (`$let`, `$if`, `$for`, …) and scalars have `${ }`.
 //!
 //! [`read`] parses a file and everything that it includes by a constant name into [`Templates`]: trees with parsed
-//! expressions and resolved names. [`check`] finds type errors. Errors have a position in the file, and a path
+//! expressions and resolved names. The module `check` finds type errors. Errors have a position in the file, and a path
 //! (`items[0].metadata.name`) as a field of the diagnostic.
 //!
 //! ```
