@@ -135,7 +135,7 @@ impl Compiled for hcl_of_ours::Expression {
     const NAME: &'static str = OursHcl::NAME;
 
     fn compile(text: &str, limits: &Limits) -> Self {
-        let compiled = Self::new(&Source::new("expression", text), hcl_of_ours::registry(), limits);
+        let compiled = Self::new(&Source::new("expression", text), &hcl_of_ours::registry(), limits);
         compiled.unwrap_or_else(|errors| panic!("{errors}"))
     }
 
