@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::errors::{duplicate_argument, missing_argument};
+use super::errors::{duplicate_argument, missing_argument, structure};
 use super::{DiagnosticList, Expression, Location};
+use crate::diagnostics::Diagnostic;
 use crate::text::{Source, Span};
 
 /// A body of a file, of a block or of several files, or the rest of a body. Cheap to clone.
@@ -248,6 +249,29 @@ impl BodySchema {
     /// The types of the blocks.
     pub(super) fn block_names(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().map(|block| block.name.as_str())
+    }
+
+    /// Returns the error of an argument that the schema does not have. `unset` are its names that are not set.
+    pub(super) fn unsupported_argument<'s>(
+        &self,
+        name: &str,
+        unset: impl IntoIterator<Item = &'s str>,
+        location: Location<'_>,
+    ) -> Box<Diagnostic> {
+        let error = structure("Unsupported argument", format!("An argument named `{name}` is not expected here."));
+        location.label(match self.block_of(name) {
+            Some(_) => error.with_help(format!("write a block `{name} {{ … }}`")),
+            None => error.with_suggestion(name, unset),
+        })
+    }
+
+    /// Returns the error of a block of a type that the schema does not have.
+    pub(super) fn unsupported_block(&self, name: &str, location: Location<'_>) -> Box<Diagnostic> {
+        let error = structure("Unsupported block type", format!("Blocks of type `{name}` are not expected here."));
+        location.label(match self.has_attribute(name) {
+            true => error.with_help(format!("set the argument: `{name} = …`")),
+            false => error.with_suggestion(name, self.block_names()),
+        })
     }
 }
 

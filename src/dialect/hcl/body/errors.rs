@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::BodySchema;
 use crate::diagnostics::{Code, Diagnostic};
 use crate::text::{Source, Span};
 
@@ -23,28 +22,6 @@ pub fn missing_argument(name: &str, location: Option<Location<'_>>) -> Box<Diagn
 pub fn duplicate_argument(name: &str, before: Location<'_>, location: Location<'_>) -> Box<Diagnostic> {
     let detail = format!("The argument `{name}` is already set at {}.", before.position());
     location.label(Diagnostic::new(Code::DuplicateDefinition, "Duplicate argument").with_detail(detail))
-}
-
-/// An argument that `schema` does not have. `unset` are the names of the schema that are not set.
-pub fn unsupported_argument<'s>(
-    name: &str,
-    schema: &'s BodySchema,
-    unset: impl IntoIterator<Item = &'s str>,
-    location: Location<'_>,
-) -> Box<Diagnostic> {
-    let error = structure("Unsupported argument", format!("An argument named `{name}` is not expected here."));
-    location.label(match schema.block_of(name) {
-        Some(_) => error.with_help(format!("write a block `{name} {{ … }}`")),
-        None => error.with_suggestion(name, unset),
-    })
-}
-
-pub fn unsupported_block(name: &str, schema: &BodySchema, location: Location<'_>) -> Box<Diagnostic> {
-    let error = structure("Unsupported block type", format!("Blocks of type `{name}` are not expected here."));
-    location.label(match schema.has_attribute(name) {
-        true => error.with_help(format!("set the argument: `{name} = …`")),
-        false => error.with_suggestion(name, schema.block_names()),
-    })
 }
 
 /// A block with too many or too few labels.

@@ -23,6 +23,7 @@
 //! assert!(diagnostics.is_empty());
 //! ```
 
+mod compiled_set;
 mod content;
 mod context;
 mod de;

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use super::compiled_set::CompiledSet;
 use super::content::{BodySource, Split};
-use super::errors::{label_count, missing_argument, structure, unsupported_argument, unsupported_block};
-use super::file::CompiledSet;
+use super::errors::{label_count, missing_argument, structure};
 use super::{
     Attribute, Attributes, Block, BlockSchema, Body, BodySchema, Content, Context, DiagnosticList, Expression, Label,
     Location,
@@ -134,10 +134,10 @@ impl<'r> NativeBody<'r> {
     fn report(&self, schema: &BodySchema, set: &Attributes<'r>, diagnostics: &mut DiagnosticList) {
         for (name, attribute) in self.attributes() {
             let unset = schema.attribute_names().filter(|name| !set.contains_key(name));
-            diagnostics.push(unsupported_argument(name, schema, unset, self.location(attribute.name_span)));
+            diagnostics.push(schema.unsupported_argument(name, unset, self.location(attribute.name_span)));
         }
         for (name, block) in self.blocks() {
-            diagnostics.push(unsupported_block(name, schema, self.location(block.name_span)));
+            diagnostics.push(schema.unsupported_block(name, self.location(block.name_span)));
         }
     }
 

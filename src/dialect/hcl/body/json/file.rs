@@ -11,7 +11,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::diagnostics::Result;
-use crate::dialect::hcl::body::file::CompiledSet;
+use crate::dialect::hcl::body::compiled_set::CompiledSet;
 use crate::dialect::hcl::body::{Context, DiagnosticList};
 use crate::dialect::hcl::compile::{Compiler, Executable};
 use crate::dialect::hcl::json::{Document, Json, JsonId, Templates};
