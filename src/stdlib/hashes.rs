@@ -28,11 +28,6 @@ pub(crate) fn fnv64a(bytes: &[u8]) -> [u8; 8] {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix).to_be_bytes()
 }
 
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The namespaces of RFC 4122 by their short names.
 const NAMESPACES: [(&str, u128); 4] = [
     ("dns", 0x6ba7b810_9dad_11d1_80b4_00c04fd430c8),
@@ -74,6 +69,7 @@ fn uuid_bits(text: &str) -> Option<u128> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stdlib::strings::hex;
 
     #[test]
     fn hashes_of_known_texts() {

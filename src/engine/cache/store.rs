@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::Digest;
+use crate::stdlib::strings::hex;
 
 /// Limits of each of the sixteen directories: files and bytes.
 pub(super) const FILES: usize = 256;
@@ -42,7 +43,7 @@ impl Store {
     }
 
     fn path(&self, digest: &Digest) -> PathBuf {
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex = hex(digest);
         let (shelf, name) = hex.split_at(1);
         self.dir.join(shelf).join(name)
     }

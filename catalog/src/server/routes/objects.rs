@@ -55,7 +55,7 @@ struct TemplateInstantiationRequest {
     /// ID of the version.
     #[serde(default)]
     template_id: Option<Uuid>,
-    /// Name of the template, if there is no ID.
+    /// The template's name. Used if no ID is given.
     #[serde(default)]
     template_name: Option<String>,
     /// Owner of the name: `system`, the ID of a generator, or `nearest` (the default).

@@ -13,9 +13,10 @@ use super::{Arguments, FromArguments, functions, string, whole};
 use crate::dialect::hcl::values::marked_by;
 use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::charsets::{Charset, charset};
-use crate::stdlib::hashes::{hex, md5, sha1, sha256, sha512, uuid_of_name};
+use crate::stdlib::hashes::{md5, sha1, sha256, sha512, uuid_of_name};
 use crate::stdlib::percent::{QUERY, percent, percent_len, query_text};
 use crate::stdlib::rsa::PrivateKey;
+use crate::stdlib::strings::hex;
 use crate::value::Value;
 
 functions! {
