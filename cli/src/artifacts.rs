@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use humansize::{BINARY, format_size};
-
 use dropforge::bulk;
 use dropforge::bytecode::{Bundle, is_artifact};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
@@ -14,11 +12,12 @@ use dropforge::engine::{Artifact, EngineBuilder, Template, TemplateFile};
 use crate::input::{InputFiles, is_dash};
 use crate::options::LanguageArgs;
 
-/// Maximum size of an artifact.
-const MAX_BYTES: u64 = 1 << 30;
-
-/// Returns `true` if the file begins like an artifact. An unreadable file does not; reading it reports the error.
+/// Returns `true` if the file begins like an artifact. An unreadable file does not; reading it reports the error. Only
+/// a regular file is opened, because opening a named pipe would wait.
 pub(crate) fn is_artifact_file(path: &Path) -> bool {
+    if !path.is_file() {
+        return false;
+    }
     let mut head = [0; 32];
     let read = File::open(path).and_then(|mut file| file.read(&mut head)).unwrap_or(0);
     head.get(..read).is_some_and(is_artifact)
@@ -26,7 +25,7 @@ pub(crate) fn is_artifact_file(path: &Path) -> bool {
 
 /// Splits `paths` into artifacts and sources.
 pub(crate) fn split(paths: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    paths.iter().cloned().partition(|path| !is_dash(path) && path.is_file() && is_artifact_file(path))
+    paths.iter().cloned().partition(|path| !is_dash(path) && is_artifact_file(path))
 }
 
 /// Reads and opens an artifact.
@@ -39,7 +38,7 @@ pub(crate) fn read(
     engine: EngineBuilder,
     files: &mut InputFiles,
 ) -> Result<Artifact> {
-    open(bytes(path, files)?, path, args, engine)
+    open(files.bytes(path)?, path, args, engine)
 }
 
 /// Opens an artifact that was read from `path`.
@@ -56,17 +55,7 @@ pub(crate) fn open(bytes: Vec<u8>, path: &Path, args: &LanguageArgs, engine: Eng
 /// # Errors
 /// Errors of reading and opening the file, with its path.
 pub(crate) fn bundle(path: &Path, files: &mut InputFiles) -> Result<Bundle> {
-    Bundle::open(bytes(path, files)?).map_err(|error| with_path(error, path))
-}
-
-fn bytes(path: &Path, files: &mut InputFiles) -> Result<Vec<u8>> {
-    let length = std::fs::metadata(path).map_or(0, |meta| meta.len());
-    if length > MAX_BYTES {
-        let size = format_size(length, BINARY);
-        let message = format!("artifact `{}` is too large: {size} (maximum 1 GiB)", path.display());
-        return Err(Diagnostic::new(Code::ReadFailed, message));
-    }
-    files.bytes(path)
+    Bundle::open(files.bytes(path)?).map_err(|error| with_path(error, path))
 }
 
 fn with_path(error: Box<Diagnostic>, path: &Path) -> Box<Diagnostic> {

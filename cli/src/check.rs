@@ -56,8 +56,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CheckArgs, console: &Console) -> Result<Exit, Failed> {
-    let mut files = InputFiles::default();
+pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     let engine = args.language.engine().build();
     let types = match &args.var_types {
         Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
@@ -66,10 +65,10 @@ pub(crate) fn run(args: &CheckArgs, console: &Console) -> Result<Exit, Failed> {
     let mut check = Check { args, engine, types, templates: 0, configurations: 0, found: Vec::new() };
     let (artifacts, sources) = artifacts::split(&args.templates);
     for path in &artifacts {
-        check.artifact(path, &mut files)?;
+        check.artifact(path, files)?;
     }
     if !sources.is_empty() {
-        check.sources(&sources)?;
+        check.sources(&sources, files)?;
     }
     Ok(check.finish(console))
 }
@@ -97,11 +96,11 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn sources(&mut self, sources: &[PathBuf]) -> Checked<()> {
+    fn sources(&mut self, sources: &[PathBuf], files: &mut InputFiles) -> Checked<()> {
         let language = &self.args.language;
         let is_source = |name: &str| language.lang.is_some() || dialect_of(name).is_some() || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
-        let (set, configurations) = self.split(set);
+        let (set, configurations) = self.split(set, files);
         let engine = language.engine().unknown_names(UnknownNames::Late);
         let (forge, errors) = Forge::compile_valid(&set, language.lang, engine)?;
         self.templates += set.files.len();
@@ -119,16 +118,17 @@ impl Check<'_> {
     }
 
     /// Splits a set into templates and configurations. Leaves out the file of variable types, unless it was named.
-    fn split(&mut self, set: TemplateSet) -> (TemplateSet, Vec<Arc<Source>>) {
+    fn split(&mut self, mut set: TemplateSet, inputs: &mut InputFiles) -> (TemplateSet, Vec<Arc<Source>>) {
         let canonical = |path: &Path| path.canonicalize().ok();
         let types = self.args.var_types.as_deref().and_then(canonical);
         let (mut templates, mut configurations) = (Vec::new(), Vec::new());
-        for file in set.files {
+        self.found.extend(set.skipped.warnings());
+        for file in std::mem::take(&mut set.files) {
             let path = set.root.join(&file.name);
             if self.args.language.lang.is_some() || !is_configuration(&file.name) {
                 templates.push(file);
             } else if file.explicit || types.is_none() || canonical(&path) != types {
-                match InputFiles::default().bytes(&path).and_then(|bytes| source(Path::new(&file.name), bytes)) {
+                match inputs.bytes(&path).and_then(|bytes| source(Path::new(&file.name), bytes)) {
                     Ok(source) if is_template(&source) => templates.push(file),
                     Ok(source) => configurations.push(source),
                     Err(error) => self.found.push(error),
@@ -136,7 +136,7 @@ impl Check<'_> {
             }
         }
         self.configurations += configurations.len();
-        (TemplateSet { root: set.root, files: templates }, configurations)
+        (TemplateSet { files: templates, ..set }, configurations)
     }
 
     /// Finds the errors that an HCL template has for any values of its variables. Needs the source, which an artifact may

@@ -1,6 +1,7 @@
 //! The command line: its commands, and how they run.
 
 use std::ffi::OsString;
+use std::io;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -9,9 +10,11 @@ use dropforge::diagnostics::{Code, Diagnostic};
 
 use crate::console::{self, Console};
 use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
 #[cfg(not(feature = "catalog"))]
 use crate::no_catalog::{self as catalog, self as serve};
 use crate::options::Global;
+use crate::output::stdout_error;
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
@@ -57,27 +60,30 @@ pub fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Exit {
     let console = Console::new(&cli.global);
+    let files = &mut InputFiles::new(cli.global.max_input);
     let result = change_directory(cli).and_then(|()| match &cli.command {
-        Command::Stamp(args) => stamp::run(args, &cli.global, &console),
-        Command::Render(args) => render::run(args, &console),
-        Command::Check(args) => check::run(args, &console),
+        Command::Stamp(args) => stamp::run(args, &cli.global, files, &console),
+        Command::Render(args) => render::run(args, files, &console),
+        Command::Check(args) => check::run(args, files, &console),
         Command::Compile(args) => compile::run(args, &console),
-        Command::Inspect(args) => inspect::run(args),
-        Command::Disasm(args) => disasm::run(args),
+        Command::Inspect(args) => inspect::run(args, files),
+        Command::Disasm(args) => disasm::run(args, files),
         Command::Eval(args) => eval::run(args),
-        Command::Intent(args) => intent::run(args, &console),
+        Command::Intent(args) => intent::run(args, files, &console),
         Command::Hcl(args) => hcl::run(args, &console),
         Command::Catalog(args) => catalog::run(args, &console),
         Command::Serve(args) => serve::run(args, &console),
         Command::Completions(args) => completions::run(args, &mut Cli::command()),
     });
-    match result {
+    let exit = match result {
         Ok(exit) => exit,
         Err(failed) => {
-            failed.diagnostics.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
+            console.diagnostics(failed.diagnostics);
             failed.exit
         }
-    }
+    };
+    console.finish();
+    exit
 }
 
 fn change_directory(cli: &Cli) -> Result<(), Failed> {
@@ -91,9 +97,15 @@ fn change_directory(cli: &Cli) -> Result<(), Failed> {
 /// Prints a message of clap: help and version to standard output, errors to standard error.
 fn usage(error: &clap::Error, json: bool) -> Exit {
     if !error.use_stderr() {
-        // A closed pipe is not an error for help.
-        let _ = error.print();
-        return Exit::Ok;
+        return match error.print() {
+            Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
+                let failed = stdout_error(&failed);
+                console::line(&if json { failed.to_json().to_string() } else { failed.render(false) });
+                Exit::Error
+            }
+            // A closed pipe is not an error for help.
+            _ => Exit::Ok,
+        };
     }
     if json {
         let text = error.to_string();

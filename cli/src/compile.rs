@@ -53,6 +53,7 @@ pub(crate) fn run(args: &CompileArgs, console: &Console) -> Result<Exit, Failed>
         return Err(Diagnostic::new(Code::Usage, message).with_help("compile its sources instead").into());
     }
     let set = args.language.discover(&args.templates)?;
+    console.diagnostics(set.skipped.warnings());
     let engine = engine(&set.root, args.language.engine().unknown_names(UnknownNames::Late))?;
     let bundle = engine.bundle_set(&set, args.language.lang)?.strip(args.strip);
     let lints = bundle.lints();

@@ -28,8 +28,8 @@ pub(crate) struct DisasmArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &DisasmArgs) -> Result<Exit, Failed> {
-    let mut templates = templates(args)?;
+pub(crate) fn run(args: &DisasmArgs, files: &mut InputFiles) -> Result<Exit, Failed> {
+    let mut templates = templates(args, files)?;
     if let Some(name) = &args.template {
         let names: Vec<String> = templates.iter().map(|template| template.name().to_owned()).collect();
         templates.retain(|template| template.name() == name);
@@ -46,11 +46,11 @@ fn listing(template: &Template) -> String {
     format!("; {} ({})\n{}", template.name(), template.dialect().id(), template.disassemble_with_lines())
 }
 
-fn templates(args: &DisasmArgs) -> Result<Vec<Template>, Failed> {
+fn templates(args: &DisasmArgs, files: &mut InputFiles) -> Result<Vec<Template>, Failed> {
     let (artifacts, sources) = artifacts::split(&args.templates);
     let (mut templates, language) = (Vec::new(), &args.language);
     for path in &artifacts {
-        let artifact = artifacts::read(path, language, language.engine(), &mut InputFiles::default())?;
+        let artifact = artifacts::read(path, language, language.engine(), files)?;
         templates.extend(artifact.templates()?);
     }
     if !sources.is_empty() {

@@ -1,19 +1,43 @@
 //! Reading input files. `-` is standard input.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use dropforge::bulk::Format;
 use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::text::Source;
+use humansize::{BINARY, format_size};
+
+/// Default maximum size of an input file: 256 MiB.
+pub(crate) const MAX_INPUT: u64 = 256 << 20;
+/// Maximum size of a fleet that is not one cluster a line: 1 GiB.
+const MAX_FLEET: u64 = 1 << 30;
+/// Maximum size of one line of a fleet with one cluster a line: 16 MiB.
+const MAX_RECORD: usize = 16 << 20;
+/// Number of bytes to read at once from a fleet.
+const PIECE: u64 = 1 << 20;
 
 /// Reads the input files of a command. Standard input can be read once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct InputFiles {
     stdin_used: bool,
+    max_bytes: u64,
+}
+
+impl Default for InputFiles {
+    fn default() -> Self {
+        Self::new(MAX_INPUT)
+    }
 }
 
 impl InputFiles {
+    /// Refuses files of more than `max_bytes`.
+    pub(crate) fn new(max_bytes: u64) -> Self {
+        Self { stdin_used: false, max_bytes }
+    }
+
     /// Reads a text file.
     ///
     /// # Errors
@@ -25,18 +49,77 @@ impl InputFiles {
     /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// `file.read_failed`; `usage` for a second `-`.
+    /// `file.read_failed`; `limit.source_bytes` for a file that is too long; `usage` for a second `-`.
     pub(crate) fn bytes(&mut self, path: &Path) -> Result<Vec<u8>> {
+        let max = self.max_bytes;
+        let mut bytes = Vec::new();
+        let input = self.open(path)?;
+        input.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
+        if bytes.len() as u64 > max {
+            return Err(too_long(path, max).with_help("raise the limit with `--max-input SIZE`"));
+        }
+        Ok(bytes)
+    }
+
+    /// Reads a file of clusters. One with a cluster a line (NDJSON) may have any size, but no line over 16 MiB.
+    ///
+    /// # Errors
+    /// Same as [`InputFiles::bytes`], with the limits of fleets; those of [`source`].
+    pub(crate) fn fleet(&mut self, path: &Path) -> Result<Arc<Source>> {
+        let mut input = self.open(path)?;
+        let (mut bytes, mut line) = (Vec::new(), 0);
+        loop {
+            let before = bytes.len();
+            let read = input.by_ref().take(PIECE).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
+            if read == 0 {
+                return source(path, bytes);
+            }
+            let ends = memchr::memrchr(b'\n', bytes.get(before..).unwrap_or(&[]));
+            line = ends.map_or(line, |at| before + at + 1);
+            if bytes.len() as u64 > MAX_FLEET && !is_line_wise(path, &bytes) {
+                return Err(too_long(path, MAX_FLEET).with_help("write one cluster a line (NDJSON), or several files"));
+            }
+            if bytes.len() - line > MAX_RECORD && is_line_wise(path, &bytes) {
+                return Err(too_long(path, MAX_RECORD as u64).with_note("a line of a fleet is one cluster"));
+            }
+        }
+    }
+
+    fn open(&mut self, path: &Path) -> Result<Box<dyn Read>> {
         if !is_dash(path) {
-            return std::fs::read(path).map_err(|error| unreadable(path, error));
+            return Ok(Box::new(File::open(path).map_err(|error| unreadable(path, error))?));
         }
         if std::mem::replace(&mut self.stdin_used, true) {
             return Err(Diagnostic::new(Code::Usage, "`-` is used twice, but standard input can be read only once"));
         }
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
-        Ok(bytes)
+        Ok(Box::new(io::stdin().lock()))
     }
+}
+
+/// Returns `true` if a fleet that begins with `bytes` has one cluster a line.
+fn is_line_wise(path: &Path, bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(MAX_RECORD)).unwrap_or(bytes);
+    Format::of(&path.display().to_string(), &String::from_utf8_lossy(head)) == Format::Ndjson
+}
+
+fn too_long(path: &Path, max: u64) -> Box<Diagnostic> {
+    let message = format!("`{}` is too long: the limit is {}", path.display(), format_size(max, BINARY));
+    Diagnostic::new(Code::LimitSourceBytes, message)
+}
+
+/// Parses a size: a number of bytes, or of a unit such as `KiB`, `M` or `G`. Units are powers of 1,024.
+pub(crate) fn size(text: &str) -> std::result::Result<u64, String> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit.trim_end_matches("iB").trim_end_matches('B') {
+        "" => 0,
+        "K" | "k" => 10,
+        "M" => 20,
+        "G" => 30,
+        _ => return Err("expected a size such as 64MiB".to_owned()),
+    };
+    let number: Option<u64> = number.parse().ok();
+    number.and_then(|number| number.checked_mul(1 << shift)).ok_or_else(|| "expected a size such as 64MiB".to_owned())
 }
 
 /// Returns `true` for `-`, which is standard input or output.

@@ -26,8 +26,8 @@ pub(crate) struct InspectArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &InspectArgs) -> Result<Exit, Failed> {
-    let bundle = artifacts::bundle(&args.file, &mut InputFiles::default())?;
+pub(crate) fn run(args: &InspectArgs, files: &mut InputFiles) -> Result<Exit, Failed> {
+    let bundle = artifacts::bundle(&args.file, files)?;
     print(if args.json { format!("{:#}\n", to_json(&bundle)) } else { to_text(&bundle) })?;
     Ok(Exit::Ok)
 }

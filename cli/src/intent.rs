@@ -80,11 +80,10 @@ enum Format {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &IntentArgs, console: &Console) -> std::result::Result<Exit, Failed> {
-    let mut files = InputFiles::default();
+pub(crate) fn run(args: &IntentArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
     let (fields, found) = match &args.command {
-        IntentCommand::Validate(common) => (None, validate(common, &mut files)),
-        IntentCommand::Resolve(args) => match resolve(args, &mut files) {
+        IntentCommand::Validate(common) => (None, validate(common, files)),
+        IntentCommand::Resolve(args) => match resolve(args, files) {
             Ok((fields, warnings)) => (Some((fields, args.format)), warnings),
             Err(errors) => (None, errors),
         },

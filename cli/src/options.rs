@@ -10,7 +10,10 @@ use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::{Dialect, Engine, EngineBuilder};
 use dropforge::function::{Capabilities, Files};
+use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
+
+use crate::input::size;
 
 /// Options of every command.
 #[derive(Debug, Args)]
@@ -34,6 +37,9 @@ pub(crate) struct Global {
     /// Set the number of threads [default: one per core]
     #[arg(short, long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
+    /// Refuse values files, artifacts and standard input of more than SIZE
+    #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
+    pub(crate) max_input: u64,
 }
 
 /// When to use colors.
@@ -86,13 +92,20 @@ pub(crate) struct LanguageArgs {
     /// Declare a function, filter or test of the rendering program: `filter:shout`
     #[arg(long, value_name = "KIND:NAME", value_parser = declaration)]
     pub(crate) declare: Vec<(ImportKind, String)>,
+    /// Refuse templates of more than SIZE, at most 256MiB [default: 16MiB]
+    #[arg(long, value_name = "SIZE", value_parser = source_size)]
+    pub(crate) max_source: Option<usize>,
 }
+
+/// Default maximum size of a template: 16 MiB.
+const MAX_SOURCE: usize = 16 << 20;
 
 impl LanguageArgs {
     /// Returns an engine with these options.
     pub(crate) fn engine(&self) -> EngineBuilder {
         let shell = self.render_mode == Some(RenderMode::Shell);
-        let engine = Engine::builder().shell(shell).strict_let(self.strict_let);
+        let limits = Limits { source_bytes: self.max_source.unwrap_or(MAX_SOURCE), ..Limits::default() };
+        let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
@@ -117,11 +130,18 @@ impl LanguageArgs {
             ("--strict-let", self.strict_let),
             ("--include-root", self.include_root.is_some()),
             ("--declare", !self.declare.is_empty()),
+            ("--max-source", self.max_source.is_some()),
         ];
         let Some((option, _)) = options.iter().find(|(_, given)| *given) else { return Ok(()) };
         let message = format!("`{option}` does not apply to the artifact `{}`", path.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("use it with `dropforge compile`"))
     }
+}
+
+/// Parses the size of a template, at most 256 MiB.
+fn source_size(text: &str) -> Result<usize, String> {
+    let bytes = size(text).ok().and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes <= 256 << 20);
+    bytes.ok_or_else(|| "expected a size of at most 256MiB".to_owned())
 }
 
 /// Parses the id of a language.

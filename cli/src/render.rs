@@ -35,6 +35,9 @@ pub(crate) struct RenderArgs {
     /// Write to this file, or to `-`
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
+    /// Run the machine that checks every index, to compare it with the usual one
+    #[arg(long, hide = true)]
+    checked: bool,
     #[command(flatten)]
     format: FormatArgs,
     #[command(flatten)]
@@ -46,9 +49,8 @@ pub(crate) struct RenderArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &RenderArgs, console: &Console) -> Result<Exit, Failed> {
-    let mut files = InputFiles::default();
-    let mut template = template(args, &mut files)?;
+pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let mut template = template(args, files)?;
     if let Some(format) = args.format.output_format {
         if !template.gives_documents() {
             return Err(FormatArgs::unsupported_by(template.name()).into());
@@ -56,8 +58,8 @@ pub(crate) fn run(args: &RenderArgs, console: &Console) -> Result<Exit, Failed> 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let layers = layers(&args.values, &mut files)?;
-    let text = text(&template, layers.alone()?)?;
+    let layers = layers(&args.values, files)?;
+    let text = text(&template, layers.alone()?, args.checked)?;
     if is_dash(&args.output) {
         print(text)?;
     } else {
@@ -73,12 +75,13 @@ pub(crate) fn run(args: &RenderArgs, console: &Console) -> Result<Exit, Failed> 
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, inputs: &DataMap) -> Result<String, Failed> {
+fn text(template: &Template, inputs: &DataMap, checked: bool) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs));
-    let mut text = String::new();
-    match template.render_inputs(&mut Session::new(), inputs, &mut text) {
+    let (mut text, mut session) = (String::new(), Session::new());
+    let render = if checked { Template::render_checked } else { Template::render_inputs };
+    match render(template, &mut session, inputs, &mut text) {
         Ok(()) => Ok(text),
         Err(mut error) => {
             template.explain(inputs, &mut error);
@@ -115,7 +118,7 @@ fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<Template, Faile
     }
     check_no_name(args)?;
     let root = args.language.include_root.as_deref();
-    let TemplateSet { root, files } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
+    let TemplateSet { root, files, .. } = discover(std::slice::from_ref(&args.file), root, &|_| true)?;
     let name = files.first().map_or("", |file| file.name.as_str());
     let dialect = args.language.lang.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name))?;
     Ok(engine(&root, compile_cache::with_cache(engine_builder, &args.cache))?.load(dialect, name)?)

@@ -16,6 +16,7 @@ use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::unreadable;
 use crate::output::print;
+use crate::signals::hangup_counts;
 
 /// Serve a catalog over HTTP
 ///
@@ -119,20 +120,19 @@ fn unusable(db: &str, error: &CatalogError) -> Failed {
     Diagnostic::new(Code::CatalogUnreachable, format!("cannot open catalog `{shown}`: {error}")).into()
 }
 
-/// Resolves on the first interrupt or termination signal. A second one ends the process at once.
+/// Resolves on the first interrupt, termination or hangup signal. A second one ends the process at once.
 fn shutdown() -> std::io::Result<impl Future<Output = ()>> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
+    let mut hangup = hangup_counts().then(|| signal(SignalKind::hangup())).transpose()?;
+    let mut next = async move || {
         tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
+            _ = interrupt.recv() => 130,
+            _ = terminate.recv() => 143,
+            Some(()) = async { hangup.as_mut()?.recv().await } => 129,
         }
-        tokio::spawn(async move {
-            let code = tokio::select! {
-                _ = interrupt.recv() => 130,
-                _ = terminate.recv() => 143,
-            };
-            std::process::exit(code);
-        });
+    };
+    Ok(async move {
+        next().await;
+        tokio::spawn(async move { std::process::exit(next().await) });
     })
 }

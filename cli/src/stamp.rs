@@ -36,7 +36,7 @@ use crate::summary;
 ///
 /// Exit codes: 0 success; 1 template, data or I/O error; 2 usage error or invalid
 /// plan; 3 --check or --diff found changes; 4 some clusters failed;
-/// 130 interrupted; 141 output pipe closed.
+/// 129, 130, 143 stopped by a signal; 141 output pipe closed.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct StampArgs {
@@ -100,16 +100,20 @@ pub(crate) struct StampArgs {
 const SINGLE: &str = "single";
 
 /// Runs the command.
-pub(crate) fn run(args: &StampArgs, global: &Global, console: &Console) -> std::result::Result<Exit, Failed> {
+pub(crate) fn run(
+    args: &StampArgs,
+    global: &Global,
+    files: &mut InputFiles,
+    console: &Console,
+) -> std::result::Result<Exit, Failed> {
     let started = Instant::now();
     let target = Target::of(args)?;
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     let selector =
         args.selector.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|s| all.and(s)))?;
-    let mut files = InputFiles::default();
-    let layers = layers(&args.values, &mut files)?;
-    let fleet = fleet(args, &mut files)?;
-    let (mut forge, names) = templates(args, &mut files, console)?;
+    let layers = layers(&args.values, files)?;
+    let fleet = fleet(args, files)?;
+    let (mut forge, names) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {
         forge = forge.with_format(format);
     }
@@ -234,7 +238,7 @@ fn fleet(args: &StampArgs, files: &mut InputFiles) -> Result<Fleet> {
             let help = format!("use a glob: `--fleet '{}/*.yaml'`", args.fleet.trim_end_matches('/'));
             return Err(Diagnostic::new(Code::Usage, message).with_help(help));
         }
-        let source = files.read(&path)?;
+        let source = files.fleet(&path)?;
         let format = Format::of(source.name(), source.text());
         sources.push((source, format));
     }
@@ -257,6 +261,7 @@ fn templates(
     }
     if !sources.is_empty() {
         let set = language.discover(&sources)?;
+        console.diagnostics(set.skipped.warnings());
         let engine = compile_cache::with_cache(args.values.grant(language.engine())?, &args.cache);
         forge.add(Forge::compile(&set, language.lang, engine)?)?;
         templates.extend(set.files);

@@ -52,6 +52,29 @@ fn a_killed_run_leaves_old_or_new_files_and_the_next_one_completes_it() {
 
 #[test]
 fn an_interrupt_ends_with_130_and_whole_files() {
+    stop_with(Signal::INT, 130);
+}
+
+#[test]
+fn a_hangup_ends_with_129_and_whole_files() {
+    stop_with(Signal::HUP, 129);
+}
+
+#[test]
+fn a_hangup_that_was_ignored_at_the_start_stays_ignored() {
+    let sandbox = Sandbox::fleet(CLUSTERS);
+    let stamp = "exec dropforge stamp t --fleet fleet.ndjson -o out --no-cache --set n=1";
+    let mut shell = sandbox.shell("-c", &format!("trap '' HUP; {stamp}"));
+    let mut child = shell.stderr(std::process::Stdio::null()).spawn().unwrap();
+    while !sandbox.path("out/c3").exists() && child.try_wait().unwrap().is_none() {
+        std::thread::yield_now();
+    }
+    rustix::process::kill_process(Pid::from_child(&child), Signal::HUP).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+/// Sends a signal to a run in progress. It ends with `code` and leaves whole files, and the next run completes it.
+fn stop_with(signal: Signal, code: i32) {
     let new = undisturbed("n=1");
     for attempt in 0.. {
         let sandbox = Sandbox::fleet(CLUSTERS);
@@ -59,13 +82,13 @@ fn an_interrupt_ends_with_130_and_whole_files() {
         while !sandbox.path("out/c3").exists() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
-        rustix::process::kill_process(Pid::from_child(&child), Signal::INT).unwrap();
-        let code = child.wait().unwrap().code();
-        if code == Some(0) && attempt < 20 {
+        rustix::process::kill_process(Pid::from_child(&child), signal).unwrap();
+        let ended = child.wait().unwrap().code();
+        if ended == Some(0) && attempt < 20 {
             // The run ended before the signal arrived.
             continue;
         }
-        assert_eq!(code, Some(130));
+        assert_eq!(ended, Some(code));
         let files = sandbox.tree("out");
         assert!(files.len() < new.len());
         for (path, content) in files.iter().filter(|(path, _)| !path.starts_with('.')) {

@@ -4,6 +4,7 @@ mod allow;
 mod artifacts;
 mod atomic;
 mod bombs;
+mod bounds;
 mod cache;
 mod catalog;
 mod cel;

@@ -235,7 +235,7 @@ fn unknown_step() -> Vec<Code> {
 
 fn set_conflict() -> Vec<Code> {
     let set = values::parse_set(values::SetKind::Typed, "a.b=1", &mut no_file).expect("an assignment").remove(0);
-    code(set.apply(&mut input::map(&source("a: text"), Format::Yaml).expect("a map")))
+    code(set.apply(&mut input::map(&source("a: text"), Format::Yaml).expect("a map"), &mut values::Gaps::default()))
 }
 
 fn fleet(yaml: &str) -> Result<Fleet> {

@@ -140,7 +140,8 @@ impl Forge {
 /// # Errors
 /// `file.read_failed`.
 pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
-    Ok(builder.loader(DirLoader::jailed(root)?).build())
+    let loader = DirLoader::jailed(root)?.source_bytes(builder.max_source_bytes());
+    Ok(builder.loader(loader).build())
 }
 
 /// Renders a plan's templates with the engine.
@@ -273,6 +274,7 @@ impl Splitter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Skipped;
 
     fn forge(files: &[(&str, &str)]) -> (tempfile::TempDir, TemplateSet) {
         let temp = tempfile::tempdir().unwrap();
@@ -280,7 +282,7 @@ mod tests {
             std::fs::write(temp.path().join(name), text).unwrap();
         }
         let files = files.iter().map(|(name, _)| TemplateFile { name: name.to_string(), explicit: false }).collect();
-        let set = TemplateSet { root: temp.path().to_owned(), files };
+        let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
         (temp, set)
     }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use super::cluster::{Cluster, not_a_map};
 use super::input;
-use super::values::{Assignment, merge};
+use super::values::{Assignment, Gaps, merge};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
@@ -71,8 +71,9 @@ impl Layers {
             merge(&mut shared, file);
         }
         let mut conflicts = BTreeMap::new();
+        let mut gaps = Gaps::default();
         for set in &sets {
-            if let Err(error) = set.apply(&mut shared) {
+            if let Err(error) = set.apply(&mut shared, &mut gaps) {
                 conflicts.entry(set.top().to_owned()).or_insert(error);
             }
         }
@@ -110,9 +111,10 @@ impl Layers {
     pub fn own<'c>(&self, cluster: &'c Cluster) -> Result<Cow<'c, DataMap>> {
         let mut own = cluster.inputs()?;
         self.check(&own)?;
+        let mut gaps = Gaps::default();
         for set in &self.sets {
             if own.contains_key(set.top()) {
-                set.apply(own.to_mut())?;
+                set.apply(own.to_mut(), &mut gaps)?;
             }
         }
         Ok(own)

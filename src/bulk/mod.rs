@@ -92,4 +92,6 @@ pub use run::{preview, stamp, stream};
 pub use selector::{Selector, lookup};
 pub use stream_file::{StreamFile, write_file};
 
-pub use crate::engine::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
+pub use crate::engine::{
+    Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language,
+};

@@ -3,12 +3,14 @@
 //! Excerpts are bounded to a few lines around each label, and long lines to the part around the span, so that an error
 //! in a line of 4 MiB is cheap to print.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{
     AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str, renderer::DecorStyle,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Diagnostic, Label, Severity, thousands};
+use super::{Diagnostic, Label, Severity, counted, thousands};
 use crate::stdlib::strings::prefix;
 use crate::text::Span;
 
@@ -16,8 +18,16 @@ use crate::text::Span;
 const AROUND: usize = 160;
 /// Maximum number of lines of one label.
 const LINES: usize = 8;
-/// Maximum number of available names in text. JSON has all of them.
+/// Maximum number of available names in text.
 const NAMES: usize = 24;
+/// Maximum number of available names in JSON.
+const NAMES_JSON: usize = 1_000;
+/// Maximum number of bytes of a message, a note or a label, which may repeat a name or a value of any length.
+const LONGEST: usize = 600;
+/// Maximum number of further errors of a diagnostic.
+const ALSO: usize = 100;
+/// Number of bytes to keep of the end of a longer text.
+const END: usize = 120;
 /// Maximum number of labels in text. JSON has all of them.
 const LABELS: usize = 8;
 
@@ -41,7 +51,10 @@ impl Diagnostic {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
         let mut text = renderer.decor_style(DecorStyle::Ascii).render(&[self.group()]);
         text.push('\n');
-        text.extend(self.also.iter().map(|other| other.render(color)));
+        text.extend(self.also.iter().take(ALSO).map(|other| other.render(color)));
+        if let Some(more) = self.also.len().checked_sub(ALSO).filter(|more| *more > 0) {
+            text.push_str(&format!("error: {} not shown\n", counted(more, "more error")));
+        }
         text
     }
 
@@ -50,13 +63,15 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.id()));
+        let mut group = Group::with_title(level.primary_title(clipped(&self.message)).id(self.code.id()));
         for (at, label) in self.labels.iter().take(LABELS).enumerate() {
             let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let detail = self.detail.as_deref().filter(|_| at == 0);
             group = group.elements(snippet(label, detail, kind));
         }
-        group.elements(self.notes().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
+        group.elements(
+            self.notes().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&clipped(&text)))),
+        )
     }
 
     /// Notes and help lines, in print order.
@@ -105,25 +120,35 @@ impl Diagnostic {
             ("code", json!(self.code.id())),
             ("name", json!(self.code.name())),
             ("severity", json!(severity)),
-            ("message", json!(self.message)),
+            ("message", json!(clipped(&self.message))),
             ("file", json!(self.primary().map(|label| label.source.name()))),
             ("line", json!(position.map(|at| at.line))),
             ("column", json!(position.map(|at| at.column))),
             ("spans", self.labels.iter().map(span_json).collect()),
-            ("available", json!(self.available)),
-            ("notes", json!(self.notes)),
-            ("help", json!(self.help)),
+            ("available", json!(self.available.as_ref().map(|names| names.get(..NAMES_JSON).unwrap_or(names)))),
+            ("notes", self.notes.iter().map(|note| json!(clipped(note))).collect()),
+            ("help", json!(self.help.as_deref().map(clipped))),
             ("cluster", json!(self.cluster)),
             ("template", json!(self.template)),
         ];
         if !self.also.is_empty() {
-            object.insert("also".to_owned(), self.also.iter().map(|other| other.to_json()).collect());
+            object.insert("also".to_owned(), self.also.iter().take(ALSO).map(|other| other.to_json()).collect());
         }
-        for (key, value) in own.into_iter().chain(self.detail.iter().map(|detail| ("detail", json!(detail)))) {
+        for (key, value) in own.into_iter().chain(self.detail.iter().map(|detail| ("detail", json!(clipped(detail))))) {
             object.entry(key).or_insert(value);
         }
         Value::Object(object)
     }
+}
+
+/// Cuts the middle out of a text that is too long to read.
+fn clipped(text: &str) -> Cow<'_, str> {
+    if text.len() <= LONGEST {
+        return Cow::Borrowed(text);
+    }
+    let from = (text.len() - END..text.len()).find(|&at| text.is_char_boundary(at));
+    let end = from.and_then(|from| text.get(from..)).unwrap_or("");
+    Cow::Owned(format!("{} … {end}", prefix(text, LONGEST - END)))
 }
 
 /// Formats a list as `a, b, c and 12 more`.
@@ -131,7 +156,7 @@ pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
-    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let shown: Vec<_> = names.iter().take(most).map(|name| clipped(name.as_ref())).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), thousands(more)),
@@ -146,7 +171,7 @@ fn span_json(label: &Label) -> Value {
         "end": label.span.end,
         "line": at.line,
         "column": at.column,
-        "label": label.text,
+        "label": clipped(&label.text),
     })
 }
 
@@ -156,7 +181,7 @@ fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) 
     let name = normalize_untrusted_str(label.source.name());
     let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
     let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
-    let text = said.map(normalize_untrusted_str);
+    let text = said.map(|text| normalize_untrusted_str(&clipped(text)));
     let snippet = Snippet::source(excerpt).line_start(at.line as usize).annotation(kind.span(inner).label(text));
     if whole {
         return vec![snippet.path(name).into()];
@@ -240,6 +265,22 @@ error[E0201]: variable `nmae` is not defined
             let text = error.render(false);
             assert!(text.contains("E0107") && !text.contains('\u{1b}'), "{start}..{end} {text:?}");
         }
+    }
+
+    #[test]
+    fn long_texts_lose_their_middle() {
+        let long = "é".repeat(100_000);
+        let source = Source::new("t", "x");
+        let names = (0..10_000).map(|n| format!("{n}{long}")).take(2).chain((0..10_000).map(|n| n.to_string()));
+        let error = Diagnostic::new(Code::UndefinedVariable, format!("variable `{long}` is not defined"))
+            .at(&source, Span::new(0, 1), long.clone())
+            .with_available(names)
+            .with_note(long.clone())
+            .with_help(long.clone());
+        let text = error.render(false);
+        assert!(text.len() < 5_000 && text.contains("` is not defined"), "{}", text.len());
+        assert!(error.to_json()["available"].as_array().is_some_and(|names| names.len() == NAMES_JSON));
+        assert!(error.to_json()["message"].as_str().is_some_and(|message| message.len() < 1_000));
     }
 
     #[test]

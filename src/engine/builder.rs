@@ -112,6 +112,11 @@ impl EngineBuilder {
         self
     }
 
+    /// Returns the limit of a source file.
+    pub(crate) fn max_source_bytes(&self) -> usize {
+        self.limits.source_bytes
+    }
+
     /// Allows access to resources outside the inputs. An allowed clock is fixed at this moment for the lifetime of the
     /// engine.
     pub fn allow(mut self, capabilities: Capabilities<'static>) -> Self {

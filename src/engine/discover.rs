@@ -4,10 +4,12 @@
 //! with `/`. Symbolic links are not followed.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::fs::FileType;
 use std::path::{Component, Path, PathBuf};
 
 use crate::bytecode::Dialect;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::function::is_file;
 
 /// Limits on the files in a directory and on the depth of directories.
 const MAX_FILES: usize = 10_000;
@@ -31,14 +33,30 @@ pub struct TemplateSet {
     pub root: PathBuf,
     /// The files, sorted by name.
     pub files: Vec<TemplateFile>,
+    /// Warnings about files that were left out because their names are not UTF-8.
+    pub skipped: Skipped,
+}
+
+/// Names of files that were left out, with escapes for the bytes that are not UTF-8.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Skipped(Vec<String>);
+
+impl Skipped {
+    /// Returns a warning for each file.
+    pub fn warnings(&self) -> impl Iterator<Item = Box<Diagnostic>> {
+        self.0.iter().map(|name| {
+            Diagnostic::warning(Code::ReadFailed, format!("`{name}` was left out because its name is not UTF-8"))
+                .with_help("rename the file")
+        })
+    }
 }
 
 /// Finds the templates in `paths` (files and directories). In a directory, only files whose names satisfy `is_template`
 /// count. A file that is named itself always counts.
 ///
 /// # Errors
-/// `file.read_failed` if something cannot be read; `plan.no_templates` if there are no templates;
-/// `template.outside_root` if a path lies outside `root`.
+/// `file.read_failed` if something cannot be read or is a pipe, socket or device; `plan.no_templates` if there are no
+/// templates; `template.outside_root` if a path lies outside `root`; `usage` for a path that is not UTF-8.
 pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
     let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
     let root = match root {
@@ -48,12 +66,13 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
             _ => path,
         })),
     };
-    let mut files = BTreeMap::new();
+    let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, is_template, usize::MAX, &mut files)?;
+            walk(path, &root, is_template, usize::MAX, &mut files, &mut skipped)?;
         } else {
-            files.insert(relative(path, &root)?, true);
+            let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
+            files.insert(name, true);
         }
     }
     if files.is_empty() {
@@ -62,12 +81,15 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
             .with_help("a template's name ends in its language (`app.yaml.tera`); else say `--lang`"));
     }
     let files = files.into_iter().map(|(name, explicit)| TemplateFile { name, explicit }).collect();
-    Ok(TemplateSet { root, files })
+    Ok(TemplateSet { root, files, skipped })
 }
 
 /// Returns the absolute path with links resolved, except for the last component, and `true` if it is a directory.
 fn resolve(path: &Path) -> Result<(PathBuf, bool)> {
     let meta = std::fs::metadata(path).map_err(|error| unreadable(path, error))?;
+    if !meta.is_dir() {
+        check_kind(path, meta.file_type())?;
+    }
     let (parent, name) = match (path.parent(), path.file_name()) {
         (Some(parent), Some(name)) if !meta.is_dir() => (parent, Some(name)),
         _ => (path, None),
@@ -75,6 +97,28 @@ fn resolve(path: &Path) -> Result<(PathBuf, bool)> {
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
     let parent = parent.canonicalize().map_err(|error| unreadable(path, error))?;
     Ok((name.map_or(parent.clone(), |name| parent.join(name)), meta.is_dir()))
+}
+
+/// Checks that `path` is a regular file, because reading a pipe or a device may never end.
+fn check_kind(path: &Path, kind: FileType) -> Result<()> {
+    match is_file(kind) {
+        Ok(()) => Ok(()),
+        Err(other) => Err(Diagnostic::new(Code::ReadFailed, format!("`{}` {other}", path.display()))
+            .with_help("name a regular file, or use `-` for standard input")),
+    }
+}
+
+fn not_utf8(path: &Path) -> Box<Diagnostic> {
+    Diagnostic::new(Code::Usage, format!("the path `{}` is not UTF-8", escaped(path))).with_help("rename the file")
+}
+
+/// Formats a path with escapes for the bytes that are not UTF-8.
+fn escaped(path: &Path) -> String {
+    path.as_os_str().as_encoded_bytes().utf8_chunks().fold(String::new(), |mut text, chunk| {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+        text
+    })
 }
 
 fn unreadable(path: &Path, error: std::io::Error) -> Box<Diagnostic> {
@@ -88,7 +132,8 @@ fn common_parent<'p>(paths: impl Iterator<Item = &'p Path>) -> PathBuf {
     common.unwrap_or_default().into_iter().collect()
 }
 
-fn relative(path: &Path, root: &Path) -> Result<String> {
+/// Returns the name of a path relative to `root`, or `None` if it is not UTF-8.
+fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
     let outside = || {
         Diagnostic::new(
             Code::OutsideRoot,
@@ -100,15 +145,13 @@ fn relative(path: &Path, root: &Path) -> Result<String> {
     let mut name = String::new();
     for part in inside.components() {
         let Component::Normal(part) = part else { return Err(outside()) };
-        let part = part.to_str().ok_or_else(|| {
-            Diagnostic::new(Code::ReadFailed, format!("the name of `{}` is not UTF-8", path.display()))
-        })?;
+        let Some(part) = part.to_str() else { return Ok(None) };
         if !name.is_empty() {
             name.push('/');
         }
         name.push_str(part);
     }
-    Ok(name)
+    Ok(Some(name))
 }
 
 /// Returns the names of templates below `root`, sorted, for suggestions. A large tree is scanned only near the root,
@@ -116,7 +159,7 @@ fn relative(path: &Path, root: &Path) -> Result<String> {
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_template = |name: &str| dialect_of(name).is_some();
-    let _unreadable = walk(root, root, &is_template, MAX_LISTED, &mut files);
+    let _unreadable = walk(root, root, &is_template, MAX_LISTED, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
 
@@ -127,6 +170,7 @@ fn walk(
     is_template: &dyn Fn(&str) -> bool,
     mut most: usize,
     to: &mut BTreeMap<String, bool>,
+    skipped: &mut Skipped,
 ) -> Result<()> {
     let mut left = VecDeque::from([(top.to_owned(), 0)]);
     while let Some((dir, depth)) = left.pop_front() {
@@ -137,14 +181,19 @@ fn walk(
             most -= 1;
             let entry = entry.map_err(|error| unreadable(&dir, error))?;
             let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), error))?;
-            let hidden = entry.file_name().to_string_lossy().starts_with('.');
-            if hidden || kind.is_symlink() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if name.starts_with('.') || kind.is_symlink() {
                 continue;
             }
             if kind.is_dir() && depth < MAX_DEPTH {
-                left.push_back((entry.path(), depth + 1));
-            } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_template) {
-                to.entry(relative(&entry.path(), root)?).or_insert(false);
+                left.push_back((path, depth + 1));
+            } else if !kind.is_dir() && is_template(&name) {
+                check_kind(&path, kind)?;
+                match relative(&path, root)? {
+                    Some(name) => drop(to.entry(name).or_insert(false)),
+                    None => skipped.0.push(escaped(path.strip_prefix(root).unwrap_or(&path))),
+                }
             }
         }
         if to.len() > MAX_FILES {
@@ -213,6 +262,32 @@ mod tests {
         assert_eq!(names(&set), ["a.tera", "sub/b.tera"]);
         let none = discover(&[dir.path().join("t")], None, &|_| false).unwrap_err();
         assert_eq!(none.code, Code::NoTemplates);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_that_are_not_utf8_are_left_out_or_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let dir = tree(&["t/a.tera"]);
+        let odd = dir.path().join("t").join(std::ffi::OsStr::from_bytes(b"b\xff.tera"));
+        std::fs::write(&odd, "x").unwrap();
+        let is_template = |name: &str| name.ends_with(".tera");
+        let set = discover(&[dir.path().join("t")], None, &is_template).unwrap();
+        assert_eq!(names(&set), ["a.tera"]);
+        let warnings: Vec<String> = set.skipped.warnings().map(|warning| warning.message).collect();
+        assert_eq!(warnings, [r"`b\xff.tera` was left out because its name is not UTF-8"]);
+        assert_eq!(discover(&[odd], None, &is_template).unwrap_err().code, Code::Usage);
+    }
+
+    #[test]
+    fn sockets_are_refused_by_name() {
+        let dir = tree(&["t/a.tera"]);
+        let socket = dir.path().join("t/s.tera");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        for path in [dir.path().join("t"), socket] {
+            let error = discover(&[path], None, &|name| name.ends_with(".tera")).unwrap_err();
+            assert!(error.message.ends_with("s.tera` is a socket, not a file"), "{error}");
+        }
     }
 
     #[test]

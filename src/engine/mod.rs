@@ -40,7 +40,7 @@ pub use cache::Cache;
 #[cfg(feature = "compile")]
 pub use compile::render;
 #[cfg(feature = "compile")]
-pub use discover::{TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
+pub use discover::{Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
 #[cfg(feature = "compile")]
 pub use front::UnknownNames;
 #[cfg(all(feature = "bulk", not(feature = "hcl")))]

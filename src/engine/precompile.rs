@@ -95,7 +95,7 @@ impl Precompile {
         let set = discover(&[dir.to_owned()], None, &|name| dialect_of(name).is_some())?;
         let engine = self.engine.loader(DirLoader::jailed(&set.root)?).unknown_names(UnknownNames::Late).build();
         let bundle = engine.bundle_set(&set, None)?.strip(self.strip);
-        let lints = bundle.lints();
+        let lints: Vec<_> = set.skipped.warnings().chain(bundle.lints()).collect();
         if lints.iter().any(|lint| self.deny.is_some_and(|from| lint.severity >= from)) {
             return Err(lints.into());
         }

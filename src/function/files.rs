@@ -136,7 +136,11 @@ impl Files {
     }
 }
 
-fn is_file(kind: FileType) -> std::result::Result<(), FileError> {
+/// Checks that a file is a regular one.
+///
+/// # Errors
+/// [`FileError::NoFile`].
+pub(crate) fn is_file(kind: FileType) -> std::result::Result<(), FileError> {
     if kind.is_file() { Ok(()) } else { Err(FileError::NoFile(named(kind))) }
 }
 

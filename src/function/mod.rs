@@ -52,6 +52,8 @@ pub use capabilities::Capabilities;
 pub use context::{Budgets, Cx};
 #[doc(hidden)]
 pub use errors::{Fault, Outcome, PathStep, Wrong, fitting};
+#[cfg(feature = "compile")]
+pub(crate) use files::is_file;
 pub use files::{FileError, Files};
 pub(crate) use gate::excerpt;
 #[doc(hidden)]

@@ -2,8 +2,8 @@
 //!
 //! A path creates the maps and lists that are missing or null on its way. A value of another kind is an error.
 
-use super::assignment::{Action, Assignment, Step, merge};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::assignment::{Action, Assignment, Gaps, MAX_GAPS, Step, merge};
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::value::{Data, DataMap};
 
 impl Assignment {
@@ -18,8 +18,9 @@ impl Assignment {
     /// Applies the assignment to `map`.
     ///
     /// # Errors
-    /// `input.set_conflict` if the path leads through a value of another kind.
-    pub fn apply(&self, map: &mut DataMap) -> Result<()> {
+    /// `input.set_conflict` if the path leads through a value of another kind; `input.bad_set` if its indexes skip more
+    /// than the remaining `gaps`.
+    pub fn apply(&self, map: &mut DataMap, gaps: &mut Gaps) -> Result<()> {
         if self.action == Action::Delete {
             self.delete(map);
             return Ok(());
@@ -30,9 +31,9 @@ impl Assignment {
             let inside_list = matches!(self.path.get(at), Some(Step::Index(_)));
             here = match step {
                 Step::Key(key) => as_map(here, inside_list).map(|map| map.entry(key.clone()).or_default()),
-                Step::Index(index) => list_item(here, *index),
+                Step::Index(index) => as_list(here).and_then(|items| list_item(items, *index, gaps)),
             }
-            .map_err(|conflict| self.conflict(at, conflict))?;
+            .map_err(|obstacle| self.error(at, obstacle))?;
         }
         self.finish(here)
     }
@@ -64,7 +65,10 @@ impl Assignment {
             Action::MakeList => match here {
                 Data::Null => *here = Data::List(Vec::new()),
                 Data::List(_) => {}
-                other => return Err(self.conflict(self.path.len().saturating_sub(1), (other.kind(), "list"))),
+                other => {
+                    let last = self.path.len().saturating_sub(1);
+                    return Err(self.error(last, Obstacle::Kind { found: other.kind(), expected: "list" }));
+                }
             },
             Action::Merge(over) => match here {
                 Data::Map(map) => merge(map, over.clone()),
@@ -74,8 +78,19 @@ impl Assignment {
         Ok(())
     }
 
+    fn error(&self, at: usize, obstacle: Obstacle) -> Box<Diagnostic> {
+        match obstacle {
+            Obstacle::Kind { found, expected } => self.conflict(at, found, expected),
+            Obstacle::Gaps => {
+                let most = thousands(MAX_GAPS);
+                let message = format!("`{}`: the indexes of all options skip more than {most} list items", self.origin);
+                Diagnostic::new(Code::BadSet, message).with_help("count indexes from 0 without gaps")
+            }
+        }
+    }
+
     /// Returns the error of a value of another kind at the step `at`.
-    fn conflict(&self, at: usize, (found, expected): Conflict) -> Box<Diagnostic> {
+    fn conflict(&self, at: usize, found: &str, expected: &str) -> Box<Diagnostic> {
         let mut path = String::new();
         for step in self.path.iter().take(at + 1) {
             match step {
@@ -91,27 +106,41 @@ impl Assignment {
     }
 }
 
-/// The found and the expected kind of a value.
-type Conflict = (&'static str, &'static str);
+/// The reason why a path leads nowhere.
+enum Obstacle {
+    /// A value of another kind.
+    Kind { found: &'static str, expected: &'static str },
+    /// Too many skipped list items.
+    Gaps,
+}
+
+type Found<'d, T> = std::result::Result<&'d mut T, Obstacle>;
 
 /// Returns the map to descend into. A list item of another kind is replaced, as in Helm.
-fn as_map(here: &mut Data, inside_list: bool) -> std::result::Result<&mut DataMap, Conflict> {
+fn as_map(here: &mut Data, inside_list: bool) -> Found<'_, DataMap> {
     if *here == Data::Null || (inside_list && here.as_map().is_none()) {
         *here = Data::Map(DataMap::new());
     }
     match here {
         Data::Map(map) => Ok(map),
-        other => Err((other.kind(), "map")),
+        other => Err(Obstacle::Kind { found: other.kind(), expected: "map" }),
     }
 }
 
-fn list_item(here: &mut Data, index: usize) -> std::result::Result<&mut Data, Conflict> {
+fn as_list(here: &mut Data) -> Found<'_, Vec<Data>> {
     if *here == Data::Null {
         *here = Data::List(Vec::new());
     }
-    let Data::List(items) = here else { return Err((here.kind(), "list")) };
+    match here {
+        Data::List(items) => Ok(items),
+        other => Err(Obstacle::Kind { found: other.kind(), expected: "list" }),
+    }
+}
+
+fn list_item<'d>(items: &'d mut Vec<Data>, index: usize, gaps: &mut Gaps) -> Found<'d, Data> {
+    gaps.0 = gaps.0.checked_sub(index.saturating_sub(items.len())).ok_or(Obstacle::Gaps)?;
     if items.len() <= index {
         items.resize(index + 1, Data::Null);
     }
-    items.get_mut(index).ok_or(("list", "list"))
+    items.get_mut(index).ok_or(Obstacle::Gaps)
 }

@@ -1,11 +1,28 @@
 //! Parsed `--set` expressions.
 
+use std::sync::Arc;
+
+use crate::stdlib::strings::prefix;
 use crate::value::{Data, DataMap};
 
 /// Maximum list index.
 pub const MAX_INDEX: usize = 65_536;
 /// Maximum number of keys and indexes in one path.
 pub const MAX_NESTING: usize = 30;
+/// Maximum number of list items that the assignments to one map skip, such as two in `a[2]=x`.
+pub const MAX_GAPS: usize = 1 << 18;
+/// Maximum number of bytes of an option that errors repeat.
+const SHOWN: usize = 200;
+
+/// The list items that assignments may still skip in one map. Each is created as null.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gaps(pub(super) usize);
+
+impl Default for Gaps {
+    fn default() -> Self {
+        Self(MAX_GAPS)
+    }
+}
 
 /// A `--set` option: how it turns the text after `=` into a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +51,11 @@ impl SetKind {
             SetKind::Literal => "--set-literal",
         }
     }
+
+    /// Returns the beginning of the option with `text`, for errors.
+    pub(super) fn shown(self, text: &str) -> Arc<str> {
+        format!("{} {}", self.flag(), prefix(text, SHOWN)).into()
+    }
 }
 
 /// One step of a path.
@@ -56,11 +78,11 @@ pub(super) enum Action {
 /// One assignment of a `--set` expression: a path and its effect.
 ///
 /// ```
-/// use dropforge::bulk::values::{parse_set, SetKind};
+/// use dropforge::bulk::values::{Gaps, SetKind, parse_set};
 /// use dropforge::value::{Data, DataMap};
 /// let mut map = DataMap::new();
 /// for assignment in parse_set(SetKind::Typed, "image.tag=v2,hosts[1]=b", &mut |_| unreachable!()).unwrap() {
-///     assignment.apply(&mut map).unwrap();
+///     assignment.apply(&mut map, &mut Gaps::default()).unwrap();
 /// }
 /// assert_eq!(serde_json::to_string(&Data::Map(map)).unwrap(), r#"{"image":{"tag":"v2"},"hosts":[null,"b"]}"#);
 /// ```
@@ -68,8 +90,8 @@ pub(super) enum Action {
 pub struct Assignment {
     pub(super) path: Vec<Step>,
     pub(super) action: Action,
-    /// The option and its text, for errors.
-    pub(super) origin: String,
+    /// The beginning of the option, for errors. The assignments of an option share it.
+    pub(super) origin: Arc<str>,
 }
 
 /// Merges `over` into `base`: maps merge key by key, any other value replaces the old one.

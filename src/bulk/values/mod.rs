@@ -4,13 +4,13 @@
 //! shared inputs and those of every cluster that overrides the same top-level key.
 //!
 //! The grammar is Helm's: `a.b=1,c={x,y}`, `a[0].b=2`, `\,` for a literal comma. Paths have at most 30 steps and
-//! indexes at most 65,536. `null` deletes a key.
+//! indexes at most 65,536; all indexes together skip at most 262,144 list items. `null` deletes a key.
 
 mod apply;
 mod assignment;
 mod parse;
 
-pub use assignment::{Assignment, MAX_INDEX, MAX_NESTING, SetKind, merge};
+pub use assignment::{Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, merge};
 pub use parse::parse_set;
 
 #[cfg(test)]

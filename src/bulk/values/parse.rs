@@ -1,5 +1,7 @@
 //! Parsing `--set` expressions: one pass, without recursion.
 
+use std::sync::Arc;
+
 use super::assignment::{Action, Assignment, MAX_INDEX, MAX_NESTING, SetKind, Step};
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
 use crate::value::Data;
@@ -16,7 +18,8 @@ pub fn parse_set(
     if kind == SetKind::Json && text.trim_start().starts_with('{') {
         return whole_object(text);
     }
-    let mut parser = Parser { kind, text, rest: text, read_file, path: Vec::new(), found: Vec::new() };
+    let origin = kind.shown(text);
+    let mut parser = Parser { kind, origin, rest: text, read_file, path: Vec::new(), found: Vec::new() };
     while !parser.rest.is_empty() {
         parser.assignment()?;
     }
@@ -24,9 +27,9 @@ pub fn parse_set(
 }
 
 fn whole_object(text: &str) -> Result<Vec<Assignment>> {
-    let data: Data = serde_json::from_str(text).map_err(|error| bad_set(SetKind::Json, text, &error.to_string()))?;
+    let origin = SetKind::Json.shown(text);
+    let data: Data = serde_json::from_str(text).map_err(|error| bad_set(&origin, &error.to_string()))?;
     let map = data.into_map().unwrap_or_default();
-    let origin = format!("{} {text}", SetKind::Json.flag());
     let one = |(key, value)| Assignment {
         path: vec![Step::Key(key)],
         action: match value {
@@ -39,15 +42,14 @@ fn whole_object(text: &str) -> Result<Vec<Assignment>> {
     Ok(map.into_iter().map(one).collect())
 }
 
-fn bad_set(kind: SetKind, text: &str, why: &str) -> Box<Diagnostic> {
-    let shown: String = text.chars().take(200).collect();
-    Diagnostic::new(Code::BadSet, format!("`{} {shown}`: {why}", kind.flag()))
+fn bad_set(origin: &str, why: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::BadSet, format!("`{origin}`: {why}"))
         .with_help("use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma")
 }
 
 struct Parser<'t> {
     kind: SetKind,
-    text: &'t str,
+    origin: Arc<str>,
     rest: &'t str,
     read_file: &'t mut dyn FnMut(&str) -> Result<String>,
     path: Vec<Step>,
@@ -56,7 +58,7 @@ struct Parser<'t> {
 
 impl Parser<'_> {
     fn fail<T>(&self, why: impl AsRef<str>) -> Result<T> {
-        Err(bad_set(self.kind, self.text, why.as_ref()))
+        Err(bad_set(&self.origin, why.as_ref()))
     }
 
     /// Reads up to one of `stops`, which is consumed. A backslash escapes the next character.
@@ -137,8 +139,7 @@ impl Parser<'_> {
     }
 
     fn push(&mut self, action: Action) {
-        let origin = format!("{} {}", self.kind.flag(), self.text);
-        self.found.push(Assignment { path: std::mem::take(&mut self.path), action, origin });
+        self.found.push(Assignment { path: std::mem::take(&mut self.path), action, origin: self.origin.clone() });
     }
 
     fn value(&mut self) -> Result<()> {

@@ -7,8 +7,9 @@ use crate::value::Data;
 fn set(kind: SetKind, base: &str, text: &str) -> std::result::Result<String, Code> {
     let mut map = serde_json::from_str::<Data>(base).unwrap().into_map().unwrap();
     let mut read = |name: &str| Ok(format!("<{name}>"));
+    let mut gaps = Gaps::default();
     for assignment in parse_set(kind, text, &mut read).map_err(|error| error.code)? {
-        assignment.apply(&mut map).map_err(|error| error.code)?;
+        assignment.apply(&mut map, &mut gaps).map_err(|error| error.code)?;
     }
     Ok(serde_json::to_string(&Data::Map(map)).unwrap())
 }
@@ -106,4 +107,25 @@ fn the_other_kinds() {
         set(SetKind::Json, r#"{"a":{"x":1},"b":1}"#, r#"{"a":{"y":2},"b":null}"#).as_deref(),
         Ok(r#"{"a":{"x":1,"y":2}}"#)
     );
+}
+
+#[test]
+fn indexes_skip_a_bounded_number_of_items() {
+    let once = format!("a[{MAX_INDEX}]=1");
+    assert_eq!(set(SetKind::Typed, "{}", &once).unwrap().matches("null").count(), MAX_INDEX);
+    let nested = format!("a{}=1", format!("[{MAX_INDEX}]").repeat(5));
+    let many: Vec<String> = (0..5).map(|n| format!("a{n}[{MAX_INDEX}]=1")).collect();
+    for text in [nested, many.join(",")] {
+        assert_eq!(set(SetKind::Typed, "{}", &text), Err(Code::BadSet), "{text}");
+    }
+    let dense: Vec<String> = (0..2_000).map(|n| format!("a[{n}]=x")).collect();
+    assert_eq!(set(SetKind::Typed, "{}", &dense.join(",")).unwrap().matches('x').count(), 2_000);
+}
+
+#[test]
+fn assignments_share_the_text_of_their_option() {
+    let text = "a=1,".repeat(10_000);
+    let found = parse_set(SetKind::Typed, &text, &mut |_| unreachable!()).unwrap();
+    let origin = &found[0].origin;
+    assert!(origin.len() < 300 && found.iter().all(|one| std::sync::Arc::ptr_eq(&one.origin, origin)));
 }

@@ -35,7 +35,7 @@ pub(in crate::dialect::tera) fn write_text<E>(
     }
 }
 
-/// Text under construction in the arena of the render. Every piece is charged before it is appended.
+/// Text under construction in the arena of the render. Its space is charged before it is taken.
 pub(super) struct Charged<'c, 'v> {
     cx: &'c Cx<'v>,
     text: bumpalo::collections::String<'v>,
@@ -54,8 +54,14 @@ impl<'c, 'v> Charged<'c, 'v> {
 
     /// Appends `piece`.
     pub(super) fn push(&mut self, piece: &str) -> Result<()> {
-        self.cx.charge(piece.len())?;
         self.cx.spend(1)?;
+        let needed = self.text.len() + piece.len();
+        if needed > self.text.capacity() {
+            // The arena also keeps the space that the text leaves when it grows.
+            let capacity = needed.max(2 * self.text.capacity());
+            self.cx.charge(capacity)?;
+            self.text.reserve_exact(capacity - self.text.len());
+        }
         self.text.push_str(piece);
         Ok(())
     }
@@ -76,6 +82,7 @@ pub(super) fn json<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle) -> Resul
         cx.charge(grown)?;
         cx.spend(1)
     })?;
-    cx.charge(size_of::<Value>())?;
+    // The arena holds a second copy.
+    cx.charge(text.len() + size_of::<Value>())?;
     Ok(cx.arena().text(&text))
 }

@@ -1,0 +1,107 @@
+//! Input of any size and kind: every door has a bound, and every bound has its error.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::support::{Sandbox, outcome};
+
+#[test]
+fn endless_input_is_refused_at_every_door() {
+    let sandbox = Sandbox::with(&[("t.tera", "{{ a }}"), ("fleet.ndjson", "{\"name\":\"a\"}\n")]);
+    let doors: [&[&str]; 6] = [
+        &["render", "t.tera", "-f", "/dev/zero"],
+        &["render", "t.tera", "--set-file", "a=/dev/zero"],
+        &["inspect", "/dev/zero"],
+        &["stamp", "t.tera", "--fleet", "fleet.ndjson", "-o", "out", "-f", "/dev/zero"],
+        &["check", "t.tera", "--var-types", "/dev/zero"],
+        &["intent", "validate", "/dev/zero"],
+    ];
+    for door in doors {
+        let outcome = sandbox.run(&[door, &["--max-input", "64KiB"]].concat());
+        outcome.expect(1).says(&["E0601", "`/dev/zero` is too long: the limit is 64 KiB", "--max-input"]);
+    }
+    let long = "x".repeat(70_000);
+    let piped = sandbox.feed(&["render", "-", "--lang", "tera", "--max-input", "64KiB"], &long);
+    piped.expect(1).says(&["E0601", "`-` is too long"]);
+    sandbox.run(&["render", "t.tera", "--max-input", "1 ton"]).expect(2).says(&["expected a size such as 64MiB"]);
+}
+
+#[test]
+fn a_line_of_a_fleet_is_bounded_and_the_fleet_is_not() {
+    let sandbox = Sandbox::with(&[("t.tera", "{{ name }}")]);
+    let stamp = ["stamp", "t.tera", "--fleet", "fleet.ndjson", "-o", "out", "--max-input", "1KiB"];
+    sandbox.write("fleet.ndjson", &format!("{{\"name\":\"a\",\"x\":\"{}\"}}\n", "x".repeat(17 << 20)));
+    sandbox.run(&stamp).expect(1).says(&["E0601", "`fleet.ndjson` is too long: the limit is 16 MiB"]);
+    let line = format!("\"x\":\"{}\"", "x".repeat(2_000));
+    sandbox.write("fleet.ndjson", &crate::support::clusters(20, |_| line.clone()));
+    sandbox.run(&stamp).expect(0);
+}
+
+#[test]
+fn sources_are_bounded_by_max_source() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.tera", &"x".repeat(5 << 20));
+    sandbox.run(&["check", "t.tera"]).expect(0);
+    sandbox.run(&["check", "t.tera", "--max-source", "4MiB"]).expect(1).says(&["E0601", "4194304"]);
+    sandbox.write("t.tera", &"x".repeat(17 << 20));
+    sandbox.run(&["check", "t.tera"]).expect(1).says(&["E0601"]);
+    sandbox.run(&["check", "t.tera", "--max-source", "32MiB"]).expect(0);
+    sandbox.run(&["check", "t.tera", "--max-source", "1GiB"]).expect(2).says(&["at most 256MiB"]);
+}
+
+#[test]
+fn a_pipe_is_no_template() {
+    let sandbox = Sandbox::with(&[("t/a.tera", "x"), ("fleet.ndjson", "{\"name\":\"a\"}\n")]);
+    let pipe = sandbox.path("t/p.tera");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+    for args in [["render", "t/p.tera"], ["check", "t"], ["check", "t/p.tera"], ["disasm", "t/p.tera"]] {
+        sandbox.run(&args).expect(1).says(&["E0901", "p.tera` is a pipe, not a file"]);
+    }
+    sandbox.stamp(&[]).expect(1).says(&["p.tera` is a pipe, not a file"]);
+}
+
+#[test]
+fn values_may_come_from_a_pipe() {
+    let sandbox = Sandbox::with(&[("t.tera", "{{ a }}")]);
+    let outcome = outcome(sandbox.shell("-ec", "echo 'a: 5' | dropforge render t.tera -f /dev/stdin"));
+    assert_eq!(outcome.expect(0).stdout, "5");
+}
+
+#[test]
+fn a_name_that_is_not_utf8_is_left_out_of_a_directory_and_refused_as_an_argument() {
+    let sandbox = Sandbox::with(&[("t/a.tera", "x")]);
+    let odd = Path::new(std::ffi::OsStr::from_bytes(b"b\xff.tera"));
+    std::fs::write(sandbox.path("t").join(odd), "x").unwrap();
+    sandbox.run(&["check", "t"]).expect(0).says(&[r"`b\xff.tera` was left out", "checked 1 template: 1 warning"]);
+    sandbox.run(&["check", "t", "--strict"]).expect(1);
+    sandbox.run(&["compile", "t", "-o", "a.mpk"]).expect(0).says(&[r"`b\xff.tera` was left out"]);
+    let mut command = sandbox.command(&["check"]);
+    command.arg(Path::new("t").join(odd));
+    outcome(command).expect(2).says(&["is not UTF-8"]);
+}
+
+#[test]
+fn a_file_with_many_errors_prints_a_hundred() {
+    let sandbox = Sandbox::with(&[("t.tera", &"{{ a | nope }}\n".repeat(500))]);
+    let found = sandbox.run(&["check", "t.tera"]).expect(1).says(&["more errors"]);
+    assert!((90..=101).contains(&found.stderr.matches("error[").count()), "{}", found.stderr.len());
+    let json = sandbox.run(&["check", "t.tera", "--error-format", "json"]).expect(1).json();
+    assert!(json.len() <= 102, "{}", json.len());
+}
+
+#[test]
+fn a_long_name_does_not_make_a_long_message() {
+    let name = "n".repeat(1 << 20);
+    let sandbox = Sandbox::with(&[("t.tera", &format!("{{{{ {name} }}}}"))]);
+    let failed = sandbox.run(&["render", "t.tera"]).expect(1).says(&["E0201", "is not defined"]);
+    assert!(failed.stderr.len() < 4_000, "{}", failed.stderr.len());
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let sandbox = Sandbox::new();
+    for args in ["--help", "--version", "stamp --help", "completions bash"] {
+        let failed = outcome(sandbox.shell("-c", &format!("dropforge {args} > /dev/full")));
+        failed.expect(1).says(&["E0902", "cannot write to standard output"]);
+    }
+}
