@@ -9,11 +9,20 @@ use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, TimeDelta, Timelike};
 
 use super::bounded_text::Bounded;
 
+/// What a timestamp may depart in from RFC 3339.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Nothing.
+    Strict,
+    /// As Go's `time.Parse`: an hour of one digit, a comma before the fraction of a second.
+    Lenient,
+}
+
 /// Parses an RFC 3339 timestamp with upper-case `T` and `Z`.
 ///
 /// # Errors
 /// The part that is missing or wrong.
-pub(crate) fn moment(text: &str) -> Result<DateTime<FixedOffset>, String> {
+pub(crate) fn moment(text: &str, form: Form) -> Result<DateTime<FixedOffset>, String> {
     let mut rest = text;
     let year = digits(&mut rest, 4, "year")?;
     mark(&mut rest, '-', "between year and month")?;
@@ -21,12 +30,13 @@ pub(crate) fn moment(text: &str) -> Result<DateTime<FixedOffset>, String> {
     mark(&mut rest, '-', "between month and day")?;
     let day = digits(&mut rest, 2, "day")?;
     mark(&mut rest, 'T', "in front of the time")?;
-    let hour = digits(&mut rest, 2, "hour")?;
+    let short = form == Form::Lenient && rest.as_bytes().get(1) == Some(&b':');
+    let hour = digits(&mut rest, if short { 1 } else { 2 }, "hour")?;
     mark(&mut rest, ':', "between hour and minute")?;
     let minute = digits(&mut rest, 2, "minute")?;
     mark(&mut rest, ':', "between minute and second")?;
     let second = digits(&mut rest, 2, "second")?;
-    let nanos = fraction(&mut rest)?;
+    let nanos = fraction(&mut rest, form)?;
     let offset = offset(rest)?;
     let date = NaiveDate::from_ymd_opt(i32::try_from(year).unwrap_or(0), month, day).ok_or("there is no such day")?;
     let local = date.and_hms_nano_opt(hour, minute, second, nanos).ok_or("there is no such time of a day")?;
@@ -51,8 +61,9 @@ fn mark(rest: &mut &str, mark: char, place: &str) -> Result<(), String> {
 }
 
 /// Parses a fraction of a second, ignoring digits beyond nanoseconds.
-fn fraction(rest: &mut &str) -> Result<u32, String> {
-    let Some(behind) = rest.strip_prefix('.') else { return Ok(0) };
+fn fraction(rest: &mut &str, form: Form) -> Result<u32, String> {
+    let is_point = |c: char| c == '.' || c == ',' && form == Form::Lenient;
+    let Some(behind) = rest.strip_prefix(is_point) else { return Ok(0) };
     let count = behind.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, behind) = behind.split_at(count);
     if digits.is_empty() {
@@ -70,6 +81,7 @@ fn offset(text: &str) -> Result<i32, String> {
         Some(("+", rest)) => (1, rest),
         Some(("-", rest)) => (-1, rest),
         None => return Err("the text ends before the offset from UTC".to_owned()),
+        Some((",", _)) => return Err("the fraction of a second follows a point, not a comma".to_owned()),
         _ => return Err(format!("`{text}` is no offset from UTC")),
     };
     let hours = digits(&mut rest, 2, "offset's hour")?;
@@ -144,13 +156,19 @@ fn part(rest: &mut &str) -> Option<u64> {
     whole.checked_mul(unit)?.checked_add(part_of_unit(fraction, unit))
 }
 
-/// Returns the value of fractional digits in nanoseconds, rounded down.
+/// Returns the value of fractional digits in nanoseconds. The references compute it as a float, from as many digits as
+/// fit an integer of 63 bits.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn part_of_unit(digits: &str, unit: u64) -> u64 {
-    // An hour has fewer than 10^13 nanoseconds, so digits beyond 18 do not matter.
-    let (value, scale) = digits.bytes().take(18).fold((0_u128, 1_u128), |(value, scale), digit| {
-        (value * 10 + u128::from(digit.wrapping_sub(b'0')), scale * 10)
-    });
-    u64::try_from(value * u128::from(unit) / scale).unwrap_or(0)
+    let (mut value, mut scale) = (0_u64, 1.0);
+    for digit in digits.bytes() {
+        let next = value * 10 + u64::from(digit.wrapping_sub(b'0'));
+        if value > (i64::MAX / 10) as u64 || next > 1 << 63 {
+            break;
+        }
+        (value, scale) = (next, scale * 10.0);
+    }
+    (value as f64 * (unit as f64 / scale)) as u64
 }
 
 /// The reason that a layout fails.
@@ -276,7 +294,7 @@ mod tests {
     #[test]
     fn moments_are_read_strictly() {
         for good in ["2006-01-02T15:04:05Z", "2006-01-02T15:04:05.25+01:30", "0001-01-01T00:00:00-23:59"] {
-            assert!(moment(good).is_ok(), "{good}");
+            assert!(moment(good, Form::Strict).is_ok(), "{good}");
         }
         for bad in [
             "",
@@ -294,9 +312,24 @@ mod tests {
             "2000-01-01T00:00:00ZZ",
             "２０００-01-01T00:00:00Z",
         ] {
-            assert!(moment(bad).is_err(), "{bad}");
+            assert!(moment(bad, Form::Strict).is_err(), "{bad}");
         }
-        assert_eq!(rfc3339(moment("2006-01-02T15:04:05.9-05:00").unwrap()), "2006-01-02T15:04:05-05:00");
+        let late = moment("2006-01-02T15:04:05.9-05:00", Form::Strict).unwrap();
+        assert_eq!(rfc3339(late), "2006-01-02T15:04:05-05:00");
+    }
+
+    #[test]
+    fn lenient_moments_have_short_hours_and_commas() {
+        for (lenient, strict) in [
+            ("2000-01-01T1:12:34Z", "2000-01-01T01:12:34Z"),
+            ("2000-01-01T00:00:00,25+01:00", "2000-01-01T00:00:00.25+01:00"),
+            ("2000-01-01T00:00:00.123456789123Z", "2000-01-01T00:00:00.123456789Z"),
+        ] {
+            assert_eq!(moment(lenient, Form::Lenient), moment(strict, Form::Strict), "{lenient}");
+        }
+        for bad in ["2000-01-01T00:00:00,Z", "2000-01-01t00:00:00Z", "2000-01-01T1:2:34Z", "2000-01-01T24:00:00Z"] {
+            assert!(moment(bad, Form::Lenient).is_err(), "{bad}");
+        }
     }
 
     #[test]
@@ -308,7 +341,14 @@ mod tests {
         assert_eq!(seconds("+.5s"), Some(500));
         assert_eq!(span("1us1ns").and_then(|span| span.num_nanoseconds()), Some(1_001));
         assert_eq!(span("1.234567891s").and_then(|span| span.num_nanoseconds()), Some(1_234_567_891));
-        assert_eq!(span("0.9999999999999999999999s").and_then(|span| span.num_nanoseconds()), Some(999_999_999));
+        for (text, nanos) in [
+            ("0.9999999999999999999999s", 1_000_000_000),
+            ("0.3333333333333333333h", 1_200_000_000_000),
+            ("0.333333333333333h", 1_199_999_999_999),
+            ("0.1ns", 0),
+        ] {
+            assert_eq!(span(text).and_then(|span| span.num_nanoseconds()), Some(nanos), "{text}");
+        }
         for bad in ["", "-", "1", "s", "1d", "1.s.", "9999999999h", "h1"] {
             assert_eq!(span(bad), None, "{bad}");
         }
@@ -316,7 +356,7 @@ mod tests {
 
     #[test]
     fn layouts() {
-        let moment = moment("2006-01-02T15:04:05+01:00").unwrap();
+        let moment = moment("2006-01-02T15:04:05+01:00", Form::Strict).unwrap();
         let shown = |layout| laid_out(moment, layout, 100);
         assert_eq!(shown("EEE, D MMM ''YY H 'o''clock' AA ZZZ").unwrap(), "Mon, 2 Jan '06 3 o'clock PM +0100");
         assert_eq!(shown("YYYY-MM-DD'T'hh:mm:ssZ").unwrap(), "2006-01-02T15:04:05+01:00");

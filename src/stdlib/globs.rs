@@ -47,7 +47,7 @@ enum Token {
 }
 
 /// Positions in a pattern that a path can have reached, ascending.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct States(Vec<usize>);
 
 /// The result of matching one path component.

@@ -8,7 +8,7 @@
 //! | `numbers`, `float_format`, `float_parse` | number parsing, rounding, sizes; floats as `%g` and `%e`; float literals |
 //! | `bignum` | 512-bit numbers |
 //! | `timestamps`, `time`, `zones`, `duration` | timestamps as text; strftime; time zones; durations, RFC 3339, date layouts |
-//! | `re2`, `regex_cost`, `globs` | RE2 syntax; the cost of a search; glob patterns |
+//! | `re2`, `ecma_patterns`, `regex_cost`, `globs` | syntaxes of regular expressions; the cost of a search; glob patterns |
 //! | `attribute_path`, `file_path` | paths into values; relative file paths |
 //! | `network`, `cidr`, `urls` | IP networks, lenient and strict; URLs |
 //! | `quantity`, `semver`, `kubernetes_formats` | Kubernetes quantities, versions and name formats |
@@ -31,6 +31,8 @@ pub(crate) mod cidr;
 pub(crate) mod csv;
 #[cfg(feature = "clock")]
 pub(crate) mod duration;
+#[cfg(feature = "patterns")]
+pub(crate) mod ecma_patterns;
 pub(crate) mod file_path;
 pub(crate) mod float_format;
 pub(crate) mod float_parse;

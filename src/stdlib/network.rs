@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use num_bigint::{BigInt, Sign};
+
 /// An address of 32 or 128 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Address {
@@ -69,6 +71,16 @@ impl Address {
     const fn with(self, bits: u128) -> Self {
         Self { bits, ..self }
     }
+
+    /// Returns the IPv4 address that an IPv4-mapped IPv6 address stands for, and any other address as it is.
+    fn shortened(self) -> Self {
+        if self.is_short() { Self { bits: self.bits & all(32), width: 32 } } else { self }
+    }
+}
+
+/// Returns the lowest 64 bits of the absolute value of `number`.
+fn lowest_bits(number: &BigInt) -> u64 {
+    number.iter_u64_digits().next().unwrap_or(0)
 }
 
 impl Network {
@@ -82,28 +94,57 @@ impl Network {
         self.first.with(mask(self.first.width, self.prefix))
     }
 
-    /// Returns `true` if the network contains an address.
+    /// Returns `true` if the network contains an address. IPv4-mapped IPv6 addresses are IPv4 addresses.
     pub(crate) fn contains(self, address: Address) -> bool {
-        address.width == self.first.width && (self.first.bits..=self.last().bits).contains(&address.bits)
+        let (own, address) = (self.shortened(), address.shortened());
+        address.width == own.first.width && (own.first.bits..=own.last().bits).contains(&address.bits)
+    }
+
+    /// Returns the IPv4 network that an IPv4-mapped IPv6 network stands for, and any other network as it is.
+    fn shortened(self) -> Self {
+        let first = self.first.shortened();
+        Self { first, prefix: self.prefix.saturating_sub(self.first.width - first.width) }
     }
 
     /// Returns the address with index `number`, counted from the end if negative. `None` if there are fewer addresses.
-    pub(crate) fn host(self, number: i128) -> Option<Address> {
+    ///
+    /// The reference compares only the lowest 64 bits of an index with the number of addresses, as a signed number.
+    pub(crate) fn host(self, number: &BigInt) -> Option<Address> {
         let most = all(self.first.width - self.prefix);
-        let (from_end, distance) = (number < 0, if number < 0 { -(number + 1) } else { number });
-        let distance = u128::try_from(distance).ok().filter(|distance| *distance <= most)?;
-        let host = if from_end { most - distance } else { distance };
-        Some(self.first.with(self.first.bits | host))
+        let index = if number.sign() == Sign::Minus {
+            let distance: BigInt = -(number + 1_u32);
+            let distance = u128::try_from(distance).ok().filter(|distance| *distance <= most)?;
+            BigInt::from(most - distance)
+        } else {
+            let low = lowest_bits(number).cast_signed();
+            if u128::try_from(low).is_ok_and(|low| low > most) {
+                return None;
+            }
+            number.clone()
+        };
+        self.with_index(&index, self.first.width - self.first.shortened().width)
     }
 
-    /// Returns the subnet with index `number` among those whose prefix is `more` bits longer.
-    pub(crate) fn subnet(self, more: u32, number: u128) -> Option<Self> {
-        let prefix = self.prefix.checked_add(more).filter(|prefix| *prefix <= self.first.width)?;
-        if number > all(more) {
+    /// Returns the first address with the bits of `index` in it, the lowest of them at bit `shift`. `None` if they do
+    /// not fit. A negative index counts as in the reference: the bits are combined in two's complement, and the result
+    /// loses its sign.
+    fn with_index(self, index: &BigInt, shift: u32) -> Option<Address> {
+        let bits = BigInt::from(self.first.bits) | (index << shift);
+        let bits = u128::try_from(bits.magnitude()).ok()?;
+        (bits & !all(self.first.width) == 0).then_some(self.first.with(bits))
+    }
+
+    /// Returns the subnet with index `number` among those whose prefix is `more` bits longer, or shorter if negative:
+    /// then every index is valid, as in the reference.
+    pub(crate) fn subnet(self, more: i64, number: &BigInt) -> Option<Self> {
+        let prefix = u32::try_from(i64::from(self.prefix).checked_add(more)?).ok()?;
+        let shift = self.first.width.checked_sub(prefix)?;
+        let most =
+            u32::try_from(more).ok().and_then(|more| 1_u64.checked_shl(more)).map_or(u64::MAX, |count| count - 1);
+        if lowest_bits(number) > most {
             return None;
         }
-        let place = number.checked_shl(self.first.width - prefix).unwrap_or(0);
-        Some(Self { first: self.first.with(self.first.bits | place), prefix })
+        Some(Self { first: self.with_index(number, shift)?, prefix })
     }
 
     /// Returns the next subnet with this prefix length after `before`, or the first one.
@@ -124,7 +165,7 @@ impl Network {
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_short() {
-            return write!(f, "{}", Ipv4Addr::from_bits((self.bits & 0xFFFF_FFFF) as u32));
+            return write!(f, "{}", Ipv4Addr::from_bits(self.shortened().bits as u32));
         }
         write!(f, "{}", Ipv6Addr::from_bits(self.bits))
     }
@@ -132,7 +173,8 @@ impl fmt::Display for Address {
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.first, self.prefix)
+        let shown = self.shortened();
+        write!(f, "{}/{}", shown.first, shown.prefix)
     }
 }
 
@@ -150,6 +192,7 @@ mod tests {
         assert_eq!(shown("010.001.0.0/08").as_deref(), Some("10.0.0.0/8"));
         assert_eq!(shown("2001:0db8::1/64").as_deref(), Some("2001:db8::/64"));
         assert_eq!(shown("::/0").as_deref(), Some("::/0"));
+        assert_eq!(shown("::ffff:10.1.2.3/104").as_deref(), Some("10.0.0.0/8"));
         for bad in ["", "1.2.3.4", "1.2.3/8", "1.2.3.4/33", "1.2.3.256/8", "1.2.3.4.5/8", "::/129", "1.2.3.4/-1", "a/8"]
         {
             assert_eq!(network(bad), None, "{bad}");
@@ -157,19 +200,46 @@ mod tests {
     }
 
     #[test]
-    fn hosts_and_subnets() {
-        let net = network("192.168.1.0/24").unwrap();
-        let host = |n| net.host(n).map(|host| host.to_string());
-        assert_eq!(host(5).as_deref(), Some("192.168.1.5"));
-        assert_eq!(host(-5).as_deref(), Some("192.168.1.251"));
-        assert_eq!(host(-256).as_deref(), Some("192.168.1.0"));
-        assert_eq!((host(256), host(-257), host(i128::MIN), host(i128::MAX)), (None, None, None, None));
-        let wide = network("::/0").unwrap();
-        assert_eq!(wide.subnet(128, u128::MAX).unwrap().to_string(), format!("{}/128", Ipv6Addr::from_bits(u128::MAX)));
-        assert_eq!(net.subnet(9, 0), None);
-        assert_eq!(net.subnet(u32::MAX, 0), None);
-        assert_eq!(net.subnet(1, 2), None);
-        assert_eq!(net.mask().to_string(), "255.255.255.0");
+    fn hosts() {
+        let big = |text: &str| text.parse::<BigInt>().unwrap();
+        for (prefix, number, host) in [
+            ("192.168.1.0/24", "5", Some("192.168.1.5")),
+            ("192.168.1.0/24", "-5", Some("192.168.1.251")),
+            ("192.168.1.0/24", "-256", Some("192.168.1.0")),
+            ("192.168.1.0/24", "256", None),
+            ("192.168.1.0/24", "-257", None),
+            ("192.168.1.0/24", "18446744073709551616", None),
+            ("::/0", "170141183460469231731687303715884105727", Some("7fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")),
+            ("::/0", "340282366920938463463374607431768211455", Some("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff")),
+            ("::/0", "340282366920938463463374607431768211456", None),
+            ("::/0", "-340282366920938463463374607431768211456", Some("::")),
+            ("fd00::/64", "18446744073709551617", Some("fd00:0:0:1::1")),
+        ] {
+            let found = network(prefix).unwrap().host(&big(number)).map(|host| host.to_string());
+            assert_eq!(found.as_deref(), host, "{prefix} {number}");
+        }
+    }
+
+    #[test]
+    fn subnets() {
+        for (prefix, more, number, subnet) in [
+            ("10.0.0.0/8", 8, 2, Some("10.2.0.0/16")),
+            ("10.0.0.0/8", 8, 256, None),
+            ("10.0.0.0/8", 25, 0, None),
+            ("10.0.0.0/8", 8, -1, Some("0.1.0.0/16")),
+            ("10.1.2.3/16", -1, 0, Some("10.1.0.0/15")),
+            ("10.1.2.3/16", -1, 1, Some("10.3.0.0/15")),
+            ("10.0.0.0/31", -1, -1, Some("0.0.0.4/30")),
+            ("10.0.0.0/8", -9, 0, None),
+            ("10.0.0.0/8", i64::MIN, 0, None),
+            ("::/0", 128, i64::MAX, Some("::7fff:ffff:ffff:ffff/128")),
+            ("::ffff:10.0.0.0/104", 24, 255, Some("10.0.0.255/32")),
+        ] {
+            let found = network(prefix).unwrap().subnet(more, &BigInt::from(number)).map(|subnet| subnet.to_string());
+            assert_eq!(found.as_deref(), subnet, "{prefix} {more} {number}");
+        }
+        assert_eq!(network("10.0.0.0/8").unwrap().mask().to_string(), "255.0.0.0");
+        assert!(network("::ffff:10.0.0.0/104").unwrap().contains(address("10.1.2.3").unwrap()));
     }
 
     #[test]
@@ -180,6 +250,6 @@ mod tests {
         assert_eq!(second.to_string(), "10.128.0.0/9");
         assert_eq!(net.next(Some(second), 9), None);
         let wide = network("::/0").unwrap();
-        assert_eq!(wide.next(wide.subnet(1, 1), 1), None);
+        assert_eq!(wide.next(wide.subnet(1, &BigInt::from(1)), 1), None);
     }
 }

@@ -6,7 +6,7 @@
 
 use smallvec::SmallVec;
 
-use super::evaluation::contains_faulty;
+use super::evaluation::{contains_faulty, drop_errors, has_errors};
 use super::values::types::name;
 use super::values::{conforms, constraint_name, contains_marked, convert, fits, marked_by, type_of, unmark_deep};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -20,17 +20,24 @@ type Arguments<'v> = SmallVec<[Value<'v>; 6]>;
 /// Evaluates a call. With `spread`, the elements of the last argument are arguments. Errors are noted, and the result
 /// is then unknown.
 ///
+/// If the function handles errors, each argument follows the number of notes before its evaluation. In any other call
+/// that spreads its last argument, only the first and the last argument do.
+///
 /// # Errors
 /// A limit was reached.
 pub(super) fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spread: bool) -> Result<Value<'v>> {
     let Params::Positional(params) = &function.params else { return Err(cx.arity()) };
-    let step = if takes_errors(params) { 2 } else { 1 };
-    let site = Site { cx, function, params, step, written: given.len() / step, spread };
+    let (step, counts) = match (takes_errors(params), spread) {
+        (true, _) => (2, 0),
+        (false, true) => (1, 2),
+        (false, false) => (1, 0),
+    };
+    let site = Site { cx, function, params, step, written: given.len().saturating_sub(counts) / step, spread };
     Ok(fitting(site.evaluate(given))?.unwrap_or_else(|| site.nothing()))
 }
 
-/// Returns `true` if the function handles errors of its arguments. Then each argument follows a number of notes.
-fn takes_errors(params: &Positional) -> bool {
+/// Returns `true` if the function handles errors of its arguments.
+pub(super) fn takes_errors(params: &Positional) -> bool {
     params.params.iter().chain(&params.rest).any(|param| param.admits.include(Admits::ERRORS))
 }
 
@@ -39,12 +46,19 @@ fn param_of(params: &Positional, at: usize) -> Option<&PositionalParam> {
     params.params.get(at).or(params.rest.as_ref())
 }
 
+/// A call that does not take place.
+struct Refused<'v> {
+    /// The value of the call.
+    result: Value<'v>,
+    error: Option<(Box<Diagnostic>, Subject)>,
+}
+
 /// A call expression.
 struct Site<'c, 'v> {
     cx: &'c Cx<'v>,
     function: &'c Builtin,
     params: &'c Positional,
-    /// The number of values for each argument: two if it follows a number of notes.
+    /// The number of values for each argument: two if each follows a number of notes.
     step: usize,
     /// The number of written arguments.
     written: usize,
@@ -53,29 +67,44 @@ struct Site<'c, 'v> {
 
 impl<'v> Site<'_, 'v> {
     fn evaluate(&self, given: &[Value<'v>]) -> Outcome<Value<'v>> {
-        let mut arguments = match self.spread_out(given)? {
-            Ok(arguments) => arguments,
-            Err(result) => return Ok(result),
-        };
+        if !self.spread {
+            return self.checked(&mut Arguments::from_slice(given));
+        }
+        match self.spread_out(given)? {
+            Ok(mut arguments) => self.checked(&mut arguments),
+            Err(refused) => {
+                self.forget_written(given);
+                if let Some(error) = refused.error {
+                    self.cx.note_error(error.0, error.1);
+                }
+                Ok(refused.result)
+            }
+        }
+    }
+
+    /// Calls the function if the arguments fit the parameters. Errors are noted.
+    fn checked(&self, arguments: &mut Arguments<'v>) -> Outcome<Value<'v>> {
+        if let Some((error, subject)) = self.wrong_count(arguments.len() / self.step) {
+            self.cx.note_error(error, subject);
+            return Ok(self.nothing());
+        }
         let result = match self.step {
-            _ if !self.check_count(arguments.len() / self.step) => return Ok(self.nothing()),
-            2 => run(self.cx, self.function, &arguments),
-            _ if !self.converted(&mut arguments)? => return Ok(self.nothing()),
-            _ => invoke(self.cx, self.function, &arguments),
+            2 => run(self.cx, self.function, arguments),
+            _ if !self.converted(arguments)? => return Ok(self.nothing()),
+            _ => invoke(self.cx, self.function, arguments),
         };
         match result {
-            Err(Fault::Wrong(wrong)) => Ok(self.failed(&wrong, arguments.len())),
+            Err(Fault::Wrong(wrong)) => Ok(self.failed(&wrong, arguments.len() / self.step)),
             result => result,
         }
     }
 
-    /// Replaces a spread argument by its elements. If it cannot be spread, returns the result of the call.
-    fn spread_out(&self, given: &[Value<'v>]) -> Outcome<std::result::Result<Arguments<'v>, Value<'v>>> {
-        let (Some(&collection), true) = (given.last(), self.spread) else {
-            return Ok(Ok(Arguments::from_slice(given)));
-        };
-        if contains_faulty(self.cx, collection)? {
-            return Ok(Err(self.nothing()));
+    /// Replaces a spread argument by its elements.
+    fn spread_out(&self, given: &[Value<'v>]) -> Outcome<std::result::Result<Arguments<'v>, Refused<'v>>> {
+        let &[ref before @ .., Value::Int(count), collection] = given else { return Err(self.cx.arity().into()) };
+        let silent = |result| Ok(Err(Refused { result, error: None }));
+        if contains_faulty(self.cx, collection)? || has_errors(self.cx, count, i64::MAX) {
+            return silent(self.nothing());
         }
         let ((plain, marks), is_sequence) = (collection.unmarked(), is_sequence(collection));
         if plain.is_null() && (matches!(plain, Value::Null) || is_sequence) {
@@ -84,9 +113,13 @@ impl<'v> Site<'_, 'v> {
         if !is_sequence && !matches!(plain.as_unknown(), Some(Unknown { ty: Type::Dynamic, .. })) {
             return Ok(Err(self.bad_spread("only a list, a set or a tuple can be spread")));
         }
-        let Some(elements) = plain.elements() else { return Ok(Err(self.cx.arena().unknown(Type::Dynamic))) };
+        let Some(elements) = plain.elements() else { return silent(self.cx.arena().unknown(Type::Dynamic)) };
+        if let Some(error) = self.wrong_count(self.written - 1 + elements.len()) {
+            return Ok(Err(Refused { result: self.nothing(), error: Some(error) }));
+        }
         self.cx.charge((elements.len() * self.step + given.len()) * size_of::<Value>())?;
-        let mut arguments = Arguments::from_slice(given.get(..given.len() - self.step).unwrap_or(&[]));
+        // Without a number of notes for each argument, there is one before the first.
+        let mut arguments = Arguments::from_slice(before.get(2 - self.step..).unwrap_or(&[]));
         for element in elements {
             if self.step == 2 {
                 arguments.push(Value::uint(self.cx.notes().count() as u64));
@@ -96,28 +129,38 @@ impl<'v> Site<'_, 'v> {
         Ok(Ok(arguments))
     }
 
-    fn bad_spread(&self, why: &str) -> Value<'v> {
-        let message = format!("the last argument of {} cannot be spread", self.named());
-        self.note(Code::BadArgument, message, why, self.subject(self.written));
-        self.nothing()
+    /// Drops the notes of the arguments before a spread one: the reference does not evaluate them if the call fails
+    /// before them.
+    fn forget_written(&self, given: &[Value<'v>]) {
+        if let &[Value::Int(first), .., Value::Int(last), _] = given {
+            drop_errors(self.cx, [first, last], [false, true]);
+        }
     }
 
-    /// Returns `true` if the number of arguments fits the parameters. Otherwise, an error is noted.
-    fn check_count(&self, given: usize) -> bool {
+    fn bad_spread(&self, why: &str) -> Refused<'v> {
+        let error = Diagnostic::new(Code::BadArgument, "Invalid expanding argument value");
+        let error = error.with_detail(format!("The last argument of {} cannot be spread: {why}", self.named()));
+        Refused { result: self.nothing(), error: Some((error, self.whole(self.written))) }
+    }
+
+    /// Returns the error and its subject if this is not a number of arguments that the function takes.
+    fn wrong_count(&self, given: usize) -> Option<(Box<Diagnostic>, Subject)> {
         let needed = self.params.params.len();
-        let more = if self.params.rest.is_some() { " at least" } else { "" };
+        let (least, plural) =
+            (if self.params.rest.is_some() { "at least " } else { "" }, if needed == 1 { "" } else { "s" });
+        let takes = format!("{} takes {least}{needed} argument{plural}", self.named());
         if let Some(missing) = self.params.params.get(given) {
-            let message = format!("{} needs more arguments", self.named());
-            let detail = format!("it takes{more} {needed}; `{}` is missing", missing.name);
-            self.note(Code::MissingArgument, message, detail, self.after_arguments(1));
-            return false;
+            let error = Diagnostic::new(Code::MissingArgument, "Not enough function arguments");
+            return Some((
+                error.with_detail(format!("{takes}; `{}` is missing", missing.name)),
+                self.after_arguments(1),
+            ));
         }
         if self.params.rest.is_none() && given > needed {
-            let message = format!("{} has too many arguments", self.named());
-            self.note(Code::BadArgument, message, format!("it takes {needed}, not {given}"), self.subject(needed));
-            return false;
+            let error = Diagnostic::new(Code::BadArgument, "Too many function arguments");
+            return Some((error.with_detail(format!("{takes}, not {given}")), self.start(needed)));
         }
-        true
+        None
     }
 
     /// Converts each argument to the type of its parameter. Returns `false` if that or its computation failed.
@@ -142,26 +185,26 @@ impl<'v> Site<'_, 'v> {
     }
 
     fn bad_argument(&self, at: usize, param: &PositionalParam, wrong: &Wrong, subject: Subject) {
-        let message = format!("argument {} of {} does not fit", at + 1, self.named());
-        self.note(Code::BadArgument, message, format!("`{}`: {}", param.name, reason(wrong)), subject);
+        let detail = format!("Argument {} of {}, `{}`: {}", at + 1, self.named(), param.name, reason(wrong));
+        self.note(Code::BadArgument, "Invalid function argument", detail, subject);
     }
 
     /// Notes a fault of the function, which got `given` arguments.
     #[cold]
     fn failed(&self, wrong: &Wrong, given: usize) -> Value<'v> {
         match wrong.argument.and_then(|at| Some((at, param_of(self.params, at)?))) {
-            Some((at, param)) if at < given => self.bad_argument(at, param, wrong, self.subject(at)),
+            Some((at, param)) if at < given => self.bad_argument(at, param, wrong, self.start(at)),
             Some((at, param)) => self.bad_argument(at, param, wrong, Subject::Whole),
             None => {
-                let message = format!("the call of {} failed", self.named());
-                self.note(Code::FunctionFailed, message, reason(wrong), self.after_arguments(0));
+                let detail = format!("The call of {} failed: {}", self.named(), reason(wrong));
+                self.note(Code::FunctionFailed, "Error in function call", detail, self.after_arguments(0));
             }
         }
         self.nothing()
     }
 
-    fn note(&self, code: Code, message: String, detail: impl Into<String>, subject: Subject) {
-        self.cx.note_error(Diagnostic::new(code, message).with_detail(detail), subject);
+    fn note(&self, code: Code, summary: &str, detail: String, subject: Subject) {
+        self.cx.note_error(Diagnostic::new(code, summary).with_detail(detail), subject);
     }
 
     fn named(&self) -> String {
@@ -173,16 +216,14 @@ impl<'v> Site<'_, 'v> {
         self.cx.arena().faulty(Type::Dynamic)
     }
 
-    /// The subject of argument `at`. Spread elements have that of their collection.
-    fn subject(&self, at: usize) -> Subject {
-        let last = self.written.saturating_sub(1);
-        part(if self.spread { at.min(last) } else { at })
+    /// The subject of a whole argument.
+    fn whole(&self, at: usize) -> Subject {
+        part(at.min(self.written.saturating_sub(1)))
     }
 
-    /// The subject of the start of argument `at`.
+    /// The subject of the start of argument `at`. Spread elements have that of their whole collection.
     fn start(&self, at: usize) -> Subject {
-        let last = self.written.saturating_sub(1);
-        part(self.written + 2 + if self.spread { at.min(last) } else { at })
+        if self.spread && at + 1 >= self.written { self.whole(at) } else { part(self.written + 2 + at) }
     }
 
     /// A subject behind the arguments: 0 for the name of the function, 1 for the closing parenthesis.
@@ -216,7 +257,8 @@ pub(super) fn reason(wrong: &Wrong) -> String {
 ///
 /// Null is an error. An argument without a known type makes the type of the result unknown. An unknown argument makes
 /// the result unknown, of the type that the function declares. Marks are moved from the arguments, at every depth, to
-/// the result. A parameter may admit each of these: then the body sees it.
+/// a result of the body; a result that is unknown because of an argument has none, as in the reference. A parameter may
+/// admit each of these: then the body sees it.
 ///
 /// # Errors
 /// A limit was reached, or a fault of the arguments.
@@ -236,15 +278,12 @@ pub fn invoke<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>]) -> Outco
         }
     }
     let result = if unknown {
-        let ty = match params.result {
+        marks.clear();
+        cx.arena().unknown(match params.result {
             ResultType::Is(ty) => ty,
             ResultType::Of(of) => of(cx, &arguments)?,
             ResultType::OfBody => type_of(cx, run(cx, function, &arguments)?)?,
-        };
-        for argument in &arguments {
-            without_marks(cx, *argument, &mut marks)?;
-        }
-        cx.arena().unknown(ty)
+        })
     } else {
         run(cx, function, &arguments)?
     };

@@ -67,7 +67,8 @@ pub struct Node {
     pub style: Style,
     /// The text of a scalar after unquoting, unescaping and folding; the spelling of a number. Empty for collections.
     pub text: Arc<str>,
-    /// An unknown tag as written, if [`Tags::Kept`](super::Tags::Kept) was requested.
+    /// An unknown tag, if [`Tags::Kept`](super::Tags::Kept) was requested, or any tag with
+    /// [`Tags::Raw`](super::Tags::Raw).
     pub tag: Option<Arc<str>>,
     /// The number of nodes in this tree with aliases expanded, plus one for every 64 bytes of text.
     pub(super) weight: u64,

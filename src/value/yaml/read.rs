@@ -39,6 +39,9 @@ pub enum Tags {
     Refused,
     /// Such tags become [`Node::tag`]; a scalar is resolved as if it had no tag.
     Kept,
+    /// All tags become [`Node::tag`], and the reader resolves nothing: scalars are text, keys may repeat, and `<<` is a
+    /// key like any other.
+    Raw,
 }
 
 /// Reads all documents of `source`, keeping or refusing unknown tags.
@@ -170,6 +173,9 @@ impl Builder<'_> {
             ScalarStyle::Literal => Style::Literal,
             ScalarStyle::Folded => Style::Folded,
         };
+        if self.tags == Tags::Raw {
+            return Node { tag: tag.map(|tag| tag.to_string().into()), ..scalar_node(span, Kind::Str, style, text) };
+        }
         let kind = match tag.map(core_suffix) {
             None if style == Style::Plain => core_schema::plain(text),
             None | Some(Some("!")) => Kind::Str,
@@ -206,6 +212,7 @@ impl Builder<'_> {
             Items::Map(..) => matches!(suffix, "map" | "!"),
         };
         let tag = match tag {
+            Some(tag) if self.tags == Tags::Raw => Some(tag.to_string().into()),
             Some(tag) if !core_suffix(tag).is_some_and(fits) => self.unknown_tag(tag, start),
             _ => None,
         };
@@ -219,6 +226,7 @@ impl Builder<'_> {
         let mut weight = open.weight;
         let kind = match open.items {
             Items::List(items) => Kind::List(Arc::new(items)),
+            Items::Map(entries, _) if self.tags == Tags::Raw => Kind::Map(Arc::new(entries)),
             Items::Map(entries, _) => {
                 let mut errors = Vec::new();
                 let (entries, copied) = close_map(entries, &mut errors);
@@ -265,7 +273,7 @@ impl Builder<'_> {
         }
         self.charge(node.weight, span)?;
         // The text is elsewhere, so offsets into it cannot be mapped to the alias.
-        if node.style != Style::Plain || !node.text.is_empty() {
+        if self.tags != Tags::Raw && (node.style != Style::Plain || !node.text.is_empty()) {
             node.style = Style::Folded;
         }
         self.finish(node, 0)

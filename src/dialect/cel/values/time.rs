@@ -44,7 +44,7 @@ pub fn duration<'v>(cx: &Cx<'v>, nanos: Option<i64>) -> Result<Value<'v>> {
 /// # Errors
 /// Text that is not an RFC 3339 time in the years 1 to 9999.
 pub fn timestamp_of_text<'v>(cx: &Cx<'v>, text: Value<'v>) -> Result<Value<'v>> {
-    let moment = duration::moment(text.as_str().unwrap_or(""));
+    let moment = duration::moment(text.as_str().unwrap_or(""), duration::Form::Lenient);
     let moment = moment.map_err(|why| conversion(text, super::TIMESTAMP).with_help(why))?;
     timestamp(cx, nanos_of(moment.timestamp(), moment.timestamp_subsec_nanos()))
 }

@@ -1,7 +1,7 @@
 //! Functions that assert a fact about a value: an unknown value takes it on, a known one is checked.
 
 use super::secrets::{EPHEMERAL, SENSITIVE};
-use super::{Arguments, FromArguments, functions, whole};
+use super::{Arguments, FromArguments, WHOLE, functions, items, length_is_known, whole};
 use crate::dialect::hcl::values::types::name;
 use crate::dialect::hcl::values::{
     Refine, convert, equals, is_dynamic, mark_with_paths, safe_prefix, type_of, unmark_deep_with_paths,
@@ -80,40 +80,55 @@ fn not_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
 }
 
 fn prefix<'v>(cx: &Cx<'v>, value: Value<'v>, prefix: &'v str) -> Outcome<Value<'v>> {
-    match value.as_str() {
-        Some(text) if !text.starts_with(prefix) => Err(violated()),
-        _ if value.is_known() => Ok(value),
-        _ => {
-            let string = if is_dynamic(value) { cx.arena().unknown(Type::String) } else { value };
-            Refine::of(string).prefix(cx, &safe_prefix(prefix))?.done(cx)
-        }
+    // What follows a prefix may combine with its last character.
+    let prefix = safe_prefix(prefix);
+    let value = if is_dynamic(value) { cx.arena().unknown(Type::String) } else { value };
+    let known = value.as_str().or_else(|| value.as_unknown().map(|unknown| unknown.refinement.prefix));
+    if known.is_some_and(|known| known.bytes().zip(prefix.bytes()).any(|(own, other)| own != other)) {
+        return Err(violated());
     }
+    Refine::of(value).prefix(cx, &prefix)?.done(cx)
 }
 
-/// A bound of a length. Negative bounds count as 0.
-struct Length(u64);
+/// A bound of a length.
+struct Length(i64);
 
 impl FromArguments<'_> for Length {
     fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
         let (at, value) = arguments.next()?;
-        let length = whole(value, at).map_err(|_| Fault::argument(at, "a whole number is required"))?;
-        Ok(Self(u64::try_from(length).unwrap_or(0)))
+        let length = whole(value, at).ok().filter(|length| *length < i64::MAX);
+        length.map(Self).ok_or_else(|| Fault::argument(at, WHOLE))
     }
 }
 
-fn at_least<'v>(cx: &Cx<'v>, value: Value<'v>, least: Length) -> Outcome<Value<'v>> {
-    between(cx, value, least, Length(u64::MAX))
+fn at_least<'v>(cx: &Cx<'v>, value: Value<'v>, Length(least): Length) -> Outcome<Value<'v>> {
+    bounded(cx, value, least, i64::MAX)
 }
 
-fn at_most<'v>(cx: &Cx<'v>, value: Value<'v>, most: Length) -> Outcome<Value<'v>> {
-    between(cx, value, Length(0), most)
+fn at_most<'v>(cx: &Cx<'v>, value: Value<'v>, Length(most): Length) -> Outcome<Value<'v>> {
+    bounded(cx, value, 0, most)
 }
 
 fn between<'v>(cx: &Cx<'v>, value: Value<'v>, Length(least): Length, Length(most): Length) -> Outcome<Value<'v>> {
-    let length = value.elements().map(<[_]>::len).or_else(|| value.entries().map(|map| map.len()));
-    match length {
-        Some(length) if (least..=most).contains(&(length as u64)) => Ok(value),
-        Some(_) => Err(violated()),
-        None => Refine::of(value).length_at_least(least).length_at_most(most).done(cx),
+    bounded(cx, value, least, most)
+}
+
+/// Assumes bounds of the length of a collection. A negative minimum holds for each, a negative maximum for none.
+fn bounded<'v>(cx: &Cx<'v>, value: Value<'v>, least: i64, most: i64) -> Outcome<Value<'v>> {
+    let least = u64::try_from(least).unwrap_or(0);
+    let most = u64::try_from(most).map_err(|_| violated())?;
+    let most = if most == i64::MAX as u64 { u64::MAX } else { most };
+    let length = match (value.entries(), value.as_unknown()) {
+        _ if value.is_null() => return Err(violated()),
+        (Some(map), _) => Some((map.len() as u64, map.len() as u64)),
+        (None, Some(unknown)) => Some((unknown.refinement.len_least, unknown.refinement.len_most)),
+        // Unknown elements of a set may turn out to be equal.
+        (None, None) if !length_is_known(cx, value)? => None,
+        (None, None) => Some((items(value).len() as u64, items(value).len() as u64)),
+    };
+    let possible = |(shortest, longest): (u64, u64)| least.max(shortest) <= most.min(longest);
+    if least > most || !length.is_none_or(possible) {
+        return Err(violated());
     }
+    Refine::of(value).length_at_least(least).length_at_most(most).done(cx)
 }

@@ -1,6 +1,7 @@
 //! Functions that convert to a type, functions that pick one of several values, and `try` and `can`.
 
 use super::{Arguments, FromArguments, functions, type_name};
+use crate::dialect::hcl::values::types::has_optional;
 use crate::dialect::hcl::values::{
     constraint_name, conversion_exists, convert, is_wholly_known, mismatch, same_type, shallow_type, type_of, types_of,
     unified_type,
@@ -168,8 +169,14 @@ fn converted_type<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Ty
     type_of(cx, converted(cx, value, ty)?)
 }
 
+/// Converts a value. Like the reference, converts it again to the type of the result, in which every attribute is
+/// required: so a missing one is an error even if it is optional.
 fn converted<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'v>) -> Outcome<Value<'v>> {
-    convert(cx, value, &ty).map_err(|fault| fault.of_argument(0))
+    let converted = convert(cx, value, &ty).and_then(|converted| match has_optional(&ty) {
+        true => convert(cx, value, &type_of(cx, converted)?),
+        false => Ok(converted),
+    });
+    converted.map_err(|fault| fault.of_argument(0))
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use flate2::Compression;
 use flate2::read::GzDecoder;
 
 use super::{Arguments, FromArguments, functions, string, whole};
+use crate::diagnostics::nearest;
 use crate::dialect::hcl::values::marked_by;
 use crate::function::{Cx, Fault, Outcome};
-use crate::stdlib::charsets::{Charset, charset};
+use crate::stdlib::charsets::{Charset, charset, charset_names};
 use crate::stdlib::hashes::{md5, sha1, sha256, sha512, uuid_of_name};
 use crate::stdlib::percent::{QUERY, percent, percent_len, query_text};
 use crate::stdlib::rsa::PrivateKey;
@@ -59,7 +60,7 @@ functions! {
 }
 
 /// Standard base64. Bits beyond the last byte are ignored.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
         .with_decode_allow_trailing_bits(true)
@@ -121,15 +122,21 @@ fn encode_url<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     string(cx, &percent(text, QUERY).replace(' ', "+"))
 }
 
+/// Decodes a part of a query. The reference keeps bytes that are not UTF-8; each becomes U+FFFD, as when it writes JSON.
 fn decode_url<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
-    cx.charge(text.len())?;
-    of_utf8(cx, &query_text(text).map_err(|at| Fault::wrong(format!("`{at}` is not a valid URL escape")))?)
+    cx.charge(text.len().saturating_mul(2))?;
+    let bytes = query_text(text).map_err(|at| Fault::wrong(format!("`{at}` is not a valid URL escape")))?;
+    string(cx, &String::from_utf8_lossy(&bytes))
 }
 
 impl FromArguments<'_> for Charset {
     fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
         let name = <&str>::take(arguments)?;
-        charset(name).ok_or_else(|| Fault::argument(1, format!("unknown character encoding `{name}`")))
+        charset(name).ok_or_else(|| {
+            let near = nearest(name, charset_names()).map(|near| format!("; did you mean `{near}`?"));
+            let near = near.unwrap_or_default();
+            Fault::argument(1, format!("`{name}` is not the IANA name of a supported character encoding{near}"))
+        })
     }
 }
 

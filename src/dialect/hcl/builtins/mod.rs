@@ -31,6 +31,7 @@ mod templates;
 #[cfg(test)]
 mod tests;
 mod times;
+mod walk;
 #[cfg(feature = "yaml")]
 mod yaml;
 

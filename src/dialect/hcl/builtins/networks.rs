@@ -1,5 +1,7 @@
 //! Functions of IP networks.
 
+use num_bigint::BigInt;
+
 use super::{Arguments, FromArguments, functions, string, string_list, whole};
 use crate::function::{Cx, Fault, Outcome};
 use crate::stdlib::network::{Network, address, network};
@@ -33,24 +35,23 @@ fn parse_network(prefix: &str) -> Outcome<Network> {
         .ok_or_else(|| Fault::wrong(format!("`{prefix}` is not a network (address, `/`, length of the prefix)")))
 }
 
-/// A whole number of any size. Numbers beyond 127 bits are clamped, which makes no difference.
-struct Clamped(i128);
+/// A whole number. One that is larger than any address is replaced by a power of two, which makes no difference.
+struct Index(BigInt);
 
-impl FromArguments<'_> for Clamped {
+impl FromArguments<'_> for Index {
     fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
         let n = BigNum::take(arguments)?;
         if !n.is_whole() {
             return Err(Fault::wrong("a whole number is required"));
         }
-        let clamped = if n.is_negative() { i128::MIN } else { i128::MAX };
-        let is_small = n.to_f64().is_some_and(|n| n.abs() < 1e38);
-        let digits = if is_small { n.whole_text(10) } else { None };
-        Ok(Self(digits.and_then(|digits| digits.parse().ok()).unwrap_or(clamped)))
+        let is_small = n.to_f64().is_some_and(|n| n.abs() < 1e40);
+        let small = if is_small { n.whole_text(10).and_then(|digits| digits.parse().ok()) } else { None };
+        Ok(Self(small.unwrap_or_else(|| BigInt::from(if n.is_negative() { -1 } else { 1 }) << 256_u32)))
     }
 }
 
-fn host<'v>(cx: &Cx<'v>, network: Network, Clamped(hostnum): Clamped) -> Outcome<Value<'v>> {
-    let host = network.host(hostnum);
+fn host<'v>(cx: &Cx<'v>, network: Network, Index(hostnum): Index) -> Outcome<Value<'v>> {
+    let host = network.host(&hostnum);
     string(cx, &host.ok_or_else(|| Fault::wrong(format!("the network has no address {hostnum}")))?.to_string())
 }
 
@@ -61,12 +62,14 @@ fn netmask<'v>(cx: &Cx<'v>, network: Network) -> Outcome<Value<'v>> {
     string(cx, &network.mask().to_string())
 }
 
-fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, Clamped(netnum): Clamped) -> Outcome<Value<'v>> {
-    let subnet = u32::try_from(newbits).ok().zip(u128::try_from(netnum).ok());
-    let subnet = subnet.and_then(|(newbits, netnum)| network.subnet(newbits, netnum));
+fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, Index(netnum): Index) -> Outcome<Value<'v>> {
+    let subnet = network.subnet(newbits, &netnum);
     let missing = || Fault::wrong(format!("with {newbits} more bits, the network has no subnet {netnum}"));
     string(cx, &subnet.ok_or_else(missing)?.to_string())
 }
+
+/// Maximum number of bits by which `cidrsubnets` extends a prefix.
+const EXTENSION: i64 = 32;
 
 fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Value<'v>> {
     let network = parse_network(prefix).map_err(|fault| fault.of_argument(0))?;
@@ -76,6 +79,9 @@ fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Valu
         let newbits = whole(*newbits, at).map_err(|_| Fault::argument(at, "a whole number is required"))?;
         if newbits < 1 {
             return Err(Fault::argument(at, "the prefix must become longer by at least one bit"));
+        }
+        if newbits > EXTENSION {
+            return Err(Fault::argument(at, format!("the prefix can become longer by at most {EXTENSION} bits")));
         }
         let length = u32::try_from(newbits).ok().and_then(|newbits| network.prefix.checked_add(newbits));
         let Some(length) = length.filter(|length| *length <= network.first.width) else {

@@ -136,13 +136,17 @@ functions! {
     "modulo" (a: Number [dynamic], b: Number [dynamic]) -> Number = binary [BinaryOp::Rem],
         "Returns the remainder of a division, with the sign of the dividend." ["modulo(-7, 3)" => "-1"];
     "negate" (num: Number [dynamic]) -> Number = operators::neg, "Negates a number." ["negate(1)" => "-1"];
-    "lessthan" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Lt],
+    "lessthan" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
+        = binary [BinaryOp::Lt],
         "Returns `true` if the first number is less than the second." ["lessthan(1, 2)" => "true"];
-    "lessthanorequalto" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Le],
+    "lessthanorequalto" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
+        = binary [BinaryOp::Le],
         "Returns `true` if the first number is less than or equal to the second." ["lessthanorequalto(2, 2)" => "true"];
-    "greaterthan" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Gt],
+    "greaterthan" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
+        = binary [BinaryOp::Gt],
         "Returns `true` if the first number is greater than the second." ["greaterthan(1, 2)" => "false"];
-    "greaterthanorequalto" (a: Number [dynamic], b: Number [dynamic]) -> Bool = binary [BinaryOp::Ge],
+    "greaterthanorequalto" (a: Number [unknown dynamic marked], b: Number [unknown dynamic marked]) -> Bool
+        = binary [BinaryOp::Ge],
         "Returns `true` if the first number is greater than or equal to the second."
         ["greaterthanorequalto(2, 2)" => "true"];
 }

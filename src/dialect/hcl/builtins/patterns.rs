@@ -8,9 +8,8 @@ use super::strings::replaced;
 use super::{functions, string};
 use crate::diagnostics::Code;
 use crate::function::{Cx, Fault, Outcome};
-use crate::stdlib::re2::translated;
+use crate::stdlib::re2::parsed;
 use crate::stdlib::regex_cost::search_steps;
-use crate::stdlib::strings::nfc;
 use crate::value::{Attribute, Type, Value};
 
 functions! {
@@ -40,16 +39,25 @@ functions! {
         ["replace(\"hello\", \"l\", \"L\")" => "\"heLLo\"", "replace(\"helo\", \"/(l)/\", \"$1$1\")" => "\"hello\""];
 }
 
-fn compiled(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
-    let translated = translated(pattern).map_err(|why| Fault::wrong(format!("`{pattern}`: {why}")))?;
-    cx.regex(&translated).map_err(|error| match error.code {
-        Code::BadArgument => Fault::wrong(error.message.clone()),
+/// A compiled pattern and the names of its groups. Several groups may have one name.
+struct Pattern<'p> {
+    regex: Arc<Regex>,
+    names: Vec<Option<&'p str>>,
+}
+
+fn compiled<'p>(cx: &Cx<'_>, pattern: &'p str) -> Outcome<Pattern<'p>> {
+    cx.charge(pattern.len().saturating_mul(2))?;
+    let wrong = |why: String| Fault::wrong(format!("`{pattern}` is not a regular expression: {why}"));
+    let parsed = parsed(pattern).map_err(|why| wrong(why.to_string()))?;
+    let regex = cx.regex(&parsed.text).map_err(|error| match error.code {
+        Code::BadArgument => wrong(error.message.lines().last().unwrap_or("").to_owned()),
         _ => Fault::Limit(error),
-    })
+    })?;
+    Ok(Pattern { regex, names: parsed.names })
 }
 
 /// Compiles a pattern that is the first argument.
-fn first_pattern(cx: &Cx<'_>, pattern: &str) -> Outcome<Arc<Regex>> {
+fn first_pattern<'p>(cx: &Cx<'_>, pattern: &'p str) -> Outcome<Pattern<'p>> {
     compiled(cx, pattern).map_err(|fault| fault.of_argument(0))
 }
 
@@ -59,7 +67,7 @@ fn charge_search(cx: &Cx<'_>, pattern: &str, text: &str) -> Outcome<()> {
 }
 
 fn match_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, _: Value<'v>) -> Outcome<Type<'v>> {
-    pattern.as_str().map_or(Ok(Type::Dynamic), |pattern| type_of_match(cx, &*first_pattern(cx, pattern)?))
+    pattern.as_str().map_or(Ok(Type::Dynamic), |pattern| type_of_match(cx, &first_pattern(cx, pattern)?))
 }
 
 fn matches_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, text: Value<'v>) -> Outcome<Type<'v>> {
@@ -67,14 +75,14 @@ fn matches_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, text: Value<'v>) -> Outcome
 }
 
 /// Returns the type of a match, which depends on the groups of the pattern.
-fn type_of_match<'v>(cx: &Cx<'v>, regex: &Regex) -> Outcome<Type<'v>> {
-    let (groups, names) = (regex.captures_len() - 1, group_names(regex));
+fn type_of_match<'v>(cx: &Cx<'v>, pattern: &Pattern<'_>) -> Outcome<Type<'v>> {
+    let groups = pattern.names.len();
+    let names: Vec<&str> = pattern.names.iter().flatten().copied().collect();
     if !names.is_empty() && names.len() != groups {
         return Err(Fault::argument(0, "either all groups must have names or none"));
     }
     cx.charge(groups * size_of::<Attribute>())?;
-    let attribute =
-        |name: &&str| Attribute { name: cx.arena().copy_str(&nfc(name)), ty: Type::String, optional: false };
+    let attribute = |name: &&str| Attribute { name: cx.arena().copy_str(name), ty: Type::String, optional: false };
     Ok(match (groups, names.is_empty()) {
         (0, _) => Type::String,
         (_, true) => cx.arena().tuple_type(&vec![Type::String; groups]),
@@ -82,12 +90,8 @@ fn type_of_match<'v>(cx: &Cx<'v>, regex: &Regex) -> Outcome<Type<'v>> {
     })
 }
 
-fn group_names(regex: &Regex) -> Vec<&str> {
-    regex.capture_names().flatten().collect()
-}
-
-/// Converts a match to a value.
-fn value_of<'v>(cx: &Cx<'v>, regex: &Regex, captures: &Captures<'_>) -> Outcome<Value<'v>> {
+/// Converts a match to a value. Of groups with one name, the last one counts.
+fn value_of<'v>(cx: &Cx<'v>, pattern: &Pattern<'_>, captures: &Captures<'_>) -> Outcome<Value<'v>> {
     let group = |at: usize| match captures.get(at) {
         Some(group) => string(cx, group.as_str()),
         None => Ok(cx.arena().null(Type::String)),
@@ -96,31 +100,30 @@ fn value_of<'v>(cx: &Cx<'v>, regex: &Regex, captures: &Captures<'_>) -> Outcome<
         return group(0);
     }
     let groups: Vec<_> = (1..captures.len()).map(group).collect::<Outcome<_>>()?;
-    let names = group_names(regex);
-    if names.is_empty() {
+    if pattern.names.first().is_none_or(Option::is_none) {
         return Ok(cx.list(&groups)?);
     }
-    let entries = names.iter().zip(groups).map(|(name, group)| {
+    let entries = pattern.names.iter().flatten().zip(groups).map(|(name, group)| {
         cx.charge(name.len())?;
-        Ok((cx.arena().copy_str(&nfc(name)), group))
+        Ok((cx.arena().copy_str(name), group))
     });
     Ok(cx.map(&entries.collect::<Outcome<Vec<_>>>()?)?)
 }
 
 fn first_match<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
-    let regex = first_pattern(cx, pattern)?;
-    type_of_match(cx, &regex)?;
+    let compiled = first_pattern(cx, pattern)?;
+    type_of_match(cx, &compiled)?;
     charge_search(cx, pattern, text)?;
-    let captures = regex.captures(text).ok_or_else(|| Fault::wrong("the pattern does not match the string"))?;
-    value_of(cx, &regex, &captures)
+    let captures = compiled.regex.captures(text);
+    value_of(cx, &compiled, &captures.ok_or_else(|| Fault::wrong("the pattern does not match the string"))?)
 }
 
 fn all_matches<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
-    let regex = first_pattern(cx, pattern)?;
+    let compiled = first_pattern(cx, pattern)?;
     charge_search(cx, pattern, text)?;
-    let matches = regex.captures_iter(text).map(|captures| value_of(cx, &regex, &captures));
+    let matches = compiled.regex.captures_iter(text).map(|captures| value_of(cx, &compiled, &captures));
     let list = cx.list(&matches.collect::<Outcome<Vec<_>>>()?)?;
-    Ok(cx.arena().typed(cx.arena().list_type(type_of_match(cx, &regex)?), list))
+    Ok(cx.arena().typed(cx.arena().list_type(type_of_match(cx, &compiled)?), list))
 }
 
 fn text_or_matches_replaced<'v>(cx: &Cx<'v>, text: &str, from: &str, to: &str) -> Outcome<Value<'v>> {
@@ -131,23 +134,29 @@ fn text_or_matches_replaced<'v>(cx: &Cx<'v>, text: &str, from: &str, to: &str) -
 }
 
 fn matches_replaced<'v>(cx: &Cx<'v>, text: &str, pattern: &str, template: &str) -> Outcome<Value<'v>> {
-    let regex = compiled(cx, pattern)?;
+    let compiled = compiled(cx, pattern)?;
     charge_search(cx, pattern, text)?;
     cx.charge(text.len())?;
     let (mut out, mut done) = (String::new(), 0);
-    for captures in regex.captures_iter(text) {
+    for captures in compiled.regex.captures_iter(text) {
         let Some(whole) = captures.get(0) else { continue };
         out.push_str(text.get(done..whole.start()).unwrap_or(""));
-        expand(cx, template, &captures, &mut out)?;
+        expand(cx, template, &compiled.names, &captures, &mut out)?;
         done = whole.end();
     }
     out.push_str(text.get(done..).unwrap_or(""));
     string(cx, &out)
 }
 
-/// Appends `template` with the groups of a match for `$name` and `${name}`, and `$` for `$$`. A missing group is
-/// empty; any other `$` stands for itself.
-fn expand(cx: &Cx<'_>, template: &str, captures: &Captures<'_>, out: &mut String) -> Outcome<()> {
+/// Appends `template` with the groups of a match for `$name` and `${name}`, and `$` for `$$`. Of groups with one name,
+/// the first in the match counts. A missing group is empty; any other `$` stands for itself.
+fn expand(
+    cx: &Cx<'_>,
+    template: &str,
+    names: &[Option<&str>],
+    captures: &Captures<'_>,
+    out: &mut String,
+) -> Outcome<()> {
     let mut push = |piece: &str| -> Outcome<()> {
         cx.charge(piece.len())?;
         out.push_str(piece);
@@ -156,12 +165,12 @@ fn expand(cx: &Cx<'_>, template: &str, captures: &Captures<'_>, out: &mut String
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('$') {
         push(before)?;
-        cx.spend(1)?;
+        cx.spend(1 + names.len() as u64 / 16)?;
         rest = after;
         if let Some((name, after)) = group_reference(rest) {
             let group = match name.parse() {
                 Ok(at) => captures.get(at),
-                Err(_) => captures.name(name),
+                Err(_) => (1..).zip(names).find_map(|(at, own)| captures.get(at).filter(|_| *own == Some(name))),
             };
             push(group.map_or("", |group| group.as_str()))?;
             rest = after;

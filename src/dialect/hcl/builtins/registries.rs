@@ -32,6 +32,7 @@ static STANDARD: &[&[Builtin]] = &[
     sequences::STANDARD_SEQUENCES,
     sets::STANDARD_SETS,
     strings::STANDARD_STRINGS,
+    times::STANDARD_TIMES,
 ];
 
 /// Functions of OpenTofu only.

@@ -15,13 +15,13 @@ use crate::value::{Refinement, Type, Value};
 functions! {
     /// Search functions of the standard library and OpenTofu.
     pub(super) static SEARCHES:
-    "contains" (list: Any, value: Any) -> Bool = contains,
+    "contains" (list: Any, value: Any [null]) -> Bool = contains,
         "Returns `true` if a value is an element of a list, tuple or set." ["contains([\"a\", \"b\"], \"a\")" => "true"];
     "distinct" (list: (list Any)) -> {type_of} = distinct,
         "Removes duplicates from a list." ["distinct([1, 2, 1])" => "[1, 2]"];
     "compact" (list: (list String)) -> (list String) = compact,
         "Removes null and the empty string from a list." ["compact([\"a\", \"\", null, \"b\"])" => "[\"a\", \"b\"]"];
-    "sort" (list: (list String)) -> (list String) = sort,
+    "sort" (list: (list String) [unknown]) -> (list String) = sort,
         "Sorts a list of strings by their bytes." ["sort([\"b\", \"a\"])" => "[\"a\", \"b\"]"];
 }
 
@@ -86,9 +86,9 @@ fn compact<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
 fn sort<'v>(cx: &Cx<'v>, list: Value<'v>) -> Outcome<Value<'v>> {
     let length = items(list).len();
     if !is_wholly_known(cx, list)? {
-        let (len_least, len_most) = (length as u64, length as u64);
-        let known = Refinement { len_least, len_most, ..Refinement::NOT_NULL };
-        return settled(cx, Type::List(&Type::String), known);
+        let known = list.as_unknown().map(|unknown| (unknown.refinement.len_least, unknown.refinement.len_most));
+        let (len_least, len_most) = known.unwrap_or((length as u64, length as u64));
+        return settled(cx, Type::List(&Type::String), Refinement { len_least, len_most, ..Refinement::NOT_NULL });
     }
     if let Some(at) = items(list).iter().position(Value::is_null) {
         return Err(Fault::wrong(format!("the string at index {at} is null and cannot be sorted")));

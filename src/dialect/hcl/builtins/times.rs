@@ -6,7 +6,7 @@ use super::{Arguments, FromArguments, functions, string};
 use crate::dialect::hcl::values::machine_int;
 use crate::function::{Cx, Fault, Outcome};
 use crate::limits::Limit;
-use crate::stdlib::duration::{LayoutError, laid_out, moment, rfc3339, span};
+use crate::stdlib::duration::{Form, LayoutError, laid_out, moment, rfc3339, span};
 use crate::value::Value;
 
 functions! {
@@ -15,7 +15,12 @@ functions! {
     "formatdate" (format: String, time: String) -> String = format_date,
         "Formats a timestamp by a layout of repeated letters, such as `YYYY-MM-DD'T'hh:mm:ssZ`."
         ["formatdate(\"DD MMM YYYY hh:mm ZZZ\", \"2018-01-04T23:12:01Z\")" => "\"04 Jan 2018 23:12 UTC\""];
-    "timeadd" (timestamp: String, duration: String) -> String = time_add,
+}
+
+functions! {
+    /// Time functions of the standard library.
+    pub(super) static STANDARD_TIMES:
+    "timeadd" (timestamp: String, duration: String) -> String or null = time_add [Form::Strict],
         "Adds a duration such as `1h30m` to a timestamp."
         ["timeadd(\"2017-11-22T00:00:00Z\", \"10m1s\")" => "\"2017-11-22T00:10:01Z\""];
 }
@@ -23,6 +28,9 @@ functions! {
 functions! {
     /// Time functions of OpenTofu.
     pub(super) static OPENTOFU_TIMES:
+    "timeadd" (timestamp: String, duration: String) -> String = time_add [Form::Lenient],
+        "Adds a duration such as `1h30m` to a timestamp."
+        ["timeadd(\"2017-11-22T00:00:00Z\", \"10m1s\")" => "\"2017-11-22T00:10:01Z\""];
     "timecmp" (timestamp_a: String, timestamp_b: String) -> Number = time_compare,
         "Returns -1, 0 or 1 if the first timestamp is before, equal to or after the second."
         ["timecmp(\"2017-11-22T00:00:00Z\", \"2017-11-22T01:00:00+01:00\")" => "0"];
@@ -33,20 +41,22 @@ functions! {
         ["plantimestamp() == plantimestamp()" => "true"];
 }
 
-type Timestamp = DateTime<FixedOffset>;
+fn timestamp_in(text: &str, form: Form) -> Outcome<DateTime<FixedOffset>> {
+    moment(text, form).map_err(|why| Fault::wrong(format!("not an RFC 3339 timestamp: {why}")))
+}
 
-impl FromArguments<'_> for Timestamp {
+/// A timestamp as Go's `time.Parse` reads it.
+struct Lenient(DateTime<FixedOffset>);
+
+impl FromArguments<'_> for Lenient {
     fn take(arguments: &Arguments<'_, '_>) -> Outcome<Self> {
         let (at, value) = arguments.next()?;
-        parse_timestamp(value.as_str().unwrap_or("")).map_err(|fault| fault.of_argument(at))
+        timestamp_in(value.as_str().unwrap_or(""), Form::Lenient).map(Self).map_err(|fault| fault.of_argument(at))
     }
 }
 
-fn parse_timestamp(text: &str) -> Outcome<Timestamp> {
-    moment(text).map_err(|why| Fault::wrong(format!("not an RFC 3339 timestamp: {why}")))
-}
-
-fn format_date<'v>(cx: &Cx<'v>, layout: &str, timestamp: Timestamp) -> Outcome<Value<'v>> {
+fn format_date<'v>(cx: &Cx<'v>, layout: &str, timestamp: &str) -> Outcome<Value<'v>> {
+    let timestamp = timestamp_in(timestamp, Form::Strict).map_err(|fault| fault.of_argument(1))?;
     // A letter becomes at most nine, as in `EEEE` and `MMMM`.
     let allowed = layout.len().saturating_mul(4).saturating_add(16);
     cx.charge(allowed)?;
@@ -58,14 +68,14 @@ fn format_date<'v>(cx: &Cx<'v>, layout: &str, timestamp: Timestamp) -> Outcome<V
     string(cx, &formatted)
 }
 
-fn time_add<'v>(cx: &Cx<'v>, timestamp: &str, duration: &str) -> Outcome<Value<'v>> {
-    let timestamp = parse_timestamp(timestamp)?;
+fn time_add<'v>(cx: &Cx<'v>, timestamp: &str, duration: &str, form: Form) -> Outcome<Value<'v>> {
+    let timestamp = timestamp_in(timestamp, form)?;
     let duration = span(duration).ok_or_else(|| Fault::wrong(format!("`{duration}` is not a duration")))?;
     let sum = timestamp.checked_add_signed(duration).ok_or_else(|| Fault::wrong("the timestamp is out of range"))?;
     string(cx, &rfc3339(sum))
 }
 
-fn time_compare<'v>(cx: &Cx<'v>, a: Timestamp, b: Timestamp) -> Outcome<Value<'v>> {
+fn time_compare<'v>(cx: &Cx<'v>, Lenient(a): Lenient, Lenient(b): Lenient) -> Outcome<Value<'v>> {
     machine_int(cx, a.cmp(&b) as i64)
 }
 

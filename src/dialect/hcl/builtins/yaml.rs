@@ -1,21 +1,23 @@
 //! YAML as the reference's functions read and write it: words such as `yes` are booleans, and strings are always
 //! written in quotes or as blocks.
 
-use super::{functions, string};
+mod scalars;
+
+use super::{functions, string, type_name};
 use crate::dialect::hcl::values::json::push_quoted;
-use crate::dialect::hcl::values::{is_wholly_known, number_of, number_value};
+use crate::dialect::hcl::values::{convert, is_wholly_known, number_of};
 use crate::function::{Cx, Fault, Outcome};
-use crate::stdlib::strings::nfc;
 use crate::text::Source;
-use crate::value::yaml::{Entry, Kind, Node, Style, read_one};
-use crate::value::{BigNum, Map, Type, Value};
+use crate::value::yaml::{Entry, Kind, Node, Style, Tags, read_with};
+use crate::value::{Map, Type, Value};
+use scalars::{CORE, scalar};
 
 functions! {
     /// YAML functions of OpenTofu.
     pub(super) static YAML:
     "yamldecode" (src: String) -> Any or null = decode, "Decodes a YAML document."
         ["yamldecode(\"a: [1, x]\")" => "{a = [1, \"x\"]}"];
-    "yamlencode" (value: Any [null unknown dynamic]) -> String = encode, "Encodes a value as a YAML document."
+    "yamlencode" (value: Any [null unknown dynamic]) -> String or null = encode, "Encodes a value as a YAML document."
         ["yamlencode({a = [1]})" => "\"\\\"a\\\":\\n- 1\\n\""];
 }
 
@@ -24,61 +26,77 @@ const GROWTH: usize = 64;
 
 fn decode<'v>(cx: &Cx<'v>, text: &str) -> Outcome<Value<'v>> {
     cx.charge(text.len().saturating_mul(GROWTH))?;
-    let node = read_one(&Source::new("yaml", text), cx.limits()).map_err(|errors| {
+    let documents = read_with(&Source::new("yaml", text), cx.limits(), Tags::Raw).map_err(|errors| {
         let first = errors.first().map_or("cannot read the document", |error| error.message.as_str());
-        Fault::argument(0, format!("not valid YAML: {first}"))
+        Fault::wrong(format!("not valid YAML: {first}"))
     })?;
-    value_of(cx, &node)
+    if let Some(version) = other_version(text) {
+        return Err(Fault::wrong(format!("the document is of YAML {version}; YAML 1.1 is read")));
+    }
+    match &*documents {
+        [one] => value_of(cx, one),
+        [] => Err(Fault::wrong("there is no YAML document; `null` or `{}` is one")),
+        _ => Err(Fault::wrong("there are several YAML documents; only one is allowed")),
+    }
+}
+
+/// Returns the version in the directive `%YAML`, if it is not 1.1.
+fn other_version(text: &str) -> Option<&str> {
+    let mut head = text.lines().take_while(|line| line.trim().is_empty() || line.starts_with(['#', '%']));
+    let version = head.find_map(|line| line.strip_prefix("%YAML"))?.split_whitespace().next()?;
+    (version != "1.1").then_some(version)
 }
 
 fn value_of<'v>(cx: &Cx<'v>, node: &Node) -> Outcome<Value<'v>> {
     cx.spend(1)?;
     match &node.kind {
         Kind::List(items) => {
+            check_tag(node, "seq")?;
             let items: Vec<_> = items.iter().map(|item| value_of(cx, item)).collect::<Outcome<_>>()?;
             Ok(cx.list(&items)?)
         }
         Kind::Map(entries) => {
-            let entry = |entry: &Entry| {
-                cx.charge(entry.name.len())?;
-                Ok((cx.arena().copy_str(&nfc(&entry.name)), value_of(cx, &entry.value)?))
-            };
-            let entries: Vec<_> = entries.iter().map(entry).collect::<Outcome<_>>()?;
-            Ok(cx.map(&entries)?)
+            check_tag(node, "map")?;
+            let mut all = Vec::with_capacity(entries.len());
+            for Entry { key, value, .. } in entries.iter() {
+                if &*key.text == "<<" && key.style == Style::Plain && key.tag.is_none() {
+                    merge(cx, value_of(cx, value)?, &mut all)?;
+                } else {
+                    all.push((key_of(cx, key)?, value_of(cx, value)?));
+                }
+            }
+            // The last value of a key counts.
+            Ok(cx.map(&all)?)
         }
-        Kind::Null => Ok(Value::Null),
-        Kind::Bool(truth) => Ok(Value::Bool(*truth)),
-        Kind::Int(_) | Kind::Uint(_) | Kind::Float(_) => number(cx, &node.text),
-        Kind::Str if node.style == Style::Plain => plain(cx, &node.text),
-        Kind::Str => string(cx, &node.text),
+        _ => scalar(cx, node),
     }
 }
 
-/// Reads a number. Spellings that the reference does not know are strings.
-fn number<'v>(cx: &Cx<'v>, spelling: &str) -> Outcome<Value<'v>> {
-    if spelling.eq_ignore_ascii_case(".nan") {
-        return Err(Fault::argument(0, "NaN is not supported"));
-    }
-    let infinite = spelling.trim_start_matches(['-', '+']).eq_ignore_ascii_case(".inf");
-    let infinity = || BigNum::infinity(spelling.starts_with('-'), crate::stdlib::bignum::FULL);
-    match infinite.then(infinity).or_else(|| BigNum::parse(spelling)) {
-        Some(number) => number_value(cx, number),
-        None => string(cx, spelling),
+/// Checks the tag of a collection.
+fn check_tag(node: &Node, fitting: &str) -> Outcome<()> {
+    match &node.tag {
+        Some(tag) if tag.strip_prefix(CORE) != Some(fitting) => {
+            Err(Fault::wrong(format!("a {} cannot have the tag `{tag}`", node.kind_name())))
+        }
+        _ => Ok(()),
     }
 }
 
-/// Reads a plain scalar: the reference takes some words for booleans, and digits with underscores for numbers.
-fn plain<'v>(cx: &Cx<'v>, word: &str) -> Outcome<Value<'v>> {
-    match word {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => return Ok(Value::Bool(true)),
-        "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF" => return Ok(Value::Bool(false)),
-        _ => {}
+fn key_of<'v>(cx: &Cx<'v>, key: &Node) -> Outcome<&'v str> {
+    let text = convert(cx, scalar(cx, key)?, &Type::String)?;
+    text.as_str().ok_or_else(|| Fault::wrong("null cannot be a key"))
+}
+
+/// Adds the entries of a map, or of all maps in a list, in the place of a key `<<`.
+fn merge<'v>(cx: &Cx<'v>, value: Value<'v>, all: &mut Vec<(&'v str, Value<'v>)>) -> Outcome<()> {
+    for map in value.elements().unwrap_or(&[value]) {
+        let Some(entries) = map.entries() else {
+            return Err(Fault::wrong(format!("`<<` takes a map or a list of maps, not {}", type_name(cx, *map)?)));
+        };
+        cx.charge(entries.len() * size_of::<(&str, Value)>())?;
+        all.extend(entries.iter_sorted());
     }
-    let numeric = word.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '+') && word.contains('_');
-    match BigNum::parse(&word.replace('_', "")).filter(|_| numeric) {
-        Some(number) => number_value(cx, number),
-        None => string(cx, word),
-    }
+    Ok(())
 }
 
 fn encode<'v>(cx: &Cx<'v>, value: Value<'v>) -> Outcome<Value<'v>> {
@@ -205,17 +223,25 @@ impl<'v> Writer<'_, 'v> {
 
     /// Writes a string in double quotes.
     fn quoted(&mut self, text: &str) {
-        let special = "\"\\\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{a0}\u{2028}\u{2029}";
-        push_quoted(&mut self.out, text, (special, "\"\\0abtnvfreN_LP"), |c| match c {
-            '\u{feff}' => Some("\\uFEFF".to_owned()),
-            c => c.is_control().then(|| format!("\\x{:02X}", u32::from(c))),
+        let special = "\"\\\0\u{7}\u{8}\t\n\u{b}\u{c}\r\u{1b}\u{85}\u{2028}\u{2029}";
+        push_quoted(&mut self.out, text, (special, "\"\\0abtnvfreNLP"), |c| {
+            is_escaped(c).then(|| match u32::from(c) {
+                code @ ..=0xFF => format!("\\x{code:02X}"),
+                code @ ..=0xFFFF => format!("\\u{code:04X}"),
+                code => format!("\\U{code:08X}"),
+            })
         });
     }
 }
 
+/// Returns `true` for characters that the reference does not take for printable.
+fn is_escaped(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{feff}' | '\u{fffe}' | '\u{ffff}' | '\u{10000}'..)
+}
+
 /// Returns `true` if a string has several lines and a block scalar can hold it.
 fn is_block(text: &str) -> bool {
-    let special = |c: char| c != '\n' && c.is_control() || matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}');
+    let special = |c: char| c != '\n' && is_escaped(c) || matches!(c, '\u{2028}' | '\u{2029}');
     text.contains('\n') && !text.contains(special) && !text.contains(" \n") && !text.ends_with(' ')
 }
 
@@ -244,21 +270,56 @@ mod tests {
     }
 
     #[test]
-    fn words_are_what_the_reference_takes_them_for() {
+    fn scalars_are_what_the_reference_takes_them_for() {
         with_cx(|cx| {
-            let read = |text: &str| encode(cx, decode(cx, text).unwrap()).unwrap();
             for (yaml, wanted) in [
                 ("yes", "true\n...\n"),
                 ("'yes'", "\"yes\"\n"),
                 ("off", "false\n...\n"),
-                ("1_000", "1000\n...\n"),
-                ("a_b", "\"a_b\"\n"),
-                ("0x10", "\"0x10\"\n"),
+                ("1_000", "\"1_000\"\n"),
+                ("!!int 1_000", "1000\n...\n"),
+                ("0x1F", "31\n...\n"),
+                ("-0x1F", "\"-0x1F\"\n"),
+                ("0o17", "15\n...\n"),
+                ("017", "17\n...\n"),
+                ("0b11", "\"0b11\"\n"),
+                ("!!int 0b11", "3\n...\n"),
+                ("+.5e3", "500\n...\n"),
                 ("123456789012345678901234567890", "123456789012345678901234567890\n...\n"),
+                ("2018-1-2", "\"2018-01-02T00:00:00Z\"\n"),
+                ("2018-01-02 3:04:05.5", "\"2018-01-02T03:04:05Z\"\n"),
+                ("2018-01-02t03:04:05+01:00", "\"2018-01-02T03:04:05+01:00\"\n"),
+                ("2018-02-30", "\"2018-02-30\"\n"),
+                ("!!binary aGk=", "\"aGk=\"\n"),
+                ("!!int \"5\"", "\"5\"\n"),
+                ("!!str 5", "\"5\"\n"),
+                ("!!null x", "null\n...\n"),
+                ("|-\n  1.50\n", "\"1.5\"\n"),
+                ("{0x10: 1, yes: 2, 1.50: 3}", "\"1.5\": 3\n\"16\": 1\n\"true\": 2\n"),
+                ("{a: 1, a: 2}", "\"a\": 2\n"),
+                ("{a: 1, <<: {a: 2, b: 3}, b: 4}", "\"a\": 2\n\"b\": 4\n"),
+                ("[&a yes, *a]", "- true\n- true\n"),
+                ("\"\\U0001F600 \\xa0\"", "\"\\U0001F600 \u{a0}\"\n"),
             ] {
-                assert_eq!(read(yaml).as_str(), Some(wanted), "{yaml}");
+                let again = encode(cx, decode(cx, yaml).unwrap_or_else(|_| panic!("{yaml}"))).unwrap();
+                assert_eq!(again.as_str(), Some(wanted), "{yaml}");
             }
-            for bad in ["[", "a: 1\na: 2", "--- 1\n--- 2\n", ".nan"] {
+            for bad in [
+                "",
+                " # nothing\n",
+                "[",
+                "--- 1\n--- 2\n",
+                ".nan",
+                "null: 1",
+                "[1]: 2",
+                "!!bool x",
+                "!!int x",
+                "!x a",
+                "!!seq {}",
+                "!!binary x",
+                "%YAML 1.2\n---\nx",
+                "{<<: 1}",
+            ] {
                 assert!(decode(cx, bad).is_err(), "{bad}");
             }
         });

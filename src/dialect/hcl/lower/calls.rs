@@ -4,6 +4,7 @@ use super::Lowering;
 use crate::bytecode::{Failure, ImportKind, Op};
 use crate::compiler::Constant;
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::dialect::hcl::argument_gate::takes_errors;
 use crate::dialect::hcl::syntax::tree::Broken;
 use crate::dialect::hcl::syntax::{Call, ExprId};
 use crate::dialect::hcl::typeexpr;
@@ -25,15 +26,23 @@ impl<'t> Lowering<'t> {
         if !self.check_count(function, call, args) {
             return Ok(());
         }
-        let mut params = Vec::with_capacity(args.len());
+        let handles_errors = matches!(&function.params, Params::Positional(params) if takes_errors(params));
+        let mut params = Vec::with_capacity(args.len() + 2);
         for (at, &arg) in args.iter().enumerate() {
-            let admits = admitted(function, at);
-            if admits.include(Admits::ERRORS) {
+            let spread = call.expand && at + 1 == args.len();
+            // Numbers of notes, as the argument gate expects them.
+            let counts = match (handles_errors, call.expand) {
+                (true, _) => 1,
+                (false, true) => usize::from(at == 0) + usize::from(spread),
+                (false, false) => 0,
+            };
+            for _ in 0..counts {
                 self.emitter.op(Op::Mark, &[]);
                 params.push(Params::BY_PLACE);
             }
-            let lints = self.lints.len();
-            if admits.include(Admits::TYPE) {
+            let (admits, lints) = (admitted(function, at), self.lints.len());
+            // A spread argument is a collection, whatever its elements are for.
+            if admits.include(Admits::TYPE) && !spread {
                 self.type_argument(arg)?;
             } else {
                 self.value(arg)?;
@@ -98,10 +107,10 @@ impl<'t> Lowering<'t> {
             let help = Some("there are no functions here".to_owned());
             return self.fail(span, Code::UnknownFunction, "Function calls not allowed".to_owned(), None, help);
         }
-        let help = nearest(name, names()).map(|near| format!("did you mean `{near}`?"));
-        let (message, available) =
-            (format!("There is no function named `{name}`"), names().map(str::to_owned).collect());
-        self.fail(call.name_span, Code::UnknownFunction, message, Some(available), help);
+        let near = nearest(name, names()).map(|near| format!("; did you mean `{near}`?"));
+        let help = format!("there is no function named `{name}`{}", near.unwrap_or_default());
+        let (summary, available) = ("Call to unknown function".to_owned(), names().map(str::to_owned).collect());
+        self.fail(call.name_span, Code::UnknownFunction, summary, Some(available), Some(help));
     }
 
     /// Reports the syntax error of an expression again.

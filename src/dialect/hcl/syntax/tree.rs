@@ -467,7 +467,8 @@ impl Tree {
                 Expr::Joined(of) => of,
                 Expr::Template(parts) => match self.ids(parts).first() {
                     Some(&part) => part,
-                    None => return node.span,
+                    // The reference puts an empty text behind the closing quotation mark.
+                    None => return Span::new(node.span.end, node.span.end),
                 },
                 Expr::Call(call) => return call.name_span.to(call.open),
                 Expr::Index { brackets, .. } => return first(brackets),

@@ -12,9 +12,12 @@ use crate::value::{Attribute, Map, Refinement, Type, Unknown, Value};
 /// Converts a list, set or tuple to a list.
 pub(super) fn list<'v>(cx: &Cx<'v>, value: Value<'v>, element: &Type<'v>) -> Outcome<Value<'v>> {
     let (from, items) = (collection_type(value), value.elements().unwrap_or(&[]));
-    if matches!(from, Some(Type::Set(_))) && items.len() > 1 && !is_wholly_known(cx, value)? {
-        // Unknown elements may turn out to be equal, so the length is unknown.
-        return Ok(cx.arena().unknown(cx.arena().list_type(without_optional(cx.arena(), *element))));
+    if let Some(Type::Set(own)) = from
+        && items.len() > 1
+        && !is_wholly_known(cx, value)?
+    {
+        // Unknown elements may turn out to be equal, so the length is unknown. Like the reference, keeps their type.
+        return Ok(cx.arena().unknown(cx.arena().list_type(**own)));
     }
     let (mut items, element) = elements(cx, items, from, element)?;
     let unified = if from.is_none() { unify_again(cx, &mut items, &element)? } else { None };
