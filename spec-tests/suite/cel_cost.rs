@@ -165,11 +165,11 @@ const VALUES: &[(&str, u64)] = &[
     ("cel.bind(x, n + 1, n > 1 || x > 1)", 12),
     ("cel.bind(x, n + 1, cel.bind(y, x + 1, y + y))", 27),
     ("l.map(y, cel.bind(x, n + 1, y > 1 ? x : y))", 88),
-    ("optional.of(n).optMap(x, 'a').value()", 14),
-    ("optional.of(n).optFlatMap(x, optional.none()).hasValue()", 14),
+    ("optional.of(n).optMap(x, 'a').value()", 15),
+    ("optional.of(n).optFlatMap(x, optional.none()).hasValue()", 15),
     // An empty optional has no elements, so no index is evaluated.
     ("optional.none()[?n / 0].orValue(n)", 3),
-    ("m.?z[s + s].orValue(n)", 2),
+    ("d.?nothing[s + s].orValue(n)", 2),
     ("optional.ofNonZeroValue(optional.none()).hasValue()", 3),
     ("[].map(x, x)", 21),
 ];

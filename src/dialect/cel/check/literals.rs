@@ -31,9 +31,7 @@ impl Checker<'_> {
         }
         let Callable::Signatures(signatures) = callable else { return };
         let Some((arg, rejected)) = self.rejected(name, signatures, args) else { return };
-        let message = format!("invalid {name} argument: {}", rejected.message);
-        let error = Diagnostic { help: rejected.help, ..*Diagnostic::new(Code::BadArgument, message) };
-        self.report.add(self.tree, self.tree.place(arg), Box::new(error));
+        self.error(arg, Code::BadArgument, format!("invalid {name} argument: {}", rejected.message));
     }
 
     /// Returns the literal argument that a function rejects, and the error.

@@ -346,7 +346,7 @@ fn constant_format_strings_and_patterns_are_tried_too() {
         ("'%e'.format([b'a'])", "1:14 error during formatting: scientific clause"),
         ("'%o'.format(['a'])", "1:14 error during formatting: octal clause"),
         ("'%x'.format([[1]])", "1:14 error during formatting: only ints, uints, bytes, and strings"),
-        ("'%s'.format([[1, {'a': optional.of(1)}]])", "1:36 error during formatting: string clause"),
+        ("'%s'.format([[1, {'a': optional.of(1)}]])", "1:35 error during formatting: string clause"),
         ("'%s %s'.format([1])", "1:15 index 1 out of range"),
         ("'%s'.format([1, 2])", "1:12 too many arguments supplied to string.format (expected 1, got 2)"),
         ("'%q'.format([1])", "1:12 could not parse formatting clause: unrecognized formatting clause \"q\""),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use super::lowering::Lower;
 use crate::bytecode::Op;
 use crate::diagnostics::Result;
-use crate::dialect::cel::syntax::tree::{Expr, ExprId, Name};
+use crate::dialect::cel::syntax::tree::{Call, Expr, ExprId, Function, Name, Operator};
 
 /// The maximum number of nodes that the readings of a variable may add to a program. A larger value is computed where it
 /// is bound.
@@ -44,14 +44,30 @@ impl<'t> Lower<'_, 't> {
             self.value(value)?;
             return Ok(self.emitter.store());
         }
-        let slot = self.emitter.new_slot();
-        if readings > 0 {
+        let slot = self.emitter.take_slot();
+        if readings > 1 && self.options.metered || self.is_branched(readers, readings) {
             self.emitter.undefined();
             self.emitter.op(Op::StoreSlot, &[slot]);
         }
         let (locals, block) = (self.locals.len(), self.block.clone());
         self.lazy.push(Lazy { slot, value, locals, block, nodes, state: State::Unset });
         Ok(slot)
+    }
+
+    /// Returns `true` if code may run in which a variable with this number of `readings` is [unclear](State::Unclear).
+    fn is_branched(&self, readers: &[ExprId], readings: usize) -> bool {
+        let branches = |lower: &Self, id: ExprId| match lower.tree.expr(id) {
+            Expr::Comprehension(_) => 1,
+            Expr::Call(Call { function: Function::Operator(operator), .. }) => {
+                use Operator::{And, Conditional, Index, OptionalIndex, Or};
+                usize::from(readings > 1 && matches!(operator, And | Or | Conditional | Index | OptionalIndex))
+            }
+            Expr::Call(Call { function: Function::Named(name), .. }) => {
+                usize::from(matches!(lower.tree.name(name), "or" | "orValue" | "cel.@block"))
+            }
+            _ => 0,
+        };
+        readings > 0 && readers.iter().any(|reader| self.count(*reader, &branches) > 0)
     }
 
     /// Ends the scope of variables: all but the first `outer` lazy ones.
