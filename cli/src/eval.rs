@@ -12,6 +12,7 @@ use dropforge::dialect::cel::check::Environment;
 use dropforge::dialect::cel::check::cost::{Hints, Range};
 use dropforge::dialect::hcl::values::json::{encode, encode_plain};
 use dropforge::dialect::{cel, hcl};
+use dropforge::engine::CelPresence;
 use dropforge::function::Fault;
 use dropforge::limits::Limits;
 use dropforge::text::Source;
@@ -22,7 +23,7 @@ use crate::console::line;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::layers::layers;
-use crate::options::{ValueArgs, dialect};
+use crate::options::{CelArgs, ValueArgs, dialect};
 use crate::output::print;
 
 /// Evaluate an expression and print its value
@@ -55,6 +56,8 @@ pub(crate) struct EvalArgs {
     /// Fail if the evaluation costs more than N (CEL only)
     #[arg(long, value_name = "N")]
     pub(crate) cost_limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cel: CelArgs,
     #[command(flatten)]
     pub(crate) values: ValueArgs,
 }
@@ -95,6 +98,7 @@ fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
             "`--cost` and `--cost-limit` do not apply to HCL",
             "remove them, or use `--lang cel`",
         ),
+        (args.cel.cel_presence.is_some(), "`--cel-presence` does not apply to HCL", "remove it, or use `--lang cel`"),
     ];
     if let Some((_, message, help)) = refused.iter().find(|(given, ..)| *given) {
         return Err(usage(message, help).into());
@@ -123,7 +127,8 @@ fn evaluate_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
         environment.declare(pattern.root(), "dyn")?;
     }
     let metered = args.cost || args.cost_limit.is_some();
-    let settings = cel::Settings { cost: metered, ..cel::Settings::checked(&environment) };
+    let lenient = args.cel.presence() == CelPresence::Lenient;
+    let settings = cel::Settings { cost: metered, lenient, ..cel::Settings::checked(&environment) };
     let expression = cel::Expression::with(source, &settings, &registry, &limits)?;
     if !args.unknown.is_empty()
         && let cel::Partial::Unknown { residual, .. } = expression.partial(space, inputs, &args.unknown, &limits)?

@@ -8,7 +8,7 @@ use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{TemplateSet, dialect_of, discover};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
-use dropforge::engine::{Dialect, Engine, EngineBuilder};
+use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder};
 use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
@@ -73,6 +73,34 @@ pub(crate) enum RenderMode {
     Shell,
 }
 
+/// Options of CEL.
+#[derive(Debug, Args)]
+pub(crate) struct CelArgs {
+    /// Select the result of `has(x.a)`, `x.?a` and `x[?k]` in CEL if `x` is null, a boolean, a number or a string: lenient
+    /// (nothing is found, as in Kubernetes) or strict (an error) [default: lenient]
+    #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
+    pub(crate) cel_presence: Option<PresenceMode>,
+}
+
+impl CelArgs {
+    /// Returns the option of the engine.
+    pub(crate) fn presence(&self) -> CelPresence {
+        match self.cel_presence {
+            None | Some(PresenceMode::Lenient) => CelPresence::Lenient,
+            Some(PresenceMode::Strict) => CelPresence::Strict,
+        }
+    }
+}
+
+/// The result of presence tests on values without fields and elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PresenceMode {
+    /// Nothing is found
+    Lenient,
+    /// An error
+    Strict,
+}
+
 /// Options of commands that compile.
 #[derive(Debug, Args)]
 pub(crate) struct LanguageArgs {
@@ -86,6 +114,8 @@ pub(crate) struct LanguageArgs {
     /// Treat every `$let` text of `cel-yaml` templates as an expression, even if it could be plain text
     #[arg(long)]
     pub(crate) strict_let: bool,
+    #[command(flatten)]
+    pub(crate) cel: CelArgs,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(crate) include_root: Option<PathBuf>,
@@ -106,6 +136,7 @@ impl LanguageArgs {
         let shell = self.render_mode == Some(RenderMode::Shell);
         let limits = Limits { source_bytes: self.max_source.unwrap_or(MAX_SOURCE), ..Limits::default() };
         let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
+        let engine = engine.cel_presence(self.cel.presence());
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
@@ -128,6 +159,7 @@ impl LanguageArgs {
             ("--lang", self.lang.is_some()),
             ("--render-mode", self.render_mode.is_some()),
             ("--strict-let", self.strict_let),
+            ("--cel-presence", self.cel.cel_presence.is_some()),
             ("--include-root", self.include_root.is_some()),
             ("--declare", !self.declare.is_empty()),
             ("--max-source", self.max_source.is_some()),

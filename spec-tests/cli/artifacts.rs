@@ -119,6 +119,7 @@ fn options_of_sources_are_refused_for_artifacts() {
         &["--lang", "tera"][..],
         &["--render-mode", "shell"],
         &["--strict-let"],
+        &["--cel-presence", "lenient"],
         &["-I", "t"],
         &["--declare", "test:x"],
     ] {

@@ -84,3 +84,85 @@ fn a_template_that_is_an_expression_writes_a_line_of_json() {
         "{\"replicas\":3,\"env\":\"prod\"}\n"
     );
 }
+
+#[test]
+fn presence_tests_find_nothing_unless_they_are_strict() {
+    let sandbox = Sandbox::with(&[
+        ("t/a.cel", "cfg.?image.?tag.orValue('x')\n"),
+        ("t/b.cel.yaml", "tag: ${cfg.?image.?tag.orValue('x')}\nhas: ${has(cfg.image.tag)}\n"),
+        ("v.yaml", "cfg: {image: null}\n"),
+        ("fleet.yaml", "- {name: eu, cfg: {image: null}}\n"),
+        ("list.cel", "[1].?a\n"),
+        ("known.cel", "has('text'.a)\n"),
+    ]);
+    let strict = ["--cel-presence", "strict"];
+    let render = |file: &str, more: &[&str]| sandbox.run(&[&["render", file, "-f", "v.yaml"], more].concat());
+    for lenient in [&[][..], &["--cel-presence", "lenient"]] {
+        assert_eq!(render("t/a.cel", lenient).expect(0).stdout, "\"x\"\n");
+        assert_eq!(render("t/b.cel.yaml", lenient).expect(0).stdout, "tag: x\nhas: false\n");
+    }
+    render("t/a.cel", &strict).expect(1).says(&["no such key: tag", "a.cel:1:1"]);
+    render("t/b.cel.yaml", &strict).expect(1).says(&["no such key: tag", "b.cel.yaml:1:8"]);
+
+    let eval = |args: &[&str]| {
+        let text = "cfg.?image.?tag.orValue('x')";
+        sandbox.run(&[&["eval", "--lang", "cel", text, "-f", "v.yaml"], args].concat())
+    };
+    assert_eq!(eval(&[]).expect(0).stdout, "\"x\"\n");
+    assert_eq!(eval(&["--unknown", "y"]).expect(0).stdout, "\"x\"\n");
+    for more in [&[][..], &["--cost"], &["--unknown", "y"]] {
+        eval(&[&strict, more].concat()).expect(1).says(&["no such key: tag"]);
+    }
+    sandbox
+        .run(&[&["eval", "1 + 1"], &strict[..]].concat())
+        .expect(2)
+        .says(&["`--cel-presence` does not apply to HCL"]);
+
+    // The mode is fixed when the artifact is compiled.
+    sandbox.run(&[&["compile", "t", "-o", "strict.mpk"], &strict[..]].concat()).expect(0);
+    sandbox.run(&["compile", "t", "-o", "lenient.mpk"]).expect(0);
+    render("strict.mpk", &["-t", "a.cel"]).expect(1).says(&["no such key: tag"]);
+    assert_eq!(render("lenient.mpk", &["-t", "a.cel"]).expect(0).stdout, "\"x\"\n");
+    render("lenient.mpk", &[&["-t", "a.cel"], &strict[..]].concat())
+        .expect(2)
+        .says(&["does not apply to the artifact"]);
+    sandbox.run(&[&["disasm", "t/a.cel"], &strict[..]].concat()).expect(0);
+
+    let stamp = ["stamp", "t", "--fleet", "fleet.yaml", "-o"];
+    sandbox.run(&[&stamp[..], &["out"]].concat()).expect(0);
+    sandbox.run(&[&stamp[..], &["none"], &strict].concat()).expect(4).says(&["no such key: tag"]);
+
+    // A list has no fields in either mode, nor has what the checker knows.
+    for mode in ["lenient", "strict"] {
+        let mode = ["--cel-presence", mode];
+        sandbox
+            .run(&[&["check", "known.cel"], &mode[..]].concat())
+            .expect(1)
+            .says(&["does not support field selection"]);
+        sandbox
+            .run(&[&["check", "list.cel"], &mode[..]].concat())
+            .expect(1)
+            .says(&["does not support field selection"]);
+    }
+}
+
+#[test]
+fn literals_that_functions_reject_are_found_by_the_check() {
+    let sandbox = Sandbox::with(&[]);
+    for (text, message) in [
+        ("duration('1x')", "invalid duration argument"),
+        ("ip('1.2.3')", "invalid ip argument"),
+        ("quantity('1Zi')", "invalid quantity argument"),
+        ("'a'.matches('(')", "invalid matches argument"),
+        ("'a'.find('(')", "invalid find argument"),
+        ("'%d'.format(['a'])", "decimal clause can only be used on ints"),
+        ("'%d %d'.format([1])", "index 1 out of range"),
+        ("'%d'.format([1, 2])", "too many arguments"),
+    ] {
+        sandbox.write("a.cel", &format!("false && [{text}] == []\n"));
+        sandbox.write("a.cel.yaml", &format!("a: \"${{false && [{text}] == []}}\"\n"));
+        for file in ["a.cel", "a.cel.yaml"] {
+            sandbox.run(&["check", file]).expect(1).says(&[message, file]);
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! `cel-yaml` rows: the template is compiled with its includes and rendered, and its documents are compared.
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
-use dropforge::engine::{Dialect, Engine};
+use dropforge::engine::{CelPresence, Dialect, Engine};
 use dropforge::value::{Data, OutputFormat};
 use serde_json::Value;
 
@@ -59,9 +59,9 @@ fn documents(row: &Row) -> Result<Vec<Value>, Errors> {
     let row = &row.row;
     let text = row["template_yaml"].as_str().or(row["template"].as_str()).expect("a row has a template");
     let includes = row["includes"].as_object().into_iter().flatten();
-    let engine = includes.fold(Engine::builder(), |builder, (name, text)| {
-        builder.template(name.as_str(), text.as_str().expect("a file is text"))
-    });
+    let builder = Engine::builder().cel_presence(CelPresence::Strict);
+    let engine = includes
+        .fold(builder, |builder, (name, text)| builder.template(name.as_str(), text.as_str().expect("a file is text")));
     let template = engine.build().compile(Dialect::CelYaml, "main.yaml", text).map_err(Diagnostics::into_vec)?;
     let text = template
         .with_format(OutputFormat::Ndjson)

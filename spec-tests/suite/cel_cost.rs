@@ -156,6 +156,21 @@ const VALUES: &[(&str, u64)] = &[
     ("[[1], l].map(x, x.map(y, y))", 132),
     ("cel.bind(x, n + 1, x + x)", 15),
     ("optional.of(n).optMap(x, x + 1).value()", 20),
+    // The value of a binding is computed when it is first read.
+    ("cel.bind(x, n + 1, 1)", 10),
+    ("cel.bind(x, n / 0, n > 0)", 12),
+    ("cel.bind(x, n + 1, n > 9 ? x : 1)", 12),
+    ("cel.bind(x, n + 1, n > 1 ? x : 1)", 14),
+    ("cel.bind(x, n + 1, n > 1 ? x + x : x)", 17),
+    ("cel.bind(x, n + 1, n > 1 || x > 1)", 12),
+    ("cel.bind(x, n + 1, cel.bind(y, x + 1, y + y))", 27),
+    ("l.map(y, cel.bind(x, n + 1, y > 1 ? x : y))", 88),
+    ("optional.of(n).optMap(x, 'a').value()", 15),
+    ("optional.of(n).optFlatMap(x, optional.none()).hasValue()", 15),
+    // An empty optional has no elements, so no index is evaluated.
+    ("optional.none()[?n / 0].orValue(n)", 3),
+    ("d.?nothing[s + s].orValue(n)", 2),
+    ("optional.ofNonZeroValue(optional.none()).hasValue()", 3),
     ("[].map(x, x)", 21),
 ];
 

@@ -12,7 +12,7 @@ use super::header::Dialect;
 use super::pool::{Pool, string};
 use super::records::{FAILURE_HEAD, Failure};
 use super::rows::{ChunkInfo, Handler, Import, ImportKind, Signature};
-use super::sections::{Counts, Layout, Parts, Row, Section, Tables};
+use super::sections::{Layout, Parts, Properties, Row, Section, Tables};
 use super::verify::{self, Maxima, Rules, Texts};
 use crate::diagnostics::{Code, Result};
 use crate::text::Source;
@@ -27,7 +27,7 @@ pub struct Program {
 struct Inner {
     id: u64,
     dialect: Dialect,
-    counts: Counts,
+    properties: Properties,
     start: Start,
     block: Arc<[u32]>,
     layout: Layout,
@@ -47,13 +47,15 @@ pub(crate) struct Start {
     pub fixed: usize,
     /// The number of inline caches.
     pub caches: usize,
+    /// `true` if a presence test finds nothing in a value without members.
+    pub lenient: bool,
 }
 
 impl Start {
     fn of(tables: &Tables<'_>) -> Self {
         let chunk = tables.chunks.first().map(ChunkInfo::of).unwrap_or_default();
-        let (inputs, Counts { caches, memos }) = (tables.globals.len(), tables.counts);
-        Self { chunk, inputs, fixed: inputs + memos as usize, caches: caches as usize }
+        let (inputs, Properties { caches, memos, lenient }) = (tables.globals.len(), tables.properties);
+        Self { chunk, inputs, fixed: inputs + memos as usize, caches: caches as usize, lenient }
     }
 }
 
@@ -78,7 +80,7 @@ impl Program {
         }
         let (block, layout) = parts.tables().block();
         let pool = Pool::Shared(parts.pool.as_str().into());
-        Ok(Self::verified(parts.dialect, parts.counts, (block.into(), layout), pool, sources.into()))
+        Ok(Self::verified(parts.dialect, parts.properties, (block.into(), layout), pool, sources.into()))
     }
 
     /// Verifies the tables in `block`. Their sources are read only when an error needs a position.
@@ -87,26 +89,26 @@ impl Program {
     /// [`Code::CorruptProgram`] if the verifier rejects the tables.
     pub(crate) fn of_block(
         dialect: Dialect,
-        counts: Counts,
+        properties: Properties,
         (block, layout): (Arc<[u32]>, Layout),
         pool: Pool,
         rules: Rules,
     ) -> Result<Program> {
-        let tables = Tables::of(dialect, counts, pool.text(), &block, &layout);
+        let tables = Tables::of(dialect, properties, pool.text(), &block, &layout);
         verify::verify(&tables, Texts::InPool, rules, Maxima::Compare)?;
-        Ok(Self::verified(dialect, counts, (block, layout), pool, OnceLock::new()))
+        Ok(Self::verified(dialect, properties, (block, layout), pool, OnceLock::new()))
     }
 
     fn verified(
         dialect: Dialect,
-        counts: Counts,
+        properties: Properties,
         (block, layout): (Arc<[u32]>, Layout),
         pool: Pool,
         sources: OnceLock<Vec<Arc<Source>>>,
     ) -> Self {
-        let start = Start::of(&Tables::of(dialect, counts, pool.text(), &block, &layout));
+        let start = Start::of(&Tables::of(dialect, properties, pool.text(), &block, &layout));
         let (id, constants) = (fresh_id(), Constants::default());
-        Self { inner: Arc::new(Inner { id, dialect, counts, start, block, layout, pool, sources, constants }) }
+        Self { inner: Arc::new(Inner { id, dialect, properties, start, block, layout, pool, sources, constants }) }
     }
 
     /// Returns the key of session state for the program, unique in this process.
@@ -122,8 +124,8 @@ impl Program {
     /// Returns the tables as slices.
     #[inline(always)]
     pub(crate) fn tables(&self) -> Tables<'_> {
-        let Inner { dialect, counts, block, layout, pool, .. } = &*self.inner;
-        Tables::of(*dialect, *counts, pool.text(), block, layout)
+        let Inner { dialect, properties, block, layout, pool, .. } = &*self.inner;
+        Tables::of(*dialect, *properties, pool.text(), block, layout)
     }
 
     /// Returns the words of one table.

@@ -19,13 +19,15 @@ pub(crate) type SourceRow = [u32; 3];
 /// slower.
 pub(crate) const POOL_SLACK: &str = crate::value::PADDING;
 
-/// The numbers of run-time resources that a program needs besides its tables.
+/// Properties of a program besides its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Counts {
+pub(crate) struct Properties {
     /// The number of inline caches.
     pub caches: u32,
     /// The number of results kept during a render.
     pub memos: u32,
+    /// `true` if a presence test finds nothing in a value without members. Otherwise it is an error.
+    pub lenient: bool,
 }
 
 /// A row of a table: one or more words.
@@ -80,15 +82,15 @@ macro_rules! sections {
         #[derive(Debug, Clone, Copy)]
         pub(crate) struct Tables<'p> {
             pub dialect: Dialect,
-            pub counts: Counts,
+            pub properties: Properties,
             /// All text, including that of the sources if the program was loaded.
             pub pool: &'p str,
             $(#[doc = $doc] pub $field: &'p [$row],)*
         }
 
         impl<'p> Tables<'p> {
-            pub(super) fn of(dialect: Dialect, counts: Counts, pool: &'p str, block: &'p [u32], layout: &Layout) -> Self {
-                Self { dialect, counts, pool, $($field: Row::rows(layout.section(block, Section::$variant)),)* }
+            pub(super) fn of(dialect: Dialect, properties: Properties, pool: &'p str, block: &'p [u32], layout: &Layout) -> Self {
+                Self { dialect, properties, pool, $($field: Row::rows(layout.section(block, Section::$variant)),)* }
             }
 
             /// Copies all tables into one block.
@@ -107,7 +109,7 @@ macro_rules! sections {
         #[derive(Debug, Clone)]
         pub(crate) struct Parts {
             pub dialect: Dialect,
-            pub counts: Counts,
+            pub properties: Properties,
             pub pool: String,
             $(#[doc = $doc] pub $field: Vec<$row>,)*
         }
@@ -115,19 +117,19 @@ macro_rules! sections {
         impl Parts {
             /// Creates empty tables.
             pub(crate) fn new(dialect: Dialect) -> Self {
-                Self { dialect, counts: Counts::default(), pool: String::new(), $($field: Vec::new(),)* }
+                Self { dialect, properties: Properties::default(), pool: String::new(), $($field: Vec::new(),)* }
             }
 
             /// Empties the tables but keeps their memory.
             pub(crate) fn clear(&mut self) {
-                self.counts = Counts::default();
+                self.properties = Properties::default();
                 self.pool.clear();
                 $(self.$field.clear();)*
             }
 
             /// Returns the tables as slices.
             pub(crate) fn tables(&self) -> Tables<'_> {
-                Tables { dialect: self.dialect, counts: self.counts, pool: &self.pool, $($field: &self.$field,)* }
+                Tables { dialect: self.dialect, properties: self.properties, pool: &self.pool, $($field: &self.$field,)* }
             }
         }
     };

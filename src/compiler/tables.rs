@@ -224,7 +224,7 @@ impl Tables {
             }
             Entry::Vacant(entry) => {
                 entry.insert(index(at));
-                self.parts.counts.caches += index(Path::at(&records[at..]).map_or(0, |path| path.len()));
+                self.parts.properties.caches += index(Path::at(&records[at..]).map_or(0, |path| path.len()));
                 index(at)
             }
         };

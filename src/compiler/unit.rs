@@ -47,6 +47,8 @@ pub struct Unit<'u> {
     pub escape: bool,
     /// `true` to read an ambiguous string as an expression rather than text, in languages with such strings.
     pub strict: bool,
+    /// `true` if a presence test finds nothing in a value without members, in languages with such tests.
+    pub lenient: bool,
 }
 
 impl std::fmt::Debug for Unit<'_> {

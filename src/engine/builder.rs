@@ -6,7 +6,7 @@ use std::time::SystemTime;
 #[cfg(feature = "compile")]
 use super::cache::Cache;
 #[cfg(feature = "compile")]
-use super::front::UnknownNames;
+use super::front::{CelPresence, UnknownNames};
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
 #[cfg(feature = "compile")]
@@ -267,6 +267,26 @@ impl EngineBuilder {
     /// ```
     pub fn strict_let(mut self, strict: bool) -> Self {
         self.front.strict_let = strict;
+        self
+    }
+
+    /// Sets the result of presence tests on values without fields and elements (`cel` and `cel-yaml`). The default is
+    /// [`CelPresence::Lenient`], as in Kubernetes.
+    ///
+    /// ```
+    /// use dropforge::engine::{CelPresence, Dialect, Engine};
+    /// let source = "tag: ${cfg.?image.?tag.orValue('latest')}\n";
+    /// let compile = |presence| {
+    ///     Engine::builder().cel_presence(presence).build().compile(Dialect::CelYaml, "a.cel.yaml", source)
+    /// };
+    /// let inputs = serde_json::json!({"cfg": {"image": null}});
+    /// assert_eq!(compile(CelPresence::Lenient)?.render(&inputs)?, "tag: latest\n");
+    /// let error = compile(CelPresence::Strict)?.render(&inputs).unwrap_err();
+    /// assert_eq!(error.message, "no such key: tag");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn cel_presence(mut self, presence: CelPresence) -> Self {
+        self.front.cel_presence = presence;
         self
     }
 

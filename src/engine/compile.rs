@@ -8,7 +8,7 @@ use super::artifact::Entries;
 use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::discover::{dialect_of, unknown_language};
-use super::front::UnknownNames;
+use super::front::{CelPresence, Front, UnknownNames};
 use super::instance::{Compilation, compile, compile_all};
 use super::links::{Library, Links};
 use super::loader::Once;
@@ -166,8 +166,10 @@ impl Engine {
         escape: Option<bool>,
     ) -> Unit<'u> {
         let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
-        let (registry, limits, strict) = (self.registry(dialect), &self.shared.limits, self.shared.front.strict_let);
-        Unit { entry, loader, registry, limits, escape, strict }
+        let Front { strict_let: strict, cel_presence, .. } = self.shared.front;
+        let (registry, limits) = (self.registry(dialect), &self.shared.limits);
+        let lenient = cel_presence == CelPresence::Lenient;
+        Unit { entry, loader, registry, limits, escape, strict, lenient }
     }
 
     /// Returns the cached template of a source.

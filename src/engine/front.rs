@@ -19,6 +19,17 @@ pub enum UnknownNames {
     Late,
 }
 
+/// The result of a presence test on a value that has no fields and no elements: `has(x.a)`, `x.?a` and `x[?k]` where `x` is
+/// null, a boolean, a number or a string, and its type is not known when the template is compiled.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum CelPresence {
+    /// Nothing is found, as in Kubernetes: `has(x.a)` is false, `x.?a` and `x[?k]` are empty.
+    #[default]
+    Lenient,
+    /// The test is an error.
+    Strict,
+}
+
 /// Engine options for compiling only.
 pub(super) struct Front {
     pub loader: Arc<dyn Loader>,
@@ -27,6 +38,7 @@ pub(super) struct Front {
     pub escape_suffixes: Vec<String>,
     pub shell: bool,
     pub strict_let: bool,
+    pub cel_presence: CelPresence,
     pub unknown_names: UnknownNames,
     pub cache: Option<Cache>,
 }
@@ -40,6 +52,7 @@ impl Default for Front {
             escape_suffixes,
             shell: false,
             strict_let: false,
+            cel_presence: CelPresence::default(),
             unknown_names: UnknownNames::default(),
             cache: None,
         }

@@ -54,6 +54,8 @@ pub struct Cx<'v> {
     metered: Cell<u64>,
     at: Cell<usize>,
     notes: Notes<'v>,
+    /// Set if a presence test finds nothing in a value without members.
+    lenient: Cell<bool>,
 }
 
 impl<'v> Cx<'v> {
@@ -83,6 +85,7 @@ impl<'v> Cx<'v> {
             metered,
             at,
             notes,
+            lenient: Cell::new(false),
         };
         cx.portion();
         cx
@@ -110,6 +113,18 @@ impl<'v> Cx<'v> {
             self.fuel.set(all.min(PORTION));
             self.reserve.set(all.saturating_sub(PORTION));
         }
+    }
+
+    /// Returns `true` if a presence test finds nothing in a value without members. Otherwise it is an error.
+    pub fn lenient(&self) -> bool {
+        self.lenient.get()
+    }
+
+    /// Sets the result of a presence test of a value without members: nothing, or an error.
+    #[must_use]
+    pub fn with_lenient(self, lenient: bool) -> Self {
+        self.lenient.set(lenient);
+        self
     }
 
     /// Returns the cost of the run so far.

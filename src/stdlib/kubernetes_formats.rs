@@ -129,7 +129,7 @@ impl Rule {
 
     fn too_long(&self, text: &str) -> Vec<String> {
         let longest = self.longest;
-        if text.len() > longest { vec![format!("must be no more than {longest} bytes")] } else { Vec::new() }
+        if text.len() > longest { vec![format!("must be no more than {longest} characters")] } else { Vec::new() }
     }
 
     fn message(&self) -> String {
@@ -318,7 +318,7 @@ mod tests {
              '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
             ]
         );
-        assert_eq!(says("dns1035Label", &"a".repeat(64)), ["must be no more than 63 bytes"]);
+        assert_eq!(says("dns1035Label", &"a".repeat(64)), ["must be no more than 63 characters"]);
         assert_eq!(
             says("qualifiedName", "/"),
             [

@@ -19,12 +19,17 @@ const DECIMAL: [&str; 10] = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"];
 /// Binary suffixes in steps of 1,024, from 2^10.
 const BINARY: [&str; 6] = ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
+/// The maximum number of decimal digits of a short quantity.
+const SHORT_DIGITS: usize = 18;
+
 /// A quantity: `digits * 10^exponent` and its notation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quantity {
     digits: BigInt,
     exponent: i32,
     style: Style,
+    /// Set if Kubernetes has the quantity as a 64-bit integer and an exponent. Only such a quantity is an integer there.
+    short: bool,
 }
 
 /// The notation of a quantity.
@@ -43,6 +48,8 @@ enum Style {
 pub(crate) enum Refused {
     /// The text is not a number with a suffix.
     Form,
+    /// There are no digits.
+    Number,
     /// The suffix is unknown.
     Suffix,
     /// It has too many digits.
@@ -55,6 +62,7 @@ impl fmt::Display for Refused {
             Self::Form => f.write_str(
                 "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
             ),
+            Self::Number => f.write_str("unable to parse numeric part of quantity"),
             Self::Suffix => f.write_str("unable to parse quantity's suffix"),
             Self::Digits => write!(f, "the quantity has more than {MOST_DIGITS} digits"),
         }
@@ -67,8 +75,8 @@ impl Quantity {
     /// # Errors
     /// The reason that the text is not a quantity.
     pub(crate) fn parse(text: &str) -> Result<Self, Refused> {
-        if text.len() > MOST_DIGITS {
-            return Err(Refused::Digits);
+        if text.is_empty() || text.len() > MOST_DIGITS {
+            return Err(if text.is_empty() { Refused::Form } else { Refused::Digits });
         }
         let (negative, unsigned) = match text.as_bytes().first() {
             Some(b'-') => (true, text.get(1..).unwrap_or("")),
@@ -77,30 +85,77 @@ impl Quantity {
         };
         let (whole, rest) = leading_digits(unsigned);
         let (part, suffix) = rest.strip_prefix('.').map_or(("", rest), leading_digits);
-        if whole.is_empty() && part.is_empty() {
-            return Err(Refused::Form);
-        }
-        let digits = [if negative { "-" } else { "" }, whole, part].concat().parse().map_err(|_| Refused::Form)?;
         let (style, power) = style_of(suffix)?;
+        let whole_digits = whole.trim_start_matches('0');
+        let digits = [if negative { "-" } else { "" }, "0", whole_digits, part].concat();
+        let digits: BigInt = digits.parse().map_err(|_| Refused::Form)?;
         let places = i32::try_from(part.len()).map_err(|_| Refused::Digits)?;
-        match style {
-            Style::Binary => Ok(Self { digits: digits << power, exponent: -places, style }.rounded().capped()),
+        let length = whole_digits.len().max(1);
+        let (digits, exponent, short) = match style {
+            Style::Binary => {
+                let room = 14_i32.saturating_sub(length as i32) - power * 3 / 10;
+                (digits << power, -places, part.is_empty() && room >= 0)
+            }
             _ => {
                 let exponent = power.checked_sub(places).ok_or(Refused::Suffix)?;
-                Ok(Self { digits, exponent, style }.rounded())
+                (digits, exponent, length + part.len() <= SHORT_DIGITS && exponent >= LEAST_EXPONENT)
             }
+        };
+        let quantity = Self { digits, exponent, style, short };
+        match quantity {
+            quantity if short && i64::try_from(&quantity.digits).is_ok() => Ok(quantity),
+            _ if whole.is_empty() && part.is_empty() => Err(Refused::Number),
+            quantity if style == Style::Binary => Ok(Self { short: false, ..quantity }.rounded().capped()),
+            quantity => Ok(Self { short: false, ..quantity }.rounded()),
         }
+    }
+
+    /// Parses the text of a quantity that has a [form](Self::form).
+    ///
+    /// # Errors
+    /// The reason that the text is not a quantity.
+    pub(crate) fn of_form(text: &str, form: u64) -> Result<Self, Refused> {
+        let quantity = Self::parse(text)?;
+        let style = match form & 3 {
+            1 => Style::Decimal,
+            2 => Style::Binary,
+            3 => Style::Exponent,
+            _ => return Ok(quantity),
+        };
+        let exponent = ((form >> 3) as u32).cast_signed();
+        let digits = if quantity.exponent >= exponent {
+            quantity.at(exponent)?
+        } else {
+            let unit = ten_to(quantity.exponent.abs_diff(exponent).min(MOST_DIGITS as u32));
+            exact_quotient(&quantity.digits, &unit).ok_or(Refused::Digits)?
+        };
+        Ok(Self { digits, exponent, style, short: form & 4 != 0 })
+    }
+
+    /// Returns the notation, the exponent and the length as a number other than 0. Together with the text they are the
+    /// quantity.
+    pub(crate) fn form(&self) -> u64 {
+        let style = match self.style {
+            Style::Decimal => 1,
+            Style::Binary => 2,
+            Style::Exponent => 3,
+        };
+        u64::from(self.exponent.cast_unsigned()) << 3 | u64::from(self.short) << 2 | style
     }
 
     /// Returns an integer in exponent notation.
     pub(crate) fn of_int(n: i64) -> Self {
-        Self { digits: n.into(), exponent: 0, style: Style::Exponent }
+        Self { digits: n.into(), exponent: 0, style: Style::Exponent, short: true }
     }
 
     /// Rounds away from zero to a billionth.
     fn rounded(self) -> Self {
-        if self.exponent >= LEAST_EXPONENT || self.sign() == 0 {
+        if self.sign() == 0 {
             return Self { exponent: self.exponent.max(LEAST_EXPONENT), ..self };
+        }
+        if self.exponent >= LEAST_EXPONENT {
+            let digits = self.at(LEAST_EXPONENT);
+            return digits.map_or(self.clone(), |digits| Self { digits, exponent: LEAST_EXPONENT, ..self });
         }
         let away = self.sign();
         let down = self.exponent.abs_diff(LEAST_EXPONENT);
@@ -117,7 +172,7 @@ impl Quantity {
         let (most, sign) = (Self::of_int(i64::MAX), self.sign());
         let size = Self { digits: &self.digits * sign, ..self };
         if size.cmp_value(&most) == Ordering::Greater {
-            return Self { digits: most.digits * sign, exponent: 0, style: Style::Binary };
+            return Self { digits: most.digits * sign, exponent: 0, style: Style::Binary, short: false };
         }
         let small = sign != 0 && size.cmp_value(&Self::of_int(1)) == Ordering::Less;
         Self { digits: size.digits * sign, style: if small { Style::Decimal } else { Style::Binary }, ..size }
@@ -161,12 +216,16 @@ impl Quantity {
     /// The sum has too many digits.
     pub(crate) fn add(&self, other: &Self) -> Result<Self, Refused> {
         let style = if self.sign() == 0 { other.style } else { self.style };
+        let short = self.short && other.short;
         if self.sign() == 0 || other.sign() == 0 {
-            let sum = if self.sign() == 0 { other } else { self };
-            return Ok(Self { style, ..sum.clone() });
+            let sum = if other.sign() == 0 { self } else { other };
+            return Ok(Self { style, short, ..sum.clone() });
         }
         let exponent = self.exponent.min(other.exponent);
-        Ok(Self { digits: self.at(exponent)? + other.at(exponent)?, exponent, style })
+        let (a, b) = (self.at(exponent)?, other.at(exponent)?);
+        let fits = |number: &BigInt| i64::try_from(number).is_ok();
+        let short = short && fits(&a) && fits(&b) && fits(&(&a + &b));
+        Ok(Self { digits: a + b, exponent, style, short })
     }
 
     /// Subtracts a quantity, with the notation of [`Quantity::add`].
@@ -186,8 +245,15 @@ impl Quantity {
         Ok(&self.digits * ten_to(more))
     }
 
-    /// Returns the value as an `i64`, if it is an integer in that range.
+    /// Returns the value as an `i64` where Kubernetes does: if it is short, an integer in that range, and written without a
+    /// fraction.
     pub(crate) fn as_int(&self) -> Option<i64> {
+        let written_whole = self.short && self.exponent >= 0;
+        self.whole().filter(|_| written_whole)
+    }
+
+    /// Returns the value as an `i64`, if it is an integer in that range.
+    fn whole(&self) -> Option<i64> {
         if self.sign() == 0 {
             return Some(0);
         }
@@ -198,9 +264,15 @@ impl Quantity {
         i64::try_from(whole).ok()
     }
 
-    /// Returns the nearest 64-bit float.
+    /// Returns the value as a 64-bit float. The digits and the power of ten are rounded before they are multiplied, as in
+    /// Kubernetes.
     pub(crate) fn as_float(&self) -> f64 {
-        format!("{}e{}", self.digits, self.exponent).parse().unwrap_or(f64::INFINITY)
+        let float = |text: String| text.parse().unwrap_or(f64::INFINITY);
+        match self.exponent {
+            _ if self.sign() == 0 => 0.0,
+            0 => float(self.digits.to_string()),
+            exponent => float(self.digits.to_string()) * float(format!("1e{exponent}")),
+        }
     }
 
     /// Returns the digits without trailing zeros, and an exponent that is a multiple of 3.
@@ -222,7 +294,7 @@ impl fmt::Display for Quantity {
             return f.write_str("0");
         }
         if self.style == Style::Binary
-            && let Some(whole) = self.as_int().filter(|n| n.unsigned_abs() >= 1024)
+            && let Some(whole) = self.whole().filter(|n| n.unsigned_abs() >= 1024)
         {
             let times = (whole.trailing_zeros() / 10).min(BINARY.len() as u32);
             let suffix = times.checked_sub(1).and_then(|at| BINARY.get(at as usize)).unwrap_or(&"");

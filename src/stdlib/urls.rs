@@ -29,9 +29,9 @@ pub(crate) struct Url<'t> {
 /// The message of the reference.
 pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
     // A request URI has no fragment: the text is also checked with `#` as a part of the path or query.
-    read(text)?;
+    read(text, true)?;
     let (rest, fragment) = text.split_once('#').map_or((text, None), |(rest, fragment)| (rest, Some(fragment)));
-    let url = Url { fragment, ..read(rest)? };
+    let url = Url { fragment, ..read(rest, false)? };
     fragment.map_or(Ok(()), check_escapes)?;
     Ok(url)
 }
@@ -41,10 +41,11 @@ pub(crate) fn parse(text: &str) -> Result<Url<'_>, String> {
 /// # Errors
 /// The message of the reference.
 pub(crate) fn check(text: &str) -> Result<(), String> {
-    read(text).map(|_| ())
+    read(text, true).map(|_| ())
 }
 
-fn read(text: &str) -> Result<Url<'_>, String> {
+/// Reads a URL. In a request, a host follows only a scheme.
+fn read(text: &str, request: bool) -> Result<Url<'_>, String> {
     if text.bytes().any(|byte| byte < b' ' || byte == 0x7F) {
         return Err("net/url: invalid control character in URL".to_owned());
     }
@@ -73,7 +74,8 @@ fn read(text: &str) -> Result<Url<'_>, String> {
             _ => Ok(Url { path: "", opaque: Some(rest), ..url }),
         };
     }
-    if let Some(behind) = rest.strip_prefix("//").filter(|_| !scheme.is_empty()) {
+    let has_host = !scheme.is_empty() || !request && !rest.starts_with("///");
+    if let Some(behind) = rest.strip_prefix("//").filter(|_| has_host) {
         let (authority, path) =
             behind.split_at_checked(behind.find('/').unwrap_or(behind.len())).unwrap_or((behind, ""));
         let (user, host) = authority.split_at_checked(authority.rfind('@').map_or(0, |at| at + 1)).unwrap_or(("", ""));
@@ -225,7 +227,7 @@ impl Url<'_> {
         found.into_iter().collect()
     }
 
-    /// Returns the whole URL, with a lower-case scheme and an escaped path.
+    /// Returns the whole URL, with a lower-case scheme and an escaped host and path.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::new();
         let mut push = |parts: &[&str]| text.extend(parts.iter().copied());
@@ -234,7 +236,7 @@ impl Url<'_> {
         }
         match self.opaque {
             Some(opaque) => push(&[opaque]),
-            None if self.has_host => push(&["//", self.user, &self.host, &self.escaped_path()]),
+            None if self.has_host => push(&["//", self.user, &escaped_host(&self.host), &self.escaped_path()]),
             None => push(&[&self.escaped_path()]),
         }
         for (sign, part) in [("?", self.query), ("#", self.fragment)] {
@@ -244,6 +246,19 @@ impl Url<'_> {
         }
         text
     }
+}
+
+/// Escapes a host: its non-ASCII bytes, and the percent sign before a zone.
+fn escaped_host(host: &str) -> String {
+    let mut escaped = String::with_capacity(host.len());
+    for byte in host.bytes() {
+        if byte.is_ascii() && is_host_byte(byte) {
+            escaped.push(byte as char);
+        } else {
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    escaped
 }
 
 /// Returns `true` for bytes that need no escape in a path.
@@ -270,7 +285,10 @@ mod tests {
             ("https://[::1]/", "https", "[::1]", "::1", "", "/"),
             ("https://[fe80::1%25eth0]:1/", "https", "[fe80::1%eth0]:1", "fe80::1%eth0", "1", "/"),
             ("/path", "", "", "", "", "/path"),
-            ("//host/path", "", "", "", "", "//host/path"),
+            ("//host/path", "", "host", "host", "", "/path"),
+            ("//u@host:8/", "", "host:8", "host", "8", "/"),
+            ("//", "", "", "", "", ""),
+            ("///path", "", "", "", "", "///path"),
             ("https://example.com", "https", "example.com", "example.com", "", ""),
             (
                 "https://example.com/path with spaces/",
@@ -338,8 +356,13 @@ mod tests {
             ("/p?", "/p?"),
             ("mailto:a@b?x", "mailto:a@b?x"),
             ("file:///x", "file:///x"),
+            ("//h/p", "//h/p"),
+            ("http://[fe80::1%25eth0]:1/", "http://[fe80::1%25eth0]:1/"),
+            ("http://ä/", "http://%C3%A4/"),
         ] {
-            assert_eq!(parse(text).unwrap().to_text(), whole, "{text}");
+            let url = parse(text).unwrap();
+            assert_eq!(url.to_text(), whole, "{text}");
+            assert_eq!(parse(whole).unwrap().host, url.host, "{text}");
         }
     }
 }

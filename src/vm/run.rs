@@ -48,7 +48,7 @@ pub(super) fn run_in<'r, S: Semantics, H: Hooks, A: Access, R>(
     let State { feedback, scratch, bound, .. } = &mut *state;
     bound.bind(&space.memory.bindings, run.program, run.inputs, values);
     scratch.clear();
-    let cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches);
+    let cx = Cx::new(&space.arena, run.inputs, run.limits, run.capabilities, &space.caches).with_lenient(start.lenient);
     if let Some(budgets) = run.budgets {
         cx.set_budgets(budgets.get());
     }

@@ -78,7 +78,7 @@ fn compared(checked: &Checked, wanted: &str, environment: &mut Environment) -> R
 /// Builds the environment with the functions and variables of a row.
 fn environment(row: &Value) -> Option<Environment> {
     let container = row.get("container").and_then(Value::as_str).unwrap_or("");
-    let mut environment = Environment::new(&libraries::extended()).in_container(container);
+    let mut environment = Environment::new(&super::registry(row)).in_container(container);
     for entry in row.get("type_env")?.as_array()? {
         let name = entry.get("name")?.as_str()?;
         if let Some(ty) = entry.get("ident").and_then(Value::as_str) {

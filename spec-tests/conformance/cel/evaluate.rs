@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use dropforge::dialect::cel::builtins::libraries;
 use dropforge::dialect::cel::check::Environment;
 use dropforge::dialect::cel::syntax::Options;
 use dropforge::dialect::cel::values::{text, type_name};
@@ -26,7 +25,7 @@ pub fn run(row: &Json, source: &str, options: &Options) -> Outcome {
         return Outcome::Skip("only checked".into());
     }
     let (space, limits) = (Space::new(), Limits::default());
-    let settings = Settings { syntax: *options, ..Settings::default() };
+    let settings = Settings { syntax: *options, lenient: false, ..Settings::default() };
     let answer = evaluated(row, source, settings, &space, &limits).0;
     match (answer, want.get("error"), want.get("value")) {
         (Err(_), Some(_), _) => Outcome::Pass,
@@ -59,7 +58,7 @@ pub fn cost(row: &Json, text: &str, options: &Options, environment: &Environment
     let (space, limits) = (Space::new(), Limits::default());
     for optimise in [true, false] {
         let declarations = Declarations::Environment(environment);
-        let settings = Settings { syntax: *options, declarations, optimise, cost: true };
+        let settings = Settings { syntax: *options, declarations, optimise, cost: true, lenient: false };
         let (answer, cost) = evaluated(row, text, settings, &space, &limits);
         if wanted != cost.to_string() {
             return Err(format!("cost {cost}, wanted {wanted} (optimised: {optimise}; {answer:?})"));
@@ -94,7 +93,7 @@ fn evaluated<'s>(
     };
     let source = Source::new("<input>", text);
     let expression =
-        match Expression::with(&source, &Settings { declarations, ..settings }, &libraries::extended(), limits) {
+        match Expression::with(&source, &Settings { declarations, ..settings }, &super::registry(row), limits) {
             Ok(expression) => expression,
             Err(errors) => return (Err(errors.to_string()), 0),
         };

@@ -7,7 +7,9 @@ mod values;
 use std::path::Path;
 
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
+use dropforge::dialect::cel::builtins::libraries;
 use dropforge::dialect::cel::syntax::{Options, parse, unparse};
+use dropforge::function::Registry;
 use dropforge::text::Source;
 use serde_json::Value;
 
@@ -22,6 +24,15 @@ pub fn run_file(path: &Path) -> Vec<(String, Outcome)> {
         (row.id, outcome)
     };
     crate::read_rows(path).into_iter().map(run).collect()
+}
+
+/// Returns the functions that a row may call.
+fn registry(row: &Value) -> Registry {
+    match row.get("libraries").and_then(Value::as_str) {
+        None => libraries::extended(),
+        Some("kubernetes") => libraries::kubernetes(),
+        Some(other) => panic!("no such libraries: {other}"),
+    }
 }
 
 fn flag(row: &Value, name: &str) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::super::header::Dialect;
 use super::super::pool::Pool;
 use super::super::program::Program;
-use super::super::sections::{Counts, Layout, SECTIONS};
+use super::super::sections::{Layout, Properties, SECTIONS};
 use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::fingerprint::fingerprint;
@@ -244,7 +244,7 @@ struct Template<'b> {
     escape: bool,
     digest: [u8; DIGEST],
     reaches: Box<[Box<str>]>,
-    counts: Counts,
+    properties: Properties,
     sections: [usize; SECTIONS],
 }
 
@@ -271,7 +271,7 @@ impl<'b> File<'b> {
 
 impl<'b> Template<'b> {
     fn read(decoder: &mut Decoder<'b>, last: Option<&str>, rules: Rules) -> Result<Self> {
-        decoder.map(8)?;
+        decoder.map(9)?;
         decoder.key("name")?;
         let name = sorted_name(decoder.str()?, last, rules)?;
         decoder.key("dialect")?;
@@ -286,14 +286,16 @@ impl<'b> Template<'b> {
         let caches = decoder.narrow()?;
         decoder.key("memos")?;
         let memos = decoder.narrow()?;
+        decoder.key("lenient")?;
+        let lenient = decoder.bool()?;
         decoder.key("sections")?;
         let sections = sections(decoder)?;
-        Ok(Self { name, dialect, escape, digest, reaches, counts: Counts { caches, memos }, sections })
+        Ok(Self { name, dialect, escape, digest, reaches, properties: Properties { caches, memos, lenient }, sections })
     }
 
     fn entry(self, block: (Arc<[u32]>, Layout), pool: Pool, rules: Rules) -> Result<BundleEntry> {
-        let Self { name, dialect, escape, digest, reaches, counts, .. } = self;
-        let program = Program::of_block(dialect, counts, block, pool, rules).map_err(|error| {
+        let Self { name, dialect, escape, digest, reaches, properties, .. } = self;
+        let program = Program::of_block(dialect, properties, block, pool, rules).map_err(|error| {
             let name = name.escape_debug();
             error.with_note(format!("in the template `{name}` of the artifact")).with_help("compile it again")
         })?;

@@ -4,7 +4,7 @@ use super::super::header::Dialect;
 use super::super::isa::Op;
 use super::super::program::Program;
 use super::super::rows::ChunkInfo;
-use super::super::sections::{Counts, Parts};
+use super::super::sections::{Parts, Properties};
 use super::super::verify::{Rule, Rules};
 use super::decoder::Decoder;
 use super::open::Bytes;
@@ -15,7 +15,7 @@ use crate::diagnostics::{Code, Result};
 fn program() -> Program {
     let mut parts = Parts {
         dialect: Dialect::ALL[0],
-        counts: Counts::default(),
+        properties: Properties::default(),
         pool: "main".into(),
         words: vec![Op::Text as u32, Op::Return as u32],
         paths: vec![],
@@ -82,7 +82,7 @@ fn tables_fill_the_words() {
         let bytes = resealed(sections, changed);
         assert_eq!(opened(&bytes, Rules::ALL).unwrap_err(), "V15");
     }
-    let fewer = resealed(b"\x92\x88\xA4name\xA1a", b"\x91\x88\xA4name\xA1a");
+    let fewer = resealed(b"\x92\x89\xA4name\xA1a", b"\x91\x89\xA4name\xA1a");
     assert_eq!(opened(&fewer, Rules::ALL).unwrap_err(), "artifact.encoding");
 }
 

@@ -44,6 +44,7 @@ struct Template<'f> {
     reaches: Vec<&'f str>,
     caches: u32,
     memos: u32,
+    lenient: bool,
     sections: [usize; SECTIONS],
 }
 
@@ -196,8 +197,9 @@ impl<'e> Packed<'e> {
             escape: self.entry.escape,
             digest: Bin(digest),
             reaches: self.reaches.clone(),
-            caches: tables.counts.caches,
-            memos: tables.counts.memos,
+            caches: tables.properties.caches,
+            memos: tables.properties.memos,
+            lenient: tables.properties.lenient,
             sections: self.sections,
         }
     }

@@ -22,7 +22,7 @@ impl Check<'_, '_> {
             Operand::Str => self.tables.strings.len(),
             Operand::Num => self.tables.numbers.len(),
             Operand::Import => self.tables.imports.len(),
-            Operand::Memo => self.tables.counts.memos as usize,
+            Operand::Memo => self.tables.properties.memos as usize,
             Operand::Lit | Operand::Mode | Operand::Role | Operand::Test | Operand::Claim => kind.choices().len(),
             Operand::Int | Operand::Label => usize::MAX,
             // Known when a chunk begins.

@@ -98,7 +98,12 @@ impl Check<'_, '_> {
             at += PATH_HEAD + roots.len() + segments.len();
         }
         self.require(Rule::V5, at == self.tables.paths.len(), "a path is not whole", at)?;
-        self.require(Rule::V6, caches == self.tables.counts.caches, "the inline caches are not those of the paths", at)
+        self.require(
+            Rule::V6,
+            caches == self.tables.properties.caches,
+            "the inline caches are not those of the paths",
+            at,
+        )
     }
 
     #[inline(always)]

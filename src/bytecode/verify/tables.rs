@@ -26,7 +26,7 @@ impl Check<'_, '_> {
         let rows = t.strings.len().max(t.numbers.len()).max(t.globals.len()).max(t.imports.len()).max(t.sources.len());
         let largest = t.words.len().max(records).max(rows);
         self.require(Rule::V15, largest < OPERANDS, "a table is too large", largest)?;
-        let memos = t.counts.memos as usize;
+        let memos = t.properties.memos as usize;
         self.require(Rule::V15, memos <= t.words.len(), "there are more kept answers than calls", memos)?;
         self.require(Rule::V15, t.pool.len() < u32::MAX as usize, "the text is too long", t.pool.len())
     }

@@ -5,7 +5,7 @@ use super::super::isa::Op;
 use super::super::operands::LoopField;
 use super::super::records::{Root, Scope, pack_path, pack_root};
 use super::super::rows::{ChunkInfo, Handler, ImportKind, Number, Signature};
-use super::super::sections::{Counts, Parts};
+use super::super::sections::{Parts, Properties};
 use super::{Maxima, Rule, Rules, Texts, verify};
 use crate::diagnostics::Code;
 
@@ -28,7 +28,7 @@ fn program(words: &[u32]) -> Parts {
     };
     Parts {
         dialect: Dialect::ALL[1],
-        counts: Counts { caches: 0, memos: 1 },
+        properties: Properties { memos: 1, ..Properties::default() },
         pool: "mainaé".into(),
         words: words.to_vec(),
         paths: [path(Root::Global(0)), path(Root::Slot(1)), path(Root::Loop(0, LoopField::Index))].concat(),
@@ -178,7 +178,7 @@ fn each_rule_refuses_programs_that_break_it() {
             parts.chunks[0][3] = 1;
             parts
         }),
-        (Rule::V6, "inline caches of no path", but(|parts| parts.counts.caches = 1)),
+        (Rule::V6, "inline caches of no path", but(|parts| parts.properties.caches = 1)),
         (Rule::V6, "a place for no answer", program(&[load, op(Op::CallMemo, 0), 1, op(Op::Pop, 0), ret])),
         (Rule::V7, "less on the stack than is taken", program(&[op(Op::Pop, 0), ret])),
         (Rule::V7, "branches that meet with different heights", program(&[load, op(Op::JumpIf, 3), load, ret])),
@@ -216,7 +216,7 @@ fn each_rule_refuses_programs_that_break_it() {
         (Rule::V13, "a step without a name", but(|parts| parts.regions[0][2] = 9)),
         (Rule::V13, "code of a step that is not there", but(|parts| parts.regions[1][1] = 9)),
         (Rule::V13, "a name of no text", but(|parts| parts.regions[1] = [0, 1, 9, 2])),
-        (Rule::V15, "more answers than calls", but(|parts| parts.counts.memos = 3)),
+        (Rule::V15, "more answers than calls", but(|parts| parts.properties.memos = 3)),
         (Rule::V15, "strings that share their text", but(|parts| parts.strings.extend([[0, 7]; 4]))),
     ];
     let mut wrong = Vec::new();

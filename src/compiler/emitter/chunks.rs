@@ -107,8 +107,8 @@ impl Emitter<'_> {
         first
     }
 
-    /// Takes an unused slot.
-    fn take_slot(&mut self) -> u32 {
+    /// Takes an unused slot, which is reserved until [`Emitter::free`] and may have a value.
+    pub fn take_slot(&mut self) -> u32 {
         self.frame.free.pop().unwrap_or_else(|| self.new_slot())
     }
 

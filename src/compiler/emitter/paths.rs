@@ -52,7 +52,7 @@ impl Emitter<'_> {
         }
         let roots: SmallVec<[Root; 4]> = spec.roots.iter().map(|root| self.root(root, spec.name, name)).collect();
         self.oversized |= roots.len() > MOST_ROOTS;
-        let (cache, steps) = (self.tables.parts.counts.caches, spec.segments.len());
+        let (cache, steps) = (self.tables.parts.properties.caches, spec.segments.len());
         let head = pack_path(name, cache, &roots, steps, computed(spec));
         let at = self.tables.parts.paths.len();
         self.tables.parts.paths.extend(head);

@@ -58,6 +58,13 @@ impl<'f> Emitter<'f> {
         Self { optimise, ..self }
     }
 
+    /// Sets if a presence test finds nothing in a value without members, instead of an error.
+    #[must_use]
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        self.tables.parts.properties.lenient = lenient;
+        self
+    }
+
     /// Reserves the memory usually needed for a template of `bytes`.
     pub fn reserve(&mut self, bytes: usize) {
         self.tables.reserve(bytes);
@@ -83,7 +90,7 @@ impl<'f> Emitter<'f> {
     pub fn finish(&mut self) -> Result<Program> {
         self.check_size()?;
         self.patch_jumps();
-        self.tables.parts.counts.memos = index(self.memos.len());
+        self.tables.parts.properties.memos = index(self.memos.len());
         self.tables.program()
     }
 

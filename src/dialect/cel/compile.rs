@@ -1,8 +1,8 @@
 //! Compilation of templates that are one expression: parse, check, lower.
 
-use super::check::{Environment, check};
+use super::check::{Environment, Options, check_with};
 use super::lower::compile_document;
-use super::syntax::{Options, parse};
+use super::syntax::{self, parse};
 use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Diagnostic, Diagnostics};
 
@@ -11,8 +11,10 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 /// # Errors
 /// All syntax and type errors; limits of the code's size.
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
-    let tree = parse(unit.entry, &Options::default()).map_err(Diagnostics::into_vec)?;
-    check(&tree, &Environment::new(unit.registry).with_open_names()).map_err(Diagnostics::into_vec)?;
-    let program = compile_document(&tree, unit.registry, unit.limits).map_err(|error| vec![error])?;
+    let tree = parse(unit.entry, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
+    let (environment, options) =
+        (Environment::new(unit.registry).with_open_names(), Options { literals: true, ..Options::default() });
+    check_with(&tree, &environment, options).map_err(Diagnostics::into_vec)?;
+    let program = compile_document(&tree, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
     Ok(Compiled { program, lints: Vec::new(), reaches: Vec::new() })
 }

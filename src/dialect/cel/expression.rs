@@ -47,6 +47,8 @@ pub struct Expression {
     /// The functions and names to compile parts of it with.
     pub(super) registry: Registry,
     pub(super) names: OwnedNames,
+    /// `true` if presence tests find nothing in values without members.
+    pub(super) lenient: bool,
 }
 
 impl Expression {
@@ -69,17 +71,17 @@ impl Expression {
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
         let tree = parse(source, &settings.syntax)?;
-        let (optimise, metered) = (settings.optimise, settings.cost);
+        let Settings { optimise, cost: metered, lenient, .. } = *settings;
         match settings.declarations {
             Declarations::Names(names) => {
-                let options = LowerOptions { checked: None, optimise, metered };
+                let options = LowerOptions { checked: None, optimise, metered, lenient };
                 Self::from_tree(Arc::new(tree), registry, &names, options, limits)
             }
             Declarations::Environment(environment) => {
                 let checked = check(&tree, environment)?;
                 let declared = |name: &str| environment.declares(name);
                 let names = Names { container: environment.container(), declared: Some(&declared) };
-                let options = LowerOptions { checked: Some(&checked), optimise, metered };
+                let options = LowerOptions { checked: Some(&checked), optimise, metered, lenient };
                 let mut expression = Self::from_tree(Arc::new(tree), registry, &names, options, limits)?;
                 expression.checked = Some(Arc::new(checked));
                 Ok(expression)
@@ -97,7 +99,8 @@ impl Expression {
         let program = compile_expression(&tree, registry, names, options, limits)?;
         let linked = registry.link(program.imports())?;
         let names = names.owned(&tree);
-        Ok(Self { tree, checked: None, program, linked, registry: registry.clone(), names })
+        let lenient = options.lenient;
+        Ok(Self { tree, checked: None, program, linked, registry: registry.clone(), names, lenient })
     }
 
     /// Returns the type of the expression as text, if it was checked.

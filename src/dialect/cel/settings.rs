@@ -40,6 +40,10 @@ pub struct Settings<'s> {
     /// Meter evaluations: [`Expression::evaluate_metered`](super::Expression::evaluate_metered) returns their cost, and
     /// [`Limits::cost`](crate::limits::Limits::cost) bounds it. Takes time, so off by default.
     pub cost: bool,
+    /// Let presence tests find nothing in values without fields and elements: `has(x.a)` is false, `x.?a` and `x[?k]` are
+    /// empty if `x` is null, a boolean, a number or a string, and its type is not known when it is checked. Otherwise they
+    /// are errors. On by default, as in Kubernetes.
+    pub lenient: bool,
 }
 
 impl Default for Settings<'_> {
@@ -49,6 +53,7 @@ impl Default for Settings<'_> {
             declarations: Declarations::Names(Names::default()),
             optimise: true,
             cost: false,
+            lenient: true,
         }
     }
 }

@@ -31,7 +31,15 @@ impl Loader for Files<'static> {
 fn compiled(files: &'static [(&'static str, &'static str)], escape: bool) -> Result<Compiled, Errors> {
     let (limits, registry) = (Limits::default(), registry());
     let entry = Source::new(files[0].0, files[0].1);
-    compile(&Unit { entry: &entry, loader: &Files(files), registry: &registry, limits: &limits, escape, strict: false })
+    compile(&Unit {
+        entry: &entry,
+        loader: &Files(files),
+        registry: &registry,
+        limits: &limits,
+        escape,
+        strict: false,
+        lenient: false,
+    })
 }
 
 fn render(files: &'static [(&'static str, &'static str)], json: &str) -> Result<String, Errors> {

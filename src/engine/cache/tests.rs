@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use super::store::FILES;
 use super::*;
 use crate::diagnostics::Code;
-use crate::engine::{DirLoader, Engine, EngineBuilder, Origin, UnknownNames};
+use crate::engine::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, UnknownNames};
 
 struct Place {
     temp: tempfile::TempDir,
@@ -101,6 +101,22 @@ fn strict_let_is_part_of_the_cache_key() {
     for origin in [Origin::Source, Origin::Cache] {
         assert_eq!(load(false), (origin, Ok("c: east\n".to_owned())));
         assert_eq!(load(true), (origin, strict.clone()));
+    }
+}
+
+#[test]
+fn the_mode_of_presence_tests_is_part_of_the_cache_key() {
+    let place = Place::new(&[("a.cel", "has(x.y)")]);
+    let load = |presence| {
+        let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
+        let engine = Engine::builder().loader(loader).cache(place.cache()).cel_presence(presence).build();
+        let template = engine.load(Dialect::Cel, "a.cel").unwrap();
+        (template.origin(), template.render(&serde_json::json!({"x": null})).map_err(|error| error.message))
+    };
+    let strict = Err("type 'null_type' does not support field selection".to_owned());
+    for origin in [Origin::Source, Origin::Cache] {
+        assert_eq!(load(CelPresence::Lenient), (origin, Ok("false\n".to_owned())));
+        assert_eq!(load(CelPresence::Strict), (origin, strict.clone()));
     }
 }
 

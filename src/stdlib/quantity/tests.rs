@@ -36,6 +36,10 @@ fn canonical_texts() {
         ("0.3Ki", "307200m"),
         ("1.1Ki", "1126400m"),
         ("0.0001Ki", "102400u"),
+        // As in Kubernetes, short quantities need no digits.
+        ("-", "0"),
+        (".", "0"),
+        ("Mi", "0"),
         ("-1.5Gi", "-1536Mi"),
         ("8Ei", "9223372036854775807"),
         ("-99Ei", "-9223372036854775807"),
@@ -52,12 +56,10 @@ fn canonical_texts() {
 
 #[test]
 fn invalid_quantities() {
-    use Refused::{Digits, Form, Suffix};
+    use Refused::{Digits, Form, Number, Suffix};
     for (text, why) in [
         ("", Form),
-        ("-", Form),
-        (".", Form),
-        ("Mi", Form),
+        ("Ei", Number),
         ("Three", Form),
         ("1,3G", Form),
         ("1.1.M", Form),
@@ -134,15 +136,47 @@ fn order_is_by_value() {
 fn whole_numbers_and_floats() {
     for (text, whole, float) in [
         ("50k", Some(50_000), 50_000.0),
-        ("1.0", Some(1), 1.0),
         ("1500m", None, 1.5),
         ("-1.1", None, -1.1),
-        ("9223372036854775807", Some(i64::MAX), 9_223_372_036_854_775_808.0),
-        ("9223372036854775808", None, 9_223_372_036_854_775_808.0),
-        ("-9223372036854775808", Some(i64::MIN), -9_223_372_036_854_775_808.0),
-        ("1e400", None, f64::INFINITY),
         ("0e400", Some(0), 0.0),
+        ("1e400", None, f64::INFINITY),
+        // Only the digits and the suffix decide, not the value.
+        ("1.0", None, 1.0),
+        ("0.0", None, 0.0),
+        ("1.0Ki", None, 1_024.0),
+        ("1.5k", Some(1_500), 1_500.0),
+        ("1000m", None, 1.0),
+        ("-999999999999999999", Some(-999_999_999_999_999_999), -999_999_999_999_999_999.0),
+        ("0001000000000000000000", None, 1.000_000_000_000_000_1e18),
+        ("9223372036854775807", None, 9_223_372_036_854_775_808.0),
+        ("9E", Some(9_000_000_000_000_000_000), 9e18),
+        ("10E", None, 1e19),
+        ("99Ti", Some(99 << 40), 108_851_651_149_824.0),
+        ("100Ti", None, 109_951_162_777_600.0),
+        ("1Pi", None, 1_125_899_906_842_624.0),
+        ("12345678901234567890Ti", None, 9_223_372_036_854_775_808.0),
+        ("999999999999999999999Ei", None, 9_223_372_036_854_775_808.0),
     ] {
-        assert_eq!((quantity(text).as_int(), quantity(text).as_float()), (whole, float), "{text}");
+        let quantity = quantity(text);
+        assert_eq!((quantity.as_int(), quantity.as_float()), (whole, float), "{text}");
+        let again = Quantity::of_form(&quantity.to_string(), quantity.form()).unwrap();
+        assert_eq!((&again, again.as_int()), (&quantity, whole), "{text}");
+    }
+}
+
+#[test]
+fn sums_are_integers_as_long_as_all_digits_fit() {
+    for (a, b, whole) in [
+        ("50k", "20k", Some(70_000)),
+        ("1", "1.0", None),
+        ("999999999999999999", "1", Some(1_000_000_000_000_000_000)),
+        ("9E", "9E", None),
+        ("1Pi", "0", None),
+        ("0", "1Pi", None),
+        ("1Ki", "100m", None),
+    ] {
+        let sum = quantity(a).add(&quantity(b)).unwrap();
+        assert_eq!(sum.as_int(), whole, "{a} + {b}");
+        assert_eq!(Quantity::of_form(&sum.to_string(), sum.form()).unwrap().as_int(), whole, "{a} + {b}");
     }
 }

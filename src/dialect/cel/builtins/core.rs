@@ -19,6 +19,7 @@ intrinsics! {
     "select optional" (value: Any, field: Str) = access::select_optional, "An optional of a field.";
     "index optional" (value: Any, index: Any) = access::index_optional, "An optional of an element.";
     "held" (value: Any) = held, "The value of an optional; undefined for an empty one, or another value.";
+    "empty" (value: Any) = is_empty, "Returns `true` for an empty optional.";
     "list" (elements: List) = list, "A list of elements, each after a boolean: `true` for an optional element.";
     "map" (entries: List) = map, "A map of entries: `true` for an optional entry, key, value.";
     "map of pairs" (pairs: List) = map_of_pairs, "A map of alternating keys and values.";
@@ -41,6 +42,10 @@ fn type_of_name<'v>(cx: &Cx<'v>, name: &'v str) -> Result<Value<'v>> {
 
 fn held(value: Value<'_>) -> Value<'_> {
     as_optional(value).unwrap_or_default()
+}
+
+fn is_empty(value: Value<'_>) -> bool {
+    as_optional(value).is_some_and(|held| held.is_undefined())
 }
 
 /// Returns the value of an element or entry: what it holds if it `is_optional`. Returns `None` for an empty optional.

@@ -27,23 +27,57 @@ const MAX_DIGITS: usize = 1000;
 
 fn format<'v>(cx: &Cx<'v>, layout: &'v str, values: &'v [Value<'v>]) -> Result<String> {
     cx.spend((layout.len() / 64) as u64)?;
-    let mut out = Charged { cx, text: String::new() };
-    let (mut rest, mut next) = (layout, 0);
-    while let Some((before, behind)) = rest.split_once('%') {
-        out.push(before)?;
-        if let Some(behind) = behind.strip_prefix('%') {
-            out.push("%")?;
-            rest = behind;
-            continue;
+    let (mut out, mut next) = (Charged { cx, text: String::new() }, 0);
+    for part in Layout(layout) {
+        match part? {
+            Part::Text(text) => out.push(text)?,
+            Part::Clause(clause) => {
+                let value = values.get(next).ok_or_else(|| bad_argument(out_of_range(next)))?;
+                clause.write(*value, &mut out)?;
+                next += 1;
+            }
         }
-        let (clause, behind) = Clause::read(behind)?;
-        let value = values.get(next).ok_or_else(|| bad_argument(format!("index {next} out of range")))?;
-        clause.write(*value, &mut out)?;
-        next += 1;
-        rest = behind;
     }
-    out.push(rest)?;
     Ok(out.text)
+}
+
+/// Returns the message of a clause without a value.
+pub fn out_of_range(index: usize) -> String {
+    format!("index {index} out of range")
+}
+
+/// Iterates over the parts of a format string.
+pub struct Layout<'l>(pub &'l str);
+
+/// A part of a format string.
+pub enum Part<'l> {
+    /// Text.
+    Text(&'l str),
+    /// A formatting clause.
+    Clause(Clause),
+}
+
+impl<'l> Iterator for Layout<'l> {
+    type Item = Result<Part<'l>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (part, rest) = match (self.0, self.0.strip_prefix('%')) {
+            ("", _) => return None,
+            (text, None) => {
+                let (text, rest) = text.split_at(text.find('%').unwrap_or(text.len()));
+                (Ok(Part::Text(text)), rest)
+            }
+            (_, Some(behind)) => match behind.strip_prefix('%') {
+                Some(rest) => (Ok(Part::Text("%")), rest),
+                None => match Clause::read(behind) {
+                    Ok((clause, rest)) => (Ok(Part::Clause(clause)), rest),
+                    Err(error) => (Err(error), ""),
+                },
+            },
+        };
+        self.0 = rest;
+        Some(part)
+    }
 }
 
 /// Output whose growth is charged.
@@ -62,8 +96,9 @@ impl Charged<'_, '_> {
 
 /// A formatting clause.
 #[derive(Clone, Copy)]
-struct Clause {
-    letter: char,
+pub struct Clause {
+    /// Its letter.
+    pub letter: char,
     precision: usize,
 }
 
@@ -100,14 +135,14 @@ impl Clause {
         };
         match written {
             Some(written) => out.push(&written),
-            None => Err(refused(self.letter, value)),
+            None => Err(refused(self.letter, type_name(value))),
         }
     }
 }
 
-/// Returns the error of a value that a clause cannot format.
+/// Returns the error of a value of the type `given` that a clause cannot format.
 #[cold]
-fn refused(letter: char, value: Value<'_>) -> Box<Diagnostic> {
+pub fn refused(letter: char, given: &str) -> Box<Diagnostic> {
     let takes = match letter {
         's' => {
             "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, \
@@ -120,7 +155,7 @@ fn refused(letter: char, value: Value<'_>) -> Box<Diagnostic> {
         'o' => "octal clause can only be used on ints and uints",
         _ => "only ints, uints, bytes, and strings can be formatted as hex",
     };
-    bad_argument(format!("error during formatting: {takes}, was given {}", type_name(value)))
+    bad_argument(format!("error during formatting: {takes}, was given {given}"))
 }
 
 /// Parses a precision, and returns the rest of the text.
@@ -174,7 +209,7 @@ fn hex(value: Value<'_>, letter: char, out: &mut Charged<'_, '_>) -> Result<()> 
         return out.push(&number);
     }
     let Some(bytes) = value.as_str().map(str::as_bytes).or_else(|| as_bytes(value)) else {
-        return Err(refused(letter, value));
+        return Err(refused(letter, type_name(value)));
     };
     out.cx.charge(bytes.len().saturating_mul(2))?;
     for byte in bytes {
@@ -203,7 +238,7 @@ fn write_text(value: Value<'_>, out: &mut Charged<'_, '_>) -> Result<()> {
         _ if maps::is_map(value) => write_map(value, out),
         _ => match text::plain(value)? {
             Some(text) => out.push(&text),
-            None => Err(refused('s', value)),
+            None => Err(refused('s', type_name(value))),
         },
     }
 }

@@ -47,7 +47,7 @@ macro_rules! table {
                 fn "math_abs_int" (Int) -> Int = abs;
                 fn "math_abs_uint" (Uint) -> Uint = std::convert::identity::<u64>;
             "math.sign": "Returns the sign of a number: -1, 0 or 1."
-                ["math.sign(-7)" => "-1", "math.sign(0.5)" => "1.0", "math.sign(7u)" => "1u"]
+                ["math.sign(-7)" => "-1", "math.sign(0.5)" => "1.0", "1.0 / math.sign(-0.0) > 0.0" => "true", "math.sign(7u)" => "1u"]
                 fn "math_sign_double" (Double) -> Double = sign;
                 fn "math_sign_int" (Int) -> Int = i64::signum;
                 fn "math_sign_uint" (Uint) -> Uint = |number: u64| number.min(1);
@@ -130,8 +130,11 @@ fn abs(number: i64) -> Result<i64> {
 }
 
 fn sign(number: f64) -> f64 {
-    // Zero and NaN are their own signs.
-    if number == 0.0 || number.is_nan() { number } else { number.signum() }
+    match number {
+        0.0 => 0.0,
+        number if number.is_nan() => number,
+        number => number.signum(),
+    }
 }
 
 /// Returns the bits of an integer of either type.

@@ -14,8 +14,8 @@ overloads! {
         fn "optional_of" (V) -> (optional V) = optional::of;
     "optional.none": "Makes an optional without a value." ["optional.none().hasValue()" => "false"]
         fn "optional_none" () -> (optional V) = optional::none;
-    "optional.ofNonZeroValue": "Makes an optional of a value; without a value for the zero value of a type: null, false, 0, the empty value."
-        ["optional.ofNonZeroValue('').hasValue()" => "false", "optional.ofNonZeroValue('a').value()" => "'a'"]
+    "optional.ofNonZeroValue": "Makes an optional of a value; without a value for the zero value of a type: null, false, 0, an empty string, list or map."
+        ["optional.ofNonZeroValue('').hasValue()" => "false", "optional.ofNonZeroValue(optional.none()).hasValue()" => "true", "optional.ofNonZeroValue('a').value()" => "'a'"]
         fn "optional_ofNonZeroValue" (V) -> (optional V) = of_non_zero;
     "optional.unwrap": "Returns the values of a list of optionals, without the empty ones."
         ["optional.unwrap([optional.of(1), optional.none()])" => "[1]"]

@@ -21,7 +21,7 @@ overloads! {
         fn "string_index_of_string" member (String, String) -> Int = index_of;
         fn "string_index_of_string_int" member (String, String, Int) -> Int = index_of;
     "lastIndexOf": "Returns the index of the last occurrence of a string, not after an index; -1 if there is none."
-        ["'tacocat'.lastIndexOf('a')" => "5", "'tacocat'.lastIndexOf('a', 4)" => "1"]
+        ["'tacocat'.lastIndexOf('a')" => "5", "'tacocat'.lastIndexOf('a', 4)" => "1", "'tacocat'.lastIndexOf('t', 7)" => "-1"]
         fn "string_last_index_of_string" member (String, String) -> Int = last_index_of;
         fn "string_last_index_of_string_int" member (String, String, Int) -> Int = last_index_of;
     "join": "Concatenates the strings of a list, with an optional separator."
@@ -99,7 +99,11 @@ fn index_of<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, from: Option<i64>) 
 }
 
 fn last_index_of<'v>(cx: &Cx<'v>, text: &'v str, needle: &'v str, last: Option<i64>) -> Result<i64> {
-    let last = search_offset(cx, text, needle, last)?.unwrap_or(text.len());
+    let given = search_offset(cx, text, needle, last)?;
+    if !needle.is_empty() && given.is_some_and(|last| last >= text.len()) {
+        return Ok(-1); // as in the reference
+    }
+    let last = given.unwrap_or(text.len());
     // A match may start at `last` and end after it.
     let front = prefix(text, last.saturating_add(needle.len()));
     Ok(index_at(text, front.rfind(needle).filter(|at| *at <= last)))

@@ -58,7 +58,7 @@ impl Checker<'_> {
         let Some(result) = result else { return self.no_overload(id, call.function, name, given, member) };
         self.refer(id, Reference::Function { name: name.clone(), overloads, member });
         if self.options.literals {
-            self.literal(name, callable, args);
+            self.literal(id, name, call, callable, args);
         }
         self.known_key(call, args).unwrap_or(result)
     }

@@ -329,6 +329,44 @@ fn constant_texts_are_tried_where_that_is_asked_for() {
 }
 
 #[test]
+fn constant_format_strings_and_patterns_are_tried_too() {
+    let mut environment = Environment::new(&libraries::kubernetes());
+    for (name, ty) in [("s", "string"), ("d", "dyn"), ("l", "list(int)")] {
+        environment.declare(name, ty).expect("a type");
+    }
+    let strict = Options { literals: true, ..Options::default() };
+    for (text, wanted) in [
+        (
+            "'%d'.format(['a'])",
+            "1:14 error during formatting: decimal clause can only be used on ints, uints, and doubles, was given string",
+        ),
+        ("'%d'.format([s])", "1:14 error during formatting: decimal clause"),
+        ("'%b'.format([1.5])", "1:14 error during formatting: only ints, uints, and bools"),
+        ("'%f'.format([true])", "1:14 error during formatting: fixed-point clause"),
+        ("'%e'.format([b'a'])", "1:14 error during formatting: scientific clause"),
+        ("'%o'.format(['a'])", "1:14 error during formatting: octal clause"),
+        ("'%x'.format([[1]])", "1:14 error during formatting: only ints, uints, bytes, and strings"),
+        ("'%s'.format([[1, {'a': optional.of(1)}]])", "1:35 error during formatting: string clause"),
+        ("'%s %s'.format([1])", "1:15 index 1 out of range"),
+        ("'%s'.format([1, 2])", "1:12 too many arguments supplied to string.format (expected 1, got 2)"),
+        ("'%q'.format([1])", "1:12 could not parse formatting clause: unrecognized formatting clause \"q\""),
+        ("'%'.format([1])", "1:11 unexpected end"),
+        ("false && regex.extract(s, '(') == optional.of('a')", "1:27 invalid regex.extract argument: `(` is not"),
+        ("regex.replace(s, '[', '')", "1:18 invalid regex.replace argument: `[` is not"),
+        ("s.find('(')", "1:8 invalid find argument: `(` is not"),
+        ("s.findAll('(', 2)", "1:11 invalid findAll argument: `(` is not"),
+    ] {
+        let errors = check_with(&tree(text), &environment, strict).expect_err(text);
+        let found: Vec<_> =
+            errors.iter().map(|error| format!("{} {}", error.position().expect("a place"), error.message)).collect();
+        assert!(found.len() == 1 && found[0].starts_with(wanted), "{text}: {found:?}");
+        assert!(check(&tree(text), &environment).is_ok(), "{text}");
+    }
+    let right = "'%%%s %d %.2f %x %s'.format([[1, {'a': null}], 1u, 1, 'a', d]) + s.format([1]) + '%d'.format(l) + '%d'.format([d])";
+    assert!(check_with(&tree(right), &environment, strict).is_ok());
+}
+
+#[test]
 fn written_types() {
     let read = |text: &str| {
         let mut types = Types::default();

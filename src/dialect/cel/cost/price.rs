@@ -65,8 +65,8 @@ impl Price {
             "string_replace_string_string" | "string_replace_string_string_int" => {
                 Self::by(STEP, Rule::FindingAll).with_result()
             }
-            "string_split_string" | "string_split_string_int" => Self::by(STEP + LIST, Rule::Splitting).with_result(),
-            "list_join" | "list_join_string" => Self::by(STEP, Rule::Joining).with_result(),
+            "string_split_string" | "string_split_string_int" => Self::by(STEP + LIST, Rule::OneMore).with_result(),
+            "list_join" | "list_join_string" => Self::by(STEP, Rule::OneMore).with_result(),
             "regex_extract_string_string" => Self::by(STEP, Rule::Searching),
             "regex_extractAll_string_string" => Self::by(LIST, Rule::Searching).with_result(),
             "regex_replace_string_string_string" | "regex_replace_string_string_string_int" => {

@@ -38,9 +38,8 @@ rules! {
     Replacing "The same, rounded down.";
     Finding "Comparing the second string at each position of the first; nothing if the first is empty.";
     FindingAll "The same, where an empty string counts as one character.";
-    Splitting "Reading the first value and one more character. The estimate is that of finding all separators.";
     Prefix "Reading the first string. The estimate reads the second.";
-    Joining "Reading the first value and one more. The estimate reads only the first.";
+    OneMore "Reading the first value and one more character.";
 }
 
 /// Returns the cost of reading a text of this size.
@@ -65,7 +64,8 @@ impl Rule {
     ) -> std::result::Result<Range, E> {
         Ok(match self {
             Rule::Result | Rule::Present | Rule::Field | Rule::FieldOf => Range::fixed(STEP),
-            Rule::First | Rule::Joining => text(size(0)?),
+            Rule::First => text(size(0)?),
+            Rule::OneMore => text(size(0)?.plus(Range::fixed(1))),
             Rule::Prefix => text(size(1)?),
             Rule::Elements => size(1)?,
             Rule::Least => {
@@ -85,7 +85,7 @@ impl Rule {
                 text(one_more(size(0)?)).times(one_more(size(1)?).scaled(PATTERN))
             }
             Rule::Finding => text(size(0)?.times(size(1)?)),
-            Rule::FindingAll | Rule::Splitting => text(size(0)?.times(size(1)?.at_least(1))),
+            Rule::FindingAll => text(size(0)?.at_least(1).times(size(1)?.at_least(1))),
         })
     }
 
@@ -113,8 +113,6 @@ impl Rule {
                 None => self.estimate(0.0, |nth| if nth == 0 { size(0) } else { Ok(Range::fixed(1)) }),
             },
             Rule::Least => self.estimate(0.0, |nth| unwrapped(cx, value(nth)).map(Range::fixed)),
-            Rule::FindingAll => self.estimate(0.0, |nth| size(nth).map(|size| size.at_least(1))),
-            Rule::Splitting | Rule::Joining => Ok(text(size(0)?.plus(Range::fixed(1)))),
             Rule::Prefix => cost(Rule::First),
             rule => cost(rule),
         };

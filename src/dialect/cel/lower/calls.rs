@@ -69,7 +69,7 @@ impl<'t> Lower<'_, 't> {
     /// Pushes a value. An error is noted, and undefined takes the place of the value.
     pub(super) fn protected(&mut self, id: ExprId) -> Result<()> {
         let mark = self.emitter.begin_protect();
-        self.value(id)?;
+        self.sometimes(|lower| lower.value(id))?;
         self.emitter.end_protect(mark);
         Ok(())
     }
@@ -77,7 +77,7 @@ impl<'t> Lower<'_, 't> {
     /// Pushes the value of a predicate, as [`Self::protected`] does. A value that is not a boolean is an error.
     pub(super) fn protected_predicate(&mut self, id: ExprId) -> Result<()> {
         let mark = self.emitter.begin_protect();
-        self.value(id)?;
+        self.sometimes(|lower| lower.value(id))?;
         self.at(id);
         self.emitter.op(Op::As, &[Role::Answer as u32]);
         self.emitter.end_protect(mark);
@@ -93,13 +93,15 @@ impl<'t> Lower<'_, 't> {
         self.value(condition)?;
         self.at(condition);
         self.emitter.jump(Op::JumpUnless, other);
-        let height = self.emitter.height();
+        let (height, states) = (self.emitter.height(), self.states());
         self.branch(then)?;
         self.emitter.jump(Op::Jump, end);
         self.emitter.bind(other);
         self.emitter.set_height(height);
+        let states = self.replace_states(&states);
         self.branch(otherwise)?;
         self.emitter.bind(end);
+        self.join(&states);
         Ok(())
     }
 
@@ -148,7 +150,7 @@ impl<'t> Lower<'_, 't> {
         let height = self.emitter.height();
         self.emitter.jump(Op::JumpPresent, some);
         self.emitter.load_slot(slot);
-        self.value(other)?;
+        self.sometimes(|lower| lower.value(other))?;
         self.at(id);
         self.called(&function.name, function.signature(), true, 2);
         self.emitter.jump(Op::Jump, end);
@@ -171,17 +173,21 @@ impl<'t> Lower<'_, 't> {
         self.raise_failure(&Failure { code: Code::UnknownFunction, message, available: None, help });
     }
 
-    /// `cel.block`: evaluates each value once, in order, then the body.
+    /// `cel.block`: values that later ones and the body can read.
     fn block(&mut self, values: ExprId, body: ExprId) -> Result<()> {
         let Expr::List(run) = self.tree.expr(values) else { return self.value(body) };
-        let outer = self.block.clone();
-        for (at, element) in self.tree.elements(run).iter().enumerate() {
-            self.value(element.value)?;
-            let slot = self.emitter.new_slot();
-            self.emitter.op(Op::StoreSlot, &[slot]);
-            self.block.insert(format!("@index{at}"), slot);
+        let (outer, outer_lazy) = (self.block.clone(), self.lazy.len());
+        let elements = self.tree.elements(run);
+        for (at, element) in elements.iter().enumerate() {
+            let text = format!("@index{at}");
+            let Some(name) = self.tree.find_name(&text) else { continue };
+            let later = elements.iter().skip(at + 1).map(|element| element.value);
+            let readers: Vec<_> = later.chain([body]).collect();
+            let slot = self.bind(name, element.value, &readers)?;
+            self.block.insert(text, slot);
         }
         self.value(body)?;
+        self.unbind(outer_lazy);
         self.block = outer;
         Ok(())
     }

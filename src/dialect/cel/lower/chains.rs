@@ -28,7 +28,7 @@ impl<'t> Lower<'_, 't> {
     /// they are.
     pub(super) fn chain(&mut self, id: ExprId, own: bool) -> Result<()> {
         self.at(id);
-        if self.name(id, own) {
+        if self.name(id, own)? {
             return Ok(());
         }
         match self.tree.expr(id) {
@@ -64,11 +64,18 @@ impl<'t> Lower<'_, 't> {
     }
 
     /// Pushes a variable with its fields, or a type. Returns `false` if the expression is neither.
-    pub(super) fn name(&mut self, id: ExprId, own: bool) -> bool {
-        let Some(name) = self.tree.qualified(id) else { return false };
+    ///
+    /// # Errors
+    /// Limits of the code's size.
+    pub(super) fn name(&mut self, id: ExprId, own: bool) -> Result<bool> {
+        let Some(name) = self.tree.qualified(id) else { return Ok(false) };
         let own = if own { STEP } else { 0 };
         match self.meaning(&name) {
-            Meaning::Slot(slot, fields) => self.steps(id, own, fields, RootSpec::Slot(slot)),
+            Meaning::Slot(slot, fields) => {
+                self.ensure(slot)?;
+                self.at(id);
+                self.steps(id, own, fields, RootSpec::Slot(slot));
+            }
             Meaning::Input(name, fields) => self.steps(id, own, fields, RootSpec::Global(&name)),
             Meaning::Type(name) => self.push_type(name),
             Meaning::Undeclared(failure) => self.raise_failure(&failure),
@@ -77,7 +84,7 @@ impl<'t> Lower<'_, 't> {
                 self.push_input_or_type(first, ty, |lower| lower.fields_of_input(id, own, first, name.fields()));
             }
         }
-        true
+        Ok(true)
     }
 
     /// Replaces the input on top of the stack with the value of the last `fields` selections of a chain.
@@ -154,6 +161,24 @@ impl<'t> Lower<'_, 't> {
         own: bool,
     ) -> Result<()> {
         self.start(value, own)?;
+        if matches!(self.tree.expr(index), Expr::Literal(_)) || !self.may_be_empty(value) {
+            return self.element_of(id, operator, value, index);
+        }
+        // An empty optional has no elements, so its index is not evaluated.
+        let end = self.emitter.new_label();
+        let slot = self.emitter.store();
+        self.emitter.load_slot(slot);
+        self.emitter.load_slot(slot);
+        self.intrinsic("empty", 1);
+        self.emitter.jump(Op::JumpIf, end);
+        self.emitter.free(slot);
+        self.sometimes(|lower| lower.element_of(id, operator, value, index))?;
+        self.emitter.bind(end);
+        Ok(())
+    }
+
+    /// Replaces the top value with its element.
+    fn element_of(&mut self, id: ExprId, operator: Operator, value: ExprId, index: ExprId) -> Result<()> {
         if operator == Operator::OptionalIndex {
             self.branch(index)?;
             self.at(id);
@@ -186,6 +211,28 @@ impl<'t> Lower<'_, 't> {
             self.emitter.op(Op::Pop, &[]);
         }
         self.emitter.free(slot);
+    }
+
+    /// Returns `true` for a value that is likely to be an optional: of an optional step, a call, or a variable of the
+    /// expression.
+    fn may_be_empty(&self, id: ExprId) -> bool {
+        let is_optional = |kind: &Kind| matches!(kind, Kind::Optional(_));
+        match self.tree.expr(id) {
+            _ if self.options.checked.is_some_and(|checked| is_optional(checked.kind_of(id))) => true,
+            _ if self.never_optional(id) => false,
+            Expr::Select { selection: Selection::Optional, .. } => true,
+            Expr::Select { operand, selection: Selection::Plain, .. } => self.may_be_empty(operand),
+            Expr::Ident { name, rooted: false } => self.local(name).is_some_and(|slot| self.is_lazy(slot)),
+            Expr::Call(Call { function: Function::Operator(operator), args, .. }) => {
+                match (operator, self.tree.ids(args)) {
+                    (Operator::OptionalIndex, _) => true,
+                    (Operator::Index, &[value, _]) => self.may_be_empty(value),
+                    (operator, _) => operator == Operator::Conditional,
+                }
+            }
+            Expr::Call(_) => true,
+            _ => false,
+        }
     }
 
     /// Returns `true` if the checker found that a value is not an optional.

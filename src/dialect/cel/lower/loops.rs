@@ -113,11 +113,12 @@ impl<'t> Lower<'_, 't> {
 
     fn binding(&mut self, of: &'t Comprehension) -> Result<()> {
         self.meter(LIST); // the empty range
-        self.value(of.accu_init)?;
-        let slot = self.emitter.store();
+        let outer = self.lazy.len();
+        let slot = self.bind(of.accu_var, of.accu_init, &[of.result])?;
         self.locals.push((of.accu_var, slot));
         self.value(of.result)?;
         self.locals.pop();
+        self.unbind(outer);
         self.emitter.free(slot);
         Ok(())
     }
@@ -143,7 +144,7 @@ impl<'t> Lower<'_, 't> {
         // The condition reads the accumulator and tests it; the step reads it.
         let condition = if all { 2 * STEP } else { 3 * STEP };
         self.meter(condition + STEP);
-        self.protected_predicate(predicate)?;
+        self.repeatedly(|lower| lower.protected_predicate(predicate))?;
         self.emitter.jump_is(if all { Constant::False } else { Constant::True }, found);
         self.emitter.op(Op::Pop, &[]);
         self.emitter.end_loop(iterations);
@@ -190,6 +191,26 @@ impl<'t> Lower<'_, 't> {
         self.at(of.iter_range);
         let iterations = self.emitter.begin_loop(names, slots, end);
         let iteration = self.begin_iteration(errors);
+        self.repeatedly(|lower| lower.gathered(condition, each))?;
+        self.end_iteration(iteration);
+        self.emitter.end_loop(iterations);
+        self.locals.truncate(outer);
+        self.emitter.bind(end);
+        self.at(id);
+        // The initial accumulator, and the accumulator as the result.
+        self.meter(STEP + if matches!(each, Each::Element(_)) { LIST } else { MAP });
+        self.raise(errors);
+        self.emitter.end_gather();
+        match each {
+            Each::Element(_) => {}
+            Each::Entry(..) => self.intrinsic("map of pairs", 1),
+            Each::Entries(_) => self.intrinsic("map of maps", 1),
+        }
+        Ok(())
+    }
+
+    /// Gathers what an element adds to a collection, if the condition holds.
+    fn gathered(&mut self, condition: Option<ExprId>, each: &Each) -> Result<()> {
         let next = self.emitter.new_label();
         if let Some(condition) = condition {
             self.value(condition)?;
@@ -214,20 +235,6 @@ impl<'t> Lower<'_, 't> {
             self.emitter.op(Op::Keep, &[]);
         }
         self.emitter.bind(next);
-        self.end_iteration(iteration);
-        self.emitter.end_loop(iterations);
-        self.locals.truncate(outer);
-        self.emitter.bind(end);
-        self.at(id);
-        // The initial accumulator, and the accumulator as the result.
-        self.meter(STEP + if matches!(each, Each::Element(_)) { LIST } else { MAP });
-        self.raise(errors);
-        self.emitter.end_gather();
-        match each {
-            Each::Element(_) => {}
-            Each::Entry(..) => self.intrinsic("map of pairs", 1),
-            Each::Entries(_) => self.intrinsic("map of maps", 1),
-        }
         Ok(())
     }
 
@@ -247,17 +254,20 @@ impl<'t> Lower<'_, 't> {
         self.locals.push((of.accu_var, accu));
         self.at(of.iter_range);
         let iterations = self.emitter.begin_loop(names, slots, end);
-        if !matches!(self.tree.expr(of.loop_condition), Expr::Literal(Literal::Bool(true))) {
-            let go_on = self.emitter.new_label();
-            self.value(of.loop_condition)?;
-            self.emitter.jump(Op::JumpIf, go_on);
-            self.emitter.break_loop(iterations);
-            self.emitter.bind(go_on);
-        }
-        let iteration = self.begin_iteration(errors);
-        self.value(of.loop_step)?;
-        self.emitter.op(Op::StoreSlot, &[accu]);
-        self.end_iteration(iteration);
+        self.repeatedly(|lower| {
+            if !matches!(lower.tree.expr(of.loop_condition), Expr::Literal(Literal::Bool(true))) {
+                let go_on = lower.emitter.new_label();
+                lower.value(of.loop_condition)?;
+                lower.emitter.jump(Op::JumpIf, go_on);
+                lower.emitter.break_loop(iterations);
+                lower.emitter.bind(go_on);
+            }
+            let iteration = lower.begin_iteration(errors);
+            lower.value(of.loop_step)?;
+            lower.emitter.op(Op::StoreSlot, &[accu]);
+            lower.end_iteration(iteration);
+            Ok(())
+        })?;
         self.emitter.end_loop(iterations);
         self.emitter.bind(end);
         self.locals.truncate(outer);

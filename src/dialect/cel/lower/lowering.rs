@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::document::Document;
 use super::foldable::Foldable;
+use super::lazy::Lazy;
 use crate::bytecode::{Failure, ImportKind};
 use crate::compiler::{Constant, Emitter};
 use crate::diagnostics::Code;
@@ -26,11 +27,13 @@ pub(in crate::dialect::cel) struct LowerOptions<'t> {
     pub optimise: bool,
     /// Emit instructions that meter the cost.
     pub metered: bool,
+    /// Let presence tests find nothing in values without members.
+    pub lenient: bool,
 }
 
 impl Default for LowerOptions<'_> {
     fn default() -> Self {
-        Self { checked: None, optimise: true, metered: false }
+        Self { checked: None, optimise: true, metered: false, lenient: true }
     }
 }
 
@@ -59,6 +62,8 @@ pub(in crate::dialect::cel) struct Lower<'e, 't> {
     pub locals: Vec<(Name, u32)>,
     /// The slots of the values of `cel.block`, by name.
     pub block: HashMap<String, u32>,
+    /// The variables in scope that are computed when they are first read, the innermost last.
+    pub(super) lazy: Vec<Lazy>,
     pub foldable: Foldable,
     pub(super) unknown: Option<UnknownAttributes<'e>>,
 }
@@ -77,6 +82,7 @@ impl<'e, 't> Lower<'e, 't> {
             emitter,
             locals: Vec::new(),
             block: HashMap::new(),
+            lazy: Vec::new(),
             foldable: Foldable::default(),
             unknown: None,
         }

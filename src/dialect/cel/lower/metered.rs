@@ -136,7 +136,7 @@ impl<'t> Lower<'_, 't> {
     fn may_fail(&self, id: ExprId) -> bool {
         match self.tree.expr(id) {
             Expr::Literal(_) => false,
-            Expr::Ident { name, rooted: false } => self.local(name).is_none(),
+            Expr::Ident { name, rooted: false } => self.local(name).is_none_or(|slot| self.is_lazy(slot)),
             _ => true,
         }
     }

@@ -9,6 +9,7 @@ mod document;
 mod fold;
 mod foldable;
 mod folding;
+mod lazy;
 mod loops;
 mod lowering;
 mod metered;

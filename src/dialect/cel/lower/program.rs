@@ -32,8 +32,14 @@ pub(in crate::dialect::cel) fn compile_expression(
 ///
 /// # Errors
 /// Limits of the code's size.
-pub(in crate::dialect::cel) fn compile_document(tree: &Tree, registry: &Registry, limits: &Limits) -> Result<Program> {
-    program(tree, tree.root, registry, &Names::default(), LowerOptions::default(), limits, |lower| {
+pub(in crate::dialect::cel) fn compile_document(
+    tree: &Tree,
+    registry: &Registry,
+    lenient: bool,
+    limits: &Limits,
+) -> Result<Program> {
+    let options = LowerOptions { lenient, ..LowerOptions::default() };
+    program(tree, tree.root, registry, &Names::default(), options, limits, |lower| {
         lower.emitter.op(Op::List, &[1]);
         lower.emitter.op(Op::Answer, &[]);
     })
@@ -49,7 +55,8 @@ pub(super) fn program<'t>(
     limits: &Limits,
     end: impl FnOnce(&mut Lower<'_, 't>),
 ) -> Result<Program> {
-    let mut emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words).optimising(options.optimise);
+    let emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words);
+    let mut emitter = emitter.optimising(options.optimise).lenient(options.lenient);
     let mut lower = Lower::new(tree, registry, names, &mut emitter);
     lower.options = options;
     lower.find_foldable(root);
@@ -77,11 +84,13 @@ pub(in crate::dialect::cel) fn compile_parts(
     registry: &Registry,
     names: &Names<'_>,
     patterns: &Patterns,
+    options: LowerOptions<'_>,
     limits: &Limits,
     parts: &[Part],
 ) -> Result<Program> {
-    let mut emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words);
+    let mut emitter = Emitter::new(Dialect::Cel, &Rules, limits.code_words).lenient(options.lenient);
     let mut lower = Lower::new(tree, registry, names, &mut emitter);
+    lower.options = options;
     lower.unknown = Some(UnknownAttributes { patterns, known: HashSet::new(), keys: HashMap::new() });
     for part in parts {
         lower.begin_chunk();

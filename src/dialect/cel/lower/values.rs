@@ -29,9 +29,17 @@ impl<'t> Lower<'_, 't> {
         match tree.expr(id) {
             Expr::Invalid => self.fail(id, Code::UnexpectedToken, "what stands here is no expression"),
             Expr::Literal(literal) => self.literal(literal),
-            Expr::Ident { .. } | Expr::Select { selection: Selection::Plain, .. } if self.name(id, true) => {}
-            Expr::Ident { .. } => {}
-            Expr::Select { selection: Selection::Plain, .. } if !self.options.metered => self.field(id)?,
+            Expr::Ident { .. } => {
+                self.name(id, true)?;
+            }
+            Expr::Select { operand, field, selection: selection @ Selection::Plain } => {
+                if self.name(id, true)? {
+                } else if self.options.metered {
+                    self.select(id, operand, field, selection, true)?;
+                } else {
+                    self.field(id)?;
+                }
+            }
             Expr::Select { operand, field, selection } => self.select(id, operand, field, selection, true)?,
             Expr::Call(call) => self.call(id, &call)?,
             Expr::List(run) => self.list(id, tree.elements(run))?,

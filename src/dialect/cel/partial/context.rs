@@ -14,6 +14,8 @@ pub(super) struct PartialContext<'k> {
     pub names: &'k Names<'k>,
     pub patterns: &'k Patterns,
     pub inputs: Inputs<'k>,
+    /// `true` if presence tests find nothing in values without members.
+    pub lenient: bool,
 }
 
 /// The target of a call.

@@ -64,6 +64,7 @@ pub struct Residual {
     tree: Arc<Tree>,
     registry: Registry,
     names: OwnedNames,
+    lenient: bool,
 }
 
 impl Residual {
@@ -77,9 +78,8 @@ impl Residual {
     /// # Errors
     /// Limits of the code's size.
     pub fn compile(&self, limits: &Limits) -> Result<Expression, Diagnostics> {
-        self.names.with(|names| {
-            Expression::from_tree(self.tree.clone(), &self.registry, names, LowerOptions::default(), limits)
-        })
+        let options = LowerOptions { lenient: self.lenient, ..LowerOptions::default() };
+        self.names.with(|names| Expression::from_tree(self.tree.clone(), &self.registry, names, options, limits))
     }
 }
 
@@ -135,7 +135,8 @@ impl Expression {
     ) -> Outcome<Partial<'r>> {
         let patterns = Patterns::new(patterns);
         let reduced = self.names.with(|names| {
-            let context = PartialContext { registry: &self.registry, names, patterns: &patterns, inputs };
+            let (registry, patterns, lenient) = (&self.registry, &patterns, self.lenient);
+            let context = PartialContext { registry, names, patterns, inputs, lenient };
             let runner = || Runner::new(&self.tree, context, space, limits);
             if runner().is_known()? {
                 return Ok(None);
@@ -147,7 +148,8 @@ impl Expression {
             // The unknown attributes do not matter, even if they are missing.
             return self.evaluate(space, inputs, limits).map(Partial::Value);
         };
-        let residual = Residual { tree: Arc::new(tree), registry: self.registry.clone(), names: self.names.clone() };
+        let (registry, names, lenient) = (self.registry.clone(), self.names.clone(), self.lenient);
+        let residual = Residual { tree: Arc::new(tree), registry, names, lenient };
         Ok(Partial::Unknown { unknowns, residual })
     }
 

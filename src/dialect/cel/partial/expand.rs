@@ -112,13 +112,13 @@ impl Reducer<'_> {
         }
     }
 
-    /// Reduces `cel.bind`. If the value is known, the name may no longer occur in the body.
+    /// Reduces `cel.bind`. The name may no longer occur in the body, which is then all that is evaluated.
     fn bound(&mut self, id: ExprId, [variable, value, body]: [ExprId; 3], boolean: bool) -> Reduced {
         let Expr::Ident { name, .. } = self.old.expr(variable) else { return Reduced::unknown(id) };
         let bound = self.one(value, false);
         let is_known = bound.status != Status::Unknown;
         let reduced = self.within([(name, is_known.then_some(value))], |inner| inner.one(body, boolean));
-        if is_known && !self.mentions(reduced.id, name) {
+        if !self.mentions(reduced.id, name) {
             return reduced;
         }
         Reduced::unknown(self.expanded_again(id, |call| call.receiver, &[variable, bound.id, reduced.id]))

@@ -2,7 +2,7 @@
 
 use super::context::PartialContext;
 use crate::diagnostics::{Code, Result};
-use crate::dialect::cel::lower::{Part, compile_parts};
+use crate::dialect::cel::lower::{LowerOptions, Part, compile_parts};
 use crate::dialect::cel::semantics::Rules;
 use crate::dialect::cel::syntax::tree::Tree;
 use crate::function::{Budgets, Capabilities};
@@ -30,8 +30,9 @@ impl<'r> Runner<'r> {
     /// # Errors
     /// Limits of the code's size.
     pub fn run(&mut self, parts: &[Part], mut each: impl FnMut(Result<Value<'_>>)) -> Result<()> {
-        let PartialContext { registry, names, patterns, inputs } = self.context;
-        let program = compile_parts(self.tree, registry, names, patterns, self.limits, parts)?;
+        let PartialContext { registry, names, patterns, inputs, lenient } = self.context;
+        let options = LowerOptions { lenient, ..LowerOptions::default() };
+        let program = compile_parts(self.tree, registry, names, patterns, options, self.limits, parts)?;
         let linked = registry.link(program.imports())?;
         let mut evaluator = Evaluator::new(self.space, &program, &linked, self.limits, Capabilities::NONE);
         evaluator.set_budgets(self.budgets);

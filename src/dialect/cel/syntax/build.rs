@@ -127,7 +127,7 @@ impl<'a> Build<'a> {
         match literal {
             Ok(literal) => self.literal(literal, span),
             Err(bad) => {
-                let within = Span::of(bad.at..bad.at + bad.len);
+                let within = Span::of(bad.from..bad.to);
                 let escape = Span::new(span.start + within.start, span.start + within.end);
                 self.errors.push(SyntaxError::new(Code::UnexpectedToken, escape, bad.why));
                 self.invalid(span)

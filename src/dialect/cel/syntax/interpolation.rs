@@ -187,7 +187,7 @@ mod tests {
             ("a ${ // nothing\n }", "Empty 2..18"),
             ("${'a}", "UnterminatedString 2..5"),
             ("${'a\n'}", "UnterminatedString 2..4"),
-            ("${a + '''b}", "UnterminatedString 6..11"),
+            ("${a + '''b}", "UnterminatedString 8..11"),
         ] {
             assert_eq!(parts(text), wanted, "{text}");
         }

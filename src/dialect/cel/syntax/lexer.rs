@@ -161,12 +161,10 @@ fn quoted(lex: &mut Lexer<'_, Raw>) -> Symbol {
     let raw = prefix.contains(['r', 'R']);
     let bytes = prefix.starts_with(['b', 'B']);
     let rest = lex.remainder();
-    let (length, closed) = match rest.strip_prefix(two) {
-        Some(inside) => {
-            let (length, closed) = until(inside, three, raw);
-            (length + two.len(), closed)
-        }
-        None => until(rest, one, raw),
+    let (length, closed) = match rest.strip_prefix(two).map(|inside| until(inside, three, raw)) {
+        Some((length, true)) => (length + two.len(), true),
+        // Without an end, the first two quotes are an empty string, as in the reference.
+        _ => until(rest, one, raw),
     };
     lex.bump(length);
     match (closed, bytes) {
@@ -283,7 +281,9 @@ fn checked(text: &str, token: Token, errors: &mut Vec<SyntaxError>) -> Symbol {
     let slice = text.get(token.span.range()).unwrap_or("");
     match token.symbol {
         Symbol::Invalid => {
-            errors.push(SyntaxError::new(Code::Unterminated, token.span, "a string does not end"));
+            let quote = Span::of(slice.find(['"', '\'']).unwrap_or(0)..slice.len()).start;
+            let span = Span::new(token.span.start + quote, token.span.end);
+            errors.push(SyntaxError::new(Code::Unterminated, span, "a string does not end"));
         }
         Symbol::Bad => {
             let message = format!("no token begins with `{}`", slice.escape_debug());

@@ -1,10 +1,10 @@
 //! Fields, elements and sizes of values.
 
 use super::compare::equal;
-use super::errors::{bad_index, no_fields, no_such_key, no_such_overload, out_of_bounds};
+use super::errors::{bad_index, bad_index_value, no_fields, no_such_key, no_such_overload, out_of_bounds};
 use super::maps::{entry, is_map};
 use super::{as_bytes, as_optional, optional, type_name};
-use crate::diagnostics::Result;
+use crate::diagnostics::{Diagnostic, Result};
 use crate::function::Cx;
 use crate::value::{Extended, Value};
 
@@ -39,19 +39,29 @@ pub fn size<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<i64> {
 /// # Errors
 /// The inner error is an index out of bounds, the outer one a value that cannot be an index.
 fn position(len: usize, index: Value<'_>) -> Result<Result<usize>> {
-    let position = match index {
-        Value::Int(at) => usize::try_from(at).ok(),
-        Value::Uint(at) => usize::try_from(at).ok(),
-        // Every integer below 2^53 is exact as a float.
-        Value::Float(at) if at.fract() == 0.0 => (0.0..9_007_199_254_740_992.0).contains(&at).then_some(at as usize),
+    let at = match index {
+        Value::Int(at) => at,
+        Value::Uint(at) => i64::try_from(at).map_err(|_| bad_index_value("list", index))?,
+        Value::Float(at) => integer(at).ok_or_else(|| bad_index_value("list", index))?,
         _ => return Err(bad_index("list", index)),
     };
-    Ok(position.filter(|at| *at < len).ok_or_else(|| match index {
-        Value::Int(at) => out_of_bounds(at),
-        Value::Uint(at) => out_of_bounds(at),
-        Value::Float(at) => out_of_bounds(at),
-        _ => bad_index("list", index),
-    }))
+    Ok(usize::try_from(at).ok().filter(|at| *at < len).ok_or_else(|| out_of_bounds(at)))
+}
+
+/// Converts a float to the integer that it is, if it is one of 64 bits.
+fn integer(float: f64) -> Option<i64> {
+    let fits = float.fract() == 0.0 && (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&float);
+    fits.then_some(float as i64)
+}
+
+/// Returns `true` for a value that can be a key or an index.
+fn is_key(value: Value<'_>) -> bool {
+    matches!(value, Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Float(_) | Value::Str(_))
+}
+
+/// Returns what a presence test finds in a value without members: nothing, or the error of a strict program.
+fn no_members<'v>(cx: &Cx<'v>, error: impl FnOnce() -> Box<Diagnostic>) -> Result<Value<'v>> {
+    if cx.lenient() { Ok(Value::Undefined) } else { Err(error()) }
 }
 
 /// `value[index]`: the element of a list or the value of a map. Indexing an optional gives an optional.
@@ -75,17 +85,18 @@ pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Valu
 /// `value[?index]`: an optional of the element, or of the element of the value that an optional holds.
 ///
 /// # Errors
-/// The value cannot be indexed this way.
+/// The index cannot be one of the value. In a strict program, the value has no elements.
 pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return index_optional(cx, held, index),
+        _ if !is_key(index) => return Err(bad_index("a value", index)),
         (Value::List(list), _) => {
             let at = position(list.items().len(), index)?;
             at.ok().and_then(|at| list.items().get(at).copied())
         }
         _ if is_map(value) => entry(value, index),
-        _ => return Err(no_such_overload("_[_]", false, &[value, index])),
+        _ => Some(no_members(cx, || no_such_overload("_[_]", false, &[value, index]))?),
     };
     optional::of(cx, found.unwrap_or_default())
 }
@@ -110,16 +121,17 @@ pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v
 /// `value.?field`: an optional of the field, or of the field of the value that an optional holds.
 ///
 /// # Errors
-/// The value has no fields.
+/// The value is a list. In a strict program, it has no fields.
 pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return select_optional(cx, held, field),
         (Value::Map(map), _) => map.get(field),
+        (Value::List(_), _) => return Err(bad_index("list", cx.text(field)?)),
         _ if is_map(value) => entry(value, cx.text(field)?),
         _ => {
-            let detail = format!("a value of type {} has no fields", type_name(value));
-            return Err(no_such_key(cx.text(field)?).with_detail(detail));
+            let (key, detail) = (cx.text(field)?, format!("a value of type {} has no fields", type_name(value)));
+            Some(no_members(cx, || no_such_key(key).with_detail(detail))?)
         }
     };
     optional::of(cx, found.unwrap_or_default())
@@ -128,14 +140,15 @@ pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result
 /// `has(value.field)`.
 ///
 /// # Errors
-/// The value has no fields.
+/// The value is a list. In a strict program, it has no fields.
 pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
     match (value, value.extended()) {
         (Value::Map(map), _) => Ok(map.get(field).is_some()),
         (_, Some(Extended::Entries(entries))) => Ok(entries.get(cx.text(field)?).is_some()),
         (_, Some(Extended::Optional(Value::Undefined))) => Ok(false),
         (_, Some(Extended::Optional(held))) => has(cx, *held, field),
-        _ => Err(no_fields(value)),
+        (Value::List(_), _) => Err(no_fields(value)),
+        _ => no_members(cx, || no_fields(value)).map(|_| false),
     }
 }
 
@@ -178,7 +191,6 @@ pub fn is_zero(value: Value<'_>) -> bool {
         (Value::Map(map), _) => map.is_empty(),
         (_, Some(Extended::Duration(nanos))) => *nanos == 0,
         (_, Some(Extended::Timestamp { seconds, nanos })) => (*seconds, *nanos) == (super::time::FIRST_SECOND, 0),
-        (_, Some(Extended::Optional(held))) => held.is_undefined(),
         (_, Some(Extended::Entries(entries))) => entries.is_empty(),
         _ => as_bytes(value).is_some_and(<[u8]>::is_empty),
     }

@@ -56,9 +56,25 @@ impl<'v> FromArgument<'v> for Content<'v> {
 /// # Errors
 /// A limit of the render.
 pub fn capsule<'v>(cx: &Cx<'v>, name: &'static str, text: &str) -> Result<Value<'v>> {
+    capsule_of(cx, name, 0, text)
+}
+
+/// Makes a value of the type `name` from its text and what the text does not say of its form.
+///
+/// # Errors
+/// A limit of the render.
+pub fn capsule_of<'v>(cx: &Cx<'v>, name: &'static str, form: u64, text: &str) -> Result<Value<'v>> {
     cx.charge(text.len())?;
     let content = CapsuleContent::Text(cx.arena().copy_str(text));
-    cx.extended(Extended::Capsule(Capsule { name, id: 0, content }))
+    cx.extended(Extended::Capsule(Capsule { name, id: form, content }))
+}
+
+/// Returns the form of a capsule; 0 if its text says everything.
+pub fn form_of(value: Value<'_>) -> u64 {
+    match value.extended() {
+        Some(Extended::Capsule(capsule)) => capsule.id,
+        _ => 0,
+    }
 }
 
 /// Compares two capsules: quantities and versions by value, others by text.
@@ -68,7 +84,7 @@ pub fn capsule<'v>(cx: &Cx<'v>, name: &'static str, text: &str) -> Result<Value<
 pub fn equal<'v>(cx: &Cx<'v>, a: &Capsule<'v>, b: &Capsule<'v>) -> Result<bool> {
     let (CapsuleContent::Text(left), CapsuleContent::Text(right)) = (a.content, b.content) else { return Ok(a == b) };
     if a.name != b.name || left == right {
-        return Ok(a == b);
+        return Ok(a.name == b.name);
     }
     cx.spend((left.len() + right.len()) as u64 / 8)?;
     let order = match a.name {

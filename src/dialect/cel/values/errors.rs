@@ -46,6 +46,13 @@ pub fn bad_index(of: &str, index: Value<'_>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadIndex, format!("unsupported index type '{}' in {of}", type_name(index)))
 }
 
+/// A number that is no index.
+#[cold]
+pub fn bad_index_value(of: &str, index: Value<'_>) -> Box<Diagnostic> {
+    let index = excerpt(index).trim_matches('`').to_owned();
+    Diagnostic::new(Code::BadIndex, format!("unsupported index value {index} in {of}"))
+}
+
 /// A value without fields.
 #[cold]
 pub fn no_fields(value: Value<'_>) -> Box<Diagnostic> {

@@ -22,7 +22,8 @@ pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
     if !unlisted.is_empty() {
         return Err(unlisted);
     }
-    let program = compile_templates(&templates, unit.registry, unit.limits).map_err(|error| vec![error])?;
+    let program =
+        compile_templates(&templates, unit.registry, unit.lenient, unit.limits).map_err(|error| vec![error])?;
     let others = templates.files().iter().skip(1);
     let mut reaches: Vec<String> = others.map(|file| file.source.name().to_owned()).collect();
     reaches.sort_unstable();

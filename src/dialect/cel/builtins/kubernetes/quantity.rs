@@ -1,7 +1,7 @@
 //! Resource quantities.
 
 use crate::diagnostics::{Diagnostic, Result};
-use crate::dialect::cel::values::capsules::{Content, QUANTITY, capsule};
+use crate::dialect::cel::values::capsules::{Content, QUANTITY, capsule_of, form_of};
 use crate::dialect::cel::values::errors::bad_argument;
 use crate::function::{Cx, FromArgument, IntoValue};
 use crate::overloads;
@@ -38,11 +38,12 @@ overloads! {
     "compareTo": "Compares with another quantity: -1 if less, 0 if equal, 1 if greater." ["quantity('200M').compareTo(quantity('0.2G'))" => "0"]
         fn "quantity_compare_to" member ("kubernetes.Quantity", "kubernetes.Quantity") -> Int =
             |a: Quantity, b: Quantity| a.cmp_value(&b) as i64;
-    "isInteger": "Returns `true` if the quantity is a 64-bit integer." ["quantity('50k').isInteger()" => "true", "quantity('1.5').isInteger()" => "false"]
+    "isInteger": "Returns `true` if the quantity is a 64-bit integer. As in Kubernetes, it has at most 18 digits, no fraction, and a small binary suffix."
+        ["quantity('50k').isInteger()" => "true", "quantity('1.0').isInteger()" => "false", "quantity('1Pi').isInteger()" => "false"]
         fn "quantity_is_integer" member ("kubernetes.Quantity") -> Bool = |quantity: Quantity| quantity.as_int().is_some();
     "asInteger": "Converts to an integer." ["quantity('50k').asInteger()" => "50000", "quantity('1.5').asInteger()" => "E0403"]
         fn "quantity_get_int" member ("kubernetes.Quantity") -> Int = as_int;
-    "asApproximateFloat": "Converts to the nearest double." ["quantity('1500m').asApproximateFloat()" => "1.5"]
+    "asApproximateFloat": "Converts to a double, approximately." ["quantity('1500m').asApproximateFloat()" => "1.5"]
         fn "quantity_get_float" member ("kubernetes.Quantity") -> Double = |quantity: Quantity| quantity.as_float();
 }
 
@@ -61,14 +62,18 @@ impl<'v> FromArgument<'v> for Quantity {
     fn from_argument(cx: &Cx<'v>, value: Value<'v>) -> Result<Self> {
         match value {
             Value::Int(n) => Ok(Quantity::of_int(n)),
-            value => parse(cx, Content::of(value).0)?.map_err(invalid),
+            value => {
+                let (text, form) = (Content::of(value).0, form_of(value));
+                cx.spend(text.len() as u64 / 8)?;
+                Quantity::of_form(text, form).map_err(invalid)
+            }
         }
     }
 }
 
 impl<'v> IntoValue<'v> for Quantity {
     fn into_value(self, cx: &Cx<'v>) -> Result<Value<'v>> {
-        capsule(cx, QUANTITY, &self.to_string())
+        capsule_of(cx, QUANTITY, self.form(), &self.to_string())
     }
 }
 

@@ -8,7 +8,8 @@ fn quantities() {
     check(&[
         ("quantity", json!(["1.5Gi"]), quantity("1536Mi")),
         ("quantity", json!(["200K"]), json!("E0403 unable to parse quantity's suffix")),
-        ("quantity", json!(["Mi"]), json!("E0403 quantities must match the regular expression")),
+        ("quantity", json!(["Mo"]), json!("E0403 quantities must match the regular expression")),
+        ("quantity", json!(["Ei"]), json!("E0403 unable to parse numeric part of quantity")),
         ("quantity", json!(["9".repeat(5000)]), json!("E0403 the quantity has more than 4096 digits")),
         ("isQuantity", json!(["10000k"]), json!(true)),
         ("isQuantity", json!(["Three"]), json!(false)),

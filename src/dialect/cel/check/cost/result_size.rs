@@ -27,8 +27,9 @@ pub(super) fn result_size(estimator: &Estimator<'_>, overload: &str, operands: &
         "lists_range" => Range::fixed(number(0, u64::MAX)),
         "list_reverse" | "list_flatten" | "list_flatten_int" => first,
         "list_distinct" => first.times(first),
-        "strings_quote" => Range::new(first.min, first.max.saturating_mul(2)).plus(Range::fixed(2)),
-        "string_char_at_int" => Range::fixed(1),
+        // As in the reference, the largest size wraps around.
+        "strings_quote" => Range::new(first.min.wrapping_add(2), first.max.wrapping_mul(2).wrapping_add(2)),
+        "string_char_at_int" => Range::new(0, 1),
         "string_lower_ascii" | "string_upper_ascii" | "string_reverse" => first,
         "string_trim" | "string_split_string" | "string_split_string_int" | "list_join" => Range::new(0, first.max),
         "list_join_string" => Range::new(0, first.plus(first.plus(Range::fixed(1)).times(size(1))).max),

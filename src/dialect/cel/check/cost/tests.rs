@@ -61,6 +61,12 @@ fn costs_without_hints() {
             ("s + s", 2, 1_844_674_407_370_955_266),
             ("l.map(x, x + 'a')", 12, UNKNOWN),
             ("'abc'.substring(9)", UNKNOWN, UNKNOWN),
+            ("s.replace('ab', s)", 4, UNKNOWN),
+            ("s.split('ab')", 13, UNKNOWN),
+            ("l.join()", 3, UNKNOWN),
+            ("l.join(s)", 4, UNKNOWN),
+            ("s.charAt(0) + s", 4, 3_689_348_814_741_910_532),
+            ("'a'.startsWith(strings.quote(s))", 2, 1_844_674_407_370_955_265),
         ],
     );
 }

@@ -39,7 +39,7 @@ fn hostile_sources_end_in_an_error_or_are_read() {
             ("a".repeat(100_001), Some("limit.source_bytes")),
             (format!("'{}'", "é".repeat(99_998)), None),
             (format!("'{}'", r"\n".repeat(49_998)), None),
-            (format!("'''{}", "'' ".repeat(33_000)), Some("syntax.unterminated")),
+            (format!("'''{}", "'' ".repeat(33_000)), Some("syntax.unexpected_token")),
             ("1".repeat(100_000), Some("syntax.number_out_of_range")),
             (format!("{}1", "0".repeat(99_000)), None),
             ("a b ".repeat(25_000), Some("syntax.unexpected_token")),

@@ -139,6 +139,7 @@ impl<'t> Body<'_, 't> {
         lower.source = self.file.source.clone();
         lower.places = Some(&expression.places);
         lower.document = Some(&visible);
+        lower.options.lenient = self.files.lenient;
         lower.foldable.budget = self.files.budget;
         lower.find_foldable(expression.tree.root);
         lower.value(expression.tree.root)?;

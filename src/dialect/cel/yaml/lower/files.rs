@@ -14,6 +14,8 @@ pub(super) struct Files<'t> {
     pub templates: &'t Templates,
     pub registry: &'t Registry,
     pub emitter: Emitter<'t>,
+    /// `true` if presence tests find nothing in values without members.
+    pub lenient: bool,
     /// The chunk of each included file.
     pub chunks: Vec<Option<u32>>,
     /// The files without code so far.

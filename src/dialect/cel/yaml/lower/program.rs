@@ -18,11 +18,17 @@ use crate::text::Span;
 ///
 /// # Errors
 /// Limits of the code's size.
-pub fn compile_templates(templates: &Templates, registry: &Registry, limits: &Limits) -> Result<Program> {
+pub fn compile_templates(
+    templates: &Templates,
+    registry: &Registry,
+    lenient: bool,
+    limits: &Limits,
+) -> Result<Program> {
     let mut files = Files {
         templates,
         registry,
-        emitter: Emitter::new(Dialect::CelYaml, &Rules, limits.code_words),
+        emitter: Emitter::new(Dialect::CelYaml, &Rules, limits.code_words).lenient(lenient),
+        lenient,
         chunks: vec![None; templates.files().len()],
         waiting: Vec::new(),
         params: parameters(templates),
