@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
-use super::Diagnostic;
+use super::{Diagnostic, counted};
 use crate::text::Span;
 
 /// One or more diagnostics in source order.
@@ -55,6 +55,19 @@ impl Error for Diagnostics {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.first().and_then(Error::source)
     }
+}
+
+/// Keeps the first `most` diagnostics. The last of them tells how many more there are.
+pub fn first(mut diagnostics: Vec<Box<Diagnostic>>, most: usize) -> Vec<Box<Diagnostic>> {
+    let more = diagnostics.len().saturating_sub(most.max(1));
+    diagnostics.truncate(most.max(1));
+    match diagnostics.pop() {
+        Some(last) if more > 0 => {
+            diagnostics.push(last.with_note(format!("{} not shown", counted(more, "more error"))));
+        }
+        last => diagnostics.extend(last),
+    }
+    diagnostics
 }
 
 /// Removes duplicates: an error in a file that is included several times is reported once.
