@@ -15,7 +15,7 @@ use crate::dialect::hcl::evaluation::{
     as_faulty, contains_faulty, has_errors, interpolated, is_faulty, literal_number, mark_union, note_error, ok_or_note,
 };
 use crate::dialect::hcl::values::json::{Json, decode_type};
-use crate::dialect::hcl::values::{convert, types};
+use crate::dialect::hcl::values::{convert, traverse, types};
 use crate::function::{Cx, Subject, fitting};
 use crate::value::{Capsule, CapsuleContent, Extended, Type, Value};
 
@@ -29,6 +29,7 @@ builtins! {
     intrinsic "conditional" (from: Int, condition: Any, then_from: Int, then: Any, otherwise_from: Int, otherwise: Any) = conditional, "Selects one of two results." [];
     intrinsic "object" (entries: List) = object, "Makes an object of alternating keys and values." [];
     intrinsic "json object" (entries: List) = json_object, "Makes an object of the JSON syntax of alternating names and values." [];
+    intrinsic "next step" (value: Any, key: Any) = next_step, "Returns an element, unless a step before it failed." [];
     intrinsic "failing" (value: Any, from: Int) = failing, "Returns an operand, or an unknown value if errors were noted." [];
     intrinsic "operand" (from: Int, value: Any) = operand, "Returns an operand, or an unknown value if errors were noted." [];
     intrinsic "part" (from: Int, value: Any) = part, "Returns a part of a template, or nothing if errors were noted." [];
@@ -110,6 +111,21 @@ fn object_key<'v>(cx: &Cx<'v>, key: Value<'v>, at: u32) -> Result<Option<Value<'
     }
     let key = ok_or_note(cx, convert(cx, key, &Type::String), "Incorrect key type", Subject::Part(2 * at))?;
     Ok(key.map(|key| key.unmarked().0))
+}
+
+fn next_step<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+    let &[value, key] = args else { return Err(cx.arity()) };
+    if is_faulty(value) {
+        return Ok(value);
+    }
+    let wrong = match fitting(traverse::index(cx, value, key))? {
+        Some(Ok(element)) => return Ok(element),
+        Some(Err(wrong)) => wrong,
+        None => return Ok(cx.arena().faulty(Type::Dynamic)),
+    };
+    let error = Diagnostic::new(Code::BadIndex, wrong.summary).with_detail(wrong.detail);
+    cx.note_error(error, Subject::Part(0));
+    Ok(cx.arena().faulty(Type::Dynamic))
 }
 
 fn failing<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {

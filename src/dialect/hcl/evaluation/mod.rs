@@ -155,10 +155,13 @@ fn operation<'v>(cx: &Cx<'v>, left: Value<'v>, right: Value<'v>, op: BinaryOp) -
     }
     let is_infinite = |operand: &Value<'v>| number_of(operand.unmarked().0).is_some_and(|number| !number.is_finite());
     let by_zero = number_of(right.unmarked().0).is_some_and(|number| number.is_zero());
-    if op == BinaryOp::Rem && !by_zero && operands.iter().any(is_infinite) {
-        return Err(Fault::wrong("an infinity has no remainder, and no remainder is taken by one"));
+    match op {
+        BinaryOp::Rem if by_zero => propagate(cx, operands, |[left, _]| Ok(left)),
+        BinaryOp::Rem if operands.iter().any(is_infinite) => {
+            Err(Fault::wrong("an infinity has no remainder, and no remainder is taken by one"))
+        }
+        _ => operators::binary(cx, left, right, op),
     }
-    operators::binary(cx, left, right, op)
 }
 
 /// Applies a unary operator, whose operand and result are of type `ty`. Like in the reference, an unknown result has no

@@ -125,6 +125,11 @@ impl<'t> Lowering<'t> {
                 }
                 self.emitter.details([self.span(left), self.span(right)]);
             }
+            Expr::Index { collection, key, brackets } if self.continues_traversal(collection, key) => {
+                self.value(key)?;
+                self.at(node.span);
+                self.intrinsic("next step", 2, &[brackets]);
+            }
             Expr::Index { key, brackets, .. } => {
                 let slot = self.emitter.store();
                 self.value(key)?;
@@ -145,6 +150,18 @@ impl<'t> Lowering<'t> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Returns `true` if an index is a step of the traversal before it, which ends at its first error: a literal behind
+    /// another step or a name.
+    fn continues_traversal(&self, collection: ExprId, key: ExprId) -> bool {
+        let is_literal = |id| matches!(self.tree.expr(id), Expr::Null | Expr::Bool(_));
+        is_literal(key)
+            && match self.tree.expr(collection) {
+                Expr::Traversal { .. } | Expr::Relative { .. } => true,
+                Expr::Index { key, .. } => is_literal(key),
+                _ => false,
+            }
     }
 
     fn conditional(&mut self, span: Span, [condition, then, otherwise]: [ExprId; 3]) -> Result<()> {
