@@ -61,11 +61,13 @@ impl Error for Diagnostics {
 pub fn first(mut diagnostics: Vec<Box<Diagnostic>>, most: usize) -> Vec<Box<Diagnostic>> {
     let more = diagnostics.len().saturating_sub(most.max(1));
     diagnostics.truncate(most.max(1));
-    match diagnostics.pop() {
-        Some(last) if more > 0 => {
-            diagnostics.push(last.with_note(format!("{} not shown", counted(more, "more error"))));
-        }
-        last => diagnostics.extend(last),
+    with_more(diagnostics, more)
+}
+
+/// Notes at the last diagnostic that there are `more`.
+pub fn with_more(mut diagnostics: Vec<Box<Diagnostic>>, more: usize) -> Vec<Box<Diagnostic>> {
+    if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {
+        last.notes.push(format!("{} not shown", counted(more, "more error")));
     }
     diagnostics
 }
