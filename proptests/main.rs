@@ -7,6 +7,7 @@ mod cel_syntax;
 mod cel_templates;
 mod documents;
 mod hcl_collections;
+mod hcl_json;
 mod hcl_syntax;
 mod numbers;
 mod tera_render;

@@ -50,7 +50,7 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
-    let args: Vec<OsString> = std::env::args_os().collect();
+    let args = eval::with_expressions(std::env::args_os());
     let json = wants_json(&args);
     match Cli::try_parse_from(args) {
         Ok(cli) => run(&cli).into(),

@@ -1,5 +1,6 @@
 //! `dropforge eval`: one expression, its value.
 
+use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -62,10 +63,28 @@ pub(crate) struct EvalArgs {
     pub(crate) values: ValueArgs,
 }
 
+/// Returns `true` for an expression that begins with a minus but is no option: `-3 * 0`, `-(a + b)`.
+fn is_negative(text: &str) -> bool {
+    let next = text.strip_prefix('-').and_then(|rest| rest.chars().next());
+    next.is_some_and(|next| next.is_ascii_digit() || next.is_whitespace() || "([{".contains(next))
+}
+
+/// Puts a blank before the arguments of `eval` that are expressions but look like options.
+pub(crate) fn with_expressions(args: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut evaluates = false;
+    let mark = |arg: OsString| {
+        let marked = evaluates && arg.to_str().is_some_and(is_negative);
+        evaluates |= arg == "eval";
+        if marked { [OsStr::new(" "), &arg].into_iter().collect() } else { arg }
+    };
+    args.into_iter().map(mark).collect()
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failed> {
     let layers = layers(&args.values, &mut InputFiles::default())?;
-    let source = Source::new("<expression>", args.expression.as_str());
+    let expression = args.expression.strip_prefix(' ').filter(|rest| is_negative(rest));
+    let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));

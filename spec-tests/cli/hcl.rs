@@ -142,6 +142,47 @@ fn configurations_are_checked_in_both_syntaxes() {
 }
 
 #[test]
+fn an_expression_may_begin_with_a_minus() {
+    let sandbox = Sandbox::with(&[]);
+    for (text, value) in [("-3 * 0", "-0\n"), ("-(1 + 2)", "-3\n"), ("- 1", "-1\n"), ("-[1][0]", "-1\n")] {
+        assert_eq!(sandbox.run(&["eval", text]).expect(0).stdout, value, "{text}");
+    }
+    let typed = "{\"value\":-3,\"type\":\"number\"}\n";
+    assert_eq!(sandbox.run(&["eval", "--typed", "-3"]).expect(0).stdout, typed);
+    assert_eq!(sandbox.run(&["eval", "-3", "--typed"]).expect(0).stdout, typed);
+    assert_eq!(sandbox.run(&["eval", "--lang", "cel", "-3 + 1"]).expect(0).stdout, "-2\n");
+    sandbox.run(&["eval", "-3 + nope"]).expect(1).says(&["<expression>:1:6"]);
+    sandbox.run(&["eval", "-x"]).expect(2);
+}
+
+#[test]
+fn the_number_of_errors_is_limited_and_told() {
+    let lines = |value: &str| (0..150).map(|at| format!("a{at} = {value}\n")).collect::<String>();
+    let json: Vec<_> = (0..150).map(|at| format!("\"a{at}\": nope")).collect();
+    let specs: String = (0..150).map(|at| format!("attr \"a{at}\" {{\n  type = number\n}}\n")).collect();
+    let sandbox = Sandbox::with(&[
+        ("t.tftpl", "x\n"),
+        ("data.hcl", &lines("nope")),
+        ("text.hcl", &lines("\"x\"")),
+        ("bad.json", &format!("{{{}}}", json.join(","))),
+        ("s.hcldec", &format!("object {{\n{specs}}}\n")),
+    ]);
+    for (arguments, exit) in [
+        (&["render", "t.tftpl", "-f", "data.hcl"][..], 1),
+        (&["check", "t.tftpl", "--var-types", "data.hcl"], 1),
+        (&["check", "t.tftpl", "--var-types", "bad.json"], 1),
+        (&["hcl", "decode", "-s", "s.hcldec", "text.hcl"], 2),
+        (&["hcl", "decode", "-s", "s.hcldec", "bad.json"], 2),
+    ] {
+        let run = sandbox.run(arguments).expect(exit).says(&["50 more errors not shown"]);
+        assert_eq!(run.stderr.matches("error[").count(), 100, "{arguments:?}");
+    }
+    let run = sandbox.run(&["hcl", "decode", "-s", "s.hcldec", "--diags=json", "text.hcl"]).expect(2);
+    let run = run.says(&["50 more errors not shown"]);
+    assert_eq!(run.stderr.matches("\"error\"").count(), 100);
+}
+
+#[test]
 fn functions_types_and_iterators_of_a_configuration_are_known_to_a_check() {
     let text = "
 a = twice(\"x\").y

@@ -69,6 +69,11 @@ fn a_file_with_errors_is_left_alone_and_the_others_are_not() {
     assert_eq!(run.stdout, "rough.tf\n");
     assert_eq!(sandbox.read("broken.hcl"), "a = 'b'\n");
     sandbox.feed(&["hcl", "fmt"], "a = {\n").expect(1).says(&["-:"]);
+    let run = sandbox.feed(&["hcl", "fmt"], "a{\nb  =  [1\n").expect(1).says(&["E0103"]);
+    assert_eq!(run.stdout, "a {\n  b = [1\n");
+    for option in ["--check", "--diff"] {
+        assert_eq!(sandbox.run(&["hcl", "fmt", option, "broken.hcl"]).expect(1).stdout, "");
+    }
     std::fs::write(sandbox.path("latin.hcl"), b"a = \"\xE9\"\n").unwrap();
     sandbox.run(&["hcl", "fmt", "latin.hcl"]).expect(1).says(&["E0107"]);
     sandbox.run(&["hcl", "fmt", "-w", "-"]).expect(2).says(&["standard input"]);

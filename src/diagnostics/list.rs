@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
-use super::Diagnostic;
+use super::{Diagnostic, counted};
 use crate::text::Span;
 
 /// One or more diagnostics in source order.
@@ -55,6 +55,21 @@ impl Error for Diagnostics {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.first().and_then(Error::source)
     }
+}
+
+/// Keeps the first `most` diagnostics. The last of them tells how many more there are.
+pub fn first(mut diagnostics: Vec<Box<Diagnostic>>, most: usize) -> Vec<Box<Diagnostic>> {
+    let more = diagnostics.len().saturating_sub(most.max(1));
+    diagnostics.truncate(most.max(1));
+    with_more(diagnostics, more)
+}
+
+/// Notes at the last diagnostic that there are `more`.
+pub fn with_more(mut diagnostics: Vec<Box<Diagnostic>>, more: usize) -> Vec<Box<Diagnostic>> {
+    if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {
+        last.notes.push(format!("{} not shown", counted(more, "more error")));
+    }
+    diagnostics
 }
 
 /// Removes duplicates: an error in a file that is included several times is reported once.

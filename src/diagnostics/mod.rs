@@ -16,7 +16,7 @@ pub use diagnostic::CULPRIT;
 pub use diagnostic::{Diagnostic, Label, Result, Severity};
 pub use list::Diagnostics;
 #[doc(hidden)]
-pub use list::without_duplicates;
+pub use list::{first, with_more, without_duplicates};
 pub(crate) use report::listed;
 #[doc(hidden)]
 pub use suggest::nearest;

@@ -24,8 +24,8 @@ const MAX_DEPTH: usize = 64;
 ///
 ///     dropforge hcl fmt -r -w modules/
 ///
-/// Without options, prints the formatted text. Files with syntax errors are not
-/// formatted.
+/// Without options, prints the formatted text. A file with syntax errors is printed,
+/// too, as far as it can be formatted, but never written.
 ///
 /// Exit codes: 0 success; 1 syntax or I/O error; 2 usage error; 3 --check or
 /// --diff found changes.
@@ -73,10 +73,13 @@ pub(crate) fn run(args: &FmtArgs, console: &Console) -> std::result::Result<Exit
 fn format_file(args: &FmtArgs, path: &Path, files: &mut InputFiles) -> std::result::Result<bool, Failed> {
     let source = files.read(path)?;
     let errors = parse_config(&source, &Limits::default()).diagnostics;
+    let text = format(source.text());
     if !errors.is_empty() {
+        if !(args.check || args.diff || args.write) {
+            print(text)?;
+        }
         return Err(errors.into());
     }
-    let text = format(source.text());
     let changed = text != source.text();
     let name = source.name();
     match (args.check, args.diff, args.write) {

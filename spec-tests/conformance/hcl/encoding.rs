@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use dropforge::diagnostics::{Diagnostic, Severity};
 use dropforge::dialect::hcl::builtins::{EPHEMERAL, SENSITIVE};
+use dropforge::dialect::hcl::syntax::lexer::{lex_config, lex_template};
+use dropforge::dialect::hcl::syntax::position::PositionIndex;
 use dropforge::dialect::hcl::values::json::Json;
 use dropforge::dialect::hcl::values::sets::set_of;
 use dropforge::function::{Caches, Capabilities, Cx};
@@ -479,17 +481,15 @@ fn place(diagnostic: &Diagnostic) -> (&'static str, Vec<i64>) {
     (severity, diagnostic.primary().map_or(Vec::new(), |label| range(&label.source, label.span)))
 }
 
-/// Encodes a span like a row's range: line, column and byte of its start, then of its end. Columns count grapheme
-/// clusters.
+/// Encodes a span like a row's range: line, column and byte of its start, then of its end. Columns count the grapheme
+/// clusters of each token. The name of the source tells its kind.
 pub fn range(source: &Source, span: Span) -> Vec<i64> {
-    let (start, end) = (position(source.text(), span.start), position(source.text(), span.end));
-    [start, end].concat()
-}
-
-fn position(text: &str, offset: u32) -> [i64; 3] {
-    use unicode_segmentation::UnicodeSegmentation;
-    let before = text.get(..offset as usize).unwrap_or(text);
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or("").graphemes(true).count() + 1;
-    [line as i64, column as i64, i64::from(offset)]
+    let (name, text) = (source.name(), source.text());
+    let places = match name {
+        _ if name.ends_with(".json") => PositionIndex::of_text(text),
+        _ if name.ends_with(".template") => PositionIndex::new(text.as_bytes(), &lex_template(text.as_bytes())),
+        _ => PositionIndex::new(text.as_bytes(), &lex_config(text.as_bytes())),
+    };
+    let ends = places.of(span);
+    [ends.start, ends.end].into_iter().flat_map(|at| [at.line, at.column, at.byte]).map(i64::from).collect()
 }

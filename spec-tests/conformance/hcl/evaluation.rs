@@ -52,7 +52,7 @@ type Parser = fn(&std::sync::Arc<Source>, &Limits) -> Parsed<ExprId>;
 
 fn evaluates(row: &Row<'_>, parse: Parser) -> Check {
     let input = String::from_utf8(row.input()?).map_err(|_| "the input is not UTF-8")?;
-    let source = Source::new("row", input);
+    let source = Source::new(format!("row.{}", row.text("kind")?), input);
     let limits = Limits::default();
     let parsed = parse(&source, &limits);
     let (wanted, found) = (row.number("parse_error_count"), parsed.diagnostics.len());

@@ -19,7 +19,7 @@ use super::evaluation::{functions, variables};
 
 fn source(row: &Row<'_>) -> Check<std::sync::Arc<Source>> {
     let text = String::from_utf8(row.input()?).map_err(|error| error.to_string())?;
-    Ok(Source::new("input", text))
+    Ok(Source::new(format!("input.{}", row.text("kind")?), text))
 }
 
 fn errors(row: &Row<'_>, got: &[Box<Diagnostic>], want: i64) -> Check {

@@ -113,6 +113,8 @@ fn nesting_ends_in_the_depth_limit() {
     assert_eq!(template("%{if true}".repeat(MANY)), DEPTH);
     assert_eq!(config(format!("{}{}", "a {\n".repeat(MANY), "}\n".repeat(MANY))), DEPTH);
     assert_eq!(config("a {\n".repeat(MANY)), DEPTH);
+    assert_eq!(config(format!("a {}{{}}\n", "\"l\" ".repeat(MANY))), DEPTH);
+    assert_eq!(config(format!("a {}{{\n  b {}{{}}\n}}\n", "l ".repeat(100), "l ".repeat(100))), DEPTH);
     assert_eq!(json(format!("{{\"a\": {}{}}}", "[".repeat(MANY), "]".repeat(MANY))), DEPTH);
     assert_eq!(json(format!("{}1{}", "{\"a\":".repeat(MANY), "}".repeat(MANY))), DEPTH);
     assert_eq!(json("[".repeat(MANY)), DEPTH);
@@ -176,6 +178,11 @@ fn many_parts_are_taken() {
     assert_eq!(template("%{if true}a%{endif}".repeat(MANY)), "fine");
     assert_eq!(config("a {}\n".repeat(MANY)), "fine");
     assert_eq!(config(format!("a {}{{}}\n", "\"l\" ".repeat(100))), "fine");
+    // Texts of many pieces, which are not adjacent in the source.
+    assert_eq!(config(format!("a = <<-E\n{}  E\n", "  xy\n".repeat(MANY))), "fine");
+    assert_eq!(config(format!("a = <<E\n{}E\n", "$${x\n".repeat(MANY))), "fine");
+    assert_eq!(template("$${x}%%{y}\n".repeat(MANY)), "fine");
+    assert_eq!(config(format!("a \"{}\" {{}}\n", "$${x".repeat(MANY))), "fine");
     let names: String = (0..MANY).map(|at| format!("\"k{at}\": {at},")).collect();
     assert_eq!(json(format!("{{{names}\"z\": 1}}")), "fine");
 }

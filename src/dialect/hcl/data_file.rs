@@ -14,8 +14,8 @@ use std::sync::Arc;
 use super::body::{Context, DiagnosticList, File, NativeFile};
 use super::builtins::registry;
 use super::syntax::{Body, BodyId};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics};
-use crate::limits::Limits;
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, first};
+use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
 use crate::vm::Space;
@@ -44,13 +44,13 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
     let space = Space::new();
     let context = Context::new(&space, limits);
     let mut conversion = Conversion { file: native, context, errors: Vec::new(), conflicts: Vec::new() };
-    let map = conversion.body(native.root());
+    let map = conversion.body(native.root(), 1);
     let Conversion { mut errors, conflicts, .. } = conversion;
     if let Some(limit) = errors.iter().position(|error| error.code.is_limit()) {
         return Err(errors.swap_remove(limit).into());
     }
     errors.extend(conflicts);
-    if errors.is_empty() { Ok(map) } else { Err(errors.into()) }
+    if errors.is_empty() { Ok(map) } else { Err(first(errors, limits.diagnostics).into()) }
 }
 
 /// The conversion of a file.
@@ -63,7 +63,8 @@ struct Conversion<'f> {
 }
 
 impl Conversion<'_> {
-    fn body(&mut self, id: BodyId) -> DataMap {
+    /// Reads a body as a map at a depth. Each label of a block is a level.
+    fn body(&mut self, id: BodyId, depth: usize) -> DataMap {
         let (tree, mut map) = (self.file.tree(), DataMap::new());
         let Some(Body { attributes, blocks, .. }) = tree.body(id) else { return map };
         for attribute in attributes {
@@ -75,7 +76,13 @@ impl Conversion<'_> {
             let name = tree.str(block.name);
             let labels = block.labels.iter().map(|label| tree.str(label.text));
             let path: Vec<_> = std::iter::once(name).chain(labels).collect();
-            let inner = self.body(block.body);
+            let (inner_depth, most) = (depth + path.len(), self.context.limits().value_depth);
+            if inner_depth > most {
+                let error = Limit::ValueDepth.error(most as u64);
+                self.errors.push(error.at(self.file.source(), block.name_span, ""));
+                return map;
+            }
+            let inner = self.body(block.body, inner_depth);
             let same_depth = *depths.entry(name).or_insert(path.len()) == path.len();
             if map.get_index_of(name).is_some_and(|at| at < own) {
                 self.conflict(format!("`{name}` is both an attribute and a block"), block.name_span);

@@ -3,7 +3,7 @@
 //! Common cases (integers, strings, booleans, attributes of objects) are decided here. The rest of the information
 //! model is in [`values`](super::values).
 
-use super::evaluation::{interpolated, is_faulty, join};
+use super::evaluation::{interpolated, join};
 use super::values::{operators, traverse};
 use super::{argument_gate, evaluation};
 use crate::bytecode::{BinaryOp, EscapeMode};
@@ -24,11 +24,7 @@ impl Semantics for Rules {
             cx.note_error(unknown_variable(cx, missing.name), Subject::Root);
             return nothing();
         };
-        if is_faulty(parent) {
-            return Ok(parent);
-        }
         let found = match missing.index {
-            Some(index) if is_faulty(index) => return nothing(),
             Some(index) => traverse::index(cx, parent, index),
             None => traverse::attribute(cx, parent, missing.name),
         };
@@ -74,7 +70,8 @@ impl Semantics for Rules {
 
     fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
         match value {
-            Value::Int(n) if n != i64::MIN => Ok(Value::Int(-n)),
+            // Zero has a sign.
+            Value::Int(n) if n != 0 && n != i64::MIN => Ok(Value::Int(-n)),
             _ => evaluation::unary(cx, value, Type::Number, operators::neg),
         }
     }

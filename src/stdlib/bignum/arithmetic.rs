@@ -101,7 +101,9 @@ impl BigNum {
         if other.is_zero() {
             return Some(*self);
         }
-        let quotient = self.div(other)?.truncate().with_precision(self.precision);
+        let whole = self.div(other)?.truncate();
+        // A quotient below one counts as a positive zero.
+        let quotient = if whole.is_zero() { whole.abs() } else { whole }.with_precision(self.precision);
         let product = other.product(&quotient, self.precision)?;
         self.sub(&product)
     }

@@ -11,8 +11,8 @@ pub(crate) fn diagnostics_json(diagnostics: &[Box<Diagnostic>]) -> String {
     let mut one = |diagnostic: &Diagnostic| {
         let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
         let mut fields = vec![("severity", text(severity)), ("summary", text(&diagnostic.message))];
-        let detail = [diagnostic.detail.as_deref(), diagnostic.help.as_deref()];
-        let detail: Vec<_> = detail.into_iter().flatten().collect();
+        let detail = diagnostic.detail.iter().chain(&diagnostic.notes).chain(&diagnostic.help).cloned();
+        let detail: Vec<_> = detail.collect();
         if !detail.is_empty() {
             fields.push(("detail", text(&detail.join(" "))));
         }

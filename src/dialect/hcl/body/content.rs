@@ -164,10 +164,10 @@ impl<'r> Block<'r> {
 /// The attributes and blocks that a body may have. Missing attributes are reported in this order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BodySchema {
-    /// The attributes.
-    pub attributes: Vec<AttributeSchema>,
-    /// The blocks.
-    pub blocks: Vec<BlockSchema>,
+    /// The attributes by name.
+    pub attributes: IndexMap<String, AttributeSchema>,
+    /// The blocks by type.
+    pub blocks: IndexMap<String, BlockSchema>,
 }
 
 /// An attribute that a body may have.
@@ -217,38 +217,33 @@ impl BodySchema {
     }
 
     pub(in crate::dialect::hcl) fn add_attribute(&mut self, name: String, required: bool) {
-        match self.attributes.iter_mut().find(|attribute| attribute.name == name) {
-            Some(attribute) => attribute.required |= required,
-            None => self.attributes.push(AttributeSchema { name, required }),
-        }
+        let new = || AttributeSchema { name: name.clone(), required };
+        self.attributes.entry(name.clone()).or_insert_with(new).required |= required;
     }
 
     /// Adds a type of blocks, or replaces its labels.
     pub(in crate::dialect::hcl) fn add_block(&mut self, name: String, labels: Vec<String>) {
-        match self.blocks.iter_mut().find(|block| block.name == name) {
-            Some(block) => block.labels = labels,
-            None => self.blocks.push(BlockSchema { name, labels }),
-        }
+        self.blocks.insert(name.clone(), BlockSchema { name, labels });
     }
 
     /// Returns `true` if there is an attribute of this name.
     pub(super) fn has_attribute(&self, name: &str) -> bool {
-        self.attribute_names().any(|attribute| attribute == name)
+        self.attributes.contains_key(name)
     }
 
     /// The names of the attributes.
     pub(super) fn attribute_names(&self) -> impl Iterator<Item = &str> {
-        self.attributes.iter().map(|attribute| attribute.name.as_str())
+        self.attributes.keys().map(String::as_str)
     }
 
     /// Returns the blocks of this type.
     pub(super) fn block_of(&self, name: &str) -> Option<&BlockSchema> {
-        self.blocks.iter().find(|block| block.name == name)
+        self.blocks.get(name)
     }
 
     /// The types of the blocks.
     pub(super) fn block_names(&self) -> impl Iterator<Item = &str> {
-        self.blocks.iter().map(|block| block.name.as_str())
+        self.blocks.keys().map(String::as_str)
     }
 
     /// Returns the error of an argument that the schema does not have. `unset` are its names that are not set.
@@ -302,7 +297,7 @@ impl<'r> BodySource<'r> for MergedBody<'r> {
     /// Any of the bodies may set a required argument.
     fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
         let mut optional = schema.clone();
-        optional.attributes.iter_mut().for_each(|attribute| attribute.required = false);
+        optional.attributes.values_mut().for_each(|attribute| attribute.required = false);
         let (mut attributes, mut blocks, mut rests) = (Attributes::new(), Vec::new(), Vec::new());
         for body in &self.0 {
             let (part, rest) = body.source().split(&optional, complete, diagnostics);
@@ -310,7 +305,7 @@ impl<'r> BodySource<'r> for MergedBody<'r> {
             blocks.extend(part.blocks);
             rests.push(rest);
         }
-        for wanted in schema.attributes.iter().filter(|wanted| wanted.required) {
+        for wanted in schema.attributes.values().filter(|wanted| wanted.required) {
             if !attributes.contains_key(wanted.name.as_str()) {
                 diagnostics.push(missing_argument(&wanted.name, None));
             }

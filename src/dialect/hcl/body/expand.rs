@@ -61,7 +61,7 @@ impl<'r> BodySource<'r> for ExpandedBody<'r> {
         let content = self.expanded(schema, raw, complete, diagnostics);
         let mut rest = self.clone();
         rest.hidden_attributes.extend(schema.attribute_names().map(str::to_owned));
-        rest.hidden_blocks.extend(schema.blocks.iter().cloned());
+        rest.hidden_blocks.extend(schema.blocks.values().cloned());
         (content, Body::of(rest))
     }
 
@@ -96,7 +96,7 @@ impl<'r> ExpandedBody<'r> {
         if content.blocks_of(DYNAMIC).all(is_hidden) {
             return rest;
         }
-        taken.blocks.retain(|block| block.name != DYNAMIC);
+        taken.blocks.shift_remove(DYNAMIC);
         self.original.partial_content(&taken, &mut Vec::new()).1
     }
 

@@ -173,10 +173,9 @@ impl<'r> NativeBody<'r> {
 impl<'r> BodySource<'r> for NativeBody<'r> {
     fn split(&self, schema: &BodySchema, complete: bool, diagnostics: &mut DiagnosticList) -> Split<'r> {
         let (mut rest, missing_item) = (self.clone(), self.missing_item());
-        let names: HashSet<&str> = schema.attribute_names().collect();
-        let wanted = self.attributes().filter(|(name, _)| names.contains(name));
+        let wanted = self.attributes().filter(|(name, _)| schema.has_attribute(name));
         let attributes: Attributes<'r> = wanted.map(|(name, of)| (name, self.attribute(name, of))).collect();
-        for wanted in &schema.attributes {
+        for wanted in schema.attributes.values() {
             if attributes.contains_key(wanted.name.as_str()) {
                 rest.hidden_attributes.insert(wanted.name.clone());
             } else if wanted.required {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use super::intrinsics::paid_type;
 use super::marked_as;
 use crate::diagnostics::Result;
-use crate::dialect::hcl::evaluation::{drop_errors, note_error, note_index, ok_or_note};
+use crate::dialect::hcl::evaluation::{as_faulty, drop_errors, is_faulty, note_error, note_index, ok_or_note};
 use crate::dialect::hcl::values::{Refine, convert, elements, number_of, types, unify};
 use crate::function::{Cx, Outcome, Subject, fitting};
 use crate::value::{BigNum, Refinement, Type, Value};
@@ -15,7 +15,8 @@ const INCONSISTENT: &str = "Inconsistent conditional result types";
 
 /// Evaluates a conditional whose results are both evaluated. The errors of the other result are dropped.
 pub(super) fn conditional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[Value::Int(then_from), then, Value::Int(otherwise_from), otherwise, condition] = args else {
+    let &[Value::Int(start), condition, Value::Int(then_from), then, Value::Int(otherwise_from), otherwise] = args
+    else {
         return Err(cx.arity());
     };
     let from = [then_from, otherwise_from];
@@ -26,7 +27,8 @@ pub(super) fn conditional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'
         return Ok(if truth { then } else { otherwise });
     }
     let Some(ty) = common_type(cx, then, otherwise)? else {
-        drop_errors(cx, from, [false, false]);
+        // Not even the errors of the condition count.
+        cx.notes().take(note_index(start));
         let [then, otherwise] = [paid_type(cx, then)?, paid_type(cx, otherwise)?].map(|ty| types::name(&ty));
         note_error(cx, INCONSISTENT, format!("One result is {then}, the other {otherwise}"), Subject::Part(3));
         return Ok(cx.arena().faulty(Type::Dynamic));
@@ -40,6 +42,7 @@ pub(super) fn conditional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'
         drop_errors(cx, from, [false, false]);
         let narrowed = fitting(narrowed(cx, ty, then.unmarked().0, otherwise.unmarked().0))?;
         let value = narrowed.unwrap_or_else(|| cx.arena().unknown(ty));
+        let value = if is_faulty(condition) { as_faulty(cx, value) } else { value };
         return Ok(marked_as(cx, value, &[condition, then, otherwise]));
     }
     let truth = ok_or_note(cx, convert(cx, condition, &Type::Bool), "Incorrect condition type", Subject::Part(0))?;
@@ -53,7 +56,7 @@ pub(super) fn conditional<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'
     let (chosen, part) = if truth { (then, 1) } else { (otherwise, 2) };
     Ok(match ok_or_note(cx, convert(cx, chosen, &ty), INCONSISTENT, Subject::Part(part))? {
         Some(value) => marked_as(cx, value, &[condition, then, otherwise]),
-        None => cx.arena().faulty(ty),
+        None => marked_as(cx, cx.arena().faulty(ty), &[condition, then, otherwise]),
     })
 }
 

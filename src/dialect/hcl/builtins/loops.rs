@@ -1,25 +1,25 @@
-//! `for` expressions (conditions, keys and results) and splats.
+//! `for` expressions: conditions, keys and results.
 
 use indexmap::IndexMap;
 
-use super::intrinsics::paid_type;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::hcl::evaluation::{
-    has_errors, is_faulty, is_iterable, loop_value, mark_union, note_error, note_index, note_unanswered, ok_or_note,
+    has_errors, is_iterable, loop_value, mark_union, note_error, note_index, note_marks, note_unanswered, ok_or_note,
 };
-use crate::dialect::hcl::values::{convert, shallow_type};
+use crate::dialect::hcl::values::convert;
 use crate::function::{Cx, Note, Noted, Subject};
-use crate::value::{Refinement, Type, Value};
+use crate::value::{Type, Value};
 
-/// Returns `true` if a loop can iterate over a value.
+/// Returns `true` if a loop can iterate over values of the type of a value, known or not.
 pub(super) fn for_ready<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let &[collection] = args else { return Err(cx.arity()) };
     Ok(Value::Bool(is_iterable(cx, collection, Subject::Part(0))))
 }
 
-/// Checks the value of a condition that was evaluated once with unknown loop variables.
+/// Checks the value of a condition that was evaluated once with unknown loop variables. Over an unknown collection, the
+/// loop ends here.
 pub(super) fn for_rehearsal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[condition, Value::Int(from)] = args else { return Err(cx.arity()) };
+    let &[condition, Value::Int(from), collection] = args else { return Err(cx.arity()) };
     let failed = has_errors(cx, from, i64::MAX);
     let fits = if condition.is_null() {
         note_error(cx, "Condition is null", "The condition behind `if` must be true or false", Subject::Part(0));
@@ -30,10 +30,16 @@ pub(super) fn for_rehearsal<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value
     // Unknown answers of the rehearsal do not count.
     let notes = cx.notes().take(note_index(from));
     cx.notes().put(notes.into_iter().filter(|note| matches!(note.what, Noted::Error(..))));
-    if failed || !fits {
-        note_unanswered(cx);
+    let checked = fits && !failed;
+    if checked && !collection.is_known() {
+        note_marks(cx, collection);
+        note_marks(cx, condition);
     }
-    Ok(Value::Bool(fits && !failed))
+    if checked && collection.is_known() {
+        return Ok(Value::Bool(true));
+    }
+    note_unanswered(cx);
+    Ok(Value::Bool(false))
 }
 
 /// Converts a key to a string. The value is undefined if the key is unknown or does not convert.
@@ -43,6 +49,7 @@ pub(super) fn for_key<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> 
         return Ok(given);
     }
     if !given.is_known() {
+        note_marks(cx, given);
         note_unanswered(cx);
         return Ok(Value::Undefined);
     }
@@ -133,101 +140,5 @@ pub(super) fn for_groups<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v
     settle(cx, from).result(cx, || {
         let entries: Result<Vec<_>> = groups.into_iter().map(|(key, values)| Ok((key, cx.list(&values)?))).collect();
         cx.map(&entries?)
-    })
-}
-
-/// Returns `true` if a splat iterates over values of this type. Any other value is its only item.
-fn is_sequence(ty: &Type<'_>) -> bool {
-    matches!(ty, Type::Tuple(_) | Type::List(_) | Type::Set(_))
-}
-
-/// Returns the items of a splat. The items of an unknown collection are unknown.
-pub(super) fn splat_source<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[source, Value::Int(from)] = args else { return Err(cx.arity()) };
-    let plain = source.unmarked().0;
-    let ty = shallow_type(cx, plain);
-    let nothing = || cx.list(&[]);
-    if has_errors(cx, from, i64::MAX) || ty == Type::Dynamic {
-        return nothing();
-    }
-    if source.is_null() {
-        if is_sequence(&ty) {
-            let error = Diagnostic::new(Code::NotIterable, "Splat of null value")
-                .with_detail("A null list, set or tuple has no elements");
-            cx.note_error(error, Subject::Part(0));
-        }
-        return nothing();
-    }
-    match (ty, plain.elements()) {
-        (_, Some(elements)) if !elements.is_empty() => cx.list(elements),
-        (Type::List(element) | Type::Set(element), _) => cx.list(&[cx.arena().unknown(*element)]),
-        (Type::Tuple(_), Some(_)) => nothing(),
-        (Type::Tuple(elements), None) => {
-            let unknown: Vec<_> = elements.iter().map(|element| cx.arena().unknown(*element)).collect();
-            cx.list(&unknown)
-        }
-        _ => cx.list(&[source]),
-    }
-}
-
-/// Returns `true` if all values are of type `ty`.
-fn are_all_of<'v>(cx: &Cx<'v>, values: &[Value<'v>], ty: &Type<'v>) -> Result<bool> {
-    for value in values {
-        if paid_type(cx, *value)? != *ty {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Returns the value of a splat.
-pub(super) fn splat<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
-    let &[items, source, Value::Int(from), Value::Int(items_from)] = args else { return Err(cx.arity()) };
-    let (plain, own) = source.unmarked();
-    let (ty, arena) = (shallow_type(cx, plain), cx.arena());
-    if has_errors(cx, from, items_from) {
-        return Ok(arena.faulty(Type::Dynamic));
-    }
-    if source.is_null() {
-        return Ok(if is_sequence(&ty) { arena.faulty(Type::Dynamic) } else { arena.marked(items, own) });
-    }
-    if ty == Type::Dynamic {
-        return Ok(arena.marked(arena.unknown(Type::Dynamic), own));
-    }
-    let made = items.as_list().unwrap_or(&[]);
-    let is_list = matches!(ty, Type::List(_) | Type::Set(_));
-    let result = || match made.first() {
-        Some(first) if is_list => Ok(arena.list_type(paid_type(cx, *first)?)),
-        _ => paid_type(cx, items),
-    };
-    if is_sequence(&ty) && !plain.is_known() {
-        let refinement = plain.as_unknown().map_or(Refinement::NONE, |unknown| unknown.refinement);
-        let refinement = match (is_list, refinement) {
-            (true, Refinement { len_least, len_most, .. }) => {
-                Refinement { len_least, len_most, ..Refinement::NOT_NULL }
-            }
-            _ => Refinement::NOT_NULL,
-        };
-        return Ok(arena.marked(arena.refined(result()?, refinement), own));
-    }
-    let may_be_null = plain.as_unknown().is_some_and(|unknown| !unknown.refinement.not_null);
-    if !is_sequence(&ty) && may_be_null {
-        return Ok(arena.marked(arena.unknown(Type::Dynamic), own));
-    }
-    if has_errors(cx, items_from, i64::MAX) || made.iter().any(|item| is_faulty(*item)) {
-        return Ok(arena.faulty(result()?));
-    }
-    let empty = plain.elements().is_some_and(<[_]>::is_empty);
-    Ok(match result()? {
-        ty @ Type::List(_) if empty => arena.marked(arena.typed(ty, cx.list(&[])?), own),
-        Type::List(element) if !are_all_of(cx, made, element)? => {
-            let error = Diagnostic::new(Code::TypeMismatch, "Invalid nested splat expressions")
-                .with_detail("The elements of the list have different types")
-                .with_help("use a `for` expression, which makes a tuple");
-            cx.note_error(error, Subject::Part(0));
-            arena.faulty(Type::Dynamic)
-        }
-        ty @ Type::List(_) => arena.marked(arena.typed(ty, items), own),
-        _ => arena.marked(items, own),
     })
 }

@@ -24,6 +24,7 @@ mod searches;
 mod secrets;
 mod sequences;
 mod sets;
+mod splats;
 mod strings;
 pub(super) mod table;
 #[cfg(feature = "compile")]

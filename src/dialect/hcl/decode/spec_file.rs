@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
+
 use super::{Collection, Keyed, Spec, Transform};
 use crate::bytecode::ImportKind;
 use crate::diagnostics::{Diagnostic, Severity};
@@ -160,15 +162,10 @@ impl<'r> SpecParser<'_, 'r> {
     fn object(&mut self, body: &Body<'r>) -> Option<Spec<'r>> {
         let blocks = body.content(&schema(&["key"]), self.diagnostics).blocks;
         let specs = self.all(&blocks)?;
-        let mut entries: Vec<(String, Spec<'r>)> = Vec::with_capacity(specs.len());
-        for (block, spec) in blocks.iter().zip(specs) {
-            let key = block.labels.first().map_or("", |label| label.text.as_str());
-            match entries.iter_mut().find(|(name, _)| name == key) {
-                Some((_, before)) => *before = spec,
-                None => entries.push((key.to_owned(), spec)),
-            }
-        }
-        Some(Spec::Object(entries))
+        let keys = blocks.iter().map(|block| block.labels.first().map_or("", |label| label.text.as_str()).to_owned());
+        // The last one of a key counts, in the place of the first.
+        let entries: IndexMap<String, Spec<'r>> = keys.zip(specs).collect();
+        Some(Spec::Object(entries.into_iter().collect()))
     }
 
     fn attr(&mut self, body: &Body<'r>, label: &str) -> Option<Spec<'r>> {

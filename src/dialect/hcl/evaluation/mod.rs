@@ -5,7 +5,10 @@
 //!
 //! Collections and conditions of loops. A loop whose result cannot be known gets a note that says so.
 
-use super::values::{Refine, convert, elements, operators, safe_prefix, types};
+use super::values::{
+    Refine, contains_marked, convert, elements, marked_by, number_of, operators, propagate, safe_prefix, types,
+    unmark_deep,
+};
 use crate::bytecode::BinaryOp;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Cx, Fault, Noted, Outcome, Subject, Wrong, fitting};
@@ -16,6 +19,15 @@ use crate::vm::{Items, Logic};
 /// Returns `true` if a value stands for a failed computation.
 pub fn is_faulty(value: Value<'_>) -> bool {
     matches!(value.as_unknown(), Some(unknown) if unknown.faulty)
+}
+
+/// Returns an unknown value as one that stands for a failed computation, and any other as it is.
+pub fn as_faulty<'v>(cx: &Cx<'v>, value: Value<'v>) -> Value<'v> {
+    let (plain, marks) = value.unmarked();
+    match plain.as_unknown() {
+        Some(unknown) => cx.arena().marked(cx.arena().faulty_refined(unknown.ty, unknown.refinement), marks),
+        None => value,
+    }
 }
 
 /// Returns `true` if a value or anything in it stands for a failed computation.
@@ -54,6 +66,14 @@ pub fn note_error(cx: &Cx<'_>, summary: &str, detail: impl Into<String>, subject
 /// Notes that a value that a loop needs is not known.
 pub fn note_unanswered(cx: &Cx<'_>) {
     cx.note(Noted::Unanswered);
+}
+
+/// Notes the marks of a value that a loop depends on.
+pub fn note_marks<'v>(cx: &Cx<'v>, value: Value<'v>) {
+    let marks = value.unmarked().1;
+    if !marks.is_empty() {
+        cx.note(Noted::Marks(marks));
+    }
 }
 
 /// Converts a number of notes, as a program holds it, to an index.
@@ -114,17 +134,45 @@ pub fn binary<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resu
         let marks = mark_union(cx, left.unmarked().1, right.unmarked().1);
         return Ok(cx.arena().marked(cx.arena().faulty(result), marks));
     }
-    let value = ok_or_note(cx, operators::binary(cx, left, right, op), "Operation failed", Subject::Whole)?;
+    let value = ok_or_note(cx, operation(cx, left, right, op), "Operation failed", Subject::Whole)?;
     Ok(value.unwrap_or_else(|| cx.arena().faulty(result)))
 }
 
-/// Applies a unary operator, whose operand and result are of type `ty`.
+/// Applies a binary operator to operands of its types. Arithmetic knows no more of an unknown result than that it is
+/// not null, and has no remainder by or of an infinity.
+fn operation<'v>(cx: &Cx<'v>, left: Value<'v>, right: Value<'v>, op: BinaryOp) -> Outcome<Value<'v>> {
+    let operands = [left, right];
+    if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && (contains_marked(cx, left)? || contains_marked(cx, right)?) {
+        // Not even a comparison with null loses marks in a value.
+        let ((left, own), (right, others)) = (unmark_deep(cx, left)?, unmark_deep(cx, right)?);
+        return marked_by(cx, marked_by(cx, operators::binary(cx, left, right, op)?, &own)?, &others);
+    }
+    if types_of(op).1 != Type::Number || operands.iter().any(|operand| operand.is_null()) {
+        return operators::binary(cx, left, right, op);
+    }
+    if operands.iter().any(|operand| !operand.is_known()) {
+        return propagate(cx, operands, |_| Ok(cx.arena().refined(Type::Number, Refinement::NOT_NULL)));
+    }
+    let is_infinite = |operand: &Value<'v>| number_of(operand.unmarked().0).is_some_and(|number| !number.is_finite());
+    let by_zero = number_of(right.unmarked().0).is_some_and(|number| number.is_zero());
+    match op {
+        BinaryOp::Rem if by_zero => propagate(cx, operands, |[left, _]| Ok(left)),
+        BinaryOp::Rem if operands.iter().any(is_infinite) => {
+            Err(Fault::wrong("an infinity has no remainder, and no remainder is taken by one"))
+        }
+        _ => operators::binary(cx, left, right, op),
+    }
+}
+
+/// Applies a unary operator, whose operand and result are of type `ty`. Like in the reference, an unknown result has no
+/// marks.
 ///
 /// # Errors
 /// A limit was reached.
 pub fn unary<'v>(cx: &Cx<'v>, value: Value<'v>, ty: Type<'static>, function: Unary) -> Result<Value<'v>> {
     // A number or a boolean has no parts.
     let value = match operand(cx, value, ty, 0)?.filter(|operand| !is_faulty(*operand)) {
+        Some(operand) if !operand.is_known() => Some(cx.arena().refined(ty, Refinement::NOT_NULL)),
         Some(operand) => ok_or_note(cx, function(cx, operand), "Operation failed", Subject::Whole)?,
         None => None,
     };
@@ -217,20 +265,22 @@ pub fn interpolated<'v>(cx: &Cx<'v>, value: Value<'v>, subject: Subject) -> Resu
     ok_or_note(cx, convert(cx, value, &Type::String), summary, subject)
 }
 
-/// Joins values to one string. If one of them is unknown, so is the string, except for its prefix. Text after a value
-/// without text is dropped.
+/// Joins values to one string. If one of them is unknown, so is the string, except for the text before it. Text after a
+/// value without text is dropped.
 ///
 /// # Errors
 /// A limit was reached.
 pub fn join<'v>(cx: &Cx<'v>, values: &[Value<'v>], subject: impl Fn(u32) -> Subject) -> Result<Value<'v>> {
     let (mut text, mut known, mut failed, mut marks) = (String::new(), true, false, &[][..]);
     for (at, value) in (0..).zip(values) {
+        if value.is_undefined() {
+            // A part that has a value although something in it failed.
+            failed = true;
+            continue;
+        }
         let (plain, own) = value.unmarked();
         marks = mark_union(cx, marks, own);
         if let Some(unknown) = plain.as_unknown() {
-            if known && !failed {
-                text.push_str(unknown.refinement.prefix);
-            }
             failed |= unknown.faulty;
             known = false;
             continue;
@@ -268,7 +318,10 @@ pub fn items<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>>
     if !is_iterable(cx, value, Subject::Part(0)) {
         return Ok(Items::List(&[]));
     }
-    let plain = value.unmarked().0;
+    let plain = without_marks(cx, value);
+    if !plain.is_known() {
+        note_unanswered(cx);
+    }
     Ok(match (plain.elements(), plain.entries(), plain.extended()) {
         (Some(items), ..) if names == 1 => Items::List(items),
         (None, Some(entries), _) if names == 1 => Items::List(sorted_values(cx, entries)?),
@@ -292,26 +345,21 @@ fn pairs<'v>(cx: &Cx<'v>, items: &[Value<'v>]) -> Result<&'v [[Value<'v>; 2]]> {
     Ok(cx.arena().bump().alloc_slice_fill_iter(items.iter().map(|item| [*item, *item])))
 }
 
-/// Returns `true` if a loop can iterate over a value. Otherwise, the reason is noted.
+/// Returns `true` if a loop can iterate over values of the type of a value, known or not. Otherwise, the reason is noted.
 pub fn is_iterable<'v>(cx: &Cx<'v>, value: Value<'v>, subject: Subject) -> bool {
     let not_iterable = |summary: &str, detail: String| {
         cx.note_error(Diagnostic::new(Code::NotIterable, summary).with_detail(detail), subject);
     };
+    let ty = types::shallow_type(cx, value);
     if value.is_null() {
         not_iterable("Iteration over null value", "The collection of a `for` expression cannot be null".into());
-        note_unanswered(cx);
-        return false;
-    }
-    let plain = without_marks(cx, value);
-    if plain.elements().is_some() || plain.entries().is_some() {
+    } else if ty.is_primitive() || matches!(ty, Type::Capsule(_)) {
+        let detail = format!("A `for` expression cannot iterate over a {}", types::name(&ty));
+        not_iterable("Iteration over non-iterable value", detail);
+    } else if ty != Type::Dynamic {
         return true;
     }
     note_unanswered(cx);
-    let ty = types::shallow_type(cx, plain);
-    if ty.is_primitive() || matches!(ty, Type::Capsule(_)) {
-        let detail = format!("A `for` expression cannot iterate over a {}", types::name(&ty));
-        not_iterable("Iteration over non-iterable value", detail);
-    }
     false
 }
 
@@ -345,21 +393,18 @@ pub fn loop_value<'v>(
     [summary, null]: [&str; 2],
     subject: Subject,
 ) -> Result<Option<Value<'v>>> {
-    let converted = if given.is_null() { Err(Fault::wrong(null)) } else { convert(cx, given, ty) };
+    let converted = if given.is_null() { Err(Fault::wrong(null)) } else { convert(cx, without_marks(cx, given), ty) };
     if let Err(Fault::Wrong(wrong)) = &converted {
         // An error between two such notes is dropped if the loop has another value that is not known.
         note_unanswered(cx);
         note_error(cx, summary, &*wrong.message, subject);
         note_unanswered(cx);
     }
-    Ok(fitting(converted)?.map(|value| without_marks(cx, value)))
+    fitting(converted)
 }
 
 /// Returns a value without its marks, which are noted.
 fn without_marks<'v>(cx: &Cx<'v>, value: Value<'v>) -> Value<'v> {
-    let (value, marks) = value.unmarked();
-    if !marks.is_empty() {
-        cx.note(Noted::Marks(marks));
-    }
-    value
+    note_marks(cx, value);
+    value.unmarked().0
 }

@@ -10,7 +10,7 @@ use super::document::{Document, Json, JsonId, Property};
 use super::errors;
 use super::errors::unexpected;
 use super::scan::{Token, TokenKind, decode, scan};
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, with_more};
 use crate::dialect::hcl::syntax::{Run, Str};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::bignum::BigNum;
@@ -60,6 +60,7 @@ pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
         properties: Vec::new(),
         document: Document::new(source),
         diagnostics: Vec::new(),
+        more: 0,
         limits,
     };
     parser.document.root = if too_long {
@@ -69,7 +70,7 @@ pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
     } else {
         parser.root()
     };
-    Parsed { document: parser.document, diagnostics: parser.diagnostics }
+    Parsed { document: parser.document, diagnostics: with_more(parser.diagnostics, parser.more) }
 }
 
 /// The part that an open array or object expects next.
@@ -98,6 +99,8 @@ struct Parser<'s> {
     properties: Vec<Property>,
     document: Document,
     diagnostics: Vec<Box<Diagnostic>>,
+    /// The number of errors beyond the limit.
+    more: usize,
     limits: &'s Limits,
 }
 
@@ -318,6 +321,8 @@ impl Parser<'_> {
     fn report(&mut self, error: Box<Diagnostic>) {
         if self.diagnostics.len() < self.limits.diagnostics {
             self.diagnostics.push(error);
+        } else {
+            self.more += 1;
         }
     }
 }

@@ -43,7 +43,11 @@ impl<'t> Lowering<'t> {
 
     /// Returns `true` if an operation depends on the errors of its left side.
     fn reads_errors(&self, id: ExprId) -> bool {
-        matches!(self.tree.expr(id), Expr::Splat { .. } | Expr::Binary { op: Operator::And | Operator::Or, .. })
+        match self.tree.expr(id) {
+            Expr::Splat { .. } | Expr::Binary { op: Operator::And | Operator::Or, .. } => true,
+            Expr::Binary { left, .. } => self.hides_errors(left),
+            _ => false,
+        }
     }
 
     /// Pushes the value of an expression without a left side.
@@ -71,7 +75,7 @@ impl<'t> Lowering<'t> {
                 self.conditional(node.span, [condition, then, otherwise])?;
             }
             Expr::Unary { op, operand, .. } => {
-                self.value(operand)?;
+                self.operand(operand)?;
                 self.at(node.span);
                 self.emitter.op(if op == UnaryOp::Not { Op::Not } else { Op::Neg }, &[]);
                 self.emitter.details([self.span(operand)]);
@@ -106,14 +110,25 @@ impl<'t> Lowering<'t> {
                 let operator = operator(op);
                 if operator.is_none() {
                     self.emitter.op(Op::MarkSlot, &[mark + 1]);
+                    self.value(right)?;
+                } else {
+                    if self.hides_errors(left) {
+                        self.emitter.load_slot(mark);
+                        self.intrinsic("failing", 2, &[]);
+                    }
+                    self.operand(right)?;
                 }
-                self.value(right)?;
                 self.at(node.span);
                 match operator {
                     Some(operator) => self.emitter.binary(operator),
                     None => self.emitter.op(if op == Operator::And { Op::And } else { Op::Or }, &[mark]),
                 }
                 self.emitter.details([self.span(left), self.span(right)]);
+            }
+            Expr::Index { collection, key, brackets } if self.continues_traversal(collection, key) => {
+                self.value(key)?;
+                self.at(node.span);
+                self.intrinsic("next step", 2, &[brackets]);
             }
             Expr::Index { key, brackets, .. } => {
                 let slot = self.emitter.store();
@@ -137,18 +152,27 @@ impl<'t> Lowering<'t> {
         Ok(())
     }
 
+    /// Returns `true` if an index is a step of the traversal before it, which ends at its first error: a literal behind
+    /// another step or a name.
+    fn continues_traversal(&self, collection: ExprId, key: ExprId) -> bool {
+        let is_literal = |id| matches!(self.tree.expr(id), Expr::Null | Expr::Bool(_));
+        is_literal(key)
+            && match self.tree.expr(collection) {
+                Expr::Traversal { .. } | Expr::Relative { .. } => true,
+                Expr::Index { key, .. } => is_literal(key),
+                _ => false,
+            }
+    }
+
     fn conditional(&mut self, span: Span, [condition, then, otherwise]: [ExprId; 3]) -> Result<()> {
-        self.value(condition)?;
-        let slot = self.emitter.store();
-        for branch in [then, otherwise] {
+        // The errors of each part count or not, depending on the others.
+        for part in [condition, then, otherwise] {
             self.emitter.op(Op::Mark, &[]);
-            self.value(branch)?;
+            self.value(part)?;
         }
-        self.emitter.load_slot(slot);
-        self.emitter.free(slot);
         self.at(span);
         let [first, second] = [then, otherwise].map(|branch| self.span(branch));
-        self.intrinsic("conditional", 5, &[self.span(condition), first, second, first.to(second)]);
+        self.intrinsic("conditional", 6, &[self.span(condition), first, second, first.to(second)]);
         Ok(())
     }
 
@@ -217,7 +241,9 @@ impl<'t> Lowering<'t> {
 
     /// Pushes the number of a literal.
     pub(super) fn number(&mut self, digits: &'t str) {
-        match digits.parse().ok().or_else(|| BigNum::parse(digits)?.as_plain_int()) {
+        // The number `-0` of the JSON syntax is not plain.
+        let plain = digits.parse().ok().filter(|n| *n != 0 || !digits.starts_with('-'));
+        match plain.or_else(|| BigNum::parse(digits)?.as_plain_int()) {
             Some(n) => self.emitter.constant(Constant::Int(n)),
             None => {
                 self.emitter.constant(Constant::Str(digits.into()));

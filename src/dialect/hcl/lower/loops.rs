@@ -63,7 +63,7 @@ impl<'t> Lowering<'t> {
             self.at(span);
             self.intrinsic("for ready", 1, &[self.span(of.collection)]);
             self.emitter.jump(Op::JumpUnless, end);
-            self.rehearsal(span, condition, slots..slots + names)?;
+            self.rehearsal(span, condition, collection, slots..slots + names)?;
             self.emitter.jump(Op::JumpUnless, end);
         }
         self.emitter.load_slot(collection);
@@ -82,9 +82,9 @@ impl<'t> Lowering<'t> {
         Ok(())
     }
 
-    /// Evaluates a condition once with unknown loop variables and pushes whether it succeeded. Errors that do not
-    /// depend on the variables are reported once, and the loop has no iterations.
-    fn rehearsal(&mut self, span: Span, condition: ExprId, slots: Range<u32>) -> Result<()> {
+    /// Evaluates a condition once with unknown loop variables and pushes whether the loop over the collection in a slot
+    /// begins. Errors that do not depend on the variables are reported once, and the loop has no iterations.
+    fn rehearsal(&mut self, span: Span, condition: ExprId, collection: u32, slots: Range<u32>) -> Result<()> {
         for slot in slots {
             self.intrinsic("dynamic", 0, &[]);
             self.emitter.op(Op::StoreSlot, &[slot]);
@@ -92,9 +92,10 @@ impl<'t> Lowering<'t> {
         let mark = self.emitter.mark();
         self.value(condition)?;
         self.emitter.load_slot(mark);
+        self.emitter.load_slot(collection);
         self.emitter.free(mark);
         self.at(span);
-        self.intrinsic("for rehearsal", 2, &[self.span(condition)]);
+        self.intrinsic("for rehearsal", 3, &[self.span(condition)]);
         Ok(())
     }
 
@@ -117,31 +118,46 @@ impl<'t> Lowering<'t> {
 
     /// Replaces the source on the stack by the result of a splat. `mark` is the slot of the number of notes before the
     /// source was evaluated.
+    ///
+    /// A second pass goes over unknown values of the types of the items, where the items do not tell the type of the
+    /// result.
     pub(super) fn splat(&mut self, [source, marker, span]: [Span; 3], each: ExprId, mark: u32) -> Result<()> {
         let slot = self.emitter.store();
         self.emitter.load_slot(slot);
         self.emitter.load_slot(mark);
         self.at(span);
         self.intrinsic("splat source", 2, &[source, marker]);
-        let items = self.emitter.mark();
-        let (end, item) = (self.emitter.new_label(), self.emitter.new_slot());
-        let list = self.emitter.store();
+        let passes = self.emitter.store();
+        let (items, second) = (self.emitter.mark(), self.emitter.mark());
+        let [end, ready, pass_end] = [(); 3].map(|()| self.emitter.new_label());
+        let (pass, item) = (self.emitter.new_slot(), self.emitter.new_slot());
         self.emitter.begin_gather();
-        self.emitter.load_slot(list);
-        let start = self.emitter.begin_loop(1, item, end);
+        self.emitter.load_slot(passes);
+        let outer = self.emitter.begin_loop(1, pass, end);
+        self.emitter.op(Op::MarkSlot, &[second]);
+        self.emitter.load_slot_or_nothing(pass);
+        self.emitter.jump(Op::JumpPresent, ready);
+        for slot in [slot, mark, items] {
+            self.emitter.load_slot(slot);
+        }
+        self.intrinsic("splat types", 3, &[]);
+        self.emitter.bind(ready);
+        let inner = self.emitter.begin_loop(1, item, pass_end);
         self.items.push(item);
         self.value(each)?;
         self.items.pop();
         self.emitter.op(Op::Keep, &[]);
-        self.emitter.end_loop(start);
+        self.emitter.end_loop(inner);
+        self.emitter.bind(pass_end);
+        self.emitter.end_loop(outer);
         self.emitter.bind(end);
         self.at(span);
         self.emitter.end_gather();
-        for slot in [slot, mark, items] {
+        for slot in [passes, slot, mark, items, second] {
             self.emitter.load_slot(slot);
         }
-        self.intrinsic("splat", 4, &[Span::new(marker.start, span.end)]);
-        [slot, items, list].into_iter().for_each(|slot| self.emitter.free(slot));
+        self.intrinsic("splat", 6, &[self.span(each)]);
+        [slot, passes, items, second].into_iter().for_each(|slot| self.emitter.free(slot));
         Ok(())
     }
 }

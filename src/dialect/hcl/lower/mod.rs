@@ -6,6 +6,7 @@
 
 mod calls;
 mod expressions;
+mod failures;
 mod json;
 mod loops;
 mod templates;

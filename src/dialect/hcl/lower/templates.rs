@@ -14,7 +14,7 @@ impl Lowering<'_> {
             [] => self.emitter.constant(Constant::Str("".into())),
             &[part] if matches!(self.tree.expr(part), Expr::Text(_)) => self.value(part)?,
             parts => {
-                parts.iter().try_for_each(|&part| self.value(part))?;
+                parts.iter().try_for_each(|&part| self.part(part))?;
                 self.at(span);
                 self.emitter.join(u32::try_from(parts.len()).unwrap_or(u32::MAX));
                 self.emitter.details(parts.iter().map(|&part| self.tree.span(part)));

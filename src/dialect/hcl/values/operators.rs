@@ -170,12 +170,15 @@ impl Operand {
     }
 }
 
-/// Applies an operator to plain whole numbers, if the result is one. A division must be exact.
+/// Applies an operator to plain whole numbers, if the result is one. A division must be exact. A product or quotient that
+/// is zero has a sign, which no plain number has.
 #[inline]
 pub fn whole(op: BinaryOp, a: i64, b: i64) -> Option<Value<'static>> {
     match op {
-        BinaryOp::Div if b != 0 && a.checked_rem(b) == Some(0) => a.checked_div(b).map(Value::Int),
+        BinaryOp::Div if b != 0 && a.checked_rem(b) == Some(0) && (a != 0 || b > 0) => a.checked_div(b).map(Value::Int),
         BinaryOp::Rem if b != 0 => Some(Value::Int(a.wrapping_rem(b))),
+        BinaryOp::Div | BinaryOp::Rem => None,
+        BinaryOp::Mul if (a == 0 || b == 0) && (a < 0 || b < 0) => None,
         op => op.of_integers(a, b),
     }
 }
@@ -188,8 +191,6 @@ pub fn whole(op: BinaryOp, a: i64, b: i64) -> Option<Value<'static>> {
 pub fn arithmetic<'v>(cx: &Cx<'v>, a: Value<'v>, b: Value<'v>, op: BinaryOp) -> Outcome<Value<'v>> {
     if let (Value::Int(x), Value::Int(y)) = (a, b)
         && let Some(Value::Int(n)) = whole(op, x, y)
-        // Zero has a sign if one of the factors is negative.
-        && (n != 0 || op != BinaryOp::Mul)
     {
         return Ok(Value::Int(n));
     }

@@ -2,6 +2,9 @@
 
 use std::cmp::Ordering;
 
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, compose};
+
 use super::{conforms, is_set, is_wholly_known, marked_by, number_of, number_value, type_of};
 use crate::function::{Cx, Outcome};
 use crate::stdlib::bignum::FULL;
@@ -155,13 +158,31 @@ fn is_tighter(
 }
 
 /// Returns the part of the normalized `text` that no following text can change: everything but the last grapheme
-/// cluster, unless that is a delimiter, with which nothing combines.
+/// cluster, unless that is a delimiter, with which nothing combines. Like in the reference, text that ends with a
+/// character with which no accent combines ends before the first line end, unless that is `\r\n`.
 pub fn safe_prefix(text: &str) -> String {
     let text = nfc(text);
+    if let Some(line) = first_line_end(&text).filter(|_| text.chars().next_back().is_some_and(stands_alone)) {
+        return text.get(..line).unwrap_or("").to_owned();
+    }
     let delimiter = |cluster: &str| cluster.len() == 1 && r#"-_:;/\,.(){}[]|?!~ @#$%^&*+"'"#.contains(cluster);
     let last = indices(&text).next_back().filter(|(_, last)| !delimiter(last) && *last != "\t");
     let end = last.map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or("").to_owned()
+}
+
+/// Returns the place of the first line end that is not `\r\n`.
+fn first_line_end(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let is_pair = |at: usize| bytes.get(at..at + 2) == Some(b"\r\n");
+    memchr::memchr2_iter(b'\r', b'\n', bytes).find(|&at| !is_pair(at) && !at.checked_sub(1).is_some_and(is_pair))
+}
+
+/// Returns `true` if a character is no accent, contains none, and combines with none that follows.
+fn stands_alone(character: char) -> bool {
+    let accents = ('\u{300}'..='\u{345}').chain(['\u{653}', '\u{654}', '\u{655}', '\u{93C}', '\u{3099}', '\u{309A}']);
+    let is_plain = character.nfd().eq([character]) && canonical_combining_class(character) == 0;
+    is_plain && accents.into_iter().all(|accent| compose(character, accent).is_none())
 }
 
 /// The range of a number. An unknown end is infinite.
@@ -273,6 +294,11 @@ mod tests {
             ("e\u{301}.", "é."),
             ("x👩\u{200d}👩", "x"),
             ("a<", "a"),
+            ("a\nb", "a\n"),
+            ("a\n1", "a"),
+            ("a\nb.", "a"),
+            ("a\r\n1.", "a\r\n1."),
+            ("a\r1", "a"),
         ];
         for (text, want) in rows {
             assert_eq!(safe_prefix(text), want, "{text:?}");

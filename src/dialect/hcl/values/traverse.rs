@@ -35,7 +35,19 @@ fn no_access<'v>(summary: &'static str, detail: impl Into<String>) -> Accessed<'
 pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
     match element_of(value, key) {
         Some(element) => Ok(Ok(element)),
-        None => index_any(cx, value, key),
+        None => Ok(index_any(cx, value, key)?.map(|element| failing_with(cx, [value, key], element))),
+    }
+}
+
+/// Returns what was accessed. If it is unknown because a computation failed, it stands for a failed one, too.
+fn failing_with<'v, const N: usize>(cx: &Cx<'v>, of: [Value<'v>; N], found: Value<'v>) -> Value<'v> {
+    let is_faulty = |value: &Value<'_>| value.as_unknown().is_some_and(|unknown| unknown.faulty);
+    let (plain, marks) = found.unmarked();
+    match plain.as_unknown() {
+        Some(unknown) if of.iter().any(is_faulty) => {
+            cx.arena().marked(cx.arena().faulty_refined(unknown.ty, unknown.refinement), marks)
+        }
+        _ => found,
     }
 }
 
@@ -62,7 +74,7 @@ fn element_of<'v>(value: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
 fn index_any<'v>(cx: &Cx<'v>, value: Value<'v>, key: Value<'v>) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Ok(no_access("Index of a null value", "This value is null, so it has no indices."));
+        return Ok(no_access("Attempt to index null value", "This value is null, so it has no indices."));
     }
     if key.is_null() {
         return Ok(no_access(INVALID_INDEX, "A null value cannot be a key of a collection."));
@@ -156,14 +168,17 @@ pub fn attribute<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Acces
     {
         return Ok(Ok(attribute));
     }
-    attribute_any(cx, value, name)
+    Ok(attribute_any(cx, value, name)?.map(|attribute| failing_with(cx, [value], attribute)))
 }
 
 #[cold]
 fn attribute_any<'v>(cx: &Cx<'v>, value: Value<'v>, name: &str) -> Outcome<Accessed<'v>> {
     let (inner, marks) = value.unmarked();
     if inner.is_null() {
-        return Ok(no_access("Attribute of a null value", "This value is null, so it has no attributes."));
+        return Ok(no_access(
+            "Attempt to get attribute from null value",
+            "This value is null, so it has no attributes.",
+        ));
     }
     let normal = nfc(name);
     let ty = type_of(cx, inner)?;

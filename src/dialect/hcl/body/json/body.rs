@@ -156,7 +156,7 @@ impl<'r> BodySource<'r> for JsonBody<'r> {
             }
             rest.hidden.insert(name.to_owned());
         }
-        for wanted in schema.attributes.iter().filter(|wanted| wanted.required) {
+        for wanted in schema.attributes.values().filter(|wanted| wanted.required) {
             if !attributes.contains_key(wanted.name.as_str()) {
                 diagnostics.push(missing_argument(&wanted.name, missing_item));
             }

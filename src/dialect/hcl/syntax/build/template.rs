@@ -22,6 +22,13 @@ pub struct Part {
     right: bool,
 }
 
+impl Part {
+    /// The text, if the part is literal.
+    fn as_text(&self) -> Option<Str> {
+        if let PartKind::Text(text) = self.kind { Some(text) } else { None }
+    }
+}
+
 /// The kind of a part of a template.
 #[derive(Debug, Clone, Copy)]
 pub enum PartKind {
@@ -93,14 +100,8 @@ impl Build<'_> {
 
     /// The text of the parts from `list` on, which hold nothing else. It is not normalised. Without parts, it is `empty`.
     pub(super) fn literal_text(&mut self, list: usize, empty: Span) -> Str {
-        let mut text = self.str(empty);
-        for at in list..self.pending.parts.len() {
-            if let Some(Part { kind: PartKind::Text(next), .. }) = self.pending.parts.get(at).copied() {
-                text = self.joined(text, next);
-            }
-        }
-        self.pending.parts.truncate(list);
-        text
+        let texts: Vec<_> = self.pending.parts.drain(list..).filter_map(|part| part.as_text()).collect();
+        if texts.is_empty() { self.str(empty) } else { self.joined(&texts) }
     }
 
     fn stripped_template(&mut self, list: usize, span: Span) -> ExprId {
@@ -177,12 +178,16 @@ impl Build<'_> {
     }
 
     /// A text with all texts directly behind it. Returns the index of the next part.
-    fn literal(&mut self, mut at: usize, mut text: Str, mut span: Span) -> usize {
-        while let Some(Part { kind: PartKind::Text(next), span: behind, .. }) = self.pending.parts.get(at).copied() {
-            text = self.joined(text, next);
-            span.end = behind.end;
+    fn literal(&mut self, mut at: usize, text: Str, mut span: Span) -> usize {
+        let mut texts = vec![text];
+        while let Some(part) = self.pending.parts.get(at)
+            && let Some(next) = part.as_text()
+        {
+            texts.push(next);
+            span.end = part.span.end;
             at += 1;
         }
+        let text = self.joined(&texts);
         let text = self.normal(text);
         let node = self.node(Expr::Text(text), span);
         self.pending.list.push(node);
@@ -268,11 +273,15 @@ fn indents<'t>(parts: impl Iterator<Item = Option<&'t str>>) -> Vec<(usize, u32)
     lines.into_iter().map(|(at, blanks)| (at, Span::of(0..indent(blanks)).end)).collect()
 }
 
-/// Returns `true` if a number token is in range: its binary exponent must fit 32 bits.
+/// Returns `true` if a number token has at most one dot and one exponent, and is in range: its binary exponent must fit
+/// 32 bits.
 pub(in crate::dialect::hcl::syntax) fn is_number(digits: &str) -> bool {
     const BITS_OF_DIGIT: f64 = std::f64::consts::LOG2_10;
-    let Some((mantissa, exponent)) = digits.split_once(['e', 'E']) else { return true };
+    let (mantissa, exponent) = digits.split_once(['e', 'E']).unwrap_or((digits, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if fraction.contains('.') {
+        return false;
+    }
     let Ok(exponent) = exponent.parse::<i64>() else {
         return false;
     };
@@ -304,19 +313,20 @@ impl Build<'_> {
         self.tree.pooled(&normal)
     }
 
-    /// One text behind another.
-    pub(super) fn joined(&mut self, first: Str, second: Str) -> Str {
-        if first.start == first.end {
-            return second;
+    /// Texts one behind another as one text, which is copied unless they stand so already.
+    fn joined(&mut self, texts: &[Str]) -> Str {
+        let mut adjacent = texts.windows(2).map(|pair| match pair {
+            [first, second] => first.pooled == second.pooled && first.end == second.start,
+            _ => true,
+        });
+        match texts {
+            [first, .., last] if adjacent.all(|adjacent| adjacent) => Str { end: last.end, ..*first },
+            [only] => *only,
+            _ => {
+                let text: String = texts.iter().map(|text| self.tree.str(*text)).collect();
+                self.tree.pooled(&text)
+            }
         }
-        if second.start == second.end {
-            return first;
-        }
-        if first.pooled == second.pooled && first.end == second.start {
-            return Str { end: second.end, ..first };
-        }
-        let text = [self.tree.str(first), self.tree.str(second)].concat();
-        self.tree.pooled(&text)
     }
 }
 

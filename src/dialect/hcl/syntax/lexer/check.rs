@@ -57,8 +57,8 @@ fn instead(kind: TokenKind) -> Option<&'static str> {
 
 /// Returns the summary and the detail of a wrong token.
 fn words(kind: TokenKind, text: &str) -> Option<(&'static str, &'static str)> {
-    let operator = "unsupported operator";
-    let character = "invalid character";
+    let operator = "Unsupported operator";
+    let character = "Invalid character";
     Some(match kind {
         TokenKind::BitAnd | TokenKind::BitOr | TokenKind::BitXor | TokenKind::BitNot => {
             (operator, "HCL has no bitwise operators.")
@@ -69,9 +69,9 @@ fn words(kind: TokenKind, text: &str) -> Option<(&'static str, &'static str)> {
             character,
             "Semicolons separate nothing. Use new lines between arguments and blocks, and commas between elements.",
         ),
-        TokenKind::BadUtf8 => ("invalid character encoding", "The source must be UTF-8."),
+        TokenKind::BadUtf8 => ("Invalid character encoding", "The source must be UTF-8."),
         TokenKind::QuotedNewline => {
-            ("invalid multi-line string", "A quoted string cannot contain a line end. Write `\\n`, or use a heredoc.")
+            ("Invalid multi-line string", "A quoted string cannot contain a line end. Write `\\n`, or use a heredoc.")
         }
         TokenKind::Invalid if matches!(text, "“" | "”") => {
             (character, "Curly quotes cannot quote strings. Use straight quotes: `\"`.")

@@ -206,10 +206,15 @@ fn identifier(lex: &mut Lexer<'_, Code>) -> TokenKind {
         }
         let mut next = Continuing::lexer(lex.remainder());
         match next.next() {
-            Some(Ok(Continuing::Character)) => lex.bump(next.span().end),
+            Some(Ok(Continuing::Character)) if !is_newer(next.slice()) => lex.bump(next.span().end),
             _ => return TokenKind::Identifier,
         }
     }
+}
+
+/// Returns `true` for joiners and middle dots, which newer versions of Unicode than the reference's allow in identifiers.
+fn is_newer(character: &[u8]) -> bool {
+    matches!(std::str::from_utf8(character), Ok("\u{200C}" | "\u{200D}" | "\u{30FB}" | "\u{FF65}"))
 }
 
 fn line_comment(lex: &mut Lexer<'_, Code>) -> TokenKind {

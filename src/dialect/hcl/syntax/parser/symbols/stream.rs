@@ -211,7 +211,24 @@ impl<'t> Symbols<'t> {
     fn keeps_lines(&self) -> bool {
         use TokenKind::{Comma, Newline, OpenBrace};
         let behind = !matches!(self.last, Symbol::Token(Newline | Comma | OpenBrace));
-        self.ends_item() || matches!(self.level().inside, Inside::Object { .. }) && behind
+        match self.level().inside {
+            Inside::Object { .. } => behind,
+            Inside::Splat => self.lines_around(),
+            _ => self.ends_item(),
+        }
+    }
+
+    /// Returns `true` if line ends mean something around the innermost level.
+    fn lines_around(&self) -> bool {
+        let around = self.levels.len().checked_sub(2).and_then(|at| self.levels.get(at));
+        around.is_some_and(|around| matches!(around.inside, Inside::Item | Inside::Value | Inside::Object { .. }))
+    }
+
+    /// Returns `true` if a line end that means something stands between the last symbol and the next one.
+    pub(super) fn breaks_line(&self) -> bool {
+        let between = self.tokens.get(..self.at).unwrap_or(&[]).iter().rev();
+        let mut between = between.take_while(|token| token.span.start >= self.previous.end);
+        self.lines_around() && between.any(|token| self.is_line_end(*token))
     }
 
     /// Goes on behind the next token.

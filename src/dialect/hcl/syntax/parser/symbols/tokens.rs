@@ -99,6 +99,10 @@ impl Symbols<'_> {
 
     fn star(&mut self, star: Span) -> Symbol {
         match self.level().inside {
+            // Where line ends mean something, the star follows its bracket directly.
+            Inside::Index if self.last == Symbol::Token(TokenKind::OpenBracket) && self.breaks_line() => {
+                return Symbol::Token(TokenKind::Invalid);
+            }
             Inside::Index if self.last == Symbol::Token(TokenKind::OpenBracket) => {
                 self.level_mut().inside = Inside::Splat;
                 self.around().run += 1;

@@ -72,14 +72,14 @@ impl Symbols<'_> {
         if given_up {
             return self.skip_and_close();
         }
-        let first = !self.recovery;
-        self.report_first(token.span, None, wording);
+        let (first, mut end) = (!self.recovery, token.span);
         self.take(token);
         if first {
-            self.skip_and_close();
-        } else {
-            self.close_with(Symbol::Token(TokenKind::CloseBracket), token.span);
+            // Like the reference, points at the bracket that ends the skipped tokens.
+            end = self.skip_to(TokenKind::CloseBracket);
+            self.report(end, None, wording);
         }
+        self.close_with(Symbol::Token(TokenKind::CloseBracket), end);
     }
 
     fn leave_object(&mut self, token: Token, behind_value: bool) {

@@ -72,7 +72,8 @@ wordings! {
     UNCLOSED_SPLAT = UnexpectedToken "Missing close bracket on splat index", "Expected `]` after `[*`.";
     UNCLOSED_INDEX = UnexpectedToken "Missing close bracket on index", "Expected `]` after the index.";
     UNCLOSED_PAREN = UnexpectedToken "Unbalanced parentheses", "Expected a closing parenthesis.";
-    NUMBER = NumberOutOfRange "Invalid number literal", "The exponent is out of range.";
+    NUMBER = NumberOutOfRange "Invalid number literal",
+        "A number has at most one dot and one exponent, which must be in range.";
 }
 
 // Calls
