@@ -8,6 +8,7 @@ use annotate_snippets::{
 };
 use serde_json::{Map, Value, json};
 
+use super::abridged::abridged;
 use super::{Diagnostic, Label, Severity, thousands};
 use crate::stdlib::strings::prefix;
 use crate::text::Span;
@@ -131,7 +132,7 @@ pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
-    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
+    let shown: Vec<String> = names.iter().take(most).map(|name| abridged(name.as_ref().to_owned())).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), thousands(more)),
@@ -176,6 +177,10 @@ fn excerpt(text: &str, span: Span) -> (&str, std::ops::Range<usize>, bool) {
     let from = boundary(line_start.max(start.saturating_sub(AROUND)));
     let end = boundary((span.end as usize).max(start)).min(boundary(start + AROUND * LINES));
     let end = newline(start).nth(LINES - 1).map_or(end, |at| end.min(at));
+    // The first line that is too long ends the excerpt.
+    let starts = std::iter::once(start).chain(newline(start).map(|at| at + 1)).take(LINES);
+    let long = starts.zip(newline(start).chain([text.len()])).find(|(start, end)| end - start > AROUND);
+    let end = long.map_or(end, |(start, _)| end.min(boundary(start + AROUND)));
     let line_end = newline(end).next().unwrap_or(text.len());
     let to = boundary(line_end.min(end + AROUND));
     (text.get(from..to).unwrap_or(""), start - from..end - from, from == line_start)

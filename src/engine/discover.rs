@@ -14,6 +14,8 @@ const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
 /// Maximum number of directory entries to scan for a suggestion. The root may be a home directory.
 const MAX_LISTED: usize = 1_000;
+/// Maximum number of directory entries to scan for the files that a computed path may name.
+const MAX_MATCHED: usize = 100_000;
 
 /// One template file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
     let mut files = BTreeMap::new();
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, is_template, usize::MAX, &mut files)?;
+            walk(path, &root, Entries { is_template, most: usize::MAX, all: false }, &mut files)?;
         } else {
             files.insert(relative(path, &root)?, true);
         }
@@ -116,18 +118,36 @@ fn relative(path: &Path, root: &Path) -> Result<String> {
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_template = |name: &str| dialect_of(name).is_some();
-    let _unreadable = walk(root, root, &is_template, MAX_LISTED, &mut files);
+    let entries = Entries { is_template: &is_template, most: MAX_LISTED, all: false };
+    let _unreadable = walk(root, root, entries, &mut files);
     files.into_keys().collect()
 }
 
-/// Adds the templates below `top`, scanning at most `most` directory entries.
-fn walk(
-    top: &Path,
-    root: &Path,
-    is_template: &dyn Fn(&str) -> bool,
-    mut most: usize,
-    to: &mut BTreeMap<String, bool>,
-) -> Result<()> {
+/// Returns the names of all files below `root` that start and end like this, sorted. Unreadable directories are skipped.
+pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
+    let top = prefix.rsplit_once('/').map_or_else(|| root.to_owned(), |(folder, _)| root.join(folder));
+    let end = suffix.rsplit('/').next().unwrap_or(suffix);
+    let is_template = |name: &str| name.ends_with(end);
+    let mut files = BTreeMap::new();
+    let entries = Entries { is_template: &is_template, most: MAX_MATCHED, all: true };
+    let _unreadable = walk(&top, root, entries, &mut files);
+    let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
+    files.into_keys().filter(ends).collect()
+}
+
+/// The directory entries of a walk.
+struct Entries<'e> {
+    /// Selects files by their last component.
+    is_template: &'e dyn Fn(&str) -> bool,
+    /// The maximum number of entries to scan.
+    most: usize,
+    /// Set to include hidden files and links to files.
+    all: bool,
+}
+
+/// Adds the templates below `top`.
+fn walk(top: &Path, root: &Path, entries: Entries<'_>, to: &mut BTreeMap<String, bool>) -> Result<()> {
+    let Entries { is_template, mut most, all } = entries;
     let mut left = VecDeque::from([(top.to_owned(), 0)]);
     while let Some((dir, depth)) = left.pop_front() {
         for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
@@ -138,12 +158,14 @@ fn walk(
             let entry = entry.map_err(|error| unreadable(&dir, error))?;
             let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), error))?;
             let hidden = entry.file_name().to_string_lossy().starts_with('.');
-            if hidden || kind.is_symlink() {
+            let is_link = kind.is_symlink();
+            if (hidden && (kind.is_dir() || !all)) || (is_link && !all) {
                 continue;
             }
+            let is_file = kind.is_file() || (is_link && std::fs::metadata(entry.path()).is_ok_and(|of| of.is_file()));
             if kind.is_dir() && depth < MAX_DEPTH {
                 left.push_back((entry.path(), depth + 1));
-            } else if kind.is_file() && entry.file_name().to_str().is_some_and(is_template) {
+            } else if is_file && entry.file_name().to_str().is_some_and(is_template) {
                 to.entry(relative(&entry.path(), root)?).or_insert(false);
             }
         }

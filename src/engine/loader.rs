@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hashbrown::HashMap;
 
-use super::discover::listing;
+use super::discover::{listing, matching};
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{FileError, Files};
@@ -56,6 +56,11 @@ impl Loader for MemoryLoader {
     fn names(&self) -> Vec<String> {
         self.sources.keys().cloned().chain(self.below.names()).collect()
     }
+
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        let ends = |name: &&String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
+        self.sources.keys().filter(ends).cloned().chain(self.below.files(prefix, suffix)).collect()
+    }
 }
 
 impl std::fmt::Debug for MemoryLoader {
@@ -88,6 +93,10 @@ impl Loader for Once<'_> {
 
     fn names(&self) -> Vec<String> {
         self.below.names()
+    }
+
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        self.below.files(prefix, suffix)
     }
 }
 
@@ -146,6 +155,10 @@ impl Loader for DirLoader {
 
     fn names(&self) -> Vec<String> {
         self.listing.get_or_init(|| listing(self.files.root())).clone()
+    }
+
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        matching(self.files.root(), prefix, suffix)
     }
 }
 

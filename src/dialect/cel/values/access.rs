@@ -59,6 +59,7 @@ fn position(len: usize, index: Value<'_>) -> Result<Result<usize>> {
 /// # Errors
 /// There is no such element, or the value cannot be indexed this way.
 pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
+    let (value, index) = (value.unwritten(), index.unwritten());
     if let Value::List(list) = value {
         let at = position(list.items().len(), index)??;
         return list.items().get(at).copied().ok_or_else(|| out_of_bounds(at));
@@ -77,6 +78,7 @@ pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Valu
 /// # Errors
 /// The value cannot be indexed this way.
 pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
+    let (value, index) = (value.unwritten(), index.unwritten());
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return index_optional(cx, held, index),
@@ -95,6 +97,7 @@ pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Re
 /// # Errors
 /// There is no such field, or the value has no fields.
 pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
+    let value = value.unwritten();
     let found = match (value, value.extended()) {
         (Value::Map(map), _) => map.get(field),
         (_, Some(Extended::Entries(entries))) => entries.get(cx.text(field)?),
@@ -112,6 +115,7 @@ pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v
 /// # Errors
 /// The value has no fields.
 pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
+    let value = value.unwritten();
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return select_optional(cx, held, field),
@@ -130,6 +134,7 @@ pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result
 /// # Errors
 /// The value has no fields.
 pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
+    let value = value.unwritten();
     match (value, value.extended()) {
         (Value::Map(map), _) => Ok(map.get(field).is_some()),
         (_, Some(Extended::Entries(entries))) => Ok(entries.get(cx.text(field)?).is_some()),
