@@ -197,6 +197,15 @@ mod tests {
         for name in ["../secret", "../absent", "/etc/passwd", "a/../../secret", "link", "in.tera\0", "..\\secret"] {
             assert_eq!(loader.load(name).unwrap_err().code, Code::OutsideRoot, "{name}");
         }
+        fs::create_dir_all(root.join("a/.b")).unwrap();
+        for name in ["a/x.yaml", "a/.x.yaml", "a/.b/x.yaml", "a/x.json", "y.yaml"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink("x.yaml", root.join("a/link.yaml")).unwrap();
+        assert_eq!(loader.files("a/", ".yaml"), ["a/.x.yaml", "a/link.yaml", "a/x.yaml"]);
+        assert_eq!(loader.files("a/x", ""), ["a/x.json", "a/x.yaml"]);
+        assert_eq!(loader.files("", "x.yaml"), ["a/.x.yaml", "a/x.yaml"]);
+        assert!(loader.files("absent/", "").is_empty());
         let message = |name| loader.load(name).unwrap_err().message.replace(name, "");
         assert_eq!(message("../secret"), message("../absent"));
     }

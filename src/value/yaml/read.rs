@@ -196,7 +196,7 @@ impl Builder<'_> {
 
     /// Keeps or reports an unknown tag.
     fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<str>> {
-        let name = tag.to_string();
+        let name = tag.core_suffix().map_or_else(|| tag.to_string(), |suffix| format!("!!{suffix}"));
         if self.tags == Tags::Kept {
             return Some(name.into());
         }

@@ -108,8 +108,11 @@ fn quotes_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
     if ends_key {
         label.text = "this `:` makes a key of the text before it".to_owned();
-        let quoted = quoted_value(line).filter(|_| !in_collection);
-        let example = quoted.map(|text| format!(": `{text}`")).unwrap_or_default();
+        let column = label.position().column as usize - 1;
+        let first =
+            line.char_indices().nth(column).is_none_or(|(at, _)| line.find(": ").is_none_or(|first| first >= at));
+        let quoted = quoted_value(line).filter(|_| !first && !in_collection);
+        let example = quoted.map_or(", or in a block that `|-` begins".to_owned(), |text| format!(": `{text}`"));
         error.help = Some(format!("put a value with `: ` in it in quotes{example}"));
     } else if in_collection && line.contains("${") {
         error.help = Some("between brackets or braces, `${ }` has to stand in quotes".to_owned());

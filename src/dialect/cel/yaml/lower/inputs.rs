@@ -171,7 +171,7 @@ impl Reads<'_> {
                 &[]
             }
             Function::Operator(Operator::Conditional) => args.get(..1).unwrap_or(&[]),
-            Function::Named(name) if tree.name(name).contains('@') => &[],
+            Function::Named(name) if tree.name(name) == "cel.@block" => &[],
             _ => args,
         };
         args.iter().for_each(|arg| self.names(tree, *arg, names));
