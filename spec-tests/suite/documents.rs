@@ -153,3 +153,21 @@ fn errors_in_includes_have_their_positions() {
     assert_eq!(absent.lints()[0].code, Code::UnknownTemplate);
     assert_eq!(absent.render(&()).unwrap_err().code, Code::UnknownTemplate);
 }
+
+#[test]
+fn tags_of_collections_are_errors_in_json() {
+    let text = "a: 1\nb:\n  - !Sub {x: 1}\nc: !Ref x\n";
+    let template = load(&[("t.cel.yaml", text)]).unwrap();
+    assert_eq!(render(&template), "a: 1\nb:\n  - !Sub\n    x: 1\nc: !Ref x\n");
+    let kyaml = template.with_format(OutputFormat::Kyaml).render(&()).unwrap();
+    assert_eq!(kyaml, "---\n{\n  a: 1,\n  b: [!Sub {\n    x: 1,\n  }],\n  c: !Ref \"x\",\n}\n");
+    for format in [OutputFormat::Json, OutputFormat::Ndjson] {
+        let error = template.with_format(format).render(&()).unwrap_err();
+        assert_eq!(error.to_string(), "E0301: the tag `!Sub` cannot be written as JSON (t.cel.yaml:3:5)");
+    }
+    let template = load(&[("t.cel.yaml", "a: !!x\n  - 1\n"), ("x.yaml", "")]).unwrap();
+    let error = template.with_format(OutputFormat::Json).render(&()).unwrap_err();
+    assert_eq!(error.position().unwrap().to_string(), "1:4");
+    let template = load(&[("t.cel.yaml", "c: !Ref x\n")]).unwrap();
+    assert_eq!(template.with_format(OutputFormat::Ndjson).render(&()).unwrap(), "{\"c\":\"x\"}\n");
+}

@@ -11,6 +11,7 @@ mod codes;
 mod contributing;
 mod coverage;
 mod documents;
+mod growth;
 mod hcl;
 mod hcl_bodies;
 mod hostile;

@@ -358,7 +358,9 @@ fn runbook(count: usize, command: impl Fn(usize) -> String) -> String {
 fn long_runbooks_end() {
     let wrong = runbook(20_000, |n| format!("x -- ${{steps.s{n}.outputs.o}}"));
     let found = codes(&wrong);
-    assert_eq!(found.len(), 200);
+    assert_eq!(found.len(), 100);
+    let report = intent(&wrong).validate(&ValidateOptions::default());
+    assert_eq!(report.errors[99].notes.last().unwrap(), "and 19,899 more diagnostics: the limit is 100");
     assert!(found.iter().all(|code| *code == Code::TemplateMissingVariable));
     let right = runbook(3_000, |n| match n {
         0 => "x".to_owned(),

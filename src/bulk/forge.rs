@@ -245,7 +245,9 @@ impl Splitter<'_> {
         let before = (out.len(), self.pieces.len());
         for (at, document) in (1..).zip(template.documents(session, inputs)?) {
             let left = template.limits().output_bytes.saturating_sub(out.len() - before.0);
-            if let Err(error) = self.document(*document, (output, at), template.format(), left, out) {
+            let written = template.check_writable(*document);
+            let written = written.and_then(|()| self.document(*document, (output, at), template.format(), left, out));
+            if let Err(error) = written {
                 out.truncate(before.0);
                 self.pieces.truncate(before.1);
                 return Err(in_document(error, at));

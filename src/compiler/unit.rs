@@ -19,6 +19,12 @@ pub trait Loader: Send + Sync {
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Returns the names of files, templates or not, that start and end like this, for names computed at render time.
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
+        self.names().into_iter().filter(ends).collect()
+    }
 }
 
 /// Finds nothing.

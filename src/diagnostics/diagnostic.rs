@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use super::abridged::abridged;
 use super::{Code, nearest};
 use crate::text::{Position, Source, Span};
 
@@ -95,7 +96,7 @@ impl Diagnostic {
         Box::new(Self {
             code,
             severity: Severity::Error,
-            message: message.into(),
+            message: abridged(message.into()),
             detail: None,
             context: None,
             part: None,
@@ -118,7 +119,7 @@ impl Diagnostic {
 
     /// Sets the explanation.
     pub fn with_detail(mut self: Box<Self>, detail: impl Into<String>) -> Box<Self> {
-        self.detail = Some(detail.into());
+        self.detail = Some(abridged(detail.into()));
         self
     }
 
@@ -130,7 +131,7 @@ impl Diagnostic {
 
     /// Adds a label. The first one is the primary label.
     pub fn at(mut self: Box<Self>, source: &Arc<Source>, span: Span, text: impl Into<String>) -> Box<Self> {
-        self.labels.push(Label { source: source.clone(), span, text: text.into() });
+        self.labels.push(Label { source: source.clone(), span, text: abridged(text.into()) });
         self
     }
 
@@ -150,13 +151,13 @@ impl Diagnostic {
 
     /// Adds a note.
     pub fn with_note(mut self: Box<Self>, note: impl Into<String>) -> Box<Self> {
-        self.notes.push(note.into());
+        self.notes.push(abridged(note.into()));
         self
     }
 
     /// Sets the likely fix.
     pub fn with_help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
-        self.help = Some(help.into());
+        self.help = Some(abridged(help.into()));
         self
     }
 

@@ -1,10 +1,11 @@
 //! Lists of diagnostics.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
 
-use super::{Diagnostic, counted};
+use super::{Diagnostic, counted, thousands};
 use crate::text::Span;
 
 /// One or more diagnostics in source order.
@@ -57,19 +58,20 @@ impl Error for Diagnostics {
     }
 }
 
-/// Keeps the first `most` diagnostics. The last of them tells how many more there are.
-pub fn first(mut diagnostics: Vec<Box<Diagnostic>>, most: usize) -> Vec<Box<Diagnostic>> {
-    let more = diagnostics.len().saturating_sub(most.max(1));
-    diagnostics.truncate(most.max(1));
-    with_more(diagnostics, more)
-}
-
-/// Notes at the last diagnostic that there are `more`.
-pub fn with_more(mut diagnostics: Vec<Box<Diagnostic>>, more: usize) -> Vec<Box<Diagnostic>> {
-    if let Some(last) = diagnostics.last_mut().filter(|_| more > 0) {
-        last.notes.push(format!("{} not shown", counted(more, "more error")));
+/// Keeps the first `most` diagnostics, errors before warnings if there are too many. The last one notes the number of
+/// those left out, and of the `more` that were found but not made.
+pub fn at_most(mut errors: Vec<Box<Diagnostic>>, most: usize, more: usize) -> Vec<Box<Diagnostic>> {
+    let (most, found) = (most.max(1), errors.len());
+    if found > most {
+        errors.sort_by_key(|error| Reverse(error.severity));
+        errors.truncate(most);
     }
-    diagnostics
+    let more = more + found - errors.len();
+    if let Some(last) = errors.last_mut().filter(|_| more > 0) {
+        let others = counted(more, "more diagnostic");
+        last.notes.push(format!("and {others}: the limit is {}", thousands(most)));
+    }
+    errors
 }
 
 /// Removes duplicates: an error in a file that is included several times is reported once.
@@ -81,4 +83,24 @@ pub fn without_duplicates(errors: Vec<Box<Diagnostic>>) -> Vec<Box<Diagnostic>> 
         (error.code, error.message.clone(), location)
     };
     errors.into_iter().filter(|error| seen.insert(key(error))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostics::Code;
+
+    #[test]
+    fn the_last_of_the_first_counts_the_others() {
+        let errors = |count: usize| (0..count).map(|at| Diagnostic::new(Code::DuplicateKey, at.to_string())).collect();
+        let notes = |count, most, more| {
+            let kept: Vec<Box<Diagnostic>> = at_most(errors(count), most, more);
+            (kept.len(), kept.iter().flat_map(|error| error.notes.clone()).collect::<Vec<_>>().join("|"))
+        };
+        assert_eq!(notes(3, 3, 0), (3, String::new()));
+        assert_eq!(notes(4, 3, 0), (3, "and 1 more diagnostic: the limit is 3".to_owned()));
+        assert_eq!(notes(3, 3, 1_234), (3, "and 1,234 more diagnostics: the limit is 3".to_owned()));
+        assert_eq!(notes(2, 0, 0).0, 1);
+        assert_eq!(notes(0, 3, 5), (0, String::new()));
+    }
 }

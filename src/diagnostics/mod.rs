@@ -1,6 +1,7 @@
 //! Diagnostics: a stable code, labeled source excerpts, the names that were available, and the likely fix. A
 //! [`Diagnostic`] carries all of it and is rendered as text or JSON.
 
+mod abridged;
 mod codes;
 mod count;
 mod diagnostic;
@@ -16,7 +17,7 @@ pub use diagnostic::CULPRIT;
 pub use diagnostic::{Diagnostic, Label, Result, Severity};
 pub use list::Diagnostics;
 #[doc(hidden)]
-pub use list::{first, with_more, without_duplicates};
+pub use list::{at_most, without_duplicates};
 pub(crate) use report::listed;
 #[doc(hidden)]
 pub use suggest::nearest;

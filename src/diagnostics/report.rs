@@ -3,13 +3,12 @@
 //! Excerpts are bounded to a few lines around each label, and long lines to the part around the span, so that an error
 //! in a line of 4 MiB is cheap to print.
 
-use std::borrow::Cow;
-
 use annotate_snippets::{
     AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str, renderer::DecorStyle,
 };
 use serde_json::{Map, Value, json};
 
+use super::abridged::abridged;
 use super::{Diagnostic, Label, Severity, counted, thousands};
 use crate::stdlib::strings::prefix;
 use crate::text::Span;
@@ -18,16 +17,12 @@ use crate::text::Span;
 const AROUND: usize = 160;
 /// Maximum number of lines of one label.
 const LINES: usize = 8;
+/// Maximum number of further errors of a diagnostic.
+const ALSO: usize = 100;
 /// Maximum number of available names in text.
 const NAMES: usize = 24;
 /// Maximum number of available names in JSON.
 const NAMES_JSON: usize = 1_000;
-/// Maximum number of bytes of a message, a note or a label, which may repeat a name or a value of any length.
-const LONGEST: usize = 600;
-/// Maximum number of further errors of a diagnostic.
-const ALSO: usize = 100;
-/// Number of bytes to keep of the end of a longer text.
-const END: usize = 120;
 /// Maximum number of labels in text. JSON has all of them.
 const LABELS: usize = 8;
 
@@ -63,15 +58,13 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
         };
-        let mut group = Group::with_title(level.primary_title(clipped(&self.message)).id(self.code.id()));
+        let mut group = Group::with_title(level.primary_title(self.message.as_str()).id(self.code.id()));
         for (at, label) in self.labels.iter().take(LABELS).enumerate() {
             let kind = if at == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
             let detail = self.detail.as_deref().filter(|_| at == 0);
             group = group.elements(snippet(label, detail, kind));
         }
-        group.elements(
-            self.notes().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&clipped(&text)))),
-        )
+        group.elements(self.notes().into_iter().map(|(level, text)| level.message(normalize_untrusted_str(&text))))
     }
 
     /// Notes and help lines, in print order.
@@ -120,35 +113,25 @@ impl Diagnostic {
             ("code", json!(self.code.id())),
             ("name", json!(self.code.name())),
             ("severity", json!(severity)),
-            ("message", json!(clipped(&self.message))),
+            ("message", json!(self.message)),
             ("file", json!(self.primary().map(|label| label.source.name()))),
             ("line", json!(position.map(|at| at.line))),
             ("column", json!(position.map(|at| at.column))),
             ("spans", self.labels.iter().map(span_json).collect()),
             ("available", json!(self.available.as_ref().map(|names| names.get(..NAMES_JSON).unwrap_or(names)))),
-            ("notes", self.notes.iter().map(|note| json!(clipped(note))).collect()),
-            ("help", json!(self.help.as_deref().map(clipped))),
+            ("notes", json!(self.notes)),
+            ("help", json!(self.help)),
             ("cluster", json!(self.cluster)),
             ("template", json!(self.template)),
         ];
         if !self.also.is_empty() {
             object.insert("also".to_owned(), self.also.iter().take(ALSO).map(|other| other.to_json()).collect());
         }
-        for (key, value) in own.into_iter().chain(self.detail.iter().map(|detail| ("detail", json!(clipped(detail))))) {
+        for (key, value) in own.into_iter().chain(self.detail.iter().map(|detail| ("detail", json!(detail)))) {
             object.entry(key).or_insert(value);
         }
         Value::Object(object)
     }
-}
-
-/// Cuts the middle out of a text that is too long to read.
-fn clipped(text: &str) -> Cow<'_, str> {
-    if text.len() <= LONGEST {
-        return Cow::Borrowed(text);
-    }
-    let from = (text.len() - END..text.len()).find(|&at| text.is_char_boundary(at));
-    let end = from.and_then(|from| text.get(from..)).unwrap_or("");
-    Cow::Owned(format!("{} … {end}", prefix(text, LONGEST - END)))
 }
 
 /// Formats a list as `a, b, c and 12 more`.
@@ -156,7 +139,7 @@ pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
-    let shown: Vec<_> = names.iter().take(most).map(|name| clipped(name.as_ref())).collect();
+    let shown: Vec<String> = names.iter().take(most).map(|name| abridged(name.as_ref().to_owned())).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), thousands(more)),
@@ -171,7 +154,7 @@ fn span_json(label: &Label) -> Value {
         "end": label.span.end,
         "line": at.line,
         "column": at.column,
-        "label": clipped(&label.text),
+        "label": label.text,
     })
 }
 
@@ -181,7 +164,7 @@ fn snippet<'l>(label: &'l Label, detail: Option<&'l str>, kind: AnnotationKind) 
     let name = normalize_untrusted_str(label.source.name());
     let (excerpt, inner, whole) = excerpt(label.source.text(), label.span);
     let said = Some(label.text.as_str()).filter(|text| !text.is_empty()).or(detail);
-    let text = said.map(|text| normalize_untrusted_str(&clipped(text)));
+    let text = said.map(normalize_untrusted_str);
     let snippet = Snippet::source(excerpt).line_start(at.line as usize).annotation(kind.span(inner).label(text));
     if whole {
         return vec![snippet.path(name).into()];
@@ -201,6 +184,10 @@ fn excerpt(text: &str, span: Span) -> (&str, std::ops::Range<usize>, bool) {
     let from = boundary(line_start.max(start.saturating_sub(AROUND)));
     let end = boundary((span.end as usize).max(start)).min(boundary(start + AROUND * LINES));
     let end = newline(start).nth(LINES - 1).map_or(end, |at| end.min(at));
+    // The first line that is too long ends the excerpt.
+    let starts = std::iter::once(start).chain(newline(start).map(|at| at + 1)).take(LINES);
+    let long = starts.zip(newline(start).chain([text.len()])).find(|(start, end)| end - start > AROUND);
+    let end = long.map_or(end, |(start, _)| end.min(boundary(start + AROUND)));
     let line_end = newline(end).next().unwrap_or(text.len());
     let to = boundary(line_end.min(end + AROUND));
     (text.get(from..to).unwrap_or(""), start - from..end - from, from == line_start)
@@ -268,19 +255,21 @@ error[E0201]: variable `nmae` is not defined
     }
 
     #[test]
-    fn long_texts_lose_their_middle() {
+    fn long_texts_and_many_names_are_bounded() {
         let long = "é".repeat(100_000);
         let source = Source::new("t", "x");
         let names = (0..10_000).map(|n| format!("{n}{long}")).take(2).chain((0..10_000).map(|n| n.to_string()));
         let error = Diagnostic::new(Code::UndefinedVariable, format!("variable `{long}` is not defined"))
             .at(&source, Span::new(0, 1), long.clone())
             .with_available(names)
+            .with_detail(long.clone())
             .with_note(long.clone())
             .with_help(long.clone());
         let text = error.render(false);
         assert!(text.len() < 5_000 && text.contains("` is not defined"), "{}", text.len());
-        assert!(error.to_json()["available"].as_array().is_some_and(|names| names.len() == NAMES_JSON));
-        assert!(error.to_json()["message"].as_str().is_some_and(|message| message.len() < 1_000));
+        let json = error.to_json();
+        assert!(json["available"].as_array().is_some_and(|names| names.len() == NAMES_JSON));
+        assert!(["message", "detail", "help"].iter().all(|key| json[*key].as_str().is_some_and(|text| text.len() < 1_000)));
     }
 
     #[test]

@@ -16,6 +16,8 @@ const MAX_FILES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
 /// Maximum number of directory entries to scan for a suggestion. The root may be a home directory.
 const MAX_LISTED: usize = 1_000;
+/// Maximum number of directory entries to scan for the files that a computed path may name.
+const MAX_MATCHED: usize = 100_000;
 
 /// One template file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +71,7 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, is_template, usize::MAX, &mut files, &mut skipped)?;
+            walk(path, &root, Entries { is_template, most: usize::MAX, all: false }, &mut files, &mut skipped)?;
         } else {
             let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
             files.insert(name, true);
@@ -159,19 +161,42 @@ fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
     let is_template = |name: &str| dialect_of(name).is_some();
-    let _unreadable = walk(root, root, &is_template, MAX_LISTED, &mut files, &mut Skipped::default());
+    let entries = Entries { is_template: &is_template, most: MAX_LISTED, all: false };
+    let _unreadable = walk(root, root, entries, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
 
-/// Adds the templates below `top`, scanning at most `most` directory entries.
+/// Returns the names of all files below `root` that start and end like this, sorted. Unreadable directories are skipped.
+pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
+    let top = prefix.rsplit_once('/').map_or_else(|| root.to_owned(), |(folder, _)| root.join(folder));
+    let end = suffix.rsplit('/').next().unwrap_or(suffix);
+    let is_template = |name: &str| name.ends_with(end);
+    let mut files = BTreeMap::new();
+    let entries = Entries { is_template: &is_template, most: MAX_MATCHED, all: true };
+    let _unreadable = walk(&top, root, entries, &mut files, &mut Skipped::default());
+    let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
+    files.into_keys().filter(ends).collect()
+}
+
+/// The directory entries of a walk.
+struct Entries<'e> {
+    /// Selects files by their last component.
+    is_template: &'e dyn Fn(&str) -> bool,
+    /// The maximum number of entries to scan.
+    most: usize,
+    /// Set to include hidden files and links to files.
+    all: bool,
+}
+
+/// Adds the templates below `top`.
 fn walk(
     top: &Path,
     root: &Path,
-    is_template: &dyn Fn(&str) -> bool,
-    mut most: usize,
+    entries: Entries<'_>,
     to: &mut BTreeMap<String, bool>,
     skipped: &mut Skipped,
 ) -> Result<()> {
+    let Entries { is_template, mut most, all } = entries;
     let mut left = VecDeque::from([(top.to_owned(), 0)]);
     while let Some((dir, depth)) = left.pop_front() {
         for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
@@ -182,16 +207,20 @@ fn walk(
             let entry = entry.map_err(|error| unreadable(&dir, error))?;
             let kind = entry.file_type().map_err(|error| unreadable(&entry.path(), error))?;
             let (path, name) = (entry.path(), entry.file_name());
-            let name = name.to_string_lossy();
-            if name.starts_with('.') || kind.is_symlink() {
+            let (name, is_link) = (name.to_string_lossy(), kind.is_symlink());
+            if (name.starts_with('.') && (kind.is_dir() || !all)) || (is_link && !all) {
                 continue;
             }
             if kind.is_dir() && depth < MAX_DEPTH {
                 left.push_back((path, depth + 1));
             } else if !kind.is_dir() && is_template(&name) {
-                check_kind(&path, kind)?;
+                let kind = if is_link { std::fs::metadata(&path).map(|of| of.file_type()).unwrap_or(kind) } else { kind };
+                if !all {
+                    check_kind(&path, kind)?;
+                }
                 match relative(&path, root)? {
-                    Some(name) => drop(to.entry(name).or_insert(false)),
+                    Some(name) if kind.is_file() => drop(to.entry(name).or_insert(false)),
+                    Some(_) => {}
                     None => skipped.0.push(escaped(path.strip_prefix(root).unwrap_or(&path))),
                 }
             }

@@ -3,7 +3,7 @@
 //! A language is a cargo feature; [`Dialect`] always has all of them. Compiling a template or opening an artifact of a
 //! missing language is an error that names the feature.
 
-use crate::bytecode::Dialect;
+use crate::bytecode::{Dialect, Program};
 #[cfg(feature = "compile")]
 use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -189,7 +189,25 @@ fn write(
 }
 
 fn write_answer(documents: &[Value<'_>], what: Run<'_>, format: OutputFormat, out: &mut String) -> Result<()> {
+    documents.iter().try_for_each(|document| writable(*document, what.program, format))?;
     write_documents(documents.iter().copied(), format, what.limits.output_bytes, out)
+}
+
+/// Checks that a format can represent a document.
+///
+/// # Errors
+/// A list or map has a tag, and the format is JSON.
+pub(super) fn writable(document: Value<'_>, program: &Program, format: OutputFormat) -> Result<()> {
+    let tagged = if format.is_json() { document.tagged_collection() } else { None };
+    let Some((tag, at)) = tagged else { return Ok(()) };
+    let message = format!("the tag `{tag}` cannot be written as JSON");
+    let error = Diagnostic::new(Code::TypeMismatch, message)
+        .with_help("write YAML or KYAML, which have tags, or remove the tag");
+    let place = program.place(at);
+    Err(match place.and_then(|place| Some((program.source(place)?, place.span))) {
+        Some((source, span)) => error.at(source, span, ""),
+        None => error,
+    })
 }
 
 /// Adds the values of the involved variables to a render error, in languages that support it.

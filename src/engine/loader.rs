@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hashbrown::HashMap;
 
-use super::discover::listing;
+use super::discover::{listing, matching};
 use crate::compiler::{Loader, NoLoader};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{FileError, Files};
@@ -56,6 +56,11 @@ impl Loader for MemoryLoader {
     fn names(&self) -> Vec<String> {
         self.sources.keys().cloned().chain(self.below.names()).collect()
     }
+
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        let ends = |name: &&String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
+        self.sources.keys().filter(ends).cloned().chain(self.below.files(prefix, suffix)).collect()
+    }
 }
 
 impl std::fmt::Debug for MemoryLoader {
@@ -88,6 +93,10 @@ impl Loader for Once<'_> {
 
     fn names(&self) -> Vec<String> {
         self.below.names()
+    }
+
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        self.below.files(prefix, suffix)
     }
 }
 
@@ -147,6 +156,10 @@ impl Loader for DirLoader {
     fn names(&self) -> Vec<String> {
         self.listing.get_or_init(|| listing(self.files.root())).clone()
     }
+
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        matching(self.files.root(), prefix, suffix)
+    }
 }
 
 /// Returns the canonical name (`a/b` for `./a//b`), so that a file has one name, even in artifacts.
@@ -184,6 +197,15 @@ mod tests {
         for name in ["../secret", "../absent", "/etc/passwd", "a/../../secret", "link", "in.tera\0", "..\\secret"] {
             assert_eq!(loader.load(name).unwrap_err().code, Code::OutsideRoot, "{name}");
         }
+        fs::create_dir_all(root.join("a/.b")).unwrap();
+        for name in ["a/x.yaml", "a/.x.yaml", "a/.b/x.yaml", "a/x.json", "y.yaml"] {
+            fs::write(root.join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink("x.yaml", root.join("a/link.yaml")).unwrap();
+        assert_eq!(loader.files("a/", ".yaml"), ["a/.x.yaml", "a/link.yaml", "a/x.yaml"]);
+        assert_eq!(loader.files("a/x", ""), ["a/x.json", "a/x.yaml"]);
+        assert_eq!(loader.files("", "x.yaml"), ["a/.x.yaml", "a/x.yaml"]);
+        assert!(loader.files("absent/", "").is_empty());
         let message = |name| loader.load(name).unwrap_err().message.replace(name, "");
         assert_eq!(message("../secret"), message("../absent"));
     }

@@ -231,6 +231,11 @@ impl Template {
         instance::explain(self.run(inputs), error);
     }
 
+    /// Checks that the template's format can represent a document.
+    pub(crate) fn check_writable(&self, document: Value<'_>) -> Result<()> {
+        instance::writable(document, self.program(), self.format)
+    }
+
     /// Returns the program with its imports.
     pub(super) fn parts(&self) -> (&Program, &Linked) {
         (&self.shared.program, &self.shared.linked)

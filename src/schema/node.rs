@@ -184,6 +184,11 @@ impl Schema {
         self.node(Self::ROOT)?.default.as_ref()
     }
 
+    /// Returns `true` if a value or a part of it is declared as a number.
+    pub fn has_numbers(&self) -> bool {
+        self.nodes.iter().any(|node| node.types.has(Types::INTEGER.or(Types::NUMBER)))
+    }
+
     /// Returns `true` if a value is required and there is no default.
     pub fn is_required(&self) -> bool {
         self.node(Self::ROOT).is_some_and(|root| root.must && root.default.is_none())

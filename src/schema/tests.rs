@@ -181,7 +181,7 @@ fn values_that_json_has_no_type_for() {
     let bytes: Make = |arena| arena.extended(Extended::Bytes(b"a"));
     let span: Make = |arena| arena.extended(Extended::Duration(1));
     let spelled: Make = |arena| arena.spelled(Value::Int(12), "0xC");
-    let tagged: Make = |arena| arena.tagged(arena.text("a"), "!x");
+    let tagged: Make = |arena| arena.tagged(arena.text("a"), "!x", 0);
     let unknown: Make = |arena| arena.unknown(Type::Dynamic);
     let marked: Make = |arena| arena.marked(Value::Int(1), &["secret"]);
     let typed: Make = |arena| arena.typed(Type::Set(&Type::Number), arena.list(&[Value::Int(1)]));

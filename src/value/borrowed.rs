@@ -32,6 +32,8 @@ pub(super) struct Summary {
     pub depth: u16,
     /// `true` if any nested value is marked or unknown.
     pub qualified: bool,
+    /// `true` if any nested value has a notation.
+    pub written: bool,
 }
 
 impl Summary {
@@ -47,7 +49,11 @@ impl Summary {
     pub fn add(&mut self, value: &Value<'_>) {
         if let Value::List(_) | Value::Map(_) | Value::Extended(_) = value {
             let one = value.summary();
-            *self = Self { depth: self.depth.max(one.depth), qualified: self.qualified | one.qualified };
+            *self = Self {
+                depth: self.depth.max(one.depth),
+                qualified: self.qualified | one.qualified,
+                written: self.written | one.written,
+            };
         }
     }
 
@@ -159,13 +165,26 @@ impl<'v> Value<'v> {
         self.summary().qualified
     }
 
+    /// Returns `true` if the value or any value nested in it has a notation ([`Writing`](super::Writing)).
+    ///
+    /// ```
+    /// use dropforge::value::{Arena, Value};
+    /// let arena = Arena::new();
+    /// let list = arena.list(&[arena.spelled(Value::Float(1.1), "1.10")]);
+    /// assert!(list.has_notation() && !arena.list(&[Value::Float(1.1)]).has_notation());
+    /// ```
+    #[inline]
+    pub const fn has_notation(&self) -> bool {
+        self.summary().written
+    }
+
     #[inline]
     pub(super) const fn summary(&self) -> Summary {
         match self {
             Value::List(list) => list.summary,
             Value::Map(map) => map.summary(),
             Value::Extended(extension) => extension.summary(),
-            _ => Summary { depth: 0, qualified: false },
+            _ => Summary { depth: 0, qualified: false, written: false },
         }
     }
 

@@ -58,8 +58,10 @@ pub enum Extended<'v> {
 pub enum Writing<'v> {
     /// A number in this spelling, which every parser reads as that number.
     Spelled(&'v str),
-    /// With this tag (`!name`).
-    Tagged(&'v str),
+    /// With this tag (`!name`). The number is the instruction that added it, for errors.
+    Tagged(&'v str, u32),
+    /// As it is. The type of the number has integers and floats, so operators mix it with both.
+    Number,
 }
 
 /// The type of an unknown value and the constraints on it.
@@ -187,7 +189,8 @@ impl Arena {
     pub fn extended<'v>(&'v self, kind: Extended<'v>) -> Value<'v> {
         let summary = match kind {
             Extended::Marked(value, _) => Summary { qualified: true, ..value.summary() },
-            Extended::Typed(_, value) | Extended::Written(value, _) => value.summary(),
+            Extended::Typed(_, value) => value.summary(),
+            Extended::Written(value, _) => Summary { written: true, ..value.summary() },
             Extended::Entries(entries) => Summary::around(entries.values()),
             Extended::Optional(value) => Summary::around(&[value]),
             Extended::Unknown(_) => Summary { qualified: true, ..Summary::default() },
@@ -265,9 +268,10 @@ impl Arena {
         }
     }
 
-    /// Returns a value with a tag (`!name`) for formats that have tags. A tag that cannot be written is dropped.
-    pub fn tagged<'v>(&'v self, value: Value<'v>, tag: &'v str) -> Value<'v> {
-        if super::yaml::is_tag(tag) { self.extended(Extended::Written(value, Writing::Tagged(tag))) } else { value }
+    /// Returns a value with a tag (`!name`) for formats that have tags. A tag that cannot be written is dropped. `at` is the
+    /// instruction that errors about the tag point at.
+    pub fn tagged<'v>(&'v self, value: Value<'v>, tag: &'v str, at: u32) -> Value<'v> {
+        if super::yaml::is_tag(tag) { self.extended(Extended::Written(value, Writing::Tagged(tag, at))) } else { value }
     }
 }
 
@@ -278,6 +282,34 @@ impl<'v> Value<'v> {
             Value::Extended(extension) => Some(&extension.kind),
             _ => None,
         }
+    }
+
+    /// Returns the value without its own notation.
+    pub const fn unwritten(&self) -> Value<'v> {
+        let mut value = *self;
+        while let Some(Extended::Written(inner, _)) = value.extended() {
+            value = *inner;
+        }
+        value
+    }
+
+    /// Returns the tag of the first list or map that has one, and the instruction that added it.
+    pub fn tagged_collection(&self) -> Option<(&'v str, u32)> {
+        let mut open = vec![*self];
+        while let Some(value) = open.pop().filter(|_| self.has_notation()) {
+            let inner = value.unwritten();
+            match (value.extended(), inner, inner.extended()) {
+                (Some(Extended::Written(_, Writing::Tagged(tag, at))), Value::List(_) | Value::Map(_), _)
+                | (Some(Extended::Written(_, Writing::Tagged(tag, at))), _, Some(Extended::Entries(_))) => {
+                    return Some((*tag, *at));
+                }
+                (_, Value::List(list), _) => open.extend(list.items().iter().rev()),
+                (_, Value::Map(map), _) => open.extend(map.values().iter().rev()),
+                (_, _, Some(Extended::Entries(entries))) => open.extend(entries.values().iter().rev()),
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Returns the value without its own marks, and those marks.

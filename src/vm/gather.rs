@@ -148,7 +148,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
     /// Pops a key and a value and gathers them, unless the value is undefined.
     pub(super) fn keep_entry<S: Semantics>(&mut self, claim: u32) -> Result<()> {
         let value = self.pop_value::<S>()?;
-        let key = self.pop();
+        let key = self.pop().unwritten();
         if EntryKey::of(key).is_none_or(|key| key == EntryKey::Null) {
             return Err(self.bad_key(key));
         }
@@ -168,7 +168,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 
     /// Pops a map and gathers its entries.
     pub(super) fn keep_entries<S: Semantics>(&mut self, claim: u32) -> Result<()> {
-        let value = self.pop_value::<S>()?;
+        let value = self.pop_value::<S>()?.unwritten();
         let note = note(claim, self.cx.at());
         let each = |len: usize| self.cx.charge(3 * len * size_of::<Value>());
         match (value, value.extended()) {

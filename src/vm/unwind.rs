@@ -203,7 +203,10 @@ impl<A: Access> Machine<'_, '_, A> {
     /// Adds the path of the value being built by the running code, and the visible names.
     #[cold]
     fn within_regions(&self, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-        if error.fields.contains_key("path") {
+        if let Some(path) = error.fields.get("path") {
+            if let Some(label) = error.labels.first_mut().filter(|label| label.text.is_empty()) {
+                label.text = format!("in `{path}`");
+            }
             return error;
         }
         let depth = self.frames.len();

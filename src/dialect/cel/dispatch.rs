@@ -1,7 +1,7 @@
 //! Dispatch of calls: the overload of a function that takes the arguments.
 
 use super::values::errors::no_such_overload;
-use super::values::type_name;
+use super::values::{type_name, written};
 use crate::diagnostics::Result;
 use crate::function::{Builtin, Cx, Overload, Params, Ty};
 use crate::value::{Extended, Value};
@@ -15,6 +15,22 @@ pub fn call<'v>(cx: &Cx<'v>, function: &Builtin, member: bool, given: &[Value<'v
         Some(overload) => (overload.body)(cx, given),
         None => Err(no_such_overload(&function.name, member, given)),
     }
+}
+
+/// Calls `function` with arguments of which some have a notation.
+///
+/// # Errors
+/// The errors of [`call`].
+#[cold]
+pub fn call_plain<'v>(cx: &Cx<'v>, function: &Builtin, member: bool, given: &[Value<'v>]) -> Result<Value<'v>> {
+    let plain = given.iter().map(|value| written::plain(cx, *value)).collect::<Result<Vec<_>>>()?;
+    if overload(function, member, &plain).is_none()
+        && let Some(floats) = written::with_floats(cx, given)?
+        && overload(function, member, &floats).is_some()
+    {
+        return call(cx, function, member, &floats);
+    }
+    call(cx, function, member, &plain)
 }
 
 /// Returns the first overload of `function` that takes the arguments; if there is none, the first one that takes

@@ -6,10 +6,10 @@
 use std::cmp::Ordering;
 
 use super::values::compare::{equal, related};
-use super::values::errors::{no_such_overload, noted_since};
+use super::values::errors::{no_such_overload, noted_since, undefined_input};
 use super::values::maps::pairs;
 use super::values::optional::in_document;
-use super::values::{access, arithmetic, text, type_name};
+use super::values::{access, arithmetic, text, type_name, written};
 use super::{cost, dispatch};
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -27,19 +27,16 @@ impl Semantics for Rules {
     #[cold]
     fn missing<'v>(cx: &Cx<'v>, missing: &Missing<'_, 'v>) -> Result<Value<'v>> {
         match missing.parent {
-            Some(parent) => access::select(cx, parent, missing.name).map_err(|error| match parent.as_map() {
-                Some(map) => {
-                    let names = || map.iter().map(|(name, _)| name);
-                    error.with_suggestion(missing.name, names()).with_available(names())
-                }
-                None => error,
-            }),
-            None => {
-                let names = || cx.inputs().iter().map(|(name, _)| name);
-                Err(Diagnostic::new(Code::UndefinedVariable, format!("no such attribute: {}", missing.name))
-                    .with_suggestion(missing.name, names())
-                    .with_available(names()))
+            Some(parent) => {
+                access::select(cx, parent, missing.name).map_err(|error| match parent.unwritten().as_map() {
+                    Some(map) => {
+                        let names = || map.iter().map(|(name, _)| name);
+                        error.with_suggestion(missing.name, names()).with_available(names())
+                    }
+                    None => error,
+                })
             }
+            None => Err(undefined_input(cx, missing.name)),
         }
     }
 
@@ -48,7 +45,7 @@ impl Semantics for Rules {
     }
 
     fn truth<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<bool> {
-        match value {
+        match value.unwritten() {
             Value::Bool(truth) => Ok(truth),
             _ => Err(no_such_overload("_?_:_", false, &[value])),
         }
@@ -66,15 +63,16 @@ impl Semantics for Rules {
 
     #[cold]
     fn not<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-        Err(no_such_overload("!_", false, &[value]))
+        written::not(value)
     }
 
-    fn negative<'v>(_: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-        arithmetic::negate(value)
+    fn negative<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+        if value.has_notation() { written::negative(cx, value) } else { arithmetic::negate(value) }
     }
 
     #[cold]
     fn logic<'v>(cx: &Cx<'v>, logic: Logic, operands: [Value<'v>; 2], from: [Value<'v>; 2]) -> Result<Value<'v>> {
+        let operands = operands.map(|operand| operand.unwritten());
         let decides = |operand: &Value<'v>| matches!(operand, Value::Bool(truth) if *truth == logic.decides());
         let error = noted_since(cx, from[0]);
         if operands.iter().any(decides) {
@@ -93,13 +91,17 @@ impl Semantics for Rules {
     }
 
     fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], form: Form) -> Result<Value<'v>> {
-        dispatch::call(cx, function, form == Form::Member, given)
+        let member = form == Form::Member;
+        if given.iter().any(Value::has_notation) {
+            return dispatch::call_plain(cx, function, member, given);
+        }
+        dispatch::call(cx, function, member, given)
     }
 
     fn in_role<'v>(_: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
         match value {
             _ if role == Role::Value => Ok(in_document(value)),
-            Value::Bool(_) => Ok(value),
+            _ if matches!(value.unwritten(), Value::Bool(_)) => Ok(value.unwritten()),
             _ => Err(no_such_overload("_&&_", false, &[Value::Bool(true), value])),
         }
     }
@@ -121,6 +123,7 @@ impl Semantics for Rules {
     }
 
     fn iterate<'v>(cx: &Cx<'v>, value: Value<'v>, names: u32) -> Result<Items<'v>> {
+        let value = value.unwritten();
         match value {
             Value::List(list) if names == 1 => return Ok(Items::List(list.items())),
             Value::List(list) => return Ok(Items::Indexed(list.items())),
@@ -140,6 +143,7 @@ impl Semantics for Rules {
 
     #[cold]
     fn to_text<'v>(_: &Cx<'v>, value: Value<'v>, _: EscapeMode, out: &mut Output<'_>) -> Result<()> {
+        let value = value.unwritten();
         if let Some(digits) = text::digits(value, &mut itoa::Buffer::new()) {
             return out.push(digits);
         }
@@ -171,6 +175,13 @@ fn integer_operation<'v>(cx: &Cx<'v>, op: BinaryOp, a: i64, b: i64) -> Result<Va
 /// Applies an operator to any values.
 #[inline(never)]
 fn operation<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Result<Value<'v>> {
+    let (a, b) = match a.has_notation() || b.has_notation() {
+        true => match written::mixed(cx, op, a, b)? {
+            Some(result) => return Ok(result),
+            None => (written::plain(cx, a)?, written::plain(cx, b)?),
+        },
+        false => (a, b),
+    };
     let (name, holds): (_, fn(Ordering) -> bool) = match op {
         BinaryOp::Add => return arithmetic::add(cx, a, b),
         BinaryOp::Sub => return arithmetic::subtract(cx, a, b),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::body::{Context, DiagnosticList, File, NativeFile};
 use super::builtins::registry;
 use super::syntax::{Body, BodyId};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, first};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
@@ -50,7 +50,7 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
         return Err(errors.swap_remove(limit).into());
     }
     errors.extend(conflicts);
-    if errors.is_empty() { Ok(map) } else { Err(first(errors, limits.diagnostics).into()) }
+    if errors.is_empty() { Ok(map) } else { Err(at_most(errors, limits.diagnostics, 0).into()) }
 }
 
 /// The conversion of a file.

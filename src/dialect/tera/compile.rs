@@ -6,7 +6,7 @@ use super::load::{ParseCache, Templates};
 use super::lower;
 use crate::bytecode::Dialect;
 use crate::compiler::{Compiled, Emitter, Unit};
-use crate::diagnostics::Diagnostic;
+use crate::diagnostics::{Diagnostic, at_most, without_duplicates};
 
 /// The result of compiling one unit.
 type Outcome = Result<Compiled, Vec<Box<Diagnostic>>>;
@@ -36,6 +36,7 @@ fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: 
     emitter.restart(unit.limits.code_words);
     emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());
     let lints = lower::lower(unit, &templates, emitter).map_err(|error| vec![error])?;
+    let lints = at_most(without_duplicates(lints), unit.limits.diagnostics, 0);
     let program = emitter.finish().map_err(|error| vec![error])?;
     Ok(Compiled { program, lints, reaches: templates.reaches() })
 }

@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 use super::syntax::parse;
 use super::syntax::tree::{Block, Macro, Name, Node, Template};
 use crate::compiler::Unit;
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
@@ -98,7 +98,7 @@ impl<'a> Templates<'a> {
         if errors.is_empty() {
             errors.extend(templates.link(unit.limits.call_depth).err());
         }
-        if errors.is_empty() { Ok(templates) } else { Err(errors) }
+        if errors.is_empty() { Ok(templates) } else { Err(at_most(errors, unit.limits.diagnostics, 0)) }
     }
 
     /// Returns the template `name` if it was looked up and found.

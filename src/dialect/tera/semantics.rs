@@ -257,11 +257,27 @@ fn key_text(value: Value<'_>) -> String {
     }
 }
 
-/// Returns the grapheme clusters of a text.
+/// Returns the grapheme clusters of a text. Each has to be one code point: the reference counts code points, and fails when
+/// it runs out of clusters.
 fn graphemes<'v>(cx: &Cx<'v>, text: &'v str) -> Result<Items<'v>> {
     cx.charge(text.len().saturating_mul(2 * size_of::<Value>()))?;
+    let several = if text.is_ascii() && !text.contains('\r') { None } else { several_code_points(text) };
+    if let Some(cluster) = several {
+        let points: Vec<_> = cluster.chars().take(8).map(|c| format!("U+{:04X}", u32::from(c))).collect();
+        let message = format!(
+            "{CULPRIT} cannot be looped over: its character `{}` has several code points, {}",
+            cluster.escape_debug(),
+            points.join(" ")
+        );
+        return Err(cx.fault(Code::NotIterable, message).with_help("loop over a list instead, as `split` gives"));
+    }
     let items = cx.arena().list(&text.graphemes(true).map(|one| cx.arena().borrowed_text(one)).collect::<Vec<_>>());
     Ok(Items::List(items.as_list().unwrap_or(&[])))
+}
+
+/// Returns the first grapheme cluster of several code points.
+fn several_code_points(text: &str) -> Option<&str> {
+    text.graphemes(true).find(|cluster| cluster.chars().nth(1).is_some())
 }
 
 /// Writes a value as output.

@@ -53,4 +53,10 @@ impl Loader for Recorder<'_> {
         }
         names
     }
+
+    /// Prevents caching, because another file may be added.
+    fn files(&self, prefix: &str, suffix: &str) -> Vec<String> {
+        self.record(|asked| *asked = None);
+        self.loader.files(prefix, suffix)
+    }
 }

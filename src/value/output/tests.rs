@@ -141,7 +141,7 @@ fn long_lines_and_deep_nesting_are_written_alike() {
 #[test]
 fn tags_stand_in_yaml_alone() {
     let arena = Arena::new();
-    let tagged = |value, tag| arena.tagged(value, tag);
+    let tagged = |value, tag| arena.tagged(value, tag, 0);
     let map = arena.map(&[
         ("a", tagged(arena.text("x y"), "!Ref")),
         ("b", tagged(arena.list(&[Value::Int(1), tagged(arena.map(&[("k", Value::Null)]), "!m")]), "!l")),
@@ -155,6 +155,10 @@ fn tags_stand_in_yaml_alone() {
     assert_eq!(written([tagged(map, "!top")], OutputFormat::Yaml), yaml);
     let json = "{\"a\":\"x y\",\"b\":[1,{\"k\":null}],\"c\":[],\"d\":\"l\\nm\\n\",\"e\":1.10,\"f\":null}\n";
     assert_eq!(written([tagged(map, "!top")], OutputFormat::Ndjson), json);
+    let list = tagged(arena.list(&[tagged(arena.text("x"), "!a"), tagged(arena.map(&[]), "!b")]), "!l");
+    assert_eq!(written([list], OutputFormat::Kyaml), "---\n!l [\n  !a \"x\",\n  !b {},\n]\n");
+    assert_eq!(arena.list(&[tagged(Value::Null, "!a"), arena.list(&[list])]).tagged_collection(), Some(("!l", 0)));
+    assert_eq!(arena.list(&[tagged(Value::Null, "!a")]).tagged_collection(), None);
     for none in ["", "!", "!!", "x", "!a b", "!a\nb", "!a,", "!a[", "!a{", "!é", "!a!b"] {
         assert!(tagged(Value::Null, none).extended().is_none(), "{none}");
     }

@@ -242,7 +242,8 @@ fn extended<'v>(kind: &'v Extended<'v>, sorted: bool) -> Node<'v, Value<'v>> {
         Extended::Entries(entries) => Node::Map(MapEntries::keyed(entries)),
         Extended::Bytes(bytes) => Node::Bytes(bytes),
         Extended::Written(_, Writing::Spelled(text)) => Node::Spelled(text),
-        Extended::Written(value, Writing::Tagged(tag)) => Node::Tagged(tag, *value),
+        Extended::Written(value, Writing::Tagged(tag, _)) => Node::Tagged(tag, *value),
+        Extended::Written(value, Writing::Number) => view(*value, sorted),
         kind => kind.plain_text().map_or(Node::Null, |text| Node::Made(text.into_owned())),
     }
 }

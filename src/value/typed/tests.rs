@@ -213,7 +213,7 @@ fn numbers_are_of_the_first_type_that_they_fit() {
     assert_eq!(error::<f64>(number("1e400")), "the number is too large");
     let spelled = arena.spelled(Value::Int(8), "8");
     assert_eq!(from_value::<u8>(spelled).unwrap(), 8);
-    assert_eq!(from_value::<u8>(arena.tagged(Value::Int(8), "!a")).unwrap(), 8);
+    assert_eq!(from_value::<u8>(arena.tagged(Value::Int(8), "!a", 0)).unwrap(), 8);
 }
 
 #[test]

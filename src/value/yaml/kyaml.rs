@@ -6,7 +6,7 @@
 
 use super::quoted::{escaped, numbered};
 use super::scalar::{Class, LONGEST_PLAIN, class_in_line, is_word, must_escape};
-use super::write::{bool_text, float};
+use super::write::{bool_text, float, untagged};
 use crate::stdlib::base64::{base64, base64_len};
 use crate::value::Text;
 use crate::value::output::{Buffer, Key, Node, Tree, duplicate};
@@ -48,7 +48,11 @@ impl<'a, E, G: FnMut(usize) -> Result<(), E>> Kyaml<'a, G> {
             }
             Node::Spelled(text) => self.out.push_str(text),
             Node::Digits(text) => self.out.push_str(&text),
-            Node::Tagged(_, tree) => return self.node(tree.node(), indent),
+            Node::Tagged(tag, tree) => {
+                self.out.push_str(tag);
+                self.out.push(b' ');
+                return self.node(untagged(tree).node(), indent);
+            }
             Node::List(items) if items.len() == 0 => self.out.push_str("[]"),
             Node::Map(entries) if entries.len() == 0 => self.out.push_str("{}"),
             Node::List(items) if items.clone().all(is_collection) => self.close_list::<T>(items, indent)?,

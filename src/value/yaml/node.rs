@@ -67,8 +67,8 @@ pub struct Node {
     pub style: Style,
     /// The text of a scalar after unquoting, unescaping and folding; the spelling of a number. Empty for collections.
     pub text: Arc<str>,
-    /// An unknown tag, if [`Tags::Kept`](super::Tags::Kept) was requested, or any tag with
-    /// [`Tags::Raw`](super::Tags::Raw).
+    /// An unknown tag as written, or `!!str` of a scalar that has it, if [`Tags::Kept`](super::Tags::Kept) was requested;
+    /// any tag with [`Tags::Raw`](super::Tags::Raw).
     pub tag: Option<Arc<str>>,
     /// The number of nodes in this tree with aliases expanded, plus one for every 64 bytes of text.
     pub(super) weight: u64,
@@ -76,7 +76,15 @@ pub struct Node {
     pub(super) height: usize,
 }
 
+/// The tag of text.
+pub(super) const TEXT: &str = "!!str";
+
 impl Node {
+    /// Returns `true` for a scalar that has the tag of text.
+    pub fn is_marked_text(&self) -> bool {
+        self.tag.as_deref() == Some(TEXT)
+    }
+
     /// Returns the text of a string.
     pub fn as_str(&self) -> Option<&str> {
         matches!(self.kind, Kind::Str).then_some(&*self.text)

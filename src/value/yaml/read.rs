@@ -11,8 +11,8 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Tag};
 
 use super::core_schema;
 use super::merge::{MapError, close_map};
-use super::node::{Entry, Kind, Node, Style};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use super::node::{Entry, Kind, Node, Style, TEXT};
+use crate::diagnostics::{Code, Diagnostic, Result, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 use crate::value::Data;
@@ -61,6 +61,7 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
         anchors: HashMap::new(),
         documents: Vec::new(),
         errors: Vec::new(),
+        more: 0,
         source_weight: 0,
         copied: 0,
     };
@@ -77,7 +78,10 @@ pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::resu
             break;
         }
     }
-    if builder.errors.is_empty() { Ok(builder.documents) } else { Err(builder.errors) }
+    if builder.errors.is_empty() {
+        return Ok(builder.documents);
+    }
+    Err(at_most(builder.errors, limits.diagnostics, builder.more))
 }
 
 /// Reads a source with at most one document. An empty file is null.
@@ -129,6 +133,8 @@ struct Builder<'s> {
     anchors: HashMap<usize, Node>,
     documents: Vec<Node>,
     errors: Errors,
+    /// The number of errors beyond the limit.
+    more: usize,
     /// Weight of the nodes read so far, without copies.
     source_weight: u64,
     /// Weight of the copies by aliases and merges.
@@ -186,13 +192,17 @@ impl Builder<'_> {
             Some(None) if self.tags == Tags::Kept && style == Style::Plain => core_schema::plain(text),
             Some(None) => Kind::Str,
         };
-        let tag = tag.filter(|tag| core_suffix(tag).is_none()).and_then(|tag| self.unknown_tag(tag, span));
+        let tag = match (tag, tag.and_then(core_suffix)) {
+            (Some(_), Some("str" | "!")) if self.tags == Tags::Kept => Some(TEXT.into()),
+            (Some(tag), None) => self.unknown_tag(tag, span),
+            _ => None,
+        };
         Node { tag, ..scalar_node(span, kind, style, text) }
     }
 
     /// Keeps or reports an unknown tag.
     fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<str>> {
-        let name = tag.to_string();
+        let name = tag.core_suffix().map_or_else(|| tag.to_string(), |suffix| format!("!!{suffix}"));
         if self.tags == Tags::Kept {
             return Some(name.into());
         }
@@ -242,6 +252,10 @@ impl Builder<'_> {
     }
 
     fn map_error(&mut self, error: MapError) {
+        if self.errors.len() >= self.limits.diagnostics.max(1) {
+            self.more += 1;
+            return;
+        }
         let error = match error {
             MapError::Duplicate(name, first, second) => {
                 Diagnostic::new(Code::DuplicateKey, format!("the key `{name}` is given twice"))

@@ -184,7 +184,7 @@ fn unknown_tags_are_kept_on_request() {
     let at = |path: &[&str]| path.iter().fold(&root, |node, key| node.get(key).unwrap()).clone();
     let tag = |path: &[&str]| at(path).tag.map(|tag| tag.to_string());
     assert_eq!([tag(&["a"]), tag(&["b"]), tag(&["b", "c"])], ["!x", "!y", "!z"].map(|tag| Some(tag.to_owned())));
-    assert_eq!([tag(&["d"]), tag(&["e"])], [None, Some("!w".to_owned())]);
+    assert_eq!([tag(&["d"]), tag(&["e"])], ["!!str", "!w"].map(|tag| Some(tag.to_owned())));
     assert_eq!((at(&["a"]).kind, at(&["b", "c"]).kind), (Kind::Int(1), Kind::Str));
 }
 
@@ -280,4 +280,15 @@ fn places_end_with_the_file() {
             assert!(node.locate(&source, Span::of(at..at)).end <= length, "{text:?} {at}");
         }
     }
+}
+
+#[test]
+fn duplicate_keys_beyond_the_limit_are_counted() {
+    let text = "a: 1\n".repeat(5_000) + &format!("{}: 1\n", "k".repeat(1_000)).repeat(2);
+    let found = errors(&text);
+    assert_eq!(found.len(), Limits::default().diagnostics);
+    assert_eq!(found.last().unwrap().notes, ["and 4,900 more diagnostics: the limit is 100"]);
+    let long = format!("{}: 1\n", "k".repeat(1_000)).repeat(2);
+    let printed = errors(&long).iter().map(|error| error.render(false)).collect::<String>();
+    assert!(printed.lines().all(|line| line.len() < 500), "{printed}");
 }

@@ -290,7 +290,7 @@ fn short_word<'t>(text: &Text<'t>) -> Option<(&'t Block, usize)> {
 }
 
 /// Strips nested tags: a value has one tag, and the outermost wins.
-fn untagged<'t, T: Tree<'t>>(mut tree: T) -> T {
+pub(super) fn untagged<'t, T: Tree<'t>>(mut tree: T) -> T {
     while let Node::Tagged(_, inner) = tree.node() {
         tree = inner;
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use clap::{ArgAction, Args};
 
-use dropforge::diagnostics::{Code, Diagnostic, Severity, first};
+use dropforge::diagnostics::{Code, Diagnostic, Severity, at_most};
 use dropforge::dialect::hcl::body::{Body, Context, DiagnosticList, File};
 use dropforge::dialect::hcl::builtins;
 use dropforge::dialect::hcl::decode::{Spec, SpecFile};
@@ -164,7 +164,7 @@ fn check(args: &DecodeArgs, console: &Console, errors: &DiagnosticList) -> Resul
     if !errors.iter().any(|error| error.severity == Severity::Error) {
         return Ok(());
     }
-    let errors = first(errors.clone(), Limits::default().diagnostics);
+    let errors = at_most(errors.clone(), Limits::default().diagnostics, 0);
     match args.diags.as_deref() {
         Some("json") => line(&diagnostics_json(&errors)),
         _ => errors.iter().for_each(|error| console.diagnostic(error)),

@@ -3,10 +3,11 @@
 use super::intrinsics::intrinsics;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::dialect::cel::values::compare::equal;
+use crate::dialect::cel::values::declared::declared;
 use crate::dialect::cel::values::errors::{bad_argument, noted_since};
 use crate::dialect::cel::values::{access, as_optional, maps};
 use crate::function::Cx;
-use crate::schema::Violation;
+use crate::schema::{Schema, Violation};
 use crate::value::{Extended, Value};
 
 intrinsics! {
@@ -24,7 +25,7 @@ intrinsics! {
     "map" (entries: List) = map, "A map of entries: `true` for an optional entry, key, value.";
     "map of pairs" (pairs: List) = map_of_pairs, "A map of alternating keys and values.";
     "map of maps" (maps: List) = map_of_maps, "A map with the entries of several maps.";
-    "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas.";
+    "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas. Returns them with declared numbers.";
     "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
     "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute.";
     "decided" (answer: Any, from: Int) = decided, "A value that makes the errors noted since `from` irrelevant.";
@@ -92,9 +93,31 @@ fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>]) -> Result<Value<'v>> {
 fn schema<'v>(cx: &Cx<'v>, text: &'v str, values: &'v [Value<'v>]) -> Result<Value<'v>> {
     let violations = cx.schemas(text)?.validate(values, cx.limits().diagnostics, &mut |steps| cx.spend(steps))?;
     let mut errors = violations.into_iter().map(|violation| unfit(cx, violation));
-    let Some(mut first) = errors.next() else { return Ok(Value::Null) };
+    let Some(mut first) = errors.next() else { return with_declared_numbers(cx, text, values) };
     first.also = errors.collect();
     Err(first)
+}
+
+/// Returns the list of valid inputs with the numbers that their schemas declare.
+fn with_declared_numbers<'v>(cx: &Cx<'v>, text: &'v str, values: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let schemas = cx.schemas(text)?;
+    let mut changed: Option<Vec<Value<'v>>> = None;
+    for (at, ((_, schema), value)) in
+        schemas.iter().zip(values).enumerate().filter(|(_, ((_, of), _))| of.has_numbers())
+    {
+        if let Some(new) = declared(cx, schema, Schema::ROOT, *value)?
+            && let Some(slot) = changed.get_or_insert_with(|| values.to_vec()).get_mut(at)
+        {
+            *slot = new;
+        }
+    }
+    match changed {
+        Some(values) => cx.list(&values),
+        None => {
+            cx.charge(size_of::<Value>())?;
+            Ok(cx.arena().borrowed_list(values))
+        }
+    }
 }
 
 /// Returns the error of an input that does not fit its schema.

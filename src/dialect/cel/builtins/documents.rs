@@ -2,9 +2,10 @@
 
 use super::intrinsics::intrinsics;
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::dialect::cel::values::errors::undefined_input;
 use crate::dialect::cel::values::optional::in_document;
 use crate::dialect::cel::values::{as_optional, maps, text, type_name};
-use crate::function::{Cx, excerpt};
+use crate::function::{Cx, Noted, excerpt};
 use crate::stdlib::file_path;
 use crate::value::{Extended, Value};
 
@@ -18,6 +19,7 @@ intrinsics! {
     "assertion" (message: Any, values: List) = assertion, "Fails with the error of an assertion.";
     "path of file" (path: Any, folder: Str) = path_of_file, "The name of a file, relative to the root.";
     "no such file" (name: Str, names: List) = no_such_file, "Fails with the error of a missing file.";
+    "missing inputs" (names: List, values: List) = missing_inputs, "Fails with the noted error, and those of missing inputs.";
     "one by one" (value: Any) = one_by_one, "The elements for a loop with one variable.";
     "in pairs" (value: Any) = in_pairs, "The entries for a loop with two variables.";
 }
@@ -30,7 +32,8 @@ fn spelled<'v>(cx: &Cx<'v>, number: Value<'v>, spelling: &'v str) -> Result<Valu
 fn tagged<'v>(cx: &Cx<'v>, value: Value<'v>, tag: &'v str) -> Result<Value<'v>> {
     let value = in_document(value);
     cx.charge(size_of::<Extended>())?;
-    Ok(if value.is_undefined() { value } else { cx.arena().tagged(value, tag) })
+    let at = u32::try_from(cx.at()).unwrap_or(u32::MAX);
+    Ok(if value.is_undefined() { value } else { cx.arena().tagged(value, tag, at) })
 }
 
 fn entry_of_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
@@ -41,8 +44,8 @@ fn entry_of_null<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 }
 
 fn condition<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    if matches!(value, Value::Bool(_)) {
-        return Ok(value);
+    if let truth @ Value::Bool(_) = value.unwritten() {
+        return Ok(truth);
     }
     let message = format!("a condition is a bool, true or false, and not of type '{}'", type_name(value));
     let error = cx.fault(Code::TypeMismatch, message);
@@ -63,7 +66,7 @@ fn assertion<'v>(cx: &Cx<'v>, message: Value<'v>, values: &'v [Value<'v>]) -> Re
 }
 
 fn one_by_one<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
-    if maps::is_map(value) {
+    if maps::is_map(value.unwritten()) {
         let message = "`$for` over a map has two variables, the key and the value";
         return Err(cx.fault(Code::NotIterable, message).with_help("write `key, value in …`"));
     }
@@ -71,6 +74,7 @@ fn one_by_one<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
 }
 
 fn in_pairs<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<Value<'v>> {
+    let value = value.unwritten();
     if matches!(value, Value::List(_)) || maps::is_map(value) { Ok(value) } else { Err(not_iterable(cx, value)) }
 }
 
@@ -88,7 +92,7 @@ fn not_iterable(cx: &Cx<'_>, value: Value<'_>) -> Box<Diagnostic> {
 }
 
 fn path_of_file<'v>(cx: &Cx<'v>, path: Value<'v>, folder: &'v str) -> Result<Value<'v>> {
-    let Some(path) = in_document(path).as_str() else {
+    let Some(path) = in_document(path).unwritten().as_str() else {
         let message = format!("the path of `$include` is text, and not of type '{}'", type_name(path));
         return Err(cx.fault(Code::TypeMismatch, message));
     };
@@ -105,4 +109,26 @@ fn no_such_file<'v>(cx: &Cx<'v>, name: &'v str, names: &'v [Value<'v>]) -> Resul
     let names = || names.iter().filter_map(Value::as_str);
     let error = cx.fault(Code::UnknownTemplate, format!("template `{name}` not found"));
     Err(error.with_suggestion(name, names()).with_available(names()))
+}
+
+/// Fails with the last error that was noted. If an input of `names` (each followed by a path) was missing, the errors of the
+/// others whose `values` are undefined follow.
+fn missing_inputs<'v>(cx: &Cx<'v>, names: &'v [Value<'v>], values: &'v [Value<'v>]) -> Result<Value<'v>> {
+    let errors = cx.notes().take(0).into_iter().filter_map(|note| match note.what {
+        Noted::Error(error, _) => Some(error),
+        Noted::Unanswered | Noted::Marks(_) => None,
+    });
+    let Some(mut error) = errors.last() else { return Ok(Value::Null) };
+    let missing =
+        names.as_chunks::<2>().0.iter().zip(values).enumerate().filter(|(_, (_, value))| value.is_undefined());
+    let others = missing.filter_map(|(at, ([name, path], _))| {
+        let mut other = undefined_input(cx, name.as_str()?).with_field("path", path.as_str()?);
+        other.part = u32::try_from(at).ok();
+        Some(other)
+    });
+    let (same, others): (Vec<_>, Vec<_>) = others.partition(|other| other.message == error.message);
+    if !same.is_empty() && error.code == Code::UndefinedVariable {
+        error.also.extend(others);
+    }
+    Err(error)
 }

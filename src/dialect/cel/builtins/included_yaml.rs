@@ -74,9 +74,10 @@ mod read {
             Kind::Map(entries) => map(cx, entries)?,
             scalar => plain(scalar),
         };
-        let Some(tag) = &node.tag else { return Ok(value) };
+        let Some(tag) = node.tag.as_ref().filter(|_| !node.is_marked_text()) else { return Ok(value) };
         cx.charge(tag.len() + 2 * size_of::<Value>())?;
-        Ok(cx.arena().tagged(value, cx.arena().copy_str(tag)))
+        let at = u32::try_from(cx.at()).unwrap_or(u32::MAX);
+        Ok(cx.arena().tagged(value, cx.arena().copy_str(tag), at))
     }
 
     fn plain<'v>(kind: &Kind) -> Value<'v> {

@@ -60,7 +60,26 @@ impl Checker<'_> {
         if self.options.literals {
             self.literal(id, name, call, callable, args);
         }
+        let result = self.number_of(call.function, &given).unwrap_or(result);
         self.known_key(call, args).unwrap_or(result)
+    }
+
+    /// Returns the type of arithmetic with an operand that is an integer or a float, if no other operand decides.
+    fn number_of(&mut self, function: Function, given: &[TypeId]) -> Option<TypeId> {
+        let Function::Operator(operator) = function else { return None };
+        if !operator.is_arithmetic() {
+            return None;
+        }
+        let kinds = given.iter().map(|&of| {
+            let of = self.unify.resolved(of);
+            match *self.unify.types.kind(of) {
+                Kind::Nullable(of) => self.unify.types.kind(of).clone(),
+                ref kind => kind.clone(),
+            }
+        });
+        let kinds: Vec<_> = kinds.collect();
+        let all = kinds.iter().all(|kind| matches!(kind, Kind::Number | Kind::Int));
+        (all && kinds.contains(&Kind::Number)).then_some(Types::NUMBER)
     }
 
     /// Returns the matching overloads and their result type, which is `dyn` if they have different ones.

@@ -15,7 +15,7 @@ impl Types {
     /// Requirements beyond the type (`required`, `format`, ranges) are left to validation.
     ///
     /// * `string` is a string whatever its `format`: values are not converted.
-    /// * `number` is `dyn`, because an integer of the input is an `int`.
+    /// * `number` is an `int` or a `double`: arithmetic mixes it with both.
     /// * A map with `properties` has no others unless `additionalProperties` allows them.
     ///
     /// ```
@@ -45,6 +45,7 @@ impl Types {
             _ if is(Allowed::STRING) => Self::STRING,
             _ if is(Allowed::BOOLEAN) => Self::BOOL,
             _ if is(Allowed::INTEGER) => Self::INT,
+            _ if is(Allowed::NUMBER) || is(Allowed::NUMBER.or(Allowed::INTEGER)) => Self::NUMBER,
             _ if is(Allowed::ARRAY) => {
                 let element = node.items.map_or(Self::DYN, |items| self.of_node(schema, items, depth + 1));
                 self.list(element)

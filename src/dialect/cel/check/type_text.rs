@@ -99,7 +99,7 @@ impl<'r> TypeParser<'r> {
     }
 
     fn named(&mut self, name: &str, params: &[TypeId]) -> Result<TypeId> {
-        let plain = PLAIN.iter().find(|(kind, plain)| *plain == name && *kind != Kind::Error);
+        let plain = PLAIN.iter().find(|(kind, plain)| *plain == name && !matches!(kind, Kind::Error | Kind::Number));
         let kind = match (name, params) {
             (_, []) if let Some((plain, _)) = plain => plain.clone(),
             ("any" | "google.protobuf.Any" | "google.protobuf.Value", []) => Kind::Dyn,

@@ -32,6 +32,8 @@ pub enum Kind {
     Uint,
     /// A 64-bit float.
     Double,
+    /// A signed integer or a float, as JSON Schema has them. Arithmetic mixes it with both.
+    Number,
     /// A string.
     String,
     /// Bytes.
@@ -101,6 +103,7 @@ plain! {
     INT Int "int";
     UINT Uint "uint";
     DOUBLE Double "double";
+    NUMBER Number "number";
     STRING String "string";
     BYTES Bytes "bytes";
     TIMESTAMP Timestamp "timestamp";

@@ -110,6 +110,7 @@ impl Unify {
             (Kind::Nullable(a), _) => self.fits(a, b),
             (_, Kind::Nullable(b)) => self.fits(a, b),
             (Kind::Type(_), Kind::Type(_)) | (Kind::Object(_), Kind::Object(_)) => true,
+            (Kind::Number, Kind::Int | Kind::Double) | (Kind::Int | Kind::Double, Kind::Number) => true,
             (Kind::Optional(a), Kind::Optional(b)) => self.fits(a, b),
             (Kind::Map(key_a, value_a), Kind::Map(key_b, value_b)) => {
                 self.each_fits(&[key_a, value_a], &[key_b, value_b])
@@ -175,6 +176,7 @@ impl Unify {
             (Kind::Dyn | Kind::Var(_), _) => true,
             (_, Kind::Dyn | Kind::Var(_)) => false,
             (Kind::Type(_), Kind::Type(_)) => true,
+            (Kind::Number, Kind::Int | Kind::Double) => true,
             (Kind::Nullable(_), Kind::Null) | (Kind::Map(..), Kind::Object(_)) => true,
             (Kind::Nullable(a), other) if !matches!(other, Kind::Nullable(_)) => self.is_general(a, b),
             (Kind::Opaque(name_a, _), Kind::Opaque(name_b, _)) if name_a != name_b => false,

@@ -69,6 +69,7 @@ fn no_members<'v>(cx: &Cx<'v>, error: impl FnOnce() -> Box<Diagnostic>) -> Resul
 /// # Errors
 /// There is no such element, or the value cannot be indexed this way.
 pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
+    let (value, index) = (value.unwritten(), index.unwritten());
     if let Value::List(list) = value {
         let at = position(list.items().len(), index)??;
         return list.items().get(at).copied().ok_or_else(|| out_of_bounds(at));
@@ -87,6 +88,7 @@ pub fn index<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Valu
 /// # Errors
 /// The index cannot be one of the value. In a strict program, the value has no elements.
 pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Result<Value<'v>> {
+    let (value, index) = (value.unwritten(), index.unwritten());
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return index_optional(cx, held, index),
@@ -106,6 +108,7 @@ pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Re
 /// # Errors
 /// There is no such field, or the value has no fields.
 pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
+    let value = value.unwritten();
     let found = match (value, value.extended()) {
         (Value::Map(map), _) => map.get(field),
         (_, Some(Extended::Entries(entries))) => entries.get(cx.text(field)?),
@@ -123,6 +126,7 @@ pub fn select<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v
 /// # Errors
 /// The value is a list. In a strict program, it has no fields.
 pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<Value<'v>> {
+    let value = value.unwritten();
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return select_optional(cx, held, field),
@@ -142,6 +146,7 @@ pub fn select_optional<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result
 /// # Errors
 /// The value is a list. In a strict program, it has no fields.
 pub fn has<'v>(cx: &Cx<'v>, value: Value<'v>, field: &str) -> Result<bool> {
+    let value = value.unwritten();
     match (value, value.extended()) {
         (Value::Map(map), _) => Ok(map.get(field).is_some()),
         (_, Some(Extended::Entries(entries))) => Ok(entries.get(cx.text(field)?).is_some()),

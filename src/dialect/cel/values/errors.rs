@@ -76,6 +76,15 @@ pub fn conversion(value: Value<'_>, to: &str) -> Box<Diagnostic> {
     }
 }
 
+/// An input that is missing.
+#[cold]
+pub fn undefined_input(cx: &Cx<'_>, name: &str) -> Box<Diagnostic> {
+    let names = || cx.inputs().iter().map(|(name, _)| name);
+    Diagnostic::new(Code::UndefinedVariable, format!("no such attribute: {name}"))
+        .with_suggestion(name, names())
+        .with_available(names())
+}
+
 /// Takes the notes after the first `from`, and returns their first error. The error of an unknown attribute takes
 /// precedence: once the attribute is known, it may decide.
 pub fn noted_since(cx: &Cx<'_>, from: Value<'_>) -> Option<Box<Diagnostic>> {

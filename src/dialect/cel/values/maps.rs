@@ -17,6 +17,7 @@ pub const fn is_map(value: Value<'_>) -> bool {
 /// Returns the value under `key`; `None` if `map` is not a map or has no such key. A number is the same key in every
 /// number type.
 pub fn entry<'v>(map: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
+    let (map, key) = (map.unwritten(), key.unwritten());
     match (map, map.extended()) {
         (Value::Map(map), _) => map.get(key.as_str()?),
         (_, Some(Extended::Entries(entries))) => entries.get(key),
@@ -29,6 +30,14 @@ pub fn entry<'v>(map: Value<'v>, key: Value<'v>) -> Option<Value<'v>> {
 /// # Errors
 /// A duplicate key, a value that cannot be a key, or a limit of the render.
 pub fn map<'v>(cx: &Cx<'v>, keys: &[Value<'v>], values: &[Value<'v>]) -> Result<Value<'v>> {
+    let plain: Vec<Value<'v>>;
+    let keys = match keys.iter().any(Value::has_notation) {
+        true => {
+            plain = keys.iter().map(Value::unwritten).collect();
+            &plain
+        }
+        false => keys,
+    };
     // Only documents have null keys.
     let made = match keys.iter().position(|key| matches!(key, Value::Null)) {
         Some(at) => Err(BadKey::Kind(at)),

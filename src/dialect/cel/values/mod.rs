@@ -17,12 +17,14 @@ pub mod arithmetic;
 pub mod capsules;
 pub mod compare;
 pub mod convert;
+pub mod declared;
 pub mod errors;
 pub mod maps;
 pub mod optional;
 pub mod text;
 pub mod time;
 mod types;
+pub mod written;
 
 pub use types::{DURATION, TIMESTAMP, as_bytes, as_optional, byte_len, type_name, type_names};
 

@@ -13,6 +13,7 @@ use crate::value::{Capsule, CapsuleContent, Extended, Value};
 /// # Errors
 /// Bytes that are not UTF-8.
 pub fn plain<'v>(value: Value<'v>) -> Result<Option<Cow<'v, str>>> {
+    let value = value.unwritten();
     Ok(Some(match (value, value.extended()) {
         (Value::Str(text), _) => Cow::Borrowed(text.as_str()),
         (Value::Bool(truth), _) => Cow::Borrowed(if truth { "true" } else { "false" }),

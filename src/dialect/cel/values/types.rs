@@ -52,6 +52,7 @@ pub const fn type_name(value: Value<'_>) -> &str {
             Extended::Duration(_) => DURATION,
             Extended::Optional(_) => "optional_type",
             Extended::Capsule(capsule) => capsule.name,
+            Extended::Written(inner, _) => type_name(*inner),
             other => other.name(),
         },
     }

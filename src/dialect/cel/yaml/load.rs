@@ -7,11 +7,14 @@ use super::syntax::tree::{Candidate, File, FileId, MapId, NodeId, Target};
 use super::syntax::{BuildOptions, Built, IncludePath, build};
 use crate::bytecode::Dialect;
 use crate::compiler::Loader;
-use crate::diagnostics::{Code, Diagnostic, Label, Severity, without_duplicates};
+use crate::diagnostics::{Code, Diagnostic, Severity, at_most, without_duplicates};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::file_path::within;
 use crate::text::{Source, Span};
 use crate::value::yaml::{self, Tags};
+
+/// The maximum length of a line that a help shows.
+const SHOWN: usize = 100;
 
 /// A template with everything that it includes by a constant name.
 #[derive(Debug, Clone)]
@@ -56,11 +59,12 @@ pub fn read(
         options,
         loaded: HashMap::new(),
         files: Vec::new(),
+        broken: HashMap::new(),
         errors: Vec::new(),
         lints: Vec::new(),
     };
     let name = resolve("", entry.name()).unwrap_or_else(|| entry.name().to_owned());
-    loading.add(entry.clone(), name, None);
+    loading.add(entry.clone(), name, None, false);
     let mut at = 0;
     while at < loading.files.len() {
         loading.includes_of(FileId::of(at));
@@ -74,7 +78,7 @@ pub fn read(
     }
     Ok(Templates {
         files: loading.files.into_iter().map(|loaded| loaded.file).collect(),
-        lints: without_duplicates(loading.lints),
+        lints: at_most(without_duplicates(loading.lints), limits.diagnostics, 0),
     })
 }
 
@@ -91,13 +95,42 @@ pub fn resolve(folder: &str, path: &str) -> Option<String> {
     within(folder, path)
 }
 
-/// Adds a help line to a YAML error on a line with `${`, which may need quotes within brackets or braces.
+/// Adds the cause to the error of a scalar that needs quotes: `: ` in it, or `${ }` between brackets or braces.
 fn quotes_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let line = |label: &Label| label.source.line(label.position().line).contains("${");
-    if error.help.is_none() && error.code == Code::InputSyntax && error.primary().is_some_and(line) {
+    let in_collection = error.message.contains("while parsing a flow");
+    let Some(label) = error.labels.first_mut().filter(|_| error.help.is_none() && error.code == Code::InputSyntax)
+    else {
+        return error;
+    };
+    let line = label.source.line(label.position().line);
+    let rest = label.source.text().get(label.span.start as usize..).unwrap_or("");
+    let ends_key =
+        rest.strip_prefix(':').is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+    if ends_key {
+        label.text = "this `:` makes a key of the text before it".to_owned();
+        let column = label.position().column as usize - 1;
+        let first =
+            line.char_indices().nth(column).is_none_or(|(at, _)| line.find(": ").is_none_or(|first| first >= at));
+        let quoted = quoted_value(line).filter(|_| !first && !in_collection);
+        let example = quoted.map_or(", or in a block that `|-` begins".to_owned(), |text| format!(": `{text}`"));
+        error.help = Some(format!("put a value with `: ` in it in quotes{example}"));
+    } else if in_collection && line.contains("${") {
         error.help = Some("between brackets or braces, `${ }` has to stand in quotes".to_owned());
     }
     error
+}
+
+/// Returns a line `key: value` with the value in quotes. `None` if that is not simple.
+fn quoted_value(line: &str) -> Option<String> {
+    let (key, value) = line.split_once(": ")?;
+    let (key, value) = (key.trim_start(), value.trim());
+    let simple = !value.contains(" #") && !value.is_empty() && !value.ends_with(':') && line.len() <= SHOWN;
+    match (value.contains('\''), value.contains(['"', '\\'])) {
+        _ if !simple => None,
+        (_, false) => Some(format!("{key}: \"{value}\"")),
+        (false, true) => Some(format!("{key}: '{value}'")),
+        (true, true) => None,
+    }
 }
 
 /// Facts about a path computed at render time.
@@ -122,10 +155,14 @@ impl PathPattern {
         Some(Self { prefix, suffix })
     }
 
-    fn matches(&self, name: &str) -> bool {
-        name.len() >= self.prefix.len() + self.suffix.len()
-            && name.starts_with(&self.prefix)
-            && name.ends_with(&self.suffix)
+    /// Returns `true` for a file that is read if only a part of its name is known: with an extension that the path names, or
+    /// one that implies YAML or a language.
+    fn may_be(&self, name: &str) -> bool {
+        self.suffix.contains('.')
+            || name.ends_with(".yaml")
+            || name.ends_with(".yml")
+            || name.ends_with(".json")
+            || Dialect::of_name(name).is_some()
     }
 }
 
@@ -147,12 +184,15 @@ struct Loading<'r> {
     /// Loaded and missing files, by name.
     loaded: HashMap<String, Option<FileId>>,
     files: Vec<Loaded>,
+    /// Files that a computed path may name and that have errors. Such an error is raised where the path names the file.
+    broken: HashMap<FileId, Box<Diagnostic>>,
     errors: Vec<Box<Diagnostic>>,
     lints: Vec<Box<Diagnostic>>,
 }
 
 impl Loading<'_> {
-    fn add(&mut self, source: Arc<Source>, name: String, from: Option<IncludedFrom>) -> FileId {
+    /// Adds a file. If it is only a `candidate` of a computed path, its errors are warnings.
+    fn add(&mut self, source: Arc<Source>, name: String, from: Option<IncludedFrom>, candidate: bool) -> FileId {
         let id = FileId::of(self.files.len());
         self.loaded.insert(name, Some(id));
         let (mut built, mut errors) = match yaml::read_with(&source, self.limits, Tags::Kept) {
@@ -161,7 +201,15 @@ impl Loading<'_> {
         };
         errors.append(&mut built.errors);
         errors.sort_by_key(|error| error.primary().map(|label| label.span));
-        errors.truncate(self.limits.diagnostics);
+        let mut errors = at_most(errors, self.limits.diagnostics, 0);
+        if let Some(error) = errors.first().filter(|_| candidate) {
+            let at = error.position().map_or(String::new(), |at| format!(":{at}"));
+            let message = format!("`{}{at}` cannot be included: {}", source.name(), error.message);
+            self.broken.insert(id, Diagnostic::new(error.code, message));
+            built = build(&source, &[], self.options);
+            built.lints = std::mem::take(&mut errors);
+            built.lints.iter_mut().for_each(|lint| lint.severity = Severity::Warning);
+        }
         let Built { file, includes, lints, .. } = built;
         self.files.push(Loaded { file, from, includes, reaches: Vec::new() });
         self.errors.extend(errors.into_iter().map(|error| self.included(id, error)).collect::<Vec<_>>());
@@ -228,13 +276,11 @@ impl Loading<'_> {
     }
 
     fn candidates(&mut self, id: FileId, include: &IncludePath, pattern: Option<&PathPattern>) -> Vec<Candidate> {
-        let mut names = self.loader.names();
+        let Some(pattern) = pattern else { return Vec::new() };
+        let mut names = self.loader.files(&pattern.prefix, &pattern.suffix);
         names.sort_unstable();
         names.dedup();
-        let is_yaml = |name: &str| name.ends_with(".yaml") || name.ends_with(".yml");
-        names.retain(|name| {
-            (is_yaml(name) || Dialect::of_name(name).is_some()) && pattern.is_some_and(|pattern| pattern.matches(name))
-        });
+        names.retain(|name| pattern.may_be(name));
         let candidate = |name: String| {
             let target = self.target(id, include, name.clone())?;
             Some(Candidate { name: name.into(), target })
@@ -271,6 +317,11 @@ impl Loading<'_> {
             None => self.load(id, include, &name)?,
         };
         let Some(to) = loaded else { return Some(self.missing(id, include, &name)) };
+        match self.broken.get(&to).cloned() {
+            Some(error) if include.constant => self.include_error(id, include, error),
+            Some(error) => return Some(Target::Missing(self.located(id, include.owner, include.span, error))),
+            None => {}
+        }
         match self.second_document(id, include, to) {
             Some(error) if include.constant => {
                 self.errors.push(error);
@@ -287,7 +338,15 @@ impl Loading<'_> {
             return None;
         }
         match self.loader.load(name) {
-            Ok(Some(source)) => Some(Some(self.add(source, name.to_owned(), Some((id, include.span))))),
+            Ok(Some(source)) => {
+                let candidate = !include.constant && Dialect::of_name(name).is_none();
+                Some(Some(self.add(source, name.to_owned(), Some((id, include.span)), candidate)))
+            }
+            // A link that leads out, or a file that is no text.
+            Err(_) if !include.constant => {
+                self.loaded.insert(name.to_owned(), None);
+                Some(None)
+            }
             Ok(None) => {
                 self.loaded.insert(name.to_owned(), None);
                 Some(None)

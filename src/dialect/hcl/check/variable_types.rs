@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, first};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
 use crate::dialect::hcl::body::{Attribute, Body, BodySchema, DiagnosticList, Expression, File, Location};
 use crate::dialect::hcl::typeexpr::Mode;
 use crate::dialect::hcl::values::json::{Json, decode_type, encode_type};
@@ -65,7 +65,7 @@ impl VariableTypes {
                 diagnostics.push(location.label(error));
             }
         }
-        if diagnostics.is_empty() { Ok(Self { types }) } else { Err(first(diagnostics, limits.diagnostics).into()) }
+        if diagnostics.is_empty() { Ok(Self { types }) } else { Err(at_most(diagnostics, limits.diagnostics, 0).into()) }
     }
 
     /// The names of the variables, sorted.

@@ -10,7 +10,7 @@ use super::document::{Document, Json, JsonId, Property};
 use super::errors;
 use super::errors::unexpected;
 use super::scan::{Token, TokenKind, decode, scan};
-use crate::diagnostics::{Diagnostic, with_more};
+use crate::diagnostics::{Diagnostic, at_most};
 use crate::dialect::hcl::syntax::{Run, Str};
 use crate::limits::{Limit, Limits};
 use crate::stdlib::bignum::BigNum;
@@ -70,7 +70,7 @@ pub fn parse_expression(source: &Arc<Source>, limits: &Limits) -> Parsed {
     } else {
         parser.root()
     };
-    Parsed { document: parser.document, diagnostics: with_more(parser.diagnostics, parser.more) }
+    Parsed { document: parser.document, diagnostics: at_most(parser.diagnostics, limits.diagnostics, parser.more) }
 }
 
 /// The part that an open array or object expects next.

@@ -4,7 +4,7 @@ use super::frame::{Frame, Turn};
 use super::program::Lower;
 use crate::bytecode::{EscapeMode, Op};
 use crate::compiler::{Emitter, LoopMark};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::dialect::tera::syntax::tree::{Branch, Call, Expr, ExprKind, For, Name, Node};
 
 impl<'a> Lower<'_, 'a> {
@@ -106,7 +106,9 @@ impl<'a> Lower<'_, 'a> {
     fn for_loop(&mut self, one: &'a For<'a>) -> Result<()> {
         let container = &one.container;
         if !matches!(container.kind, ExprKind::Path(_) | ExprKind::Call(_) | ExprKind::List(_)) {
-            let message = "a loop runs over a variable, the result of a function, or a list";
+            let message = format!(
+                "{CULPRIT} cannot be looped over: a loop runs over a variable, the result of a function, or a list"
+            );
             self.at(container.span);
             self.fail_quietly(&Diagnostic::new(Code::NotIterable, message));
             return Ok(());

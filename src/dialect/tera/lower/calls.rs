@@ -186,7 +186,7 @@ impl<'a> Lower<'_, 'a> {
     /// Emits the chunk of a macro.
     pub(super) fn macro_chunk(&mut self, chunk: u32, key: MacroKey) -> Result<()> {
         let macros = self.templates.list[key.file].tree.macros;
-        let Some(one) = macros.iter().find(|one| one.name.span == key.name) else { return Ok(()) };
+        let Some(one) = starting_at(macros, key.name.start, |one| one.name.span.start) else { return Ok(()) };
         self.emitter.begin_chunk(chunk);
         self.enter_chunk(key.file, key.escape, Outside::Macro, key.resolver);
         let mut frame = Frame::default();
@@ -205,4 +205,29 @@ pub(super) fn parameter(builtin: &Builtin, name: &str) -> Option<u32> {
     let first = usize::from(builtin.kind != ImportKind::Function);
     let at = params.iter().skip(first).position(|param| param.name == name)?;
     u32::try_from(at + first).ok()
+}
+
+/// Returns the item that starts at `start`, of items in source order.
+fn starting_at<T>(items: &[T], start: u32, start_of: impl FnMut(&T) -> u32) -> Option<&T> {
+    items.binary_search_by_key(&start, start_of).ok().and_then(|at| items.get(at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_macro_is_found_in_few_steps() {
+        let starts: Vec<u32> = (0..100_000).map(|at| at * 7).collect();
+        let mut steps = 0;
+        for start in &starts {
+            let start_of = |one: &u32| {
+                steps += 1;
+                *one
+            };
+            assert_eq!(starting_at(&starts, *start, start_of), Some(start));
+        }
+        assert!(steps < 20 * starts.len(), "{steps}");
+        assert_eq!(starting_at(&starts, 6, |one| *one), None);
+    }
 }

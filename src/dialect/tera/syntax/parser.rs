@@ -11,7 +11,7 @@ use super::expected::{Unexpected, explain};
 use super::lexer::{End, LexedSource, Token, lex};
 use super::recovery::skip_tag;
 use super::tree::{Block, Node, Template};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
 
@@ -42,12 +42,13 @@ pub fn parse<'a>(
         Err(errors) => errors,
     };
     errors.sort_by_key(|error| error.span);
-    errors.truncate(limits.diagnostics.max(1));
     let diagnose = |error: Box<SyntaxError>| match error.code {
         Code::LimitDepth => Limit::Nesting.error(limits.nesting as u64).at(source, error.span, "here"),
         _ => error.into_diagnostic(source),
     };
-    (None, errors.into_iter().map(diagnose).collect())
+    let more = errors.len().saturating_sub(limits.diagnostics.max(1));
+    errors.truncate(limits.diagnostics.max(1));
+    (None, at_most(errors.into_iter().map(diagnose).collect(), limits.diagnostics, more))
 }
 
 /// A high estimate of the tokens per node of the main body.

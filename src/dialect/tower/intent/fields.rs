@@ -67,7 +67,7 @@ pub struct Field {
 pub enum Item {
     /// A field.
     Field(Field),
-    /// A text or key with a forbidden `${`: its path, the text and its span.
+    /// A text or key with a forbidden `${`: its path or that of the map with the key, the text and its span.
     Forbidden(String, Node),
     /// An unknown `render_mode`: its path and the value.
     BadMode(String, Node),
@@ -98,10 +98,12 @@ impl<'n> Walker<'n> {
             Kind::Map(entries) => {
                 let explicit = node.get("render_mode").and_then(Node::as_str).and_then(RenderMode::from_name);
                 for entry in entries.iter() {
-                    self.path.push(Step::Key(&entry.name));
                     if entry.name.contains("${") {
-                        self.items.push(Item::Forbidden(self.path_text(), entry.key.clone()));
+                        // The field is the map: the key is no name.
+                        let path = if self.path.is_empty() { entry.name.to_string() } else { self.path_text() };
+                        self.items.push(Item::Forbidden(path, entry.key.clone()));
                     }
+                    self.path.push(Step::Key(&entry.name));
                     self.node(&entry.value, explicit);
                     self.path.pop();
                 }

@@ -67,6 +67,8 @@ pub struct Intent {
     pub(super) errors: Vec<Box<Diagnostic>>,
     /// The completed steps ([`Intent::step_completed`]): name to outputs.
     pub(super) completed: DataMap,
+    /// Maximum number of reported errors, and of warnings.
+    pub(super) most: usize,
 }
 
 impl Intent {
@@ -110,6 +112,7 @@ impl Intent {
             outputs,
             errors: errors.list,
             completed: DataMap::new(),
+            most: limits.diagnostics,
         })
     }
 

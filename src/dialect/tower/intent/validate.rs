@@ -8,16 +8,13 @@ use bumpalo::Bump;
 use super::audit::{AuditEvent, AuditSink};
 use super::fields::{Field, Item};
 use super::model::{Intent, LONGEST_FIELD};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::dialect::tower::check::lint;
 use crate::dialect::tower::syntax::tree::{self, Reference, is_identifier};
 use crate::dialect::tower::syntax::{first_expression, parse};
 use crate::dialect::tower::{RenderMode, Scope, error};
 use crate::limits::Limit;
 use crate::text::Span;
-
-/// Maximum number of reported errors.
-const MOST_ERRORS: usize = 200;
 
 /// The facts that every executor provides.
 const FACTS: [&str; 4] = ["failed_step", "rollback_status", "current_step", "execution_id"];
@@ -65,25 +62,30 @@ impl Intent {
 
     /// Checks like [`Intent::validate`], and sends every template error to `audit`.
     pub fn validate_with(&self, options: &ValidateOptions, audit: AuditSink<'_>) -> Report {
-        let mut report = Report { errors: self.errors.clone(), warnings: self.names_to_warn_about() };
-        let mut arena = Bump::new();
+        let mut report = Report { errors: Vec::new(), warnings: self.names_to_warn_about() };
+        let (mut arena, mut more) = (Bump::new(), 0);
         for item in &self.items {
-            if report.errors.len() >= MOST_ERRORS {
-                break;
-            }
-            match item {
+            let full = report.errors.len() >= self.most;
+            let error = match item {
                 Item::Field(field) => {
-                    let checked = self.check_field(field, options, &arena, &mut report.warnings);
-                    report.errors.extend(checked.err());
+                    let checked = self.check_field(field, options, &arena, full, &mut report.warnings);
                     arena.reset();
+                    checked.err()
                 }
-                Item::Forbidden(path, node) => report.errors.push(self.forbidden(path, node)),
-                Item::BadMode(path, node) => report.errors.push(self.bad_mode(path, node)),
+                Item::Forbidden(path, node) => Some(self.forbidden(path, node)),
+                Item::BadMode(path, node) => Some(self.bad_mode(path, node)),
+            };
+            match error {
+                Some(_) if full => more += 1,
+                error => report.errors.extend(error),
             }
         }
+        report.errors.extend_from_slice(&self.errors);
         let start = |diagnostic: &Diagnostic| diagnostic.primary().map_or(0, |label| label.span.start);
         report.errors.sort_by_key(|error| start(error));
         report.warnings.sort_by_key(|warning| start(warning));
+        report.errors = at_most(report.errors, self.most, more);
+        report.warnings = at_most(report.warnings, self.most, 0);
         for error in &report.errors {
             if let Some(event) = AuditEvent::of(error, options.execution_id.as_deref(), None) {
                 audit(&event);
@@ -118,6 +120,7 @@ impl Intent {
         field: &Field,
         options: &ValidateOptions,
         arena: &Bump,
+        full: bool,
         warnings: &mut Vec<Box<Diagnostic>>,
     ) -> Result<(), Box<Diagnostic>> {
         let tree = self.parse_field(field, arena)?;
@@ -126,17 +129,18 @@ impl Intent {
                 .with_help("remove `render_mode: literal`, or make sure that no value comes from outside");
             warnings.push(self.at_field(field, warning));
         }
-        let missing = tree.references().find_map(|reference| self.check_reference(reference, field, options));
+        let missing = tree.references().find_map(|reference| self.check_reference(reference, field, options, full));
         let unsafe_expression = self.lint_field(field, &tree, options, warnings);
         missing.or(unsafe_expression).map_or(Ok(()), Err)
     }
 
-    /// Returns the error of a reference that is known to fail.
+    /// Returns the error of a reference that is known to fail. If the list of errors is `full`, it lacks the existing names.
     fn check_reference(
         &self,
         reference: &Reference<'_>,
         field: &Field,
         options: &ValidateOptions,
+        full: bool,
     ) -> Option<Box<Diagnostic>> {
         let name = reference.name;
         let visible = field.role.visible_steps(self.steps.len());
@@ -151,6 +155,7 @@ impl Intent {
         }
         let owned = |keys: &Option<Vec<String>>| keys.clone().unwrap_or_default();
         let available = match reference.scope {
+            _ if full => Vec::new(),
             Scope::Params => self.declarations.names().map(str::to_owned).collect(),
             Scope::Context => owned(&options.context_keys),
             Scope::Facts => FACTS.map(str::to_owned).into_iter().chain(owned(&options.custom_facts)).collect(),

@@ -147,14 +147,17 @@ impl Iterator for Lexer<'_> {
 
 /// Returns the end of the expression that opens at `open`, and its error if it is unterminated or nested.
 ///
-/// A nested expression ends at the `}` that balances the first `${`, or at the end of the field.
+/// An expression with another one inside is nested, whether it is terminated or not. It ends at the `}` that balances the
+/// first `${`, or at the end of the field.
 fn extent(source: &str, open: usize) -> (Option<SyntaxErrorKind>, usize) {
     let rest = source.as_bytes().get(open + 2..).unwrap_or(&[]);
-    let Some(close) = memchr::memchr(b'}', rest) else {
-        return (Some(SyntaxErrorKind::Unterminated), source.len());
-    };
-    if memchr::memmem::find(rest.get(..close).unwrap_or(&[]), b"${").is_none() {
-        return (None, open + 2 + close + 1);
+    let close = memchr::memchr(b'}', rest);
+    let body = close.and_then(|close| rest.get(..close)).unwrap_or(rest);
+    if memchr::memmem::find(body, b"${").is_none() {
+        return match close {
+            Some(close) => (None, open + 2 + close + 1),
+            None => (Some(SyntaxErrorKind::Unterminated), source.len()),
+        };
     }
     let (mut depth, mut last) = (1usize, 0u8);
     for (at, &byte) in rest.iter().enumerate() {

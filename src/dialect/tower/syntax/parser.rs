@@ -97,7 +97,9 @@ mod tests {
             ("${steps.a.result.b}", Shape, "${steps.a.result.b}"),
             ("a ${params.b", Unterminated, "${params.b"),
             ("${", Unterminated, "${"),
-            ("${a ${b", Unterminated, "${a ${b"),
+            ("${a ${b", Nested, "${a ${b"),
+            ("x ${${", Nested, "${${"),
+            ("${a $ {", Unterminated, "${a $ {"),
             ("${a${b}c}d}", Nested, "${a${b}c}"),
             ("${a ${b} c", Nested, "${a ${b} c"),
             ("${ok} ${", Scope, "${ok}"),
@@ -129,7 +131,7 @@ mod tests {
         assert_eq!(parse(&many, &Bump::new()).unwrap().parts.len(), 100_000);
         let path = format!("${{params{}}}", ".a".repeat(500_000));
         assert!(parse(&path, &Bump::new()).is_ok());
-        assert_eq!(error(&"${".repeat(500_000)).map(|(kind, _)| kind), Some(SyntaxErrorKind::Unterminated));
+        assert_eq!(error(&"${".repeat(500_000)).map(|(kind, _)| kind), Some(SyntaxErrorKind::Nested));
         let nested = format!("{}{}", "${".repeat(300_000), "}".repeat(300_000));
         assert_eq!(error(&nested), Some((SyntaxErrorKind::Nested, nested.clone())));
         assert_eq!(error(&format!("${{{}}}", "a".repeat(1 << 20))).map(|(kind, _)| kind), Some(SyntaxErrorKind::Scope));

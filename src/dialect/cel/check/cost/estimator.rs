@@ -285,7 +285,7 @@ fn joined(so_far: Option<Range>, more: Range) -> Range {
 /// Returns `true` for a type whose values all have size 1.
 fn is_scalar(checked: &Checked, ty: TypeId) -> bool {
     match checked.types().kind(ty) {
-        Kind::Bool | Kind::Double | Kind::Duration | Kind::Int | Kind::Timestamp | Kind::Uint => true,
+        Kind::Bool | Kind::Double | Kind::Duration | Kind::Int | Kind::Number | Kind::Timestamp | Kind::Uint => true,
         Kind::Optional(of) | Kind::Nullable(of) => is_scalar(checked, *of),
         _ => false,
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, nearest, without_duplicates};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, at_most, nearest, without_duplicates};
 use crate::dialect::cel::check::{Environment, Options, TypeId, Types, check_one_of_many};
 use crate::dialect::cel::yaml::load::Templates;
 use crate::dialect::cel::yaml::syntax::tree::{ExpressionId, File, FileId, Free, Let, LetValue, NodeId, VariableId};
@@ -56,8 +56,7 @@ pub fn check(templates: &Templates, registry: &Registry, limits: &Limits) -> Vec
     let file_order = |name: &str| templates.files().iter().position(|file| file.source.name() == name);
     let order = |error: &Diagnostic| error.primary().map(|label| (file_order(label.source.name()), label.span));
     errors.sort_by_key(|error| order(error));
-    errors.truncate(limits.diagnostics);
-    errors
+    at_most(errors, limits.diagnostics, 0)
 }
 
 /// The variables that an included file sees, and their types.
@@ -235,6 +234,7 @@ impl<'t> TemplateChecker<'t> {
     /// Returns the type of a name; `None` for a type or a namespace. Reports an undeclared name.
     fn name(&mut self, typed: &mut TypedFile<'t>, owner: NodeId, free: &Free) -> Option<TypeId> {
         let schema = free.declared.and_then(|id| typed.file.declared(id)).map(|declared| declared.schema.clone());
+        let has_numbers = schema.as_ref().is_some_and(|schema| schema.has_numbers());
         let schema = schema.map(|schema| self.schema_type(&schema));
         let ty = match free.variable {
             Some(variable) => Some(self.variable(typed, variable)),
@@ -242,6 +242,8 @@ impl<'t> TemplateChecker<'t> {
         };
         match (ty, schema) {
             (Some(Types::DYN) | None, Some(schema)) => Some(schema),
+            // The numbers are converted.
+            (Some(_), Some(schema)) if has_numbers && schema != Types::DYN => Some(schema),
             (Some(ty), _) => Some(ty),
             (None, None) if self.env.is_namespace(&free.name) => None,
             (None, None) => {

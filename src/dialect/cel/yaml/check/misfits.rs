@@ -154,7 +154,7 @@ impl<'t> TemplateChecker<'t> {
             Kind::Null => Types::NULL,
             Kind::Bool => Types::BOOLEAN,
             // A double can be an integer.
-            Kind::Int | Kind::Uint | Kind::Double => Types::INTEGER.or(Types::NUMBER),
+            Kind::Int | Kind::Uint | Kind::Double | Kind::Number => Types::INTEGER.or(Types::NUMBER),
             Kind::String => Types::STRING,
             Kind::List(_) => Types::ARRAY,
             Kind::Map(..) | Kind::Object(_) => Types::OBJECT,

@@ -41,7 +41,7 @@ impl<'t> TemplateChecker<'t> {
             let is_text = |kind: &Kind| *kind == Kind::String;
             self.must_be(typed, include.path, is_text, "the path of a file is a string, and this is");
         }
-        let is_key = |kind: &Kind| matches!(kind, Kind::String | Kind::Int | Kind::Uint | Kind::Bool);
+        let is_key = |kind: &Kind| matches!(kind, Kind::String | Kind::Int | Kind::Uint | Kind::Number | Kind::Bool);
         for entry in map.entries() {
             self.must_be(typed, entry.key, is_key, "a key is a string, an integer or a boolean, and this is");
         }
@@ -84,7 +84,9 @@ impl<'t> TemplateChecker<'t> {
             Kind::Bool | Kind::Dyn | Kind::Error => return,
             Kind::Nullable(of) if self.kind(of) == Kind::Bool => return,
             Kind::String => Some("nothing is true but `true`: compare it, as in `x != ''`"),
-            Kind::Int | Kind::Uint | Kind::Double => Some("nothing is true but `true`: compare it, as in `x != 0`"),
+            Kind::Int | Kind::Uint | Kind::Double | Kind::Number => {
+                Some("nothing is true but `true`: compare it, as in `x != 0`")
+            }
             Kind::List(_) | Kind::Map(..) => Some("nothing is true but `true`: ask for its size, as in `size(x) > 0`"),
             Kind::Optional(_) => Some("ask whether there is a value: `x.hasValue()`, or `x.orValue(false)`"),
             _ => None,
@@ -108,7 +110,7 @@ impl<'t> TemplateChecker<'t> {
                 let what = "a map has keys and values, `$for: key, value in map`; this is";
                 return self.misfit(typed, each.over, Code::NotIterable, what, None);
             }
-            Kind::Int | Kind::Uint => "to count, write `range(n)`",
+            Kind::Int | Kind::Uint | Kind::Number => "to count, write `range(n)`",
             Kind::String => "to go over the parts of a text, split it: `x.split(',')`",
             _ => missing,
         };

@@ -2,7 +2,7 @@
 
 use super::checker::{Definition, TemplateChecker, TypedFile};
 use crate::dialect::cel::check::{Kind, TypeId, Types};
-use crate::dialect::cel::yaml::syntax::tree::{ExpressionId, LetValue, NodeId, NodeKind, VariableId};
+use crate::dialect::cel::yaml::syntax::tree::{Declared, ExpressionId, LetValue, NodeId, NodeKind, VariableId};
 use crate::value::yaml;
 
 impl<'t> TemplateChecker<'t> {
@@ -20,11 +20,11 @@ impl<'t> TemplateChecker<'t> {
             Some(Definition::Let(value)) => self.let_value(typed, value),
             Some(Definition::Key(over)) => self.element(typed, over)[0],
             Some(Definition::Value(over)) => self.element(typed, over)[1],
-            // An input with a default.
-            None => {
-                let name = typed.file.variable(id).map(|variable| variable.name.clone());
-                name.and_then(|name| typed.input(&name)).unwrap_or(Types::DYN)
-            }
+            None => match typed.file.declared.iter().find(|declared| declared.checked == Some(id)) {
+                Some(Declared { of: Some(of), .. }) => self.variable(typed, *of),
+                Some(Declared { name, .. }) => typed.input(name).unwrap_or(Types::DYN),
+                None => Types::DYN,
+            },
         };
         typed.variables.insert(id, ty);
         ty

@@ -8,7 +8,7 @@ use crate::compiler::{Emitter, PathSpec, RootSpec};
 use crate::diagnostics::{Code, Result};
 use crate::dialect::cel::lower::{Document, Lower, Outside, call_intrinsic};
 use crate::dialect::cel::resolution::Names;
-use crate::dialect::cel::yaml::syntax::tree::{Expression, ExpressionId, File, NodeId, Step, VariableId};
+use crate::dialect::cel::yaml::syntax::tree::{Expression, ExpressionId, File, Free, NodeId, Step, VariableId};
 use crate::text::Span;
 
 /// A file during the emission of its code.
@@ -64,13 +64,15 @@ impl<'t> Body<'_, 't> {
         if !self.entry {
             return self.value_or_undefined(self.file.documents.first().copied());
         }
-        self.emitter().begin_gather();
-        for root in &self.file.documents {
-            self.value(*root)?;
-            self.emitter().op(Op::KeepSome, &[]);
-        }
-        self.emitter().end_gather();
-        Ok(())
+        self.with_inputs(|body| {
+            body.emitter().begin_gather();
+            for root in &body.file.documents {
+                body.value(*root)?;
+                body.emitter().op(Op::KeepSome, &[]);
+            }
+            body.emitter().end_gather();
+            Ok(())
+        })
     }
 
     /// Pushes the value of a node, or undefined if there is none.
@@ -150,19 +152,24 @@ impl<'t> Body<'_, 't> {
 
     /// Raises an error for names that are defined later, unless there are inputs with these names.
     fn later(&mut self, expression: &'t Expression) -> Result<()> {
-        let later = expression.free.iter().filter_map(|free| free.later.map(|span| (free, span)));
-        for (free, span) in later {
+        let defined = |free: &'t Free| Some((free, free.later.or(free.elsewhere)?));
+        for (free, span) in expression.free.iter().filter_map(defined) {
             self.at(free.span);
             let there = self.emitter().new_label();
             if self.peek(&free.name) {
                 self.emitter().jump(Op::JumpPresent, there);
             }
             let position = self.file.source.position(span.start);
+            let why = match free.later {
+                Some(_) => "later, at {position}; a variable sees those before it",
+                None => "for another document, at {position}; each document has variables of its own",
+            };
+            let why = why.replace("{position}", &position.to_string());
             self.fail(Failure {
                 code: Code::UndefinedVariable,
                 message: format!("no such attribute: {}", free.name),
                 available: None,
-                help: Some(format!("`{}` is defined later, at {position}; a variable sees those before it", free.name)),
+                help: Some(format!("`{}` is defined {why}", free.name)),
             });
             self.emitter().bind(there);
             self.emitter().op(Op::Pop, &[]);

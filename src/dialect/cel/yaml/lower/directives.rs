@@ -2,11 +2,11 @@
 
 use super::body::Body;
 use crate::bytecode::Op;
-use crate::compiler::Constant;
+use crate::compiler::{Constant, PathSpec, RootSpec, SegmentSpec};
 use crate::diagnostics::Result;
 use crate::dialect::cel::syntax::tree::{Expr, Function, Literal, Selection};
 use crate::dialect::cel::yaml::syntax::tree::{
-    Assert, Condition, DeclaredId, ExpressionId, Let, LetValue, Map, NodeId,
+    Assert, Condition, Declared, DeclaredId, ExpressionId, Let, LetValue, Map, NodeId,
 };
 use crate::schema::Schemas;
 use crate::text::Span;
@@ -31,26 +31,44 @@ impl<'t> Body<'_, 't> {
         self.emitter().constant(Constant::Str(text.into()));
         let mut count = 0;
         for declared in declared() {
-            self.name_or_undefined(&declared.name, self.slot(declared.of));
+            self.given_or_default(declared)?;
             count += 1;
         }
         self.emitter().op(Op::List, &[count]);
         self.intrinsic("schema", 2);
         let names: Vec<Span> = declared().map(|declared| declared.span).collect();
         self.emitter().details(names);
-        self.drop();
-        for declared in declared() {
-            let (Some(variable), Some(value)) = (declared.default, declared.schema.default_value()) else { continue };
+        if declared().all(|declared| declared.checked.is_none()) {
+            self.drop();
+            return Ok(());
+        }
+        let values = self.emitter().store();
+        for (at, declared) in (0..).zip(declared()) {
+            let Some(variable) = declared.checked else { continue };
             self.at(declared.span);
-            let end = self.emitter().new_label();
-            if self.peek(&declared.name) {
-                self.emitter().jump(Op::JumpPresent, end);
-            }
-            self.data(value)?;
-            self.emitter().bind(end);
+            self.emitter().constant(Constant::Int(at));
+            let (roots, segments) = ([RootSpec::Slot(values)], [SegmentSpec::Index(declared.span)]);
+            self.emitter().peek(&PathSpec { name: &declared.name, roots: &roots, segments: &segments });
             let slot = self.define(variable);
             self.emitter().op(Op::StoreSlot, &[slot]);
         }
+        self.emitter().free(values);
+        Ok(())
+    }
+
+    /// Pushes the value of a declared name, its default if it is a missing input, or undefined.
+    fn given_or_default(&mut self, declared: &'t Declared) -> Result<()> {
+        let default = declared.schema.default_value().filter(|_| declared.of.is_none());
+        let Some(default) = default else {
+            self.name_or_undefined(&declared.name, self.slot(declared.of));
+            return Ok(());
+        };
+        let end = self.emitter().new_label();
+        if self.peek(&declared.name) {
+            self.emitter().jump(Op::JumpPresent, end);
+        }
+        self.data(default)?;
+        self.emitter().bind(end);
         Ok(())
     }
 

@@ -8,6 +8,7 @@
 //! | `directives` | `$schema`, `$let`, `$assert`, `$if` |
 //! | `loops` | `$for` |
 //! | `includes` | `$include` |
+//! | `inputs` | the inputs that every render reads |
 //!
 //! A value is left on the stack. A missing value is undefined, and lists and maps omit it. An included file is a chunk whose
 //! parameters are the variables of `$with`; it sees nothing else.
@@ -16,6 +17,7 @@ mod body;
 mod directives;
 mod files;
 mod includes;
+mod inputs;
 mod loops;
 mod maps;
 mod program;

@@ -20,7 +20,7 @@ impl<'t> Body<'_, 't> {
             NodeKind::Map(map) => self.map(*map)?,
         }
         if let Some(tag) = &node.tag {
-            self.at(node.span);
+            self.at(tag_span(self.file.source.text(), node.span, tag));
             self.emitter().constant(Constant::Str((&**tag).into()));
             self.intrinsic("tagged", 2);
         }
@@ -74,4 +74,17 @@ impl<'t> Body<'_, 't> {
         self.emitter().details(parts.iter().map(position));
         Ok(())
     }
+}
+
+/// Returns the span of the tag before a node, or of the node if the tag is elsewhere, as that of an alias is.
+fn tag_span(text: &str, node: Span, tag: &str) -> Span {
+    let before = text.get(..node.start as usize).unwrap_or("");
+    let only_space = |rest: &str| rest.get(tag.len()..).is_some_and(|rest| rest.split_whitespace().all(is_property));
+    let found = before.rfind(tag).filter(|at| before.get(*at..).is_some_and(only_space));
+    found.map_or(node, |at| Span::of(at..at + tag.len()))
+}
+
+/// Returns `true` for an anchor.
+fn is_property(word: &str) -> bool {
+    word.starts_with('&')
 }

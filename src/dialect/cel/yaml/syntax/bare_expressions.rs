@@ -144,6 +144,10 @@ impl Build<'_> {
             self.set(id, kind);
             return Some(LetValue::Template(id));
         }
+        if node.is_marked_text() {
+            self.set(id, NodeKind::Scalar(node.clone()));
+            return Some(LetValue::Template(id));
+        }
         let parsed = match self.parse(text) {
             Ok(parsed) => parsed,
             Err(_) if self.options.strict_let => {

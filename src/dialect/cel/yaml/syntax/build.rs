@@ -1,5 +1,6 @@
 //! The construction of a template tree from YAML nodes, in the order of the file.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::parsed::ParsedExpressions;
@@ -47,8 +48,17 @@ pub(super) struct Build<'b> {
     /// Set after the error of too many expressions.
     pub too_many: bool,
     pub includes: Vec<IncludePath>,
+    /// The names that the roots of earlier documents define or declare.
+    pub elsewhere: HashMap<Arc<str>, (Span, Directive)>,
     pub errors: Vec<Box<Diagnostic>>,
     pub lints: Vec<Box<Diagnostic>>,
+}
+
+/// A directive that gives meaning to names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Directive {
+    Let,
+    Schema,
 }
 
 /// Builds the tree of the documents of `source`.
@@ -65,6 +75,7 @@ pub(in crate::dialect::cel::yaml) fn build(
         parsed_nodes: 0,
         too_many: false,
         includes: Vec::new(),
+        elsewhere: HashMap::new(),
         errors: Vec::new(),
         lints: Vec::new(),
     };
@@ -72,6 +83,7 @@ pub(in crate::dialect::cel::yaml) fn build(
         let root = build.node(document, None, Step::Document);
         build.file.documents.push(root);
         build.value(root, document, false);
+        build.leave_document(root);
     }
     build.conflicts();
     Built { file: build.file, includes: build.includes, errors: build.errors, lints: build.lints }
@@ -83,6 +95,17 @@ fn is_empty(document: &yaml::Node) -> bool {
 }
 
 impl<'b> Build<'b> {
+    /// Records the names of the root of a document, which later documents do not see.
+    fn leave_document(&mut self, root: NodeId) {
+        let Some(map) = self.file.map_of(root) else { return };
+        let declared = map.schema.iter().filter_map(|id| self.file.declared(*id));
+        let declared = declared.map(|declared| (declared.name.clone(), (declared.span, Directive::Schema)));
+        let variables = map.lets.iter().filter_map(|of| self.file.variable(of.variable));
+        let defined = variables.map(|variable| (variable.name.clone(), (variable.span, Directive::Let)));
+        let names: Vec<_> = declared.chain(defined).collect();
+        self.elsewhere.extend(names);
+    }
+
     /// Brings a variable into scope.
     pub fn bind(&mut self, id: VariableId) {
         let Some(variable) = self.file.variable(id) else { return };
@@ -99,7 +122,7 @@ impl<'b> Build<'b> {
         self.file.add_node(Node {
             kind: NodeKind::Scalar(nothing),
             span: from.span,
-            tag: from.tag.clone(),
+            tag: from.tag.clone().filter(|_| !from.is_marked_text()),
             parent,
             step,
         })
@@ -209,6 +232,7 @@ impl<'b> Build<'b> {
         };
         if let [Found::Expression { inner, whole }] = found.as_slice()
             && whole.range().len() == text.len()
+            && !node.is_marked_text()
         {
             let slice = text.get(inner.range())?;
             return self.expression(id, slice, &places.part(*inner)).map(NodeKind::Expression);

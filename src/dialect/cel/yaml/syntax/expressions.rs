@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::build::Build;
+use super::build::{Build, Directive};
 use super::parsed::ParsedExpression;
 use super::tree::{Expression, ExpressionId, Free, NodeId};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics};
@@ -78,7 +78,9 @@ impl Build<'_> {
         if self.is_full(owner, span) {
             return None;
         }
-        let free = parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
+        let free: Vec<_> =
+            parsed.free.iter().map(|(name, at)| self.free(name, places.span(parsed.tree.span(*at)))).collect();
+        free.iter().for_each(|free| self.lint_elsewhere(owner, free));
         let (tree, places) = (parsed.tree.clone(), places.clone());
         self.file.expressions.push(Expression { tree, places, span, owner, free });
         Some(ExpressionId::of(self.file.expressions.len() - 1))
@@ -88,7 +90,30 @@ impl Build<'_> {
     fn free(&self, name: &Arc<str>, span: Span) -> Free {
         let binding = self.names.get(name);
         let later = if binding.is_none() { self.names.later(name) } else { None };
+        let elsewhere = match (binding, later, self.elsewhere.get(name)) {
+            (None, None, Some((span, Directive::Let))) => Some(*span),
+            _ => None,
+        };
         let binding = binding.unwrap_or_default();
-        Free { name: name.clone(), span, variable: binding.variable, declared: binding.declared, later }
+        Free { name: name.clone(), span, variable: binding.variable, declared: binding.declared, later, elsewhere }
+    }
+
+    /// Warns about a name that only an earlier document defines or declares.
+    fn lint_elsewhere(&mut self, owner: NodeId, free: &Free) {
+        let unknown = free.variable.is_none() && free.declared.is_none() && free.later.is_none();
+        let Some((span, directive)) = self.elsewhere.get(&free.name).copied().filter(|_| unknown) else { return };
+        let name = &free.name;
+        let (message, help) = match directive {
+            Directive::Let => (
+                format!("`{name}` is not defined in this document"),
+                format!("repeat its `$let` here, or give an input called `{name}`"),
+            ),
+            Directive::Schema => {
+                (format!("`{name}` has no schema in this document"), "repeat its `$schema` here".to_owned())
+            }
+        };
+        let lint = Diagnostic::warning(Code::UndefinedVariable, message).at(&self.file.source, free.span, "");
+        let lint = lint.at(&self.file.source, span, "this is of another document").with_help(help);
+        self.report(lint, owner);
     }
 }

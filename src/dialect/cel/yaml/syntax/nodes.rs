@@ -299,8 +299,8 @@ pub enum VariableKind {
     Key,
     /// The element or value of `$for`.
     Value,
-    /// An input with a default from `$schema`.
-    Default,
+    /// A variable or input with the default or the numbers that `$schema` declares.
+    Checked,
 }
 
 /// A variable of a file.
@@ -327,8 +327,8 @@ pub struct Declared {
     pub schema: Arc<Schema>,
     /// The variable; `None` for an input.
     pub of: Option<VariableId>,
-    /// The variable for the input or its default.
-    pub default: Option<VariableId>,
+    /// The variable for the value that was checked, if it can differ from the value given.
+    pub checked: Option<VariableId>,
 }
 
 /// A parsed expression and its position.
@@ -371,6 +371,8 @@ pub struct Free {
     pub declared: Option<DeclaredId>,
     /// The span of a later definition of a variable with this name, if none is visible.
     pub later: Option<Span>,
+    /// The span of the `$let` of an earlier document that defines this name, if it is not defined in this one.
+    pub elsewhere: Option<Span>,
 }
 
 /// The meaning of a name.

@@ -39,17 +39,15 @@ impl Build<'_> {
     fn declare(&mut self, owner: NodeId, entry: &Entry, schema: Schema) -> DeclaredId {
         let (name, span) = (entry.name.clone(), entry.key.span);
         let of = self.names.get(&name).and_then(|binding| binding.variable);
-        let default = match (of, schema.default_value()) {
-            (None, Some(_)) => Some(self.variable(name.clone(), span, VariableKind::Default, owner)),
-            _ => None,
-        };
-        self.file.declared.push(Declared { name, span, schema: Arc::new(schema), of, default });
+        let differs = schema.has_numbers() || (of.is_none() && schema.default_value().is_some());
+        let checked = differs.then(|| self.variable(name.clone(), span, VariableKind::Checked, owner));
+        self.file.declared.push(Declared { name, span, schema: Arc::new(schema), of, checked });
         DeclaredId::of(self.file.declared.len() - 1)
     }
 
     fn bind_declared(&mut self, id: DeclaredId) {
         let Some(declared) = self.file.declared(id) else { return };
-        let binding = Binding { variable: declared.of.or(declared.default), declared: Some(id) };
+        let binding = Binding { variable: declared.checked.or(declared.of), declared: Some(id) };
         let name = declared.name.clone();
         self.names.define(&name, binding);
     }

@@ -133,7 +133,7 @@ fn directives_say_what_a_map_is() {
         ("$include: no.yaml\nk: 1\n", "{$include missing \"no.yaml\", *include, \"k\": 1}"),
         (
             "$schema: {a: integer, b: {default: 1}}\nc: ${a + b + d}\n",
-            "{$schema a, $schema b, \"c\": <a + b + d; a:typed b:defaulttyped>}",
+            "{$schema a, $schema b, \"c\": <a + b + d; a:checkedtyped b:checkedtyped>}",
         ),
     ];
     each(&rows, shown);
@@ -523,4 +523,21 @@ fn limits_are_told_as_limits() {
     assert_eq!(code(&format!("a: {}", "${x}".repeat(100_001))), Code::LimitCode);
     let bomb = "a: &a [x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: [*d, *d, *d, *d, *d, *d, *d, *d]\n";
     assert_eq!(code(bomb), Code::LimitMemory);
+}
+
+#[test]
+fn names_of_another_document_are_lints() {
+    let text = "$schema: {port: integer}\n$let: {region: \"'eu'\"}\na: ${region}\n---\nb: ${region}-${port}\n\
+                ---\n$let: {region: \"'us'\"}\nc: ${region}\n";
+    let templates = templates(text).unwrap();
+    let wanted = "5:6 b `region` is not defined in this document | 5:16 b `port` has no schema in this document";
+    assert_eq!(told(&templates.lints), wanted);
+}
+
+#[test]
+fn errors_beyond_the_limit_are_counted() {
+    let text = "- ${1 +}\n".repeat(150);
+    let Err(errors) = templates(&text) else { panic!("errors") };
+    assert_eq!(errors.len(), Limits::default().diagnostics);
+    assert_eq!(errors.last().unwrap().notes, ["and 50 more diagnostics: the limit is 100"]);
 }

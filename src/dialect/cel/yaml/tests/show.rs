@@ -19,7 +19,7 @@ fn expression(file: &File, id: ExpressionId) -> String {
             Some(VariableKind::Let) => "let",
             Some(VariableKind::Key) => "key",
             Some(VariableKind::Value) => "value",
-            Some(VariableKind::Default) => "default",
+            Some(VariableKind::Checked) => "checked",
             None if free.later.is_some() => "later",
             None => "",
         };
