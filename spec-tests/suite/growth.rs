@@ -1,0 +1,258 @@
+//! The cost of reading grows with the length of the input: no parser, checker, formatter, decoder, reader or diff takes
+//! the square of it. The cost is the number of bytes allocated, in total and at once, because clocks differ.
+
+use allocation_counter::measure;
+use dropforge::bulk::values::{SetKind, parse_set};
+use dropforge::bulk::{Fleet, Format, Layout, input, unified_diff};
+use dropforge::dialect::hcl::body::{Context, File};
+use dropforge::dialect::hcl::builtins;
+use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
+use dropforge::dialect::hcl::decode::SpecFile;
+use dropforge::dialect::hcl::format::format;
+use dropforge::dialect::tower::intent::Intent;
+use dropforge::engine::{Dialect, Engine};
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::vm::Space;
+
+/// The largest exponent of the growth from `n` to `2n` and to `4n`.
+const EXPONENT: f64 = 1.2;
+/// The smallest `n`. Tables that double make small inputs uneven.
+const N: usize = 2_000;
+
+/// A reader: its name, its work, and inputs by their number of parts.
+type Case = (&'static str, fn(&str), Vec<(&'static str, fn(usize) -> String)>);
+
+fn compile(dialect: Dialect, name: &str, text: &str) {
+    let limits = Limits { source_bytes: 64 << 20, ..Limits::default() };
+    drop(Engine::builder().limits(limits).build().compile(dialect, name, text));
+}
+
+fn numbered(n: usize, part: impl Fn(usize) -> String) -> String {
+    (0..n).map(part).collect()
+}
+
+fn compilers() -> Vec<Case> {
+    vec![
+        (
+            "tera",
+            |text| compile(Dialect::Tera, "t", text),
+            vec![
+                ("expressions", |n| numbered(n, |i| format!("{{{{ a{i}.b | upper }}}}\n"))),
+                ("one line", |n| numbered(n, |i| format!("{{{{ a{i} }}}}"))),
+                ("errors", |n| "{{ 1 + }}\n".repeat(n)),
+                ("errors in one line", |n| "{{ 1 + }}".repeat(n)),
+                ("unknown filters", |n| numbered(n, |i| format!("{{{{ a | f{i} }}}}"))),
+                ("macros", |n| {
+                    let calls = numbered(n, |i| format!("{{{{ self::m{i}() }}}}"));
+                    numbered(n, |i| format!("{{% macro m{i}() %}}x{{% endmacro %}}")) + &calls
+                }),
+                ("blocks", |n| numbered(n, |i| format!("{{% block b{i} %}}x{{% endblock %}}"))),
+                ("elif", |n| format!("{{% if a %}}{}{{% endif %}}", "{% elif b %}x".repeat(n))),
+                ("a chain", |n| format!("{{{{ a{} }}}}", " + a".repeat(n))),
+                ("a list", |n| format!("{{% set x = [{}] %}}", "a, ".repeat(n) + "b")),
+            ],
+        ),
+        (
+            "hcl",
+            |text| compile(Dialect::Hcl, "t", text),
+            vec![
+                ("expressions", |n| numbered(n, |i| format!("${{a{i}.b}}\n"))),
+                ("escapes", |n| "$${a} %%{b}\n".repeat(n)),
+                ("one line", |n| "${a}$${".repeat(n)),
+                ("errors", |n| "${1 + }\n".repeat(n)),
+                ("a heredoc", |n| format!("${{[<<-EOT\n{}  EOT\n]}}", "    line ${a} $${b}\n".repeat(n))),
+                ("a plain heredoc", |n| format!("${{[<<EOT\n{}EOT\n]}}", "line\n".repeat(n))),
+                ("a string", |n| format!("${{\"{}\"}}", "$${a}\\n%%{b}".repeat(n))),
+                ("a list", |n| format!("${{[{}]}}", "a, ".repeat(n))),
+                ("an object", |n| format!("${{{{{}}}}}", numbered(n, |i| format!("k{i} = a, ")))),
+                ("directives", |n| "%{ if a }x%{ else }y%{ endif }".repeat(n)),
+            ],
+        ),
+        (
+            "cel",
+            |text| compile(Dialect::Cel, "t", text),
+            vec![
+                ("a list", |n| format!("[{}1]", "a.b, ".repeat(n))),
+                ("a map", |n| format!("{{{}'z': 1}}", numbered(n, |i| format!("'k{i}': 1, ")))),
+                ("a sum", |n| format!("1{}", " + 1".repeat(n))),
+                ("errors", |n| format!("[{}1]", "1 + , ".repeat(n))),
+            ],
+        ),
+        (
+            "cel-yaml",
+            |text| compile(Dialect::CelYaml, "t", text),
+            vec![
+                ("keys", |n| numbered(n, |i| format!("k{i}: ${{a.b{i}}}\n"))),
+                ("items", |n| "- ${a.b}\n".repeat(n)),
+                ("documents", |n| "---\na: ${b}\n".repeat(n)),
+                ("errors", |n| numbered(n, |i| format!("k{i}: ${{1 +}}\n"))),
+                ("repeated keys", |n| "a: 1\n".repeat(n)),
+            ],
+        ),
+        (
+            "tower",
+            |text| compile(Dialect::Tower, "t", text),
+            vec![
+                ("expressions", |n| numbered(n, |i| format!("${{params.a{i}}}"))),
+                ("errors", |n| "${params.}".repeat(n)),
+            ],
+        ),
+    ]
+}
+
+fn hcl_tools() -> Vec<Case> {
+    vec![
+        (
+            "hcl check",
+            |text| {
+                let engine = Engine::new();
+                let (source, registry) = (Source::new("t.hcl", text), engine.registry(Dialect::Hcl));
+                drop(check_config(&source, registry, None, engine.limits()));
+                drop(check_template(&source, registry, None, engine.limits()));
+            },
+            vec![
+                ("attributes", |n| numbered(n, |i| format!("a{i} = b.c{i}\n"))),
+                ("blocks", |n| numbered(n, |i| format!("b \"l{i}\" {{\n  a = 1\n}}\n"))),
+                ("errors", |n| "a = = 1\n".repeat(n)),
+                ("repeated names", |n| "a = 1\n".repeat(n)),
+            ],
+        ),
+        (
+            "hcl check --var-types",
+            |text| {
+                let limits = Limits::default();
+                drop(VariableTypes::read(&Source::new("v.tf", text), &limits));
+            },
+            vec![
+                ("names", |n| numbered(n, |i| format!("a{i} = string\n"))),
+                ("variables", |n| numbered(n, |i| format!("variable \"a{i}\" {{\n  type = list(string)\n}}\n"))),
+                ("errors", |n| numbered(n, |i| format!("a{i} = strin\n"))),
+            ],
+        ),
+        (
+            "hcl fmt",
+            |text| drop(format(text)),
+            vec![
+                ("attributes", |n| numbered(n, |i| format!("a{i}=1 # c\n"))),
+                ("blocks", |n| "b {\na=1\n}\n".repeat(n)),
+                ("one line", |n| format!("a=[{}]", "1,".repeat(n))),
+                ("a heredoc", |n| format!("a=<<-EOT\n{}EOT\n", "  line\n".repeat(n))),
+            ],
+        ),
+        (
+            "hcl decode",
+            |text| {
+                let (limits, space, mut errors) = (Limits::default(), Space::new(), Vec::new());
+                let file = SpecFile::parse(&Source::new("spec.hcldec", text), &limits);
+                let body = File::native(&Source::new("t.hcl", ""), &builtins::bare(), &limits);
+                let context = Context::new(&space, &limits);
+                let Some(spec) = SpecFile::read(&file, &context, &mut errors) else { return };
+                spec.spec.decode(&body.body(), &context, &mut errors);
+            },
+            vec![("attributes", |n| {
+                let attrs = numbered(n, |i| format!("attr \"a{i}\" {{\n  type = string\n}}\n"));
+                format!("object {{\n{attrs}}}\n")
+            })],
+        ),
+    ]
+}
+
+fn readers() -> Vec<Case> {
+    vec![
+        (
+            "yaml",
+            |text| drop(input::documents(&Source::new("v.yaml", text), Format::Yaml)),
+            vec![
+                ("keys", |n| numbered(n, |i| format!("k{i}: v\n"))),
+                ("documents", |n| "---\na: 1\n".repeat(n)),
+                ("a long line", |n| format!("[{}1]", "1, ".repeat(n))),
+                ("repeated keys", |n| "a: 1\n".repeat(n)),
+            ],
+        ),
+        (
+            "json",
+            |text| drop(input::documents(&Source::new("v.json", text), Format::Json)),
+            vec![("keys", |n| format!("{{{}\"z\": 1}}", numbered(n, |i| format!("\"k{i}\": 1, "))))],
+        ),
+        (
+            "hcl data",
+            |text| drop(input::documents(&Source::new("v.hcl", text), Format::Hcl)),
+            vec![
+                ("attributes", |n| numbered(n, |i| format!("a{i} = \"b\"\n"))),
+                ("errors", |n| numbered(n, |i| format!("a{i} = b\n"))),
+            ],
+        ),
+        (
+            "fleets",
+            |text| drop(Fleet::read(&Source::new("f", text), Format::of("f", text), None)),
+            vec![
+                ("lines", |n| numbered(n, |i| format!("{{\"name\":\"c{i}\"}}\n"))),
+                ("the same name", |n| "{\"name\":\"c\"}\n".repeat(n)),
+            ],
+        ),
+        (
+            "csv",
+            |text| drop(input::documents(&Source::new("v.csv", text), Format::Csv)),
+            vec![
+                ("rows", |n| "name,a.b\n".to_owned() + &numbered(n, |i| format!("c{i},1\n"))),
+                ("columns", |n| numbered(n, |i| format!("c{i},")) + "z\n"),
+            ],
+        ),
+        (
+            "--set",
+            |text| drop(parse_set(SetKind::Typed, text, &mut |_| unreachable!())),
+            vec![
+                ("assignments", |n| numbered(n, |i| format!("a{i}=1,"))),
+                ("a list", |n| format!("a={{{}}}", "1,".repeat(n))),
+            ],
+        ),
+        (
+            "intent",
+            |text| drop(Intent::parse(&Source::new("i.yaml", text))),
+            vec![("outputs", |n| {
+                let outputs = numbered(n, |i| format!("    o{i}: ${{params.a}}\n"));
+                format!("apiVersion: tower/v1\nkind: Intent\nmetadata:\n  name: a\nspec:\n  outputs:\n{outputs}")
+            })],
+        ),
+        (
+            "layouts",
+            |text| drop(Layout::parse(text)),
+            vec![("fields", |n| "{a.b}-".repeat(n) + "{cluster}/{template}")],
+        ),
+        (
+            "diff",
+            |text| drop(unified_diff("a", "b", text, &text.replace("x1", "y"))),
+            vec![("lines", |n| numbered(n, |i| format!("x{i}\n"))), ("equal lines", |n| "x1\n".repeat(n))],
+        ),
+    ]
+}
+
+/// Returns the exponent of the growth between two costs of inputs whose lengths are also known.
+fn exponent((shorter, less): (usize, u64), (longer, more): (usize, u64)) -> f64 {
+    (more.max(1) as f64 / less.max(1) as f64).ln() / (longer as f64 / shorter as f64).ln()
+}
+
+#[test]
+fn costs_grow_with_the_length_of_the_input() {
+    let mut wrong = Vec::new();
+    for (reader, run, inputs) in compilers().into_iter().chain(hcl_tools()).chain(readers()) {
+        run("");
+        for (what, input) in inputs {
+            let costs = [N, 2 * N, 4 * N].map(|n| {
+                let text = input(n);
+                let cost = measure(|| run(&text));
+                [(text.len(), cost.bytes_total), (text.len(), cost.bytes_max)]
+            });
+            for (unit, name) in ["in total", "at once"].into_iter().enumerate() {
+                let found = exponent(costs[1][unit], costs[2][unit]);
+                // Tables that double their size step between inputs: a step in one pair is not growth in both.
+                let both = found.min(exponent(costs[0][unit], costs[1][unit]));
+                if found > EXPONENT && both > EXPONENT {
+                    wrong.push(format!("{reader}, {what}: bytes {name} grow with exponent {found:.2}: {costs:?}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
