@@ -21,7 +21,7 @@ type Arguments<'v> = SmallVec<[Value<'v>; 6]>;
 /// is then unknown.
 ///
 /// If the function handles errors, each argument follows the number of notes before its evaluation. In any other call
-/// that spreads its last argument, only the first and the last argument do.
+/// of several arguments that spreads the last, only the first and the last argument do.
 ///
 /// # Errors
 /// A limit was reached.
@@ -29,8 +29,8 @@ pub(super) fn call<'v>(cx: &Cx<'v>, function: &Builtin, given: &[Value<'v>], spr
     let Params::Positional(params) = &function.params else { return Err(cx.arity()) };
     let (step, counts) = match (takes_errors(params), spread) {
         (true, _) => (2, 0),
-        (false, true) => (1, 2),
-        (false, false) => (1, 0),
+        (false, true) if given.len() > 1 => (1, 2),
+        (false, _) => (1, 0),
     };
     let site = Site { cx, function, params, step, written: given.len().saturating_sub(counts) / step, spread };
     Ok(fitting(site.evaluate(given))?.unwrap_or_else(|| site.nothing()))
@@ -101,7 +101,11 @@ impl<'v> Site<'_, 'v> {
 
     /// Replaces a spread argument by its elements.
     fn spread_out(&self, given: &[Value<'v>]) -> Outcome<std::result::Result<Arguments<'v>, Refused<'v>>> {
-        let &[ref before @ .., Value::Int(count), collection] = given else { return Err(self.cx.arity().into()) };
+        let (before, count, collection) = match *given {
+            [collection] => (&[][..], i64::MAX, collection),
+            [ref before @ .., Value::Int(count), collection] => (before, count, collection),
+            _ => return Err(self.cx.arity().into()),
+        };
         let silent = |result| Ok(Err(Refused { result, error: None }));
         if contains_faulty(self.cx, collection)? || has_errors(self.cx, count, i64::MAX) {
             return silent(self.nothing());

@@ -132,7 +132,8 @@ impl Executable {
 
 /// Formats an error as the reason of another error.
 fn in_one_line(error: &Diagnostic) -> String {
-    let detail = error.detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
+    let detail = error.detail.as_ref().or(error.help.as_ref());
+    let detail = detail.map(|detail| format!(": {detail}")).unwrap_or_default();
     let place = error.primary().map(|label| format!(" ({}:{})", label.source.name(), label.position()));
     format!("{}{detail}{}", error.message, place.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! Character classes: bracketed ones, `[:alpha:]`, `\d` and `\p{Greek}`.
 
-use super::{Checked, Refused, Why, character};
+use super::{Checked, Refused, Why, character, push_literal};
 
 /// Returns the members of an ASCII class by its letter.
 pub(super) fn members(letter: char) -> Option<&'static str> {
@@ -79,7 +79,11 @@ fn push_range(low: u32, high: u32, out: &mut String) {
     let low = if char::from_u32(low).is_some() { low } else { 0xE000 };
     let high = if char::from_u32(high).is_some() { high } else { 0xD7FF };
     if low <= high {
-        out.push_str(&format!("\\x{{{low:X}}}-\\x{{{high:X}}}"));
+        push_literal(low, out);
+    }
+    if low < high {
+        out.push('-');
+        push_literal(high, out);
     }
 }
 

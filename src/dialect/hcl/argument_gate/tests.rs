@@ -61,11 +61,6 @@ fn errors(cx: &Cx<'_>) -> Vec<(String, Subject)> {
     cx.notes().take(0).into_iter().filter_map(error).collect()
 }
 
-/// Returns the values of a call with one argument, which is spread.
-fn spread(argument: Value<'_>) -> [Value<'_>; 3] {
-    [Value::Int(0), Value::Int(0), argument]
-}
-
 #[test]
 fn errors_of_arguments_that_are_not_evaluated_are_dropped() {
     with_cx(|cx| {
@@ -104,7 +99,7 @@ fn a_wrong_number_of_arguments_is_noted_where_it_shows() {
         assert!(is_faulty(call(cx, function("two"), &[text, text, text], false).unwrap()));
         assert_eq!(errors(cx), [("Too many function arguments".into(), Subject::Part(7))]);
         let three = cx.arena().list(&[text, text, text]);
-        assert!(is_faulty(call(cx, function("two"), &spread(three), true).unwrap()));
+        assert!(is_faulty(call(cx, function("two"), &[three], true).unwrap()));
         assert_eq!(errors(cx), [("Too many function arguments".into(), Subject::Part(0))]);
     });
 }
@@ -136,13 +131,13 @@ fn spread_collections_give_their_elements_and_their_marks() {
     with_cx(|cx| {
         let arena = cx.arena();
         let list = arena.marked(arena.list(&[arena.text("a"), Value::Int(1)]), &["m"]);
-        let answer = call(cx, function("two"), &spread(list), true).unwrap();
+        let answer = call(cx, function("two"), &[list], true).unwrap();
         assert_eq!((answer.unmarked().0.as_str(), answer.unmarked().1), (Some("a"), &["m"][..]));
         let unknown = arena.unknown(Type::List(&Type::Bool));
-        let answer = call(cx, function("two"), &spread(unknown), true).unwrap();
+        let answer = call(cx, function("two"), &[unknown], true).unwrap();
         assert!(answer.as_unknown().is_some_and(|unknown| !unknown.faulty));
         for wrong in [Value::Null, arena.null(Type::List(&Type::Bool)), Value::Int(1), arena.map(&[])] {
-            assert!(is_faulty(call(cx, function("two"), &spread(wrong), true).unwrap()));
+            assert!(is_faulty(call(cx, function("two"), &[wrong], true).unwrap()));
             assert_eq!(errors(cx).len(), 1);
         }
     });

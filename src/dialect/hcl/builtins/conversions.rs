@@ -150,9 +150,13 @@ fn first_that_succeeds<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Outcome<Value<'v>
     let mut why = String::from("no expression succeeds");
     for note in attempts.iter().rev().flat_map(|attempt| &attempt.notes) {
         let Noted::Error(error, _) = &note.what else { continue };
-        cx.charge(error.message.len() + 2)?;
-        why.push_str("; ");
-        why.push_str(&error.message);
+        let detail = error.detail.as_ref().or(error.help.as_ref());
+        let parts = [Some(("; ", &error.message)), detail.map(|detail| (": ", detail))];
+        for (before, part) in parts.into_iter().flatten() {
+            cx.charge(before.len() + part.len())?;
+            why.push_str(before);
+            why.push_str(part);
+        }
     }
     Err(Fault::wrong(why))
 }

@@ -68,9 +68,6 @@ fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, Index(netnum): Index)
     string(cx, &subnet.ok_or_else(missing)?.to_string())
 }
 
-/// Maximum number of bits by which `cidrsubnets` extends a prefix.
-const EXTENSION: i64 = 32;
-
 fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Value<'v>> {
     let network = parse_network(prefix).map_err(|fault| fault.of_argument(0))?;
     let (mut before, mut texts) = (None, Vec::new());
@@ -79,9 +76,6 @@ fn subnets<'v>(cx: &Cx<'v>, prefix: &str, newbits: &[Value<'v>]) -> Outcome<Valu
         let newbits = whole(*newbits, at).map_err(|_| Fault::argument(at, "a whole number is required"))?;
         if newbits < 1 {
             return Err(Fault::argument(at, "the prefix must become longer by at least one bit"));
-        }
-        if newbits > EXTENSION {
-            return Err(Fault::argument(at, format!("the prefix can become longer by at most {EXTENSION} bits")));
         }
         let length = u32::try_from(newbits).ok().and_then(|newbits| network.prefix.checked_add(newbits));
         let Some(length) = length.filter(|length| *length <= network.first.width) else {

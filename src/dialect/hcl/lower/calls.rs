@@ -31,7 +31,7 @@ impl<'t> Lowering<'t> {
         for (at, &arg) in args.iter().enumerate() {
             let spread = call.expand && at + 1 == args.len();
             // Numbers of notes, as the argument gate expects them.
-            let counts = match (handles_errors, call.expand) {
+            let counts = match (handles_errors, call.expand && args.len() > 1) {
                 (true, _) => 1,
                 (false, true) => usize::from(at == 0) + usize::from(spread),
                 (false, false) => 0,
