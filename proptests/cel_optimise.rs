@@ -399,8 +399,57 @@ fn with_environment<R>(then: impl FnOnce(&Registry, &Environment) -> R) -> R {
     then(registry, environment)
 }
 
+/// Replaces the name `j`.
+fn with_j(text: &str, by: &str) -> String {
+    let parts = text.split_inclusive(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    let replaced = parts.map(|part| match part.strip_prefix('j') {
+        Some(rest) if rest.chars().all(|c| !c.is_ascii_alphanumeric() && c != '_') => format!("{by}{rest}"),
+        _ => part.to_owned(),
+    });
+    replaced.collect()
+}
+
+/// Values to bind, without names that a macro in the body binds.
+const BOUND: &[&str] = &[
+    "i + 1",
+    "7 / i",
+    "l[2]",
+    "l.map(z, z + i)[0]",
+    "m.z",
+    "1 / 0",
+    "int(s)",
+    "cel.bind(z, 6 / i, z + z)",
+    "d.a.x[0]",
+];
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn a_bound_name_is_the_same_as_its_value(
+        text in prop_oneof![expression(), typed_expression()],
+        bound in select(BOUND),
+        data in data(),
+    ) {
+        let limits = limits();
+        let texts = [format!("cel.bind(w, {bound}, {})", with_j(&text, "w")), with_j(&text, &format!("({bound})"))];
+        with_environment(|registry, _| {
+            for (optimise, cost) in [(true, false), (false, false), (true, true)] {
+                let settings = Settings { optimise, cost, ..Settings::default() };
+                let outcomes = texts.each_ref().map(|text| {
+                    let expression = Expression::with(&Source::new("e", text.as_str()), &settings, registry, &limits);
+                    expression.ok().map(|expression| evaluated(&expression, &data, &limits).0)
+                });
+                let [Some(by_name), Some(by_value)] = outcomes else { return Ok(()) };
+                if is_limit(&by_name) || is_limit(&by_value) {
+                    return Ok(());
+                }
+                let code = |outcome: Outcome| outcome.map_err(|(code, ..)| code);
+                prop_assert_eq!(code(by_name), code(by_value), "{} with {}", &texts[0], &data);
+            }
+            Ok(())
+        })?;
+    }
 
     #[test]
     fn unchecked_expressions_are_the_same_when_optimised(text in expression(), data in data()) {

@@ -27,8 +27,8 @@ pub(super) fn double(negative: bool, digits: &str) -> Option<f64> {
 /// An invalid escape, and its position in the literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BadEscape {
-    /// The offset of the token with the escape, where the reference reports it: the quotes, or the literal if the escape
-    /// only has no meaning.
+    /// The offset at which the reference reports it: the last opening quote, or the literal if the escape only has no
+    /// meaning.
     pub from: usize,
     /// The offset of the end of the escape.
     pub to: usize,
@@ -61,7 +61,7 @@ fn decode(literal: &str, bytes: bool) -> Result<Vec<u8>, BadEscape> {
     let inside = literal.get(from..literal.len().saturating_sub(width)).unwrap_or("");
     decode_inside(inside, raw, bytes).map_err(|(at, escape)| {
         let Refused { len, why, form } = escape;
-        BadEscape { from: if form { quotes } else { 0 }, to: from + at + len, why }
+        BadEscape { from: if form { from - 1 } else { 0 }, to: from + at + len, why }
     })
 }
 

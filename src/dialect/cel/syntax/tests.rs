@@ -221,6 +221,7 @@ fn what_is_wrong_is_said_where_it_is() {
         (r"'\08'", &["1:1 this escape has three octal digits, the first of them 0 to 3"]),
         (r"b'\x4'", &["1:2 this escape has too few hexadecimal digits"]),
         (r"b'\u0041'", &["1:1 bytes have no `\\u`; write the bytes as `\\xHH`"]),
+        (r"'''\q'''", &["1:3 this escape does not exist"]),
         ("a = b", &["1:3 no token begins with `=`"]),
         ("a # b", &["1:3 no token begins with `#`"]),
         ("`a`", &["1:1 unexpected ``a``, expected a value"]),
