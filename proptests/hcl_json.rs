@@ -60,9 +60,8 @@ fn data() -> impl Strategy<Value = (String, String)> {
         let items = proptest::collection::vec(inner, 0..4);
         prop_oneof![
             items.clone().prop_map(|items| {
-                let [native, json] = [items.iter().map(|item| &item.0), items.iter().map(|item| &item.1)]
-                    .map(|items| items.cloned().collect::<Vec<_>>().join(", "));
-                (format!("[{native}]"), format!("[{json}]"))
+                let (native, json): (Vec<_>, Vec<_>) = items.into_iter().unzip();
+                (format!("[{}]", native.join(", ")), format!("[{}]", json.join(", ")))
             }),
             items.prop_map(|items| {
                 let (mut native, mut json) = (String::new(), String::new());

@@ -1,10 +1,12 @@
 //! Source text, byte spans and positions.
 //!
 //! A [`Span`] is a pair of byte offsets. Lines and columns are computed from its [`Source`] only for output. Both count
-//! from 1; columns count characters.
+//! from 1; columns count grapheme clusters.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
+
+use crate::stdlib::graphemes;
 
 /// A half-open range of byte offsets into one source text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
@@ -43,7 +45,7 @@ impl Span {
 pub struct Position {
     /// The line.
     pub line: u32,
-    /// The column in characters.
+    /// The column in grapheme clusters.
     pub column: u32,
 }
 
@@ -93,10 +95,11 @@ pub struct Source {
     name: Text,
     text: Text,
     line_starts: OnceLock<Vec<u32>>,
-    /// The number of characters before each block of [`BLOCK`] bytes, and in total. A text may be one long line.
-    blocks: OnceLock<Vec<u32>>,
+    /// The start of each block, and the number of grapheme clusters before it. A text may be one long line.
+    blocks: OnceLock<Vec<(usize, u32)>>,
 }
 
+/// The typical number of bytes of a block.
 const BLOCK: usize = 1024;
 
 impl Source {
@@ -127,7 +130,7 @@ impl Source {
         let offset = offset.min(u32::try_from(self.text().len()).unwrap_or(u32::MAX));
         let line = starts.partition_point(|&start| start <= offset);
         let start = starts.get(line.saturating_sub(1)).copied().unwrap_or(0) as usize;
-        let column = self.characters(start, offset as usize).saturating_add(1);
+        let column = self.clusters(start, offset as usize).saturating_add(1);
         Position { line: u32::try_from(line.max(1)).unwrap_or(u32::MAX), column }
     }
 
@@ -137,7 +140,7 @@ impl Source {
         let start = *self.line_starts().get(at.line.checked_sub(1)? as usize)?;
         let line = self.line(at.line);
         let column = at.column.saturating_sub(1) as usize;
-        let before = line.char_indices().nth(column).map_or(line.len(), |(offset, _)| offset);
+        let before = graphemes::indices(line).nth(column).map_or(line.len(), |(offset, _)| offset);
         Some(start + before as u32)
     }
 
@@ -149,23 +152,15 @@ impl Source {
         self.text().get(from..to).unwrap_or("").trim_end_matches(['\n', '\r'])
     }
 
-    /// Returns the number of characters that start in a range of bytes.
-    fn characters(&self, from: usize, to: usize) -> u32 {
-        let bytes = self.text().as_bytes();
+    /// Returns the number of grapheme clusters in a part of a line.
+    fn clusters(&self, from: usize, to: usize) -> u32 {
         if to.saturating_sub(from) <= BLOCK {
-            return bytes.get(from..to).map_or(0, characters_in);
+            return clusters_in(self.text(), from, to);
         }
-        let blocks = self.blocks.get_or_init(|| {
-            let mut sum = 0;
-            let sums = bytes.chunks(BLOCK).map(|block| {
-                sum += characters_in(block);
-                sum
-            });
-            std::iter::once(0).chain(sums).collect()
-        });
+        let blocks = self.blocks.get_or_init(|| blocks(self.text()));
         let before = |at: usize| {
-            let block = at / BLOCK;
-            blocks.get(block).map_or(0, |&count| count + bytes.get(block * BLOCK..at).map_or(0, characters_in))
+            let block = blocks.partition_point(|(start, _)| *start <= at).saturating_sub(1);
+            blocks.get(block).map_or(0, |&(start, count)| count + clusters_in(self.text(), start, at))
         };
         before(to) - before(from)
     }
@@ -178,9 +173,31 @@ impl Source {
     }
 }
 
-/// Returns the number of characters that start in these bytes.
-fn characters_in(bytes: &[u8]) -> u32 {
-    bytes.iter().map(|&byte| u32::from(byte & 0xC0 != 0x80)).sum()
+/// Returns the number of grapheme clusters in a part of a text.
+fn clusters_in(text: &str, from: usize, to: usize) -> u32 {
+    let to = (from..=to).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(from);
+    u32::try_from(text.get(from..to).map_or(0, graphemes::count)).unwrap_or(u32::MAX)
+}
+
+/// Divides a text into blocks. Each begins with a line or between two ASCII characters, so no cluster is divided, unless
+/// a text has neither for long.
+fn blocks(text: &str) -> Vec<(usize, u32)> {
+    let bytes = text.as_bytes();
+    let divides = |at: usize| match bytes.get(at.saturating_sub(1)..=at) {
+        Some([b'\r', b'\n']) => false,
+        Some([before, behind]) => *before == b'\n' || before.is_ascii() && behind.is_ascii(),
+        _ => true,
+    };
+    let (mut blocks, mut start, mut count) = (vec![(0, 0)], 0, 0);
+    while start + BLOCK < bytes.len() {
+        let after = start + BLOCK..(start + 2 * BLOCK).min(bytes.len());
+        let next = after.clone().find(|at| divides(*at));
+        let end = next.or_else(|| after.clone().find(|at| text.is_char_boundary(*at))).unwrap_or(bytes.len());
+        count += clusters_in(text, start, end);
+        blocks.push((end, count));
+        start = end;
+    }
+    blocks
 }
 
 #[cfg(test)]
@@ -189,7 +206,7 @@ mod tests {
 
     #[test]
     fn positions_in_long_lines_are_those_that_counting_gives() {
-        for unit in ["x", "é", "x\u{1F600}é", "\n\u{1F600}"] {
+        for unit in ["x", "é", "x\u{1F600}é", "\n\u{1F600}", "xy\r\n"] {
             let text = format!("\n{}", &unit.repeat(3 * BLOCK)[unit.len()..]);
             let source = Source::new("t", text.clone());
             let offsets = text.char_indices().map(|(offset, _)| offset).step_by(7);
@@ -203,10 +220,13 @@ mod tests {
     }
 
     #[test]
-    fn positions_count_characters_and_stop_at_the_end() {
+    fn positions_count_clusters_and_stop_at_the_end() {
         let source = Source::new("t", "añb\n\nx");
         let at = |offset| source.position(offset).to_string();
         assert_eq!([at(0), at(3), at(4), at(5), at(6), at(99)], ["1:1", "1:3", "1:4", "2:1", "3:1", "3:2"]);
+        let source = Source::new("t", "e\u{301}👩\u{200d}👩x\r\ny");
+        let at = |offset| source.position(offset).to_string();
+        assert_eq!([at(3), at(14), at(17)], ["1:2", "1:3", "2:1"]);
     }
 
     #[test]
