@@ -85,7 +85,7 @@ const SHAPES: &[&str] = &[
 ];
 
 /// Valid expressions. A heredoc ends with its line, so each operand is in parentheses.
-fn expression() -> impl Strategy<Value = String> {
+pub fn expression() -> impl Strategy<Value = String> {
     let leaf = select(LEAVES).prop_map(|leaf| format!("({leaf})"));
     leaf.prop_recursive(4, 24, 2, |inner| {
         (select(SHAPES), inner.clone(), inner)

@@ -8,6 +8,7 @@ mod cel_templates;
 mod documents;
 mod hcl_collections;
 mod hcl_syntax;
+mod machines;
 mod numbers;
 mod tera_render;
 mod tera_syntax;
