@@ -343,8 +343,7 @@ impl Loading<'_> {
         }
         match self.loader.load(name) {
             Ok(Some(source)) => {
-                let candidate = !include.constant && Dialect::of_name(name).is_none();
-                Some(Some(self.add(source, name.to_owned(), Some((id, include.span)), candidate)))
+                Some(Some(self.add(source, name.to_owned(), Some((id, include.span)), !include.constant)))
             }
             // A link that leads out, or a file that is no text.
             Err(_) if !include.constant => {
