@@ -137,7 +137,7 @@ fn value<'v>(tree: &Tree, arena: &'v Arena) -> Value<'v> {
         Tree::Float(n) => Value::Float(*n),
         Tree::Text(text) => arena.text(text),
         Tree::Spelled(spelling) => arena.spelled(value(&number(spelling), arena), arena.copy_str(spelling)),
-        Tree::Tagged(tag, held) => arena.tagged(value(held, arena), arena.copy_str(tag)),
+        Tree::Tagged(tag, held) => arena.tagged(value(held, arena), arena.copy_str(tag), 0),
         Tree::Bytes(bytes) => arena.extended(Extended::Bytes(arena.copy_bytes(bytes))),
         Tree::Moment(seconds, nanos) => arena.extended(Extended::Timestamp { seconds: *seconds, nanos: *nanos }),
         Tree::Span(nanos) => arena.extended(Extended::Duration(*nanos)),
@@ -194,7 +194,7 @@ fn in_format(tree: &Tree, format: OutputFormat) -> Tree {
             .to_owned(),
         ),
         Tree::Spelled(spelling) => in_format(&number(spelling), format),
-        Tree::Tagged(_, held) if format != OutputFormat::Yaml => in_format(held, format),
+        Tree::Tagged(_, held) if is_json(format) => in_format(held, format),
         // A value has one tag, the outermost.
         Tree::Tagged(tag, held) => match in_format(held, format) {
             Tree::Tagged(_, inner) => Tree::Tagged(tag.clone(), inner),

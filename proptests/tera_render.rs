@@ -47,7 +47,7 @@ fn same(templates: &[(String, String)], input: &Json, escape: bool) -> Result<()
     Ok(())
 }
 
-fn input() -> impl Strategy<Value = Json> {
+pub fn input() -> impl Strategy<Value = Json> {
     let number = prop_oneof![
         (-3i64..8).prop_map(|n| json!(n)),
         select(vec![
@@ -358,7 +358,7 @@ fn without_includes(text: &str) -> String {
     parts.fold(first, |all, part| all + part.split_once("%}").map_or("", |(_, behind)| behind))
 }
 
-fn templates() -> impl Strategy<Value = Vec<(String, String)>> {
+pub fn templates() -> impl Strategy<Value = Vec<(String, String)>> {
     let own = "{% macro own(p) %}({{ p }}){% endmacro %}";
     let macros = (body(), body()).prop_map(move |(one, two)| {
         format!(

@@ -233,3 +233,19 @@ fn escaping_is_part_of_the_code() {
     assert!(ops[0].contains("html") && ops[1].contains("&lt;") && ops[1].contains("plain"), "{listing}");
     assert!(ops[2].contains("plain") && ops[3].contains(">"), "{listing}");
 }
+
+fn one_file(text: String) -> &'static [(&'static str, &'static str)] {
+    let text: &'static str = Box::leak(text.into_boxed_str());
+    Box::leak(Box::new([("t", text)]))
+}
+
+#[test]
+fn errors_beyond_the_limit_are_counted() {
+    let calls: String = (0..250).map(|at| format!("{{{{ a | nofilter{at} }}}}{{{{ self::nomacro{at}() }}}}")).collect();
+    let text = format!("{{% macro m() %}}{{% endmacro %}}{calls}");
+    let files = one_file(text);
+    let lints = compiled(files, false).unwrap().lints;
+    assert_eq!(lints.len(), Limits::default().diagnostics);
+    assert_eq!(lints.last().unwrap().notes, ["and 400 more diagnostics: the limit is 100"]);
+    assert_eq!(compiled(one_file("{{ 1 1 }}".repeat(200)), false).unwrap_err().len(), Limits::default().diagnostics);
+}

@@ -202,7 +202,7 @@ impl Builder<'_> {
 
     /// Keeps or reports an unknown tag.
     fn unknown_tag(&mut self, tag: &Tag, span: Span) -> Option<Arc<str>> {
-        let name = tag.core_suffix().map_or_else(|| tag.to_string(), |suffix| format!("!!{suffix}"));
+        let name = tag_name(tag);
         if self.tags == Tags::Kept {
             return Some(name.into());
         }
@@ -354,6 +354,16 @@ fn scalar_node(span: Span, kind: Kind, style: Style, text: &str) -> Node {
 /// Returns the name of a core schema tag, or `!` for the non-specific tag.
 fn core_suffix(tag: &Tag) -> Option<&str> {
     if tag.handle().is_empty() && tag.suffix() == "!" { Some("!") } else { tag.core_suffix() }
+}
+
+/// Returns a tag as it can be written in any file: `!x`, `!!x`, or `!<tag:example.org,2000:x>`.
+fn tag_name(tag: &Tag) -> String {
+    let name = tag.to_string();
+    match name.strip_prefix("tag:yaml.org,2002:") {
+        Some(suffix) => format!("!!{suffix}"),
+        None if name.starts_with('!') => name,
+        None => format!("!<{name}>"),
+    }
 }
 
 fn place(span: granit_parser::Span) -> Span {

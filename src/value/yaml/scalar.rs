@@ -311,9 +311,13 @@ pub fn keeps_spelling(text: &str) -> bool {
     }
 }
 
-/// Returns `true` if `text` is a valid tag: `!` or `!!` and a name.
+/// Returns `true` if `text` is a valid tag: `!` or `!!` and a name, or a whole one in `!<>`.
 pub(in crate::value) fn is_tag(text: &str) -> bool {
     let Some(name) = text.strip_prefix('!') else { return false };
+    if let Some(whole) = name.strip_prefix('<').and_then(|name| name.strip_suffix('>')) {
+        return whole.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~*'():;/?@&=+$#%,".contains(&byte))
+            && !whole.is_empty();
+    }
     let within = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~*'():;/?@&=+$#%".contains(&byte);
     let name = name.strip_prefix('!').unwrap_or(name);
     !name.is_empty() && name.bytes().all(within)

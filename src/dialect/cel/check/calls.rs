@@ -64,7 +64,7 @@ impl Checker<'_> {
         self.known_key(call, args).unwrap_or(result)
     }
 
-    /// Returns the type of arithmetic with an operand that is an integer or a float, if no other operand decides.
+    /// Returns the type of arithmetic with an operand that is an integer or a float.
     fn number_of(&mut self, function: Function, given: &[TypeId]) -> Option<TypeId> {
         let Function::Operator(operator) = function else { return None };
         if !operator.is_arithmetic() {
@@ -78,7 +78,7 @@ impl Checker<'_> {
             }
         });
         let kinds: Vec<_> = kinds.collect();
-        let all = kinds.iter().all(|kind| matches!(kind, Kind::Number | Kind::Int));
+        let all = kinds.iter().all(|kind| matches!(kind, Kind::Number | Kind::Int | Kind::Double));
         (all && kinds.contains(&Kind::Number)).then_some(Types::NUMBER)
     }
 

@@ -102,7 +102,9 @@ pub fn mixed<'v>(cx: &Cx<'v>, op: BinaryOp, a: Value<'v>, b: Value<'v>) -> Resul
     }
     let (x, y) = match (a.unwritten(), b.unwritten()) {
         (x @ Value::Int(_), y @ Value::Int(_)) | (x @ Value::Uint(_), y @ Value::Uint(_)) => (x, y),
-        (Value::Int(_) | Value::Uint(_) | Value::Float(_), Value::Int(_) | Value::Uint(_) | Value::Float(_)) => {
+        (Value::Int(_) | Value::Uint(_) | Value::Float(_), Value::Int(_) | Value::Uint(_) | Value::Float(_))
+            if op != BinaryOp::Rem =>
+        {
             (as_float(a.unwritten()), as_float(b.unwritten()))
         }
         _ => return Ok(None),

@@ -112,7 +112,11 @@ fn quotes_help(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
         let first =
             line.char_indices().nth(column).is_none_or(|(at, _)| line.find(": ").is_none_or(|first| first >= at));
         let quoted = quoted_value(line).filter(|_| !first && !in_collection);
-        let example = quoted.map_or(", or in a block that `|-` begins".to_owned(), |text| format!(": `{text}`"));
+        let example = match quoted {
+            Some(text) => format!(": `{text}`"),
+            None if in_collection => String::new(),
+            None => ", or in a block that `|-` begins".to_owned(),
+        };
         error.help = Some(format!("put a value with `: ` in it in quotes{example}"));
     } else if in_collection && line.contains("${") {
         error.help = Some("between brackets or braces, `${ }` has to stand in quotes".to_owned());
@@ -339,8 +343,7 @@ impl Loading<'_> {
         }
         match self.loader.load(name) {
             Ok(Some(source)) => {
-                let candidate = !include.constant && Dialect::of_name(name).is_none();
-                Some(Some(self.add(source, name.to_owned(), Some((id, include.span)), candidate)))
+                Some(Some(self.add(source, name.to_owned(), Some((id, include.span)), !include.constant)))
             }
             // A link that leads out, or a file that is no text.
             Err(_) if !include.constant => {

@@ -173,7 +173,9 @@ impl<'a> Lower<'_, 'a> {
         };
         let found = self.templates.list[file].macro_named(call.name.text);
         if found.is_none() {
-            let macros = self.templates.list[file].tree.macros;
+            // Errors beyond the limit are only counted, so they need no names.
+            let full = self.lints.len() >= self.unit.limits.diagnostics;
+            let macros = if full { &[] } else { self.templates.list[file].tree.macros };
             let names = || macros.iter().map(|one| one.name.text);
             let message = format!("there is no macro `{}::{}`", namespace.text, call.name.text);
             let error = Diagnostic::new(Code::UnknownMacro, message);

@@ -76,12 +76,17 @@ impl<'t> Body<'_, 't> {
     }
 }
 
+/// The maximum number of bytes between a tag and its node.
+const NEAR: usize = 200;
+
 /// Returns the span of the tag before a node, or of the node if the tag is elsewhere, as that of an alias is.
 fn tag_span(text: &str, node: Span, tag: &str) -> Span {
-    let before = text.get(..node.start as usize).unwrap_or("");
+    let (end, near) = (node.start as usize, tag.len() + NEAR);
+    let from = (end.saturating_sub(near)..=end).find(|at| text.is_char_boundary(*at)).unwrap_or(end);
+    let before = text.get(from..end).unwrap_or("");
     let only_space = |rest: &str| rest.get(tag.len()..).is_some_and(|rest| rest.split_whitespace().all(is_property));
     let found = before.rfind(tag).filter(|at| before.get(*at..).is_some_and(only_space));
-    found.map_or(node, |at| Span::of(at..at + tag.len()))
+    found.map_or(node, |at| Span::of(from + at..from + at + tag.len()))
 }
 
 /// Returns `true` for an anchor.

@@ -1,0 +1,92 @@
+//! Differences between machines: every template renders the same, or fails with the same error, on the trusting machine, on
+//! its twin that checks every index, and after a round trip through an artifact.
+
+use dropforge::bytecode::{Entry, encode};
+use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
+use dropforge::limits::Limits;
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::vm::Session;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value as Json, json};
+
+use super::{hcl_syntax, tera_render};
+
+/// The text of a render, or its error as printed.
+fn rendered(template: &Template, inputs: &Json, checked: bool) -> Result<String, String> {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(inputs).expect("inputs"));
+    let (mut session, mut out) = (Session::new(), String::new());
+    let outcome = match checked {
+        true => template.render_checked(&mut session, inputs, &mut out),
+        false => template.render_inputs(&mut session, inputs, &mut out),
+    };
+    outcome.map(|()| out).map_err(|error| error.render(false))
+}
+
+fn limits() -> Limits {
+    Limits { fuel: 200_000, memory: 8 << 20, output_bytes: 1 << 20, ..Limits::default() }
+}
+
+/// Compares the renders of the template `main` of an engine.
+fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCaseError> {
+    let Ok(template) = engine.load(dialect, "main") else { return Ok(()) };
+    let text = rendered(&template, inputs, false);
+    prop_assert_eq!(&text, &rendered(&template, inputs, true), "the checking machine");
+    let entry = Entry {
+        name: template.name(),
+        program: template.program(),
+        escape: template.escapes(),
+        reaches: template.reaches(),
+    };
+    let bytes = encode(&[entry], false).expect("an artifact");
+    let artifact = engine.open(bytes.clone()).expect("it opens");
+    let opened = artifact.template("main").expect("it is there");
+    prop_assert_eq!(&text, &rendered(&opened, inputs, false), "an artifact");
+    prop_assert_eq!(&text, &rendered(&opened, inputs, true), "an artifact on the checking machine");
+    let again =
+        Entry { name: opened.name(), program: opened.program(), escape: opened.escapes(), reaches: opened.reaches() };
+    prop_assert_eq!(bytes, encode(&[again], false).expect("an artifact"), "an artifact of an artifact");
+    Ok(())
+}
+
+fn engine(templates: &[(String, String)]) -> Engine {
+    let builder = Engine::builder().limits(limits()).unknown_names(UnknownNames::Late);
+    templates.iter().fold(builder, |builder, (name, text)| builder.template(name.as_str(), text.as_str())).build()
+}
+
+/// Values for the names of generated HCL expressions.
+fn variables() -> Json {
+    json!({
+        "a": {"b": [{"c": 1}, {"c": 2}], "k": "v"}, "b": true, "c": false, "x": 2, "y": "s", "z": [1, 2, 3],
+        "v": {"k": 1}, "k": "k",
+    })
+}
+
+const FIELDS: &[&str] =
+    &["${params.a}", "${context.b}", "${params.none}", "${facts.c}", "'", " ", "x", "\"", "$", "\n"];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn tera(templates in tera_render::templates(), input in tera_render::input()) {
+        agree(&engine(&templates), Dialect::Tera, &input)?;
+    }
+
+    #[test]
+    fn hcl(expression in hcl_syntax::expression(), before in "[a-z %$]{0,3}") {
+        let text = format!("{before}${{{expression}}}");
+        agree(&engine(&[("main".to_owned(), text)]), Dialect::Hcl, &variables())?;
+    }
+
+    #[test]
+    fn tower(fields in vec(select(FIELDS), 0..8), a in any::<String>(), shell in any::<bool>()) {
+        let text = fields.concat();
+        let engine = Engine::builder().limits(limits()).shell(shell).template("main", text.as_str()).build();
+        let inputs = json!({"params": {"a": a, "none": null}, "context": {"b": 1.5}, "facts": {"c": true}});
+        agree(&engine, Dialect::Tower, &inputs)?;
+    }
+}
