@@ -1,5 +1,8 @@
 //! Character classes: bracketed ones, `[:alpha:]`, `\d` and `\p{Greek}`.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use super::{Checked, Refused, Why, character, push_literal};
 
 /// Returns the members of an ASCII class by its letter.
@@ -131,9 +134,19 @@ fn property(name: &str) -> Option<String> {
     if matches!(&*name, "any" | "ascii" | "assigned") {
         return Some(name);
     }
+    if let Some(known) = KNOWN.with_borrow(|known| known.get(&name).cloned()) {
+        return Some(known);
+    }
     let (category, script) = (format!("gc={name}"), format!("sc={name}"));
     let is_script = || (name.len() > 4 || SHORT.contains(&&*name)) && exists(&script);
-    if exists(&category) { Some(category) } else { is_script().then_some(script) }
+    let property = if exists(&category) { Some(category) } else { is_script().then_some(script) }?;
+    KNOWN.with_borrow_mut(|known| known.insert(name, property.clone()));
+    Some(property)
+}
+
+thread_local! {
+    /// The properties that were found so far, because asking the engine takes long. There are a few hundred.
+    static KNOWN: RefCell<HashMap<String, String>> = RefCell::default();
 }
 
 /// Returns `true` if the engine knows a property. With this size, it compiles none.

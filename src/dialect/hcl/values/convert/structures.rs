@@ -145,10 +145,12 @@ pub(in super::super) fn uniform<'v>(
     kind: &str,
 ) -> Outcome<Type<'v>> {
     let element = without_optional(cx.arena(), element);
-    if items.is_empty() || !element.has_dynamic() {
-        return Ok(element);
-    }
     let wrong = || Fault::wrong(format!("the elements of a {kind} must all be of one type"));
+    if items.is_empty() || !element.has_dynamic() {
+        // A list whose length is not known has kept the type of its elements.
+        let differs = |item: &Value<'v>| item.as_unknown().is_some_and(|unknown| unknown.ty != element);
+        return if items.iter().any(differs) { Err(wrong()) } else { Ok(element) };
+    }
     let common = common_type(cx, items)?.ok_or_else(wrong)?;
     for item in items.iter_mut() {
         *item = apply(cx, *item, &common)?;
