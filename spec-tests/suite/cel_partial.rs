@@ -217,6 +217,32 @@ fn known_values_are_embedded_in_the_residual() {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }
 
+#[test]
+fn presence_tests_of_the_residual_are_as_lenient_as_the_expression() {
+    let (registry, limits, unknown) = (registry(), Limits::default(), patterns("x"));
+    for (text, lenient, strict) in [
+        ("has(nothing.a) || x", "false || x ? x", "has(null.a) || x ? x"),
+        ("[nothing.?a.orValue(x), one]", "[optional.none().orValue(x), 1] ? x", "! E0202"),
+        ("x ? nothing.?a.hasValue() : no", "x ? false : false ? x", "x ? null.?a.hasValue() : false ? x"),
+    ] {
+        for (lenient, wanted) in [(true, lenient), (false, strict)] {
+            let settings = Settings { lenient, ..Settings::default() };
+            let expression = Expression::with(&Source::new("e", text), &settings, &registry, &limits).expect(text);
+            assert_eq!(said(&expression, INPUTS, &unknown, &limits), wanted, "{text}");
+        }
+    }
+    let settings = Settings { lenient: false, ..Settings::default() };
+    let expression = Expression::with(&Source::new("e", "x.?a"), &settings, &registry, &limits).expect("it is right");
+    let (space, shapes) = (Space::new(), Arena::new());
+    let shapes = Shapes::new(&shapes);
+    let known = inputs(&space, &shapes, INPUTS);
+    let Ok(Partial::Unknown { residual, .. }) = expression.partial(&space, known, &unknown, &limits) else {
+        panic!("it depends on `x`")
+    };
+    let rest = residual.compile(&limits).expect("it compiles");
+    assert!(rest.evaluate(&space, inputs(&space, &shapes, r#"{"x": null}"#), &limits).is_err());
+}
+
 /// Returns the codes of asking for a value while it is unknown.
 pub fn waiting() -> Vec<Code> {
     let (expression, space, limits) = (compiled("x + 1"), Space::new(), Limits::default());

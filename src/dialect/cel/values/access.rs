@@ -1,7 +1,7 @@
 //! Fields, elements and sizes of values.
 
 use super::compare::equal;
-use super::errors::{bad_index, bad_index_value, no_fields, no_such_key, no_such_overload, out_of_bounds};
+use super::errors::{bad_index, bad_index_value, bad_key, no_fields, no_such_key, no_such_overload, out_of_bounds};
 use super::maps::{entry, is_map};
 use super::{as_bytes, as_optional, optional, type_name};
 use crate::diagnostics::{Diagnostic, Result};
@@ -92,7 +92,7 @@ pub fn index_optional<'v>(cx: &Cx<'v>, value: Value<'v>, index: Value<'v>) -> Re
     let found = match (value, as_optional(value)) {
         (_, Some(Value::Undefined)) => return Ok(value),
         (_, Some(held)) => return index_optional(cx, held, index),
-        _ if !is_key(index) => return Err(bad_index("a value", index)),
+        _ if !is_key(index) => return Err(bad_key(index)),
         (Value::List(list), _) => {
             let at = position(list.items().len(), index)?;
             at.ok().and_then(|at| list.items().get(at).copied())

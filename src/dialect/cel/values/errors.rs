@@ -53,6 +53,13 @@ pub fn bad_index_value(of: &str, index: Value<'_>) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadIndex, format!("unsupported index value {index} in {of}"))
 }
 
+/// A value that can be neither a key nor an index.
+#[cold]
+pub fn bad_key(index: Value<'_>) -> Box<Diagnostic> {
+    let message = format!("a value of type '{}' cannot be an index", type_name(index));
+    Diagnostic::new(Code::BadIndex, message).with_help("an index is a string, a number or a boolean")
+}
+
 /// A value without fields.
 #[cold]
 pub fn no_fields(value: Value<'_>) -> Box<Diagnostic> {
