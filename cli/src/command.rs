@@ -75,15 +75,13 @@ fn run(cli: &Cli) -> Exit {
         Command::Serve(args) => serve::run(args, &console),
         Command::Completions(args) => completions::run(args, &mut Cli::command()),
     });
-    let exit = match result {
+    match result {
         Ok(exit) => exit,
         Err(failed) => {
             console.diagnostics(failed.diagnostics);
             failed.exit
         }
-    };
-    console.finish();
-    exit
+    }
 }
 
 fn change_directory(cli: &Cli) -> Result<(), Failed> {

@@ -1,14 +1,12 @@
 //! Messages on standard error: errors, warnings and notes, for people or as JSON lines.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::io::{IsTerminal, Write};
 
 use serde_json::json;
 
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::Failure;
-use dropforge::diagnostics::{Diagnostic, thousands};
+use dropforge::diagnostics::Diagnostic;
 
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
@@ -17,12 +15,7 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     color: bool,
-    /// Numbers of diagnostics by file.
-    counts: RefCell<HashMap<String, usize>>,
 }
-
-/// Maximum number of diagnostics to print for one file.
-const MAX_OF_FILE: usize = 100;
 
 impl Console {
     pub(crate) fn new(global: &Global) -> Self {
@@ -31,36 +24,13 @@ impl Console {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color: use_color(global.color, std::io::stderr().is_terminal()),
-            counts: RefCell::default(),
         }
     }
 
-    /// Prints a diagnostic, unless its file has too many.
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
-        let file = diagnostic.primary().map_or("", |label| label.source.name());
-        let mut counts = self.counts.borrow_mut();
-        let count = counts.entry(file.to_owned()).or_default();
-        *count += 1 + diagnostic.also.len();
-        if *count - diagnostic.also.len() > MAX_OF_FILE {
-            return;
-        }
         match self.format {
             ErrorFormat::Human => text(&diagnostic.render(self.color)),
             ErrorFormat::Json => line(&diagnostic.to_json().to_string()),
-        }
-    }
-
-    /// Prints the number of diagnostics that were not printed, for each file.
-    pub(crate) fn finish(&self) {
-        let mut hidden: Vec<_> = self.counts.borrow().iter().map(|(file, count)| (file.clone(), *count)).collect();
-        hidden.sort();
-        for (file, count) in hidden {
-            let more = thousands(count.saturating_sub(MAX_OF_FILE));
-            match file.as_str() {
-                _ if more == "0" => {}
-                "" => self.warning(&format!("{more} more errors and warnings are not shown")),
-                _ => self.warning(&format!("{more} more errors and warnings of `{file}` are not shown")),
-            }
         }
     }
 

@@ -44,7 +44,7 @@ fn expressions_use_allowed_capabilities() {
     let sandbox = sandbox();
     let eval = |text: &str, more: &[&str]| sandbox.run(&[&["eval", text][..], more].concat());
     assert_eq!(eval("file(\"a.txt\")", &["--allow", "files=in"]).expect(0).stdout, "\"text\\n\"\n");
-    eval("file(\"../secret.txt\")", &["--allow", "files=in"]).expect(1).says(&["leads out", "<expression>:1:6"]);
+    eval("file(\"../secret.txt\")", &["--allow", "files=in"]).expect(1).says(&["leads out", "<expression>:1:7"]);
     assert_eq!(
         eval("fileset(\".\", \"**\")", &["--allow", "files=in"]).expect(0).stdout,
         "[\"a.txt\",\"item.tftpl\"]\n"

@@ -174,11 +174,11 @@ fn the_number_of_errors_is_limited_and_told() {
         (&["hcl", "decode", "-s", "s.hcldec", "text.hcl"], 2),
         (&["hcl", "decode", "-s", "s.hcldec", "bad.json"], 2),
     ] {
-        let run = sandbox.run(arguments).expect(exit).says(&["50 more errors not shown"]);
+        let run = sandbox.run(arguments).expect(exit).says(&["and 50 more diagnostics: the limit is 100"]);
         assert_eq!(run.stderr.matches("error[").count(), 100, "{arguments:?}");
     }
     let run = sandbox.run(&["hcl", "decode", "-s", "s.hcldec", "--diags=json", "text.hcl"]).expect(2);
-    let run = run.says(&["50 more errors not shown"]);
+    let run = run.says(&["and 50 more diagnostics: the limit is 100"]);
     assert_eq!(run.stderr.matches("\"error\"").count(), 100);
 }
 

@@ -269,7 +269,9 @@ error[E0201]: variable `nmae` is not defined
         assert!(text.len() < 5_000 && text.contains("` is not defined"), "{}", text.len());
         let json = error.to_json();
         assert!(json["available"].as_array().is_some_and(|names| names.len() == NAMES_JSON));
-        assert!(["message", "detail", "help"].iter().all(|key| json[*key].as_str().is_some_and(|text| text.len() < 1_000)));
+        assert!(
+            ["message", "detail", "help"].iter().all(|key| json[*key].as_str().is_some_and(|text| text.len() < 1_000))
+        );
     }
 
     #[test]

@@ -214,7 +214,8 @@ fn walk(
             if kind.is_dir() && depth < MAX_DEPTH {
                 left.push_back((path, depth + 1));
             } else if !kind.is_dir() && is_template(&name) {
-                let kind = if is_link { std::fs::metadata(&path).map(|of| of.file_type()).unwrap_or(kind) } else { kind };
+                let kind =
+                    if is_link { std::fs::metadata(&path).map(|of| of.file_type()).unwrap_or(kind) } else { kind };
                 if !all {
                     check_kind(&path, kind)?;
                 }

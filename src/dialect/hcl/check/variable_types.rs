@@ -65,7 +65,11 @@ impl VariableTypes {
                 diagnostics.push(location.label(error));
             }
         }
-        if diagnostics.is_empty() { Ok(Self { types }) } else { Err(at_most(diagnostics, limits.diagnostics, 0).into()) }
+        if diagnostics.is_empty() {
+            Ok(Self { types })
+        } else {
+            Err(at_most(diagnostics, limits.diagnostics, 0).into())
+        }
     }
 
     /// The names of the variables, sorted.
