@@ -9,7 +9,7 @@ use chrono::{DateTime, Datelike, FixedOffset, NaiveDate, TimeDelta, Timelike};
 
 use super::bounded_text::Bounded;
 
-/// What a timestamp may depart in from RFC 3339.
+/// The departures from RFC 3339 that a timestamp may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     /// Nothing.

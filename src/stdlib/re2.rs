@@ -59,8 +59,10 @@ impl std::fmt::Display for Refused<'_> {
             Why::Bracket => write!(f, "the class `{part}` has no closing `]`"),
             Why::Open => write!(f, "the group `{part}` has no closing `)`"),
             Why::Close => f.write_str("a `)` closes no group; a literal one is `\\)`"),
-            Why::Name => write!(f, "`{part}` starts no named group, which is `(?P<name>…)`"),
-            Why::Flags => write!(f, "`{part}` is not supported: the flags are `i`, `m`, `s` and `U`"),
+            Why::Name => {
+                write!(f, "`{part}` starts no named group, which is `(?P<name>…)`; there is no looking behind")
+            }
+            Why::Flags => write!(f, "`{part}` is not supported: the flags are `imsU`, and there is no looking ahead"),
         }
     }
 }
