@@ -14,7 +14,7 @@ use super::bounded_text::Bounded;
 pub(crate) enum Form {
     /// Nothing.
     Strict,
-    /// As Go's `time.Parse`: an hour of one digit, a comma before the fraction of a second.
+    /// Those of Go's `time.Parse`: an hour of one digit, a comma before the fraction of a second.
     Lenient,
 }
 
