@@ -88,22 +88,20 @@ fn a_file_with_many_errors_prints_a_hundred() {
         ("syntax.tera", &many(&|_| "{{ 1 + }}\n".to_owned())),
         ("syntax.hcl", &many(&|_| "a = = 1\n".to_owned())),
         ("names.hcl", &many(&|at| format!("a{at} = b(1)\n"))),
-        ("syntax.tftpl", &many(&|_| "${1 + }\n".to_owned())),
         ("calls.tftpl", &many(&|at| format!("${{b{at}(1)}}\n"))),
         ("syntax.cel.yaml", &many(&|at| format!("k{at}: ${{1 +}}\n"))),
         ("keys.cel.yaml", &many(&|_| "a: 1\n".to_owned())),
-        ("t.tower", &many(&|_| "${params.}\n".to_owned())),
         ("v.yaml", &many(&|_| "a: 1\n".to_owned())),
         ("x.tera", "x"),
     ]);
     let mut wrong = Vec::new();
-    let checks = ["filters.tera", "syntax.tera", "syntax.hcl", "names.hcl", "syntax.tftpl", "calls.tftpl"];
-    let checks = checks.into_iter().chain(["syntax.cel.yaml", "keys.cel.yaml", "t.tower"]);
+    let checks = ["filters.tera", "syntax.tera", "syntax.hcl", "names.hcl", "calls.tftpl"];
+    let checks = checks.into_iter().chain(["syntax.cel.yaml", "keys.cel.yaml"]);
     let runs = checks.map(|file| vec!["check", file]);
     for run in runs.chain([vec!["render", "x.tera", "-f", "v.yaml"], vec!["hcl", "fmt", "syntax.hcl"]]) {
         let found = sandbox.run(&run).expect(1);
         let count = found.stderr.matches("error[").count();
-        if !(90..=100).contains(&count) || !found.stderr.contains(" more diagnostics: the limit is 100") {
+        if !(90..=100).contains(&count) || !found.stderr.contains("more diagnostics: the limit is 100") {
             wrong.push(format!("{run:?}: {count} errors, {} bytes", found.stderr.len()));
         }
     }

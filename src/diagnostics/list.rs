@@ -59,7 +59,8 @@ impl Error for Diagnostics {
 }
 
 /// Keeps the first `most` diagnostics, errors before warnings if there are too many. The last one notes the number of
-/// those left out, and of the `more` that were found but not made.
+/// those left out, and of the `more` that were found but not made; or that there may be more, because whoever made
+/// `most` may have stopped there.
 pub fn at_most(mut errors: Vec<Box<Diagnostic>>, most: usize, more: usize) -> Vec<Box<Diagnostic>> {
     let (most, found) = (most.max(1), errors.len());
     if found > most {
@@ -67,9 +68,13 @@ pub fn at_most(mut errors: Vec<Box<Diagnostic>>, most: usize, more: usize) -> Ve
         errors.truncate(most);
     }
     let more = more + found - errors.len();
-    if let Some(last) = errors.last_mut().filter(|_| more > 0) {
-        let others = counted(more, "more diagnostic");
-        last.notes.push(format!("and {others}: the limit is {}", thousands(most)));
+    let is_full = errors.len() >= most;
+    if let Some(last) = errors.last_mut().filter(|_| more > 0 || is_full) {
+        let others = match more {
+            0 => "there may be more diagnostics".to_owned(),
+            _ => format!("and {}", counted(more, "more diagnostic")),
+        };
+        last.notes.push(format!("{others}: the limit is {}", thousands(most)));
     }
     errors
 }
@@ -97,7 +102,8 @@ mod tests {
             let kept: Vec<Box<Diagnostic>> = at_most(errors(count), most, more);
             (kept.len(), kept.iter().flat_map(|error| error.notes.clone()).collect::<Vec<_>>().join("|"))
         };
-        assert_eq!(notes(3, 3, 0), (3, String::new()));
+        assert_eq!(notes(2, 3, 0), (2, String::new()));
+        assert_eq!(notes(3, 3, 0), (3, "there may be more diagnostics: the limit is 3".to_owned()));
         assert_eq!(notes(4, 3, 0), (3, "and 1 more diagnostic: the limit is 3".to_owned()));
         assert_eq!(notes(3, 3, 1_234), (3, "and 1,234 more diagnostics: the limit is 3".to_owned()));
         assert_eq!(notes(2, 0, 0).0, 1);

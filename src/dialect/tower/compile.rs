@@ -11,7 +11,7 @@ use super::syntax::parse;
 use super::syntax::tree::Field;
 use crate::bytecode::Program;
 use crate::compiler::{Compiled, Unit};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{Diagnostic, Result, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
@@ -34,7 +34,7 @@ fn compile_unit(unit: &Unit<'_>) -> Result<Compiled> {
     let program = lower(source, &field, mode, limits)?;
     let found = lint(source.text(), &field, mode).into_iter();
     let lints = found.map(|lint| lint.warning(source.text(), source, lint.span)).collect();
-    Ok(Compiled { program, lints, reaches: Vec::new() })
+    Ok(Compiled { program, lints: at_most(lints, limits.diagnostics, 0), reaches: Vec::new() })
 }
 
 /// Compiles a field without checking it.

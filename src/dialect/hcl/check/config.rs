@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use super::checker::{AbstractValue, Checker, Region};
 use super::{Definition, VariableTypes, definitions, untyped_variables, with_own_functions, without_capabilities};
-use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked, at_most};
 use crate::dialect::hcl::body::{Body, BodySchema, Context, Expression, File, Location, NativeFile, not_iterable};
 use crate::dialect::hcl::compile::Compiler;
 use crate::dialect::hcl::syntax::{Attribute, Block, BodyId, Expr, ExprId, Tree, keyword, static_map};
@@ -73,7 +73,7 @@ pub fn check_config(
     walk.variable_types(&file.body());
     walk.function_results(&file.body())?;
     walk.file()?;
-    Ok(walk.checker.run()?)
+    Ok(at_most(walk.checker.run()?, limits.diagnostics, 0))
 }
 
 /// Returns the tree of the expressions of a file.

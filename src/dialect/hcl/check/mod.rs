@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::body::{Block, Body, BodySchema, DiagnosticList, Expression, File, user_functions};
 use super::compile::Compiler;
 use super::syntax::{Expr, ExprId, Parsed, Tree, parse_template};
-use crate::diagnostics::{Diagnostic, Diagnostics};
+use crate::diagnostics::{Diagnostic, Diagnostics, at_most};
 use crate::function::{
     Admits, Body as FunctionBody, Builtin, Params, Positional, PositionalParam, Registry, ResultType,
 };
@@ -69,7 +69,7 @@ pub fn check_template(
     };
     let mut checker = Checker::new(&space, &compiler, variables);
     checker.pending.push(Region { tree: &tree, root, locals: Value::Undefined });
-    Ok(checker.run()?)
+    Ok(at_most(checker.run()?, limits.diagnostics, 0))
 }
 
 /// Returns unknown variables for all names in a tree that can be variables.

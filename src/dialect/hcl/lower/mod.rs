@@ -15,7 +15,7 @@ use super::semantics::Rules;
 use super::syntax::{ExprId, Tree};
 use crate::bytecode::{Dialect, ImportKind, Op, Program};
 use crate::compiler::{Compiled, Emitter, Fold};
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{Diagnostic, Result, at_most};
 use crate::function::Registry;
 use crate::limits::Limits;
 use crate::text::Span;
@@ -48,7 +48,7 @@ pub(super) struct Lowering<'t> {
 pub fn lower_template(tree: &Tree, root: ExprId, registry: &Registry, limits: &Limits) -> Result<Compiled> {
     let mut lowering = Lowering::new(tree, registry, limits);
     lowering.chunk(|lowering| lowering.write(root))?;
-    let lints = lowering.lints;
+    let lints = at_most(lowering.lints, limits.diagnostics, 0);
     Ok(Compiled { program: lowering.emitter.finish()?, lints, reaches: Vec::new() })
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::symbols::{Symbol, Symbols};
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::dialect::hcl::syntax::build::{Build, Origin};
 use crate::dialect::hcl::syntax::reports::Reports;
 use crate::dialect::hcl::syntax::{BodyId, ExprId, Token, TokenKind, Traversal, Tree, lexer};
@@ -176,7 +176,7 @@ impl Text<'_> {
             }
         };
         let root = root(&mut build, read.filter(|_| symbols.too_deep.is_none()));
-        let mut diagnostics = reports.take();
+        let mut diagnostics = at_most(reports.take(), self.limits.diagnostics, 0);
         if let Some((span, allowed)) = symbols.too_deep {
             diagnostics.push(Limit::Nesting.error(allowed).at(self.source, self.place(span), ""));
         }
