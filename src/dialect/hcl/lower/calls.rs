@@ -44,12 +44,12 @@ impl<'t> Lowering<'t> {
             // A spread argument is a collection, whatever its elements are for.
             if admits.include(Admits::TYPE) && !spread {
                 self.type_argument(arg)?;
-            } else {
-                self.value(arg)?;
-            }
-            if admits.include(Admits::ERRORS) {
+            } else if admits.include(Admits::ERRORS) {
                 // The function handles the errors of this argument.
+                self.value(arg)?;
                 self.lints.truncate(lints);
+            } else {
+                self.operand(arg)?;
             }
             params.push(Params::BY_PLACE);
         }

@@ -130,7 +130,11 @@ fn many_errors_are_cut_and_a_long_string_is_one_token() {
     let text = format!("[{}tru]", "tru,".repeat(10_000));
     let diagnostics = parse(&text).diagnostics;
     assert_eq!(diagnostics.len(), Limits::default().diagnostics);
-    assert!(diagnostics.last().is_some_and(|last| last.notes.iter().any(|note| note.contains("more diagnostics: the limit is 100"))));
+    assert!(
+        diagnostics
+            .last()
+            .is_some_and(|last| last.notes.iter().any(|note| note.contains("more diagnostics: the limit is 100")))
+    );
     let text = format!("\"{}\"", "aé\\n".repeat(500_000));
     let parsed = parse(&text);
     let Json::String(found) = parsed.document.node(parsed.document.root()).json else { panic!() };
