@@ -12,8 +12,10 @@ use crate::support::{Sandbox, tree};
 const CLUSTERS: usize = 250;
 
 fn spawn(sandbox: &Sandbox, n: &str) -> Child {
-    let args = ["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--set", n, "-j", "2"];
-    sandbox.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    // The tests may run where hangups are ignored, as under `nohup`.
+    let stamp = "exec env --default-signal=HUP dropforge stamp t --fleet fleet.ndjson -o out -j 2";
+    let mut shell = sandbox.shell("-c", &format!("{stamp} --no-cache --set {n}"));
+    shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
 /// Returns the output of an undisturbed run.

@@ -120,3 +120,19 @@ fn a_full_device_is_an_error() {
     sandbox.run(&["render", "a.tera", "-o", "/dev/full"]).expect(1).says(&["No space left"]);
     sandbox.run(&["render", "a.tera", "-o", "/dev/null"]).expect(0);
 }
+
+#[test]
+fn the_checking_machine_renders_the_same() {
+    let sandbox = Sandbox::with(&[
+        ("t.tera", "{% for x in l %}{{ x | upper }} {% endfor %}{{ n + 1 }}"),
+        ("t.tftpl", "%{ for x in l ~}${upper(x)} %{ endfor ~}${n + 1}"),
+        ("t.cel.yaml", "l: ${l.map(x, x + '!')}\nn: ${n + 1}\n"),
+        ("v.yaml", "l: [a, b]\nn: 1\n"),
+    ]);
+    for template in ["t.tera", "t.tftpl", "t.cel.yaml"] {
+        let usual = sandbox.run(&["render", template, "-f", "v.yaml"]).expect(0).stdout;
+        assert_eq!(sandbox.run(&["render", template, "-f", "v.yaml", "--checked"]).expect(0).stdout, usual);
+    }
+    let failed = sandbox.run(&["render", "t.tera", "--checked"]).expect(1);
+    assert_eq!(failed.stderr, sandbox.run(&["render", "t.tera"]).expect(1).stderr);
+}

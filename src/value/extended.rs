@@ -60,7 +60,7 @@ pub enum Writing<'v> {
     Spelled(&'v str),
     /// With this tag (`!name`). The number is the instruction that added it, for errors.
     Tagged(&'v str, u32),
-    /// As it is. The type of the number has integers and floats, so operators mix it with both.
+    /// The value itself, a number whose type has integers and floats: operators mix it with both.
     Number,
 }
 
