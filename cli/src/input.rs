@@ -67,7 +67,7 @@ impl InputFiles {
     /// Same as [`InputFiles::bytes`], with the limits of fleets; those of [`source`].
     pub(crate) fn fleet(&mut self, path: &Path) -> Result<Arc<Source>> {
         let mut input = self.open(path)?;
-        let (mut bytes, mut line) = (Vec::new(), 0);
+        let (mut bytes, mut line, mut line_wise) = (Vec::new(), 0, None);
         loop {
             let before = bytes.len();
             let read = input.by_ref().take(PIECE).read_to_end(&mut bytes).map_err(|error| unreadable(path, error))?;
@@ -76,10 +76,15 @@ impl InputFiles {
             }
             let ends = memchr::memrchr(b'\n', bytes.get(before..).unwrap_or(&[]));
             line = ends.map_or(line, |at| before + at + 1);
-            if bytes.len() as u64 > MAX_FLEET && !is_line_wise(path, &bytes) {
+            if bytes.len() <= MAX_RECORD {
+                continue;
+            }
+            // The beginning decides, and reading it again for each piece would take the square of the length.
+            let line_wise = *line_wise.get_or_insert_with(|| is_line_wise(path, &bytes));
+            if bytes.len() as u64 > MAX_FLEET && !line_wise {
                 return Err(too_long(path, MAX_FLEET).with_help("write one cluster a line (NDJSON), or several files"));
             }
-            if bytes.len() - line > MAX_RECORD && is_line_wise(path, &bytes) {
+            if bytes.len() - line > MAX_RECORD && line_wise {
                 return Err(too_long(path, MAX_RECORD as u64).with_note("a line of a fleet is one cluster"));
             }
         }

@@ -1,6 +1,6 @@
 //! Binary floating-point numbers of up to 512 bits with the semantics of Go's `big.Float`: sign, significand, exponent,
 //! and a precision that a result inherits from its operands (the larger one). Rounding is to nearest, ties to even.
-//! There is no NaN: operations with an undefined result return `None`.
+//! No number is NaN. Operations whose result is undefined return `None`.
 //!
 //! This is our own implementation because no crate rounds like `big.Float`, whose last digits are visible in output.
 
