@@ -1,5 +1,6 @@
 //! Case files and rules of the source tree, in one binary.
 
+mod allocations;
 mod artifacts;
 mod cases;
 mod cel;

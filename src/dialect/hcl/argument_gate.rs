@@ -148,23 +148,29 @@ impl<'v> Site<'_, 'v> {
     }
 
     /// Returns the error and its subject if this is not a number of arguments that the function takes.
+    #[inline]
     fn wrong_count(&self, given: usize) -> Option<(Box<Diagnostic>, Subject)> {
         let needed = self.params.params.len();
+        let fits = given == needed || given > needed && self.params.rest.is_some();
+        (!fits).then(|| self.count_error(needed, given))
+    }
+
+    #[cold]
+    fn count_error(&self, needed: usize, given: usize) -> (Box<Diagnostic>, Subject) {
         let (least, plural) =
             (if self.params.rest.is_some() { "at least " } else { "" }, if needed == 1 { "" } else { "s" });
         let takes = format!("{} takes {least}{needed} argument{plural}", self.named());
-        if let Some(missing) = self.params.params.get(given) {
-            let error = Diagnostic::new(Code::MissingArgument, "Not enough function arguments");
-            return Some((
-                error.with_detail(format!("{takes}; `{}` is missing", missing.name)),
-                self.after_arguments(1),
-            ));
+        match self.params.params.get(given) {
+            Some(missing) => {
+                let error = Diagnostic::new(Code::MissingArgument, "Not enough function arguments");
+                let detail = format!("{takes}; `{}` is missing", missing.name);
+                (error.with_detail(detail), self.after_arguments(1))
+            }
+            None => {
+                let error = Diagnostic::new(Code::BadArgument, "Too many function arguments");
+                (error.with_detail(format!("{takes}, not {given}")), self.start(needed))
+            }
         }
-        if self.params.rest.is_none() && given > needed {
-            let error = Diagnostic::new(Code::BadArgument, "Too many function arguments");
-            return Some((error.with_detail(format!("{takes}, not {given}")), self.start(needed)));
-        }
-        None
     }
 
     /// Converts each argument to the type of its parameter. Returns `false` if that or its computation failed.
