@@ -1,6 +1,7 @@
 //! Values survive a round trip, and comparing and printing agree with `serde_json`.
 
-use dropforge::value::{Arena, InputBuilder, Inputs, JsonStyle, Shapes, equal, write_json};
+use dropforge::bulk::values::merge;
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, JsonStyle, Shapes, equal, write_json};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
@@ -21,6 +22,11 @@ pub fn any_json() -> impl Strategy<Value = Json> {
                 .prop_map(|entries| Json::Object(entries.into_iter().collect())),
         ]
     })
+}
+
+/// Any JSON object with few distinct keys, so that two of them share most of theirs.
+fn any_object() -> impl Strategy<Value = Json> {
+    prop::collection::vec(("[a-d]", any_json()), 0..6).prop_map(|entries| Json::Object(entries.into_iter().collect()))
 }
 
 fn compact(value: dropforge::value::Value<'_>) -> String {
@@ -76,6 +82,22 @@ proptest! {
         for (name, value) in &merged {
             prop_assert_eq!(inputs.get(name).map(compact), Some(value.to_string()));
         }
+    }
+
+    #[test]
+    fn merged_values_are_those_of_merged_data(base in any_object(), over in any_object()) {
+        let data = |json: &Json| serde_json::from_value::<Data>(json.clone()).expect("data").into_map().expect("a map");
+        let mut all = data(&base);
+        merge(&mut all, data(&over));
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let inputs = builder.merged(builder.serialize(&base).expect("a"), builder.serialize(&over).expect("b"));
+        let mut seen: Vec<_> = inputs.iter().map(|(name, value)| (name.to_owned(), compact(value))).collect();
+        let mut wanted: Vec<_> = all.iter().map(|(name, value)| (name.clone(), serde_json::to_string(value).expect("JSON"))).collect();
+        seen.sort();
+        wanted.sort();
+        prop_assert_eq!(seen, wanted);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dropforge::bulk::{self, DEFAULT_LAYOUT, Fleet, Forge, Format, Job, Layers, Layout, Options, Output, Plan};
-use dropforge::bulk::{Selector, Watch, dialect_of, discover, language_extensions, outputs};
+use dropforge::bulk::{Merge, Selector, Watch, dialect_of, discover, language_extensions, outputs};
 use dropforge::engine::Engine;
 use dropforge::text::Source;
 use dropforge::value::Data;
@@ -34,7 +34,7 @@ impl Bulk {
         let text = Source::new("clusters.ndjson", read("clusters.ndjson"));
         let fleet = Fleet::read(&text, Format::Ndjson, None).expect("a fleet");
         let shared: Data = serde_json::from_str(&read("shared.json")).expect("JSON");
-        let layers = Layers::new([shared.into_map().expect("a map")], Vec::new());
+        let layers = Layers::new([shared.into_map().expect("a map")], Vec::new(), Merge::Replace);
         let (forge, outputs) = templates();
         let layout = Layout::parse(DEFAULT_LAYOUT).expect("a layout");
         let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout);
@@ -70,7 +70,7 @@ impl Bulk {
     ) {
         let Self { fleet, layers, forge, plan, .. } = self;
         let names = plan.outputs().iter().map(|output| output.template.as_str());
-        let stamper = forge.stamper(names, layers.shared()).expect("the templates");
+        let stamper = forge.stamper(names, layers).expect("the templates");
         let options = Options { threads, ..Options::default() };
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
         let report = run(&stamper, &job).unwrap_or_else(|error| panic!("{error}"));

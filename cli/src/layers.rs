@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use dropforge::bulk::values::parse_set;
-use dropforge::bulk::{Format, Layers, input};
+use dropforge::bulk::{Format, Layers, Merge, input};
 use dropforge::diagnostics::Result;
 
 use crate::input::InputFiles;
 use crate::options::ValueArgs;
 
-/// Reads values files and `--set` options.
+/// Reads values files and `--set` options. `merge` is the effect of a cluster's inputs on them.
 ///
 /// # Errors
 /// Errors of reading the files; `input.bad_set`.
-pub(crate) fn layers(args: &ValueArgs, files: &mut InputFiles) -> Result<Layers> {
+pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles) -> Result<Layers> {
     let mut sets = Vec::new();
     for (kind, text) in &args.sets.0 {
         let mut read = |path: &str| files.read(Path::new(path)).map(|source| source.text().to_owned());
@@ -29,5 +29,5 @@ pub(crate) fn layers(args: &ValueArgs, files: &mut InputFiles) -> Result<Layers>
         };
         maps.push(input::map(&source, format)?);
     }
-    Ok(Layers::new(maps, sets))
+    Ok(Layers::new(maps, sets, merge))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
+use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::Template;
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let layers = layers(&args.values, files)?;
+    let layers = layers(&args.values, Merge::default(), files)?;
     let text = text(&template, layers.alone()?, args.checked)?;
     if is_dash(&args.output) {
         print(text)?;

@@ -4,11 +4,11 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 
 use dropforge::bulk::{self, Change, FilePreview, Fleet, Forge, Format, Job, Layout, Options, Output, Plan, Report};
-use dropforge::bulk::{Selector, Stamper, StreamFile, Watch};
+use dropforge::bulk::{Merge, Selector, Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::engine::Template;
 use dropforge::value::OutputFormat;
@@ -54,6 +54,12 @@ pub(crate) struct StampArgs {
     /// Select clusters by values: a.b=v,c!=d
     #[arg(short = 'l', long, value_name = "SELECTOR")]
     selector: Vec<String>,
+    /// Merge each cluster's values over shared ones deeply, or replace top-level keys
+    ///
+    /// Deeply: maps are merged by key, a null removes a shared value, and
+    /// lists and scalars replace it.
+    #[arg(long, value_name = "HOW", value_enum, default_value_t, verbatim_doc_comment)]
+    merge: MergeMode,
     /// Write to this directory; with `--layout single`, to this file or `-`
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -96,6 +102,25 @@ pub(crate) struct StampArgs {
     cache: CacheArgs,
 }
 
+/// The effect of a cluster's values on shared ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum MergeMode {
+    /// Merge maps by key
+    #[default]
+    Deep,
+    /// Replace top-level keys
+    Replace,
+}
+
+impl From<MergeMode> for Merge {
+    fn from(mode: MergeMode) -> Self {
+        match mode {
+            MergeMode::Deep => Merge::Deep,
+            MergeMode::Replace => Merge::Replace,
+        }
+    }
+}
+
 /// The layout for one stream.
 const SINGLE: &str = "single";
 
@@ -111,7 +136,7 @@ pub(crate) fn run(
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     let selector =
         args.selector.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|s| all.and(s)))?;
-    let layers = layers(&args.values, files)?;
+    let layers = layers(&args.values, args.merge.into(), files)?;
     let fleet = fleet(args, files)?;
     let (mut forge, names) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {
@@ -125,7 +150,7 @@ pub(crate) fn run(
     }
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
-    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), layers.shared())?;
+    let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
     let stamper = stamper.for_layout(&layout);
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);

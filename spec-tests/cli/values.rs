@@ -36,21 +36,6 @@ fn the_order_of_the_command_line_decides() {
 }
 
 #[test]
-fn clusters_override_top_level_keys_and_sets_override_clusters() {
-    let sandbox = Sandbox::with(&[
-        ("t/a.tera", "{{ app | json_encode }} {{ tag | default(value='-') }}\n"),
-        ("v.yaml", "app: {name: shared, port: 80}\ntag: v1\n"),
-        ("fleet.ndjson", "{\"name\":\"a\"}\n{\"name\":\"b\",\"app\":{\"name\":\"own\"}}\n"),
-    ]);
-    sandbox.stamp(&["-f", "v.yaml"]).expect(0);
-    assert_eq!(sandbox.read("out/a/a.yaml"), "{\"name\":\"shared\",\"port\":80} v1\n");
-    assert_eq!(sandbox.read("out/b/a.yaml"), "{\"name\":\"own\"} v1\n");
-    sandbox.stamp(&["-f", "v.yaml", "--set", "app.port=9,tag=null"]).expect(0);
-    assert_eq!(sandbox.read("out/a/a.yaml"), "{\"name\":\"shared\",\"port\":9} -\n");
-    assert_eq!(sandbox.read("out/b/a.yaml"), "{\"name\":\"own\",\"port\":9} -\n");
-}
-
-#[test]
 fn mistakes_are_named() {
     let sandbox =
         Sandbox::with(&[("ctx.tera", ""), ("bad.yaml", "a: 1\nb: [1\n"), ("list.yaml", "- 1\n"), ("v.yaml", "a: 1\n")]);

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use super::job::{Renderer, Stamp};
-use super::layers::Overlay;
+use super::layers::{Layers, Merge, Overlay};
 use super::layout::Layout;
 use super::pieces::{Piece, fields_of, in_document};
 use super::report::{Cause, cause};
@@ -16,7 +16,7 @@ use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
-use crate::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
+use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
 use crate::vm::Session;
 
 /// Compiled templates by name.
@@ -115,13 +115,13 @@ impl Forge {
         self.find(name).map(|template| template.reaches().to_vec())
     }
 
-    /// Creates a renderer of the templates `names` with the inputs `shared`.
+    /// Creates a renderer of the templates `names` with the shared inputs of `layers`.
     ///
     /// # Errors
     /// `template.unknown`.
-    pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, shared: &'f DataMap) -> Result<Stamper<'f>> {
+    pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
         let templates = names.into_iter().map(|name| self.find(name)).collect::<Result<_>>()?;
-        Ok(Stamper { templates, shared, fields: Vec::new() })
+        Ok(Stamper { templates, layers, fields: Vec::new() })
     }
 
     /// Sets the format of templates that produce documents.
@@ -148,7 +148,7 @@ pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
 #[derive(Debug)]
 pub struct Stamper<'f> {
     templates: Vec<&'f Template>,
-    shared: &'f DataMap,
+    layers: &'f Layers,
     /// The document fields in the layout.
     fields: Vec<String>,
 }
@@ -165,10 +165,11 @@ impl Stamp for Stamper<'_> {
     fn work(&self, body: &mut dyn FnMut(&mut dyn Renderer)) {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
-        let shared = InputBuilder::new(&arena, &shapes).data_map(self.shared);
+        let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
         body(&mut Thread {
             templates: &self.templates,
             shared,
+            merge: self.layers.merge(),
             shapes: &shapes,
             own: Arena::new(),
             session: Session::new(),
@@ -182,6 +183,7 @@ impl Stamp for Stamper<'_> {
 struct Thread<'t, 'w> {
     templates: &'t [&'t Template],
     shared: Value<'t>,
+    merge: Merge,
     shapes: &'t Shapes<'w>,
     /// The inputs of the current cluster.
     own: Arena,
@@ -196,11 +198,15 @@ impl Renderer for Thread<'_, '_> {
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
-        let over = match own {
-            Overlay::Json(text) => builder.json(text)?,
-            Overlay::Map(map) => builder.data_map(map),
+        let over = |own| match self.merge {
+            Merge::Deep => builder.merged(self.shared, own),
+            Merge::Replace => Inputs::layered(self.shared, own),
         };
-        let inputs = Inputs::layered(self.shared, over);
+        let inputs = match own {
+            Overlay::Json(text) => over(builder.json(text)?),
+            Overlay::Map(map) => over(builder.data_map(map)),
+            Overlay::Whole(map) => Inputs::new(builder.data_map(map)),
+        };
         self.splitter.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {
             let result = if self.splitter.fields.is_empty() {
@@ -309,15 +315,18 @@ mod tests {
         let forge = Forge::compile(&set, None, Engine::builder()).unwrap();
         let map = |text| serde_json::from_str::<crate::value::Data>(text).unwrap().into_map().unwrap();
         let shared = map(r#"{"x": {"n": 1, "m": 2}, "y": 3, "_p": "."}"#);
-        let stamper = forge.stamper(["a.tera"], &shared).unwrap();
-        let (mut text, mut results) = (String::new(), Vec::new());
-        stamper.work(&mut |renderer| {
-            for own in [r#"{"x": {"n": 5}}"#, r#"{"y": 7}"#, r#"{"x": {}}"#] {
-                renderer.render(&Overlay::Json(own), &mut text, &mut results).unwrap();
-            }
-        });
-        assert_eq!(text, "53.17.");
-        assert_eq!(results[1].as_ref().unwrap(), &6);
-        assert!(results[2].is_err());
+        let clusters = [r#"{"x": {"n": 5}}"#, r#"{"y": 7}"#, r#"{"x": {}}"#, r#"{"_p": null}"#].map(Overlay::Json);
+        for (merge, expected) in [(Merge::Deep, "53.17.13."), (Merge::Replace, "53.17.13")] {
+            let layers = Layers::new([shared.clone()], Vec::new(), merge);
+            let stamper = forge.stamper(["a.tera"], &layers).unwrap();
+            let (mut text, mut results) = (String::new(), Vec::new());
+            stamper.work(&mut |renderer| {
+                clusters.iter().for_each(|own| renderer.render(own, &mut text, &mut results).unwrap());
+            });
+            assert_eq!(text, expected);
+            // A removed name is missing; a name that is replaced lacks the shared names below it.
+            let failed: Vec<usize> = (0..4).filter(|at| results[*at].is_err()).collect();
+            assert_eq!(failed, if merge == Merge::Deep { vec![3] } else { vec![2] });
+        }
     }
 }

@@ -1,7 +1,8 @@
-//! Input layers: the shared inputs, each cluster's own keys over them, and `--set` on top.
+//! Input layers: the shared inputs, each cluster's own inputs over them, and `--set` on top.
 //!
-//! The shared layer is merged once. A cluster's top-level key replaces the whole shared value. A `--set` changes the
-//! shared layer once, and a cluster's own inputs only if they have the key it names.
+//! The shared layer is merged once. A cluster's inputs are merged over it when the cluster is rendered, without copying
+//! the shared values. A `--set` changes the shared layer once, and the merged inputs of a cluster only if the cluster
+//! has the top-level key it names.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,23 +14,38 @@ use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
 
+/// The effect of a cluster's inputs on shared inputs with the same key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// Maps are merged key by key. A list or scalar replaces the shared value, and a null removes it.
+    #[default]
+    Deep,
+    /// Each top-level key replaces the whole shared value.
+    Replace,
+}
+
 /// The inputs that all clusters share, and the assignments that apply to every cluster.
 #[derive(Debug, Clone, Default)]
 pub struct Layers {
     shared: DataMap,
+    merge: Merge,
     sets: Vec<Assignment>,
+    /// The shared layer without assignments. Empty if there are none.
+    files: DataMap,
     /// Errors of assignments that conflict with a shared value, by top-level key. They concern clusters that do not
-    /// override the key.
+    /// have the key.
     conflicts: BTreeMap<String, Box<Diagnostic>>,
 }
 
-/// A cluster's own inputs, with assignments applied.
+/// A cluster's own inputs.
 #[derive(Debug, Clone)]
 pub enum Overlay<'c> {
-    /// An unparsed JSON object.
+    /// An unparsed JSON object, to merge over the shared inputs.
     Json(&'c str),
-    /// A map.
+    /// A map, to merge over the shared inputs.
     Map(Cow<'c, DataMap>),
+    /// All inputs of the cluster: the shared ones are part of it.
+    Whole(DataMap),
 }
 
 impl Overlay<'_> {
@@ -40,6 +56,7 @@ impl Overlay<'_> {
     pub fn to_map(&self) -> Result<Cow<'_, DataMap>> {
         match self {
             Overlay::Map(map) => Ok(Cow::Borrowed(map)),
+            Overlay::Whole(map) => Ok(Cow::Borrowed(map)),
             Overlay::Json(text) => {
                 let source = Source::new("cluster", *text);
                 match input::json(&source, 0..text.len())? {
@@ -52,24 +69,25 @@ impl Overlay<'_> {
 }
 
 impl Layers {
-    /// Merges values files in order and applies the assignments to the result.
+    /// Merges values files deeply in order and applies the assignments to the result. `merge` is the effect of a
+    /// cluster's inputs on it.
     ///
     /// ```
-    /// use dropforge::bulk::{Cluster, Layers, Overlay, values::{SetKind, parse_set}};
+    /// use dropforge::bulk::{Cluster, Layers, Merge, values::{SetKind, parse_set}};
     /// use dropforge::value::Data;
     /// let map = |text| serde_json::from_str::<Data>(text).unwrap().into_map().unwrap();
     /// let sets = parse_set(SetKind::Typed, "app.tag=v2", &mut |_| unreachable!()).unwrap();
-    /// let layers = Layers::new([map(r#"{"app": {"name": "x"}}"#)], sets);
-    /// assert_eq!(layers.shared(), &map(r#"{"app": {"name": "x", "tag": "v2"}}"#));
+    /// let layers = Layers::new([map(r#"{"app": {"name": "x", "cpu": 2}}"#)], sets, Merge::Deep);
+    /// assert_eq!(layers.shared(), &map(r#"{"app": {"name": "x", "cpu": 2, "tag": "v2"}}"#));
     /// let cluster = Cluster::new("eu-1", map(r#"{"app": {"name": "y"}}"#));
-    /// let Overlay::Map(own) = layers.overlay(&cluster).unwrap() else { unreachable!() };
-    /// assert_eq!(*own, map(r#"{"app": {"name": "y", "tag": "v2"}}"#));
+    /// assert_eq!(layers.merged(&cluster).unwrap(), map(r#"{"app": {"name": "y", "cpu": 2, "tag": "v2"}}"#));
     /// ```
-    pub fn new(files: impl IntoIterator<Item = DataMap>, sets: Vec<Assignment>) -> Self {
+    pub fn new(files: impl IntoIterator<Item = DataMap>, sets: Vec<Assignment>, merge_by: Merge) -> Self {
         let mut shared = DataMap::new();
         for file in files {
             merge(&mut shared, file);
         }
+        let files = if sets.is_empty() { DataMap::new() } else { shared.clone() };
         let mut conflicts = BTreeMap::new();
         let mut gaps = Gaps::default();
         for set in &sets {
@@ -77,12 +95,17 @@ impl Layers {
                 conflicts.entry(set.top().to_owned()).or_insert(error);
             }
         }
-        Self { shared, sets, conflicts }
+        Self { shared, merge: merge_by, sets, files, conflicts }
     }
 
     /// Returns the shared layer, with assignments applied.
     pub fn shared(&self) -> &DataMap {
         &self.shared
+    }
+
+    /// Returns the effect of a cluster's inputs on the shared ones.
+    pub fn merge(&self) -> Merge {
+        self.merge
     }
 
     /// Returns the shared layer, for rendering without a cluster.
@@ -93,31 +116,63 @@ impl Layers {
         self.check(&DataMap::new()).map(|()| &self.shared)
     }
 
-    /// Returns the own inputs of `cluster`, to lay over the shared layer.
+    /// Returns the inputs of `cluster`, for rendering.
     ///
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a value; errors of [`Cluster::inputs`].
     pub fn overlay<'c>(&self, cluster: &'c Cluster) -> Result<Overlay<'c>> {
         match cluster.json() {
             Some(text) if self.sets.is_empty() => Ok(Overlay::Json(text)),
-            _ => self.own(cluster).map(Overlay::Map),
+            _ => Ok(match self.parsed(cluster)? {
+                Parsed::Own(own) => Overlay::Map(own),
+                Parsed::Whole(map) => Overlay::Whole(map),
+            }),
         }
     }
 
-    /// Returns the same inputs as [`Layers::overlay`], always as a map.
+    /// Returns the merged inputs of `cluster`, for looking up values.
     ///
     /// # Errors
     /// Same as [`Layers::overlay`].
-    pub fn own<'c>(&self, cluster: &'c Cluster) -> Result<Cow<'c, DataMap>> {
-        let mut own = cluster.inputs()?;
+    pub fn view<'l>(&'l self, cluster: &'l Cluster) -> Result<View<'l>> {
+        Ok(match self.parsed(cluster)? {
+            Parsed::Own(own) => View { shared: Some(&self.shared), own, merge: self.merge },
+            Parsed::Whole(map) => View { shared: None, own: Cow::Owned(map), merge: self.merge },
+        })
+    }
+
+    /// Returns the merged inputs of `cluster`.
+    ///
+    /// # Errors
+    /// Same as [`Layers::overlay`].
+    pub fn merged(&self, cluster: &Cluster) -> Result<DataMap> {
+        Ok(match self.parsed(cluster)? {
+            Parsed::Own(own) => self.over(&self.shared, own.into_owned()),
+            Parsed::Whole(map) => map,
+        })
+    }
+
+    fn parsed<'c>(&self, cluster: &'c Cluster) -> Result<Parsed<'c>> {
+        let own = cluster.inputs()?;
         self.check(&own)?;
-        let mut gaps = Gaps::default();
-        for set in &self.sets {
-            if own.contains_key(set.top()) {
-                set.apply(own.to_mut(), &mut gaps)?;
-            }
+        if !self.sets.iter().any(|set| own.contains_key(set.top())) {
+            return Ok(Parsed::Own(own));
         }
-        Ok(own)
+        // Assignments apply to merged values, and some of them, such as those that remove a key, only once.
+        let mut whole = self.over(&self.files, own.into_owned());
+        let mut gaps = Gaps::default();
+        self.sets.iter().try_for_each(|set| set.apply(&mut whole, &mut gaps))?;
+        Ok(Parsed::Whole(whole))
+    }
+
+    /// Returns the inputs `own` over `base`.
+    fn over(&self, base: &DataMap, own: DataMap) -> DataMap {
+        let mut all = base.clone();
+        match self.merge {
+            Merge::Deep => merge(&mut all, own),
+            Merge::Replace => all.extend(own),
+        }
+        all
     }
 
     fn check(&self, own: &DataMap) -> Result<()> {
@@ -125,6 +180,80 @@ impl Layers {
             Some((_, error)) => Err(error.clone()),
             None => Ok(()),
         }
+    }
+}
+
+/// The parsed inputs of a cluster.
+enum Parsed<'c> {
+    /// Its own inputs, which no assignment concerns.
+    Own(Cow<'c, DataMap>),
+    /// All of them.
+    Whole(DataMap),
+}
+
+/// The merged inputs of one cluster, for lookups. Nothing is copied.
+#[derive(Debug, Clone)]
+pub struct View<'v> {
+    shared: Option<&'v DataMap>,
+    own: Cow<'v, DataMap>,
+    merge: Merge,
+}
+
+impl<'v> View<'v> {
+    /// Creates a view of `own` over `shared`.
+    pub fn new(shared: &'v DataMap, own: &'v DataMap, merge: Merge) -> Self {
+        Self { shared: Some(shared), own: Cow::Borrowed(own), merge }
+    }
+
+    /// Returns the top-level names, those of the cluster first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.own.keys().chain(self.shared.into_iter().flat_map(|shared| shared.keys())).map(String::as_str)
+    }
+
+    /// Returns the value at a dotted path. A number indexes a list. A map that both layers have is the cluster's.
+    ///
+    /// ```
+    /// use dropforge::bulk::{Merge, View};
+    /// use dropforge::value::Data;
+    /// let map = |text| serde_json::from_str::<Data>(text).unwrap().into_map().unwrap();
+    /// let (shared, own) = (map(r#"{"a": {"b": 1, "c": 2}}"#), map(r#"{"a": {"b": 3}}"#));
+    /// assert_eq!(View::new(&shared, &own, Merge::Deep).get("a.c"), Some(&Data::Int(2)));
+    /// assert_eq!(View::new(&shared, &own, Merge::Replace).get("a.c"), None);
+    /// ```
+    pub fn get(&self, path: &str) -> Option<&Data> {
+        let mut names = path.split('.');
+        let top = names.next()?;
+        let mut pair = Pair { base: self.shared.and_then(|shared| shared.get(top)), over: self.own.get(top) };
+        if self.merge == Merge::Replace && pair.over.is_some() {
+            pair.base = None;
+        }
+        names.try_fold(pair.merged()?, |pair, name| pair.child(name)).and_then(|pair| pair.over.or(pair.base))
+    }
+}
+
+/// A value in two layers. Both are there only if both are maps.
+#[derive(Clone, Copy, Default)]
+struct Pair<'d> {
+    base: Option<&'d Data>,
+    over: Option<&'d Data>,
+}
+
+impl<'d> Pair<'d> {
+    /// Leaves out what is replaced or removed. This is the rule of [`merge`].
+    fn merged(self) -> Option<Self> {
+        Some(match (self.base, self.over) {
+            (None, None) | (Some(_), Some(Data::Null)) => return None,
+            (Some(Data::Map(_)), Some(Data::Map(_))) | (_, None) => self,
+            (_, over) => Self { base: None, over },
+        })
+    }
+
+    fn child(self, name: &str) -> Option<Self> {
+        let step = |data: &'d Data| match data {
+            Data::List(_) => name.parse().ok().and_then(|at| data.index(at)),
+            _ => data.get(name),
+        };
+        Self { base: self.base.and_then(step), over: self.over.and_then(step) }.merged()
     }
 }
 
@@ -139,43 +268,77 @@ mod tests {
 
     fn layers(shared: &[&str], set: &str) -> Layers {
         let sets = parse_set(SetKind::Typed, set, &mut |name| Ok(name.to_owned())).unwrap();
-        Layers::new(shared.iter().map(|text| map(text)), sets)
+        Layers::new(shared.iter().map(|text| map(text)), sets, Merge::Deep)
     }
 
-    fn own(layers: &Layers, cluster: &str) -> String {
+    fn merged(layers: &Layers, cluster: &str) -> String {
         let cluster = Cluster::new("c", map(cluster));
-        layers.own(&cluster).map_or_else(
-            |error| error.code.id().to_owned(),
-            |own| serde_json::to_string(&Data::Map(own.into_owned())).unwrap(),
-        )
+        layers
+            .merged(&cluster)
+            .map_or_else(|error| error.code.id().to_owned(), |all| serde_json::to_string(&Data::Map(all)).unwrap())
     }
 
     #[test]
     fn files_merge_deeply_and_in_order() {
-        let layers = layers(&[r#"{"a":{"x":1,"y":1}}"#, r#"{"a":{"y":2},"b":[1]}"#, r#"{"b":[2]}"#], "");
+        let layers = layers(&[r#"{"a":{"x":1,"y":1},"c":1}"#, r#"{"a":{"y":2},"b":[1]}"#, r#"{"b":[2],"c":null}"#], "");
         assert_eq!(layers.shared(), &map(r#"{"a":{"x":1,"y":2},"b":[2]}"#));
     }
 
     #[test]
+    fn clusters_merge_deeply_unless_told_to_replace() {
+        let mut layers = layers(&[r#"{"a":{"x":1,"y":{"z":1}},"b":[1],"c":1}"#], "");
+        let own = r#"{"a":{"y":{"w":2}},"b":[2],"c":null,"d":null,"e":{"f":null}}"#;
+        let deep = r#"{"a":{"x":1,"y":{"z":1,"w":2}},"b":[2],"d":null,"e":{"f":null}}"#;
+        assert_eq!(merged(&layers, own), deep);
+        layers.merge = Merge::Replace;
+        assert_eq!(merged(&layers, own), r#"{"a":{"y":{"w":2}},"b":[2],"c":null,"d":null,"e":{"f":null}}"#);
+    }
+
+    #[test]
+    fn a_view_finds_what_the_merged_map_has() {
+        let (shared, own) = (map(r#"{"a":{"x":1,"l":[{"m":1}],"n":{"o":1}},"b":{"c":1},"z":1}"#), map(OWN));
+        const OWN: &str = r#"{"a":{"l":[{"k":2}],"n":null,"q":{"r":null}},"b":7,"z":null,"y":null}"#;
+        for merge_by in [Merge::Deep, Merge::Replace] {
+            let layers = Layers::new([shared.clone()], Vec::new(), merge_by);
+            let all = Data::Map(layers.merged(&Cluster::new("c", own.clone())).unwrap());
+            let view = View::new(&shared, &own, merge_by);
+            for path in ["a.x", "a.l", "a.n", "a.n.o", "a.q", "a.q.r", "b", "b.c", "z", "y", "y.x", "no"] {
+                let kind =
+                    |data: Option<&Data>| data.map(|data| (data.kind(), data.as_map().is_none().then(|| data.clone())));
+                assert_eq!(kind(view.get(path)), kind(all.at_path(path)), "{merge_by:?} {path}");
+            }
+            assert_eq!((view.get("a.l.0.m"), view.get("a.l.0.k")), (None, Some(&Data::Int(2))));
+        }
+    }
+
+    #[test]
     fn a_set_counts_for_whichever_layer_won() {
-        let layers = layers(&[r#"{"a":{"x":1},"b":1}"#], "a.x=9,b=2,c.d=3");
-        assert_eq!(layers.shared(), &map(r#"{"a":{"x":9},"b":2,"c":{"d":3}}"#));
-        assert_eq!(own(&layers, r#"{"a":{"z":1},"e":5}"#), r#"{"a":{"z":1,"x":9},"e":5}"#);
-        assert_eq!(own(&layers, r#"{"c":{"f":1}}"#), r#"{"c":{"f":1,"d":3}}"#);
+        let layers = layers(&[r#"{"a":{"x":1,"y":1},"b":1}"#], "a.x=9,b=2,c.d=3");
+        assert_eq!(layers.shared(), &map(r#"{"a":{"x":9,"y":1},"b":2,"c":{"d":3}}"#));
+        assert_eq!(merged(&layers, r#"{"a":{"z":1},"e":5}"#), r#"{"a":{"x":9,"y":1,"z":1},"b":2,"e":5,"c":{"d":3}}"#);
+        assert_eq!(merged(&layers, r#"{"c":{"f":1}}"#), r#"{"a":{"x":9,"y":1},"b":2,"c":{"f":1,"d":3}}"#);
     }
 
     #[test]
     fn a_null_deletes_in_both_layers() {
         let layers = layers(&[r#"{"a":1,"b":{"c":1,"d":2}}"#], "a=null,b.c=null");
         assert_eq!(layers.shared(), &map(r#"{"b":{"d":2}}"#));
-        assert_eq!(own(&layers, r#"{"a":5,"b":{"c":7}}"#), r#"{"b":{}}"#);
+        assert_eq!(merged(&layers, r#"{"a":5,"b":{"c":7}}"#), r#"{"b":{"d":2}}"#);
+    }
+
+    #[test]
+    fn an_assignment_that_removes_applies_once() {
+        let sets = parse_set(SetKind::Json, r#"{"a":{"b":null}}"#, &mut |name| Ok(name.to_owned())).unwrap();
+        let layers = Layers::new([map(r#"{"a":{"b":1}}"#)], sets, Merge::Deep);
+        assert_eq!(merged(&layers, "{}"), r#"{"a":{}}"#);
+        assert_eq!(merged(&layers, r#"{"a":{"c":1}}"#), r#"{"a":{"c":1}}"#);
     }
 
     #[test]
     fn a_conflict_hits_only_the_clusters_it_concerns() {
         let layers = layers(&[r#"{"a":5}"#], "a.x=1");
-        assert_eq!(own(&layers, r#"{"a":{}}"#), r#"{"a":{"x":1}}"#);
-        assert_eq!(own(&layers, r#"{"b":1}"#), "E0803");
+        assert_eq!(merged(&layers, r#"{"a":{}}"#), r#"{"a":{"x":1}}"#);
+        assert_eq!(merged(&layers, r#"{"b":1}"#), "E0803");
         assert!(layers.alone().is_err());
     }
 }

@@ -1,9 +1,10 @@
 //! Layouts: patterns of output paths such as `{cluster}/{template}`.
 
+use super::layers::View;
 use super::output_path::check_value;
-use super::selector::{lookup, scalar_text};
+use super::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result, nearest};
-use crate::value::{Data, DataMap};
+use crate::value::Data;
 
 /// The default layout.
 pub const DEFAULT_LAYOUT: &str = "{cluster}/{template}";
@@ -167,9 +168,9 @@ impl Layout {
     ///
     /// # Errors
     /// `plan.bad_layout` if one is missing or not a scalar; `plan.bad_output_name` if one cannot be part of a path.
-    pub fn values(&self, cluster: &str, shared: &DataMap, own: &DataMap) -> Result<Vec<String>> {
-        let value = |path: &str| match lookup(shared, own, path) {
-            None | Some(Data::Null) => Err(self.missing(path, shared, own)),
+    pub fn values(&self, cluster: &str, inputs: &View<'_>) -> Result<Vec<String>> {
+        let value = |path: &str| match inputs.get(path) {
+            None | Some(Data::Null) => Err(self.missing(path, inputs)),
             Some(other @ (Data::List(_) | Data::Map(_))) => Err(self.bad(format!("`{path}` is a {}", other.kind()))),
             Some(scalar) => {
                 let text = scalar_text(scalar);
@@ -179,13 +180,13 @@ impl Layout {
         self.inputs().map(|path| value(path).map_err(|error| error.for_cluster(cluster))).collect()
     }
 
-    fn missing(&self, path: &str, shared: &DataMap, own: &DataMap) -> Box<Diagnostic> {
+    fn missing(&self, path: &str, inputs: &View<'_>) -> Box<Diagnostic> {
         let error = self.bad(format!("the cluster has no `{path}`"));
         if field(path).is_none() && self.is_of_documents() {
             return error.with_help(format!("use `{{{DOCUMENT}{path}}}` for a field of the document"));
         }
         let top = path.split('.').next().unwrap_or(path);
-        let known = own.keys().chain(shared.keys()).map(String::as_str).chain(["cluster", "template"]);
+        let known = inputs.names().chain(["cluster", "template"]);
         match nearest(top, known) {
             Some(near) if near != top => error.with_help(format!("did you mean `{near}`?")),
             _ => error,
@@ -218,17 +219,20 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bulk::Merge;
+    use crate::value::DataMap;
 
     #[test]
     fn layouts_are_filled_in() {
         let layout = Layout::parse("{ cluster.env }/x-{cluster}/{template}").unwrap();
         let map = |text| serde_json::from_str::<Data>(text).unwrap().into_map().unwrap();
+        let values_of = |shared: &DataMap, own| layout.values("a", &View::new(shared, &map(own), Merge::Deep));
         let shared = map(r#"{"cluster": {"env": "dev"}}"#);
-        let values = layout.values("a", &shared, &map(r#"{"cluster": {"env": 7}}"#)).unwrap();
+        let values = values_of(&shared, r#"{"cluster": {"env": 7}}"#).unwrap();
         let mut path = String::from("old");
         layout.fill("a", "t.yaml", &values, &[], &mut path);
         assert_eq!(path, "7/x-a/t.yaml");
-        let code = |own| layout.values("a", &DataMap::new(), &map(own)).unwrap_err().code;
+        let code = |own| values_of(&DataMap::new(), own).unwrap_err().code;
         assert_eq!(code("{}"), Code::BadLayout);
         assert_eq!(code(r#"{"cluster": {"env": []}}"#), Code::BadLayout);
         assert_eq!(code(r#"{"cluster": {"env": "../x"}}"#), Code::BadOutputName);
@@ -255,7 +259,10 @@ mod tests {
             assert_eq!(layout(text).map_err(|error| error.code), Err(Code::BadLayout), "{text}");
         }
         let none = DataMap::new();
-        let error = layout("{cluster}/{spec.x}/{kind}").unwrap().values("eu", &none, &none).unwrap_err();
+        let error = layout("{cluster}/{spec.x}/{kind}")
+            .unwrap()
+            .values("eu", &View::new(&none, &none, Merge::Deep))
+            .unwrap_err();
         assert_eq!(error.help.as_deref(), Some("use `{document.spec.x}` for a field of the document"));
     }
 

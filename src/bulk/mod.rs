@@ -24,7 +24,7 @@
 //! let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
 //!     .map_err(dropforge::diagnostics::Diagnostics::from)?;
 //!
-//! let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), layers.shared())?;
+//! let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 //! let options = Options::default();
 //! let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() };
 //! let report = bulk::stamp(&stamper, &job, &out)?;
@@ -75,7 +75,7 @@ pub use fleet::Fleet;
 pub use forge::{Forge, Stamper, engine};
 pub use input::Format;
 pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
-pub use layers::{Layers, Overlay};
+pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
 pub use output_dir::OutputDir;
@@ -89,7 +89,7 @@ pub use pieces::Piece;
 pub use plan::{Output, Plan};
 pub use report::{Failure, Report};
 pub use run::{preview, stamp, stream};
-pub use selector::{Selector, lookup};
+pub use selector::Selector;
 pub use stream_file::{StreamFile, write_file};
 
 pub use crate::engine::{

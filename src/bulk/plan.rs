@@ -91,13 +91,12 @@ impl Plan {
 
     fn add(&mut self, at: usize, cluster: &Cluster, layers: &Layers, selector: &Selector) -> Result<()> {
         let needs_inputs = !selector.is_empty() || self.layout.inputs().next().is_some();
-        let own = match needs_inputs {
-            true => Some(layers.own(cluster).map_err(|error| error.for_cluster(cluster.name()))?),
+        let inputs = match needs_inputs {
+            true => Some(layers.view(cluster).map_err(|error| error.for_cluster(cluster.name()))?),
             false => None,
         };
-        let own = own.as_deref();
-        let is_selected = own.is_none_or(|own| selector.matches(layers.shared(), own));
-        let values = own.map_or(Ok(Vec::new()), |own| self.layout.values(cluster.name(), layers.shared(), own));
+        let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
+        let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
         let checked = check_value(cluster.name(), "cluster name").and(values);
         match (is_selected, checked) {
             (true, values) => self.selected.push(at, values?),

@@ -1,16 +1,18 @@
-//! Cluster selectors (`-l env=prod,cluster.tier!=small`) and lookup in layered inputs.
+//! Cluster selectors (`-l env=prod,cluster.tier!=small`).
 
+use super::layers::View;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::value::{Data, DataMap};
+use crate::value::Data;
 
 /// Conditions on a cluster's inputs. A cluster is selected if all of them hold.
 ///
 /// ```
-/// use dropforge::bulk::Selector;
+/// use dropforge::bulk::{Merge, Selector, View};
 /// use dropforge::value::Data;
 /// let map = |text| serde_json::from_str::<Data>(text).unwrap().into_map().unwrap();
 /// let selector = Selector::parse("env=prod,cluster.tier!=small").unwrap();
-/// assert!(selector.matches(&map(r#"{"env": "prod"}"#), &map(r#"{"cluster": {"tier": "large"}}"#)));
+/// let (shared, own) = (map(r#"{"env": "prod"}"#), map(r#"{"cluster": {"tier": "large"}}"#));
+/// assert!(selector.matches(&View::new(&shared, &own, Merge::Deep)));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selector {
@@ -44,13 +46,11 @@ impl Selector {
         self.terms.is_empty()
     }
 
-    /// Returns `true` if the inputs `own` over `shared` are selected. A missing value equals nothing.
-    pub fn matches(&self, shared: &DataMap, own: &DataMap) -> bool {
+    /// Returns `true` if these inputs are selected. A missing value equals nothing.
+    pub fn matches(&self, inputs: &View<'_>) -> bool {
         let equals =
             |data: &Data, value: &str| !matches!(data, Data::List(_) | Data::Map(_)) && scalar_text(data) == value;
-        self.terms
-            .iter()
-            .all(|term| lookup(shared, own, &term.path).is_some_and(|data| equals(data, &term.value)) == term.equal)
+        self.terms.iter().all(|term| inputs.get(&term.path).is_some_and(|data| equals(data, &term.value)) == term.equal)
     }
 }
 
@@ -66,18 +66,6 @@ fn term(text: &str) -> Result<Term> {
     }
 }
 
-/// Looks up a dotted path in `own` over `shared`. A top-level key of `own` replaces the shared one. A number indexes
-/// a list.
-pub fn lookup<'d>(shared: &'d DataMap, own: &'d DataMap, path: &str) -> Option<&'d Data> {
-    let mut names = path.split('.');
-    let top = names.next()?;
-    let first = own.get(top).or_else(|| shared.get(top))?;
-    names.try_fold(first, |here, name| match here {
-        Data::List(_) => name.parse().ok().and_then(|at| here.index(at)),
-        _ => here.get(name),
-    })
-}
-
 /// Formats a scalar as JSON, but strings without quotes.
 pub(super) fn scalar_text(data: &Data) -> String {
     match data {
@@ -89,6 +77,7 @@ pub(super) fn scalar_text(data: &Data) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bulk::Merge;
 
     #[test]
     fn terms_compare_scalars_as_text() {
@@ -110,7 +99,11 @@ mod tests {
             (" c = true ", true),
         ];
         for (text, expected) in cases {
-            assert_eq!(Selector::parse(text).unwrap().matches(&shared, &own), expected, "{text}");
+            assert_eq!(
+                Selector::parse(text).unwrap().matches(&View::new(&shared, &own, Merge::Replace)),
+                expected,
+                "{text}"
+            );
         }
         for text in ["", "a", "=x", "a=1,", "a=1,,b=2"] {
             assert_eq!(Selector::parse(text).unwrap_err().code, Code::Usage, "{text}");

@@ -19,6 +19,7 @@ mod input_builder;
 mod inputs;
 mod json;
 mod map;
+mod merge;
 mod output;
 mod serializer;
 mod text;

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::{Value as Json, json};
 use uuid::Uuid;
 
-use dropforge::bulk::unified_diff;
+use dropforge::bulk::{Merge, unified_diff};
 use dropforge::diagnostics::{Code, Diagnostic, counted, thousands};
 use dropforge::text::Source;
 use dropforge_catalog::finding_line;
@@ -35,7 +35,7 @@ pub(crate) struct InstantiateArgs {
 
 /// Renders a template into a stack.
 pub(crate) fn instantiate(client: &Client, args: &InstantiateArgs, output: &Output) -> ClientResult<Exit> {
-    let layers = layers(&args.values, &mut InputFiles::default())?;
+    let layers = layers(&args.values, Merge::default(), &mut InputFiles::default())?;
     let parameters = serde_json::to_value(layers.alone()?)
         .map_err(|error| Diagnostic::new(Code::InputType, format!("cannot write the parameters as JSON: {error}")))?;
     let template = template(client, &args.template)?;

@@ -94,19 +94,23 @@ pub struct Assignment {
     pub(super) origin: Arc<str>,
 }
 
-/// Merges `over` into `base`: maps merge key by key, any other value replaces the old one.
+/// Merges `over` into `base`: maps merge key by key, a null removes the old value, and any other value replaces it. A
+/// null without an old value stays null.
 ///
 /// ```
 /// use dropforge::{bulk::values::merge, value::Data};
 /// let map = |text| serde_json::from_str::<Data>(text).unwrap().into_map().unwrap();
-/// let mut base = map(r#"{"a": {"x": 1, "y": 2}, "b": [1, 2]}"#);
-/// merge(&mut base, map(r#"{"a": {"y": 3}, "b": [9]}"#));
+/// let mut base = map(r#"{"a": {"x": 1, "y": 2}, "b": [1, 2], "c": 1}"#);
+/// merge(&mut base, map(r#"{"a": {"y": 3}, "b": [9], "c": null}"#));
 /// assert_eq!(base, map(r#"{"a": {"x": 1, "y": 3}, "b": [9]}"#));
 /// ```
 pub fn merge(base: &mut DataMap, over: DataMap) {
     for (key, value) in over {
         match (base.get_mut(&key), value) {
             (Some(Data::Map(below)), Data::Map(above)) => merge(below, above),
+            (Some(_), Data::Null) => {
+                base.shift_remove(&key);
+            }
             (_, value) => {
                 base.insert(key, value);
             }
