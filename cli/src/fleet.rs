@@ -12,7 +12,6 @@ use crate::input::{InputFiles, refuse_url};
 
 /// Options of commands that read a fleet.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Fleet")]
 pub(crate) struct FleetArgs {
     /// Read clusters from a file, a directory, a glob, or `-`
     ///

@@ -41,6 +41,8 @@ fn every_format_is_read_from_standard_input() {
     let env = ["stamp", "t", "--fleet", "-", "--fleet-format", "env", "-o", "out-env"];
     sandbox.feed(&env, "export name=a # one cluster\nregion='x'\n").expect(0);
     assert_eq!(sandbox.read("out-env/a/a.yaml"), "a x\n");
+    let unnamed = sandbox.feed(&["stamp", "t", "--fleet", "-", "-o", "out"], "name,region\na,x\n").expect(1);
+    unnamed.says(&["E0804", "expected a cluster as a map, found string", "`--fleet-format`"]);
     let wrong = ["stamp", "t", "--fleet", "-", "--fleet-format", "xml", "-o", "out"];
     sandbox
         .run(&wrong)

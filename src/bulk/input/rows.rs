@@ -94,22 +94,24 @@ impl<'s> Places<'s> {
         let (mut columns, mut errors) = (Vec::new(), Vec::new());
         for (at, name) in header.iter().enumerate() {
             match column(at, name) {
-                Ok(column) => columns.push(column),
+                Ok(column) => columns.push((at, column)),
                 Err(why) => errors.push(failed(self.source, place(at), why).with_help(HEADERS)),
             }
         }
-        if errors.is_empty() {
-            let conflict = |(first, second): (usize, usize)| {
+        errors.extend(conflicts(columns.iter().map(|(at, column)| (*at, column))).into_iter().map(
+            |(first, second)| {
                 let (one, other) = (header.get(first).unwrap_or(""), header.get(second).unwrap_or(""));
                 let message = match one == other {
                     true => format!("duplicate column `{one}`"),
                     false => format!("column `{other}` conflicts with column `{one}`"),
                 };
                 failed(self.source, place(second), message).at(self.source, Span::of(place(first)), "the other column")
-            };
-            errors = conflicts(&columns).into_iter().map(conflict).collect();
+            },
+        ));
+        match errors.is_empty() {
+            true => Ok(columns.into_iter().map(|(_, column)| column).collect()),
+            false => Err(all_of(errors)),
         }
-        if errors.is_empty() { Ok(columns) } else { Err(all_of(errors)) }
     }
 
     /// Builds a row. Each column is given with `true` if its cells are typed.
@@ -248,7 +250,7 @@ mod tests {
             assert!(errors.len() == 1 && errors[0].contains(expected), "{text:?}: {errors:?}");
         }
         assert!(csv(&format!("{}a\n", "a.".repeat(40))).unwrap_err()[0].contains("more than 30 nested names"));
-        assert_eq!(csv(",,a..b\n").unwrap_err().len(), 3);
+        assert_eq!(csv(",b,a..b,b\n").unwrap_err().len(), 3);
     }
 
     #[test]

@@ -40,10 +40,11 @@ enum Role {
     List,
 }
 
-/// Returns the columns that cannot stand in one table: a first column, and one that gives the same path another role.
-pub(in crate::bulk) fn conflicts(columns: &[Column]) -> Vec<(usize, usize)> {
+/// Returns the indexes of columns that cannot stand in one table: a first column, and one that gives the same path
+/// another role.
+pub(in crate::bulk) fn conflicts<'c>(columns: impl Iterator<Item = (usize, &'c Column)>) -> Vec<(usize, usize)> {
     let (mut roles, mut conflicts) = (HashMap::new(), Vec::new());
-    for (at, Column(Assignment { path, .. })) in columns.iter().enumerate() {
+    for (at, Column(Assignment { path, .. })) in columns {
         let conflict = (1..=path.len()).find_map(|end| {
             let role = match path.get(end) {
                 None => Role::Cell,
