@@ -7,7 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dropforge::bulk::{self, DEFAULT_LAYOUT, Fleet, Forge, Format, Job, Layers, Layout, Options, Output, Plan};
+use dropforge::bulk::{
+    self, DEFAULT_LAYOUT, Fleet, FleetOptions, Forge, Format, Job, Layers, Layout, Options, Output, Plan,
+};
 use dropforge::bulk::{Merge, Selector, Watch, dialect_of, discover, language_extensions, outputs};
 use dropforge::engine::Engine;
 use dropforge::text::Source;
@@ -32,7 +34,7 @@ impl Bulk {
     pub fn new(folder: &Path) -> Self {
         let read = |name: &str| fs::read_to_string(folder.join(name)).expect("a generated file");
         let text = Source::new("clusters.ndjson", read("clusters.ndjson"));
-        let fleet = Fleet::read(&text, Format::Ndjson, None).expect("a fleet");
+        let fleet = Fleet::read(&text, Format::Ndjson, &FleetOptions::default()).expect("a fleet");
         let shared: Data = serde_json::from_str(&read("shared.json")).expect("JSON");
         let layers = Layers::new([shared.into_map().expect("a map")], Vec::new(), Merge::Replace);
         let (forge, outputs) = templates();

@@ -18,7 +18,7 @@ use crate::output::stdout_error;
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
-use crate::{check, compile, completions, disasm, eval, hcl, inspect, intent, render, stamp};
+use crate::{check, compile, completions, disasm, eval, hcl, inspect, intent, render, stamp, terraform};
 
 /// Compile templates once and stamp them for thousands of clusters.
 #[derive(Debug, Parser)]
@@ -52,9 +52,14 @@ pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
     let args = eval::with_expressions(std::env::args_os());
     let json = wants_json(&args);
-    match Cli::try_parse_from(args) {
-        Ok(cli) => run(&cli).into(),
-        Err(error) => usage(&error, json).into(),
+    let hint = terraform::one_dash(&args);
+    match (Cli::try_parse_from(args), hint) {
+        (Ok(cli), _) => run(&cli).into(),
+        (Err(error), Some(hint)) if error.use_stderr() => {
+            print(&hint, json);
+            Exit::Usage.into()
+        }
+        (Err(error), _) => usage(&error, json).into(),
     }
 }
 
@@ -68,7 +73,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Compile(args) => compile::run(args, &console),
         Command::Inspect(args) => inspect::run(args, files),
         Command::Disasm(args) => disasm::run(args, files),
-        Command::Eval(args) => eval::run(args),
+        Command::Eval(args) => eval::run(args, &console),
         Command::Intent(args) => intent::run(args, files, &console),
         Command::Hcl(args) => hcl::run(args, &console),
         Command::Catalog(args) => catalog::run(args, &console),
@@ -97,8 +102,7 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
     if !error.use_stderr() {
         return match error.print() {
             Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
-                let failed = stdout_error(&failed);
-                console::line(&if json { failed.to_json().to_string() } else { failed.render(false) });
+                print(&stdout_error(&failed), json);
                 Exit::Error
             }
             // A closed pipe is not an error for help.
@@ -113,6 +117,11 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         let _ = error.print();
     }
     Exit::Usage
+}
+
+/// Prints an error before the options for it are known.
+fn print(error: &Diagnostic, json: bool) {
+    console::line(&if json { error.to_json().to_string() } else { error.render(false) });
 }
 
 /// Returns `true` if the arguments request JSON errors, even if they cannot be parsed.

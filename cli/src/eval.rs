@@ -21,7 +21,7 @@ use dropforge::text::Source;
 use dropforge::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Type, Value, write_documents};
 use dropforge::vm::Space;
 
-use crate::console::line;
+use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::layers::layers;
@@ -82,8 +82,8 @@ pub(crate) fn with_expressions(args: impl IntoIterator<Item = OsString>) -> Vec<
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failed> {
-    let layers = layers(&args.values, Merge::default(), &mut InputFiles::default())?;
+pub(crate) fn run(args: &EvalArgs, console: &Console) -> Result<Exit, Failed> {
+    let layers = layers(&args.values, Merge::default(), &mut InputFiles::default(), console)?;
     let expression = args.expression.strip_prefix(' ').filter(|rest| is_negative(rest));
     let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());

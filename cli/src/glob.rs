@@ -1,26 +1,51 @@
-//! Glob arguments: `clusters/*.yaml` as a sorted list of files.
+//! Glob and directory arguments: `clusters/*.yaml` and `clusters/` as sorted lists of files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use dropforge::bulk::Format;
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::stdlib::globs::{Glob, States, Syntax};
 
 /// Returns the files that `pattern` names: the path itself if it has no `*` or `?` or exists under that name, otherwise
-/// all matches, sorted. `*` and `?` match parts of one name, `**` any number of directories.
+/// all matches, sorted. `*` and `?` match parts of one name, `**` any number of directories. A directory stands for all
+/// data files below it.
 ///
 /// # Errors
-/// `file.read_failed` if nothing matches.
+/// `file.read_failed` if nothing matches; `usage` for a directory without data files.
 pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
     let path = Path::new(pattern);
+    if path.is_dir() {
+        return data_files(path);
+    }
     let glob = match Glob::parse(pattern, Syntax::Simple) {
         Some(glob) if pattern.contains(['*', '?']) && !path.exists() => glob,
         _ => return Ok(vec![path.to_owned()]),
     };
-    let root = PathBuf::from(if pattern.starts_with('/') { "/" } else { "" });
-    let (mut found, mut left) = (Vec::new(), vec![(root, glob.start())]);
+    let found = walk(Path::new(if pattern.starts_with('/') { "/" } else { "" }), &glob);
+    match found.is_empty() {
+        false => Ok(found),
+        true => Err(Diagnostic::new(Code::ReadFailed, format!("no file matches `{pattern}`"))),
+    }
+}
+
+/// Returns the files below `dir` whose extensions name a format, sorted. Hidden files are left out.
+fn data_files(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Glob::parse("**/*", Syntax::Simple).map(|all| walk(dir, &all)).unwrap_or_default();
+    found.retain(|path| Format::of_name(&path.to_string_lossy()).is_some());
+    if found.is_empty() {
+        let extensions = Format::ALL.map(|format| format!("`.{}`", format.name())).join(", ");
+        let message = format!("no data file below `{}`", dir.display());
+        return Err(Diagnostic::new(Code::Usage, message).with_help(format!("data files end with {extensions}")));
+    }
+    Ok(found)
+}
+
+/// Returns the files below `root` that match `glob`, sorted.
+fn walk(root: &Path, glob: &Glob) -> Vec<PathBuf> {
+    let (mut found, mut left) = (Vec::new(), vec![(root.to_owned(), glob.start())]);
     while let Some((dir, states)) = left.pop() {
-        for name in names(&glob, &states, &dir) {
+        for name in names(glob, &states, &dir) {
             let (step, path) = (glob.step(&states, &name), dir.join(&name));
             if step.is_empty() {
                 continue;
@@ -36,10 +61,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
         }
     }
     found.sort();
-    match found.is_empty() {
-        false => Ok(found),
-        true => Err(Diagnostic::new(Code::ReadFailed, format!("no file matches `{pattern}`"))),
-    }
+    found
 }
 
 /// Returns the names in `dir` that can match next.
@@ -80,5 +102,11 @@ mod tests {
         assert_eq!(expand("*/e/?.yaml").unwrap(), ["d/e/f.yaml"]);
         assert_eq!(expand("*.toml"), Err(Code::ReadFailed));
         assert_eq!(expand("none.yaml").unwrap(), ["none.yaml"]);
+        std::fs::write(temp.path().join("d/readme.md"), "").unwrap();
+        std::os::unix::fs::symlink(".", temp.path().join("d/e/loop")).unwrap();
+        assert_eq!(expand("").unwrap(), ["a.yaml", "b.yaml", "c.json", "d/e/f.yaml", "we*ird.yaml"]);
+        assert_eq!(expand("d/").unwrap(), ["d/e/f.yaml"]);
+        std::fs::create_dir(temp.path().join("empty")).unwrap();
+        assert_eq!(expand("empty"), Err(Code::Usage));
     }
 }

@@ -61,11 +61,12 @@ impl InputFiles {
         Ok(bytes)
     }
 
-    /// Reads a file of clusters. One with a cluster a line (NDJSON) may have any size, but no line over 16 MiB.
+    /// Reads a file of clusters in `format`, or that of its name or content. One with a cluster a line (NDJSON) may have
+    /// any size, but no line over 16 MiB.
     ///
     /// # Errors
     /// Same as [`InputFiles::bytes`], with the limits of fleets; those of [`source`].
-    pub(crate) fn fleet(&mut self, path: &Path) -> Result<Arc<Source>> {
+    pub(crate) fn fleet(&mut self, path: &Path, format: Option<Format>) -> Result<Arc<Source>> {
         let mut input = self.open(path)?;
         let (mut bytes, mut line, mut line_wise) = (Vec::new(), 0, None);
         loop {
@@ -80,7 +81,7 @@ impl InputFiles {
                 continue;
             }
             // The beginning decides, and reading it again for each piece would take the square of the length.
-            let line_wise = *line_wise.get_or_insert_with(|| is_line_wise(path, &bytes));
+            let line_wise = *line_wise.get_or_insert_with(|| is_line_wise(path, format, &bytes));
             if bytes.len() as u64 > MAX_FLEET && !line_wise {
                 return Err(too_long(path, MAX_FLEET).with_help("write one cluster a line (NDJSON), or several files"));
             }
@@ -102,9 +103,10 @@ impl InputFiles {
 }
 
 /// Returns `true` if a fleet that begins with `bytes` has one cluster a line.
-fn is_line_wise(path: &Path, bytes: &[u8]) -> bool {
+fn is_line_wise(path: &Path, format: Option<Format>, bytes: &[u8]) -> bool {
     let head = bytes.get(..bytes.len().min(MAX_RECORD)).unwrap_or(bytes);
-    Format::of(&path.display().to_string(), &String::from_utf8_lossy(head)) == Format::Ndjson
+    let found = || Format::of(&path.display().to_string(), &String::from_utf8_lossy(head));
+    format.unwrap_or_else(found) == Format::Ndjson
 }
 
 fn too_long(path: &Path, max: u64) -> Box<Diagnostic> {
@@ -125,6 +127,24 @@ pub(crate) fn size(text: &str) -> std::result::Result<u64, String> {
     };
     let number: Option<u64> = number.parse().ok();
     number.and_then(|number| number.checked_mul(1 << shift)).ok_or_else(|| "expected a size such as 64MiB".to_owned())
+}
+
+/// Refuses a URL in place of a file. `option` reads standard input.
+///
+/// # Errors
+/// `usage`.
+pub(crate) fn refuse_url(path: &Path, option: &str) -> Result<()> {
+    let text = path.to_string_lossy();
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || "+.-".contains(c);
+    match text.split_once("://") {
+        Some((scheme, _)) if !scheme.is_empty() && scheme.chars().all(is_scheme) => {
+            let message =
+                format!("cannot read `{text}`: URLs are not read, so that the same files give the same output");
+            let help = format!("fetch it yourself: `curl -fsSL '{text}' | dropforge … {option}`");
+            Err(Diagnostic::new(Code::Usage, message).with_help(help))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns `true` for `-`, which is standard input or output.

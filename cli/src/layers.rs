@@ -1,33 +1,58 @@
-//! Input layers from `-f` and `--set`.
+//! Input layers from `-f`, `--env-prefix` and `--set`.
 
 use std::path::Path;
 
-use dropforge::bulk::values::parse_set;
+use dropforge::bulk::values::{Assignment, from_environment, parse_set};
 use dropforge::bulk::{Format, Layers, Merge, input};
-use dropforge::diagnostics::Result;
+use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use crate::input::InputFiles;
+use crate::console::Console;
+use crate::input::{InputFiles, refuse_url};
 use crate::options::ValueArgs;
 
-/// Reads values files and `--set` options. `merge` is the effect of a cluster's inputs on them.
+/// Reads values files, environment variables and `--set` options. Environment variables are assignments before those of
+/// `--set`. `merge` is the effect of a cluster's inputs on the shared ones.
 ///
 /// # Errors
-/// Errors of reading the files; `input.bad_set`.
-pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles) -> Result<Layers> {
+/// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
+pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
     let mut sets = Vec::new();
+    for prefix in &args.env_prefix {
+        sets.extend(environment(prefix, console)?);
+    }
     for (kind, text) in &args.sets.0 {
-        let mut read = |path: &str| files.read(Path::new(path)).map(|source| source.text().to_owned());
+        let mut read = |path: &str| {
+            refuse_url(Path::new(path), "--set-file K=/dev/stdin")?;
+            files.read(Path::new(path)).map(|source| source.text().to_owned())
+        };
         sets.extend(parse_set(*kind, text, &mut read)?);
     }
     let mut maps = Vec::new();
     for path in &args.values {
+        refuse_url(path, "-f -")?;
         let source = files.read(path)?;
         // YAML unless the file name says otherwise, and JSON is YAML.
-        let format = match Format::of(source.name(), "") {
-            format @ (Format::Json | Format::Hcl) => format,
+        let format = match Format::of_name(source.name()) {
+            Some(format @ (Format::Json | Format::Hcl | Format::Toml | Format::Env)) => format,
             _ => Format::Yaml,
         };
         maps.push(input::map(&source, format)?);
     }
     Ok(Layers::new(maps, sets, merge))
+}
+
+/// Returns the assignments of the environment variables that begin with `prefix`.
+fn environment(prefix: &str, console: &Console) -> Result<Vec<Assignment>> {
+    let mut found = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with(prefix)) else { continue };
+        let value = value.into_string().map_err(|_| {
+            Diagnostic::new(Code::NotUtf8, format!("the environment variable `{name}` is not valid UTF-8"))
+        })?;
+        found.push((name.to_owned(), value));
+    }
+    if found.is_empty() {
+        console.warning(&format!("no environment variable begins with `{prefix}`"));
+    }
+    from_environment(prefix, found)
 }

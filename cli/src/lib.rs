@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `check`, `compile`, `inspect`, `disasm`, `eval`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
-//! | `options` | arguments shared by several commands |
+//! | `options`, `fleet` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
+//! | `terraform` | hints for users of Terraform |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -29,6 +30,7 @@ mod console;
 mod disasm;
 mod eval;
 mod exit;
+mod fleet;
 mod glob;
 mod hcl;
 mod input;
@@ -46,5 +48,6 @@ mod serve;
 mod signals;
 mod stamp;
 mod summary;
+mod terraform;
 
 pub use command::main;

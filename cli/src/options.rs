@@ -226,11 +226,14 @@ pub(crate) struct CacheArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Values")]
 pub(crate) struct ValueArgs {
-    /// Read shared values from a YAML, JSON or HCL file
+    /// Read shared values from a YAML, JSON, TOML, HCL or `.env` file
     ///
     /// Several files are merged in order.
     #[arg(short = 'f', long = "values", visible_alias = "var-file", value_name = "FILE")]
     pub(crate) values: Vec<PathBuf>,
+    /// Read values from environment variables: with P_, `P_image__tag=v2` sets image.tag
+    #[arg(long, value_name = "PREFIX", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub(crate) env_prefix: Vec<String>,
     #[command(flatten)]
     pub(crate) sets: SetArgs,
     /// Allow functions to use a resource: clock, random, environment or files=DIR

@@ -7,7 +7,7 @@ use clap::Args;
 use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
-use dropforge::engine::Template;
+use dropforge::engine::{Dialect, Template};
 use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
@@ -19,6 +19,7 @@ use crate::input::{InputFiles, is_dash, source};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
+use crate::terraform;
 
 /// Render one template
 ///
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let layers = layers(&args.values, Merge::default(), files)?;
+    let layers = layers(&args.values, Merge::default(), files, console)?;
     let text = text(&template, layers.alone()?, args.checked)?;
     if is_dash(&args.output) {
         print(text)?;
@@ -85,6 +86,9 @@ fn text(template: &Template, inputs: &DataMap, checked: bool) -> Result<String, 
         Ok(()) => Ok(text),
         Err(mut error) => {
             template.explain(inputs, &mut error);
+            if template.dialect() == Dialect::Hcl {
+                terraform::name_variables(&mut error);
+            }
             Err(error.into())
         }
     }

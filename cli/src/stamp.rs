@@ -4,20 +4,20 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, FilePreview, Fleet, Forge, Format, Job, Layout, Options, Output, Plan, Report};
-use dropforge::bulk::{Merge, Selector, Stamper, StreamFile, Watch};
+use dropforge::bulk::{self, Change, Failure, FilePreview, Forge, Job, Layout, Options, Output, Plan, Report};
+use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
-use dropforge::engine::Template;
+use dropforge::engine::{Dialect, Template};
 use dropforge::value::OutputFormat;
 
 use crate::artifacts;
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
-use crate::glob;
+use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
@@ -25,6 +25,7 @@ use crate::output::stdout_error;
 use crate::progress;
 use crate::signals::Stop;
 use crate::summary;
+use crate::terraform;
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -43,23 +44,8 @@ pub(crate) struct StampArgs {
     /// Template files, directories or artifacts
     #[arg(required = true, value_name = "TEMPLATES")]
     templates: Vec<PathBuf>,
-    /// Read clusters from a file, from `-`, or from all files that match a glob
-    ///
-    /// The formats are YAML, JSON, NDJSON, CSV with a header, and HCL.
-    #[arg(long, value_name = "FLEET")]
-    fleet: String,
-    /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`
-    #[arg(long, value_name = "PATH")]
-    name_key: Option<String>,
-    /// Select clusters by values: a.b=v,c!=d
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
-    selector: Vec<String>,
-    /// Merge each cluster's values over shared ones deeply, or replace top-level keys
-    ///
-    /// Deeply: maps are merged by key, a null removes a shared value, and
-    /// lists and scalars replace it.
-    #[arg(long, value_name = "HOW", value_enum, default_value_t, verbatim_doc_comment)]
-    merge: MergeMode,
+    #[command(flatten)]
+    fleet: FleetArgs,
     /// Write to this directory; with `--layout single`, to this file or `-`
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
@@ -102,25 +88,6 @@ pub(crate) struct StampArgs {
     cache: CacheArgs,
 }
 
-/// The effect of a cluster's values on shared ones.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum MergeMode {
-    /// Merge maps by key
-    #[default]
-    Deep,
-    /// Replace top-level keys
-    Replace,
-}
-
-impl From<MergeMode> for Merge {
-    fn from(mode: MergeMode) -> Self {
-        match mode {
-            MergeMode::Deep => Merge::Deep,
-            MergeMode::Replace => Merge::Replace,
-        }
-    }
-}
-
 /// The layout for one stream.
 const SINGLE: &str = "single";
 
@@ -134,10 +101,12 @@ pub(crate) fn run(
     let started = Instant::now();
     let target = Target::of(args)?;
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
-    let selector =
-        args.selector.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|s| all.and(s)))?;
-    let layers = layers(&args.values, args.merge.into(), files)?;
-    let fleet = fleet(args, files)?;
+    if args.language.lang.is_none() {
+        args.fleet.check_templates(&args.templates)?;
+    }
+    let selector = args.fleet.selector()?;
+    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let fleet = args.fleet.read(files)?;
     let (mut forge, names) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {
         forge = forge.with_format(format);
@@ -145,6 +114,7 @@ pub(crate) fn run(
     let outputs = Outputs::new(args, &forge, names)?;
     let layout = outputs.layout(layout)?;
     let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout.clone())?;
+    check_selection(&selector, &fleet, &layers, plan.clusters())?;
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
@@ -159,7 +129,7 @@ pub(crate) fn run(
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar);
     bar.finish_and_clear();
-    Ok(finish(args, &report?, &stop, console, started))
+    Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
 }
 
 impl StampArgs {
@@ -255,21 +225,6 @@ impl<'a> Target<'a> {
     }
 }
 
-fn fleet(args: &StampArgs, files: &mut InputFiles) -> Result<Fleet> {
-    let mut sources = Vec::new();
-    for path in glob::expand(&args.fleet)? {
-        if path.is_dir() {
-            let message = format!("`{}` is a directory", path.display());
-            let help = format!("use a glob: `--fleet '{}/*.yaml'`", args.fleet.trim_end_matches('/'));
-            return Err(Diagnostic::new(Code::Usage, message).with_help(help));
-        }
-        let source = files.fleet(&path)?;
-        let format = Format::of(source.name(), source.text());
-        sources.push((source, format));
-    }
-    Fleet::read_all(sources, args.name_key.as_deref())
-}
-
 /// Loads the templates from sources and artifacts. Returns them with the names of those that make an output.
 fn templates(
     args: &StampArgs,
@@ -360,6 +315,17 @@ fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<
     let file = FilePreview { path: &path, change: Some(change), old: &old, new: &new };
     print_change(args, Path::new(""), &file, &mut io::stdout()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
+}
+
+/// Adds hints for users of Terraform to the errors of HCL templates.
+fn with_hints(mut report: Report, forge: &Forge) -> Report {
+    for Failure { diagnostic, .. } in &mut report.failures {
+        let name = diagnostic.primary().map(|label| label.source.name().to_owned());
+        if name.and_then(|name| forge.get(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
+            terraform::name_variables(diagnostic);
+        }
+    }
+    report
 }
 
 /// Prints one change as a diff or a line.

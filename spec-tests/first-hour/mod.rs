@@ -1,3 +1,7 @@
 //! The first hour of a new user: a scenario for each thing that Helm, Kustomize, Argo CD or Terraform users try.
 
+mod csv;
+mod doors;
+mod fleets;
 mod merge;
+mod selectors;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use dropforge::bulk::{
-    Fleet, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer, Selector, Stamp,
-    Watch, discover, input, stamp, stream, values,
+    Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer,
+    Selector, Stamp, Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -141,7 +141,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UnnamedCluster, By(|| code(fleet("[{region: a}]")))),
     (Code::MassDelete, By(mass_delete)),
     (Code::BadManifest, By(bad_manifest)),
-    (Code::Usage, By(|| code(Selector::parse("env")))),
+    (Code::Usage, By(|| code(Selector::parse("env in")))),
     (Code::NotAnArtifact, By(|| artifacts::opened(b"{}".to_vec()))),
     (Code::ArtifactVersion, By(|| artifacts::opened(artifacts::changed("format", 0)))),
     (Code::ArtifactDigest, By(|| artifacts::opened(artifacts::changed("digest", 2)))),
@@ -239,7 +239,7 @@ fn set_conflict() -> Vec<Code> {
 }
 
 fn fleet(yaml: &str) -> Result<Fleet> {
-    Fleet::read(&source(yaml), Format::Yaml, None)
+    Fleet::read(&source(yaml), Format::Yaml, &FleetOptions::default())
 }
 
 /// Calls `what` with a directory that contains a file `latin1` and a link that leads out of it.

@@ -3,7 +3,7 @@
 
 use allocation_counter::measure;
 use dropforge::bulk::values::{SetKind, parse_set};
-use dropforge::bulk::{Fleet, Format, Layout, input, unified_diff};
+use dropforge::bulk::{Fleet, FleetOptions, Format, Layout, input, unified_diff};
 use dropforge::dialect::hcl::body::{Context, File};
 use dropforge::dialect::hcl::builtins;
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
@@ -185,7 +185,7 @@ fn readers() -> Vec<Case> {
         ),
         (
             "fleets",
-            |text| drop(Fleet::read(&Source::new("f", text), Format::of("f", text), None)),
+            |text| drop(Fleet::read(&Source::new("f", text), Format::of("f", text), &FleetOptions::default())),
             vec![
                 ("lines", |n| numbered(n, |i| format!("{{\"name\":\"c{i}\"}}\n"))),
                 ("the same name", |n| "{\"name\":\"c\"}\n".repeat(n)),
@@ -197,6 +197,27 @@ fn readers() -> Vec<Case> {
             vec![
                 ("rows", |n| "name,a.b\n".to_owned() + &numbered(n, |i| format!("c{i},1\n"))),
                 ("columns", |n| numbered(n, |i| format!("c{i},")) + "z\n"),
+                ("nested columns", |n| numbered(n, |i| format!("a.b.c{i}[0],")) + "z\n"),
+                ("bad rows", |n| "a,b\n".to_owned() + &"1\n".repeat(n)),
+            ],
+        ),
+        (
+            "toml",
+            |text| drop(input::documents(&Source::new("v.toml", text), Format::Toml)),
+            vec![
+                ("keys", |n| numbered(n, |i| format!("a.k{i} = 1\n"))),
+                ("tables", |n| numbered(n, |i| format!("[t{i}]\na = \"b\"\n"))),
+                ("lists of tables", |n| "[[cluster]]\nname = 1\n".repeat(n)),
+                ("repeated keys", |n| "a = 1\n".repeat(n)),
+            ],
+        ),
+        (
+            "environment files",
+            |text| drop(input::documents(&Source::new(".env", text), Format::Env)),
+            vec![
+                ("keys", |n| numbered(n, |i| format!("K{i}=v # c\n"))),
+                ("errors", |n| "?\n".repeat(n)),
+                ("open quotes", |n| "A=\"x\n".repeat(n)),
             ],
         ),
         (

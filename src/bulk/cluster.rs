@@ -81,5 +81,6 @@ impl Cluster {
 /// Returns the error for a cluster that is not a map.
 pub(super) fn not_a_map(found: &Data) -> Box<Diagnostic> {
     Diagnostic::new(Code::BadFleet, format!("expected a cluster as a map, found {}", found.kind()))
-        .with_help("a fleet is a list of maps, a map per document, a JSON object per line, or CSV with a header")
+        .with_help("name the format of CSV, TSV, TOML or HCL on standard input with `--fleet-format`")
+        .with_note("a fleet is a list of maps, a map per document, a JSON object per line, or a table with a header")
 }

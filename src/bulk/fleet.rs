@@ -1,4 +1,4 @@
-//! Reading fleets: a list of clusters, one cluster a line, or one file each.
+//! Reading fleets: a list of clusters, one cluster a line or row, or one file each.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::cluster::{Cluster, not_a_map};
-use super::input::{self, Format};
+use super::input::{self, CsvTypes, Format};
 use super::key_hashes::KeyHashes;
 use super::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
@@ -17,13 +17,22 @@ use crate::value::{Data, DataMap};
 /// Maximum number of problems with names or paths to report at once.
 pub(super) const MAX_REPORTED: usize = 20;
 
+/// Options for reading clusters.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FleetOptions<'k> {
+    /// The dotted path of a cluster's name, for clusters without `name` and `cluster.name`.
+    pub name_key: Option<&'k str>,
+    /// The typing of CSV and TSV cells. Names are always text.
+    pub csv_types: CsvTypes,
+}
+
 /// The clusters to stamp templates for. Their names are unique.
 ///
 /// ```
-/// use dropforge::bulk::{Fleet, Format};
+/// use dropforge::bulk::{Fleet, FleetOptions, Format};
 /// use dropforge::text::Source;
 /// let source = Source::new("fleet.json", r#"[{"name": "eu-1"}, {"cluster": {"name": "us-1"}}]"#);
-/// let fleet = Fleet::read(&source, Format::Json, None).unwrap();
+/// let fleet = Fleet::read(&source, Format::Json, &FleetOptions::default()).unwrap();
 /// assert_eq!(fleet.clusters().iter().map(|c| c.name()).collect::<Vec<_>>(), ["eu-1", "us-1"]);
 /// ```
 #[derive(Debug, Clone, Default)]
@@ -43,24 +52,28 @@ impl Fleet {
     }
 
     /// Reads the clusters of one file. A document is one cluster (a map) or a list of them. A cluster's name is
-    /// `name`, else `cluster.name`, else the value at the dotted path `name_key`.
+    /// `name`, else `cluster.name`, else the value at the name key of `options`.
     ///
     /// # Errors
     /// `input.syntax`, `input.bad_fleet`, `plan.unnamed_cluster`, `plan.duplicate_cluster`.
-    pub fn read(source: &Arc<Source>, format: Format, name_key: Option<&str>) -> Result<Self> {
-        Self::read_all([(source.clone(), format)], name_key)
+    pub fn read(source: &Arc<Source>, format: Format, options: &FleetOptions<'_>) -> Result<Self> {
+        Self::read_all([(source.clone(), format)], options)
     }
 
     /// Reads the clusters of several files, in order.
     ///
     /// # Errors
     /// Same as [`Fleet::read`].
-    pub fn read_all(files: impl IntoIterator<Item = (Arc<Source>, Format)>, name_key: Option<&str>) -> Result<Self> {
-        let name_paths = ["name", "cluster.name"].into_iter().chain(name_key).collect();
-        let mut collector = Collector { name_paths, clusters: Vec::new() };
+    pub fn read_all(
+        files: impl IntoIterator<Item = (Arc<Source>, Format)>,
+        options: &FleetOptions<'_>,
+    ) -> Result<Self> {
+        let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).collect();
+        let mut collector = Collector { name_paths, csv_types: options.csv_types, clusters: Vec::new() };
         for (source, format) in files {
             match format {
                 Format::Ndjson => collector.lines(&source)?,
+                Format::Csv | Format::Tsv => collector.rows(&source, format)?,
                 _ => collector.documents(&source, format)?,
             }
         }
@@ -97,6 +110,7 @@ impl Fleet {
 struct Collector<'k> {
     /// Dotted paths of a cluster's name, in order of precedence.
     name_paths: Vec<&'k str>,
+    csv_types: CsvTypes,
     clusters: Vec<Cluster>,
 }
 
@@ -106,12 +120,17 @@ impl Collector<'_> {
             let items = match document {
                 Data::Null => Vec::new(),
                 Data::List(items) => items,
-                Data::Map(map) if format == Format::Hcl => hcl_clusters(map),
+                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => blocks(map),
                 cluster => vec![cluster],
             };
             items.into_iter().try_for_each(|item| self.add(source, 0..0, item))?;
         }
         Ok(())
+    }
+
+    fn rows(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
+        let rows = input::rows(source, format, self.csv_types, &self.name_paths)?;
+        rows.into_iter().try_for_each(|row| self.add(source, row.at..row.at, Data::Map(row.map)))
     }
 
     fn lines(&mut self, source: &Arc<Source>) -> Result<()> {
@@ -187,20 +206,22 @@ fn name_of(data: &Data) -> Option<String> {
     }
 }
 
-/// Returns the clusters of an HCL configuration: its blocks `cluster "name" { … }`, else the list `clusters`, else the
-/// configuration itself.
-fn hcl_clusters(mut map: DataMap) -> Vec<Data> {
+/// Returns the clusters of an HCL or TOML file: its list or blocks `clusters` or `cluster`, else its blocks
+/// `cluster "name" { … }` or tables `[cluster.name]`, else the file itself.
+fn blocks(mut map: DataMap) -> Vec<Data> {
     if map.len() > 1 {
         return vec![Data::Map(map)];
     }
-    if let Some(Data::List(clusters)) = map.get_mut("clusters") {
-        return std::mem::take(clusters);
+    for key in ["clusters", "cluster"] {
+        if let Some(Data::List(clusters)) = map.get_mut(key) {
+            return std::mem::take(clusters);
+        }
     }
-    let blocks = match map.get("cluster") {
+    let named = match map.get("cluster") {
         Some(Data::Map(labels)) => labels.iter().map(|(label, blocks)| labelled(label, blocks)).collect(),
         _ => None,
     };
-    blocks.map_or_else(|| vec![Data::Map(map)], |blocks: Vec<_>| blocks.concat())
+    named.map_or_else(|| vec![Data::Map(map)], |named: Vec<_>| named.concat())
 }
 
 /// Names the blocks of a label by it. Returns `None` if they are not blocks. Several blocks with one label are reported
@@ -223,7 +244,9 @@ mod tests {
     use super::*;
 
     fn names(file: &str, text: &str, key: Option<&str>) -> std::result::Result<Vec<String>, Code> {
-        let fleet = Fleet::read(&Source::new(file, text), Format::of(file, text), key).map_err(|error| error.code)?;
+        let options = FleetOptions { name_key: key, ..FleetOptions::default() };
+        let fleet = Fleet::read(&Source::new(file, text), Format::of(file, text), &options);
+        let fleet = fleet.map_err(|error| error.code)?;
         Ok(fleet.clusters().iter().map(|cluster| cluster.name().to_owned()).collect())
     }
 
@@ -253,6 +276,38 @@ mod tests {
     }
 
     #[test]
+    fn blocks_and_tables_are_named_alike() {
+        let cases = [
+            ("f.toml", "[[cluster]]\nname = 'a'\n[[cluster]]\nname = 'b'\n", Ok(vec!["a", "b"])),
+            ("f.toml", "[[clusters]]\nname = 'a'\n", Ok(vec!["a"])),
+            ("f.toml", "[cluster.b]\nx = 1\n[cluster.a]\n", Ok(vec!["b", "a"])),
+            ("f.toml", "[[cluster.a]]\n[[cluster.a]]\n", Err(Code::DuplicateCluster)),
+            ("f.toml", "name = 'a'\n[cluster]\nenv = 'x'\n", Ok(vec!["a"])),
+            ("f.toml", "[cluster]\nname = 'a'\n", Ok(vec!["a"])),
+            ("f.toml", "x = 1", Err(Code::UnnamedCluster)),
+            ("f.hcl", "cluster \"b\" {\n  x = 1\n}\ncluster \"a\" {}\n", Ok(vec!["b", "a"])),
+            ("f.hcl", "cluster {\n  name = \"b\"\n}\ncluster {\n  name = \"a\"\n}\n", Ok(vec!["b", "a"])),
+            ("f.hcl", "clusters = [{name = \"a\"}]", Ok(vec!["a"])),
+        ];
+        for (file, text, expected) in cases {
+            let found = names(file, text, None);
+            assert_eq!(found, expected.map(|names| names.into_iter().map(String::from).collect()), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_rows_are_text_whatever_column_they_are_in() {
+        assert_eq!(names("f.csv", "name,x\n007,1\n", None), Ok(vec!["007".into()]));
+        assert_eq!(names("f.csv", "name,cluster.name\n,true\n", None), Ok(vec!["true".into()]));
+        assert_eq!(
+            names("f.tsv", "meta.id\tx\n1e3\t1\nnull\t2\n", Some("meta.id")),
+            Ok(vec!["1e3".into(), "null".into()])
+        );
+        let unnamed = Fleet::read(&Source::new("f.csv", "name,x\na,1\n,2\n"), Format::Csv, &FleetOptions::default());
+        assert_eq!(unnamed.unwrap_err().position().unwrap().to_string(), "3:1");
+    }
+
+    #[test]
     fn names_resolve_the_same_in_every_spelling() {
         let text = "{\"name\":\"\\u0061b\"}\n {\"x\":1,\"name\":12}\n{\"name\":\"x\",\"cluster\":{\"name\":\"y\"}}\n{\"name\":\"\",\"cluster\":{\"name\":\"z\"}}";
         assert_eq!(names("f.ndjson", text, None), Ok(["ab", "12", "x", "z"].map(String::from).to_vec()));
@@ -263,7 +318,7 @@ mod tests {
     #[test]
     fn a_line_is_read_when_it_is_needed() {
         let source = Source::new("f.ndjson", "{\"name\":\"a\"}\n{\"name\":\"b\",\"x\":\"\\ud800\"}\n");
-        let fleet = Fleet::read(&source, Format::Ndjson, None).unwrap();
+        let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
         assert_eq!(fleet.clusters()[0].json(), Some(r#"{"name":"a"}"#));
         assert_eq!(fleet.clusters()[0].inputs().unwrap().len(), 1);
         assert_eq!(fleet.clusters()[1].inputs().unwrap_err().code, Code::InputSyntax);

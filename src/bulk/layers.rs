@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use super::cluster::{Cluster, not_a_map};
 use super::input;
@@ -22,6 +23,22 @@ pub enum Merge {
     Deep,
     /// Each top-level key replaces the whole shared value.
     Replace,
+}
+
+impl FromStr for Merge {
+    type Err = String;
+
+    /// Finds the effect called `deep` or `replace`.
+    ///
+    /// # Errors
+    /// A message that lists both.
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        match name {
+            "deep" => Ok(Self::Deep),
+            "replace" => Ok(Self::Replace),
+            _ => Err("expected `deep` or `replace`".to_owned()),
+        }
+    }
 }
 
 /// The inputs that all clusters share, and the assignments that apply to every cluster.
@@ -205,9 +222,15 @@ impl<'v> View<'v> {
         Self { shared: Some(shared), own: Cow::Borrowed(own), merge }
     }
 
-    /// Returns the top-level names, those of the cluster first.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.own.keys().chain(self.shared.into_iter().flat_map(|shared| shared.keys())).map(String::as_str)
+    /// Returns the names in the map at a dotted path, those of the cluster first. An empty path is the top level.
+    pub fn names_at(&self, path: &str) -> impl Iterator<Item = &str> {
+        let maps = if path.is_empty() {
+            [Some(&*self.own), self.shared]
+        } else {
+            let pair = self.find(path).unwrap_or_default();
+            [pair.over, pair.base].map(|layer| layer.and_then(Data::as_map))
+        };
+        maps.into_iter().flatten().flat_map(|map| map.keys()).map(String::as_str)
     }
 
     /// Returns the value at a dotted path. A number indexes a list. A map that both layers have is the cluster's.
@@ -221,13 +244,17 @@ impl<'v> View<'v> {
     /// assert_eq!(View::new(&shared, &own, Merge::Replace).get("a.c"), None);
     /// ```
     pub fn get(&self, path: &str) -> Option<&Data> {
+        self.find(path).and_then(|pair| pair.over.or(pair.base))
+    }
+
+    fn find(&self, path: &str) -> Option<Pair<'_>> {
         let mut names = path.split('.');
         let top = names.next()?;
         let mut pair = Pair { base: self.shared.and_then(|shared| shared.get(top)), over: self.own.get(top) };
         if self.merge == Merge::Replace && pair.over.is_some() {
             pair.base = None;
         }
-        names.try_fold(pair.merged()?, |pair, name| pair.child(name)).and_then(|pair| pair.over.or(pair.base))
+        names.try_fold(pair.merged()?, |pair, name| pair.child(name))
     }
 }
 

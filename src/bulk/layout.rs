@@ -186,7 +186,7 @@ impl Layout {
             return error.with_help(format!("use `{{{DOCUMENT}{path}}}` for a field of the document"));
         }
         let top = path.split('.').next().unwrap_or(path);
-        let known = inputs.names().chain(["cluster", "template"]);
+        let known = inputs.names_at("").chain(["cluster", "template"]);
         match nearest(top, known) {
             Some(near) if near != top => error.with_help(format!("did you mean `{near}`?")),
             _ => error,

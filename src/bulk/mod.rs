@@ -16,7 +16,7 @@
 //!
 //! // Read the clusters. Here all inputs are their own.
 //! let fleet = Source::new("fleet.csv", "name,image\neu-1,web:1\nus-1,web:2\n");
-//! let fleet = Fleet::read(&fleet, Format::Csv, None)?;
+//! let fleet = Fleet::read(&fleet, Format::Csv, &FleetOptions::default())?;
 //! let layers = Layers::default();
 //!
 //! // Check all names and paths before anything is written.
@@ -71,9 +71,9 @@ mod workers;
 pub use cluster::Cluster;
 #[doc(hidden)]
 pub use diff::unified_diff;
-pub use fleet::Fleet;
+pub use fleet::{Fleet, FleetOptions};
 pub use forge::{Forge, Stamper, engine};
-pub use input::Format;
+pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};

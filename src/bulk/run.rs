@@ -21,7 +21,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted};
 /// ```
 /// # let temp = tempfile::tempdir().unwrap();
 /// # let out = temp.path().join("out");
-/// use dropforge::bulk::{self, Fleet, Format, Job, Layers, Layout, Options, Output, Overlay, Plan};
+/// use dropforge::bulk::{self, Fleet, FleetOptions, Format, Job, Layers, Layout, Options, Output, Overlay, Plan};
 /// use dropforge::bulk::{Renderer, Selector, Stamp, Watch};
 /// use dropforge::diagnostics::Result;
 /// use dropforge::text::Source;
@@ -43,7 +43,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted};
 /// }
 ///
 /// let source = Source::new("fleet.ndjson", "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n");
-/// let fleet = Fleet::read(&source, Format::Ndjson, None).unwrap();
+/// let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
 /// let layers = Layers::default();
 /// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into() }];
 /// let layout = Layout::parse("{cluster}/{template}").unwrap();

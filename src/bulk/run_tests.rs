@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::*;
 use crate::bulk::{Cluster, Format, Layout, Output, Selector};
-use crate::bulk::{Fleet, Layers, Options, Overlay, Plan, Renderer, Watch};
+use crate::bulk::{Fleet, FleetOptions, Layers, Options, Overlay, Plan, Renderer, Watch};
 use crate::diagnostics::{Code, Diagnostic};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
@@ -47,7 +47,7 @@ struct Setup {
 
 impl Setup {
     fn new(ndjson: &str) -> Self {
-        let fleet = Fleet::read(&Source::new("f", ndjson), Format::Ndjson, None).unwrap();
+        let fleet = Fleet::read(&Source::new("f", ndjson), Format::Ndjson, &FleetOptions::default()).unwrap();
         Self::with(fleet)
     }
 

@@ -18,6 +18,13 @@ const SHOWN: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gaps(pub(super) usize);
 
+impl Gaps {
+    /// Allows to skip `more` items.
+    pub(in crate::bulk) fn allow(&mut self, more: usize) {
+        self.0 += more;
+    }
+}
+
 impl Default for Gaps {
     fn default() -> Self {
         Self(MAX_GAPS)
@@ -59,7 +66,7 @@ impl SetKind {
 }
 
 /// One step of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     Key(String),
     Index(usize),

@@ -8,10 +8,15 @@
 
 mod apply;
 mod assignment;
+mod column;
+mod environment;
 mod parse;
 
 pub use assignment::{Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, merge};
+pub(super) use column::{Column, conflicts};
+pub use environment::from_environment;
 pub use parse::parse_set;
+pub(super) use parse::typed;
 
 #[cfg(test)]
 mod tests;

@@ -18,12 +18,21 @@ pub fn parse_set(
     if kind == SetKind::Json && text.trim_start().starts_with('{') {
         return whole_object(text);
     }
-    let origin = kind.shown(text);
-    let mut parser = Parser { kind, origin, rest: text, read_file, path: Vec::new(), found: Vec::new() };
+    let mut parser = Parser::new(kind, ASSIGNMENT, kind.shown(text), text, read_file);
     while !parser.rest.is_empty() {
         parser.assignment()?;
     }
     Ok(parser.found)
+}
+
+/// Parses the path of an assignment alone. `=` and `,` in it are literal.
+///
+/// # Errors
+/// `input.bad_set` if the text does not follow the grammar.
+pub(super) fn parse_path(text: &str, origin: &Arc<str>) -> Result<Vec<Step>> {
+    let (kind, mut no_file) = (SetKind::Literal, |_: &str| Ok(String::new()));
+    let mut parser = Parser::new(kind, PATH, origin.clone(), text, &mut no_file);
+    parser.assignment().map(|()| parser.path)
 }
 
 fn whole_object(text: &str) -> Result<Vec<Assignment>> {
@@ -47,8 +56,15 @@ fn bad_set(origin: &str, why: &str) -> Box<Diagnostic> {
         .with_help("use NAME=VALUE, separate assignments with commas, and write `\\,` for a literal comma")
 }
 
+/// Characters that end a name of an assignment.
+const ASSIGNMENT: &[char] = &['=', '[', ',', '.'];
+/// Characters that end a name of a path without a value.
+const PATH: &[char] = &['[', '.'];
+
 struct Parser<'t> {
     kind: SetKind,
+    /// The characters that end a name.
+    ends: &'static [char],
     origin: Arc<str>,
     rest: &'t str,
     read_file: &'t mut dyn FnMut(&str) -> Result<String>,
@@ -56,7 +72,17 @@ struct Parser<'t> {
     found: Vec<Assignment>,
 }
 
-impl Parser<'_> {
+impl<'t> Parser<'t> {
+    fn new(
+        kind: SetKind,
+        ends: &'static [char],
+        origin: Arc<str>,
+        rest: &'t str,
+        read_file: &'t mut dyn FnMut(&str) -> Result<String>,
+    ) -> Self {
+        Self { kind, ends, origin, rest, read_file, path: Vec::new(), found: Vec::new() }
+    }
+
     fn fail<T>(&self, why: impl AsRef<str>) -> Result<T> {
         Err(bad_set(&self.origin, why.as_ref()))
     }
@@ -82,7 +108,7 @@ impl Parser<'_> {
     fn assignment(&mut self) -> Result<()> {
         self.path.clear();
         loop {
-            let (key, stop) = self.until(&['=', '[', ',', '.']);
+            let (key, stop) = self.until(self.ends);
             if key.is_empty() {
                 return self.fail("empty name");
             }
@@ -96,6 +122,7 @@ impl Parser<'_> {
                     }
                 }
                 Some(_) => return self.fail(format!("`{key}` has no value before the comma")),
+                None if self.ends == PATH => return Ok(()),
                 None => return self.fail(format!("`{key}` has no value")),
             }
         }
@@ -121,12 +148,16 @@ impl Parser<'_> {
                 Ok(_) => return self.fail(format!("index {digits} is greater than {}", thousands(MAX_INDEX))),
                 Err(_) => return self.fail(format!("invalid index `{digits}`")),
             };
-            if self.rest.is_empty() {
-                self.push(Action::MakeList);
+            if self.rest.is_empty() && self.ends != PATH {
+                let path = std::mem::take(&mut self.path);
+                self.found.push(Assignment { path, action: Action::MakeList, origin: self.origin.clone() });
                 return Ok(true);
             }
             self.step(Step::Index(index))?;
-            let (between, stop) = self.until(&['[', '.', '=']);
+            if self.rest.is_empty() {
+                return Ok(true);
+            }
+            let (between, stop) = self.until(self.ends);
             if !between.is_empty() {
                 return self.fail(format!("unexpected `{between}` after an index"));
             }
@@ -136,10 +167,6 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-    }
-
-    fn push(&mut self, action: Action) {
-        self.found.push(Assignment { path: std::mem::take(&mut self.path), action, origin: self.origin.clone() });
     }
 
     fn value(&mut self) -> Result<()> {
@@ -157,9 +184,8 @@ impl Parser<'_> {
                 }
             },
         };
-        // Deleting a list item would move the others, so null stays in a list.
-        let deletes = value == Data::Null && matches!(self.path.last(), Some(Step::Key(_)));
-        self.push(if deletes { Action::Delete } else { Action::Set(value) });
+        let path = std::mem::take(&mut self.path);
+        self.found.push(set_to(path, value, self.origin.clone()));
         Ok(())
     }
 
@@ -202,8 +228,14 @@ impl Parser<'_> {
     }
 }
 
+/// Returns the assignment of a value. Null deletes a key, but stays in a list: deleting an item would move the others.
+pub(super) fn set_to(path: Vec<Step>, value: Data, origin: Arc<str>) -> Assignment {
+    let deletes = value == Data::Null && matches!(path.last(), Some(Step::Key(_)));
+    Assignment { path, action: if deletes { Action::Delete } else { Action::Set(value) }, origin }
+}
+
 /// Types text as Helm does. A number that begins with `0` stays a string, so `00123` keeps its digits.
-fn typed(text: String) -> Data {
+pub(in crate::bulk) fn typed(text: String) -> Data {
     match () {
         () if text.eq_ignore_ascii_case("true") => Data::Bool(true),
         () if text.eq_ignore_ascii_case("false") => Data::Bool(false),

@@ -1,0 +1,105 @@
+//! The options of a fleet, and reading it. The doc comments are help texts.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use dropforge::bulk::{CsvTypes, Fleet, FleetOptions, Format, Layers, Merge, Selector, dialect_of};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+
+use crate::glob;
+use crate::input::{InputFiles, refuse_url};
+
+/// Options of commands that read a fleet.
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    /// Read clusters from a file, a directory, a glob, or `-`
+    ///
+    /// The formats are YAML, JSON, NDJSON, CSV and TSV with a header, TOML, HCL
+    /// and environment files. Several fleets are read in order.
+    #[arg(long, required = true, value_name = "FLEET", verbatim_doc_comment)]
+    pub(crate) fleet: Vec<String>,
+    /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl or env, regardless of file names
+    #[arg(long, value_name = "FORMAT")]
+    fleet_format: Option<Format>,
+    /// Read the name of a cluster from PATH if it has no `name` or `cluster.name`
+    #[arg(long, value_name = "PATH")]
+    name_key: Option<String>,
+    /// Type CSV and TSV cells as `--set` does (set), or keep them as text (strings) [default: set]
+    #[arg(long, value_name = "TYPES")]
+    csv_types: Option<CsvTypes>,
+    /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    selector: Vec<String>,
+    /// Merge a cluster's values over shared ones by key (deep), or replace whole top-level keys (replace) [default: deep]
+    #[arg(long, value_name = "HOW")]
+    merge: Option<Merge>,
+}
+
+impl FleetArgs {
+    /// Reads the clusters of all fleets.
+    ///
+    /// # Errors
+    /// Errors of [`glob::expand`], of reading the files, and of [`Fleet::read_all`].
+    pub(crate) fn read(&self, files: &mut InputFiles) -> Result<Fleet> {
+        let mut sources = Vec::new();
+        for fleet in &self.fleet {
+            refuse_url(Path::new(fleet), "--fleet -")?;
+            for path in glob::expand(fleet)? {
+                let source = files.fleet(&path, self.fleet_format)?;
+                let format = self.fleet_format.unwrap_or_else(|| Format::of(source.name(), source.text()));
+                sources.push((source, format));
+            }
+        }
+        let options =
+            FleetOptions { name_key: self.name_key.as_deref(), csv_types: self.csv_types.unwrap_or_default() };
+        Fleet::read_all(sources, &options)
+    }
+
+    /// Returns the effect of a cluster's values on shared ones.
+    pub(crate) fn merge(&self) -> Merge {
+        self.merge.unwrap_or_default()
+    }
+
+    /// Parses the selectors. A cluster has to meet all of them.
+    ///
+    /// # Errors
+    /// Errors of [`Selector::parse`].
+    pub(crate) fn selector(&self) -> Result<Selector> {
+        self.selector.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|s| all.and(s)))
+    }
+
+    /// Checks that no data file beside a fleet is among the templates: the shell has expanded the pattern of the fleet.
+    ///
+    /// # Errors
+    /// `usage` for the first such file.
+    pub(crate) fn check_templates(&self, templates: &[PathBuf]) -> Result<()> {
+        let fleets: Vec<&Path> = self.fleet.iter().map(Path::new).filter(|path| path.is_file()).collect();
+        let is_data = |path: &Path| {
+            let name = path.to_string_lossy();
+            Format::of_name(&name).is_some() && dialect_of(&name).is_none()
+        };
+        let is_beside = |path: &&PathBuf| fleets.iter().any(|fleet| path.parent() == fleet.parent());
+        let Some(path) = templates.iter().filter(|path| is_data(path)).find(is_beside) else { return Ok(()) };
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let message = format!("`{}` is a data file, not a template", path.display());
+        let help = format!(
+            "the shell expanded the pattern: quote it, or name the folder: `--fleet '{}'` or `--fleet {}`",
+            dir.join(format!("*.{extension}")).display(),
+            dir.display()
+        );
+        Err(Diagnostic::new(Code::Usage, message).with_help(help))
+    }
+}
+
+/// Checks that `selector` selects one of the clusters, if there are any.
+///
+/// # Errors
+/// `usage` with the values that its keys have.
+pub(crate) fn check_selection(selector: &Selector, fleet: &Fleet, layers: &Layers, selected: usize) -> Result<()> {
+    match selected == 0 && !selector.is_empty() && !fleet.clusters().is_empty() {
+        true => Err(selector.selects_nothing(fleet, layers)?),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,149 @@
+//! Parsing input files into [`Data`]: JSON, NDJSON, YAML, TOML, CSV, TSV, HCL and environment files.
+//!
+//! The file extension names the format. Without one (standard input) it is guessed from the text. Every error has
+//! its position in the input file.
+
+mod env;
+mod format;
+mod json;
+mod rows;
+mod toml;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use format::Format;
+pub(super) use json::{json, lines};
+pub use rows::CsvTypes;
+pub(super) use rows::rows;
+
+use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
+use crate::limits::Limits;
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap, yaml};
+
+/// Parses the documents of `source`, in order. Each NDJSON line and CSV row is a document.
+///
+/// # Errors
+/// `input.syntax` with its position; `limit.depth` for values that nest too deep.
+pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
+    match format {
+        Format::Yaml => yaml(source),
+        Format::Json => json(source, 0..source.text().len()).map(|value| vec![value]),
+        Format::Ndjson => lines(source).map(|range| json(source, range)).collect(),
+        Format::Csv | Format::Tsv => {
+            let rows = rows(source, format, CsvTypes::default(), &[])?;
+            Ok(rows.into_iter().map(|row| Data::Map(row.map)).collect())
+        }
+        Format::Toml => toml::toml(source).map(|map| vec![Data::Map(map)]),
+        Format::Hcl => hcl(source).map(|map| vec![Data::Map(map)]),
+        Format::Env => env::env(source).map(|map| vec![Data::Map(map)]),
+    }
+}
+
+/// Parses a values file, which is one map. An empty file is an empty map.
+///
+/// # Errors
+/// Same as [`documents`], and `input.syntax` for anything but one map.
+pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
+    let mut documents = documents(source, format)?;
+    documents.retain(|document| *document != Data::Null);
+    match (documents.pop(), documents.len()) {
+        (None, _) => Ok(DataMap::new()),
+        (Some(Data::Map(map)), 0) => Ok(map),
+        (Some(other), 0) => Err(invalid(source, format!("expected one map in a values file, found {}", other.kind()))),
+        (Some(_), more) => {
+            Err(invalid(source, format!("expected one document in a values file, found {}", thousands(more + 1))))
+        }
+    }
+}
+
+fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
+    failed(source, 0..0, message)
+}
+
+/// Returns an error at `range` of an input file.
+fn failed(source: &Arc<Source>, range: Range<usize>, message: impl Into<String>) -> Box<Diagnostic> {
+    Diagnostic::new(Code::InputSyntax, message).at(source, Span::of(range), "")
+}
+
+/// Returns the default limits, without a limit for the length of an input file. The expansion of YAML aliases is
+/// bounded by that length.
+fn limits() -> Limits {
+    Limits { source_bytes: usize::MAX, ..Limits::default() }
+}
+
+fn yaml(source: &Arc<Source>) -> Result<Vec<Data>> {
+    let documents = yaml::read(source, &limits()).map_err(all_of)?;
+    Ok(documents.iter().map(yaml::Node::to_data).collect())
+}
+
+#[cfg(feature = "hcl")]
+fn hcl(source: &Arc<Source>) -> Result<DataMap> {
+    crate::dialect::hcl::read_data(source, &limits()).map_err(|errors| all_of(errors.into_vec()))
+}
+
+#[cfg(not(feature = "hcl"))]
+fn hcl(_: &Arc<Source>) -> Result<DataMap> {
+    Err(crate::engine::not_built_in(crate::engine::Dialect::Hcl))
+}
+
+/// Combines the errors of a file into one: the first error carries the others.
+fn all_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
+    let errors = at_most(errors, limits().diagnostics, 0);
+    let mut errors = errors.into_iter();
+    let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid input"));
+    first.also = errors.collect();
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> std::result::Result<String, String> {
+        let source = Source::new(name, text);
+        documents(&source, Format::of(name, text))
+            .map(|documents| serde_json::to_string(&documents).unwrap())
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_formats() {
+        assert_eq!(read("a.json", "\u{feff}[1]").as_deref(), Ok("[[1]]"));
+        assert_eq!(read("a.ndjson", "{\"a\":1}\r\n\n {\"a\":2}").as_deref(), Ok(r#"[{"a":1},{"a":2}]"#));
+        assert_eq!(
+            read("a.csv", "name,cluster.env\na,\"x,y\"\nb,\n").as_deref(),
+            Ok(r#"[{"name":"a","cluster":{"env":"x,y"}},{"name":"b"}]"#)
+        );
+        assert_eq!(read("a.toml", "a = 1\n[b]\n").as_deref(), Ok(r#"[{"a":1,"b":{}}]"#));
+        assert_eq!(read(".env", "A=1\n").as_deref(), Ok(r#"[{"A":"1"}]"#));
+    }
+
+    #[test]
+    fn yaml_documents_quote_ambiguous_strings() {
+        let text = "a: no\nb: 012\nc: 1.10\n---\n- 2001-01-01\n---\n";
+        assert_eq!(read("a.yaml", text).as_deref(), Ok(r#"[{"a":"no","b":12,"c":1.1},["2001-01-01"],null]"#));
+        assert!(read("a.yaml", "a: 1\nb: 2\na: 3\nb: 4\n").unwrap_err().contains("a.yaml:3:1"));
+        let laughs: String = (1..40).map(|n| format!("a{n}: &a{n} [*a{0},*a{0}]\n", n - 1)).collect();
+        assert!(read("a.yaml", &format!("a0: &a0 [x]\n{laughs}")).unwrap_err().starts_with("E06"));
+    }
+
+    #[test]
+    fn errors_have_places() {
+        assert_eq!(read("a.json", "{\n  \"a\": x\n}").unwrap_err(), "E0801: invalid JSON: expected value (a.json:2:8)");
+        assert_eq!(
+            read("a.ndjson", "{}\n{]\n").unwrap_err(),
+            "E0801: invalid JSON: key must be a string (a.ndjson:2:2)"
+        );
+        let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(read("a.json", &deep).unwrap_err().starts_with("E0602"));
+    }
+
+    #[test]
+    fn values_are_one_map() {
+        let map = |text: &str| super::map(&Source::new("v", text), Format::Json).map_err(|error| error.message);
+        assert_eq!(map("null").unwrap(), DataMap::new());
+        assert!(map("[1]").unwrap_err().contains("found list"));
+    }
+}

@@ -1,0 +1,276 @@
+//! Rows of CSV and TSV as maps.
+//!
+//! A header is a path as in `--set`: `cluster.env` makes a map, `zones[0]` a list, and `\.` is a literal dot. An empty
+//! cell is absent.
+
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::{Format, all_of, failed, limits};
+use crate::bulk::values::{Column, Gaps, conflicts, typed};
+use crate::diagnostics::{Diagnostic, Result, counted, thousands};
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+
+/// Typing of the cells of CSV and TSV files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CsvTypes {
+    /// Recognises booleans, `null` and integers as `--set` does. Everything else is text.
+    #[default]
+    Set,
+    /// Every cell is text.
+    Strings,
+}
+
+impl FromStr for CsvTypes {
+    type Err = String;
+
+    /// Finds the typing called `set` or `strings`.
+    ///
+    /// # Errors
+    /// A message that lists both.
+    fn from_str(name: &str) -> std::result::Result<Self, String> {
+        match name {
+            "set" => Ok(Self::Set),
+            "strings" => Ok(Self::Strings),
+            _ => Err("expected `set` or `strings`".to_owned()),
+        }
+    }
+}
+
+/// A row and the position of its first byte.
+#[derive(Debug)]
+pub(in crate::bulk) struct Row {
+    pub(in crate::bulk) at: usize,
+    pub(in crate::bulk) map: DataMap,
+}
+
+/// Parses the rows of a CSV or TSV file. The columns `names` are always text.
+///
+/// # Errors
+/// All errors of the header, or else those of the rows: `input.syntax` with the position of the column or row.
+pub(in crate::bulk) fn rows(source: &Arc<Source>, format: Format, types: CsvTypes, names: &[&str]) -> Result<Vec<Row>> {
+    let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+    let places = Places::new(source);
+    let text = source.text().get(places.start..).unwrap_or("");
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
+    let header = reader.headers().map_err(|error| places.invalid(&error))?;
+    let mut columns = places.columns(header, delimiter)?;
+    let is_typed: Vec<bool> = header.iter().map(|name| types == CsvTypes::Set && !names.contains(&name)).collect();
+    let (mut rows, mut errors, mut gaps) = (Vec::new(), Vec::new(), Gaps::default());
+    let mut record = csv::StringRecord::new();
+    while errors.len() < limits().diagnostics {
+        match reader.read_record(&mut record) {
+            Ok(false) => break,
+            Ok(true) => match places.row(&record, columns.iter_mut().zip(&is_typed), &mut gaps) {
+                Ok(row) => rows.push(row),
+                Err(error) => errors.push(error),
+            },
+            Err(error) => errors.push(places.invalid(&error)),
+        }
+    }
+    if errors.is_empty() { Ok(rows) } else { Err(all_of(errors)) }
+}
+
+/// Positions in a CSV file.
+struct Places<'s> {
+    source: &'s Arc<Source>,
+    /// The position behind the byte order mark.
+    start: usize,
+}
+
+impl<'s> Places<'s> {
+    fn new(source: &'s Arc<Source>) -> Self {
+        let start = if source.text().starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { source, start }
+    }
+
+    /// Parses the header.
+    fn columns(&self, header: &csv::StringRecord, delimiter: u8) -> Result<Vec<Column>> {
+        let cells = cells(self.source.text(), self.of(header.position()), delimiter);
+        let place = |at: usize| cells.get(at).cloned().unwrap_or(0..0);
+        let (mut columns, mut errors) = (Vec::new(), Vec::new());
+        for (at, name) in header.iter().enumerate() {
+            match column(at, name) {
+                Ok(column) => columns.push((at, column)),
+                Err(why) => errors.push(failed(self.source, place(at), why).with_help(HEADERS)),
+            }
+        }
+        errors.extend(conflicts(columns.iter().map(|(at, column)| (*at, column))).into_iter().map(
+            |(first, second)| {
+                let (one, other) = (header.get(first).unwrap_or(""), header.get(second).unwrap_or(""));
+                let message = match one == other {
+                    true => format!("duplicate column `{one}`"),
+                    false => format!("column `{other}` conflicts with column `{one}`"),
+                };
+                failed(self.source, place(second), message).at(self.source, Span::of(place(first)), "the other column")
+            },
+        ));
+        match errors.is_empty() {
+            true => Ok(columns.into_iter().map(|(_, column)| column).collect()),
+            false => Err(all_of(errors)),
+        }
+    }
+
+    /// Builds a row. Each column is given with `true` if its cells are typed.
+    fn row<'c>(
+        &self,
+        record: &csv::StringRecord,
+        columns: impl Iterator<Item = (&'c mut Column, &'c bool)>,
+        gaps: &mut Gaps,
+    ) -> Result<Row> {
+        let (at, mut map) = (self.of(record.position()), DataMap::new());
+        gaps.allow(record.len());
+        for ((column, is_typed), cell) in columns.zip(record).filter(|(_, cell)| !cell.is_empty()) {
+            let cell = if *is_typed { typed(cell.to_owned()) } else { Data::Str(cell.to_owned()) };
+            column.put(cell, &mut map, gaps).map_err(|error| failed(self.source, at..at, error.message))?;
+        }
+        Ok(Row { at, map })
+    }
+
+    /// Returns the position of a record in the source. The reader counts from the end of the record before, whose line
+    /// break it may not have read completely.
+    fn of(&self, position: Option<&csv::Position>) -> usize {
+        let byte = position.map_or(0, |position| usize::try_from(position.byte()).unwrap_or(0));
+        let at = self.start + byte;
+        let rest = self.source.text().get(at..).unwrap_or("");
+        at + rest.len() - rest.trim_start_matches(['\r', '\n']).len()
+    }
+
+    fn invalid(&self, error: &csv::Error) -> Box<Diagnostic> {
+        let at = self.of(error.position());
+        let message = match error.kind() {
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                let cells = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "cell");
+                format!("expected {} as in the header, found {len}", cells(*expected_len))
+            }
+            _ => format!("invalid CSV: {error}"),
+        };
+        failed(self.source, at..at + 1, message)
+    }
+}
+
+/// Parses the header of the column `at`.
+fn column(at: usize, name: &str) -> std::result::Result<Column, String> {
+    match name.trim() {
+        "" => Err(format!("column {} has no name", thousands(at + 1))),
+        _ => Column::parse(name).map_err(|error| format!("column {}", error.message)),
+    }
+}
+
+const HEADERS: &str =
+    "a header is a path such as `env`, `image.tag` or `zones[0]`; write `\\.` and `\\[` for literal ones";
+
+/// Returns the ranges of the cells of the record at `start`.
+fn cells(text: &str, start: usize, delimiter: u8) -> Vec<Range<usize>> {
+    let (mut cells, mut from, mut open) = (Vec::new(), start, false);
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate().skip(start) {
+        match byte {
+            // A doubled quote closes and opens.
+            b'"' if bytes.get(from) == Some(&b'"') => open = !open,
+            b'\r' | b'\n' if !open => {
+                cells.push(from..at);
+                return cells;
+            }
+            _ if *byte == delimiter && !open => {
+                cells.push(from..at);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    cells.push(from..bytes.len());
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(format: Format, types: CsvTypes, text: &str) -> std::result::Result<String, Vec<String>> {
+        let source = Source::new("f", text);
+        match rows(&source, format, types, &["name"]) {
+            Ok(rows) => {
+                let rows: Vec<Data> = rows.into_iter().map(|row| Data::Map(row.map)).collect();
+                Ok(serde_json::to_string(&rows).unwrap())
+            }
+            Err(error) => {
+                let all = std::iter::once(&error).chain(&error.also);
+                Err(all.map(|error| error.to_string()).collect())
+            }
+        }
+    }
+
+    fn csv(text: &str) -> std::result::Result<String, Vec<String>> {
+        read(Format::Csv, CsvTypes::Set, text)
+    }
+
+    #[test]
+    fn cells_are_typed_as_set_types_them() {
+        let text = "name,a,b,c,d,e,f\n007,true,FALSE,null,12,012,1.5\n1,-5,+5,0,\"{x,y}\",a\\b, 1\n";
+        let expected = r#"[{"name":"007","a":true,"b":false,"c":null,"d":12,"e":"012","f":"1.5"},{"name":"1","a":-5,"b":5,"c":0,"d":"{x,y}","e":"a\\b","f":" 1"}]"#;
+        assert_eq!(csv(text).as_deref(), Ok(expected));
+        let strings = read(Format::Csv, CsvTypes::Strings, "a,b,c\ntrue,1,\n");
+        assert_eq!(strings.as_deref(), Ok(r#"[{"a":"true","b":"1"}]"#));
+        assert_eq!(read(Format::Tsv, CsvTypes::Set, "a\tb\n1,2\t3\n").as_deref(), Ok(r#"[{"a":"1,2","b":3}]"#));
+    }
+
+    #[test]
+    fn headers_are_paths_and_empty_cells_are_absent() {
+        let text =
+            "\u{feff}name,a.b,a.c,l[0],l[1],m[0].x,m[0].y,d\\.e/f,\"g=1,2\"\r\nx,1,,,q,1,2,3,4\r\n\r\ny,,,,,,,,\r\n";
+        let expected =
+            r#"[{"name":"x","a":{"b":1},"l":[null,"q"],"m":[{"x":1,"y":2}],"d.e/f":3,"g=1,2":4},{"name":"y"}]"#;
+        assert_eq!(csv(text).as_deref(), Ok(expected));
+        assert_eq!(csv("").as_deref(), Ok("[]"));
+    }
+
+    #[test]
+    fn bad_headers_are_errors_with_the_place_of_the_column() {
+        let cases = [
+            ("a,b,a\n1,2,3\n", "duplicate column `a` (f:1:5)"),
+            ("\u{feff}\"a\",\"b\"\"\",a\n", "duplicate column `a` (f:1:"),
+            ("a,,b\n1,2,3\n", "column 2 has no name (f:1:3)"),
+            ("a, \n", "column 2 has no name (f:1:3)"),
+            ("\n\nx,a,a.b\n", "column `a.b` conflicts with column `a` (f:3:5)"),
+            ("a.b,a\n", "column `a` conflicts with column `a.b` (f:1:5)"),
+            ("a[0],a.b\n", "column `a.b` conflicts with column `a[0]` (f:1:6)"),
+            ("a[0][0],a[0].b\n", "column `a[0].b` conflicts with column `a[0][0]` (f:1:9)"),
+            ("a,b[x]\n", "column `b[x]`: invalid index `x` (f:1:3)"),
+            ("a,b[65537]\n", "index 65537 is greater than 65,536 (f:1:3)"),
+            ("a,b[0\n", "unclosed `[` (f:1:3)"),
+            ("a,b[0]x\n", "unexpected `x` after an index (f:1:3)"),
+            ("a,No.\n", "column `No.`: empty name (f:1:3)"),
+        ];
+        for (text, expected) in cases {
+            let errors = csv(text).unwrap_err();
+            assert!(errors.len() == 1 && errors[0].contains(expected), "{text:?}: {errors:?}");
+        }
+        assert!(csv(&format!("{}a\n", "a.".repeat(40))).unwrap_err()[0].contains("more than 30 nested names"));
+        assert_eq!(csv(",b,a..b,b\n").unwrap_err().len(), 3);
+    }
+
+    #[test]
+    fn all_rows_of_another_length_are_errors_with_their_lines() {
+        let errors = csv("a,b\r\n1\r\n1,2\r\n\r\n1,2,3\r\n").unwrap_err();
+        assert_eq!(
+            errors,
+            [
+                "E0801: expected 2 cells as in the header, found 1 (f:2:1)",
+                "E0801: expected 2 cells as in the header, found 3 (f:5:1)"
+            ]
+        );
+    }
+
+    #[test]
+    fn skipped_list_items_are_bounded_for_the_whole_file() {
+        let text = format!("name,a[65536]\n{}", "x,1\n".repeat(10));
+        let errors = csv(&text).unwrap_err();
+        assert!(errors[0].contains("262,144") && errors[0].contains("(f:6:1)"), "{errors:?}");
+        let holes = format!("name,a[0],a[1]\n{}", "x,,1\n".repeat(300_000));
+        assert!(csv(&holes).is_ok());
+    }
+}
