@@ -81,8 +81,8 @@ pub(crate) fn with_expressions(args: impl IntoIterator<Item = OsString>) -> Vec<
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &EvalArgs) -> Result<Exit, Failed> {
-    let layers = layers(&args.values, &mut InputFiles::default())?;
+pub(crate) fn run(args: &EvalArgs, files: &mut InputFiles) -> Result<Exit, Failed> {
+    let layers = layers(&args.values, files)?;
     let expression = args.expression.strip_prefix(' ').filter(|rest| is_negative(rest));
     let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());
