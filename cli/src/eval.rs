@@ -87,7 +87,7 @@ pub(crate) fn run(args: &EvalArgs, files: &mut InputFiles) -> Result<Exit, Faile
     let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?)?);
     let text = match args.lang {
         Dialect::Hcl => evaluate_hcl(args, &source, &space, inputs)?,
         Dialect::Cel => evaluate_cel(args, &source, &space, inputs)?,

@@ -181,7 +181,8 @@ impl Stamp for Stamper<'_> {
 /// The renderer of one thread.
 struct Thread<'t, 'w> {
     templates: &'t [&'t Template],
-    shared: Value<'t>,
+    /// The shared inputs, or the error of inputs that nest too deep.
+    shared: Result<Value<'t>>,
     shapes: &'t Shapes<'w>,
     /// The inputs of the current cluster.
     own: Arena,
@@ -198,9 +199,9 @@ impl Renderer for Thread<'_, '_> {
         let builder = InputBuilder::new(&self.own, self.shapes);
         let over = match own {
             Overlay::Json(text) => builder.json(text)?,
-            Overlay::Map(map) => builder.data_map(map),
+            Overlay::Map(map) => builder.data_map(map)?,
         };
-        let inputs = Inputs::layered(self.shared, over);
+        let inputs = Inputs::layered(self.shared.clone()?, over);
         self.splitter.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {
             let result = if self.splitter.fields.is_empty() {

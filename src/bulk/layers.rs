@@ -11,7 +11,7 @@ use super::input;
 use super::values::{Assignment, Gaps, merge};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
-use crate::value::{Data, DataMap};
+use crate::value::DataMap;
 
 /// The inputs that all clusters share, and the assignments that apply to every cluster.
 #[derive(Debug, Clone, Default)]
@@ -42,10 +42,8 @@ impl Overlay<'_> {
             Overlay::Map(map) => Ok(Cow::Borrowed(map)),
             Overlay::Json(text) => {
                 let source = Source::new("cluster", *text);
-                match input::json(&source, 0..text.len())? {
-                    Data::Map(map) => Ok(Cow::Owned(map)),
-                    other => Err(not_a_map(&other)),
-                }
+                let data = input::json(&source, 0..text.len())?;
+                data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other))
             }
         }
     }
@@ -132,6 +130,7 @@ impl Layers {
 mod tests {
     use super::*;
     use crate::bulk::values::{SetKind, parse_set};
+    use crate::value::Data;
 
     fn map(text: &str) -> DataMap {
         serde_json::from_str::<Data>(text).unwrap().into_map().unwrap()
