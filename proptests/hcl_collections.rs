@@ -27,6 +27,7 @@ static SMALL: Limits = Limits {
     call_depth: 64,
     templates: 8,
     code_words: 1 << 16,
+    program_bytes: 256 << 20,
     regex_bytes: 1 << 10,
     diagnostics: 8,
 };

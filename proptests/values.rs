@@ -48,7 +48,7 @@ proptest! {
         let parsed = builder.json(arena.copy_str(&written)).expect("it reads");
         let serialized = builder.serialize(&json).expect("it serialises");
         let data = parsed.to_data();
-        let from_data = builder.data(&data);
+        let from_data = builder.data(&data).unwrap();
         prop_assert_eq!(&compact(parsed), &text);
         prop_assert_eq!(&compact(serialized), &text);
         prop_assert_eq!(&compact(from_data), &text);

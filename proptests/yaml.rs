@@ -88,7 +88,7 @@ proptest! {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let builder = InputBuilder::new(&arena, &shapes);
-        let values: Vec<_> = documents.iter().map(|document| builder.data(document)).collect();
+        let values: Vec<_> = documents.iter().map(|document| builder.data(document).unwrap()).collect();
         for format in OutputFormat::ALL {
             let mut written = String::new();
             write_documents(&documents, format, 1 << 20, &mut written).expect("it is written");

@@ -36,6 +36,9 @@ pub struct Limits {
     pub templates: usize,
     /// Maximum number of bytecode words in a program.
     pub code_words: usize,
+    /// Maximum size of the programs that are compiled together in bytes: those of a run, or of one language in an
+    /// artifact. The program of a template contains the code of all templates that it includes.
+    pub program_bytes: usize,
     /// Maximum size of a regular expression in bytes.
     pub regex_bytes: usize,
     /// Maximum number of errors reported for one file.
@@ -56,6 +59,7 @@ impl Default for Limits {
             call_depth: 200,
             templates: 10_000,
             code_words: 4 << 20,
+            program_bytes: 256 << 20,
             regex_bytes: 4 << 10,
             diagnostics: 100,
         }
@@ -88,6 +92,8 @@ pub enum Limit {
     Templates,
     /// [`Limits::code_words`]
     CodeWords,
+    /// [`Limits::program_bytes`]
+    ProgramBytes,
     /// [`Limits::regex_bytes`]
     Regex,
 }
@@ -107,6 +113,7 @@ impl Limit {
             Limit::CallDepth => (Code::LimitRecursion, "calls nest too deep", "frames", "call_depth"),
             Limit::Templates => (Code::LimitTemplates, "too many templates are reached", "templates", "templates"),
             Limit::CodeWords => (Code::LimitCode, "the template expands to too much code", "words", "code_words"),
+            Limit::ProgramBytes => (Code::LimitCode, "the programs are too large together", "bytes", "program_bytes"),
             Limit::Regex => (Code::LimitRegex, "the regular expression is too long", "bytes", "regex_bytes"),
         };
         Diagnostic::new(code, format!("{what}: the limit is {allowed} {unit}"))

@@ -73,11 +73,11 @@ fn run(cli: &Cli) -> Exit {
         Command::Compile(args) => compile::run(args, &console),
         Command::Inspect(args) => inspect::run(args, files),
         Command::Disasm(args) => disasm::run(args, files),
-        Command::Eval(args) => eval::run(args, &console),
+        Command::Eval(args) => eval::run(args, files, &console),
         Command::Intent(args) => intent::run(args, files, &console),
-        Command::Hcl(args) => hcl::run(args, &console),
-        Command::Catalog(args) => catalog::run(args, &console),
-        Command::Serve(args) => serve::run(args, &console),
+        Command::Hcl(args) => hcl::run(args, files, &console),
+        Command::Catalog(args) => catalog::run(args, files, &console),
+        Command::Serve(args) => serve::run(args, files, &console),
         Command::Completions(args) => completions::run(args, &mut Cli::command()),
     });
     match result {

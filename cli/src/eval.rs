@@ -82,13 +82,13 @@ pub(crate) fn with_expressions(args: impl IntoIterator<Item = OsString>) -> Vec<
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &EvalArgs, console: &Console) -> Result<Exit, Failed> {
-    let layers = layers(&args.values, Merge::default(), &mut InputFiles::default(), console)?;
+pub(crate) fn run(args: &EvalArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let layers = layers(&args.values, Merge::default(), files, console)?;
     let expression = args.expression.strip_prefix(' ').filter(|rest| is_negative(rest));
     let source = Source::new("<expression>", expression.unwrap_or(&args.expression));
     let (space, names) = (Space::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?));
+    let inputs = Inputs::new(InputBuilder::new(space.arena(), &shapes).data_map(layers.alone()?)?);
     let text = match args.lang {
         Dialect::Hcl => evaluate_hcl(args, &source, &space, inputs)?,
         Dialect::Cel => evaluate_cel(args, &source, &space, inputs)?,

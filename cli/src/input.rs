@@ -10,8 +10,6 @@ use dropforge::diagnostics::{Code, Diagnostic, Result, thousands};
 use dropforge::text::Source;
 use humansize::{BINARY, format_size};
 
-/// Default maximum size of an input file: 256 MiB.
-pub(crate) const MAX_INPUT: u64 = 256 << 20;
 /// Maximum size of a fleet that is not one cluster a line: 1 GiB.
 const MAX_FLEET: u64 = 1 << 30;
 /// Maximum size of one line of a fleet with one cluster a line: 16 MiB.
@@ -24,12 +22,6 @@ const PIECE: u64 = 1 << 20;
 pub(crate) struct InputFiles {
     stdin_used: bool,
     max_bytes: u64,
-}
-
-impl Default for InputFiles {
-    fn default() -> Self {
-        Self::new(MAX_INPUT)
-    }
 }
 
 impl InputFiles {

@@ -173,10 +173,10 @@ fn scopes(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<Inp
     };
     let Some(path) = &args.outputs else { return Ok(scopes) };
     let source = files.read(path).map_err(one)?;
-    scopes.steps = match yaml::read_data(&source, &limits)? {
-        Data::Map(steps) => Some(steps),
-        Data::Null => Some(<_>::default()),
-        other => {
+    scopes.steps = match yaml::read_data(&source, &limits)?.try_into_map() {
+        Ok(steps) => Some(steps),
+        Err(Data::Null) => Some(<_>::default()),
+        Err(other) => {
             let message = format!("expected a map of steps to `{{status, outputs}}`, found {}", other.kind());
             return Err(one(Diagnostic::new(Code::InputSyntax, message).at(&source, Span::new(0, 0), "")));
         }

@@ -8,6 +8,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
 
 /// Not in this build: needs the feature `catalog`
 #[derive(Debug, Args)]
@@ -20,7 +21,7 @@ pub(crate) struct CatalogArgs {
 pub(crate) use CatalogArgs as ServeArgs;
 
 /// Fails with the command that installs the feature.
-pub(crate) fn run(_: &CatalogArgs, _: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(_: &CatalogArgs, _: &mut InputFiles, _: &Console) -> Result<Exit, Failed> {
     let error = Diagnostic::new(Code::Usage, "this build of dropforge has no catalog");
     Err(error.with_help("install one with `cargo install --path cli --profile dist --features catalog`").into())
 }

@@ -37,7 +37,7 @@ pub(crate) struct Global {
     /// Set the number of threads [default: one per core]
     #[arg(short, long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
-    /// Refuse values files, artifacts and standard input of more than SIZE
+    /// Refuse input of more than SIZE: values files, schemas, HCL files, artifacts, standard input
     #[arg(long, global = true, value_name = "SIZE", default_value = "256MiB", value_parser = size)]
     pub(crate) max_input: u64,
 }

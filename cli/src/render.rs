@@ -79,7 +79,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 fn text(template: &Template, inputs: &DataMap, checked: bool) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs));
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs)?);
     let (mut text, mut session) = (String::new(), Session::new());
     let render = if checked { Template::render_checked } else { Template::render_inputs };
     match render(template, &mut session, inputs, &mut text) {

@@ -14,7 +14,7 @@ use dropforge_catalog::{Catalog, CatalogError, render};
 
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
-use crate::input::unreadable;
+use crate::input::InputFiles;
 use crate::output::print;
 use crate::signals::hangup_counts;
 
@@ -62,15 +62,16 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &ServeArgs, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &ServeArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let key = args.init_key_file.as_ref().map(|path| files.read(path)).transpose()?;
     let broken = |error: std::io::Error| Diagnostic::new(Code::Internal, format!("cannot start the service: {error}"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(broken)?;
-    runtime.block_on(serve(args, console))
+    runtime.block_on(serve(args, key.as_ref().map(|key| key.text()), console))
 }
 
-async fn serve(args: &ServeArgs, console: &Console) -> Result<Exit, Failed> {
+async fn serve(args: &ServeArgs, given_key: Option<&str>, console: &Console) -> Result<Exit, Failed> {
     let catalog = Catalog::open(&args.db, &options(args)).await.map_err(|error| unusable(&args.db, &error))?;
-    first_key(args, &catalog).await?;
+    first_key(args, given_key, &catalog).await?;
     let unbound =
         |error: std::io::Error| Diagnostic::new(Code::Usage, format!("cannot listen on {}: {error}", args.listen));
     let server = Server::bind(settings(args, console), catalog.clone()).await.map_err(unbound)?;
@@ -101,13 +102,11 @@ fn settings(args: &ServeArgs, console: &Console) -> Settings {
 }
 
 /// Creates the first key if requested.
-async fn first_key(args: &ServeArgs, catalog: &Catalog) -> Result<(), Failed> {
-    let read = |path: &PathBuf| std::fs::read_to_string(path).map_err(|error| unreadable(path, error));
-    let given = args.init_key_file.as_ref().map(read).transpose()?;
+async fn first_key(args: &ServeArgs, given: Option<&str>, catalog: &Catalog) -> Result<(), Failed> {
     if !args.init && given.is_none() {
         return Ok(());
     }
-    let made = catalog.initialise(given.as_deref()).await.map_err(|error| unusable(&args.db, &error))?;
+    let made = catalog.initialise(given).await.map_err(|error| unusable(&args.db, &error))?;
     match made.filter(|_| args.init) {
         Some(key) => Ok(print(format!("{key}\n"))?),
         None => Ok(()),

@@ -5,25 +5,62 @@ use std::path::Path;
 
 use crate::support::{Sandbox, outcome};
 
+/// Command lines that read `/dev/zero`. `import` is a directory with a link to it.
+const ENDLESS: &[&str] = &[
+    "render t.tera -f /dev/zero",
+    "render t.tera --set-file a=/dev/zero",
+    "inspect /dev/zero",
+    "disasm endless.mpk",
+    "check endless.mpk",
+    "check t.tera --var-types /dev/zero",
+    "stamp t.tera --fleet fleet.ndjson -o out -f /dev/zero",
+    "intent validate /dev/zero",
+    "eval 1 -f /dev/zero",
+    "eval 1 --lang cel --set-file a=/dev/zero",
+    "hcl fmt /dev/zero",
+    "catalog create t /dev/zero",
+    "catalog create t t.tera --schema /dev/zero",
+    "catalog update t /dev/zero",
+    "catalog instantiate t --stack s -f /dev/zero",
+    "catalog import import",
+    "catalog list --server http://127.0.0.1:1 --key-file /dev/zero",
+    "serve --init-key-file /dev/zero --listen 127.0.0.1:0",
+];
+
+/// The same for standard input.
+const PIPED: &[&str] = &["render - --lang tera", "inspect -", "eval 1 -f -", "hcl fmt", "catalog create t -"];
+
 #[test]
 fn endless_input_is_refused_at_every_door() {
     let sandbox = Sandbox::with(&[("t.tera", "{{ a }}"), ("fleet.ndjson", "{\"name\":\"a\"}\n")]);
-    let doors: [&[&str]; 6] = [
-        &["render", "t.tera", "-f", "/dev/zero"],
-        &["render", "t.tera", "--set-file", "a=/dev/zero"],
-        &["inspect", "/dev/zero"],
-        &["stamp", "t.tera", "--fleet", "fleet.ndjson", "-o", "out", "-f", "/dev/zero"],
-        &["check", "t.tera", "--var-types", "/dev/zero"],
-        &["intent", "validate", "/dev/zero"],
-    ];
-    for door in doors {
-        let outcome = sandbox.run(&[door, &["--max-input", "64KiB"]].concat());
-        outcome.expect(1).says(&["E0601", "`/dev/zero` is too long: the limit is 64 KiB", "--max-input"]);
+    std::fs::create_dir(sandbox.path("import")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", sandbox.path("import/t.tera")).unwrap();
+    sandbox.write("endless.tera", &"x".repeat(70_000));
+    sandbox.run(&["compile", "endless.tera", "-o", "endless.mpk"]).expect(0);
+    sandbox.run(&["catalog", "create", "t", "t.tera"]).expect(0);
+    let bounded = |line: &str| line.split(' ').chain(["--max-input", "64KiB"]).collect::<Vec<_>>().join(" ");
+    for line in ENDLESS {
+        let args = bounded(line);
+        let outcome = sandbox.run(&args.split(' ').collect::<Vec<_>>());
+        outcome.expect(1).says(&["E0601", "is too long: the limit is 64 KiB", "--max-input"]);
     }
-    let long = "x".repeat(70_000);
-    let piped = sandbox.feed(&["render", "-", "--lang", "tera", "--max-input", "64KiB"], &long);
-    piped.expect(1).says(&["E0601", "`-` is too long"]);
+    for line in PIPED {
+        let args = bounded(line);
+        let outcome = sandbox.feed(&args.split(' ').collect::<Vec<_>>(), &"x".repeat(70_000));
+        outcome.expect(1).says(&["E0601", "`-` is too long"]);
+    }
     sandbox.run(&["render", "t.tera", "--max-input", "1 ton"]).expect(2).says(&["expected a size such as 64MiB"]);
+}
+
+#[test]
+fn endless_input_of_hcl_decode_is_invalid() {
+    let sandbox = Sandbox::with(&[("s.hcldec", "object {}\n"), ("t.hcl", "")]);
+    for line in ["-s /dev/zero t.hcl", "-s s.hcldec /dev/zero", "-s s.hcldec -V /dev/zero t.hcl"] {
+        let args = ["hcl", "decode", "--max-input", "64KiB"].into_iter().chain(line.split(' '));
+        sandbox.run(&args.collect::<Vec<_>>()).expect(2).says(&["E0601", "`/dev/zero` is too long", "--max-input"]);
+    }
+    let piped = sandbox.feed(&["hcl", "decode", "-s", "s.hcldec", "--max-input", "64KiB"], &"\n".repeat(70_000));
+    piped.expect(2).says(&["E0601", "`-` is too long"]);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_warm_evaluation_allocates_nothing() {
     let data: Data = serde_json::from_str(&read("context.json")).expect("inputs");
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data(&data));
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data(&data).expect("values"));
     let limits = Limits::default();
     let source = |text: &str| Source::new("expression", text);
 

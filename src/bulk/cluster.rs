@@ -71,10 +71,8 @@ impl Cluster {
             Content::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.1)),
             Content::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
         };
-        match input::json(source, line.clone())? {
-            Data::Map(map) => Ok(Cow::Owned(map)),
-            other => Err(not_a_map(&other).at(source, Span::of(line), "")),
-        }
+        let data = input::json(source, line.clone())?;
+        data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other).at(source, Span::of(line), ""))
     }
 }
 

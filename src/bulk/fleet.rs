@@ -116,12 +116,12 @@ struct Collector<'k> {
 
 impl Collector<'_> {
     fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
-        for document in input::documents(source, format)? {
-            let items = match document {
+        for mut document in input::documents(source, format)? {
+            let items = match &mut document {
                 Data::Null => Vec::new(),
-                Data::List(items) => items,
-                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => blocks(map),
-                cluster => vec![cluster],
+                Data::List(items) => std::mem::take(items),
+                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => blocks(std::mem::take(map)),
+                cluster => vec![std::mem::take(cluster)],
             };
             items.into_iter().try_for_each(|item| self.add(source, 0..0, item))?;
         }
@@ -151,7 +151,7 @@ impl Collector<'_> {
     /// Adds the cluster `item`, which was read from `range`.
     fn add(&mut self, source: &Arc<Source>, range: Range<usize>, item: Data) -> Result<()> {
         let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
-        let Data::Map(own) = item else { return Err(not_a_map(&item).at(source, Span::of(range), "")) };
+        let own = item.try_into_map().map_err(|item| not_a_map(&item).at(source, Span::of(range.clone()), ""))?;
         let name = name.ok_or_else(|| self.unnamed().at(source, Span::of(range.start..range.start), ""))?;
         self.clusters.push(Cluster::new(name, own));
         Ok(())

@@ -182,7 +182,8 @@ impl Stamp for Stamper<'_> {
 /// The renderer of one thread.
 struct Thread<'t, 'w> {
     templates: &'t [&'t Template],
-    shared: Value<'t>,
+    /// The shared inputs, or the error of inputs that nest too deep.
+    shared: Result<Value<'t>>,
     merge: Merge,
     shapes: &'t Shapes<'w>,
     /// The inputs of the current cluster.
@@ -198,14 +199,15 @@ impl Renderer for Thread<'_, '_> {
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
         self.own.reset();
         let builder = InputBuilder::new(&self.own, self.shapes);
+        let shared = self.shared.clone()?;
         let over = |own| match self.merge {
-            Merge::Deep => builder.merged(self.shared, own),
-            Merge::Replace => Inputs::layered(self.shared, own),
+            Merge::Deep => builder.merged(shared, own),
+            Merge::Replace => Inputs::layered(shared, own),
         };
         let inputs = match own {
             Overlay::Json(text) => over(builder.json(text)?),
-            Overlay::Map(map) => over(builder.data_map(map)),
-            Overlay::Whole(map) => Inputs::new(builder.data_map(map)),
+            Overlay::Map(map) => over(builder.data_map(map)?),
+            Overlay::Whole(map) => Inputs::new(builder.data_map(map)?),
         };
         self.splitter.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {

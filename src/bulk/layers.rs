@@ -76,10 +76,8 @@ impl Overlay<'_> {
             Overlay::Whole(map) => Ok(Cow::Borrowed(map)),
             Overlay::Json(text) => {
                 let source = Source::new("cluster", *text);
-                match input::json(&source, 0..text.len())? {
-                    Data::Map(map) => Ok(Cow::Owned(map)),
-                    other => Err(not_a_map(&other)),
-                }
+                let data = input::json(&source, 0..text.len())?;
+                data.try_into_map().map(Cow::Owned).map_err(|other| not_a_map(&other))
             }
         }
     }

@@ -164,6 +164,12 @@ impl Program {
         &self.inner.start
     }
 
+    /// Returns the size of a compiled program: of its tables and its text.
+    #[cfg(feature = "compile")]
+    pub(crate) fn bytes(&self) -> usize {
+        self.inner.layout.range().len() * size_of::<u32>() + self.inner.pool.text().len()
+    }
+
     /// Returns the code. A render starts with the chunk with index 0.
     pub fn words(&self) -> &[u32] {
         self.section(Section::Words)

@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use crate::bytecode::Program;
-use crate::diagnostics::{Diagnostic, Result};
+use crate::diagnostics::{self, Diagnostic};
 use crate::function::Registry;
-use crate::limits::Limits;
+use crate::limits::{Limit, Limits};
 use crate::text::Source;
 
 /// Finds templates by name.
 pub trait Loader: Send + Sync {
     /// Loads the template `name`. Returns `None` if there is none, and an error if it exists but cannot or must not be
     /// read.
-    fn load(&self, name: &str) -> Result<Option<Arc<Source>>>;
+    fn load(&self, name: &str) -> diagnostics::Result<Option<Arc<Source>>>;
 
     /// Returns the known names of templates, for suggestions.
     fn names(&self) -> Vec<String> {
@@ -32,7 +32,7 @@ pub trait Loader: Send + Sync {
 pub struct NoLoader;
 
 impl Loader for NoLoader {
-    fn load(&self, _name: &str) -> Result<Option<Arc<Source>>> {
+    fn load(&self, _name: &str) -> diagnostics::Result<Option<Arc<Source>>> {
         Ok(None)
     }
 }
@@ -72,4 +72,28 @@ pub struct Compiled {
     pub lints: Vec<Box<Diagnostic>>,
     /// The names of the other templates that it refers to, sorted.
     pub reaches: Vec<String>,
+}
+
+/// A compiled unit, or all errors of its sources.
+pub type Compilation = Result<Compiled, Vec<Box<Diagnostic>>>;
+
+/// Compiles units, in order, with `compile`. The size of all programs is limited, because each contains the code of all
+/// templates that it includes: the one that exceeds the limit fails with `limit.code`, and so do all that follow.
+pub fn compile_all(units: &[Unit<'_>], mut compile: impl FnMut(&Unit<'_>) -> Compilation) -> Vec<Compilation> {
+    let mut bytes = 0;
+    let bounded = |unit: &Unit<'_>| {
+        let most = unit.limits.program_bytes;
+        let compiled = if bytes <= most { Some(compile(unit)?) } else { None };
+        bytes += compiled.as_ref().map_or(0, |compiled| compiled.program.bytes());
+        compiled.filter(|_| bytes <= most).ok_or_else(|| vec![too_large(most)])
+    };
+    units.iter().map(bounded).collect()
+}
+
+#[cold]
+fn too_large(most: usize) -> Box<Diagnostic> {
+    Limit::ProgramBytes
+        .error(most as u64)
+        .with_note("the program of a template contains the code of all templates that it includes")
+        .with_help("compile only the templates to render, or raise `Limits::program_bytes`")
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use super::abridged::abridged;
+use super::short_names::short_names;
 use super::{Code, nearest};
 use crate::text::{Position, Source, Span};
 
@@ -96,7 +96,7 @@ impl Diagnostic {
         Box::new(Self {
             code,
             severity: Severity::Error,
-            message: abridged(message.into()),
+            message: short_names(message.into()),
             detail: None,
             context: None,
             part: None,
@@ -119,7 +119,7 @@ impl Diagnostic {
 
     /// Sets the explanation.
     pub fn with_detail(mut self: Box<Self>, detail: impl Into<String>) -> Box<Self> {
-        self.detail = Some(abridged(detail.into()));
+        self.detail = Some(short_names(detail.into()));
         self
     }
 
@@ -131,7 +131,7 @@ impl Diagnostic {
 
     /// Adds a label. The first one is the primary label.
     pub fn at(mut self: Box<Self>, source: &Arc<Source>, span: Span, text: impl Into<String>) -> Box<Self> {
-        self.labels.push(Label { source: source.clone(), span, text: abridged(text.into()) });
+        self.labels.push(Label { source: source.clone(), span, text: short_names(text.into()) });
         self
     }
 
@@ -151,13 +151,13 @@ impl Diagnostic {
 
     /// Adds a note.
     pub fn with_note(mut self: Box<Self>, note: impl Into<String>) -> Box<Self> {
-        self.notes.push(abridged(note.into()));
+        self.notes.push(short_names(note.into()));
         self
     }
 
     /// Sets the likely fix.
     pub fn with_help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
-        self.help = Some(abridged(help.into()));
+        self.help = Some(short_names(help.into()));
         self
     }
 

@@ -1,12 +1,12 @@
 //! Diagnostics: a stable code, labeled source excerpts, the names that were available, and the likely fix. A
 //! [`Diagnostic`] carries all of it and is rendered as text or JSON.
 
-mod abridged;
 mod codes;
 mod count;
 mod diagnostic;
 mod list;
 mod report;
+mod short_names;
 mod suggest;
 
 pub use codes::Code;

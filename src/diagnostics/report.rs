@@ -8,7 +8,7 @@ use annotate_snippets::{
 };
 use serde_json::{Map, Value, json};
 
-use super::abridged::abridged;
+use super::short_names::short_names;
 use super::{Diagnostic, Label, Severity, counted, thousands};
 use crate::stdlib::strings::prefix;
 use crate::text::Span;
@@ -139,7 +139,7 @@ pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
     }
-    let shown: Vec<String> = names.iter().take(most).map(|name| abridged(name.as_ref().to_owned())).collect();
+    let shown: Vec<String> = names.iter().take(most).map(|name| short_names(name.as_ref().to_owned())).collect();
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {} more", shown.join(", "), thousands(more)),

@@ -9,12 +9,12 @@ use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::discover::{dialect_of, unknown_language};
 use super::front::{CelPresence, Front, UnknownNames};
-use super::instance::{Compilation, compile, compile_all};
+use super::instance::{compile, compile_all};
 use super::links::{Library, Links};
 use super::loader::Once;
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::{Dialect, Program};
-use crate::compiler::{Compiled, Loader, Unit};
+use crate::compiler::{Compilation, Compiled, Loader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity, without_duplicates};
 use crate::text::Source;
 

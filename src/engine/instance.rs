@@ -5,7 +5,7 @@
 
 use crate::bytecode::{Dialect, Program};
 #[cfg(feature = "compile")]
-use crate::compiler::{Compiled, Unit};
+use crate::compiler::{self, Compilation, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
 #[cfg(feature = "cel")]
 use crate::dialect::cel;
@@ -56,10 +56,6 @@ pub(super) fn registry(dialect: Dialect) -> Registry {
     }
 }
 
-/// A compiled unit, or all errors of its sources.
-#[cfg(feature = "compile")]
-pub(super) type Compilation = std::result::Result<Compiled, Vec<Box<Diagnostic>>>;
-
 /// Compiles a unit.
 ///
 /// # Errors
@@ -69,20 +65,20 @@ pub(super) fn compile(dialect: Dialect, unit: &Unit<'_>) -> Compilation {
     compile_all(dialect, std::slice::from_ref(unit)).pop().unwrap_or_else(|| Err(Vec::new()))
 }
 
-/// Compiles units, in order. Shared sources are parsed once.
+/// Compiles units, in order. Shared sources are parsed once. The size of all programs is limited.
 #[cfg(feature = "compile")]
 pub(super) fn compile_all(dialect: Dialect, units: &[Unit<'_>]) -> Vec<Compilation> {
     match dialect {
         #[cfg(feature = "tower")]
-        Dialect::Tower => units.iter().map(tower::compile).collect(),
+        Dialect::Tower => compiler::compile_all(units, tower::compile),
         #[cfg(feature = "tera")]
         Dialect::Tera => tera::compile_all(units),
         #[cfg(feature = "hcl")]
-        Dialect::Hcl => units.iter().map(hcl::compile).collect(),
+        Dialect::Hcl => compiler::compile_all(units, hcl::compile),
         #[cfg(feature = "cel")]
-        Dialect::Cel => units.iter().map(cel::compile).collect(),
+        Dialect::Cel => compiler::compile_all(units, cel::compile),
         #[cfg(all(feature = "cel", feature = "yaml"))]
-        Dialect::CelYaml => units.iter().map(cel::yaml::compile).collect(),
+        Dialect::CelYaml => compiler::compile_all(units, cel::yaml::compile),
         #[allow(unreachable_patterns)]
         _ => units.iter().map(|_| Err(vec![not_built_in(dialect)])).collect(),
     }

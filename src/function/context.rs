@@ -309,8 +309,9 @@ impl<'v> Cx<'v> {
         if usize::from(value.depth()) > self.limits.value_depth { Err(self.too_deep()) } else { Ok(value) }
     }
 
+    /// Returns the error of a value beyond the depth limit.
     #[cold]
-    fn too_deep(&self) -> Box<Diagnostic> {
+    pub(crate) fn too_deep(&self) -> Box<Diagnostic> {
         Limit::ValueDepth.error(self.limits.value_depth as u64)
     }
 

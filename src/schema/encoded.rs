@@ -25,13 +25,13 @@ impl Schemas {
     /// Encodes schemas as one line of JSON, without annotations.
     pub fn text<'s>(of: impl IntoIterator<Item = (&'s str, &'s Schema)>) -> String {
         let all: DataMap = of.into_iter().map(|(name, schema)| (name.to_owned(), schema.to_data())).collect();
-        serde_json::to_string(&escaped(Data::Map(all))).unwrap_or_default()
+        serde_json::to_string(&escaped(&Data::Map(all))).unwrap_or_default()
     }
 
     /// Compiles the schemas from their text. `None` for any other text.
     pub fn read(text: &str) -> Option<Schemas> {
-        let Ok(Data::Map(all)) = serde_json::from_str(text) else { return None };
-        let schema = |(name, data)| Some((name, Schema::compile(&unescaped(data)?, Draft::Template).ok()?));
+        let all = serde_json::from_str::<Data>(text).ok()?.into_map()?;
+        let schema = |(name, data)| Some((name, Schema::compile(&unescaped(&data)?, Draft::Template).ok()?));
         Some(Schemas { of: all.into_iter().map(schema).collect::<Option<_>>()? })
     }
 
@@ -70,30 +70,30 @@ impl Schemas {
 }
 
 /// Escapes floats, which JSON parsers may change, as strings with the prefix `~`. Strings with this prefix become `~'…`.
-fn escaped(data: Data) -> Data {
+fn escaped(data: &Data) -> Data {
     match data {
         Data::Float(n) => Data::Str(format!("~{n:?}")),
         Data::Str(text) if text.starts_with('~') => Data::Str(format!("~'{text}")),
-        Data::List(items) => Data::List(items.into_iter().map(escaped).collect()),
-        Data::Map(map) => Data::Map(map.into_iter().map(|(name, of)| (name, escaped(of))).collect()),
-        plain => plain,
+        Data::List(items) => Data::List(items.iter().map(escaped).collect()),
+        Data::Map(map) => Data::Map(map.iter().map(|(name, of)| (name.clone(), escaped(of))).collect()),
+        plain => plain.clone(),
     }
 }
 
-fn unescaped(data: Data) -> Option<Data> {
+fn unescaped(data: &Data) -> Option<Data> {
     Some(match data {
         Data::Str(text) => match text.strip_prefix('~') {
             Some(rest) => match rest.strip_prefix('\'') {
                 Some(text) => Data::Str(text.to_owned()),
                 None => Data::Float(rest.parse().ok()?),
             },
-            None => Data::Str(text),
+            None => Data::Str(text.clone()),
         },
-        Data::List(items) => Data::List(items.into_iter().map(unescaped).collect::<Option<_>>()?),
+        Data::List(items) => Data::List(items.iter().map(unescaped).collect::<Option<_>>()?),
         Data::Map(map) => {
-            Data::Map(map.into_iter().map(|(name, of)| Some((name, unescaped(of)?))).collect::<Option<_>>()?)
+            Data::Map(map.iter().map(|(name, of)| Some((name.clone(), unescaped(of)?))).collect::<Option<_>>()?)
         }
-        plain => plain,
+        plain => plain.clone(),
     })
 }
 

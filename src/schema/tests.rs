@@ -18,7 +18,7 @@ fn read(data: &Data) -> Result<Schema, Vec<SchemaError>> {
 fn with<T>(text: &str, then: impl FnOnce(Value<'_>) -> T) -> T {
     let (arena, other) = (Arena::new(), Arena::new());
     let (shapes, data) = (Shapes::new(&other), data(text));
-    then(InputBuilder::new(&arena, &shapes).data(&data))
+    then(InputBuilder::new(&arena, &shapes).data(&data).unwrap())
 }
 
 fn found(schema: &str, text: &str) -> String {

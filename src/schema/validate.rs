@@ -61,7 +61,7 @@ impl Schema {
     ///
     /// # Errors
     /// Those of `spend`.
-    pub fn validate_data<E>(
+    pub(crate) fn validate_data<E>(
         &self,
         id: NodeId,
         data: &Data,
@@ -71,7 +71,9 @@ impl Schema {
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
         let mut check = Check::new(self, most, most, spend);
-        check.value(id, InputBuilder::new(&arena, &shapes).data(data), &Location::ROOT)?;
+        // Deeper data is refused where it is read.
+        let Ok(value) = InputBuilder::new(&arena, &shapes).data(data) else { return Ok(check.found) };
+        check.value(id, value, &Location::ROOT)?;
         Ok(check.found)
     }
 

@@ -19,6 +19,11 @@ pub(crate) fn prefix(text: &str, len: usize) -> &str {
     text.get(..end).unwrap_or("")
 }
 
+/// Returns `text`, or its first `most` bytes and an ellipsis if it is longer.
+pub(crate) fn abridged(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most { Cow::Borrowed(text) } else { Cow::Owned(format!("{}…", prefix(text, most))) }
+}
+
 /// Returns the Unicode normalization form C of a text.
 #[cfg(feature = "hcl")]
 pub(crate) fn nfc(text: &str) -> Cow<'_, str> {

@@ -9,7 +9,8 @@ pub type DataMap = IndexMap<String, Data>;
 
 /// An owned value.
 ///
-/// Integers that fit `i64` are always [`Data::Int`]; [`Data::Uint`] holds only larger ones.
+/// Integers that fit `i64` are always [`Data::Int`]; [`Data::Uint`] holds only larger ones. Inputs may nest 128 levels;
+/// conversions refuse deeper data.
 ///
 /// ```
 /// use dropforge::value::Data;
@@ -72,9 +73,17 @@ impl Data {
 
     /// Returns the owned map of a [`Data::Map`].
     pub fn into_map(self) -> Option<DataMap> {
-        match self {
-            Data::Map(map) => Some(map),
-            _ => None,
+        self.try_into_map().ok()
+    }
+
+    /// Returns the owned map of a [`Data::Map`], or the value if it is something else.
+    ///
+    /// # Errors
+    /// The value itself.
+    pub fn try_into_map(mut self) -> Result<DataMap, Data> {
+        match &mut self {
+            Data::Map(map) => Ok(std::mem::take(map)),
+            _ => Err(self),
         }
     }
 
@@ -96,6 +105,64 @@ impl Data {
             Data::Str(_) => "string",
             Data::List(_) => "list",
             Data::Map(_) => "map",
+        }
+    }
+}
+
+impl Data {
+    const fn is_container(&self) -> bool {
+        matches!(self, Data::List(_) | Data::Map(_))
+    }
+
+    /// Returns `true` for a list or map that contains another one.
+    fn is_nested(&self) -> bool {
+        match self {
+            Data::List(items) => items.iter().any(Data::is_container),
+            Data::Map(map) => map.values().any(Data::is_container),
+            _ => false,
+        }
+    }
+
+    /// Takes the items of a list or the values of a map.
+    fn take_items(&mut self) -> Items {
+        match self {
+            Data::List(items) => Items::List(std::mem::take(items).into_iter()),
+            Data::Map(map) => Items::Map(std::mem::take(map).into_values()),
+            _ => Items::List(Vec::new().into_iter()),
+        }
+    }
+}
+
+/// The items of a list, or the values of a map.
+enum Items {
+    List(std::vec::IntoIter<Data>),
+    Map(indexmap::map::IntoValues<String, Data>),
+}
+
+impl Iterator for Items {
+    type Item = Data;
+
+    fn next(&mut self) -> Option<Data> {
+        match self {
+            Items::List(items) => items.next(),
+            Items::Map(values) => values.next(),
+        }
+    }
+}
+
+/// Drops nested data with a stack on the heap: data made by hand may have any depth.
+impl Drop for Data {
+    fn drop(&mut self) {
+        if !self.is_nested() {
+            return;
+        }
+        let mut open = vec![self.take_items()];
+        while let Some(items) = open.last_mut() {
+            match items.next() {
+                Some(mut item) if item.is_nested() => open.push(item.take_items()),
+                Some(_) => {}
+                None => drop(open.pop()),
+            }
         }
     }
 }

@@ -29,6 +29,15 @@ pub struct InputBuilder<'v, 'w> {
     read: Cell<&'v str>,
 }
 
+/// Maximum nesting of an input, which bounds the use of the host's stack.
+pub(super) const MAX_DEPTH: usize = 128;
+
+/// Returns the error of an input that nests deeper than [`MAX_DEPTH`].
+#[cold]
+pub(super) fn too_deep() -> Box<Diagnostic> {
+    Diagnostic::new(Code::LimitDepth, format!("the input nests too deep: the limit is {MAX_DEPTH} levels"))
+}
+
 /// The entries of the containers under construction, innermost last.
 #[derive(Debug, Default)]
 struct Scratch<'v> {
@@ -52,7 +61,10 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         self.read.set(text);
         let value = Seed(self).deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
-        value.map_err(|error| Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {error}")))
+        value.map_err(|error| match error.to_string() {
+            why if why.starts_with("recursion limit") => too_deep(),
+            why => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {why}")),
+        })
     }
 
     /// Returns a text value. A slice of the JSON text is borrowed together with the bytes after it; any other text is
@@ -75,8 +87,24 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     }
 
     /// Converts an owned value, borrowing its texts and keys.
-    pub fn data(&self, data: &'v Data) -> Value<'v> {
-        match data {
+    ///
+    /// # Errors
+    /// `limit.depth` for data that nests deeper than 128 levels.
+    pub fn data(&self, data: &'v Data) -> Result<Value<'v>> {
+        self.owned(data, MAX_DEPTH)
+    }
+
+    /// Converts an owned map, borrowing its texts and keys.
+    ///
+    /// # Errors
+    /// Same as [`InputBuilder::data`].
+    pub fn data_map(&self, map: &'v DataMap) -> Result<Value<'v>> {
+        self.owned_map(map, MAX_DEPTH)
+    }
+
+    /// Converts an owned value with at most `levels` levels.
+    fn owned(&self, data: &'v Data, levels: usize) -> Result<Value<'v>> {
+        Ok(match data {
             Data::Null => Value::Null,
             Data::Bool(b) => Value::Bool(*b),
             Data::Int(n) => Value::Int(*n),
@@ -84,18 +112,20 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
             Data::Float(n) => Value::Float(*n),
             Data::Str(text) => self.arena.borrowed_text(text),
             Data::List(items) => {
-                let items = self.arena.bump().alloc_slice_fill_iter(items.iter().map(|item| self.data(item)));
-                self.arena.borrowed_list(items)
+                let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
+                let items = items.iter().map(|item| self.owned(item, levels));
+                self.arena.borrowed_list(self.arena.bump().alloc_slice_try_fill_iter(items)?)
             }
-            Data::Map(map) => self.data_map(map),
-        }
+            Data::Map(map) => self.owned_map(map, levels)?,
+        })
     }
 
-    /// Converts an owned map, borrowing its texts and keys.
-    pub fn data_map(&self, map: &'v DataMap) -> Value<'v> {
-        let values = self.arena.bump().alloc_slice_fill_iter(map.values().map(|value| self.data(value)));
+    fn owned_map(&self, map: &'v DataMap, levels: usize) -> Result<Value<'v>> {
+        let levels = levels.checked_sub(1).ok_or_else(too_deep)?;
+        let values = map.values().map(|value| self.owned(value, levels));
+        let values = self.arena.bump().alloc_slice_try_fill_iter(values)?;
         let keys = self.arena.bump().alloc_slice_fill_iter(map.keys().map(String::as_str));
-        self.map(keys, values)
+        Ok(self.map(keys, values))
     }
 
     /// Returns a map of `keys` and `values`. The last value of a duplicate key wins.

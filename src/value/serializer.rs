@@ -4,11 +4,9 @@ use std::fmt;
 
 use serde::ser::{self, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeTuple};
 
+use super::input_builder::{MAX_DEPTH, too_deep};
 use super::{InputBuilder, Value};
 use crate::diagnostics::{Code, Diagnostic, Result};
-
-/// Maximum nesting of a serialized value, which bounds the use of the host's stack.
-const MAX_DEPTH: usize = 128;
 
 impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// Serializes `input` into a value, copying texts into the arena. Enum variants become `"Name"` or
@@ -22,19 +20,28 @@ impl<'v, 'w: 'v> InputBuilder<'v, 'w> {
     /// assert_eq!(serde_json::to_string(&value.to_data()).unwrap(), r#"["a",1,null]"#);
     /// ```
     pub fn serialize<T: Serialize + ?Sized>(&self, input: &T) -> Result<Value<'v>> {
-        input
-            .serialize(Serializer { builder: self, depth: 0 })
-            .map_err(|Refused(why)| Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}")))
+        input.serialize(Serializer { builder: self, depth: 0 }).map_err(|refused| match refused {
+            Refused::Deep => too_deep(),
+            Refused::Other(why) => Diagnostic::new(Code::InputSyntax, format!("this input cannot be used: {why}")),
+        })
     }
 }
 
 /// The reason for refusing an input.
 #[derive(Debug)]
-struct Refused(String);
+enum Refused {
+    /// It nests too deep.
+    Deep,
+    /// A message.
+    Other(String),
+}
 
 impl fmt::Display for Refused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Refused::Deep => f.write_str(&too_deep().message),
+            Refused::Other(why) => f.write_str(why),
+        }
     }
 }
 
@@ -42,7 +49,7 @@ impl std::error::Error for Refused {}
 
 impl ser::Error for Refused {
     fn custom<T: fmt::Display>(why: T) -> Self {
-        Refused(why.to_string())
+        Refused::Other(why.to_string())
     }
 }
 
@@ -64,7 +71,7 @@ struct Compound<'b, 'v, 'w> {
 impl<'b, 'v, 'w: 'v> Serializer<'b, 'v, 'w> {
     fn open(self, variant: Option<&'static str>) -> std::result::Result<Compound<'b, 'v, 'w>, Refused> {
         if self.depth >= MAX_DEPTH {
-            return Err(Refused(format!("it nests deeper than {MAX_DEPTH} levels")));
+            return Err(Refused::Deep);
         }
         let serializer = Serializer { builder: self.builder, depth: self.depth + 1 };
         Ok(Compound { serializer, mark: self.builder.open(), variant })
@@ -285,7 +292,7 @@ impl<'v, 'w: 'v> SerializeMap for MapCompound<'_, 'v, 'w> {
             Value::Int(n) => n.to_string(),
             Value::Uint(n) => n.to_string(),
             Value::Bool(b) => b.to_string(),
-            other => return Err(Refused(format!("a map key is a {}, not text", other.kind()))),
+            other => return Err(Refused::Other(format!("a map key is a {}, not text", other.kind()))),
         };
         Ok(())
     }

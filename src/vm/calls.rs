@@ -7,7 +7,7 @@ use crate::bytecode::{CallSite, ChunkInfo, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
 use crate::limits::Limit;
-use crate::value::{DataMap, Value};
+use crate::value::{Data, DataMap, Value};
 
 /// Steps charged for calling a chunk, besides its code. A frame costs as much as several instructions.
 const CALL_STEPS: u64 = 8;
@@ -108,12 +108,12 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             let message = format!("{} `{}` failed: {why}", builtin.kind.name(), builtin.name);
             Diagnostic::new(Code::FunctionFailed, message).caused_by(why)
         })?;
-        self.import_data(&result)
+        self.import_data(&result, self.cx.limits().value_depth)
     }
 
-    /// Copies owned data and charges for it.
-    fn import_data(&self, data: &crate::value::Data) -> Result<Value<'r>> {
-        use crate::value::Data;
+    /// Copies owned data of at most `levels` levels and charges for it.
+    fn import_data(&self, data: &Data, levels: usize) -> Result<Value<'r>> {
+        let below = || levels.checked_sub(1).ok_or_else(|| self.cx.too_deep());
         match data {
             Data::Null => Ok(Value::Null),
             Data::Bool(b) => Ok(Value::Bool(*b)),
@@ -122,15 +122,17 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             Data::Float(n) => Ok(Value::Float(*n)),
             Data::Str(text) => self.cx.text(text),
             Data::List(items) => {
-                let items: Result<Vec<_>> = items.iter().map(|item| self.import_data(item)).collect();
+                let levels = below()?;
+                let items: Result<Vec<_>> = items.iter().map(|item| self.import_data(item, levels)).collect();
                 self.cx.list(&items?)
             }
             Data::Map(map) => {
+                let levels = below()?;
                 let entries: Result<Vec<_>> = map
                     .iter()
                     .map(|(key, value)| {
                         self.cx.charge(key.len())?;
-                        Ok((self.cx.arena().copy_str(key), self.import_data(value)?))
+                        Ok((self.cx.arena().copy_str(key), self.import_data(value, levels)?))
                     })
                     .collect();
                 self.cx.map(&entries?)

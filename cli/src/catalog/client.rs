@@ -13,7 +13,7 @@ use dropforge_catalog::server::{InProcess, Settings, WARNING_COUNT, WARNINGS};
 use dropforge_catalog::{CatalogError, ErrorKind};
 
 use crate::exit::Failed;
-use crate::input::unreadable;
+use crate::input::InputFiles;
 
 /// The result of a request or a command.
 pub(crate) type ClientResult<T> = Result<T, Failed>;
@@ -49,14 +49,14 @@ pub(crate) enum Client {
 
 impl Client {
     /// Opens the catalog.
-    pub(crate) fn open(args: &ConnectionArgs) -> ClientResult<Self> {
+    pub(crate) fn open(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<Self> {
         let Some(server) = &args.server else {
             let local = InProcess::open(&args.db, Settings::default());
             return Ok(Client::Local(Box::new(local.map_err(|error| error.diagnostics(None))?)));
         };
         let config = ureq::Agent::config_builder().http_status_as_error(false).build();
         let base = format!("{}/api/v1", server.trim_end_matches('/'));
-        Ok(Client::Remote { agent: config.into(), base, key: key(args)? })
+        Ok(Client::Remote { agent: config.into(), base, key: key(args, files)? })
     }
 
     /// Gets a resource.
@@ -132,14 +132,14 @@ fn read(reply: &Response<Vec<u8>>, template: Option<&Arc<Source>>) -> ClientResu
     }
 }
 
-fn key(args: &ConnectionArgs) -> ClientResult<String> {
-    let text = match &args.key_file {
-        Some(path) => std::fs::read_to_string(path).map_err(|error| unreadable(path, error))?,
-        None => std::env::var("DROPFORGE_KEY").map_err(|_| {
-            let error = Diagnostic::new(Code::Usage, "the key for the service is missing");
-            error.with_help("use `--key-file FILE` or the variable DROPFORGE_KEY")
-        })?,
-    };
+fn key(args: &ConnectionArgs, files: &mut InputFiles) -> ClientResult<String> {
+    if let Some(path) = &args.key_file {
+        return Ok(files.read(path)?.text().trim().to_owned());
+    }
+    let text = std::env::var("DROPFORGE_KEY").map_err(|_| {
+        let error = Diagnostic::new(Code::Usage, "the key for the service is missing");
+        error.with_help("use `--key-file FILE` or the variable DROPFORGE_KEY")
+    })?;
     Ok(text.trim().to_owned())
 }
 

@@ -13,6 +13,7 @@ use super::stacks::{self, StackCommand};
 use super::templates::{self, AnnotationArgs, CreateArgs, LabelArgs, UpdateArgs};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
 
 /// Manage a catalog of versioned templates, local or in a service
 #[derive(Debug, Args)]
@@ -75,22 +76,22 @@ enum CatalogCommand {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &CatalogArgs, console: &Console) -> Result<Exit, Failed> {
-    let client = &Client::open(&args.connection)?;
+pub(crate) fn run(args: &CatalogArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    let client = &Client::open(&args.connection, files)?;
     let output = &Output { json: args.json, console };
     match &args.command {
-        CatalogCommand::Create(args) => templates::create(client, args, output),
-        CatalogCommand::Update(args) => templates::update(client, args, output),
+        CatalogCommand::Create(args) => templates::create(client, args, files, output),
+        CatalogCommand::Update(args) => templates::update(client, args, files, output),
         CatalogCommand::List { all } => templates::list(client, *all, output),
         CatalogCommand::Show { template } => templates::show(client, template, output),
         CatalogCommand::Labels(args) => templates::labels(client, args, output),
         CatalogCommand::Annotate(args) => templates::annotate(client, args, output),
-        CatalogCommand::Instantiate(args) => objects::instantiate(client, args, output),
+        CatalogCommand::Instantiate(args) => objects::instantiate(client, args, files, output),
         CatalogCommand::History { template } => templates::history(client, template, output),
         CatalogCommand::Delete { template } => templates::delete(client, template, output),
         CatalogCommand::Verify { objects } => objects::verify(client, objects, output),
         CatalogCommand::Diff(args) => objects::diff(client, args, output),
-        CatalogCommand::Import(args) => import::import(client, args, output),
+        CatalogCommand::Import(args) => import::import(client, args, files, output),
         CatalogCommand::Stack(command) => stacks::run(client, command, output),
         CatalogCommand::Generator(command) => generators::run(client, command, output),
         CatalogCommand::Key(command) => keys::run(client, command, output),

@@ -27,10 +27,15 @@ pub(crate) struct ImportArgs {
 }
 
 /// Adds every template of a directory. Skips unchanged templates, and continues after one that fails.
-pub(crate) fn import(client: &Client, args: &ImportArgs, output: &Output) -> ClientResult<Exit> {
+pub(crate) fn import(
+    client: &Client,
+    args: &ImportArgs,
+    inputs: &mut InputFiles,
+    output: &Output,
+) -> ClientResult<Exit> {
     let (mut new, mut unchanged, mut errors) = (0, 0, Vec::new());
     for file in templates_in(&args.dir)? {
-        match import_one(client, &file, args.strict, output) {
+        match request(&file, inputs).and_then(|request| import_one(client, &request, args.strict, output)) {
             Ok(true) => new += 1,
             Ok(false) => unchanged += 1,
             Err(failed) => {
@@ -47,18 +52,22 @@ pub(crate) fn import(client: &Client, args: &ImportArgs, output: &Output) -> Cli
     if errors.is_empty() { Ok(Exit::Ok) } else { Err(without_duplicates(errors).into()) }
 }
 
-/// Imports one file. Returns `true` if it made a new version.
-fn import_one(client: &Client, file: &Path, strict: bool, output: &Output) -> ClientResult<bool> {
-    let (body, content) = request(file)?;
-    let name = text(&body, "name");
+/// Sends the request of one file. Returns `true` if it made a new version.
+fn import_one(
+    client: &Client,
+    (body, content): &(Json, Arc<Source>),
+    strict: bool,
+    output: &Output,
+) -> ClientResult<bool> {
+    let name = text(body, "name");
     let versions = client.get(&path("/templates", &[("name", name)]))?;
     let last = rows(&versions).iter().max_by_key(|row| row["version"].as_i64());
     let fields = ["template_content", "parameters_schema"];
     if last.is_some_and(|last| fields.iter().all(|field| last[*field] == body[*field])) {
         return Ok(false);
     }
-    let created = client.create("POST", &strict_path("/templates", strict), &body, &content)?;
-    output.warnings(&created, &content);
+    let created = client.create("POST", &strict_path("/templates", strict), body, content)?;
+    output.warnings(&created, content);
     output.console.note(&format!("added {}", version_of(&created.resource)));
     Ok(true)
 }
@@ -86,8 +95,7 @@ fn stem(path: &Path) -> Option<&str> {
 
 /// Returns the request that creates the template `X` of a file, and its source. Its schema is in `X.schema.json`, its
 /// labels in the lines of `X.labels`, its annotations in the lines KEY=VALUE of `X.annotations`.
-fn request(file: &Path) -> ClientResult<(Json, Arc<Source>)> {
-    let mut files = InputFiles::default();
+fn request(file: &Path, files: &mut InputFiles) -> ClientResult<(Json, Arc<Source>)> {
     let name = stem(file).unwrap_or_default();
     let content = files.read(file)?;
     let mut read = |end: &str| {

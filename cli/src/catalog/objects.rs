@@ -34,8 +34,13 @@ pub(crate) struct InstantiateArgs {
 }
 
 /// Renders a template into a stack.
-pub(crate) fn instantiate(client: &Client, args: &InstantiateArgs, output: &Output) -> ClientResult<Exit> {
-    let layers = layers(&args.values, Merge::default(), &mut InputFiles::default(), output.console)?;
+pub(crate) fn instantiate(
+    client: &Client,
+    args: &InstantiateArgs,
+    files: &mut InputFiles,
+    output: &Output,
+) -> ClientResult<Exit> {
+    let layers = layers(&args.values, Merge::default(), files, output.console)?;
     let parameters = serde_json::to_value(layers.alone()?)
         .map_err(|error| Diagnostic::new(Code::InputType, format!("cannot write the parameters as JSON: {error}")))?;
     let template = template(client, &args.template)?;

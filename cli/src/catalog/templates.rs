@@ -54,8 +54,13 @@ pub(crate) struct CreateArgs {
 }
 
 /// Adds a template.
-pub(crate) fn create(client: &Client, args: &CreateArgs, output: &Output) -> ClientResult<Exit> {
-    let (mut body, content) = args.source.request()?;
+pub(crate) fn create(
+    client: &Client,
+    args: &CreateArgs,
+    files: &mut InputFiles,
+    output: &Output,
+) -> ClientResult<Exit> {
+    let (mut body, content) = args.source.request(files)?;
     body["name"] = json!(args.name);
     if !args.labels.is_empty() || !args.annotations.is_empty() {
         body["labels"] = json!(args.labels);
@@ -78,9 +83,14 @@ pub(crate) struct UpdateArgs {
 }
 
 /// Adds the next version of a template.
-pub(crate) fn update(client: &Client, args: &UpdateArgs, output: &Output) -> ClientResult<Exit> {
+pub(crate) fn update(
+    client: &Client,
+    args: &UpdateArgs,
+    files: &mut InputFiles,
+    output: &Output,
+) -> ClientResult<Exit> {
     let before = template(client, &args.template)?;
-    let (mut body, content) = args.source.request()?;
+    let (mut body, content) = args.source.request(files)?;
     if args.source.schema.is_none() {
         body["parameters_schema"] = before["parameters_schema"].clone();
     }
@@ -91,8 +101,7 @@ pub(crate) fn update(client: &Client, args: &UpdateArgs, output: &Output) -> Cli
 
 impl SourceArgs {
     /// Returns the request that creates the template, and its source.
-    fn request(&self) -> ClientResult<(Json, Arc<Source>)> {
-        let mut files = InputFiles::default();
+    fn request(&self, files: &mut InputFiles) -> ClientResult<(Json, Arc<Source>)> {
         let content = files.read(&self.file)?;
         let schema = self.schema.as_deref().map(|path| files.read(path)).transpose()?;
         let body = json!({

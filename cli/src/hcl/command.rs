@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use super::{decode, fmt};
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
 
 /// Decode and format HCL files
 #[derive(Debug, Args)]
@@ -20,9 +21,9 @@ enum HclCommand {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &HclArgs, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &HclArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     match &args.command {
-        HclCommand::Decode(args) => decode::run(args, console),
-        HclCommand::Fmt(args) => fmt::run(args, console),
+        HclCommand::Decode(args) => decode::run(args, files, console),
+        HclCommand::Fmt(args) => fmt::run(args, files, console),
     }
 }

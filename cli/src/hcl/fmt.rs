@@ -50,10 +50,10 @@ pub(crate) struct FmtArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &FmtArgs, console: &Console) -> std::result::Result<Exit, Failed> {
-    let (mut files, mut failed, mut differs) = (InputFiles::default(), false, false);
+pub(crate) fn run(args: &FmtArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+    let (mut failed, mut differs) = (false, false);
     for path in paths(args)? {
-        match format_file(args, &path, &mut files) {
+        match format_file(args, &path, files) {
             Ok(changed) => differs |= changed,
             Err(closed) if closed.exit == Exit::ClosedPipe => return Err(closed),
             Err(errors) => {

@@ -48,10 +48,12 @@ pub fn documents(source: &Arc<Source>, format: Format) -> Result<Vec<Data>> {
 pub fn map(source: &Arc<Source>, format: Format) -> Result<DataMap> {
     let mut documents = documents(source, format)?;
     documents.retain(|document| *document != Data::Null);
-    match (documents.pop(), documents.len()) {
+    match (documents.pop().map(Data::try_into_map), documents.len()) {
         (None, _) => Ok(DataMap::new()),
-        (Some(Data::Map(map)), 0) => Ok(map),
-        (Some(other), 0) => Err(invalid(source, format!("expected one map in a values file, found {}", other.kind()))),
+        (Some(Ok(map)), 0) => Ok(map),
+        (Some(Err(other)), 0) => {
+            Err(invalid(source, format!("expected one map in a values file, found {}", other.kind())))
+        }
         (Some(_), more) => {
             Err(invalid(source, format!("expected one document in a values file, found {}", thousands(more + 1))))
         }

@@ -113,13 +113,13 @@ pub struct Assignment {
 /// ```
 pub fn merge(base: &mut DataMap, over: DataMap) {
     for (key, value) in over {
-        match (base.get_mut(&key), value) {
-            (Some(Data::Map(below)), Data::Map(above)) => merge(below, above),
-            (Some(_), Data::Null) => {
+        match (base.get_mut(&key), value.try_into_map()) {
+            (Some(Data::Map(below)), Ok(above)) => merge(below, above),
+            (Some(_), Err(Data::Null)) => {
                 base.shift_remove(&key);
             }
             (_, value) => {
-                base.insert(key, value);
+                base.insert(key, value.map_or_else(std::convert::identity, Data::Map));
             }
         }
     }

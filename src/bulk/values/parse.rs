@@ -39,12 +39,12 @@ fn whole_object(text: &str) -> Result<Vec<Assignment>> {
     let origin = SetKind::Json.shown(text);
     let data: Data = serde_json::from_str(text).map_err(|error| bad_set(&origin, &error.to_string()))?;
     let map = data.into_map().unwrap_or_default();
-    let one = |(key, value)| Assignment {
+    let one = |(key, value): (String, Data)| Assignment {
         path: vec![Step::Key(key)],
-        action: match value {
-            Data::Null => Action::Delete,
-            Data::Map(map) => Action::Merge(map),
-            other => Action::Set(other),
+        action: match value.try_into_map() {
+            Ok(map) => Action::Merge(map),
+            Err(Data::Null) => Action::Delete,
+            Err(other) => Action::Set(other),
         },
         origin: origin.clone(),
     };

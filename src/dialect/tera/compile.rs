@@ -5,33 +5,30 @@ use bumpalo::Bump;
 use super::load::{ParseCache, Templates};
 use super::lower;
 use crate::bytecode::Dialect;
-use crate::compiler::{Compiled, Emitter, Unit};
-use crate::diagnostics::{Diagnostic, at_most, without_duplicates};
-
-/// The result of compiling one unit.
-type Outcome = Result<Compiled, Vec<Box<Diagnostic>>>;
+use crate::compiler::{self, Compilation, Compiled, Emitter, Unit};
+use crate::diagnostics::{at_most, without_duplicates};
 
 /// Compiles a unit of the language `tera`.
 ///
 /// # Errors
 /// Every syntax error of every file, or the reason that the set of templates is invalid, or a limit.
-pub fn compile(unit: &Unit<'_>) -> Outcome {
+pub fn compile(unit: &Unit<'_>) -> Compilation {
     let arena = Bump::new();
     compile_one(&mut ParseCache::new(&arena), &mut emitter(), unit)
 }
 
 /// Compiles units of the language `tera`, in order. Shared sources are parsed once.
-pub fn compile_all(units: &[Unit<'_>]) -> Vec<Outcome> {
+pub fn compile_all(units: &[Unit<'_>]) -> Vec<Compilation> {
     let arena = Bump::new();
     let (mut cache, mut emitter) = (ParseCache::new(&arena), emitter());
-    units.iter().map(|unit| compile_one(&mut cache, &mut emitter, unit)).collect()
+    compiler::compile_all(units, |unit| compile_one(&mut cache, &mut emitter, unit))
 }
 
 fn emitter<'a>() -> Emitter<'a> {
     Emitter::new(Dialect::Tera, &super::Rules, 0)
 }
 
-fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: &Unit<'_>) -> Outcome {
+fn compile_one<'a>(cache: &mut ParseCache<'a>, emitter: &mut Emitter<'a>, unit: &Unit<'_>) -> Compilation {
     let templates = Templates::load(cache, unit)?;
     emitter.restart(unit.limits.code_words);
     emitter.reserve(templates.list.iter().map(|one| one.source.text().len()).sum());

@@ -1,10 +1,16 @@
 //! Error objects as defined by the specification: `error`, `expression`, `scope`, `available` and `message`, plus the
 //! position (`file`, `line`, `column`) and, if known, `field` and `reason`.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::Scope;
 use crate::diagnostics::{Code, Diagnostic};
+use crate::stdlib::strings;
+
+/// Maximum number of bytes that a message shows of an expression or a name.
+const SHOWN: usize = 80;
 
 /// Returns the error object of a `tower` diagnostic.
 ///
@@ -54,10 +60,7 @@ pub fn missing<S: Into<String>>(
     error.with_suggestion(name, names.iter().map(String::as_str))
 }
 
-/// Shortens text for a message to its first 80 characters.
-pub(super) fn abridged(text: &str) -> String {
-    match text.char_indices().nth(80) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or("")),
-        None => text.to_owned(),
-    }
+/// Shortens an expression or a name for a message.
+pub(super) fn abridged(text: &str) -> Cow<'_, str> {
+    strings::abridged(text, SHOWN)
 }

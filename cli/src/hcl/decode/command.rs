@@ -2,8 +2,8 @@
 
 use std::cell::OnceCell;
 use std::fs::File as OsFile;
-use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgAction, Args};
@@ -25,6 +25,7 @@ use super::ranges::{argument_name, is_argument};
 use super::references::references_json;
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
+use crate::input::InputFiles;
 use crate::output;
 
 /// Decode configurations with a specification and print the value as JSON
@@ -81,7 +82,7 @@ enum End {
 }
 
 /// Runs the command.
-pub(crate) fn run(args: &DecodeArgs, console: &Console) -> Result<Exit, Failed> {
+pub(crate) fn run(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
     if args.version > 0 {
         return match print(None, concat!(env!("CARGO_PKG_VERSION"), "\n")) {
             Err(End::Closed(error)) => Err(error.into()),
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &DecodeArgs, console: &Console) -> Result<Exit, Failed> 
         line(&format!("Invalid diagnostics format {other:?}: only \"json\" is supported."));
         return Ok(Exit::Usage);
     }
-    match decode(args, console) {
+    match decode(args, inputs, console) {
         Ok(()) => Ok(Exit::Ok),
         Err(End::Invalid) => Ok(Exit::Usage),
         Err(End::Closed(error)) => Err(error.into()),
@@ -103,12 +104,12 @@ pub(crate) fn run(args: &DecodeArgs, console: &Console) -> Result<Exit, Failed> 
     }
 }
 
-fn decode(args: &DecodeArgs, console: &Console) -> Result<(), End> {
+fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Result<(), End> {
     let Some(spec_path) = &args.spec else { return Err(End::Failed("the --spec=... argument is required".into())) };
     let (limits, space, mut errors) = (Limits::default(), Space::new(), Vec::new());
     // Declared before the contexts, because values borrow from these.
     let (var_files, config_files) = (OnceCell::new(), OnceCell::new());
-    let spec_file = read(spec_path, &mut errors).map(|source| SpecFile::parse(&source, &limits));
+    let spec_file = read(spec_path, spec_path, inputs, &mut errors).map(|source| SpecFile::parse(&source, &limits));
     errors.extend(spec_file.iter().flat_map(File::diagnostics).cloned());
     check(args, console, &errors)?;
     let plain = Context::new(&space, &limits);
@@ -116,10 +117,12 @@ fn decode(args: &DecodeArgs, console: &Console) -> Result<(), End> {
     check(args, console, &errors)?;
     let Some(spec) = spec else { return Err(End::Invalid) };
     let bare = builtins::bare();
-    let read_vars =
-        (0..).zip(&args.vars).filter_map(|(at, text)| vars(at, text, &bare, &limits, &mut errors)).collect::<Vec<_>>();
+    let var_sources = variables(args, inputs, &mut errors);
+    let read_vars = var_sources.iter().map(|source| parsed(source, &bare, &limits, &mut errors)).collect::<Vec<_>>();
     let variables = arguments(var_files.get_or_init(|| read_vars), &plain, &mut errors);
-    let read_files = files(args, &spec.registry(), &limits, &mut errors)?;
+    let (config_sources, registry) = (configurations(args, inputs, &mut errors), spec.registry());
+    let read_files =
+        config_sources.iter().map(|source| parsed(source, &registry, &limits, &mut errors)).collect::<Vec<_>>();
     let files = config_files.get_or_init(|| read_files);
     check(args, console, &errors)?;
     let body = match files.as_slice() {
@@ -172,13 +175,17 @@ fn check(args: &DecodeArgs, console: &Console, errors: &DiagnosticList) -> Resul
     Err(End::Invalid)
 }
 
-/// Reads a file as text.
-fn read(path: &str, errors: &mut DiagnosticList) -> Option<Arc<Source>> {
-    match std::fs::read(path) {
-        Ok(bytes) => text(path, bytes, errors),
-        Err(error) => {
-            let detail = format!("`{path}` could not be read: {error}.");
+/// Reads a file as the text of the source `name`.
+fn read(path: &str, name: &str, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Option<Arc<Source>> {
+    match inputs.bytes(Path::new(path)) {
+        Ok(bytes) => text(name, bytes, errors),
+        Err(error) if error.code == Code::ReadFailed => {
+            let detail = format!("{}.", error.message);
             errors.push(Diagnostic::new(Code::ReadFailed, "Failed to read file").with_detail(detail));
+            None
+        }
+        Err(error) => {
+            errors.push(error);
             None
         }
     }
@@ -205,13 +212,13 @@ fn parsed(source: &Arc<Source>, registry: &Registry, limits: &Limits, errors: &m
     file
 }
 
-/// Parses a value of `--vars`.
-fn vars(at: usize, text: &str, registry: &Registry, limits: &Limits, errors: &mut DiagnosticList) -> Option<File> {
-    let source = match text.trim_start().starts_with('{') {
-        true => Source::new(argument_name(at), text),
-        false => read(text, errors)?,
+/// Returns the values of `--vars`, reading the files among them.
+fn variables(args: &DecodeArgs, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Vec<Arc<Source>> {
+    let source = |(at, text): (usize, &String)| match text.trim_start().starts_with('{') {
+        true => Some(Source::new(argument_name(at), text.as_str())),
+        false => read(text, text, inputs, errors),
     };
-    Some(parsed(&source, registry, limits, errors))
+    (0..).zip(&args.vars).filter_map(source).collect()
 }
 
 /// Evaluates the attributes of files as variables. The last of repeated names counts.
@@ -225,23 +232,12 @@ fn arguments<'r>(files: &'r [File], context: &Context<'r>, errors: &mut Diagnost
     variables
 }
 
-/// Parses the configurations.
-fn files(
-    args: &DecodeArgs,
-    registry: &Registry,
-    limits: &Limits,
-    errors: &mut DiagnosticList,
-) -> Result<Vec<File>, End> {
-    let sources: Vec<_> = match args.files.as_slice() {
-        [] => {
-            let mut bytes = Vec::new();
-            let failed = |error| End::Failed(format!("failed to read stdin: {error}"));
-            std::io::stdin().lock().read_to_end(&mut bytes).map_err(failed)?;
-            vec![text("<stdin>", bytes, errors)]
-        }
-        paths => paths.iter().map(|path| read(path, errors)).collect(),
-    };
-    Ok(sources.iter().flatten().map(|source| parsed(source, registry, limits, errors)).collect())
+/// Reads the configurations.
+fn configurations(args: &DecodeArgs, inputs: &mut InputFiles, errors: &mut DiagnosticList) -> Vec<Arc<Source>> {
+    match args.files.as_slice() {
+        [] => read("-", "<stdin>", inputs, errors).into_iter().collect(),
+        paths => paths.iter().filter_map(|path| read(path, path, inputs, errors)).collect(),
+    }
 }
 
 fn print(out: Option<&PathBuf>, text: &str) -> Result<(), End> {

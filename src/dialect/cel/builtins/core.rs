@@ -24,7 +24,7 @@ intrinsics! {
     "list" (elements: List) = list, "A list of elements, each after a boolean: `true` for an optional element.";
     "map" (entries: List) = map, "A map of entries: `true` for an optional entry, key, value.";
     "map of pairs" (pairs: List) = map_of_pairs, "A map of alternating keys and values.";
-    "map of maps" (maps: List) = map_of_maps, "A map with the entries of several maps.";
+    "map of maps" (maps: List, from: Int) = map_of_maps, "A map with the entries of several maps, unless an error was noted since `from`.";
     "schema" (text: Str, values: List) = schema, "Checks inputs with their schemas. Returns them with declared numbers.";
     "settled" (answer: Any, from: Int) = settled, "A value, unless an error was noted since `from`.";
     "known" (keys: List, unknown: List) = known, "Fails if the keys are those of an unknown attribute.";
@@ -81,8 +81,12 @@ fn map_of_pairs<'v>(cx: &Cx<'v>, pairs: &'v [Value<'v>]) -> Result<Value<'v>> {
     maps::map(cx, &keys, &values)
 }
 
-fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>]) -> Result<Value<'v>> {
-    maps::joined(cx, all)?.ok_or_else(|| bad_argument("an entry of transformMapEntry must be a map"))
+/// Joins the maps before the first undefined one, whose error was noted. An error of joining them comes first.
+fn map_of_maps<'v>(cx: &Cx<'v>, all: &'v [Value<'v>], from: Value<'v>) -> Result<Value<'v>> {
+    let noted = if cx.notes().count() == 0 { None } else { noted_since(cx, from) };
+    let made = all.split(Value::is_undefined).next().unwrap_or_default();
+    let joined = maps::joined(cx, made)?.ok_or_else(|| bad_argument("an entry of transformMapEntry must be a map"))?;
+    noted.map_or(Ok(joined), Err)
 }
 
 /// Checks inputs with their schemas. `text` is made by [`Schemas::text`](crate::schema::Schemas::text); `values` are the

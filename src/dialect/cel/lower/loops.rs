@@ -2,7 +2,7 @@
 
 use super::lowering::Lower;
 use crate::bytecode::{Literal as Constant, LoopField, Op};
-use crate::compiler::{PathSpec, RootSpec};
+use crate::compiler::{LoopMark, PathSpec, RootSpec};
 use crate::diagnostics::Result;
 use crate::dialect::cel::cost::{LIST, MAP, STEP};
 use crate::dialect::cel::syntax::tree::{Call, Comprehension, Element, Expr, ExprId, Function, Literal, Operator};
@@ -185,13 +185,19 @@ impl<'t> Lower<'_, 't> {
     fn collection(&mut self, id: ExprId, of: &'t Comprehension, condition: Option<ExprId>, each: &Each) -> Result<()> {
         let end = self.emitter.new_label();
         self.value(of.iter_range)?;
-        let errors = self.errors_of_iterations();
+        let joins = matches!(each, Each::Entries(_));
+        let errors = if joins { Some(self.emitter.mark()) } else { self.errors_of_iterations() };
         self.emitter.begin_gather();
         let (names, slots, outer) = self.variables(of);
         self.at(of.iter_range);
         let iterations = self.emitter.begin_loop(names, slots, end);
-        let iteration = self.begin_iteration(errors);
-        self.repeatedly(|lower| lower.gathered(condition, each))?;
+        let iteration = if joins { None } else { self.begin_iteration(errors) };
+        self.repeatedly(|lower| match *each {
+            // The value to add to the accumulator, and the call that adds.
+            Each::Element(value) => lower.gathered(condition, &[value], LIST + STEP),
+            Each::Entry(key, value) => lower.gathered(condition, &[key, value], STEP),
+            Each::Entries(entries) => lower.gathered_entries(condition, entries, iterations),
+        })?;
         self.end_iteration(iteration);
         self.emitter.end_loop(iterations);
         self.locals.truncate(outer);
@@ -199,34 +205,70 @@ impl<'t> Lower<'_, 't> {
         self.at(id);
         // The initial accumulator, and the accumulator as the result.
         self.meter(STEP + if matches!(each, Each::Element(_)) { LIST } else { MAP });
+        if joins {
+            self.joined(errors);
+            return Ok(());
+        }
         self.raise(errors);
         self.emitter.end_gather();
-        match each {
-            Each::Element(_) => {}
-            Each::Entry(..) => self.intrinsic("map of pairs", 1),
-            Each::Entries(_) => self.intrinsic("map of maps", 1),
+        if let Each::Entry(..) = each {
+            self.intrinsic("map of pairs", 1);
         }
         Ok(())
     }
 
-    /// Gathers what an element adds to a collection, if the condition holds.
-    fn gathered(&mut self, condition: Option<ExprId>, each: &Each) -> Result<()> {
+    /// Gathers the map of an element, or undefined for an error, which ends a loop that is not metered. The error is
+    /// noted, because a key repeated by the elements before comes first.
+    fn gathered_entries(&mut self, condition: Option<ExprId>, entries: ExprId, iterations: LoopMark) -> Result<()> {
+        let protect = self.emitter.begin_protect();
+        let (left_out, made) = (self.emitter.new_label(), self.emitter.new_label());
+        let height = self.emitter.height();
+        if let Some(condition) = condition {
+            self.value(condition)?;
+            self.at(condition);
+            self.emitter.jump(Op::JumpUnless, left_out);
+        }
+        // The accumulator, and the call that adds.
+        self.meter(2 * STEP);
+        self.value(entries)?;
+        if condition.is_some() {
+            self.emitter.jump(Op::Jump, made);
+            self.emitter.bind(left_out);
+            self.emitter.set_height(height);
+            self.emitter.map(&[]);
+            self.emitter.bind(made);
+        }
+        self.emitter.end_protect(protect);
+        if !self.options.metered {
+            let go_on = self.emitter.new_label();
+            self.emitter.jump(Op::JumpPresent, go_on);
+            self.emitter.break_loop(iterations);
+            self.emitter.bind(go_on);
+            self.emitter.set_height(height + 1);
+        }
+        self.emitter.op(Op::Keep, &[]);
+        Ok(())
+    }
+
+    /// Pushes the map of the gathered maps, or raises the first error.
+    fn joined(&mut self, errors: Option<u32>) {
+        self.emitter.end_gather();
+        if let Some(mark) = errors {
+            self.emitter.load_slot(mark);
+            self.intrinsic("map of maps", 2);
+            self.emitter.free(mark);
+        }
+    }
+
+    /// Gathers the values that an element adds to a collection, if the condition holds. `made` is the cost of adding them.
+    fn gathered(&mut self, condition: Option<ExprId>, values: &[ExprId], made: u64) -> Result<()> {
         let next = self.emitter.new_label();
         if let Some(condition) = condition {
             self.value(condition)?;
             self.at(condition);
             self.emitter.jump(Op::JumpUnless, next);
         }
-        // The accumulator, the value to add to it, and the call that adds.
-        let (accu, made) = match each {
-            Each::Element(_) => (STEP, LIST + STEP),
-            Each::Entry(..) | Each::Entries(_) => (STEP, STEP),
-        };
-        self.meter(accu);
-        let values: &[ExprId] = match each {
-            Each::Element(value) | Each::Entries(value) => &[*value],
-            Each::Entry(key, value) => &[*key, *value],
-        };
+        self.meter(STEP); // the accumulator
         for (nth, &value) in values.iter().enumerate() {
             if nth + 1 == values.len() {
                 self.meter(made);

@@ -78,9 +78,9 @@ impl Inputs {
 
 /// Returns a map. Null is an empty map.
 fn scope(data: Data, what: &str) -> Result<DataMap> {
-    match data {
-        Data::Map(map) => Ok(map),
-        Data::Null => Ok(DataMap::new()),
-        other => Err(Diagnostic::new(Code::InputSyntax, format!("{what} a {}, not a map", other.kind()))),
+    match data.try_into_map() {
+        Ok(map) => Ok(map),
+        Err(Data::Null) => Ok(DataMap::new()),
+        Err(other) => Err(Diagnostic::new(Code::InputSyntax, format!("{what} a {}, not a map", other.kind()))),
     }
 }

@@ -136,7 +136,7 @@ impl Intent {
         let shapes = Shapes::new(&names);
         let mut execution = Execution {
             intent: self,
-            base: InputBuilder::new(&arena, &shapes).data(&scopes),
+            base: InputBuilder::new(&arena, &shapes).data(&scopes).map_err(|error| vec![error])?,
             session: Session::new(),
             limits: Limits { output_bytes: LONGEST_FIELD, ..Limits::default() },
             simulated: steps.is_none(),
@@ -255,7 +255,7 @@ impl<'e> Execution<'e> {
         let steps = self.referenced_steps(&tree);
         let (arena, names) = (Arena::new(), Arena::new());
         let shapes = Shapes::new(&names);
-        let over = InputBuilder::new(&arena, &shapes).data(&steps);
+        let over = InputBuilder::new(&arena, &shapes).data(&steps)?;
         let mut out = String::new();
         let what = Run {
             program: &program,

@@ -1,6 +1,6 @@
 //! Bounds on the names and texts that diagnostics print.
 
-use crate::stdlib::strings::prefix;
+use crate::stdlib::strings;
 
 /// Maximum number of bytes between quotes, or without white space.
 const PIECE: usize = 200;
@@ -10,7 +10,7 @@ const KEPT: usize = 160;
 const TEXT: usize = 4_000;
 
 /// Shortens the names in a text, and the text itself if it is still long.
-pub(super) fn abridged(text: String) -> String {
+pub(super) fn short_names(text: String) -> String {
     if text.len() <= PIECE {
         return text;
     }
@@ -21,11 +21,7 @@ pub(super) fn abridged(text: String) -> String {
             false => short.push_str(part),
         }
     }
-    if short.len() > TEXT {
-        short.truncate(prefix(&short, TEXT).len());
-        short.push('…');
-    }
-    short
+    strings::abridged(&short, TEXT).into_owned()
 }
 
 /// Appends a text with long words shortened. A quote at its end stays.
@@ -35,8 +31,7 @@ fn push_words(part: &str, short: &mut String) {
             short.push_str(word);
             continue;
         }
-        short.push_str(prefix(word, KEPT));
-        short.push('…');
+        short.push_str(&strings::abridged(word, KEPT));
         short.extend(word.chars().next_back().filter(|last| matches!(last, '`' | '\'' | '"') || last.is_whitespace()));
     }
 }
@@ -48,11 +43,11 @@ mod tests {
     #[test]
     fn long_names_are_cut_and_sentences_are_not() {
         let name = "é".repeat(5_000);
-        let short = abridged(format!("the key `{name}` is given twice"));
+        let short = short_names(format!("the key `{name}` is given twice"));
         assert_eq!(short, format!("the key `{}…` is given twice", "é".repeat(80)));
         let sentence = "some words of a sentence ".repeat(20);
-        assert_eq!(abridged(sentence.clone()), sentence);
-        assert_eq!(abridged("a".repeat(1_000)), format!("{}…", "a".repeat(160)));
-        assert!(abridged("a b ".repeat(100_000)).len() < 5_000);
+        assert_eq!(short_names(sentence.clone()), sentence);
+        assert_eq!(short_names("a".repeat(1_000)), format!("{}…", "a".repeat(160)));
+        assert!(short_names("a b ".repeat(100_000)).len() < 5_000);
     }
 }
