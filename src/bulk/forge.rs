@@ -13,7 +13,7 @@ use super::pieces::{Piece, fields_of, in_document};
 use super::report::{Cause, cause};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use crate::engine::{
-    Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
+    Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputCheck, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
 use crate::value::{Arena, DataMap, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
@@ -173,6 +173,7 @@ impl Stamp for Stamper<'_> {
             own: Arena::new(),
             session: Session::new(),
             explained: HashSet::new(),
+            check: OutputCheck::default(),
             splitter: Splitter { fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
@@ -189,18 +190,14 @@ struct Thread<'t, 'w> {
     /// Causes of errors that were already explained, by template. A run shows only the first error of a cause, and an
     /// explanation has to parse the template.
     explained: HashSet<(usize, Cause)>,
+    check: OutputCheck,
     splitter: Splitter<'t>,
 }
 
 impl Renderer for Thread<'_, '_> {
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
         self.own.reset();
-        let builder = InputBuilder::new(&self.own, self.shapes);
-        let over = match own {
-            Overlay::Json(text) => builder.json(text)?,
-            Overlay::Map(map) => builder.data_map(map),
-        };
-        let inputs = Inputs::layered(self.shared, over);
+        let inputs = Inputs::layered(self.shared, converted(own, &self.own, self.shapes)?);
         self.splitter.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {
             let result = if self.splitter.fields.is_empty() {
@@ -218,8 +215,33 @@ impl Renderer for Thread<'_, '_> {
         Ok(())
     }
 
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        match self.templates.get(output) {
+            // Their writer is ours.
+            Some(template) if template.gives_documents() => Vec::new(),
+            _ => self.check.errors_of_file(path, text),
+        }
+    }
+
+    fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {
+        self.own.reset();
+        let Ok(over) = converted(own, &self.own, self.shapes) else { return };
+        if let Some(template) = self.templates.get(output) {
+            template.show_writer(&mut self.session, Inputs::layered(self.shared, over), text, errors);
+        }
+    }
+
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
         to.append(&mut self.splitter.pieces);
+    }
+}
+
+/// Converts the own inputs of a cluster.
+fn converted<'v>(own: &'v Overlay<'_>, arena: &'v Arena, shapes: &'v Shapes<'_>) -> Result<Value<'v>> {
+    let builder = InputBuilder::new(arena, shapes);
+    match own {
+        Overlay::Json(text) => builder.json(text),
+        Overlay::Map(map) => Ok(builder.data_map(map)),
     }
 }
 
