@@ -155,6 +155,7 @@ impl Catalog {
             stack_metadata: Some(stack_metadata),
             parameters,
             defaults: instantiation.defaults,
+            check_output: false,
         };
         Ok((template, request))
     }
@@ -267,6 +268,7 @@ impl Stamper {
             stack_metadata,
             parameters: set.parameters,
             defaults: self.defaults,
+            check_output: true,
         };
         self.catalog.renderer().render(request).await
     }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, unknown_language, write_file};
+use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, write_file};
+use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
-use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
-use dropforge::engine::{Dialect, Template};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
+use dropforge::engine::{Dialect, OutputCheck, Template};
 use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
@@ -36,6 +37,12 @@ pub(crate) struct RenderArgs {
     /// Write to this file, or to `-`
     #[arg(short, long, default_value = "-", value_name = "FILE")]
     output: PathBuf,
+    /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
+    ///
+    /// The name is that of `--output`, or for standard output the one that `stamp`
+    /// gives to the output of this template.
+    #[arg(long, verbatim_doc_comment)]
+    check_output: bool,
     /// Run the machine that checks every index, to compare it with the usual one
     #[arg(long, hide = true)]
     checked: bool,
@@ -60,7 +67,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     }
     compile_cache::print_origin(&template, console);
     let layers = layers(&args.values, Merge::default(), files, console)?;
-    let text = text(&template, layers.alone()?, args.checked)?;
+    let text = text(&template, layers.alone()?, args)?;
     if is_dash(&args.output) {
         print(text)?;
     } else {
@@ -76,22 +83,32 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, inputs: &DataMap, checked: bool) -> Result<String, Failed> {
+fn text(template: &Template, inputs: &DataMap, args: &RenderArgs) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs)?);
     let (mut text, mut session) = (String::new(), Session::new());
-    let render = if checked { Template::render_checked } else { Template::render_inputs };
-    match render(template, &mut session, inputs, &mut text) {
-        Ok(()) => Ok(text),
-        Err(mut error) => {
-            template.explain(inputs, &mut error);
-            if template.dialect() == Dialect::Hcl {
-                terraform::name_variables(&mut error);
-            }
-            Err(error.into())
+    let render = if args.checked { Template::render_checked } else { Template::render_inputs };
+    if let Err(mut error) = render(template, &mut session, inputs, &mut text) {
+        template.explain(inputs, &mut error);
+        if template.dialect() == Dialect::Hcl {
+            terraform::name_variables(&mut error);
         }
+        return Err(error.into());
     }
+    if !args.check_output || template.gives_documents() {
+        return Ok(text);
+    }
+    let name = match is_dash(&args.output) {
+        true => output_name(template.name(), &language_extensions()),
+        false => args.output.display().to_string(),
+    };
+    let mut errors = OutputCheck::default().errors_of_file(&name, &text);
+    if errors.is_empty() {
+        return Ok(text);
+    }
+    template.show_writer(&mut session, inputs, &text, &mut errors);
+    Err(Diagnostics::from(errors).into())
 }
 
 /// Loads the template from its source or an artifact.

@@ -68,6 +68,9 @@ pub(crate) struct StampArgs {
     /// Stop at the first cluster that fails
     #[arg(long)]
     fail_fast: bool,
+    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
+    #[arg(long)]
+    no_check_output: bool,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -147,6 +150,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune: args.prune,
         prune_force: args.prune_force,
         plain_stream: false,
+        check_outputs: !args.no_check_output,
     }
 }
 

@@ -134,6 +134,7 @@ fn render(content: &str, schema: &str, parameters: &RawValue) -> Result<Tried, S
         stack_metadata: None,
         parameters: parameters.to_owned(),
         defaults: false,
+        check_output: false,
     };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().map_err(|error| error.to_string())?;

@@ -72,10 +72,8 @@ fn documents(row: &Row) -> Result<Vec<Value>, Errors> {
 
 /// Returns the context of a row with its keys in order.
 fn context(line: &str) -> Data {
-    match serde_json::from_str(line) {
-        Ok(Data::Map(mut row)) => row.swap_remove("context").unwrap_or(Data::Null),
-        _ => panic!("a row is a map"),
-    }
+    let mut row = serde_json::from_str::<Data>(line).expect("JSON").into_map().expect("a row is a map");
+    row.swap_remove("context").unwrap_or(Data::Null)
 }
 
 /// Returns `true` if the code, the message or the path of an error contains `part`.

@@ -4,4 +4,5 @@ mod csv;
 mod doors;
 mod fleets;
 mod merge;
+mod outputs;
 mod selectors;

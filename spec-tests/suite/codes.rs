@@ -15,7 +15,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge::dialect::cel::{self, yaml};
 use dropforge::dialect::hcl::body::{BodySchema, File};
 use dropforge::dialect::tower::intent;
-use dropforge::engine::{Dialect, DirLoader, Engine};
+use dropforge::engine::{Dialect, DirLoader, Engine, OutputCheck};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{DataMap, Inputs, Value, from_value};
@@ -131,6 +131,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
     (Code::OutputLocked, By(locked)),
     (Code::ClosedPipe, By(|| planned(&["a"], &["x"], "{cluster}", |job| code(stream(&Empty, job, &mut Closed))))),
+    (Code::InvalidOutput, By(|| codes(&OutputCheck::default().errors_of_file("a.yaml", "a: b: c")))),
     (Code::NoTemplates, By(|| in_dir(|dir| code(discover(&[dir.to_owned()], None, &|_| false))))),
     (Code::BadOutputName, By(|| planned(&["a/b"], &["x"], "{cluster}", |_| Vec::new()))),
     (Code::BadLayout, By(|| code(Layout::parse("{cluster")))),

@@ -13,7 +13,7 @@ use super::pieces::{Piece, fields_of, in_document};
 use super::report::{Cause, cause};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use crate::engine::{
-    Artifact, Dialect, DirLoader, Engine, EngineBuilder, Template, TemplateFile, TemplateSet, dialect_of,
+    Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputCheck, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
@@ -174,6 +174,7 @@ impl Stamp for Stamper<'_> {
             own: Arena::new(),
             session: Session::new(),
             explained: HashSet::new(),
+            check: OutputCheck::default(),
             splitter: Splitter { fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
@@ -192,23 +193,14 @@ struct Thread<'t, 'w> {
     /// Causes of errors that were already explained, by template. A run shows only the first error of a cause, and an
     /// explanation has to parse the template.
     explained: HashSet<(usize, Cause)>,
+    check: OutputCheck,
     splitter: Splitter<'t>,
 }
 
 impl Renderer for Thread<'_, '_> {
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()> {
         self.own.reset();
-        let builder = InputBuilder::new(&self.own, self.shapes);
-        let shared = self.shared.clone()?;
-        let over = |own| match self.merge {
-            Merge::Deep => builder.merged(shared, own),
-            Merge::Replace => Inputs::layered(shared, own),
-        };
-        let inputs = match own {
-            Overlay::Json(text) => over(builder.json(text)?),
-            Overlay::Map(map) => over(builder.data_map(map)?),
-            Overlay::Whole(map) => Inputs::new(builder.data_map(map)?),
-        };
+        let inputs = inputs_of(self.shared.clone()?, self.merge, own, &InputBuilder::new(&self.own, self.shapes))?;
         self.splitter.pieces.clear();
         for (at, template) in self.templates.iter().enumerate() {
             let result = if self.splitter.fields.is_empty() {
@@ -226,9 +218,46 @@ impl Renderer for Thread<'_, '_> {
         Ok(())
     }
 
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        match self.templates.get(output) {
+            // Their writer is ours.
+            Some(template) if template.gives_documents() => Vec::new(),
+            _ => self.check.errors_of_file(path, text),
+        }
+    }
+
+    fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {
+        self.own.reset();
+        let builder = InputBuilder::new(&self.own, self.shapes);
+        let Ok(inputs) = self.shared.clone().and_then(|shared| inputs_of(shared, self.merge, own, &builder)) else {
+            return;
+        };
+        if let Some(template) = self.templates.get(output) {
+            template.show_writer(&mut self.session, inputs, text, errors);
+        }
+    }
+
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
         to.append(&mut self.splitter.pieces);
     }
+}
+
+/// Returns the inputs `own` of a cluster over the shared ones.
+fn inputs_of<'v, 'w: 'v>(
+    shared: Value<'v>,
+    merge: Merge,
+    own: &'v Overlay<'_>,
+    builder: &InputBuilder<'v, 'w>,
+) -> Result<Inputs<'v>> {
+    let own = match own {
+        Overlay::Json(text) => builder.json(text)?,
+        Overlay::Map(map) => builder.data_map(map)?,
+        Overlay::Whole(map) => return Ok(Inputs::new(builder.data_map(map)?)),
+    };
+    Ok(match merge {
+        Merge::Deep => builder.merged(shared, own),
+        Merge::Replace => Inputs::layered(shared, own),
+    })
 }
 
 /// Splits outputs into documents.

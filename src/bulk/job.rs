@@ -10,7 +10,7 @@ use super::layers::{Layers, Overlay};
 use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
-use crate::diagnostics::Result;
+use crate::diagnostics::{Diagnostic, Result};
 
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
 ///
@@ -47,6 +47,17 @@ pub trait Renderer {
     /// The cluster's inputs are invalid.
     fn render(&mut self, own: &Overlay<'_>, text: &mut String, results: &mut Vec<Result<usize>>) -> Result<()>;
 
+    /// Checks the text of an output of the last render that goes to `path`. Returns its errors.
+    fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        let _ = (output, path, text);
+        Vec::new()
+    }
+
+    /// Adds the place in the template that wrote the invalid part of an output to the errors of [`Renderer::check`].
+    fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {
+        let _ = (own, output, text, errors);
+    }
+
     /// Moves the documents of the last render to `to`, for a plan with a file for each document.
     fn take_pieces(&mut self, to: &mut Vec<Piece>) {
         let _ = to;
@@ -68,6 +79,8 @@ pub struct Options {
     pub prune_force: bool,
     /// Write no separators between the outputs of a stream, for outputs that are JSON.
     pub plain_stream: bool,
+    /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
+    pub check_outputs: bool,
 }
 
 /// Observes a run and stops it.

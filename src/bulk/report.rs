@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::output_files::Change;
-use crate::diagnostics::{Code, Diagnostic, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Label, counted, listed};
 use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
@@ -115,12 +116,22 @@ pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, S
 
 /// Returns the cause of an error.
 pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
-    let position = diagnostic.primary().map(|label| (label.source.name().to_owned(), label.span));
+    // Invalid outputs differ between clusters, and the place in the template that wrote them does not.
+    let place = match diagnostic.code {
+        Code::InvalidOutput => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
+        _ => diagnostic.primary(),
+    };
+    let position = place.map(|label| (label.source.name().to_owned(), label.span));
     // A full disk is one cause for all templates.
     let is_io = matches!(diagnostic.code, Code::WriteFailed | Code::ReadFailed);
     let template = diagnostic.template.clone().filter(|_| !is_io).unwrap_or_default();
     let help = diagnostic.help.clone().unwrap_or_default();
     (diagnostic.code.id(), diagnostic.message.clone(), template, position, help)
+}
+
+/// Returns `true` if a label is in the source of the primary one.
+fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
+    diagnostic.primary().is_some_and(|primary| Arc::ptr_eq(&primary.source, &label.source))
 }
 
 /// Collects errors by cause. Memory grows with the number of causes and failed clusters.

@@ -8,8 +8,7 @@ use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter};
 use super::pieces::Piece;
 use super::report::Report;
-use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write};
-use crate::diagnostics::Diagnostic;
+use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
 
 /// The outputs of one cluster with their paths.
 struct Outputs<'j> {
@@ -38,14 +37,6 @@ impl<'j> Outputs<'j> {
         }
         Ok(())
     }
-}
-
-/// Adds the template to an error that has none.
-fn for_template(job: &Job<'_>, output: usize, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    if error.template.is_none() {
-        error.template = job.plan.outputs().get(output).map(|output| output.template.clone());
-    }
-    error
 }
 
 /// A file that was written.

@@ -153,6 +153,9 @@ impl<K: Sink> Worker<'_, '_, K> {
                 renderer.take_pieces(&mut pieces);
                 errors = self.job.plan.document_collisions(self.job.fleet, at, &pieces);
             }
+            if errors.is_empty() && self.job.options.check_outputs {
+                errors = check(renderer, self.job, at, &text, &pieces);
+            }
             if errors.is_empty() {
                 match self.sink.take(at, &text, &pieces) {
                     Ok(()) => {}
@@ -238,16 +241,40 @@ fn render(
 /// Splits results into pieces and errors. Each error names its template.
 fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, pieces: &mut Vec<Piece>) -> Vec<Box<Diagnostic>> {
     let mut errors = Vec::new();
-    for (output, (result, planned)) in results.drain(..).zip(job.plan.outputs()).enumerate() {
+    for (output, result) in results.drain(..).enumerate() {
         match result {
             Ok(end) => pieces.push(Piece { output, end, ..Piece::default() }),
-            Err(mut error) => {
-                error.template.get_or_insert_with(|| planned.template.clone());
-                errors.push(error);
-            }
+            Err(error) => errors.push(for_template(job, output, error)),
         }
     }
     errors
+}
+
+/// Checks the outputs of a cluster. Each error names its template.
+fn check(renderer: &mut dyn Renderer, job: &Job<'_>, at: usize, text: &str, pieces: &[Piece]) -> Vec<Box<Diagnostic>> {
+    let (mut all, mut path, mut start) = (Vec::new(), String::new(), 0);
+    for piece in pieces {
+        job.plan.path_of(job.fleet, at, piece, &mut path);
+        let text = text.get(start..piece.end).unwrap_or("");
+        start = piece.end;
+        let mut errors = renderer.check(piece.output, &path, text);
+        if errors.is_empty() {
+            continue;
+        }
+        if let Some(own) = job.plan.cluster(job.fleet, at).and_then(|cluster| job.layers.overlay(cluster).ok()) {
+            renderer.show_writer(&own, piece.output, text, &mut errors);
+        }
+        all.extend(errors.into_iter().map(|error| for_template(job, piece.output, error)));
+    }
+    all
+}
+
+/// Adds the template to an error that has none.
+pub(super) fn for_template(job: &Job<'_>, output: usize, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    if error.template.is_none() {
+        error.template = job.plan.outputs().get(output).map(|output| output.template.clone());
+    }
+    error
 }
 
 /// Gives workers access to one output in fleet order: each waits until all earlier clusters are written.

@@ -27,9 +27,13 @@ mod links;
 #[cfg(feature = "compile")]
 mod loader;
 mod nested;
+#[cfg(feature = "yaml")]
+mod output_check;
 #[cfg(feature = "compile")]
 mod precompile;
 mod template;
+#[cfg(feature = "yaml")]
+mod written;
 
 pub use artifact::Artifact;
 pub use builder::{Engine, EngineBuilder};
@@ -47,6 +51,8 @@ pub use front::{CelPresence, UnknownNames};
 pub(crate) use instance::not_built_in;
 #[cfg(feature = "compile")]
 pub use loader::{DirLoader, MemoryLoader};
+#[cfg(feature = "yaml")]
+pub use output_check::{OutputCheck, OutputSyntax};
 #[cfg(feature = "compile")]
 pub use precompile::{Precompile, precompile};
 pub use template::{Origin, RenderError, Template};

@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use super::builder::Engine;
 use super::instance;
+#[cfg(feature = "yaml")]
+use super::written::Written;
 #[cfg(feature = "compile")]
 use crate::bytecode::Entry;
 use crate::bytecode::{Dialect, ImportKind, Program, disassemble, disassemble_with_lines};
-use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::diagnostics::{Code, Diagnostic, Label, Result};
 use crate::function::{Capabilities, Files, Linked};
 use crate::limits::Limits;
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value};
@@ -229,6 +231,24 @@ impl Template {
     #[cfg(feature = "compile")]
     pub fn explain(&self, inputs: Inputs<'_>, error: &mut RenderError) {
         instance::explain(self.run(inputs), error);
+    }
+
+    /// Renders again with the same inputs, to find out which place in the template wrote the invalid part of its output
+    /// `text`, and adds it to the errors of an [`OutputCheck`](super::OutputCheck). They only get the template's name if
+    /// the second output differs.
+    #[cfg(feature = "yaml")]
+    pub fn show_writer(&self, session: &mut Session, inputs: Inputs<'_>, text: &str, errors: &mut [RenderError]) {
+        let (mut again, mut written) = (String::new(), Written::default());
+        let rendered = self.render_hooked(session, inputs, &mut again, &mut written);
+        written.end(again.len());
+        let is_same = rendered.is_ok() && again == text;
+        for error in errors {
+            error.template.get_or_insert_with(|| self.name().to_owned());
+            let at = error.primary().filter(|_| is_same).map(|label| label.span.start as usize);
+            if let Some((source, span)) = at.and_then(|at| written.place(self.program(), at)) {
+                error.labels.push(Label { source: source.clone(), span, text: "written here".to_owned() });
+            }
+        }
     }
 
     /// Checks that the template's format can represent a document.

@@ -18,9 +18,13 @@ mod extended;
 mod input_builder;
 mod inputs;
 mod json;
+#[cfg(feature = "yaml")]
+mod json_check;
 mod map;
 mod merge;
 mod output;
+#[cfg(feature = "yaml")]
+mod scan;
 mod serializer;
 mod text;
 mod typed;
@@ -45,11 +49,15 @@ pub use input_builder::InputBuilder;
 #[doc(hidden)]
 pub use inputs::Inputs;
 pub use json::{JsonStyle, write_json};
+#[cfg(feature = "yaml")]
+pub(crate) use json_check::check_json;
 #[doc(hidden)]
 pub use map::{Map, Shape, Shapes};
 pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
+#[cfg(feature = "yaml")]
+pub use scan::Scanner;
 #[doc(hidden)]
 pub use text::Text;
 pub(crate) use text::{BLOCK, Block, PADDING};

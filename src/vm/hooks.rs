@@ -32,4 +32,6 @@ pub struct Heights {
     pub gathers: usize,
     /// Gathered values.
     pub gathered: usize,
+    /// Bytes of output.
+    pub output: usize,
 }

@@ -150,6 +150,7 @@ impl<'r, 'o, A: Access> Machine<'r, 'o, A> {
             captures: self.captures.len(),
             gathers,
             gathered: self.gathered.len(),
+            output: self.out.len(),
         }
     }
 

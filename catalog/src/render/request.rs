@@ -1,5 +1,7 @@
 //! One render: validation, matching and rendering.
 
+use std::sync::Arc;
+
 use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
@@ -10,6 +12,7 @@ use crate::review::{Finding, PARAMETERS_ONLY};
 use crate::store::Metadata;
 use crate::{matching, parameters, validation};
 use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::engine::{OutputCheck, OutputSyntax};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, yaml};
@@ -28,6 +31,8 @@ pub struct RenderRequest {
     pub parameters: Box<RawValue>,
     /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
+    /// `true` if a rendered text that is not YAML is a failure, not a warning.
+    pub check_output: bool,
 }
 
 /// The result of a render.
@@ -47,6 +52,7 @@ pub struct RenderOutcome {
 #[derive(Default)]
 pub struct Scratch {
     session: Session,
+    check: OutputCheck,
 }
 
 impl Compiler {
@@ -59,14 +65,14 @@ impl Compiler {
             request.stack_metadata.as_ref().and_then(|stack| matching::check(&request.template_metadata, stack).err());
         // Without readable parameters there is nothing to render.
         let rendered = parameters.as_ref().map(|parameters| {
-            render_text(&compiled, &parameters.text, scratch)
+            render_text(&compiled, &parameters.text, request.check_output, scratch)
                 .map_err(|error| compiled.schema().redact_error(&parameters.json, error))
         });
         let (text, failed) = match rendered.transpose() {
             Ok(text) => (text, None),
             Err(error) => (None, Some(error)),
         };
-        let warnings = text.as_deref().map_or_else(Vec::new, yaml_warnings);
+        let warnings = text.as_deref().filter(|_| !request.check_output).map_or_else(Vec::new, yaml_warnings);
         let failures = [invalid, mismatch, failed].into_iter().flatten().collect();
         let parameters = parameters.map_or_else(|| request.parameters.get().to_owned(), |parameters| parameters.text);
         Ok(RenderOutcome { failures, text, parameters, warnings })
@@ -97,15 +103,37 @@ fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Par
     }
 }
 
-fn render_text(compiled: &Compiled, parameters: &str, scratch: &mut Scratch) -> Result<String> {
+fn render_text(compiled: &Compiled, parameters: &str, check_output: bool, scratch: &mut Scratch) -> Result<String> {
     let (arena, shapes_names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&shapes_names);
     let inputs = InputBuilder::new(&arena, &shapes).json(parameters).map_err(failed)?;
     let mut text = String::new();
     let template = compiled.template();
-    template.render_inputs(&mut scratch.session, Inputs::new(inputs), &mut text).map_err(failed)?;
+    let Scratch { session, check } = scratch;
+    template.render_inputs(session, Inputs::new(inputs), &mut text).map_err(failed)?;
     validation::yaml(&text)?;
+    if check_output {
+        let mut errors = check.errors(OutputSyntax::Yaml, "output", &text);
+        if !errors.is_empty() {
+            template.show_writer(session, Inputs::new(inputs), &text, &mut errors);
+            return Err(invalid_output(errors));
+        }
+    }
     Ok(text)
+}
+
+/// An error for text that is not YAML. The first span of its diagnostics is in the template, others are in the text.
+fn invalid_output(mut errors: Vec<Box<Diagnostic>>) -> CatalogError {
+    for error in &mut errors {
+        match error.labels.as_slice() {
+            [output, .., template] if !Arc::ptr_eq(&output.source, &template.source) => error.labels.rotate_right(1),
+            _ => error.labels.clear(),
+        }
+    }
+    let first = errors.first().map_or_else(String::new, |error| error_line(error));
+    let all: Vec<Json> = errors.iter().map(|error| error.to_json()).collect();
+    CatalogError::invalid("template_output_invalid", format!("Rendered text is invalid: {first}"))
+        .with_details(json!({ "diagnostics": all }))
 }
 
 fn failed(mut error: Box<Diagnostic>) -> CatalogError {

@@ -33,6 +33,7 @@ fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
         stack_metadata: None,
         parameters,
         defaults: false,
+        check_output: false,
     }
 }
 
@@ -106,6 +107,22 @@ fn text_that_is_no_yaml_is_a_warning() {
     let warning = &outcome.warnings[0];
     assert_eq!((warning.code.as_str(), warning.line), ("output.not_yaml", Some(1)));
     assert_eq!(run(request("a: !Sub {{ b }}", "{}", r#"{"b": 1}"#)).unwrap().warnings, []);
+}
+
+#[test]
+fn text_that_has_to_be_yaml_names_the_line_of_the_template() {
+    let checked = |content: &str, parameters: &str| {
+        run(RenderRequest { check_output: true, ..request(content, "{}", parameters) }).unwrap()
+    };
+    let outcome = checked("a: 1\nb:\n  c: {{ v }}\n", r#"{"v": "x: y"}"#);
+    let error = &outcome.failures[0];
+    assert_eq!((error.code.as_str(), outcome.text.as_deref()), ("template_output_invalid", None));
+    assert!(error.message.contains("not valid YAML") && error.message.contains("line 3, column 9"), "{error}");
+    let spans = &error.details.as_ref().unwrap()["diagnostics"][0]["spans"];
+    assert_eq!((&spans[0]["file"], &spans[0]["start"]), (&json!("template"), &json!(15)));
+    assert_eq!((&spans[1]["file"], &spans[1]["line"]), (&json!("output"), &json!(3)));
+    assert!(outcome.warnings.is_empty());
+    assert!(checked("a: {{ v }}", r#"{"v": "x"}"#).failures.is_empty());
 }
 
 #[test]

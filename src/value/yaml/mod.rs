@@ -43,6 +43,8 @@ pub use read::{Tags, read, read_data, read_one, read_with};
 pub use scalar::keeps_spelling;
 pub use write::{to_string, write};
 
+#[cfg(feature = "yaml")]
+pub(super) use core_schema::is_own_name;
 pub(super) use kyaml::Kyaml;
 pub(super) use scalar::{is_tag, is_word};
 pub(super) use write::Yaml;

@@ -19,7 +19,8 @@ impl<'a> Lower<'_, 'a> {
     fn node(&mut self, node: &'a Node<'a>) -> Result<()> {
         match node {
             Node::Text(text) => {
-                self.emitter.text(text);
+                self.at(text.span);
+                self.emitter.text(text.text);
                 Ok(())
             }
             Node::Emit(expr) => self.emit(expr),

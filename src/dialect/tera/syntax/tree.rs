@@ -74,7 +74,7 @@ pub struct Block<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Node<'a> {
     /// Text, written unchanged; never empty.
-    Text(&'a str),
+    Text(Name<'a>),
     /// `{{ value }}`
     Emit(&'a Expr<'a>),
     /// `{% set name = value %}`

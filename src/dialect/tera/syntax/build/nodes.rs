@@ -5,8 +5,8 @@ use crate::dialect::tera::syntax::tree::{Block, Branch, Expr, For, Macro, Name, 
 
 impl<'a> Build<'a> {
     /// Adds text, unless white-space control left nothing of it.
-    pub fn text(&mut self, text: &'a str) {
-        if !text.is_empty() {
+    pub fn text(&mut self, text: Name<'a>) {
+        if !text.text.is_empty() {
             self.nodes.push(Node::Text(text));
         }
     }

@@ -1,0 +1,110 @@
+//! The scanner of outputs never takes text that a full reader refuses, and takes usual text.
+
+use dropforge::engine::{OutputCheck, OutputSyntax};
+use dropforge::limits::Limits;
+use dropforge::text::Source;
+use dropforge::value::yaml::{Tags, read_with};
+use dropforge::value::{Data, DataMap, OutputFormat, Scanner, write_documents};
+use proptest::prelude::*;
+
+/// Documents of the usual kind, which mutations make unusual.
+const DOCUMENTS: [&str; 6] = [
+    "apiVersion: v1\nkind: Service\nmetadata:\n  name: \"a\"\n  labels: {app: a, 'x': b}\nspec:\n  ports:\n  - port: 80\n    name: x\n  - port: 90\n",
+    "a: |\n  one\n    two\n\n  three\nb: >-\n  four\n  five\nc: x # comment\n# comment\nd:\n- - 1\n  - 2\n-\n",
+    "---\na: [1, \"two\", {b: c}, [\n  d, # e\n  ], ]\n---\n- a: b\n  c:\n    d: e\n- f\n",
+    "a: one\n  two\n\n  three\nb: \"x\n  y\"\nc: 'it''s'\nd: \"\\u00e9\\n\"\n",
+    "a: &x\n  b: !Ref c\nd: &y [e]\nf: !Sub\n  - \"${g}\"\n",
+    "{\n  \"a\": [1, 2.5e3, null, true],\n  \"b\": {\"c\": \"d\\n\"}\n}\n",
+];
+
+const TOKENS: [&str; 64] = [
+    "a", "b", "a: ", "b: ", "a:", ": ", ":", "- ", "-", "\n", "\n  ", "\n    ", "\n ", " ", "  ", "\"", "'", "''", "|",
+    "|-", ">", ">+", "{", "}", "[", "]", ",", ", ", "#", " #", " # c", "&x ", "&x\n", "*x", "!t ", "!!str ", "!", "? ",
+    "?", "---", "---\n", "...", "\t", "%", "@", "`", "~", "null", "1", "01", "0x1", "<<: ", "é", "\u{85}", "\u{feff}",
+    "\r\n", "\\", "\\n", "\\u00e9", "{{ x }}", "x y", "\"a\": ", "'a': ", "-a",
+];
+
+fn tokens() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(&TOKENS[..]), 0..14).prop_map(|tokens| tokens.concat())
+}
+
+/// One of the documents after some replacements of parts by tokens.
+fn mutated() -> impl Strategy<Value = String> {
+    let changes =
+        prop::collection::vec((any::<prop::sample::Index>(), 0..4usize, prop::sample::select(&TOKENS[..])), 0..4);
+    (prop::sample::select(&DOCUMENTS[..]), changes).prop_map(|(document, changes)| {
+        let mut text: Vec<char> = document.chars().collect();
+        for (at, len, token) in changes {
+            let at = at.index(text.len() + 1);
+            let end = (at + len).min(text.len());
+            text.splice(at..end, token.chars());
+        }
+        text.into_iter().collect()
+    })
+}
+
+/// JSON after some replacements.
+fn json() -> impl Strategy<Value = String> {
+    let token = prop::sample::select(
+        &["{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "\"\\u0061\"", "1", "-", "1e9", ".", "0", "null", " ", "\n"]
+            [..],
+    );
+    prop::collection::vec(token, 0..12).prop_map(|tokens| tokens.concat())
+}
+
+/// Usual data: words, numbers, maps and lists.
+fn data() -> impl Strategy<Value = Data> {
+    let leaf = prop_oneof![
+        Just(Data::Null),
+        any::<bool>().prop_map(Data::Bool),
+        any::<i32>().prop_map(|n| Data::Int(n.into())),
+        "[a-z]{1,8}( [a-z0-9./:-]{1,8}){0,30}".prop_map(Data::Str),
+        "[ -~\n]{0,20}".prop_map(Data::Str),
+    ];
+    leaf.prop_recursive(4, 32, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Data::List),
+            prop::collection::vec(("[a-z][a-zA-Z./-]{1,12}", inner), 0..6)
+                .prop_map(|entries| Data::Map(entries.into_iter().collect::<DataMap>())),
+        ]
+    })
+}
+
+fn is_read(text: &str) -> bool {
+    read_with(&Source::new("t", text), &Limits::default(), Tags::Kept).is_ok()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4 * ProptestConfig::default().cases, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_taken_is_valid(text in prop_oneof![tokens(), mutated()]) {
+        prop_assert!(!Scanner::new().is_yaml(&text) || is_read(&text), "{:?}", text);
+    }
+
+    #[test]
+    fn json_that_is_taken_is_valid(text in json()) {
+        if Scanner::new().is_json(&text) {
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{:?}", text);
+            // The check of a name that was not scanned is the full one.
+            let more = text.clone() + "\n";
+            prop_assert!(OutputCheck::default().errors(OutputSyntax::Json, "t", &more).is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_taken(documents in prop::collection::vec(data(), 1..3)) {
+        let mut scanner = Scanner::new();
+        for format in [OutputFormat::Yaml, OutputFormat::Kyaml] {
+            let mut text = String::new();
+            write_documents(&documents, format, 1 << 20, &mut text).expect("it is written");
+            prop_assert!(is_read(&text), "{}", text);
+            if format == OutputFormat::Yaml && !text.contains("\": ") {
+                prop_assert!(scanner.is_yaml(&text), "{}", text);
+            }
+        }
+        let mut text = String::new();
+        write_documents(&documents[..1], OutputFormat::Json, 1 << 20, &mut text).expect("it is written");
+        prop_assert!(scanner.is_json(&text), "{}", text);
+    }
+}

@@ -1,0 +1,94 @@
+//! Checks of rendered text: files named `*.yaml`, `*.yml` and `*.json` have to be valid YAML or JSON.
+
+use crate::diagnostics::{Code, Diagnostic};
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::value::{Scanner, check_json, yaml};
+
+/// The syntax that an output has to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputSyntax {
+    /// YAML documents without duplicate keys.
+    Yaml,
+    /// One JSON value without duplicate keys.
+    Json,
+}
+
+impl OutputSyntax {
+    /// Returns the syntax that the name of a file promises.
+    ///
+    /// ```
+    /// use dropforge::engine::OutputSyntax;
+    /// assert_eq!(OutputSyntax::of_file("eu-1/app.yml"), Some(OutputSyntax::Yaml));
+    /// assert_eq!(OutputSyntax::of_file("app.JSON"), Some(OutputSyntax::Json));
+    /// assert_eq!(OutputSyntax::of_file("json"), None);
+    /// ```
+    pub fn of_file(path: &str) -> Option<Self> {
+        let (_, extension) = path.rsplit_once('.')?;
+        match () {
+            () if extension.eq_ignore_ascii_case("yaml") || extension.eq_ignore_ascii_case("yml") => Some(Self::Yaml),
+            () if extension.eq_ignore_ascii_case("json") => Some(Self::Json),
+            () => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Yaml => "YAML",
+            Self::Json => "JSON",
+        }
+    }
+}
+
+/// Checks outputs one after another and keeps its memory between them.
+///
+/// ```
+/// use dropforge::engine::OutputCheck;
+/// let mut check = OutputCheck::default();
+/// assert!(check.errors_of_file("app.yaml", "a: 1\n---\nb: [2]\n").is_empty());
+/// assert!(check.errors_of_file("motd", "a: b: c").is_empty());
+/// let errors = check.errors_of_file("app.yaml", "a: 1\na: 2\n");
+/// assert_eq!(errors[0].to_string(), "E0906: the output is not valid YAML: the key `a` is given twice (app.yaml:2:1)");
+/// ```
+#[derive(Debug, Default)]
+pub struct OutputCheck {
+    scanner: Scanner,
+}
+
+impl OutputCheck {
+    /// Returns the errors of the text of the file `path`. A file with another extension has none.
+    pub fn errors_of_file(&mut self, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        OutputSyntax::of_file(path).map_or_else(Vec::new, |syntax| self.errors(syntax, path, text))
+    }
+
+    /// Returns the errors of `text`: all up to the first error of syntax. Text without content is valid.
+    pub fn errors(&mut self, syntax: OutputSyntax, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
+        let is_valid = match syntax {
+            OutputSyntax::Yaml => self.scanner.is_yaml(text),
+            OutputSyntax::Json => self.scanner.is_json(text) || text.trim().is_empty(),
+        };
+        if is_valid {
+            return Vec::new();
+        }
+        // Most often the text is invalid now, and its errors keep it.
+        let source = Source::new(path, text);
+        let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+        let errors = match syntax {
+            OutputSyntax::Yaml => yaml::read_with(&source, &limits, yaml::Tags::Kept).err().unwrap_or_default(),
+            OutputSyntax::Json => check_json(&source).err().into_iter().collect(),
+        };
+        errors.into_iter().map(|error| invalid(syntax, error)).collect()
+    }
+}
+
+/// Converts an error of a reader.
+fn invalid(syntax: OutputSyntax, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let name = syntax.name();
+    let message = error.message.strip_prefix(&format!("this is not {name}: ")).unwrap_or(&error.message);
+    error.message = format!("the output is not valid {name}: {message}");
+    if error.code.is_limit() {
+        error.help = None;
+    }
+    error.code = Code::InvalidOutput;
+    error
+}

@@ -1,0 +1,128 @@
+//! Reads JSON only for its errors.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::text::{Source, Span};
+
+/// Checks that `source` is one JSON value without duplicate keys.
+///
+/// # Errors
+/// `input.syntax`, `input.duplicate_key`.
+pub(crate) fn check_json(source: &Arc<Source>) -> Result<()> {
+    let text = source.text();
+    serde_json::from_str::<Unique>(text).map(drop).map_err(|error| {
+        let message = error.to_string();
+        let message = message.split(" at line ").next().unwrap_or(&message);
+        let at = offset(text, &error);
+        let span = Span::of(at..(at + 1).min(text.len()));
+        match error.is_data() {
+            true => Diagnostic::new(Code::DuplicateKey, message).at(source, span, "again here"),
+            false => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {message}")).at(source, span, ""),
+        }
+    })
+}
+
+/// Returns the offset of an error. serde_json counts lines, and bytes in a line.
+fn offset(text: &str, error: &serde_json::Error) -> usize {
+    let start = match error.line() {
+        0 | 1 => 0,
+        line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2).map_or(0, |end| end + 1),
+    };
+    (start + error.column().saturating_sub(1)).min(text.len())
+}
+
+/// A value whose maps have each key once.
+struct Unique;
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+/// A key, borrowed unless it has escapes.
+#[derive(serde::Deserialize)]
+struct Name<'k>(#[serde(borrow)] Cow<'k, str>);
+
+impl<'de> Visitor<'de> for Unique {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> std::result::Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> std::result::Result<Self, A::Error> {
+        let mut names = HashSet::new();
+        while let Some(Name(name)) = entries.next_key()? {
+            if names.contains(&name) {
+                return Err(Error::custom(format!("the key `{name}` is given twice")));
+            }
+            names.insert(name);
+            entries.next_value::<Self>()?;
+        }
+        Ok(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_their_place() {
+        let cases = [
+            ("{\"a\": 1}", None),
+            (" [1, {\"a\": [{}], \"b\": null}]\n", None),
+            ("{\"a\": 1,\n \"b\": }", Some(("this is not JSON: expected value", "2:7"))),
+            ("", Some(("this is not JSON: EOF while parsing a value", "1:1"))),
+            ("[1] 2", Some(("this is not JSON: trailing characters", "1:5"))),
+            ("{\"a\": {\"a\": 1},\n \"é\": 1, \"\\u0061\": 2}", Some(("the key `a` is given twice", "2:17"))),
+        ];
+        for (text, expected) in cases {
+            let error = check_json(&Source::new("t", text)).err();
+            let found = error.map(|error| (error.message.clone(), error.position().unwrap().to_string()));
+            assert_eq!(found, expected.map(|(message, at)| (message.to_owned(), at.to_owned())), "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let error = check_json(&Source::new("t", "[".repeat(1 << 20))).unwrap_err();
+        assert!(error.message.contains("recursion limit"), "{error}");
+    }
+}

@@ -1,0 +1,237 @@
+//! Documents and block collections, line by line.
+
+use super::Scan;
+use super::bytes::{BLOCK, END, FIRST, NAME, is};
+use super::nest::Kind;
+use super::scalar::Stop;
+use crate::value::yaml::is_own_name;
+
+/// Maximum length of a key. Readers allow a little more.
+pub(super) const LONGEST_KEY: usize = 1000;
+
+/// Returns `true` if `byte` ends an indicator such as `-` or `:`.
+#[inline(always)]
+pub(super) fn is_gap(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\n' | END)
+}
+
+impl Scan<'_> {
+    /// Scans all documents.
+    pub(super) fn documents(&mut self) -> Option<()> {
+        loop {
+            self.line = self.at;
+            self.skip_spaces();
+            match self.here() {
+                b'\n' => self.at += 1,
+                b'#' => self.skip_line(),
+                END => return self.nest.close_to(0),
+                _ => self.content()?,
+            }
+        }
+    }
+
+    /// Scans a line with content, and those that continue it.
+    fn content(&mut self) -> Option<()> {
+        let column = self.at - self.line;
+        if column == 0 && matches!(self.here(), b'-' | b'.') && self.marker()? {
+            return Some(());
+        }
+        self.close_beyond(column)?;
+        self.node(column)
+    }
+
+    /// Scans `---`. Returns `false` if there is no marker.
+    fn marker(&mut self) -> Option<bool> {
+        let rest = self.bytes.get(self.at..)?;
+        if rest.starts_with(b"...") {
+            return None;
+        }
+        if !rest.starts_with(b"---") {
+            return Some(false);
+        }
+        self.at += 3;
+        self.end_line()?;
+        self.nest.close_to(0)?;
+        self.pending = true;
+        Some(true)
+    }
+
+    /// Closes the collections that do not go on in a line that begins at `column`.
+    #[inline]
+    fn close_beyond(&mut self, column: usize) -> Option<()> {
+        while let Some(top) = self.nest.top() {
+            let ends_here = top.column == column && top.kind == Kind::List && !self.is_dash();
+            if top.column <= column && !ends_here {
+                break;
+            }
+            self.nest.close()?;
+            self.pending = false;
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn is_dash(&self) -> bool {
+        self.here() == b'-' && is_gap(self.byte(self.at + 1))
+    }
+
+    /// Scans list items, an entry of a map or a scalar at `column`.
+    fn node(&mut self, mut column: usize) -> Option<()> {
+        while self.is_dash() {
+            self.item(column)?;
+            self.at += 1;
+            self.skip_spaces();
+            if self.is_line_over() {
+                return self.end_line();
+            }
+            column = self.at - self.line;
+        }
+        self.entry_or_scalar(column)
+    }
+
+    /// Begins a list item at `column`.
+    fn item(&mut self, column: usize) -> Option<()> {
+        match self.nest.top() {
+            Some(top) if top.kind == Kind::List && top.column == column => {}
+            // The items of a list in a map may be in the column of the map's keys.
+            top if self.pending && top.is_none_or(|top| top.column <= column) => self.nest.open(Kind::List, column)?,
+            _ => return None,
+        }
+        self.pending = true;
+        Some(())
+    }
+
+    fn entry_or_scalar(&mut self, column: usize) -> Option<()> {
+        let start = self.at;
+        match self.here() {
+            b'"' | b'\'' => {
+                let quoted = self.quoted(self.parent())?;
+                if self.here() != b':' {
+                    self.fill(column)?;
+                    return self.end_line();
+                }
+                let name = self.bytes.get(start + 1..self.at - 1).filter(|_| quoted.is_verbatim)?;
+                self.entry(column, name)
+            }
+            b'[' | b'{' | b'&' | b'!' | b'|' | b'>' => {
+                self.fill(column)?;
+                self.value()
+            }
+            _ => self.plain_entry_or_scalar(column, start),
+        }
+    }
+
+    fn plain_entry_or_scalar(&mut self, column: usize, start: usize) -> Option<()> {
+        self.begin_plain(BLOCK)?;
+        match self.plain(BLOCK)? {
+            Stop::Colon => {
+                let name = self.text.get(start..self.at).filter(|name| is_own_name(name) && !name.ends_with(' '))?;
+                self.entry(column, name.as_bytes())
+            }
+            Stop::Comment => {
+                self.fill(column)?;
+                self.skip_line();
+                Some(())
+            }
+            Stop::End => {
+                self.fill(column)?;
+                self.further_lines()
+            }
+        }
+    }
+
+    /// Takes the value at `column` for the innermost collection.
+    #[inline]
+    fn fill(&mut self, column: usize) -> Option<()> {
+        let fits = self.pending && self.nest.top().is_none_or(|top| top.column < column);
+        self.pending = false;
+        fits.then_some(())
+    }
+
+    /// Scans the rest of an entry, from its colon on.
+    fn entry(&mut self, column: usize, name: &[u8]) -> Option<()> {
+        match self.nest.top() {
+            Some(top) if top.kind == Kind::Map && top.column == column => {}
+            top if self.pending && top.is_none_or(|top| top.column < column) => self.nest.open(Kind::Map, column)?,
+            _ => return None,
+        }
+        if name.len() > LONGEST_KEY || !is_gap(self.byte(self.at + 1)) {
+            return None;
+        }
+        self.nest.key(name);
+        self.at += 1;
+        self.skip_spaces();
+        self.pending = self.is_line_over();
+        if self.pending { self.end_line() } else { self.value() }
+    }
+
+    /// Scans a value that is not an entry, and the rest of its last line.
+    fn value(&mut self) -> Option<()> {
+        if matches!(self.here(), b'&' | b'!') {
+            self.properties()?;
+            if self.is_line_over() {
+                self.pending = true;
+                self.end_line()?;
+                return self.is_deeper().then_some(());
+            }
+        }
+        match self.here() {
+            b'|' | b'>' => self.block_scalar(),
+            b'"' | b'\'' => {
+                self.quoted(self.parent())?;
+                self.end_line()
+            }
+            b'[' | b'{' => {
+                self.flow()?;
+                self.end_line()
+            }
+            _ => {
+                self.begin_plain(BLOCK)?;
+                match self.plain(BLOCK)? {
+                    Stop::Colon => None,
+                    Stop::Comment => self.end_line(),
+                    Stop::End => self.further_lines(),
+                }
+            }
+        }
+    }
+
+    /// Returns the column of the innermost block collection.
+    #[inline]
+    pub(super) fn parent(&self) -> Option<usize> {
+        self.nest.top().map(|top| top.column)
+    }
+
+    /// Scans an anchor, a tag, or both.
+    fn properties(&mut self) -> Option<()> {
+        let (mut anchor, mut tag) = (false, false);
+        loop {
+            let given = match self.here() {
+                b'&' => &mut anchor,
+                b'!' => &mut tag,
+                _ => return Some(()),
+            };
+            if std::mem::replace(given, true) {
+                return None;
+            }
+            self.at += 1;
+            let start = self.at;
+            while is(self.here(), NAME) {
+                self.at += 1;
+            }
+            if self.at == start || !is_gap(self.here()) {
+                return None;
+            }
+            self.skip_spaces();
+        }
+    }
+
+    /// Returns `true` if the next line with content is indented deeper than the innermost collection.
+    fn is_deeper(&self) -> bool {
+        let Some(parent) = self.parent() else { return false };
+        let lines = self.bytes.get(self.at..).unwrap_or(&[]).split(|&byte| byte == b'\n');
+        let indents = lines.map(|line| (line.iter().take_while(|&&byte| byte == b' ').count(), line));
+        let mut content = indents.filter(|(indent, line)| !matches!(line.get(*indent), None | Some(b'#')));
+        content.next().is_some_and(|(indent, line)| indent > parent && line.get(indent).is_some_and(|&b| is(b, FIRST)))
+    }
+}

@@ -1,0 +1,136 @@
+//! Classes of bytes, and steps over them.
+
+use super::Scan;
+
+/// Ends a run of a plain scalar in a block.
+pub(super) const BLOCK: u8 = 1;
+/// Ends a run of a plain scalar in a flow collection.
+pub(super) const FLOW: u8 = 2;
+/// May begin a plain scalar.
+pub(super) const FIRST: u8 = 4;
+/// Ends a run of a double-quoted scalar.
+pub(super) const DOUBLE: u8 = 8;
+/// Ends a run of a single-quoted scalar.
+pub(super) const SINGLE: u8 = 16;
+/// May be in the name of an anchor or a tag.
+pub(super) const NAME: u8 = 32;
+
+/// What a byte after the end of the text counts as. The text of a YAML scan has no such byte.
+pub(super) const END: u8 = 0;
+
+const CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let mut byte: u8 = 0;
+    loop {
+        let mut class = 0;
+        if matches!(byte, b':' | b'#' | b'\n' | b'\t' | END) {
+            class |= BLOCK | FLOW;
+        }
+        if matches!(byte, b',' | b'[' | b']' | b'{' | b'}') {
+            class |= FLOW;
+        }
+        if byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b'_' | b'/' | b'.' | b'$' | b'(' | b')') {
+            class |= FIRST;
+        }
+        if matches!(byte, b'+' | b'<' | b'=' | b'^' | b'~' | b';' | b'\\') {
+            class |= FIRST;
+        }
+        if matches!(byte, b'"' | b'\\' | b'\n' | END) {
+            class |= DOUBLE;
+        }
+        if matches!(byte, b'\'' | b'\n' | END) {
+            class |= SINGLE;
+        }
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+            class |= NAME;
+        }
+        classes[byte as usize] = class;
+        if byte == u8::MAX {
+            return classes;
+        }
+        byte += 1;
+    }
+}
+
+/// Returns `true` if `byte` has one of the classes.
+#[inline(always)]
+pub(super) fn is(byte: u8, class: u8) -> bool {
+    CLASSES[usize::from(byte)] & class != 0
+}
+
+/// Returns `true` if no character is a control, a byte order mark, or a line end other than `\n`.
+pub(super) fn is_usual(text: &str) -> bool {
+    let odd = |byte: u8| (byte.wrapping_sub(b' ') >= 0x5F) & (byte != b'\n') & (byte != b'\t');
+    if !text.bytes().fold(false, |any, byte| any | odd(byte)) {
+        return true;
+    }
+    text.chars().all(|c| match c {
+        '\n' | '\t' | ' '..='~' => true,
+        '\u{2028}' | '\u{2029}' | '\u{FEFF}' => false,
+        c => matches!(c, '\u{A0}'..='\u{FFFD}' | '\u{10000}'..),
+    })
+}
+
+impl Scan<'_> {
+    #[inline(always)]
+    pub(super) fn byte(&self, at: usize) -> u8 {
+        self.bytes.get(at).copied().unwrap_or(END)
+    }
+
+    /// Returns the current byte.
+    #[inline(always)]
+    pub(super) fn here(&self) -> u8 {
+        self.byte(self.at)
+    }
+
+    /// Moves to the next byte of one of the classes.
+    #[inline(always)]
+    pub(super) fn skip_until(&mut self, class: u8) -> u8 {
+        loop {
+            let byte = self.here();
+            if is(byte, class) {
+                return byte;
+            }
+            self.at += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn skip_spaces(&mut self) {
+        while self.here() == b' ' {
+            self.at += 1;
+        }
+    }
+
+    /// Moves behind the current line.
+    pub(super) fn skip_line(&mut self) {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| self.at + end + 1);
+    }
+
+    /// Returns `true` if nothing but a comment is left in the line. Spaces are skipped.
+    #[inline(always)]
+    pub(super) fn is_line_over(&self) -> bool {
+        match self.here() {
+            b'\n' | END => true,
+            b'#' => self.byte(self.at.wrapping_sub(1)) == b' ',
+            _ => false,
+        }
+    }
+
+    /// Moves behind a line of which nothing but spaces and a comment is left.
+    #[inline]
+    pub(super) fn end_line(&mut self) -> Option<()> {
+        self.skip_spaces();
+        if !self.is_line_over() {
+            return None;
+        }
+        match self.here() {
+            b'\n' => self.at += 1,
+            _ => self.skip_line(),
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,173 @@
+use super::Scanner;
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::value::yaml::{Tags, read_with};
+
+/// Returns the answer of the scanner. Checks that the reader takes what the scanner takes.
+fn scans(text: &str) -> bool {
+    let scanned = Scanner::new().is_yaml(text);
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    if scanned && let Err(errors) = read_with(&Source::new("t", text), &limits, Tags::Kept) {
+        panic!("{text:?}: {}", errors[0]);
+    }
+    scanned
+}
+
+#[test]
+fn everyday_yaml_is_recognised() {
+    let texts = [
+        "",
+        "\n# nothing\n",
+        "a: 1\n",
+        "a: 1",
+        "--- # first\na: b c\n---\n---\n- x\n",
+        "a:\n- 1\n- b: 2\n  c:\n  - 3\nd: e\n",
+        "a:\n  - - 1\n    - 2\n  -\n    b: c\n  - # nothing\nd:\n",
+        "a: # comment\n  b: c # comment\n# comment\n  d: e\n",
+        "a: |\n  text: {{ x }}\n\n    - [\n  # no comment\nb: >-\n  folded\n   more\n# comment\nc: |+\nd: |\n",
+        "- |\n  make:\n  \ta\n- >\n\n\n  b\n",
+        "a: \"x \\\" \\u00e9 \\n\"\nb: 'it''s'\n\"c d\": 1\n'e': \"two\n  lines\n\n  here\"\n",
+        "a: one\n  two\n\n  three # comment\nb: - x\n".get(..35).unwrap(),
+        "a: {b: c, \"d\":1, 'e': [f, {g: h}], i: {}, j: []}\nk: [\n  1, # one\n  2,\n]\n".get(..49).unwrap(),
+        "a: [\n  1, # one\n  2,\n  ]\nb: {\n    c: d,\n  }\n",
+        "{\n  \"a\": [1, 2],\n  \"b\": {}\n}\n",
+        "a: &x\n  b: c\nd: !Ref e\nf: &y !Sub \"z\"\ng: !GetAtt\n  - h\n",
+        "url: http://x:80/#top\ntime: 12:30:45\nargs: [--flag=-1, -x, a:b]\nx: -1\ny: a#b\n",
+        "1.2.3: a\n10: b\n\"11\": c\nnull: d\ntrue: e\nname: f\n",
+        "ключ: значение – “x”\nnbsp: \u{a0}\n",
+    ];
+    for text in texts {
+        assert!(scans(text), "{text:?}");
+    }
+}
+
+#[test]
+fn what_readers_refuse_is_not_recognised() {
+    let texts = [
+        "a: 1\na: 2\n",
+        "a: {b: 1, b: 2}\n",
+        "a: 1\n\"a\": 2\n",
+        "1: a\n0x1: b\n",
+        "null: a\n~: b\n",
+        "a:\n\tb: 1\n",
+        "a: b: c\n",
+        "a: - b\n",
+        "a:\n  b: 1\n c: 2\n",
+        "a: [1, 2\n",
+        "a: \"x\nb: 1\n",
+        "a: 'x\n",
+        "a: {{ x }}\n",
+        "{{ x }}: a\n",
+        "a: x\n- b\n",
+        "a: @x\n",
+        "a: `x\n",
+        "a: %x\n",
+        "a: *b\n",
+        "a: \"\\q\"\n",
+        "a: \"\\ud800\"\n",
+        "a: \"b\" c\n",
+        "a: [b] c\n",
+        "a: \u{0}\n",
+        "a: \u{7}\n",
+        "- a\nb\n",
+        "a: |\n    x\n  y\n",
+        "a: |\n      \n  y\n",
+        "<<: 1\n",
+    ];
+    for text in texts {
+        assert!(!Scanner::new().is_yaml(text), "{text:?}");
+    }
+}
+
+#[test]
+fn memory_of_one_scan_does_not_reach_the_next() {
+    let mut scanner = Scanner::new();
+    assert!(!scanner.is_yaml("a: {b: [c, {d: \"\n"));
+    assert!(scanner.is_yaml("a: 1\n"));
+    assert!(!scanner.is_json("{\"a\": [{"));
+    assert!(scanner.is_json("{\"a\": 1}"));
+}
+
+#[test]
+fn duplicates_are_found_in_maps_of_any_size_and_only_there() {
+    for n in [2, 12, 13, 5_000] {
+        let map = |last: usize| (0..n).map(move |at| format!("k{}: {{a: 1}}\n", if at == n - 1 { last } else { at }));
+        assert!(scans(&map(n).collect::<String>()), "{n}");
+        assert!(!scans(&map(0).collect::<String>()), "{n}");
+    }
+    assert!(scans("a: {x: 1}\nb: {x: 1}\nc:\n  - x: 1\n  - x: 1\n---\na: 1\n"));
+}
+
+#[test]
+fn json_is_recognised() {
+    let texts = [
+        "{}",
+        " [1, -0, 1.5e-3, \"\\u00e9\\n\", true, false, null, {\"a\": {\"b\": []}}]\r\n",
+        "\"x\"",
+        "{\"a\": 1, \"b\": 2}",
+    ];
+    for text in texts {
+        assert!(Scanner::new().is_json(text) && serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
+fn what_json_readers_refuse_is_not_recognised() {
+    let texts = [
+        "",
+        "{",
+        "[1,]",
+        "{\"a\":1,}",
+        "{\"a\" 1}",
+        "{a: 1}",
+        "01",
+        "1.",
+        ".5",
+        "+1",
+        "1e",
+        "1e999",
+        "nul",
+        "\"\n\"",
+        "\"\\q\"",
+        "\"\\ud800\"",
+        "[1] 2",
+        "{\"a\": 1, \"a\": 2}",
+        "{\"a\": 1, \"\\u0061\": 2}",
+        "[1 2]",
+        "[,1]",
+        "{\"a\":}",
+        "]",
+        "'a'",
+        "\u{feff}{}",
+    ];
+    for text in texts {
+        assert!(!Scanner::new().is_json(text), "{text}");
+    }
+}
+
+#[test]
+fn hostile_text_is_scanned_in_one_pass_without_recursion() {
+    let n = 1 << 20;
+    for text in [
+        "[".repeat(n),
+        "{a: ".repeat(n),
+        "- ".repeat(n),
+        "a: &x ".repeat(n),
+        format!("a: {}", "b ".repeat(n)),
+        format!("a: \"{}\"", "b\\n".repeat(n)),
+        format!("{}: 1", "k".repeat(n)),
+        "'".repeat(n),
+        format!("a: |\n{}", "\n".repeat(n)),
+        (0..2_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect(),
+    ] {
+        scans(text.get(..100_000.min(text.len())).unwrap());
+        let mut scanner = Scanner::new();
+        scanner.is_yaml(&text);
+        scanner.is_json(&text);
+        assert!(scanner.nest.depth() <= 127);
+    }
+    let one_line = format!("a: [{}1]\n", "\"x\", ".repeat(2 * n));
+    assert!(Scanner::new().is_yaml(&one_line));
+    assert!(!Scanner::new().is_yaml("\u{feff}a: 1\n"));
+    assert!(!Scanner::new().is_yaml("a: 1\r\nb: 2\r\n"));
+}
