@@ -7,7 +7,7 @@ const SHARED: &str = "app: {name: shared, port: 80, tags: [a, b]}\ntag: v1\nclus
 /// A fleet of three clusters over shared values. `c` removes some of them.
 fn sandbox() -> Sandbox {
     Sandbox::with(&[
-        ("t/a.tera", "{{ app | json_encode }} {{ tag | default(value='-') }}\n"),
+        ("t/a.txt.tera", "{{ app | json_encode }} {{ tag | default(value='-') }}\n"),
         ("v.yaml", SHARED),
         (
             "fleet.ndjson",
@@ -23,7 +23,7 @@ fn sandbox() -> Sandbox {
 /// Stamps with these arguments and returns the outputs of the three clusters.
 fn stamped(sandbox: &Sandbox, args: &[&str]) -> [String; 3] {
     sandbox.stamp(&[&["-f", "v.yaml"], args].concat()).expect(0);
-    ["a", "b", "c"].map(|name| sandbox.read(&format!("out/{name}/a.yaml")).trim_end().to_owned())
+    ["a", "b", "c"].map(|name| sandbox.read(&format!("out/{name}/a.txt")).trim_end().to_owned())
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn the_format_of_the_fleet_makes_no_difference() {
     let list = format!("[{}]", sandbox.read("fleet.ndjson").trim_end().replace('\n', ","));
     sandbox.write("fleet.json", &list);
     sandbox.run(&["stamp", "t", "--fleet", "fleet.json", "-f", "v.yaml", "-o", "out"]).expect(0);
-    let from_list = ["a", "b", "c"].map(|name| sandbox.read(&format!("out/{name}/a.yaml")).trim_end().to_owned());
+    let from_list = ["a", "b", "c"].map(|name| sandbox.read(&format!("out/{name}/a.txt")).trim_end().to_owned());
     assert_eq!(from_list, from_lines);
 }
 
@@ -74,12 +74,12 @@ fn replacing_top_level_keys_is_an_option() {
 #[test]
 fn selectors_and_layouts_see_merged_values() {
     let sandbox = sandbox();
-    let args = ["-f", "v.yaml", "-l", "cluster.tier=small", "--layout", "{cluster.env}-{cluster.tier}/{cluster}.yaml"];
+    let args = ["-f", "v.yaml", "-l", "cluster.tier=small", "--layout", "{cluster.env}-{cluster.tier}/{cluster}.txt"];
     sandbox.stamp(&args).expect(0);
     let files: Vec<String> = sandbox.tree("out").into_keys().filter(|name| !name.starts_with('.')).collect();
-    assert_eq!(files, ["dev-small/a.yaml", "prod-small/b.yaml"]);
+    assert_eq!(files, ["dev-small/a.txt", "prod-small/b.txt"]);
     // A removed value is missing.
-    let layout = ["-f", "v.yaml", "--layout", "{cluster.tier}/{cluster}.yaml"];
+    let layout = ["-f", "v.yaml", "--layout", "{cluster.tier}/{cluster}.txt"];
     sandbox.stamp(&layout).expect(2).says(&["`cluster.tier`", "cluster: c"]);
 }
 
@@ -98,13 +98,13 @@ fn values_files_merge_by_the_same_rule() {
 #[test]
 fn deep_values_merge_and_deeper_ones_are_refused() {
     let nested = |depth: usize, leaf: &str| format!("{}{leaf}{}", "{\"a\":".repeat(depth), "}".repeat(depth));
-    let sandbox = Sandbox::with(&[("t/a.tera", "{{ v | json_encode | length }}\n")]);
+    let sandbox = Sandbox::with(&[("t/a.txt.tera", "{{ v | json_encode | length }}\n")]);
     let clusters = |depth| format!("{{\"name\":\"x\",\"v\":{}}}\n", nested(depth, "{\"own\":1}"));
     sandbox.write("v.yaml", &format!("v: {}\n", nested(100, "{\"shared\":1}")));
     sandbox.write("fleet.ndjson", &clusters(100));
     sandbox.stamp(&["-f", "v.yaml"]).expect(0);
     let length = nested(100, "{\"shared\":1,\"own\":1}").len();
-    assert_eq!(sandbox.read("out/x/a.yaml"), format!("{length}\n"));
+    assert_eq!(sandbox.read("out/x/a.txt"), format!("{length}\n"));
     sandbox.write("fleet.ndjson", &clusters(10_000));
     sandbox.stamp(&["-f", "v.yaml"]).expect(4).says(&["E0602"]);
 }
