@@ -18,7 +18,7 @@ use crate::output::stdout_error;
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
-use crate::{check, compile, completions, disasm, eval, hcl, inspect, intent, render, stamp, terraform};
+use crate::{check, compile, completions, disasm, eval, hcl, inspect, intent, render, stamp, terraform, values};
 
 /// Compile templates once and stamp them for thousands of clusters.
 #[derive(Debug, Parser)]
@@ -35,6 +35,7 @@ struct Cli {
 enum Command {
     Stamp(stamp::StampArgs),
     Render(render::RenderArgs),
+    Values(values::ValuesArgs),
     Check(check::CheckArgs),
     Compile(compile::CompileArgs),
     Inspect(inspect::InspectArgs),
@@ -69,6 +70,7 @@ fn run(cli: &Cli) -> Exit {
     let result = change_directory(cli).and_then(|()| match &cli.command {
         Command::Stamp(args) => stamp::run(args, &cli.global, files, &console),
         Command::Render(args) => render::run(args, files, &console),
+        Command::Values(args) => values::run(args, files, &console),
         Command::Check(args) => check::run(args, files, &console),
         Command::Compile(args) => compile::run(args, &console),
         Command::Inspect(args) => inspect::run(args, files),

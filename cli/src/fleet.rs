@@ -19,6 +19,16 @@ pub(crate) struct FleetArgs {
     /// and environment files. Several fleets are read in order.
     #[arg(long, required = true, value_name = "FLEET", verbatim_doc_comment)]
     pub(crate) fleet: Vec<String>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
+    #[arg(short = 'l', long, value_name = "SELECTOR")]
+    selector: Vec<String>,
+}
+
+/// Options of reading fleets and merging their values.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingArgs {
     /// Read fleets as yaml, json, ndjson, csv, tsv, toml, hcl or env, regardless of file names
     #[arg(long, value_name = "FORMAT")]
     fleet_format: Option<Format>,
@@ -28,22 +38,19 @@ pub(crate) struct FleetArgs {
     /// Type CSV and TSV cells as `--set` does (set), or keep them as text (strings) [default: set]
     #[arg(long, value_name = "TYPES")]
     csv_types: Option<CsvTypes>,
-    /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
-    #[arg(short = 'l', long, value_name = "SELECTOR")]
-    selector: Vec<String>,
     /// Merge a cluster's values over shared ones by key (deep), or replace whole top-level keys (replace) [default: deep]
     #[arg(long, value_name = "HOW")]
     merge: Option<Merge>,
 }
 
-impl FleetArgs {
-    /// Reads the clusters of all fleets.
+impl ReadingArgs {
+    /// Reads the clusters of `fleets`.
     ///
     /// # Errors
     /// Errors of [`glob::expand`], of reading the files, and of [`Fleet::read_all`].
-    pub(crate) fn read(&self, files: &mut InputFiles) -> Result<Fleet> {
+    pub(crate) fn read(&self, fleets: &[String], files: &mut InputFiles) -> Result<Fleet> {
         let mut sources = Vec::new();
-        for fleet in &self.fleet {
+        for fleet in fleets {
             refuse_url(Path::new(fleet), "--fleet -")?;
             for path in glob::expand(fleet)? {
                 let source = files.fleet(&path, self.fleet_format)?;
@@ -59,6 +66,21 @@ impl FleetArgs {
     /// Returns the effect of a cluster's values on shared ones.
     pub(crate) fn merge(&self) -> Merge {
         self.merge.unwrap_or_default()
+    }
+}
+
+impl FleetArgs {
+    /// Reads the clusters of all fleets.
+    ///
+    /// # Errors
+    /// Errors of [`ReadingArgs::read`].
+    pub(crate) fn read(&self, files: &mut InputFiles) -> Result<Fleet> {
+        self.reading.read(&self.fleet, files)
+    }
+
+    /// Returns the effect of a cluster's values on shared ones.
+    pub(crate) fn merge(&self) -> Merge {
+        self.reading.merge()
     }
 
     /// Parses the selectors. A cluster has to meet all of them.

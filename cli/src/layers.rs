@@ -2,20 +2,39 @@
 
 use std::path::Path;
 
+use dropforge::bulk::input::{self, Place};
 use dropforge::bulk::values::{Assignment, from_environment, parse_set};
-use dropforge::bulk::{Format, Layers, Merge, input};
+use dropforge::bulk::{Format, Layers, Merge};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::value::DataMap;
 
 use crate::console::Console;
 use crate::input::{InputFiles, refuse_url};
 use crate::options::ValueArgs;
 
-/// Reads values files, environment variables and `--set` options. Environment variables are assignments before those of
-/// `--set`. `merge` is the effect of a cluster's inputs on the shared ones.
+/// Reads values files, environment variables and `--set` options. `merge` is the effect of a cluster's inputs on the
+/// shared ones.
+///
+/// # Errors
+/// Errors of [`read`].
+pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
+    let Given { maps, sets } = read(args, files, console)?;
+    Ok(Layers::new(maps.into_iter().map(|(map, _)| map), sets, merge))
+}
+
+/// The values that options give.
+pub(crate) struct Given {
+    /// The values files with their places, in order.
+    pub(crate) maps: Vec<(DataMap, Place)>,
+    /// The assignments: environment variables, then `--set` options in order.
+    pub(crate) sets: Vec<Assignment>,
+}
+
+/// Reads values files, environment variables and `--set` options.
 ///
 /// # Errors
 /// Errors of reading the files; `input.bad_set`; `syntax.not_utf8` for an environment variable.
-pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
+pub(crate) fn read(args: &ValueArgs, files: &mut InputFiles, console: &Console) -> Result<Given> {
     let mut sets = Vec::new();
     for prefix in &args.env_prefix {
         sets.extend(environment(prefix, console)?);
@@ -36,9 +55,9 @@ pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, con
             Some(format @ (Format::Json | Format::Hcl | Format::Toml | Format::Env)) => format,
             _ => Format::Yaml,
         };
-        maps.push(input::map(&source, format)?);
+        maps.push((input::map(&source, format)?, Place::file(&source, format)));
     }
-    Ok(Layers::new(maps, sets, merge))
+    Ok(Given { maps, sets })
 }
 
 /// Returns the assignments of the environment variables that begin with `prefix`.

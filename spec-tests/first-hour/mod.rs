@@ -4,5 +4,6 @@ mod csv;
 mod doors;
 mod fleets;
 mod merge;
+mod origins;
 mod outputs;
 mod selectors;

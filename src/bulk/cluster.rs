@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::input;
+use super::input::{self, Format, Place};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
@@ -18,16 +18,46 @@ pub struct Cluster(Content);
 
 #[derive(Debug, Clone)]
 enum Content {
-    /// The name and the inputs.
-    Parsed(Box<(String, DataMap)>),
+    Parsed(Box<Parsed>),
     /// The position of a JSON line in its source, and of the name in that line.
-    Line { source: Arc<Source>, start: usize, length: u32, name_start: u32, name_length: u32 },
+    Line {
+        source: Arc<Source>,
+        start: usize,
+        length: u32,
+        name_start: u32,
+        name_length: u32,
+    },
+}
+
+#[derive(Debug, Clone)]
+struct Parsed {
+    name: String,
+    own: DataMap,
+    place: Option<Place>,
 }
 
 impl Cluster {
     /// Creates a cluster called `name` with the inputs `own`.
     pub fn new(name: impl Into<String>, own: DataMap) -> Self {
-        Self(Content::Parsed(Box::new((name.into(), own))))
+        Self(Content::Parsed(Box::new(Parsed { name: name.into(), own, place: None })))
+    }
+
+    /// Sets the place that the inputs were read from. Has no effect on a cluster that is still text.
+    pub(super) fn read_from(mut self, from: Place) -> Self {
+        if let Content::Parsed(parsed) = &mut self.0 {
+            parsed.place = Some(from);
+        }
+        self
+    }
+
+    /// Returns the place that the inputs were read from.
+    pub fn place(&self) -> Option<Place> {
+        match &self.0 {
+            Content::Parsed(parsed) => parsed.place.clone(),
+            Content::Line { source, start, length, .. } => {
+                Some(Place::text(source, Format::Ndjson, *start..*start + *length as usize))
+            }
+        }
     }
 
     /// Creates a cluster from the JSON line at `line`. The name is the text at `name` in that line.
@@ -46,7 +76,7 @@ impl Cluster {
     /// Returns the name, unique in its fleet.
     pub fn name(&self) -> &str {
         match &self.0 {
-            Content::Parsed(parsed) => &parsed.0,
+            Content::Parsed(parsed) => &parsed.name,
             Content::Line { source, start, name_start, name_length, .. } => {
                 let start = start + *name_start as usize;
                 source.text().get(start..start + *name_length as usize).unwrap_or("")
@@ -68,7 +98,7 @@ impl Cluster {
     /// `input.syntax` or `limit.depth` if they are text that is not a valid map.
     pub fn inputs(&self) -> Result<Cow<'_, DataMap>> {
         let (source, line) = match &self.0 {
-            Content::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.1)),
+            Content::Parsed(parsed) => return Ok(Cow::Borrowed(&parsed.own)),
             Content::Line { source, start, length, .. } => (source, *start..*start + *length as usize),
         };
         let data = input::json(source, line.clone())?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 
 use super::cluster::{Cluster, not_a_map};
-use super::input::{self, CsvTypes, Format};
+use super::input::{self, CsvTypes, Format, Place};
 use super::key_hashes::KeyHashes;
 use super::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
@@ -116,21 +116,30 @@ struct Collector<'k> {
 
 impl Collector<'_> {
     fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
-        for mut document in input::documents(source, format)? {
-            let items = match &mut document {
-                Data::Null => Vec::new(),
-                Data::List(items) => std::mem::take(items),
-                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => blocks(std::mem::take(map)),
-                cluster => vec![std::mem::take(cluster)],
+        for (nth, mut document) in input::documents(source, format)?.into_iter().enumerate() {
+            let (items, is_list) = match &mut document {
+                Data::Null => (Vec::new(), false),
+                Data::List(items) => (std::mem::take(items), true),
+                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => (blocks(std::mem::take(map)), false),
+                cluster => (vec![std::mem::take(cluster)], false),
             };
-            items.into_iter().try_for_each(|item| self.add(source, 0..0, item))?;
+            for (at, item) in items.into_iter().enumerate() {
+                let place = match format {
+                    Format::Hcl | Format::Toml => Place::somewhere(source, format),
+                    _ => Place::document(source, format, nth, is_list.then_some(at)),
+                };
+                self.add(0..0, item, place)?;
+            }
         }
         Ok(())
     }
 
     fn rows(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
         let rows = input::rows(source, format, self.csv_types, &self.name_paths)?;
-        rows.into_iter().try_for_each(|row| self.add(source, row.at..row.at, Data::Map(row.map)))
+        rows.into_iter().try_for_each(|row| {
+            let range = row.at..row.at;
+            self.add(range.clone(), Data::Map(row.map), Place::text(source, format, range))
+        })
     }
 
     fn lines(&mut self, source: &Arc<Source>) -> Result<()> {
@@ -142,18 +151,22 @@ impl Collector<'_> {
             });
             match name.and_then(|name| Cluster::of_line(source, &line, name)) {
                 Some(cluster) => self.clusters.push(cluster),
-                None => self.add(source, line.clone(), input::json(source, line)?)?,
+                None => {
+                    let place = Place::text(source, Format::Ndjson, line.clone());
+                    self.add(line.clone(), input::json(source, line)?, place)?;
+                }
             }
         }
         Ok(())
     }
 
     /// Adds the cluster `item`, which was read from `range`.
-    fn add(&mut self, source: &Arc<Source>, range: Range<usize>, item: Data) -> Result<()> {
+    fn add(&mut self, range: Range<usize>, item: Data, place: Place) -> Result<()> {
+        let source = place.source();
         let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
         let own = item.try_into_map().map_err(|item| not_a_map(&item).at(source, Span::of(range.clone()), ""))?;
         let name = name.ok_or_else(|| self.unnamed().at(source, Span::of(range.start..range.start), ""))?;
-        self.clusters.push(Cluster::new(name, own));
+        self.clusters.push(Cluster::new(name, own).read_from(place));
         Ok(())
     }
 

@@ -54,6 +54,7 @@ mod key_hashes;
 mod layers;
 mod layout;
 mod manifest;
+mod origins;
 mod output_dir;
 mod output_files;
 mod output_names;
@@ -78,6 +79,7 @@ pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
+pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
 #[doc(hidden)]

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 
 use super::{all_of, failed};
+use crate::bulk::values::Step;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap};
@@ -38,6 +39,20 @@ pub(super) fn env(source: &Arc<Source>) -> Result<DataMap> {
         at = line.at + line.rest().len() + 1;
     }
     if errors.is_empty() { Ok(map) } else { Err(all_of(errors)) }
+}
+
+/// Finds the assignment to the key that is `path`. Returns `None` behind an error.
+pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
+    let [Step::Key(wanted)] = path else { return None };
+    let mut at = 0;
+    while at < source.text().len() {
+        let mut line = Line { source, at };
+        match line.assignment().ok()? {
+            Some((key, _)) if key == wanted => return Some(Span::of(at..line.at + line.rest().len())),
+            _ => at = line.at + line.rest().len() + 1,
+        }
+    }
+    None
 }
 
 /// The text from a position to the end of its line.

@@ -6,6 +6,7 @@
 mod env;
 mod format;
 mod json;
+mod places;
 mod rows;
 mod toml;
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 
 pub use format::Format;
 pub(super) use json::{json, lines};
+pub use places::Place;
 pub use rows::CsvTypes;
 pub(super) use rows::rows;
 

@@ -6,6 +6,7 @@ use ::toml::de::{DeTable, DeValue};
 use toml_parser::lexer::TokenKind;
 
 use super::{all_of, failed};
+use crate::bulk::values::Step;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
@@ -28,6 +29,20 @@ pub(super) fn toml(source: &Arc<Source>) -> Result<DataMap> {
     let mut conversion = Conversion { source, depth: Limits::default().value_depth, errors: Vec::new() };
     let map = conversion.table(table.get_ref(), 1);
     if conversion.errors.is_empty() { Ok(map) } else { Err(all_of(conversion.errors)) }
+}
+
+/// Finds the value at `path`. Returns `None` for a document with errors.
+pub(super) fn find(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
+    check_depth(source).ok()?;
+    let (table, errors) = DeTable::parse_recoverable(source.text());
+    let (first, rest) = path.split_first().filter(|_| errors.is_empty())?;
+    let found =
+        rest.iter().try_fold(table.get_ref().get(first.key()?)?, |value, step| match (step, value.get_ref()) {
+            (Step::Key(key), DeValue::Table(table)) => table.get(key.as_str()),
+            (Step::Index(at), DeValue::Array(items)) => items.get(*at),
+            _ => None,
+        })?;
+    Some(Span::of(found.span()))
 }
 
 fn syntax(source: &Arc<Source>, error: &::toml::de::Error) -> Box<Diagnostic> {

@@ -38,6 +38,19 @@ impl Assignment {
         self.finish(here)
     }
 
+    /// Returns `true` if the assignment gives the value at `path`, alone or as a part of a larger value.
+    pub(in crate::bulk) fn gives(&self, path: &[Step]) -> bool {
+        let Some(rest) = path.strip_prefix(self.path.as_slice()) else { return false };
+        match &self.action {
+            Action::Set(value) => value_at(value, rest).is_some(),
+            Action::Merge(map) => match rest {
+                [Step::Key(first), rest @ ..] => map.get(first).is_some_and(|value| value_at(value, rest).is_some()),
+                _ => false,
+            },
+            Action::Delete | Action::MakeList => false,
+        }
+    }
+
     /// Deletes the key at the end of the path. Creates nothing.
     fn delete(&self, map: &mut DataMap) {
         let Some((Step::Key(last), way)) = self.path.split_last() else { return };
@@ -104,6 +117,14 @@ impl Assignment {
         )
         .with_help(format!("set `{path}` itself to replace it"))
     }
+}
+
+/// Returns the value at `path` in `data`.
+pub(in crate::bulk) fn value_at<'d>(data: &'d Data, path: &[Step]) -> Option<&'d Data> {
+    path.iter().try_fold(data, |here, step| match step {
+        Step::Key(key) => here.get(key),
+        Step::Index(at) => here.index(*at),
+    })
 }
 
 /// The reason why a path leads nowhere.

@@ -67,9 +67,21 @@ impl SetKind {
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) enum Step {
+pub enum Step {
+    /// The key of a map.
     Key(String),
+    /// The index of a list item.
     Index(usize),
+}
+
+impl Step {
+    /// Returns the key, unless the step is an index.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Step::Key(key) => Some(key),
+            Step::Index(_) => None,
+        }
+    }
 }
 
 /// The effect at the end of a path.
@@ -98,7 +110,7 @@ pub struct Assignment {
     pub(super) path: Vec<Step>,
     pub(super) action: Action,
     /// The beginning of the option, for errors. The assignments of an option share it.
-    pub(super) origin: Arc<str>,
+    pub(in crate::bulk) origin: Arc<str>,
 }
 
 /// Merges `over` into `base`: maps merge key by key, a null removes the old value, and any other value replaces it. A

@@ -12,7 +12,8 @@ mod column;
 mod environment;
 mod parse;
 
-pub use assignment::{Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, merge};
+pub(super) use apply::value_at;
+pub use assignment::{Assignment, Gaps, MAX_GAPS, MAX_INDEX, MAX_NESTING, SetKind, Step, merge};
 pub(super) use column::{Column, conflicts};
 pub use environment::from_environment;
 pub use parse::parse_set;

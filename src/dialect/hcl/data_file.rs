@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::body::{Context, DiagnosticList, File, NativeFile};
 use super::builtins::registry;
-use super::syntax::{Body, BodyId};
+use super::syntax::{Block, Body, BodyId};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, at_most};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
@@ -51,6 +51,27 @@ pub fn read_data(source: &Arc<Source>, limits: &Limits) -> Result<DataMap, Diagn
     }
     errors.extend(conflicts);
     if errors.is_empty() { Ok(map) } else { Err(at_most(errors, limits.diagnostics, 0).into()) }
+}
+
+/// Finds the attribute at the names `path` in a file that [`read_data`] reads, below the types and labels of blocks.
+/// Returns the span of its expression.
+pub fn find_data(source: &Arc<Source>, limits: &Limits, path: &[&str]) -> Option<Span> {
+    let file = File::native(source, &registry(), limits);
+    let native = file.as_native().filter(|_| file.diagnostics().is_empty())?;
+    let tree = native.tree();
+    let (mut body, mut path) = (tree.body(native.root())?, path);
+    loop {
+        let (first, rest) = path.split_first()?;
+        if let Some(attribute) = body.attributes.iter().find(|attribute| tree.str(attribute.name) == *first) {
+            return Some(tree.span(attribute.expr));
+        }
+        let is_on_path = |block: &&Block| {
+            let labels = block.labels.iter().map(|label| tree.str(label.text));
+            tree.str(block.name) == *first && labels.eq(rest.iter().copied().take(block.labels.len()))
+        };
+        let block = body.blocks.iter().find(is_on_path)?;
+        (body, path) = (tree.body(block.body)?, rest.get(block.labels.len()..)?);
+    }
 }
 
 /// The conversion of a file.

@@ -64,7 +64,7 @@ pub use builtins::registry;
 #[doc(hidden)]
 pub use compile::compile;
 #[cfg(feature = "compile")]
-pub use data_file::read_data;
+pub use data_file::{find_data, read_data};
 #[cfg(feature = "compile")]
 pub use expression::Expression;
 #[doc(hidden)]

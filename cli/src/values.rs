@@ -1,0 +1,133 @@
+//! `dropforge values`: the merged values of a cluster, and the origin of each.
+
+use std::fmt::Write;
+
+use clap::{Args, ValueEnum};
+
+use dropforge::bulk::values::Step;
+use dropforge::bulk::{Cluster, Fleet, Layers, Origins, leaves};
+use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
+use dropforge::value::{Data, DataMap, yaml};
+
+use crate::console::Console;
+use crate::exit::{Exit, Failed};
+use crate::fleet::ReadingArgs;
+use crate::input::InputFiles;
+use crate::layers::{self, Given};
+use crate::options::ValueArgs;
+use crate::output::print;
+
+/// Print merged values and where they come from
+///
+///     dropforge values -f values.yaml --fleet clusters.csv --cluster eu-1 --origins
+///
+/// With --origins, each line has the path of a value, the value as JSON, the
+/// place that gave it, and the places it overrides.
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ValuesArgs {
+    /// Read clusters from a file, a directory, a glob, or `-`
+    #[arg(long, requires = "cluster", value_name = "FLEET")]
+    fleet: Vec<String>,
+    /// Print the values of this cluster of the fleet
+    #[arg(long, requires = "fleet", value_name = "NAME")]
+    cluster: Option<String>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Print the origin of each value: file and line, option or cluster
+    #[arg(long, conflicts_with = "output_format")]
+    origins: bool,
+    /// Print the values as yaml or json
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    output_format: ValuesFormat,
+    #[command(flatten)]
+    values: ValueArgs,
+}
+
+/// The format of printed values.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum ValuesFormat {
+    #[default]
+    Yaml,
+    Json,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+    let given = layers::read(&args.values, files, console)?;
+    let fleet = args.reading.read(&args.fleet, files)?;
+    let cluster = match &args.cluster {
+        Some(name) => Some(find(&fleet, name)?),
+        None => None,
+    };
+    let maps = given.maps.iter().map(|(map, _)| map.clone());
+    let layers = Layers::new(maps, given.sets.clone(), args.reading.merge());
+    let merged = match cluster {
+        Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?,
+        None => layers.alone()?.clone(),
+    };
+    let text = match args.output_format {
+        _ if args.origins => with_origins(&merged, &given, cluster)?,
+        ValuesFormat::Yaml => yaml::to_string(&Data::Map(merged)),
+        ValuesFormat::Json => json(&Data::Map(merged), true) + "\n",
+    };
+    print(text)?;
+    Ok(Exit::Ok)
+}
+
+/// Finds the cluster called `name`.
+fn find<'f>(fleet: &'f Fleet, name: &str) -> Result<&'f Cluster> {
+    fleet.clusters().iter().find(|cluster| cluster.name() == name).ok_or_else(|| {
+        let error = Diagnostic::new(Code::Usage, format!("no cluster is named `{name}`"));
+        match nearest(name, fleet.clusters().iter().map(Cluster::name)) {
+            Some(near) => error.with_help(format!("did you mean `{near}`?")),
+            None => error,
+        }
+    })
+}
+
+/// Returns a line for each value with its origins.
+fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>) -> Result<String> {
+    let own = cluster.map(Cluster::inputs).transpose()?;
+    let mut origins = Origins::default();
+    given.maps.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
+    if let (Some(cluster), Some(own)) = (cluster, &own) {
+        origins.add_cluster(cluster, own);
+    }
+    origins.add_sets(&given.sets);
+    let mut text = String::new();
+    leaves(merged, &mut |path, value| {
+        let mut from = origins.of(path);
+        let _ = write!(text, "{}: {}", dotted(path), json(value, false));
+        if let Some(origin) = from.next() {
+            let _ = write!(text, "  # {origin}");
+        }
+        for (at, overridden) in from.enumerate() {
+            let _ = write!(text, "{}{overridden}", if at == 0 { "; overrides " } else { ", " });
+        }
+        text.push('\n');
+    });
+    Ok(text)
+}
+
+/// Formats a path as `--set` takes it: `a.b[0]`, with a backslash before dots and commas of keys.
+fn dotted(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) => {
+                let separator = if text.is_empty() { "" } else { "." };
+                let _ = write!(text, "{separator}{}", key.replace('.', "\\.").replace(',', "\\,"));
+            }
+            Step::Index(at) => {
+                let _ = write!(text, "[{at}]");
+            }
+        }
+    }
+    text
+}
+
+fn json(value: &Data, pretty: bool) -> String {
+    let text = if pretty { serde_json::to_string_pretty(value) } else { serde_json::to_string(value) };
+    text.unwrap_or_default()
+}

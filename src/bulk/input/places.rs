@@ -1,0 +1,135 @@
+//! Positions of values in input files. They are found by reading the file again, so that reading values costs nothing
+//! for them.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Format, env, limits, toml};
+use crate::bulk::values::Step;
+use crate::text::{Source, Span};
+use crate::value::yaml;
+use crate::value::yaml::Node;
+
+/// The place of a map in an input file.
+#[derive(Debug, Clone)]
+pub struct Place {
+    source: Arc<Source>,
+    format: Format,
+    part: Part,
+}
+
+/// The part of a file that holds a map.
+#[derive(Debug, Clone)]
+enum Part {
+    /// A document, counted from 0, or an item of a list in it.
+    Document(usize, Option<usize>),
+    /// The text of a JSON value or a row.
+    Text(Range<usize>),
+    /// A part whose position is not known.
+    Unknown,
+}
+
+impl Place {
+    /// The place of a file with one map.
+    pub fn file(source: &Arc<Source>, format: Format) -> Self {
+        Self { source: source.clone(), format, part: Part::Document(0, None) }
+    }
+
+    /// The place of a document, or of an item of the list that it is.
+    pub(in crate::bulk) fn document(source: &Arc<Source>, format: Format, nth: usize, item: Option<usize>) -> Self {
+        Self { source: source.clone(), format, part: Part::Document(nth, item) }
+    }
+
+    /// The place of a line or a row.
+    pub(in crate::bulk) fn text(source: &Arc<Source>, format: Format, range: Range<usize>) -> Self {
+        Self { source: source.clone(), format, part: Part::Text(range) }
+    }
+
+    /// The place of a block, somewhere in its file.
+    pub(in crate::bulk) fn somewhere(source: &Arc<Source>, format: Format) -> Self {
+        Self { source: source.clone(), format, part: Part::Unknown }
+    }
+
+    /// Returns the source that holds the map.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.source
+    }
+
+    /// Finds the value at `path` in the map. Rows have one position for all their cells.
+    ///
+    /// ```
+    /// use dropforge::bulk::{Format, input::Place, values::Step};
+    /// use dropforge::text::Source;
+    /// let source = Source::new("v.yaml", "app:\n  tag: v1\n");
+    /// let path = ["app", "tag"].map(|name| Step::Key(name.to_owned()));
+    /// let span = Place::file(&source, Format::Yaml).find(&path).unwrap();
+    /// assert_eq!(source.slice(span), "v1");
+    /// ```
+    pub fn find(&self, path: &[Step]) -> Option<Span> {
+        match (self.format, &self.part) {
+            (_, Part::Unknown) => None,
+            (Format::Csv | Format::Tsv, Part::Text(row)) => Some(Span::of(row.clone())),
+            (_, Part::Text(text)) => {
+                let line = Source::new(self.source.name(), self.source.text().get(text.clone())?);
+                let node = yaml::read_one(&line, &limits()).ok()?;
+                let span = below(&node, path)?.span.range();
+                Some(Span::of(text.start + span.start..text.start + span.end))
+            }
+            (Format::Toml, _) => toml::find(&self.source, path),
+            (Format::Env, _) => env::find(&self.source, path),
+            (Format::Hcl, _) => hcl(&self.source, path),
+            (_, &Part::Document(nth, item)) => {
+                let documents = yaml::read(&self.source, &limits()).ok()?;
+                // An empty document is none.
+                let document = documents.get(nth)?;
+                let map = item.map_or(Some(document), |item| document.as_list()?.get(item))?;
+                Some(below(map, path)?.span)
+            }
+        }
+    }
+}
+
+fn below<'n>(node: &'n Node, path: &[Step]) -> Option<&'n Node> {
+    path.iter().try_fold(node, |node, step| match step {
+        Step::Key(key) => node.get(key),
+        Step::Index(at) => node.as_list()?.get(*at),
+    })
+}
+
+#[cfg(feature = "hcl")]
+fn hcl(source: &Arc<Source>, path: &[Step]) -> Option<Span> {
+    let names: Vec<&str> = path.iter().map_while(Step::key).collect();
+    crate::dialect::hcl::find_data(source, &limits(), &names)
+}
+
+#[cfg(not(feature = "hcl"))]
+fn hcl(_: &Arc<Source>, _: &[Step]) -> Option<Span> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the line and the text of the value at a dotted path.
+    fn find(name: &str, text: &str, path: &str) -> Option<(u32, String)> {
+        let source = Source::new(name, text);
+        let step = |name: &str| name.parse().map_or_else(|_| Step::Key(name.to_owned()), Step::Index);
+        let path: Vec<Step> = path.split('.').map(step).collect();
+        let span = Place::file(&source, Format::of(name, text)).find(&path)?;
+        Some((source.position(span.start).line, source.slice(span).to_owned()))
+    }
+
+    #[test]
+    fn values_are_found_in_every_format() {
+        let found = |line, text: &str| Some((line, text.to_owned()));
+        assert_eq!(find("a.yaml", "a:\n  b: [x, {c: 1}]\n", "a.b.1.c"), found(2, "1"));
+        assert_eq!(find("a.json", "{\n\"a\": {\"b\": true}}", "a.b"), found(2, "true"));
+        assert_eq!(find("a.toml", "x = 1\n[a.b]\nc = [1, 2]\n", "a.b.c.1"), found(3, "2"));
+        assert_eq!(find(".env", "X=1\n\nexport Y=2\n", "Y"), found(3, "export Y=2"));
+        assert_eq!(find("a.hcl", "x = 1\na \"b\" {\n  c = 2 + 1\n}\n", "a.b.c"), found(3, "2 + 1"));
+        for name in ["a.yaml", "a.json", "a.toml", ".env", "a.hcl"] {
+            assert_eq!(find(name, "", "a.b"), None, "{name}");
+        }
+    }
+}
