@@ -79,15 +79,16 @@ proptest! {
 
     #[test]
     fn what_is_taken_is_valid(text in prop_oneof![tokens(), mutated()]) {
-        prop_assert!(!Scanner::new().is_yaml(&text) || is_read(&text), "{text:?}");
+        prop_assert!(!Scanner::new().is_yaml(&text) || is_read(&text), "{:?}", text);
     }
 
     #[test]
     fn json_that_is_taken_is_valid(text in json()) {
         if Scanner::new().is_json(&text) {
-            prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text:?}");
+            prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{:?}", text);
             // The check of a name that was not scanned is the full one.
-            prop_assert!(OutputCheck::default().errors(OutputSyntax::Json, "t", &format!("{text}\n")).is_empty());
+            let more = text.clone() + "\n";
+            prop_assert!(OutputCheck::default().errors(OutputSyntax::Json, "t", &more).is_empty());
         }
     }
 
@@ -97,13 +98,13 @@ proptest! {
         for format in [OutputFormat::Yaml, OutputFormat::Kyaml] {
             let mut text = String::new();
             write_documents(&documents, format, 1 << 20, &mut text).expect("it is written");
-            prop_assert!(is_read(&text), "{text}");
+            prop_assert!(is_read(&text), "{}", text);
             if format == OutputFormat::Yaml && !text.contains("\": ") {
-                prop_assert!(scanner.is_yaml(&text), "{text}");
+                prop_assert!(scanner.is_yaml(&text), "{}", text);
             }
         }
         let mut text = String::new();
         write_documents(&documents[..1], OutputFormat::Json, 1 << 20, &mut text).expect("it is written");
-        prop_assert!(scanner.is_json(&text), "{text}");
+        prop_assert!(scanner.is_json(&text), "{}", text);
     }
 }
