@@ -49,12 +49,14 @@ impl Bulk {
         self.text
     }
 
-    /// Stamps everything below `folder`.
+    /// Stamps everything below `folder`, checking the outputs first if `check_outputs`.
     ///
     /// # Panics
     /// Panics if something fails.
-    pub fn files(&self, threads: usize, folder: &Path) {
-        self.run(threads, |stamper, job| bulk::stamp(stamper, job, folder));
+    pub fn files(&self, threads: usize, check_outputs: bool, folder: &Path) {
+        self.run(Options { threads, check_outputs, ..Options::default() }, |stamper, job| {
+            bulk::stamp(stamper, job, folder)
+        });
     }
 
     /// Stamps everything into a stream.
@@ -62,18 +64,17 @@ impl Bulk {
     /// # Panics
     /// Panics if something fails.
     pub fn stream(&self, threads: usize, out: &mut (dyn Write + Send)) {
-        self.run(threads, |stamper, job| bulk::stream(stamper, job, out));
+        self.run(Options { threads, ..Options::default() }, |stamper, job| bulk::stream(stamper, job, out));
     }
 
     fn run(
         &self,
-        threads: usize,
+        options: Options,
         run: impl FnOnce(&bulk::Stamper<'_>, &Job<'_>) -> dropforge::diagnostics::Result<bulk::Report>,
     ) {
         let Self { fleet, layers, forge, plan, .. } = self;
         let names = plan.outputs().iter().map(|output| output.template.as_str());
         let stamper = forge.stamper(names, layers).expect("the templates");
-        let options = Options { threads, ..Options::default() };
         let job = Job { fleet, layers, plan, options: &options, watch: Watch::none() };
         let report = run(&stamper, &job).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(report.failed, 0);

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use dropforge::engine::OutputCheck;
 use serde_json::Value;
 
 use crate::engines::{Engine, Minijinja, Ours, Tera1, Tera2};
@@ -103,6 +104,46 @@ pub fn render(fleet: &'static Fleet) -> Workload {
             (Tera1::NAME, Faster(10.0)),
             (Hand::NAME, AtMost(2.5)),
         ],
+    }
+}
+
+/// Renders the fleet on one thread into memory and checks the outputs.
+pub fn check(fleet: &'static Fleet) -> Workload {
+    let subject = |check| Box::new(Checked { ours: Dynamic::new(fleet), check });
+    Workload {
+        id: "w7-check",
+        title: "W7: the same, outputs checked",
+        expected: Dynamic::<Ours>::new(fleet).output(),
+        subjects: vec![subject(Some(OutputCheck::default())), subject(None)],
+        bars: vec![(UNCHECKED, AtMost(3.0))],
+    }
+}
+
+/// The name of our engine without checks.
+const UNCHECKED: &str = "dropforge, unchecked";
+
+/// Our engine with or without checks of the outputs.
+struct Checked {
+    ours: Dynamic<Ours>,
+    check: Option<OutputCheck>,
+}
+
+impl Subject for Checked {
+    fn engine(&self) -> &'static str {
+        if self.check.is_some() { Ours::NAME } else { UNCHECKED }
+    }
+
+    fn run(&mut self) {
+        let Self { ours, check } = self;
+        ours.stamp(&ours.fleet.clusters, &mut |_, text| {
+            let errors = check.iter_mut().flat_map(|check| check.errors_of_file("app.yaml", black_box(text)));
+            assert_eq!(errors.count(), 0);
+        });
+    }
+
+    fn output(&mut self) -> String {
+        self.run();
+        self.ours.output()
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::yaml;
+use dropforge::value::{Scanner, yaml};
 
 use crate::support::Sandbox;
 
@@ -18,6 +18,9 @@ fn the_example_fleet_makes_five_thousand_sound_files() {
     sandbox.run(&args).expect(0).says(&["5,000 files for 1,000 clusters"]);
     let files = sandbox.tree("out");
     assert_eq!(files.len(), 5_001);
+    let mut scanner = Scanner::new();
+    let unusual = files.iter().find(|(path, text)| path.ends_with(".yaml") && !scanner.is_yaml(text));
+    assert_eq!(unusual, None, "a full reader has to decide");
     for (path, text) in files.iter().filter(|(path, _)| path.ends_with(".yaml")).step_by(37) {
         let source = Source::new(path.as_str(), text.as_str());
         let documents =

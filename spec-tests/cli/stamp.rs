@@ -7,7 +7,7 @@ fn the_outputs_of_a_directory_and_their_names() {
     let sandbox = Sandbox::with(&[
         ("t/app.yaml.tera", "{% extends \"base.tera\" %}{% block b %}{% include \"_labels.tera\" %}{% endblock %}"),
         ("t/base.tera", "base: {% block b %}{% endblock b %}\n"),
-        ("t/_labels.tera", "l: {{ name }}"),
+        ("t/_labels.tera", "l-{{ name }}"),
         ("t/sub/conf.tera", "{% import \"m.tera\" as m %}{{ m::x() }}\n"),
         ("t/m.tera", "{% macro x() %}macro{% endmacro %}"),
         ("t/run.sh.tower", "echo ${params.who}\n"),
@@ -22,7 +22,7 @@ fn the_outputs_of_a_directory_and_their_names() {
     assert_eq!(
         files,
         [
-            ("eu/app.yaml".to_owned(), "base: l: eu\n".to_owned()),
+            ("eu/app.yaml".to_owned(), "base: l-eu\n".to_owned()),
             ("eu/run.sh".to_owned(), "echo me\n".to_owned()),
             ("eu/sub/conf.yaml".to_owned(), "\nmacro\n".trim_start().to_owned()),
         ]

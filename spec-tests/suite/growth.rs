@@ -10,7 +10,7 @@ use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template
 use dropforge::dialect::hcl::decode::SpecFile;
 use dropforge::dialect::hcl::format::format;
 use dropforge::dialect::tower::intent::Intent;
-use dropforge::engine::{Dialect, Engine};
+use dropforge::engine::{Dialect, Engine, OutputCheck};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 use dropforge::vm::Space;
@@ -218,6 +218,23 @@ fn readers() -> Vec<Case> {
                 ("keys", |n| numbered(n, |i| format!("K{i}=v # c\n"))),
                 ("errors", |n| "?\n".repeat(n)),
                 ("open quotes", |n| "A=\"x\n".repeat(n)),
+            ],
+        ),
+        (
+            "checks of outputs",
+            |text| {
+                drop(
+                    OutputCheck::default()
+                        .errors_of_file(if text.starts_with('{') { "x.json" } else { "x.yaml" }, text),
+                )
+            },
+            vec![
+                ("keys", |n| numbered(n, |i| format!("k{i}: v\n"))),
+                ("a flow map", |n| format!("a: {{{}}}\n", numbered(n, |i| format!("k{i}: v, ")))),
+                ("JSON", |n| format!("{{{}\"z\": 1}}", numbered(n, |i| format!("\"k{i}\": 1, ")))),
+                ("aliases", |n| format!("a: &a x\nb:\n{}", "- *a\n".repeat(n))),
+                ("repeated keys", |n| "a: 1\n".repeat(n)),
+                ("repeated keys of JSON", |n| format!("{{{}\"a\": 1}}", "\"a\": 1, ".repeat(n))),
             ],
         ),
         (
