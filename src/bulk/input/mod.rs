@@ -145,6 +145,28 @@ mod tests {
     }
 
     #[test]
+    fn truncated_and_damaged_files_are_errors_or_data() {
+        let samples = [
+            ("a.csv", "\u{feff}name,\"a.b\",c[0],c[1].d\r\n\"x\"\"y\",é,,null\n\nz,true,1,\"\n\"\n"),
+            ("a.tsv", "name\ta\\.b\tc\n1\t\"2\"\t\n"),
+            ("a.toml", "a.\"b\" = [1, {c = 'é'}] # d\n[[e.f]]\ng = \"\"\"\nh\"\"\"\n[i]\nj = 1979-05-27\n"),
+            (".env", "export A='é\n' # b\nC=\"\\n\\\"\"\nD = e #f\r\n"),
+            ("a.hcl", "cluster \"a\" {\n  b = [\"é\", {c = 1}]\n}\n"),
+        ];
+        for (name, text) in samples {
+            assert!(read(name, text).is_ok(), "{name}: {:?}", read(name, text));
+            for (at, c) in text.char_indices() {
+                let (before, behind) = (&text[..at], &text[at + c.len_utf8()..]);
+                for damaged in [before.to_owned(), format!("{before}{behind}"), format!("{before}\u{0}{c}{c}{behind}")]
+                {
+                    drop(read(name, &damaged));
+                    drop(read(name, &damaged.replace('\n', "")));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn values_are_one_map() {
         let map = |text: &str| super::map(&Source::new("v", text), Format::Json).map_err(|error| error.message);
         assert_eq!(map("null").unwrap(), DataMap::new());
