@@ -1,8 +1,10 @@
 //! Resource limits of a compilation and a render. Every limit has a default and an error code.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diagnostics::{Code, Diagnostic};
+use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::text::{Source, Span};
 
 /// Resource limits of one compilation and one render.
 ///
@@ -43,6 +45,19 @@ pub struct Limits {
     pub regex_bytes: usize,
     /// Maximum number of errors reported for one file.
     pub diagnostics: usize,
+}
+
+impl Limits {
+    /// Checks the size of a source.
+    ///
+    /// # Errors
+    /// `limit.source_bytes`.
+    pub(crate) fn check_size(&self, source: &Arc<Source>) -> Result<()> {
+        if source.text().len() <= self.source_bytes {
+            return Ok(());
+        }
+        Err(Limit::SourceBytes.error(self.source_bytes as u64).at(source, Span::default(), ""))
+    }
 }
 
 impl Default for Limits {

@@ -4,6 +4,7 @@
 use allocation_counter::measure;
 use dropforge::bulk::values::{SetKind, parse_set};
 use dropforge::bulk::{Fleet, FleetOptions, Format, Layout, input, unified_diff};
+use dropforge::diagnostics::Code;
 use dropforge::dialect::hcl::body::{Context, File};
 use dropforge::dialect::hcl::builtins;
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
@@ -51,6 +52,10 @@ fn compilers() -> Vec<Case> {
                 ("elif", |n| format!("{{% if a %}}{}{{% endif %}}", "{% elif b %}x".repeat(n))),
                 ("a chain", |n| format!("{{{{ a{} }}}}", " + a".repeat(n))),
                 ("a list", |n| format!("{{% set x = [{}] %}}", "a, ".repeat(n) + "b")),
+                ("short names", |n| "{{a}}".repeat(n)),
+                ("short numbers", |n| format!("{{% set x = [{}1] %}}", "1,".repeat(n))),
+                ("loops", |n| "{%for a in b%}{%endfor%}".repeat(n)),
+                ("filters", |n| format!("{{{{ a{} }}}}", "|trim".repeat(n))),
             ],
         ),
         (
@@ -67,6 +72,10 @@ fn compilers() -> Vec<Case> {
                 ("a list", |n| format!("${{[{}]}}", "a, ".repeat(n))),
                 ("an object", |n| format!("${{{{{}}}}}", numbered(n, |i| format!("k{i} = a, ")))),
                 ("directives", |n| "%{ if a }x%{ else }y%{ endif }".repeat(n)),
+                ("short names", |n| "${a}".repeat(n)),
+                ("short numbers", |n| format!("${{[{}1]}}", "1,".repeat(n))),
+                ("loops", |n| "%{for a in b}%{endfor}".repeat(n)),
+                ("indexes", |n| format!("${{a{}}}", "[0]".repeat(n))),
             ],
         ),
         (
@@ -76,6 +85,9 @@ fn compilers() -> Vec<Case> {
                 ("a list", |n| format!("[{}1]", "a.b, ".repeat(n))),
                 ("a map", |n| format!("{{{}'z': 1}}", numbered(n, |i| format!("'k{i}': 1, ")))),
                 ("a sum", |n| format!("1{}", " + 1".repeat(n))),
+                ("short numbers", |n| format!("[{}1]", "1,".repeat(n))),
+                ("macros", |n| format!("[{}1]", "a.map(x,x),".repeat(n))),
+                ("indexes", |n| format!("a{}", "[0]".repeat(n))),
                 ("errors", |n| format!("[{}1]", "1 + , ".repeat(n))),
             ],
         ),
@@ -88,6 +100,8 @@ fn compilers() -> Vec<Case> {
                 ("documents", |n| "---\na: ${b}\n".repeat(n)),
                 ("errors", |n| numbered(n, |i| format!("k{i}: ${{1 +}}\n"))),
                 ("repeated keys", |n| "a: 1\n".repeat(n)),
+                ("short items", |n| format!("[{}a]", "a,".repeat(n))),
+                ("short expressions", |n| format!("[{}a]", "\"${a}\",".repeat(n))),
             ],
         ),
         (
@@ -96,6 +110,7 @@ fn compilers() -> Vec<Case> {
             vec![
                 ("expressions", |n| numbered(n, |i| format!("${{params.a{i}}}"))),
                 ("errors", |n| "${params.}".repeat(n)),
+                ("short names", |n| "${params.a}".repeat(n)),
             ],
         ),
     ]
@@ -293,4 +308,63 @@ fn costs_grow_with_the_length_of_the_input() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The largest number of bytes that a compiler requests at once for each byte of a source, by language: for its copy, its
+/// tokens, its tree, its program and its errors. The README states the largest.
+const FACTORS: &[(&str, u64)] = &[("tera", 400), ("hcl", 500), ("cel", 150), ("cel-yaml", 250), ("tower", 50)];
+
+#[test]
+fn compiling_takes_memory_in_proportion_to_the_source() {
+    let mut wrong = Vec::new();
+    for (language, run, inputs) in compilers() {
+        let most = FACTORS.iter().find(|(name, _)| *name == language).expect(language).1;
+        for (what, input) in inputs {
+            // The difference leaves out what takes the same memory for every source.
+            let [less, more] = [N, 8 * N].map(|n| {
+                let text = input(n);
+                (text.len() as u64, measure(|| run(&text)).bytes_max)
+            });
+            let factor = more.1.saturating_sub(less.1) / (more.0 - less.0);
+            if factor > most {
+                wrong.push(format!("{language}, {what}: {factor} bytes for each byte of the source"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the size of an artifact of `n` templates.
+fn artifact(n: usize, text: impl Fn(usize) -> String) -> usize {
+    let engine = (0..n).fold(Engine::builder(), |engine, at| engine.template(format!("t{at}"), text(at))).build();
+    let names = (0..n).map(|at| (Dialect::Tera, format!("t{at}")));
+    engine.bundle(names).and_then(|bundle| Ok(bundle.encode()?)).expect("an artifact").len()
+}
+
+#[test]
+fn artifacts_grow_with_their_templates_and_what_these_include() {
+    let part = "{{ a }} of {{ b }}\n".repeat(20);
+    let shared = |at: usize| if at == 0 { part.clone() } else { format!("{{{{ c{at} }}}}{{% include 't0' %}}") };
+    let apart = |at: usize| format!("{{{{ c{at} }}}}{part}");
+    for text in [&shared as &dyn Fn(usize) -> String, &apart] {
+        let [one, two, four] = [50, 100, 200].map(|n| artifact(n, text));
+        assert!(two <= 2 * one && four <= 4 * one, "{one}, {two}, {four} bytes");
+    }
+}
+
+#[test]
+fn chains_of_includes_are_bounded_in_all() {
+    let chain = |most: usize| {
+        let limits = Limits { program_bytes: most, ..Limits::default() };
+        let text = |at: usize| format!("{{{{ c{at} }}}}{{% include 't{}' ignore missing %}}", at + 1);
+        let engine = Engine::builder().limits(limits);
+        let engine = (0..40).fold(engine, |engine, at| engine.template(format!("t{at}"), text(at))).build();
+        let bundle = engine.bundle((0..40).map(|at| (Dialect::Tera, format!("t{at}"))));
+        bundle.and_then(|bundle| Ok(bundle.encode()?.len())).map_err(|errors| errors.into_vec())
+    };
+    let size = chain(1 << 20).expect("an artifact");
+    let errors = chain(size / 2).expect_err("too large");
+    let [error] = errors.as_slice() else { panic!("{errors:?}") };
+    assert_eq!(error.code, Code::LimitCode);
+    assert!(error.help.as_deref().is_some_and(|help| help.contains("only the templates to render")), "{error}");
 }

@@ -1,36 +1,151 @@
 //! Every limit exists, is exact where it is documented to be, and holds for every language and builtin: a run ends in a
 //! result or a coded error.
 
+use std::time::Duration;
+
+use dropforge::Precompile;
+use dropforge::bulk::{Forge, Layers, Merge, Overlay, Stamp};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostics};
-use dropforge::engine::{Dialect, Engine};
+use dropforge::engine::{Dialect, Engine, EngineBuilder, Template, discover};
 use dropforge::function::{Builtin, Capabilities, Params};
 use dropforge::limits::Limits;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 use serde_json::{Value, json};
 
+/// The result of a door: nothing, or the first error.
+type Outcome = Result<(), Code>;
+
+fn code(errors: Diagnostics) -> Code {
+    errors.first().map_or(Code::Internal, |error| error.code)
+}
+
+fn builder(limits: &Limits, files: &[(&str, &str)]) -> EngineBuilder {
+    let builder = Engine::builder().limits(limits.clone());
+    files.iter().fold(builder, |builder, (name, text)| builder.template(*name, *text))
+}
+
 /// Renders `files[0]` within `limits`.
 fn within(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &Value) -> Result<String, Code> {
-    let builder = Engine::builder().limits(limits.clone());
-    let engine = files.iter().fold(builder, |builder, (name, text)| builder.template(*name, *text)).build();
-    let code = |errors: Diagnostics| errors.first().map_or(Code::Internal, |error| error.code);
-    let template = engine.load(dialect, files[0].0).map_err(code)?;
+    let template = builder(limits, files).build().load(dialect, files[0].0).map_err(code)?;
     template.render(inputs).map_err(|error| error.code)
 }
 
-/// Checks that the templates render with `set` at `n`, and fail with `code` at `n - 1`.
+/// The doors of a template: the ways to render it.
+const RENDERS: [(&str, fn(&Template, &Value) -> Outcome); 5] = [
+    ("render", |template, inputs| template.render(inputs).map(drop).map_err(|error| error.code)),
+    ("render_into", |template, inputs| {
+        template.render_into(inputs, &mut "before".to_owned()).map_err(|error| error.code)
+    }),
+    ("render_inputs", |template, inputs| on(template, inputs, Template::render_inputs)),
+    ("render_checked", |template, inputs| on(template, inputs, Template::render_checked)),
+    ("render twice", |template, inputs| {
+        let mut session = Session::new();
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(inputs).expect("inputs"));
+        let mut once = || template.render_inputs(&mut session, inputs, &mut String::new()).map_err(|error| error.code);
+        assert_eq!(once(), once(), "a limit of one render, not of all");
+        once()
+    }),
+];
+
+type Render = fn(&Template, &mut Session, Inputs<'_>, &mut String) -> dropforge::diagnostics::Result<()>;
+
+fn on(template: &Template, inputs: &Value, render: Render) -> Outcome {
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).serialize(inputs).expect("inputs"));
+    render(template, &mut Session::new(), inputs, &mut String::new()).map_err(|error| error.code)
+}
+
+/// The doors of a source: the ways to a template.
+fn templates(dialect: Dialect, limits: &Limits, files: &[(&str, &str)]) -> Vec<(&'static str, Result<Template, Code>)> {
+    let (name, text) = files[0];
+    let engine = builder(limits, files).build();
+    let bundled = || {
+        let bundle = engine.bundle([(dialect, name)]).map_err(code)?;
+        opened(limits, bundle.encode().expect("an artifact"), name)
+    };
+    let precompiled = || {
+        let dir = directory(dialect, files);
+        let precompile = Precompile::new(Engine::builder().limits(limits.clone()));
+        let (bytes, _) = precompile.compile(dir.path()).map_err(code)?;
+        opened(limits, bytes, &named(dialect, name))
+    };
+    vec![
+        ("compile", engine.compile(dialect, name, text).map_err(code)),
+        ("load", engine.load(dialect, name).map_err(code)),
+        ("load_all", engine.load_all(dialect, &[name, name]).pop().expect("two").map_err(code)),
+        ("bundle", bundled()),
+        ("precompile", precompiled()),
+    ]
+}
+
+/// Opens an artifact with an engine of these limits.
+fn opened(limits: &Limits, bytes: Vec<u8>, name: &str) -> Result<Template, Code> {
+    let engine = Engine::builder().limits(limits.clone()).build();
+    engine.open(bytes).and_then(|artifact| artifact.template(name)).map_err(|error| error.code)
+}
+
+/// Stamps a set with one cluster.
+fn stamped(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &Value) -> Outcome {
+    let dir = directory(dialect, files);
+    let name = named(dialect, files[0].0);
+    let set = discover(&[dir.path().join(&name)], Some(dir.path()), &|_| true).expect("a set");
+    let forge = Forge::compile(&set, Some(dialect), Engine::builder().limits(limits.clone())).map_err(code)?;
+    let shared = serde_json::from_value::<Data>(inputs.clone()).expect("data").into_map().expect("a map");
+    let layers = Layers::new([shared], Vec::new(), Merge::Deep);
+    let stamper = forge.stamper([name.as_str()], &layers).expect("a template");
+    let mut outcome = Ok(());
+    stamper.work(&mut |renderer| {
+        let (mut text, mut results) = (String::new(), Vec::new());
+        let done = renderer.render(&Overlay::Json("{}"), &mut text, &mut results);
+        let first = done.and_then(|()| results.pop().expect("one result").map(drop));
+        outcome = first.map_err(|error| error.code);
+    });
+    outcome
+}
+
+/// Returns a file name that tells the language.
+fn named(dialect: Dialect, name: &str) -> String {
+    format!("{}.{}", name.replace('.', "_"), dialect.extension())
+}
+
+/// Writes the files to a directory. The first one gets a name that tells its language.
+fn directory(dialect: Dialect, files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (at, (name, text)) in files.iter().enumerate() {
+        let name = if at == 0 { named(dialect, name) } else { (*name).to_owned() };
+        std::fs::write(dir.path().join(name), text).expect("a file");
+    }
+    dir
+}
+
+/// Goes through every door: each way to the template, and each way to render it.
+fn everywhere(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &Value) -> Vec<(String, Outcome)> {
+    let mut all = vec![("stamp".to_owned(), stamped(dialect, limits, files, inputs))];
+    for (way, template) in templates(dialect, limits, files) {
+        for (name, render) in RENDERS {
+            let outcome = template.as_ref().map_err(|code| *code).and_then(|template| render(template, inputs));
+            all.push((format!("{way}, {name}"), outcome));
+        }
+    }
+    all
+}
+
+/// Checks that the templates render with `set` at `n`, and fail with `code` at `n - 1`, whichever the door.
 #[track_caller]
 fn exact(dialect: Dialect, files: &[(&str, &str)], set: fn(&mut Limits, usize), n: usize, code: Code) {
     let inputs = json!({"l": [1, 2, 3], "params": {"x": "abc"}, "s": "abc"});
-    let try_with = |n: usize| {
+    for (n, wanted) in [(n, Ok(())), (n - 1, Err(code))] {
         let mut limits = Limits::default();
         set(&mut limits, n);
-        within(dialect, &limits, files, &inputs)
-    };
-    let (enough, short) = (try_with(n), try_with(n - 1));
-    assert!(enough.is_ok(), "{n} is not enough for {files:?}: {enough:?}");
-    assert_eq!(short, Err(code), "{} for {files:?}", n - 1);
+        for (door, outcome) in everywhere(dialect, &limits, files, &inputs) {
+            assert_eq!(outcome, wanted, "{door} with {n} for {files:?}");
+        }
+    }
 }
 
 #[test]
@@ -48,7 +163,10 @@ fn the_bytes_of_the_output() {
     exact(Dialect::Tera, &[("t", "abcdef")], set, 6, Code::LimitOutputBytes);
     exact(Dialect::Tera, &[("t", "{% for x in l %}{{ s }}{{ x }}{% endfor %}")], set, 12, Code::LimitOutputBytes);
     exact(Dialect::Tera, &[("t", "{{ s | upper }}{{ 1.5 }}")], set, 6, Code::LimitOutputBytes);
-    exact(Dialect::Tera, &[("t.html", "{% set a = '<' %}{{ a }}")], set, 4, Code::LimitOutputBytes);
+    let mut short = Limits::default();
+    set(&mut short, 3);
+    let escaped = within(Dialect::Tera, &short, &[("t.html", "{% set a = '<' %}{{ a }}")], &json!({}));
+    assert_eq!(escaped, Err(Code::LimitOutputBytes));
     exact(Dialect::Tower, &[("t", "a ${params.x}")], set, 5, Code::LimitOutputBytes);
     exact(Dialect::Hcl, &[("t", "a ${params.x}")], set, 5, Code::LimitOutputBytes);
     exact(Dialect::Hcl, &[("t", "%{ for x in l }${s}${x}%{ endfor }")], set, 12, Code::LimitOutputBytes);
@@ -81,6 +199,36 @@ fn the_depth_of_values() {
     let text = "{% set a = [1] %}".to_owned() + &"{% set a = [a] %}".repeat(4);
     exact(Dialect::Tera, &[("t", &text)], set, 5, Code::LimitDepth);
     exact(Dialect::Tera, &[("t", "{% set a = [l] %}{{ a }}")], set, 2, Code::LimitDepth);
+}
+
+#[test]
+fn data_made_by_hand_may_have_any_depth_but_no_conversion_takes_it() {
+    let list = |data| Data::List(vec![Data::Int(1), data]);
+    let map = |data| Data::Map([("k".to_owned(), data)].into_iter().collect());
+    let deep =
+        |levels: usize| (0..levels).fold(Data::Null, |data, at| if at % 2 == 0 { map(data) } else { list(data) });
+    let template = Engine::new().compile(Dialect::Tera, "t", "{{ k }}").unwrap();
+    for (levels, fits) in [(127, true), (128, true), (129, false), (1_000_000, false)] {
+        let data = map(deep(levels - 1));
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let builder = InputBuilder::new(&arena, &shapes);
+        let doors = [
+            builder.data(&data).map(drop),
+            builder.data_map(data.as_map().unwrap()).map(drop),
+            builder.serialize(&data).map(drop),
+            template.render(&data).map(drop),
+        ];
+        for (door, outcome) in doors.into_iter().enumerate() {
+            let code = outcome.err().map(|error| error.code);
+            assert_eq!(code, (!fits).then_some(Code::LimitDepth), "{levels} levels at door {door}");
+        }
+    }
+    let text = format!("{{\"k\": {}{}}}", "[".repeat(200), "]".repeat(200));
+    let (arena, names) = (Arena::new(), Arena::new());
+    let shapes = Shapes::new(&names);
+    let error = InputBuilder::new(&arena, &shapes).json(&text).unwrap_err();
+    assert_eq!(error.code, Code::LimitDepth);
 }
 
 #[test]
@@ -182,6 +330,68 @@ fn nesting_fuel_and_memory_of_expressions() {
     assert!(least(fuel, nested, Code::LimitFuel) > least(fuel, flat, Code::LimitFuel));
     let memory: fn(&mut Limits, usize) = |limits, n| limits.memory = n as u64;
     assert!(least(memory, nested, Code::LimitMemory) > least(memory, flat, Code::LimitMemory));
+}
+
+#[test]
+fn limits_of_every_language() {
+    let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(300), close.repeat(300));
+    let long = |text: &str| text.repeat(100);
+    let (fuel, memory): (fn(&mut Limits), fn(&mut Limits)) =
+        (|limits| limits.fuel = 50, |limits| limits.memory = 5_000);
+    // The excerpts of the nested expressions are many times as long as the source.
+    let double = |text: String, _| format!("[for x in [{text}]: \"${{x}}${{x}}\"][0]");
+    let doubled = format!("${{{}}}", (0..60).fold("\"ab\"".to_owned(), double));
+    let lists = "[1, 2, 3, 4, 5, 6, 7, 8].map(a, [1, 2, 3, 4, 5, 6, 7, 8].map(b, [a, b]))";
+    let rows: Vec<(Dialect, String, fn(&mut Limits), Code)> = vec![
+        (Dialect::Tera, format!("{{{{ {} }}}}", nested("(", ")")), |_| (), Code::LimitDepth),
+        (Dialect::Hcl, format!("${{{}}}", nested("(", ")")), |_| (), Code::LimitDepth),
+        (Dialect::Cel, nested("(", ")"), |_| (), Code::LimitDepth),
+        (Dialect::Cel, nested("[", "]"), |_| (), Code::LimitDepth),
+        (Dialect::CelYaml, nested("[", "]"), |_| (), Code::LimitDepth),
+        (Dialect::CelYaml, format!("a: ${{{}}}", nested("(", ")")), |_| (), Code::LimitDepth),
+        (Dialect::Cel, long("1 + ") + "1", |limits| limits.source_bytes = 400, Code::LimitSourceBytes),
+        (Dialect::CelYaml, long("a "), |limits| limits.source_bytes = 100, Code::LimitSourceBytes),
+        (Dialect::Cel, format!("[{}1]", long("s, ")), |limits| limits.code_words = 50, Code::LimitCode),
+        (Dialect::CelYaml, format!("[{}1]", long("\"${s}\", ")), |limits| limits.code_words = 50, Code::LimitCode),
+        (Dialect::Tera, long("{{ s }}{{ l }}"), |limits| limits.program_bytes = 500, Code::LimitCode),
+        (Dialect::Hcl, long("${s}${l}"), |limits| limits.program_bytes = 500, Code::LimitCode),
+        (Dialect::Cel, format!("[{}1]", long("s, ")), |limits| limits.program_bytes = 500, Code::LimitCode),
+        (Dialect::CelYaml, format!("[{}1]", long("\"${s}\", ")), |limits| limits.program_bytes = 500, Code::LimitCode),
+        (Dialect::Tower, long("${params.x} "), |limits| limits.program_bytes = 500, Code::LimitCode),
+        (Dialect::Hcl, doubled, |_| (), Code::LimitMemory),
+        (Dialect::Hcl, "${jsonencode([for a in l: [for b in l: [for c in l: c]]])}".into(), fuel, Code::LimitFuel),
+        (Dialect::Cel, lists.into(), fuel, Code::LimitFuel),
+        (Dialect::CelYaml, format!("a: ${{{lists}}}"), fuel, Code::LimitFuel),
+        (Dialect::Tower, long("${params.x} "), fuel, Code::LimitFuel),
+        (Dialect::Hcl, "${join(\",\", [for a in range(500): s])}".into(), memory, Code::LimitMemory),
+        (Dialect::Cel, lists.into(), |limits| limits.memory = 500, Code::LimitMemory),
+        (Dialect::CelYaml, format!("a: ${{{lists}}}"), |limits| limits.memory = 500, Code::LimitMemory),
+        (Dialect::Cel, lists.into(), |limits| limits.output_bytes = 20, Code::LimitOutputBytes),
+        (Dialect::CelYaml, format!("a: ${{{lists}}}"), |limits| limits.output_bytes = 20, Code::LimitOutputBytes),
+        (Dialect::Cel, "[[[[[1]]]]]".into(), |limits| limits.value_depth = 4, Code::LimitDepth),
+        (Dialect::CelYaml, "a: [[[[[1]]]]]".into(), |limits| limits.value_depth = 4, Code::LimitDepth),
+        (Dialect::Hcl, "${jsonencode([[[[[1]]]]])}".into(), |limits| limits.value_depth = 4, Code::LimitDepth),
+        (Dialect::Cel, "s.matches('a.c$')".into(), |limits| limits.regex_bytes = 3, Code::LimitRegex),
+        (
+            Dialect::Tera,
+            "{% for i in range(end=100000) %}{% endfor %}".into(),
+            |limits| limits.time = Some(Duration::ZERO),
+            Code::LimitTime,
+        ),
+    ];
+    let inputs = json!({"l": [1, 2, 3], "params": {"x": "abc"}, "s": "abc"});
+    let mut wrong = Vec::new();
+    for (dialect, text, set, code) in rows {
+        let mut limits = Limits::default();
+        set(&mut limits);
+        for (door, outcome) in everywhere(dialect, &limits, &[("t", &text)], &inputs) {
+            if outcome != Err(code) {
+                let shown: String = text.chars().take(60).collect();
+                wrong.push(format!("{dialect:?}, {door}: {outcome:?}, not {code:?}, for {shown}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use encoding_rs::{EUC_JP, Encoding};
+use encoding_rs::{EUC_JP, Encoding, GB18030};
 use oem_cp::code_table as table;
 
 /// A character encoding.
@@ -19,6 +19,8 @@ pub(crate) enum Charset {
     Page(&'static [char; 128]),
     /// Any 256 characters.
     Table(&'static [char; 256]),
+    /// GB 2312 in seven bits, between `~{` and `~}`.
+    Hz,
     /// The encoding of this name in the Encoding Standard.
     Standard(&'static str),
 }
@@ -93,6 +95,7 @@ const NAMES: &[(&str, Charset)] = &[
     ("gb18030 csgb18030", Charset::Standard("gb18030")),
     ("gbk cp936 ms936 windows-936 csgbk", Charset::Standard("gbk")),
     ("big5 csbig5", Charset::Standard("big5")),
+    ("hz-gb-2312", Charset::Hz),
 ];
 
 /// Returns the encoding `name`, ignoring case and surrounding spaces.
@@ -209,6 +212,77 @@ fn in_euc_jp(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Encodes text with an escape sequence before each run of characters of another set. As in the reference, and unlike in
+/// the Encoding Standard, half-width katakana stay what they are, and the end needs no escape sequence.
+fn in_iso_2022_jp(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut set) = (Vec::with_capacity(text.len()), b"(B");
+    for c in text.chars() {
+        let (own, code) = match c {
+            '\u{1b}' => return None,
+            '\0'..='\x7f' => (b"(B", vec![c as u8]),
+            '\u{ff61}'..='\u{ff9f}' => (b"(I", vec![u8::try_from(u32::from(c) - 0xFF61 + 0x21).ok()?]),
+            _ => (b"$B", exactly(EUC_JP, c.encode_utf8(&mut [0; 4]))?.iter().map(|byte| byte & 0x7F).collect()),
+        };
+        if std::mem::replace(&mut set, own) != own {
+            bytes.push(0x1B);
+            bytes.extend(own);
+        }
+        bytes.extend(code);
+    }
+    Some(bytes)
+}
+
+/// Returns `true` for a pair of GB 2312 in seven bits.
+fn is_hz_pair(pair: &[u8]) -> bool {
+    matches!(pair, [0x21..=0x7D, 0x21..=0x7E])
+}
+
+fn in_hz(text: &str) -> Option<Vec<u8>> {
+    let (mut bytes, mut wide) = (Vec::with_capacity(text.len()), false);
+    for c in text.chars() {
+        if c == '~' {
+            bytes.extend(b"~~");
+            continue;
+        }
+        if wide == c.is_ascii() {
+            wide = !wide;
+            bytes.extend(if wide { b"~{" } else { b"~}" });
+        }
+        if !wide {
+            bytes.push(c as u8);
+            continue;
+        }
+        let pair: Vec<u8> = exactly(GB18030, c.encode_utf8(&mut [0; 4]))?.iter().map(|byte| byte & 0x7F).collect();
+        bytes.extend(Some(pair).filter(|pair| is_hz_pair(pair))?);
+    }
+    Some(bytes)
+}
+
+fn of_hz(mut bytes: &[u8]) -> Option<String> {
+    let (mut text, mut wide) = (String::new(), false);
+    while let Some((&first, rest)) = bytes.split_first() {
+        let (taken, found) = match (first, rest.first()) {
+            (b'~', Some(b'{' | b'}')) => {
+                wide = rest.first() == Some(&b'{');
+                (2, None)
+            }
+            (b'~', Some(b'~')) => (2, Some('~')),
+            (b'~', Some(b'\n')) => (2, None),
+            (b'~' | 0x80.., _) => return None,
+            _ if !wide => (1, Some(char::from(first))),
+            _ => {
+                let pair = bytes.get(..2).filter(|pair| is_hz_pair(pair))?;
+                let pair = [pair.first()? | 0x80, pair.get(1)? | 0x80];
+                let decoded = GB18030.decode_without_bom_handling_and_without_replacement(&pair)?;
+                (2, decoded.chars().next())
+            }
+        };
+        text.extend(found);
+        bytes = bytes.get(taken..).unwrap_or(&[]);
+    }
+    Some(text)
+}
+
 impl Charset {
     /// Encodes `text`. `None` if a character cannot be encoded.
     pub(crate) fn encode(self, text: &str) -> Option<Vec<u8>> {
@@ -226,7 +300,9 @@ impl Charset {
             Self::Latin(count) => {
                 text.chars().map(|c| u8::try_from(c).ok().filter(|byte| u32::from(*byte) < count)).collect()
             }
+            Self::Hz => in_hz(text),
             Self::Standard("euc-jp") => in_euc_jp(text),
+            Self::Standard("iso-2022-jp") => in_iso_2022_jp(text),
             Self::Standard(label) => exactly(Encoding::for_label(label.as_bytes())?, text),
         }
     }
@@ -255,6 +331,7 @@ impl Charset {
             Self::Latin(count) => {
                 bytes.iter().map(|byte| (u32::from(*byte) < count).then_some(char::from(*byte))).collect()
             }
+            Self::Hz => of_hz(bytes),
             Self::Standard(label) => {
                 let encoding = Encoding::for_label(label.as_bytes())?;
                 encoding.decode_without_bom_handling_and_without_replacement(bytes).map(std::borrow::Cow::into_owned)
@@ -324,6 +401,29 @@ mod tests {
         }
         for text in ["¥", "‾", "−", "😀"] {
             assert_eq!(charset.encode(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sets_of_characters_are_switched_in_seven_bits() {
+        for (name, text, bytes) in [
+            ("ISO-2022-JP", "aｱｲ日本b", &b"a\x1b(I12\x1b$BF|K\\\x1b(Bb"[..]),
+            ("ISO-2022-JP", "日", b"\x1b$BF|"),
+            ("HZ-GB-2312", "a~中文~b", b"a~~~{VPND~~~}b"),
+            ("HZ-GB-2312", "中", b"~{VP"),
+        ] {
+            let charset = charset(name).unwrap();
+            assert_eq!(charset.encode(text).as_deref(), Some(bytes), "{text}");
+            assert_eq!(charset.decode(bytes).as_deref(), Some(text), "{text}");
+        }
+        let hz = charset("hz-gb-2312").unwrap();
+        assert_eq!(hz.decode(b"a~\nb~{VP~}c").as_deref(), Some("ab中c"));
+        for bytes in [&b"~"[..], b"~x", b"~{V", b"~{V\x7f", b"\x80"] {
+            assert_eq!(hz.decode(bytes), None, "{bytes:?}");
+        }
+        for text in ["😀", "é\u{301}", "丂", "\u{1b}日"] {
+            assert_eq!(hz.encode(text).filter(|_| !text.contains('\u{1b}')), None, "{text}");
+            assert_eq!(charset("iso-2022-jp").unwrap().encode(text), None, "{text}");
         }
     }
 

@@ -91,6 +91,7 @@ pub(crate) fn parsed(pattern: &str) -> Checked<'_, Pattern<'_>> {
         most: 1,
         operand: None,
         repeated: None,
+        swapped: false,
         last_named: pattern.rfind(":]").map_or(usize::MAX, |at| pattern.len() - at),
     };
     while let Some(first) = parser.rest.chars().next() {
@@ -116,6 +117,22 @@ struct Group<'p> {
     start: &'p str,
     /// The largest product of nested counts before it, in the enclosing group.
     most: u32,
+    /// The start of its translation.
+    from: usize,
+    /// The flag `U` of the enclosing group.
+    swapped: bool,
+}
+
+/// A translated part that a repetition may follow.
+#[derive(Clone, Copy)]
+struct Operand {
+    /// The product of nested counts.
+    counts: u32,
+    /// The start and the end of the translation. Flags may follow the end.
+    from: usize,
+    to: usize,
+    /// The flag `U` at its end.
+    swapped: bool,
 }
 
 struct Parser<'p> {
@@ -124,16 +141,19 @@ struct Parser<'p> {
     groups: Vec<Group<'p>>,
     /// The largest product of nested counts in the innermost group.
     most: u32,
-    /// The product of nested counts in the last operand, if a repetition may follow.
-    operand: Option<u32>,
+    /// The last operand, if a repetition may follow.
+    operand: Option<Operand>,
     /// The pattern from the repetition on that was read last.
     repeated: Option<&'p str>,
+    /// The flag `U`, which swaps greedy and lazy repetitions.
+    swapped: bool,
     /// The number of bytes from the last `:]` on, so that no class searches for one in vain.
     last_named: usize,
 }
 
 impl<'p> Parser<'p> {
     fn step(&mut self, first: char) -> Checked<'p, ()> {
+        let from = self.pattern.text.len();
         match first {
             '(' => return self.open(),
             ')' => return self.close(),
@@ -154,7 +174,7 @@ impl<'p> Parser<'p> {
                 }
             },
         }
-        self.operand(1);
+        self.operand(1, from);
         Ok(())
     }
 
@@ -165,9 +185,10 @@ impl<'p> Parser<'p> {
         self.rest = rest;
     }
 
-    /// Notes that an operand was read.
-    fn operand(&mut self, counts: u32) {
-        (self.operand, self.repeated) = (Some(counts), None);
+    /// Notes an operand whose translation begins at `from`.
+    fn operand(&mut self, counts: u32, from: usize) {
+        let operand = Operand { counts, from, to: self.pattern.text.len(), swapped: self.swapped };
+        (self.operand, self.repeated) = (Some(operand), None);
         self.most = self.most.max(counts);
     }
 
@@ -189,24 +210,29 @@ impl<'p> Parser<'p> {
             },
         };
         self.rest = rest;
+        let (from, swapped) = (self.pattern.text.len(), self.swapped);
         self.pattern.text.push_str(&opening);
+        let (on, off) = opening.split_once('-').unwrap_or((&opening, ""));
+        self.swapped = on.contains('U') || (swapped && !off.contains('U'));
+        self.repeated = None;
         if !opening.ends_with(')') && !opening.is_empty() {
-            self.groups.push(Group { start, most: self.most });
-            self.most = 1;
+            self.groups.push(Group { start, most: self.most, from, swapped });
+            (self.most, self.operand) = (1, None);
         }
-        (self.operand, self.repeated) = (None, None);
         Ok(())
     }
 
     fn close(&mut self) -> Checked<'p, ()> {
         let Some(group) = self.groups.pop() else { return Err(Refused { part: self.rest, why: Why::Close }) };
         self.copy(1);
+        self.swapped = group.swapped;
         let inside = std::mem::replace(&mut self.most, group.most);
-        self.operand(inside);
+        self.operand(inside, group.from);
         Ok(())
     }
 
-    /// Copies a repetition operator of so many bytes, and a lazy `?` after it.
+    /// Copies a repetition operator of so many bytes, and a lazy `?` after it. Flags between the operand and its operator
+    /// (`a(?i)*`) move behind the operator.
     fn repetition(&mut self, len: usize, counts: Option<Counts>) -> Checked<'p, ()> {
         let before = self.rest;
         let too_many = Refused { part: before.get(..len).unwrap_or(before), why: Why::Count };
@@ -219,35 +245,48 @@ impl<'p> Parser<'p> {
             let part = last.get(..last.len() - behind.len()).unwrap_or(last);
             return Err(Refused { part, why: Why::Nested });
         }
-        let Some(inside) = self.operand else { return Err(Refused { part: operator, why: Why::Nothing }) };
+        let Some(of) = self.operand else { return Err(Refused { part: operator, why: Why::Nothing }) };
         let product = match counts {
             Some((_, Some(0))) => 1,
-            Some((least, most)) => inside * most.unwrap_or(least).max(1),
-            None => inside,
+            Some((least, most)) => of.counts * most.unwrap_or(least).max(1),
+            None => of.counts,
         };
         if product > MOST {
             return Err(too_many);
         }
-        self.pattern.text.push_str(operator);
+        let flags = self.pattern.text.split_off(of.to);
+        if flags.is_empty() {
+            self.pattern.text.push_str(operator);
+        } else {
+            self.pattern.text.insert_str(of.from, "(?:");
+            let lazy = if lazy == (of.swapped == self.swapped) { "?" } else { "" };
+            self.pattern.text.extend([")", operator.get(..len).unwrap_or(operator), lazy]);
+        }
         self.rest = behind;
-        self.operand(product);
+        self.operand(product, of.from);
+        self.operand = self.operand.map(|made| Operand { swapped: of.swapped, ..made });
+        self.pattern.text.push_str(&flags);
         self.repeated = Some(before);
         Ok(())
     }
 
     /// Translates an escape outside a class.
     fn escape(&mut self) -> Checked<'p, ()> {
+        let mut from = self.pattern.text.len();
         let (rest, out) = (self.rest, &mut self.pattern.text);
         let letter = rest.get(1..).and_then(|behind| behind.chars().next());
         let behind = rest.get(2..).unwrap_or("");
         self.rest = match letter {
             Some('Q') => {
                 let (inside, behind) = behind.split_once("\\E").unwrap_or((behind, ""));
-                out.push_str(&regex::escape(inside));
                 self.rest = behind;
+                for c in inside.chars() {
+                    from = out.len();
+                    push_literal(u32::from(c), out);
+                }
                 match inside.is_empty() {
                     true => self.repeated = None,
-                    false => self.operand(1),
+                    false => self.operand(1, from),
                 }
                 return Ok(());
             }
@@ -273,7 +312,7 @@ impl<'p> Parser<'p> {
                 }
             },
         };
-        self.operand(1);
+        self.operand(1, from);
         Ok(())
     }
 }

@@ -127,6 +127,66 @@ fn bodies_that_are_too_large_are_refused() {
     json_body(&server, "/generators", fits.as_bytes()).has(201);
 }
 
+/// Returns the name of the first diagnostic of an error.
+fn name(error: &Json) -> &Json {
+    &error["details"]["diagnostics"][0]["name"]
+}
+
+#[test]
+fn every_limit_of_a_template_ends_in_its_code_at_every_door() {
+    let server = Running::new();
+    let kept = server.template_of(&server.admin, "kept", "a", "{}");
+    let doors =
+        [("POST", "/templates".to_owned()), ("PUT", format!("/templates/{kept}")), ("POST", "/templates/check".into())];
+    let send = |(method, path): &(&str, String), content: &str| {
+        let body = json!({ "name": "x", "template_content": content, "parameters_schema": "{}" });
+        server.send(&server.admin, method, &format!("/api/v1{path}"), &body)
+    };
+    for (content, limit) in [
+        (format!("{{{{ {}", "(".repeat(10_000)), "limit.depth"),
+        ("{% if a %}".repeat(10_000), "limit.depth"),
+        (format!("{{{{ x{} }}}}", ".a".repeat(70_000)), "limit.code"),
+    ] {
+        for door in &doors {
+            let reply = send(door, &content);
+            assert_eq!(name(&reply.is(400, "invalid_template_syntax").json()), limit, "{door:?}");
+        }
+    }
+    for door in &doors {
+        send(door, &"x".repeat(1 << 20)).is(413, "payload_too_large");
+    }
+}
+
+#[test]
+fn every_limit_of_a_render_ends_in_its_code_at_every_door() {
+    let server = Running::new();
+    let team = server.team("ci");
+    let doubled = |step: &str| format!("{{% set x = 'xxxx' %}}{}{{{{ x }}}}", step.repeat(60));
+    let (fuel, memory) = ("{% for i in range(end=1000000000) %}{% endfor %}", doubled("{% set x = x ~ x %}"));
+    let deep = format!("{{% set x = [] %}}{}", "{% set x = [x] %}".repeat(200));
+    let recursive = "{% macro m() %}{{ self::m() }}{% endmacro %}{{ self::m() }}";
+    for (at, (content, limit)) in [
+        (fuel, "limit.fuel"),
+        (&memory, "limit.memory"),
+        (&deep, "limit.depth"),
+        (recursive, "limit.recursion"),
+        ("{% for i in range(end=20000) %}{{ p }}{% endfor %}", "limit.output_bytes"),
+        ("{{ p is matching('((a{100}){100}){100}') }}", "limit.regex"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let template = server.template_of(&server.admin, &format!("t{at}"), content, "{}");
+        let parameters = json!({ "p": "x".repeat(1_000) });
+        let made = server.instantiate(&team.pak, &team.stack, &template, parameters.clone());
+        assert_eq!(name(&made.is(400, "template_render_failed").json()), limit, "{content}");
+        let body = json!({ "sets": [{ "parameters": parameters }] });
+        let path = format!("/api/v1/templates/{template}/stamp");
+        let stamped = server.send(&team.pak, "POST", &path, &body).has(200).json();
+        assert_eq!(name(&stamped["errors"][0]), limit, "{content}: {stamped}");
+    }
+}
+
 #[test]
 fn the_large_body_of_a_stamp_has_a_bound_of_its_own() {
     let settings = dropforge_catalog::server::Settings { stamp_bytes: 2 << 20, ..Default::default() };

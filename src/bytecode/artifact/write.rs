@@ -1,10 +1,13 @@
 //! Writing bundles.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 use serde::{Serialize, Serializer};
 
 use super::super::program::Program;
 use super::super::sections::{POOL_SLACK, SECTIONS};
+use super::super::verify::SHARED;
 use super::fingerprint::fingerprint;
 use super::format::{DIGEST, ENGINE, FORMAT, MAGIC, checksum, digest_of, is_name};
 use crate::diagnostics::{Code, Diagnostic, Result};
@@ -127,14 +130,22 @@ struct Body {
 }
 
 impl Body {
-    /// Returns the range of `text`, preferably within one of `texts`: most strings are part of a source.
-    fn find_or_add(&mut self, text: &str, texts: &[[u32; 2]]) -> Result<[u32; 2]> {
+    /// Returns the range of `text`, preferably within one of `texts`: most strings are part of a source. `left` is the
+    /// number of bytes that may still be shared.
+    fn find_or_add(&mut self, text: &str, texts: &[[u32; 2]], left: &mut usize) -> Result<[u32; 2]> {
+        let Some(rest) = left.checked_sub(text.len()) else { return self.add(text) };
         let found = texts.iter().find_map(|&[start, end]| {
             let within = self.text.get(start as usize..end as usize)?;
             let at = u32::try_from(memchr::memmem::find(within.as_bytes(), text.as_bytes())?).ok()?;
             Some([start + at, start + at + u32::try_from(text.len()).ok()?])
         });
-        found.map_or_else(|| self.add(text), Ok)
+        match found {
+            Some(place) => {
+                *left = rest;
+                Ok(place)
+            }
+            None => self.add(text),
+        }
     }
 
     /// Returns the range of `text`, which is added once.
@@ -177,7 +188,11 @@ impl<'e> Packed<'e> {
         let texts: Vec<_> = sources.iter().map(|&[_, start, end]| [start, end]).collect();
         let bytes: usize = texts.iter().map(|[start, end]| (end - start) as usize).sum();
         let texts = if bytes.saturating_mul(tables.strings.len()) <= SOUGHT { &texts[..] } else { &[] };
-        let strings = (0..).take(tables.strings.len()).map(|id| body.find_or_add(program.str(id), texts));
+        // The excerpts of nested expressions contain one another. The verifier bounds how much text strings share.
+        let distinct: BTreeSet<_> = texts.iter().collect();
+        let mut left = SHARED * distinct.into_iter().map(|[start, end]| (end - start) as usize).sum::<usize>();
+        let strings = (0..).take(tables.strings.len());
+        let strings = strings.map(|id| body.find_or_add(program.str(id), texts, &mut left));
         let strings = strings.collect::<Result<Vec<_>>>()?;
         let mut tables = tables;
         (tables.strings, tables.sources) = (&strings, &sources);

@@ -35,5 +35,8 @@ mod tables;
 mod tests;
 mod walk;
 
+/// Maximum number of a program's strings that share a byte of the text, on average.
+pub(super) const SHARED: usize = 4;
+
 pub(super) use check::{Maxima, Texts, verify};
 pub use rules::{Rule, Rules};

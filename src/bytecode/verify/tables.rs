@@ -1,6 +1,7 @@
 //! Tables of fixed rows: strings, numbers, chunks, inputs, imports, positions, sources.
 
 use super::super::rows::{ChunkInfo, ImportKind, Region};
+use super::SHARED;
 use super::check::{Check, Texts};
 use super::rules::Rule;
 use crate::diagnostics::Result;
@@ -39,7 +40,12 @@ impl Check<'_, '_> {
             bytes += u64::from(end.wrapping_sub(start));
         }
         // A path and its steps may share a place in a source.
-        self.require(Rule::V15, bytes <= 4 * self.tables.pool.len() as u64, "many strings share their text", 0)
+        self.require(
+            Rule::V15,
+            bytes <= SHARED as u64 * self.tables.pool.len() as u64,
+            "many strings share their text",
+            0,
+        )
     }
 
     fn numbers(&self) -> Result<()> {

@@ -11,6 +11,7 @@ use crate::diagnostics::{Diagnostic, Diagnostics};
 /// # Errors
 /// All syntax and type errors; limits of the code's size.
 pub fn compile(unit: &Unit<'_>) -> Result<Compiled, Vec<Box<Diagnostic>>> {
+    unit.limits.check_size(unit.entry).map_err(|error| vec![error])?;
     let tree = parse(unit.entry, &syntax::Options::default()).map_err(Diagnostics::into_vec)?;
     let (environment, options) =
         (Environment::new(unit.registry).with_open_names(), Options { literals: true, ..Options::default() });

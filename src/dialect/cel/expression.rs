@@ -70,6 +70,7 @@ impl Expression {
         registry: &Registry,
         limits: &Limits,
     ) -> Result<Self, Diagnostics> {
+        limits.check_size(source)?;
         let tree = parse(source, &settings.syntax)?;
         let Settings { optimise, cost: metered, lenient, .. } = *settings;
         match settings.declarations {

@@ -9,8 +9,8 @@ use super::value_notes::explain;
 use crate::bytecode::Program;
 use crate::diagnostics::{Diagnostic, Diagnostics, Result as Outcome};
 use crate::function::{Capabilities, Cx, Registry};
-use crate::limits::{Limit, Limits};
-use crate::text::{Source, Span};
+use crate::limits::Limits;
+use crate::text::Source;
 use crate::value::Inputs;
 use crate::vm::{Evaluation, Run, Space, evaluate};
 
@@ -45,10 +45,7 @@ impl Expression {
     /// # Errors
     /// All syntax errors, or a limit of the source or the code.
     pub fn new(source: &Arc<Source>, registry: &Registry, limits: &Limits) -> Result<Self, Diagnostics> {
-        if source.text().len() > limits.source_bytes {
-            let error = Limit::SourceBytes.error(limits.source_bytes as u64);
-            return Err(error.at_if_nowhere(source, Span::default()).into());
-        }
+        limits.check_size(source)?;
         Self::compile(parse_expression(source, limits), registry, limits)
     }
 

@@ -6,7 +6,7 @@
 use super::evaluation::{interpolated, join};
 use super::values::{operators, traverse};
 use super::{argument_gate, evaluation};
-use crate::bytecode::{BinaryOp, EscapeMode};
+use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Builtin, Cx, Noted, Subject, fitting};
 use crate::value::{Type, Value};
@@ -44,6 +44,14 @@ impl Semantics for Rules {
 
     fn present(value: Value<'_>) -> bool {
         !value.is_undefined()
+    }
+
+    fn in_role<'v>(cx: &Cx<'v>, value: Value<'v>, role: Role) -> Result<Value<'v>> {
+        match (role, value) {
+            (_, Value::Bool(_)) => Ok(value),
+            (Role::Answer, _) => evaluation::answer(cx, value),
+            _ => Ok(value),
+        }
     }
 
     fn truth<'v>(cx: &Cx<'v>, value: Value<'v>) -> Result<bool> {

@@ -12,7 +12,7 @@ use super::syntax::tree::Field;
 use crate::bytecode::Program;
 use crate::compiler::{Compiled, Unit};
 use crate::diagnostics::{Diagnostic, Result, at_most};
-use crate::limits::{Limit, Limits};
+use crate::limits::Limits;
 use crate::text::Source;
 
 /// Compiles a field, in shell mode if `unit.escape` is set.
@@ -25,9 +25,7 @@ pub fn compile(unit: &Unit<'_>) -> std::result::Result<Compiled, Vec<Box<Diagnos
 
 fn compile_unit(unit: &Unit<'_>) -> Result<Compiled> {
     let (source, limits) = (unit.entry, unit.limits);
-    if source.text().len() > limits.source_bytes {
-        return Err(Limit::SourceBytes.error(limits.source_bytes as u64).at_if_nowhere(source, <_>::default()));
-    }
+    limits.check_size(source)?;
     let mode = if unit.escape { RenderMode::Shell } else { RenderMode::Literal };
     let arena = Bump::new();
     let field = read(source, &arena)?;

@@ -24,6 +24,13 @@ fn differing_syntax_is_rewritten() {
         (r"(?i)^É$", &["é"], &["e"]),
         (r"^(?)a(?:b)(?is-si:C)$", &["abC"], &["abc"]),
         (r"(?U)^(a+)", &["aa"], &["b"]),
+        (r"^a(?i)*b$", &["aaB", "b"], &["Ab"]),
+        (r"^(?:ab)(?i)(?s){2}c$", &["ababC"], &["abC"]),
+        (r"^\Qa.\E(?i)+$", &["a..."], &["a.a."]),
+        (r"^(a(?i)b)(?i)?$", &["", "aB"], &["AB"]),
+        (r"^a*(?i)?$", &["", "aa"], &["A"]),
+        (r"^a(?U)*(?i)?$", &["", "aa"], &["A"]),
+        (r"^[ab](?i)+(?-i)?c$", &["abc", "c"], &["abC"]),
     ] {
         assert_matches(pattern, matches, not);
     }
@@ -49,6 +56,21 @@ fn characters_by_number_and_properties() {
     }
 }
 
+#[test]
+fn flags_before_an_operator_decide_whether_it_is_greedy() {
+    for (pattern, found) in [
+        ("a(?U)*", ""),
+        ("a(?U)*?", "aaa"),
+        ("a(?i)*", "aaa"),
+        ("(?U)a(?-U)+", "aaa"),
+        ("(?U:a)(?i)+", "aaa"),
+        ("(?U)(a(?-U))(?i)+", "a"),
+    ] {
+        let regex = regex::Regex::new(&translated(pattern).unwrap()).unwrap();
+        assert_eq!(regex.find("aaa").unwrap().as_str(), found, "{pattern}");
+    }
+}
+
 fn assert_matches(pattern: &str, matches: &[&str], not: &[&str]) {
     let made = translated(pattern).unwrap_or_else(|why| panic!("{pattern}: {why}"));
     let regex = regex::Regex::new(&made).unwrap_or_else(|error| panic!("{pattern}: {error}"));
@@ -70,6 +92,10 @@ fn syntax_that_re2_refuses_is_refused() {
         ("a*+b", "*+", Why::Nested),
         ("(a+?*)", "+?*", Why::Nested),
         ("a??*?", "??*?", Why::Nested),
+        ("a(?i)**", "**", Why::Nested),
+        ("(?i)*", "*", Why::Nothing),
+        ("a|(?i)*", "*", Why::Nothing),
+        ("(a{10}(?i){10}){11}", "{11}", Why::Count),
         ("a{2}{3}", "{2}{3}", Why::Nested),
         ("a{2}?*", "{2}?*", Why::Nested),
         ("a+{2,}", "+{2,}", Why::Nested),

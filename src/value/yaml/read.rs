@@ -49,9 +49,7 @@ pub enum Tags {
 /// # Errors
 /// The errors of [`read`].
 pub fn read_with(source: &Arc<Source>, limits: &Limits, tags: Tags) -> std::result::Result<Vec<Node>, Errors> {
-    if source.text().len() > limits.source_bytes {
-        return Err(vec![Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::default(), "")]);
-    }
+    limits.check_size(source).map_err(|error| vec![error])?;
     let options = granit_parser::options! { emit_comments: false };
     let mut builder = Builder {
         source,

@@ -63,6 +63,10 @@ fn netmask<'v>(cx: &Cx<'v>, network: Network) -> Outcome<Value<'v>> {
 }
 
 fn subnet<'v>(cx: &Cx<'v>, network: Network, newbits: i64, Index(netnum): Index) -> Outcome<Value<'v>> {
+    // The reference's text of a network without a mask.
+    if newbits < -i64::from(network.prefix) && netnum == BigInt::ZERO {
+        return string(cx, "<nil>");
+    }
     let subnet = network.subnet(newbits, &netnum);
     let missing = || Fault::wrong(format!("with {newbits} more bits, the network has no subnet {netnum}"));
     string(cx, &subnet.ok_or_else(missing)?.to_string())

@@ -381,6 +381,17 @@ pub fn condition<'v>(cx: &Cx<'v>, given: Value<'v>, subject: Subject) -> Result<
     Ok(matches!(value, Value::Bool(true)))
 }
 
+/// Returns the value of a condition as a boolean, unless it is unknown. One that has none is noted, and counts as false.
+///
+/// # Errors
+/// A limit was reached.
+pub fn answer<'v>(cx: &Cx<'v>, given: Value<'v>) -> Result<Value<'v>> {
+    let null = "The condition is null; it must be true or false";
+    let summary = if given.is_null() { "Null condition" } else { "Incorrect condition type" };
+    let value = loop_value(cx, given, &Type::Bool, [summary, null], Subject::Whole)?;
+    Ok(value.unwrap_or(Value::Bool(false)))
+}
+
 /// Converts a condition or key of a loop to `ty`, without its marks, which are noted. A value that does not convert is
 /// noted under a summary, with the detail beside it if the value is null.
 ///

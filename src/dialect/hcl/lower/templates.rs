@@ -1,10 +1,10 @@
 //! Templates, as values and as the text of a file.
 
 use super::Lowering;
-use crate::bytecode::{EscapeMode, Op};
+use crate::bytecode::{EscapeMode, Op, Role};
 use crate::compiler::Constant;
 use crate::diagnostics::Result;
-use crate::dialect::hcl::syntax::{Expr, ExprId, ForId, Run};
+use crate::dialect::hcl::syntax::{Expr, ExprId, ForId, Operator, Run, UnaryOp};
 use crate::text::Span;
 
 impl Lowering<'_> {
@@ -66,10 +66,25 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// Returns `true` if the value of an expression can only be a boolean.
+    fn is_logical(&self, id: ExprId) -> bool {
+        use Operator::{Add, Div, Mul, Rem, Sub};
+        match self.tree.expr(id) {
+            Expr::Bool(_) => true,
+            Expr::Paren(inner) | Expr::Wrapped(inner) => self.is_logical(inner),
+            Expr::Binary { op: Add | Sub | Mul | Div | Rem, .. } => false,
+            Expr::Binary { .. } | Expr::Unary { op: UnaryOp::Not, .. } => true,
+            _ => false,
+        }
+    }
+
     fn write_either(&mut self, condition: ExprId, [then, otherwise]: [ExprId; 2]) -> Result<()> {
         let (other, end) = (self.emitter.new_label(), self.emitter.new_label());
         self.value(condition)?;
         self.at(self.span(condition));
+        if !self.is_logical(condition) {
+            self.emitter.op(Op::As, &[Role::Answer as u32]);
+        }
         self.emitter.jump(Op::JumpUnless, other);
         self.write(then)?;
         self.emitter.jump(Op::Jump, end);

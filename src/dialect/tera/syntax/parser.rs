@@ -13,7 +13,7 @@ use super::recovery::skip_tag;
 use super::tree::{Block, Node, Template};
 use crate::diagnostics::{Code, Diagnostic, at_most};
 use crate::limits::{Limit, Limits};
-use crate::text::{Source, Span};
+use crate::text::Source;
 
 /// Parses one template into `arena`. If there are errors, returns no template but every error of the file (at most
 /// [`Limits::diagnostics`]), in order of position.
@@ -32,8 +32,7 @@ pub fn parse<'a>(
     source: &Arc<Source>,
     limits: &Limits,
 ) -> (Option<Template<'a>>, Vec<Box<Diagnostic>>) {
-    if source.text().len() > limits.source_bytes {
-        let error = Limit::SourceBytes.error(limits.source_bytes as u64).at(source, Span::new(0, 0), "");
+    if let Err(error) = limits.check_size(source) {
         return (None, vec![error]);
     }
     let text = arena.alloc_str(source.text());
