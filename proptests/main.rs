@@ -11,6 +11,7 @@ mod hcl_json;
 mod hcl_syntax;
 mod machines;
 mod numbers;
+mod sealing;
 mod tera_render;
 mod tera_syntax;
 mod tower;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 use crate::limits::Limits;
+use crate::stdlib::strings::prefix;
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, yaml};
 
@@ -152,7 +153,14 @@ fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &serde_json:
         let depth = Limits::default().value_depth as u64;
         return crate::limits::Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
     }
-    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, Span::of(at..at + 1), "")
+    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, character(source, at), "")
+}
+
+/// Returns the span of the character at a byte, empty at the end of the file.
+fn character(source: &Source, at: usize) -> Span {
+    let start = prefix(source.text(), at).len();
+    let found = source.text().get(start..).and_then(|rest| rest.chars().next());
+    Span::of(start..start + found.map_or(0, char::len_utf8))
 }
 
 /// Parses rows into maps. A column `a.b` makes nested maps, so `cluster.name` means the same as in other formats.
@@ -201,7 +209,7 @@ fn csv_error(source: &Arc<Source>, error: &csv::Error) -> Box<Diagnostic> {
         }
         _ => format!("invalid CSV: {error}"),
     };
-    Diagnostic::new(Code::InputSyntax, message).at(source, Span::of(at..at + 1), "")
+    Diagnostic::new(Code::InputSyntax, message).at(source, character(source, at), "")
 }
 
 #[cfg(test)]
@@ -247,6 +255,18 @@ mod tests {
         assert!(read("a.csv", "a,a\n1,2\n").unwrap_err().contains("duplicate column `a`"));
         assert!(read("a.csv", "a,a.b\n1,2\n").unwrap_err().contains("conflicts with another column"));
         assert!(read("a.csv", "a.b,a\n1,2\n").unwrap_err().contains("conflicts with another column"));
+    }
+
+    #[test]
+    fn labels_end_with_the_file_and_have_whole_characters() {
+        for (name, text) in
+            [("a.json", ""), ("a.json", "[é]"), ("a.json", "\"é"), ("a.ndjson", "{\"a\": é}"), ("a.csv", "a,b\né")]
+        {
+            let source = Source::new(name, text);
+            let error = documents(&source, Format::of(name, text)).unwrap_err();
+            let label = error.primary().unwrap();
+            assert!(text.get(label.span.range()).is_some(), "{name} {text:?}: {:?}", label.span);
+        }
     }
 
     #[test]
