@@ -15,6 +15,8 @@ use dropforge::vm::{Evaluator, NoHooks, Run, Session, Space, answer, answer_chec
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::sealing::{reseal, words};
+
 /// Templates that cover every construct. The first of each set is the entry.
 const TERA: &[&[(&str, &str)]] = &[
     &[("text", "a {{ x }} b {{ a.b }} c {{ l[0] }} {{ m[x] }}")],
@@ -200,19 +202,6 @@ fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![1 => anywhere, 3 => in_words]
 }
 
-/// Returns the offset of an artifact's words and their number.
-fn words(bytes: &[u8]) -> (usize, usize) {
-    let key = b"\xA5words";
-    let at = bytes.windows(key.len()).rposition(|window| window == key).map_or(bytes.len(), |at| at + key.len());
-    let head = match bytes.get(at) {
-        Some(0xC4) => 2,
-        Some(0xC5) => 3,
-        Some(0xC6) => 5,
-        _ => 0,
-    };
-    (at + head, bytes.len().saturating_sub(at + head) / 4)
-}
-
 fn change_word(bytes: &mut [u8], at: &prop::sample::Index, change: impl FnOnce(u32) -> u32) {
     let (start, count) = words(bytes);
     if count == 0 {
@@ -262,15 +251,6 @@ fn apply(bytes: &mut Vec<u8>, damage: &Damage) {
             let from = at.index(len);
             drop(bytes.splice(from..(from + 1).min(len), new));
         }
-    }
-}
-
-/// Recomputes the digest if the artifact still has room for one.
-fn reseal(bytes: &mut [u8]) {
-    let key = b"\xA6digest\xC4\x10";
-    let Some(at) = bytes.windows(key.len()).position(|window| window == key).map(|at| at + key.len()) else { return };
-    if let Some((digest, rest)) = bytes.get_mut(at..).and_then(|bytes| bytes.split_at_mut_checked(16)) {
-        digest.copy_from_slice(&xxhash_rust::xxh3::xxh3_128(rest).to_be_bytes());
     }
 }
 

@@ -12,6 +12,7 @@ mod hcl_syntax;
 mod machines;
 mod numbers;
 mod scan;
+mod sealing;
 mod tera_render;
 mod tera_syntax;
 mod tower;

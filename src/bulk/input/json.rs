@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::character;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
@@ -38,5 +39,5 @@ fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &serde_json:
         let depth = Limits::default().value_depth as u64;
         return Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
     }
-    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, Span::of(at..at + 1), "")
+    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, character(source, at), "")
 }

@@ -21,6 +21,7 @@ pub(super) use rows::rows;
 
 use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
 use crate::limits::Limits;
+use crate::stdlib::strings::prefix;
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, yaml};
 
@@ -69,6 +70,13 @@ fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
 /// Returns an error at `range` of an input file.
 fn failed(source: &Arc<Source>, range: Range<usize>, message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::of(range), "")
+}
+
+/// Returns the span of the character at a byte, empty at the end of the file.
+fn character(source: &Source, at: usize) -> Span {
+    let start = prefix(source.text(), at).len();
+    let found = source.text().get(start..).and_then(|rest| rest.chars().next());
+    Span::of(start..start + found.map_or(0, char::len_utf8))
 }
 
 /// Returns the default limits, without a limit for the length of an input file. The expansion of YAML aliases is
@@ -163,6 +171,18 @@ mod tests {
                     drop(read(name, &damaged.replace('\n', "")));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn labels_end_with_the_file_and_have_whole_characters() {
+        for (name, text) in
+            [("a.json", ""), ("a.json", "[é]"), ("a.json", "\"é"), ("a.ndjson", "{\"a\": é}"), ("a.csv", "a,b\né")]
+        {
+            let source = Source::new(name, text);
+            let error = documents(&source, Format::of(name, text)).unwrap_err();
+            let label = error.primary().unwrap();
+            assert!(text.get(label.span.range()).is_some(), "{name} {text:?}: {:?}", label.span);
         }
     }
 

@@ -1,0 +1,52 @@
+//! Files of values and fleets. The first byte selects the format.
+
+#![no_main]
+
+use std::sync::Arc;
+
+use dropforge::bulk::{Fleet, Format, Layers, input};
+use dropforge::text::Source;
+use dropforge::value::Data;
+use dropforge_fuzz::report;
+use libfuzzer_sys::fuzz_target;
+
+const FORMATS: [Format; 5] = [Format::Csv, Format::Ndjson, Format::Json, Format::Hcl, Format::Yaml];
+
+fuzz_target!(|text: &str| {
+    let Some(first) = text.chars().next() else { return };
+    let format = FORMATS[first as usize % FORMATS.len()];
+    let source = Source::new("f", &text[first.len_utf8()..]);
+    let _ = Format::of("-", source.text());
+    match input::map(&source, format) {
+        Ok(shared) => clusters(&source, format, &Layers::new([shared], Vec::new())),
+        Err(error) => report([&*error]),
+    }
+    clusters(&source, format, &Layers::default());
+    if format == Format::Ndjson {
+        same_as_a_list(&source);
+    }
+});
+
+/// Reads a fleet and the inputs of each cluster.
+fn clusters(source: &Arc<Source>, format: Format, layers: &Layers) {
+    match Fleet::read(source, format, Some("a.b")) {
+        Err(error) => report([&*error]),
+        Ok(fleet) => fleet.clusters().iter().for_each(|cluster| match layers.overlay(cluster) {
+            Ok(overlay) => drop(overlay.to_map().map(|map| map.len())),
+            Err(error) => report([&*error]),
+        }),
+    }
+}
+
+/// A fleet of lines has the names of the same fleet as a list.
+fn same_as_a_list(source: &Arc<Source>) {
+    let Ok(documents) = input::documents(source, Format::Ndjson) else { return };
+    let list = serde_json::to_string(&Data::List(documents)).expect("data is JSON");
+    let names = |source: &Arc<Source>, format| {
+        let fleet = Fleet::read(source, format, Some("a.b")).map_err(|error| error.code)?;
+        Ok::<_, dropforge::diagnostics::Code>(
+            fleet.clusters().iter().map(|one| one.name().to_owned()).collect::<Vec<_>>(),
+        )
+    };
+    assert_eq!(names(source, Format::Ndjson), names(&Source::new("list", list), Format::Json));
+}
