@@ -142,7 +142,7 @@ fn inputs_that_nest_deep_are_refused() {
     for _ in 0..20 {
         deep = json!([deep]);
     }
-    assert_eq!(outcome(&[("t", "{{ x }}".into())], &json!({ "x": deep })), Err("input.syntax".into()));
+    assert_eq!(outcome(&[("t", "{{ x }}".into())], &json!({ "x": deep })), Err("limit.depth".into()));
 }
 
 #[test]
