@@ -25,7 +25,7 @@ use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::layers::layers;
-use crate::options::{CelArgs, ValueArgs, dialect};
+use crate::options::{CelArgs, ValueArgs, dialect, limits};
 use crate::output::print;
 
 /// Evaluate an expression and print its value
@@ -123,7 +123,7 @@ fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
     if let Some((_, message, help)) = refused.iter().find(|(given, ..)| *given) {
         return Err(usage(message, help).into());
     }
-    let limits = Limits::default();
+    let limits = limits();
     let expression = hcl::Expression::new(source, &hcl::registry(), &limits)?;
     let (capabilities, files) = args.values.capabilities()?;
     let capabilities = capabilities.with_moment(SystemTime::now());
@@ -137,7 +137,7 @@ fn evaluate_hcl(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: In
 }
 
 fn evaluate_cel(args: &EvalArgs, source: &Arc<Source>, space: &Space, inputs: Inputs<'_>) -> Result<String, Failed> {
-    let limits = Limits { cost: args.cost_limit.unwrap_or(u64::MAX), ..Limits::default() };
+    let limits = Limits { cost: args.cost_limit.unwrap_or(u64::MAX), ..limits() };
     let registry = cel::registry();
     let mut environment = Environment::new(&registry);
     for (name, _) in inputs.iter() {

@@ -12,14 +12,13 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use dropforge::diagnostics::{Code, Diagnostic, Result, Severity};
 use dropforge::dialect::tower::error;
 use dropforge::dialect::tower::intent::{AuditEvent, Inputs, Intent, ValidateOptions};
-use dropforge::limits::Limits;
 use dropforge::text::Span;
 use dropforge::value::{Data, yaml};
 
 use crate::console::{self, Console};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
-use crate::options::ErrorFormat;
+use crate::options::{ErrorFormat, limits};
 use crate::output;
 
 /// Validate and resolve intent files
@@ -166,7 +165,7 @@ fn resolve(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<(D
 
 /// Reads the inputs from both files.
 fn scopes(args: &ResolveArgs, files: &mut InputFiles) -> std::result::Result<Inputs, Found> {
-    let limits = Limits::default();
+    let limits = limits();
     let mut scopes = match &args.inputs {
         Some(path) => Inputs::from_yaml(&files.read(path).map_err(one)?, &limits)?,
         None => Inputs::default(),

@@ -127,14 +127,17 @@ pub(crate) struct LanguageArgs {
     pub(crate) max_source: Option<usize>,
 }
 
-/// Default maximum size of a template: 16 MiB.
-const MAX_SOURCE: usize = 16 << 20;
+/// Returns the limits of the command. A source may have 16 MiB.
+pub(crate) fn limits() -> Limits {
+    Limits { source_bytes: 16 << 20, ..Limits::default() }
+}
 
 impl LanguageArgs {
     /// Returns an engine with these options.
     pub(crate) fn engine(&self) -> EngineBuilder {
         let shell = self.render_mode == Some(RenderMode::Shell);
-        let limits = Limits { source_bytes: self.max_source.unwrap_or(MAX_SOURCE), ..Limits::default() };
+        let usual = limits();
+        let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
         let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
         let engine = engine.cel_presence(self.cel.presence());
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));

@@ -83,6 +83,10 @@ fn sources_are_bounded_by_max_source() {
     sandbox.write("t.tera", &"x".repeat(17 << 20));
     sandbox.run(&["check", "t.tera"]).expect(1).says(&["E0601"]);
     sandbox.run(&["check", "t.tera", "--max-source", "32MiB"]).expect(0);
+    sandbox.write("t.hcl", &"# a long comment line\n".repeat(250_000));
+    sandbox.write("s.hcldec", "object {}\n");
+    sandbox.run(&["hcl", "fmt", "--check", "t.hcl"]).expect(0);
+    sandbox.run(&["hcl", "decode", "-s", "s.hcldec", "t.hcl"]).expect(0);
     sandbox.run(&["check", "t.tera", "--max-source", "1GiB"]).expect(2).says(&["at most 256MiB"]);
 }
 

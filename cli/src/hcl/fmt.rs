@@ -9,12 +9,12 @@ use dropforge::bulk::{unified_diff, write_file};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::dialect::hcl::format::format;
 use dropforge::dialect::hcl::syntax::parser::parse_config;
-use dropforge::limits::Limits;
 
 use super::file_names::is_native;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, unreadable};
+use crate::options::limits;
 use crate::output::print;
 
 /// Maximum depth of a directory search.
@@ -72,7 +72,10 @@ pub(crate) fn run(args: &FmtArgs, files: &mut InputFiles, console: &Console) -> 
 /// Formats one file. Returns `true` if an option was given and the file changes.
 fn format_file(args: &FmtArgs, path: &Path, files: &mut InputFiles) -> std::result::Result<bool, Failed> {
     let source = files.read(path)?;
-    let errors = parse_config(&source, &Limits::default()).diagnostics;
+    let errors = parse_config(&source, &limits()).diagnostics;
+    if errors.iter().any(|error| error.code == Code::LimitSourceBytes) {
+        return Err(errors.into());
+    }
     let text = format(source.text());
     if !errors.is_empty() {
         if !(args.check || args.diff || args.write) {

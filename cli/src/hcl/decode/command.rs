@@ -26,6 +26,7 @@ use super::references::references_json;
 use crate::console::{Console, line};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::options::limits;
 use crate::output;
 
 /// Decode configurations with a specification and print the value as JSON
@@ -106,7 +107,7 @@ pub(crate) fn run(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console)
 
 fn decode(args: &DecodeArgs, inputs: &mut InputFiles, console: &Console) -> Result<(), End> {
     let Some(spec_path) = &args.spec else { return Err(End::Failed("the --spec=... argument is required".into())) };
-    let (limits, space, mut errors) = (Limits::default(), Space::new(), Vec::new());
+    let (limits, space, mut errors) = (limits(), Space::new(), Vec::new());
     // Declared before the contexts, because values borrow from these.
     let (var_files, config_files) = (OnceCell::new(), OnceCell::new());
     let spec_file = read(spec_path, spec_path, inputs, &mut errors).map(|source| SpecFile::parse(&source, &limits));
@@ -167,7 +168,7 @@ fn check(args: &DecodeArgs, console: &Console, errors: &DiagnosticList) -> Resul
     if !errors.iter().any(|error| error.severity == Severity::Error) {
         return Ok(());
     }
-    let errors = at_most(errors.clone(), Limits::default().diagnostics, 0);
+    let errors = at_most(errors.clone(), limits().diagnostics, 0);
     match args.diags.as_deref() {
         Some("json") => line(&diagnostics_json(&errors)),
         _ => errors.iter().for_each(|error| console.diagnostic(error)),
