@@ -1,5 +1,9 @@
 //! Operations on deployment objects: creating them from YAML and from templates.
 
+use std::sync::Arc;
+
+use dropforge::bulk::{Layers, Merge};
+use dropforge::value::DataMap;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -102,6 +106,7 @@ pub struct Stamper {
     template: TemplateVersion,
     required: Metadata,
     defaults: bool,
+    shared: Option<Arc<Layers>>,
 }
 
 impl Catalog {
@@ -155,6 +160,7 @@ impl Catalog {
             stack_metadata: Some(stack_metadata),
             parameters,
             defaults: instantiation.defaults,
+            shared: None,
             check_output: false,
         };
         Ok((template, request))
@@ -227,11 +233,17 @@ impl Catalog {
         let rows = self.store().instantiation_rows(Uuid::nil(), template).await?;
         let template = rows.template.ok_or_else(|| template_not_found()(StoreError::NotFound))?;
         actor.require_read(&template)?;
-        Ok(Stamper { catalog: self.clone(), actor, template, required: rows.template_metadata, defaults })
+        Ok(Stamper { catalog: self.clone(), actor, template, required: rows.template_metadata, defaults, shared: None })
     }
 }
 
 impl Stamper {
+    /// Sets parameters that every set is merged over.
+    pub fn over(mut self, shared: DataMap, merge: Merge) -> Self {
+        self.shared = Some(Arc::new(Layers::new([shared], Vec::new(), merge)));
+        self
+    }
+
     /// Renders the template for one set. Errors are part of the result.
     pub async fn stamp(&self, index: usize, set: ParameterSet) -> Stamped {
         let name = set.name.clone();
@@ -268,6 +280,7 @@ impl Stamper {
             stack_metadata,
             parameters: set.parameters,
             defaults: self.defaults,
+            shared: self.shared.clone(),
             check_output: true,
         };
         self.catalog.renderer().render(request).await

@@ -139,6 +139,7 @@ impl Catalog {
             stack_metadata,
             parameters,
             defaults: record.defaults,
+            shared: None,
             check_output: false,
         };
         let outcome = self.renderer().render(request).await?;

@@ -6,16 +6,17 @@ use serde_json::value::RawValue;
 use serde_json::{Value as Json, json};
 
 use super::compiled::{Compiled, Compiler, error_line};
-use crate::error::{CatalogError, Result};
+use crate::error::{CatalogError, ErrorKind, Result};
 use crate::model::TemplateVersion;
 use crate::review::{Finding, PARAMETERS_ONLY};
 use crate::store::Metadata;
 use crate::{matching, parameters, validation};
+use dropforge::bulk::{Cluster, Layers};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::{OutputCheck, OutputSyntax};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
-use dropforge::value::{Arena, InputBuilder, Inputs, Shapes, yaml};
+use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes, yaml};
 use dropforge::vm::Session;
 
 /// A template, a stack and parameters to render.
@@ -29,6 +30,8 @@ pub struct RenderRequest {
     pub stack_metadata: Option<Metadata>,
     /// The parameters.
     pub parameters: Box<RawValue>,
+    /// Shared parameters below these.
+    pub shared: Option<Arc<Layers>>,
     /// `true` to fill in missing parameters with schema defaults.
     pub defaults: bool,
     /// `true` if a rendered text that is not YAML is a failure, not a warning.
@@ -88,8 +91,8 @@ struct Parameters {
 /// Parses and validates the parameters. Invalid ones are returned too if they can be read.
 fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Parameters>, Option<CatalogError>) {
     let schema = compiled.schema();
-    let text = request.parameters.get();
-    let filled = if request.defaults { schema.with_defaults(text) } else { Ok(text.to_owned()) };
+    let merged = with_shared(request.parameters.get(), request.shared.as_deref());
+    let filled = merged.and_then(|text| if request.defaults { schema.with_defaults(&text) } else { Ok(text) });
     let read = filled.and_then(|text| parameters::read(&text).map(|json| Parameters { text, json }));
     match read {
         Err(error) => (None, Some(error)),
@@ -101,6 +104,15 @@ fn parse_parameters(compiled: &Compiled, request: &RenderRequest) -> (Option<Par
             (Some(parameters), error)
         }
     }
+}
+
+/// Returns the parameters in `text`, merged over the shared ones. Text that is not a map is left to validation.
+fn with_shared(text: &str, shared: Option<&Layers>) -> Result<String> {
+    let own = shared.and_then(|_| serde_json::from_str::<Data>(text).ok()).and_then(Data::into_map);
+    let (Some(shared), Some(own)) = (shared, own) else { return Ok(text.to_owned()) };
+    let merged = shared.merged(&Cluster::new("", own)).map_err(failed)?;
+    serde_json::to_string(&Data::Map(merged))
+        .map_err(|error| CatalogError::new(ErrorKind::Internal, "internal_error", error.to_string()))
 }
 
 fn render_text(compiled: &Compiled, parameters: &str, check_output: bool, scratch: &mut Scratch) -> Result<String> {

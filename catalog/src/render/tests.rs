@@ -33,6 +33,7 @@ fn request(content: &str, schema: &str, parameters: &str) -> RenderRequest {
         stack_metadata: None,
         parameters,
         defaults: false,
+        shared: None,
         check_output: false,
     }
 }

@@ -90,6 +90,33 @@ fn a_template_is_stamped_for_many_sets() {
 }
 
 #[test]
+fn stamped_sets_are_merged_over_shared_parameters() {
+    let server = Running::new();
+    let template = server.template_of(&server.admin, "web", "n: {{ o.n }}{{ o.m | default(value='-') }}", "{}");
+    let path = format!("/api/v1/templates/{template}/stamp");
+    let stamped = |merge: Json| {
+        let set = |parameters| json!({ "parameters": parameters });
+        let sets = [set(json!({})), set(json!({ "o": { "n": 3 } })), set(json!({ "o": { "m": null } }))];
+        let shared = json!({ "o": { "n": 1, "m": 2 } });
+        let mut body = json!({ "sets": sets, "shared": shared });
+        if !merge.is_null() {
+            body["merge"] = merge;
+        }
+        server.send(&server.admin, "POST", &path, &body)
+    };
+    let contents = |merge: Json| -> Vec<Json> {
+        let reply = stamped(merge);
+        let lines = reply.has(200).text().lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        lines
+            .map(|line| if line["status"] == 200 { line["yaml_content"].clone() } else { line["status"].clone() })
+            .collect()
+    };
+    assert_eq!(contents(Json::Null), [json!("n: 12"), json!("n: 32"), json!("n: 1-")]);
+    assert_eq!(contents(json!("replace")), [json!("n: 12"), json!("n: 3-"), json!(400)]);
+    stamped(json!("shallow")).is(422, "invalid_body");
+}
+
+#[test]
 fn a_template_is_checked_without_being_stored() {
     let server = Running::new();
     let check = |query: &str, content: &str, schema: &str| {

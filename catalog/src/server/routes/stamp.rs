@@ -16,6 +16,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
+use dropforge::bulk::Merge;
+use dropforge::value::DataMap;
+
 use super::Shared;
 use crate::server::authentication::Caller;
 use crate::server::error::{ApiError, Result};
@@ -39,6 +42,24 @@ struct StampRequest {
     /// `true` to fill in missing parameters with schema defaults.
     #[serde(default)]
     defaults: bool,
+    /// Parameters that all sets share.
+    #[serde(default)]
+    #[schema(value_type = Option<serde_json::Value>)]
+    shared: Option<DataMap>,
+    /// The effect of a set on the shared parameters.
+    #[serde(default)]
+    merge: MergeBy,
+}
+
+/// The effect of a set of parameters on shared ones.
+#[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum MergeBy {
+    /// Maps are merged by key, a null removes a shared value, and any other value replaces it.
+    #[default]
+    Deep,
+    /// Each top-level key replaces the whole shared value.
+    Replace,
 }
 
 /// Renders a template for many sets of parameters without storing anything. The response has a line for each set, in
@@ -58,9 +79,16 @@ async fn stamp_template(
     // The permit is taken before the body is read, so that waiting bodies cannot fill the memory.
     let permit = service.stamps.clone().try_acquire_owned().map_err(|_| busy())?;
     let whole = RequestBody::read(request, service.settings.stamp_bytes, service.settings.body_timeout).await?;
-    let StampRequest { sets, defaults } = whole.json()?;
+    let StampRequest { sets, defaults, shared, merge } = whole.json()?;
     drop(whole);
-    let stamper = service.catalog.stamper(caller.actor, id, defaults).await?;
+    let mut stamper = service.catalog.stamper(caller.actor, id, defaults).await?;
+    if let Some(shared) = shared {
+        let merge = match merge {
+            MergeBy::Deep => Merge::Deep,
+            MergeBy::Replace => Merge::Replace,
+        };
+        stamper = stamper.over(shared, merge);
+    }
     let (writer, body) = line_body(AHEAD);
     tokio::spawn(write(service, Arc::new(stamper), sets, writer, permit));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::new(body)).into_response())
