@@ -1,5 +1,6 @@
 //! Differences between machines: every template renders the same, or fails with the same error, on the trusting machine, on
-//! its twin that checks every index, and after a round trip through an artifact.
+//! its twin that checks every index, and after a round trip through an artifact; and constants fold to what they are when
+//! computed.
 
 use dropforge::bytecode::{Entry, encode};
 use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
@@ -65,6 +66,60 @@ fn variables() -> Json {
     })
 }
 
+/// Values of the names in [`Constant::named`].
+fn constants() -> Json {
+    json!({"n0": 0, "n1": 1, "n2": 2, "n3": 7, "t": true, "f": false})
+}
+
+const NUMBERS: &[(&str, &str)] = &[("0", "n0"), ("1", "n1"), ("2", "n2"), ("7", "n3")];
+
+/// An expression in two forms: of literals, which the compiler folds, and of names with the same values.
+#[derive(Debug, Clone)]
+struct Constant {
+    literal: String,
+    named: String,
+}
+
+impl Constant {
+    /// Replaces `A` and `B` in a pattern.
+    fn of(pattern: &str, a: &Constant, b: &Constant) -> Self {
+        let with = |a: &str, b: &str| pattern.replace('A', a).replace('B', b);
+        Self { literal: with(&a.literal, &b.literal), named: with(&a.named, &b.named) }
+    }
+}
+
+fn number() -> BoxedStrategy<Constant> {
+    let leaf = select(NUMBERS).prop_map(|(literal, named)| Constant { literal: literal.into(), named: named.into() });
+    let steps = &["(A + B)", "(A - B)", "(A * B)", "(A / B)", "(A % B)"][..];
+    leaf.prop_recursive(3, 12, 2, move |inner| {
+        (select(steps), inner.clone(), inner).prop_map(|(pattern, a, b)| Constant::of(pattern, &a, &b))
+    })
+    .boxed()
+}
+
+/// A condition, with the operators of a language.
+fn truth(steps: &'static [&'static str]) -> impl Strategy<Value = Constant> {
+    let compare = select(&["A == B", "A != B", "A < B", "A >= B"][..]);
+    let leaf = prop_oneof![
+        (compare, number(), number()).prop_map(|(pattern, a, b)| Constant::of(pattern, &a, &b)),
+        select(&[("true", "t"), ("false", "f")][..])
+            .prop_map(|(literal, named)| Constant { literal: literal.into(), named: named.into() }),
+    ];
+    leaf.prop_recursive(3, 8, 2, move |inner| {
+        (select(steps), inner.clone(), inner).prop_map(|(pattern, a, b)| Constant::of(pattern, &a, &b))
+    })
+}
+
+/// Compares the renders of both forms of an expression. Errors differ in their excerpts.
+fn folds(dialect: Dialect, form: &Constant) -> Result<(), TestCaseError> {
+    let [literal, named] = [&form.literal, &form.named].map(|text| {
+        let template = engine(&[("main".to_owned(), text.clone())]).load(dialect, "main");
+        template.expect(text).render(&constants()).map_err(|error| error.code)
+    });
+    prop_assert_eq!(literal, named, "{} and {}", &form.literal, &form.named);
+    Ok(())
+}
+
 const FIELDS: &[&str] =
     &["${params.a}", "${context.b}", "${params.none}", "${facts.c}", "'", " ", "x", "\"", "$", "\n"];
 
@@ -80,6 +135,20 @@ proptest! {
     fn hcl(expression in hcl_syntax::expression(), before in "[a-z %$]{0,3}") {
         let text = format!("{before}${{{expression}}}");
         agree(&engine(&[("main".to_owned(), text)]), Dialect::Hcl, &variables())?;
+    }
+
+    #[test]
+    fn folded_tera(a in number(), b in truth(&["A and B", "A or B"])) {
+        for pattern in ["{{ A }}", "{% if B %}yes{{ A }}{% else %}{{ A }}{% endif %}", "{% if not B %}x{% endif %}"] {
+            folds(Dialect::Tera, &Constant::of(pattern, &a, &b))?;
+        }
+    }
+
+    #[test]
+    fn folded_hcl(a in number(), b in truth(&["(A && B)", "(A || B)", "!(A)", "(A ? B : A)"])) {
+        for pattern in ["${A}", "x${A}y", "${B}", "%{ if B }a${A}%{ else }b%{ endif }", "${B ? A : 0}", "${jsonencode([A, B])}"] {
+            folds(Dialect::Hcl, &Constant::of(pattern, &a, &b))?;
+        }
     }
 
     #[test]

@@ -40,9 +40,13 @@ pub trait Fold {
     }
 }
 
-/// Applies an operator to two integers. Division is left to the languages, because it differs.
+/// Applies an operator to two integers. Division is left to the languages, because it differs, and so is zero times a
+/// negative number: zero may have a sign.
 pub fn fold_integers(op: BinaryOp, a: &Constant<'_>, b: &Constant<'_>) -> Option<Constant<'static>> {
     let (Constant::Int(a), Constant::Int(b)) = (a, b) else { return None };
+    if op == BinaryOp::Mul && (*a == 0 || *b == 0) && (*a < 0 || *b < 0) {
+        return None;
+    }
     match op.of_integers(*a, *b)? {
         Value::Int(n) => Some(Constant::Int(n)),
         Value::Bool(truth) => Some(Constant::Bool(truth)),
