@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `check`, `compile`, `inspect`, `disasm`, `eval`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
 //! | `options` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
@@ -29,6 +29,7 @@ mod console;
 mod disasm;
 mod eval;
 mod exit;
+mod functions;
 mod glob;
 mod hcl;
 mod input;

@@ -11,6 +11,8 @@ mod cel;
 mod cel_yaml;
 mod documents;
 mod examples;
+#[path = "../first-hour/mod.rs"]
+mod first_hour;
 mod hcl;
 mod hcl_decode;
 mod hcl_fmt;

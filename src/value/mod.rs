@@ -49,6 +49,7 @@ pub use map::{Map, Shape, Shapes};
 pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
+pub(crate) use output::{QUOTED, write_quoted, write_yaml};
 #[doc(hidden)]
 pub use text::Text;
 pub(crate) use text::{BLOCK, Block, PADDING};

@@ -108,34 +108,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             let message = format!("{} `{}` failed: {why}", builtin.kind.name(), builtin.name);
             Diagnostic::new(Code::FunctionFailed, message).caused_by(why)
         })?;
-        self.import_data(&result)
-    }
-
-    /// Copies owned data and charges for it.
-    fn import_data(&self, data: &crate::value::Data) -> Result<Value<'r>> {
-        use crate::value::Data;
-        match data {
-            Data::Null => Ok(Value::Null),
-            Data::Bool(b) => Ok(Value::Bool(*b)),
-            Data::Int(n) => Ok(Value::Int(*n)),
-            Data::Uint(n) => Ok(Value::uint(*n)),
-            Data::Float(n) => Ok(Value::Float(*n)),
-            Data::Str(text) => self.cx.text(text),
-            Data::List(items) => {
-                let items: Result<Vec<_>> = items.iter().map(|item| self.import_data(item)).collect();
-                self.cx.list(&items?)
-            }
-            Data::Map(map) => {
-                let entries: Result<Vec<_>> = map
-                    .iter()
-                    .map(|(key, value)| {
-                        self.cx.charge(key.len())?;
-                        Ok((self.cx.arena().copy_str(key), self.import_data(value)?))
-                    })
-                    .collect();
-                self.cx.map(&entries?)
-            }
-        }
+        self.cx.data(&result)
     }
 
     /// Enters the chunk `id` with its parameters from the stack. Returns its first word.
@@ -193,6 +166,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 fn capability_off(builtin: &Builtin) -> Box<Diagnostic> {
     let message = format!("{} `{}` exists only where the engine allows it", builtin.kind.name(), builtin.name);
     let needs = builtin.needs.names().collect::<Vec<_>>().join(" and ");
+    let flag = |name| if name == "files" { "--allow files=DIR".to_owned() } else { format!("--allow {name}") };
+    let flags = builtin.needs.names().map(flag).collect::<Vec<_>>().join(" ");
     Diagnostic::new(Code::CapabilityOff, message)
-        .with_help(format!("it needs the capability {needs}: allow it when the engine is built, or with `--allow`"))
+        .with_help(format!("it needs the capability {needs}: allow it when the engine is built, or with `{flags}`"))
 }

@@ -44,5 +44,6 @@ pub use scalar::keeps_spelling;
 pub use write::{to_string, write};
 
 pub(super) use kyaml::Kyaml;
+pub(super) use quoted::quoted;
 pub(super) use scalar::{is_tag, is_word};
 pub(super) use write::Yaml;

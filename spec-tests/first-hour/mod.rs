@@ -1,0 +1,3 @@
+//! The first hour of a new user: a scenario for each thing that Helm, Kustomize, Argo CD or Terraform users try.
+
+mod filters;
