@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dropforge::engine::{Dialect, Engine, UnknownNames};
+use dropforge::engine::{Dialect, Engine, TeraDialect, UnknownNames};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -25,7 +25,8 @@ fn reference(templates: &[(String, String)], input: &Json, escape: bool) -> Resu
 
 fn ours(templates: &[(String, String)], input: &Json, escape: bool) -> Result<String, String> {
     let suffixes: &[&str] = if escape { &[""] } else { &[] };
-    let mut builder = Engine::builder().unknown_names(UnknownNames::Late).escape_suffixes(suffixes.iter().copied());
+    let builder = Engine::builder().tera(TeraDialect::Plain).unknown_names(UnknownNames::Late);
+    let mut builder = builder.escape_suffixes(suffixes.iter().copied());
     for (name, source) in templates {
         builder = builder.template(name, source);
     }

@@ -18,7 +18,9 @@ use crate::output::stdout_error;
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
-use crate::{check, compile, completions, disasm, eval, hcl, inspect, intent, render, stamp, terraform, values};
+use crate::{
+    check, compile, completions, disasm, eval, functions, hcl, inspect, intent, render, stamp, terraform, values,
+};
 
 /// Compile templates once and stamp them for thousands of clusters.
 #[derive(Debug, Parser)]
@@ -41,6 +43,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Disasm(disasm::DisasmArgs),
     Eval(eval::EvalArgs),
+    Functions(functions::FunctionsArgs),
     Intent(intent::IntentArgs),
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
@@ -76,6 +79,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Inspect(args) => inspect::run(args, files),
         Command::Disasm(args) => disasm::run(args, files),
         Command::Eval(args) => eval::run(args, files, &console),
+        Command::Functions(args) => functions::run(args),
         Command::Intent(args) => intent::run(args, files, &console),
         Command::Hcl(args) => hcl::run(args, files, &console),
         Command::Catalog(args) => catalog::run(args, files, &console),

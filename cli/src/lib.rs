@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
 //! | `options`, `fleet` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
@@ -31,6 +31,7 @@ mod disasm;
 mod eval;
 mod exit;
 mod fleet;
+mod functions;
 mod glob;
 mod hcl;
 mod input;

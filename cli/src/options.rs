@@ -8,7 +8,7 @@ use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{TemplateSet, dialect_of, discover};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
-use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder};
+use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, TeraDialect};
 use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
@@ -73,6 +73,15 @@ pub(crate) enum RenderMode {
     Shell,
 }
 
+/// The filters and functions of `tera` templates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TeraMode {
+    /// Also those beyond Tera
+    Plus,
+    /// Only Tera's
+    Plain,
+}
+
 /// Options of CEL.
 #[derive(Debug, Args)]
 pub(crate) struct CelArgs {
@@ -116,6 +125,10 @@ pub(crate) struct LanguageArgs {
     pub(crate) strict_let: bool,
     #[command(flatten)]
     pub(crate) cel: CelArgs,
+    /// Select the filters of `tera` templates: plus (also those beyond Tera, such as `to_yaml`) or plain (only those that Tera
+    /// has) [default: plus]
+    #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true)]
+    pub(crate) tera: Option<TeraMode>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
     #[arg(short = 'I', long, value_name = "DIR")]
     pub(crate) include_root: Option<PathBuf>,
@@ -139,7 +152,10 @@ impl LanguageArgs {
         let usual = limits();
         let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
         let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
-        let engine = engine.cel_presence(self.cel.presence());
+        let engine = engine.cel_presence(self.cel.presence()).tera(match self.tera {
+            None | Some(TeraMode::Plus) => TeraDialect::Plus,
+            Some(TeraMode::Plain) => TeraDialect::Plain,
+        });
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
@@ -163,6 +179,7 @@ impl LanguageArgs {
             ("--render-mode", self.render_mode.is_some()),
             ("--strict-let", self.strict_let),
             ("--cel-presence", self.cel.cel_presence.is_some()),
+            ("--tera", self.tera.is_some()),
             ("--include-root", self.include_root.is_some()),
             ("--declare", !self.declare.is_empty()),
             ("--max-source", self.max_source.is_some()),

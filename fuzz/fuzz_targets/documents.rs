@@ -4,13 +4,15 @@
 
 use std::sync::Arc;
 
-use dropforge::bulk::{Fleet, Format, Layers, input};
+use dropforge::bulk::{CsvTypes, Fleet, FleetOptions, Format, Layers, Merge, input};
 use dropforge::text::Source;
 use dropforge::value::Data;
 use dropforge_fuzz::report;
 use libfuzzer_sys::fuzz_target;
 
-const FORMATS: [Format; 5] = [Format::Csv, Format::Ndjson, Format::Json, Format::Hcl, Format::Yaml];
+const FORMATS: [Format; 8] =
+    [Format::Csv, Format::Tsv, Format::Ndjson, Format::Json, Format::Hcl, Format::Toml, Format::Env, Format::Yaml];
+const OPTIONS: FleetOptions<'_> = FleetOptions { name_key: Some("a.b"), csv_types: CsvTypes::Set };
 
 fuzz_target!(|text: &str| {
     let Some(first) = text.chars().next() else { return };
@@ -18,7 +20,7 @@ fuzz_target!(|text: &str| {
     let source = Source::new("f", &text[first.len_utf8()..]);
     let _ = Format::of("-", source.text());
     match input::map(&source, format) {
-        Ok(shared) => clusters(&source, format, &Layers::new([shared], Vec::new())),
+        Ok(shared) => clusters(&source, format, &Layers::new([shared], Vec::new(), Merge::Deep)),
         Err(error) => report([&*error]),
     }
     clusters(&source, format, &Layers::default());
@@ -29,7 +31,7 @@ fuzz_target!(|text: &str| {
 
 /// Reads a fleet and the inputs of each cluster.
 fn clusters(source: &Arc<Source>, format: Format, layers: &Layers) {
-    match Fleet::read(source, format, Some("a.b")) {
+    match Fleet::read(source, format, &OPTIONS) {
         Err(error) => report([&*error]),
         Ok(fleet) => fleet.clusters().iter().for_each(|cluster| match layers.overlay(cluster) {
             Ok(overlay) => drop(overlay.to_map().map(|map| map.len())),
@@ -43,7 +45,7 @@ fn same_as_a_list(source: &Arc<Source>) {
     let Ok(documents) = input::documents(source, Format::Ndjson) else { return };
     let list = serde_json::to_string(&Data::List(documents)).expect("data is JSON");
     let names = |source: &Arc<Source>, format| {
-        let fleet = Fleet::read(source, format, Some("a.b")).map_err(|error| error.code)?;
+        let fleet = Fleet::read(source, format, &OPTIONS).map_err(|error| error.code)?;
         Ok::<_, dropforge::diagnostics::Code>(
             fleet.clusters().iter().map(|one| one.name().to_owned()).collect::<Vec<_>>(),
         )

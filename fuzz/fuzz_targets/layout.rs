@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use dropforge::bulk::{Layout, Selector, check_path, lookup};
+use dropforge::bulk::{Layout, Merge, Selector, View, check_path};
 use dropforge::value::{Data, DataMap};
 use dropforge_fuzz::{inputs, report};
 use libfuzzer_sys::fuzz_target;
@@ -23,15 +23,19 @@ fuzz_target!(|text: &str| {
     }
     match Selector::parse(second) {
         Err(error) => report([&*error]),
-        Ok(selector) => assert_eq!(selector.matches(&shared, &own), selector.matches(&own, &shared), "{second:?}"),
+        Ok(selector) => assert_eq!(
+            selector.matches(&View::new(&shared, &own, Merge::Deep)),
+            selector.matches(&View::new(&own, &shared, Merge::Deep)),
+            "{second:?}"
+        ),
     }
-    lookup(&shared, &own, second);
+    View::new(&shared, &own, Merge::Replace).get(second);
 });
 
 fn fill(layout: &Layout, shared: &DataMap) {
     let _ = layout.names_field();
     let fields: Vec<String> = layout.fields().map(str::to_owned).collect();
-    match layout.values("eu-1", shared, &DataMap::new()) {
+    match layout.values("eu-1", &View::new(shared, &DataMap::new(), Merge::Deep)) {
         Err(error) => report([&*error]),
         Ok(values) => {
             let mut path = String::new();

@@ -1,7 +1,7 @@
 //! `tera` rows.
 
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
-use dropforge::engine::{Capabilities, Dialect, Engine, UnknownNames};
+use dropforge::engine::{Capabilities, Dialect, Engine, TeraDialect, UnknownNames};
 use serde_json::Value;
 
 use crate::report::Outcome;
@@ -30,8 +30,8 @@ fn render(row: &Value) -> Result<String, Diagnostics> {
 }
 
 fn engine(row: &Value) -> Engine {
-    let mut builder =
-        Engine::builder().unknown_names(UnknownNames::Late).allow(Capabilities::ALL).escape_suffixes(suffixes(row));
+    let builder = Engine::builder().tera(TeraDialect::Plain).unknown_names(UnknownNames::Late);
+    let mut builder = builder.allow(Capabilities::ALL).escape_suffixes(suffixes(row));
     for (name, source) in row["templates"].as_object().expect("a row has templates") {
         builder = builder.template(name, source.as_str().expect("a template is text"));
     }

@@ -2,6 +2,7 @@
 
 mod csv;
 mod doors;
+mod filters;
 mod fleets;
 mod merge;
 mod origins;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use dropforge::Precompile;
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic};
-use dropforge::engine::{Artifact, Capabilities, Dialect, Engine, EngineBuilder, Origin};
+use dropforge::engine::{Artifact, Capabilities, Dialect, Engine, EngineBuilder, Origin, TeraDialect};
 use dropforge::function::{HostArgs, HostError};
 use dropforge::limits::Limits;
 use serde_json::json;
@@ -109,6 +109,20 @@ fn a_function_with_other_parameters_than_before_is_refused() {
     let artifact = bytes(Engine::builder(), &[("a", "{{ 'a' | replace(from='a', to='b') }}")]);
     let other = Engine::builder().filter(T, "replace", |args| args.value::<String>()).build();
     assert_eq!(refused(&other, artifact, "a").code, Code::BadArgument);
+}
+
+#[test]
+fn an_artifact_keeps_the_filters_of_the_engine_that_compiled_it() {
+    let artifact = bytes(Engine::builder(), &[("a", "{{ x | coalesce(with=1) | quote }}")]);
+    let plain = Engine::builder().tera(TeraDialect::Plain).build();
+    let rendered = plain.open(artifact).unwrap().template("a").unwrap().render(&json!({})).unwrap();
+    assert_eq!(rendered, "\"1\"");
+    let own = |builder: EngineBuilder| builder.filter(T, "quote", |args| args.value::<String>().map(|text| text + "!"));
+    for dialect in [TeraDialect::Plus, TeraDialect::Plain] {
+        let engine = own(Engine::builder()).tera(dialect).build();
+        let template = engine.compile(T, "a", "{{ 'x' | quote }}").unwrap();
+        assert_eq!(template.render(&json!({})).unwrap(), "x!", "{dialect:?}");
+    }
 }
 
 #[test]

@@ -528,6 +528,19 @@ const GROWTH: &[(&str, &str)] = &[
     ("urlencode_strict", "{% set x = long %}{% for i in many %}{% set_global x = x | urlencode_strict %}{% endfor %}"),
     ("title", "{% set own = long %}{% for i in many %}{% set x = own | title %}{% endfor %}"),
     ("slugify", "{% set own = long %}{% for i in many %}{% set x = own | slugify %}{% endfor %}"),
+    ("nindent", "{{ lines | nindent(n=most) }}"),
+    ("to_yaml", "{% set a = [many, many] %}{% for i in many %}{% set x = a | to_yaml(indent=9) %}{% endfor %}"),
+    ("quote", "{% set x = '\"\"' %}{% for i in many %}{% set_global x = x | quote %}{% endfor %}"),
+    ("b64encode", "{% set x = 'a' %}{% for i in many %}{% set_global x = x | b64encode %}{% endfor %}"),
+    ("from_json", "{% set a = many | to_json %}{% for i in many %}{% set x = a | from_json %}{% endfor %}"),
+    ("from_yaml", "{% set a = many | to_yaml %}{% for i in many %}{% set x = a | from_yaml %}{% endfor %}"),
+    ("sha256", "{% set own = long %}{% for i in many %}{% set x = own | sha256 %}{% endfor %}"),
+    ("regex_replace", "{{ long | regex_replace(pattern='a*?', to=long) }}"),
+    ("coalesce", "{% set a = [0, many] | last %}{% for i in many %}{% set x = 0 | coalesce(with=many) %}{% endfor %}"),
+    (
+        "merge",
+        "{% set own = maps | group_by(attribute='a') %}{% for i in many %}{% set x = own | merge(with=own) | merge_deep(with=own) %}{% endfor %}",
+    ),
     ("addslashes", "{% set x = '\\\\\\\\' %}{% for i in many %}{% set_global x = x | addslashes %}{% endfor %}"),
 ];
 

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 #[cfg(feature = "compile")]
 use super::cache::Cache;
 #[cfg(feature = "compile")]
-use super::front::{CelPresence, UnknownNames};
+use super::front::{CelPresence, TeraDialect, UnknownNames};
 use super::instance;
 use crate::bytecode::{Dialect, ImportKind};
 #[cfg(feature = "compile")]
@@ -287,6 +287,25 @@ impl EngineBuilder {
     /// ```
     pub fn cel_presence(mut self, presence: CelPresence) -> Self {
         self.front.cel_presence = presence;
+        self
+    }
+
+    /// Sets the filters and functions that Tera templates may use. The default is [`TeraDialect::Plus`]. A function of
+    /// your own replaces a builtin of the same name in both.
+    ///
+    /// ```
+    /// use dropforge::engine::{Dialect, Engine, TeraDialect};
+    /// let source = "labels:\n  {{ labels | to_yaml(indent=2) }}\n";
+    /// let inputs = serde_json::json!({"labels": {"app": "web", "on": "yes"}});
+    /// let template = Engine::new().compile(Dialect::Tera, "a.yaml.tera", source)?;
+    /// assert_eq!(template.render(&inputs)?, "labels:\n  app: web\n  \"on\": \"yes\"\n");
+    /// let plain = Engine::builder().tera(TeraDialect::Plain).build();
+    /// let errors = plain.compile(Dialect::Tera, "a.yaml.tera", source).unwrap_err();
+    /// assert!(errors.to_string().contains("filter `to_yaml` not found"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tera(mut self, dialect: TeraDialect) -> Self {
+        self.front.tera = dialect;
         self
     }
 

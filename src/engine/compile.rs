@@ -8,14 +8,15 @@ use super::artifact::Entries;
 use super::builder::Engine;
 use super::cache::{Cache, Key, Recorder};
 use super::discover::{dialect_of, unknown_language};
-use super::front::{CelPresence, Front, UnknownNames};
-use super::instance::{compile, compile_all};
+use super::front::{CelPresence, Front, TeraDialect, UnknownNames};
+use super::instance::{compile, compile_all, plain_tera};
 use super::links::{Library, Links};
 use super::loader::Once;
 use super::template::{Findings, Origin, Template};
 use crate::bytecode::{Dialect, Program};
 use crate::compiler::{Compilation, Compiled, Loader, Unit};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Severity, without_duplicates};
+use crate::function::Registry;
 use crate::text::Source;
 
 /// Compiles `source` with default limits and renders it once.
@@ -167,9 +168,19 @@ impl Engine {
     ) -> Unit<'u> {
         let escape = escape.unwrap_or_else(|| self.shared.front.escapes(dialect, entry.name()));
         let Front { strict_let: strict, cel_presence, .. } = self.shared.front;
-        let (registry, limits) = (self.registry(dialect), &self.shared.limits);
+        let (registry, limits) = (self.functions(dialect), &self.shared.limits);
         let lenient = cel_presence == CelPresence::Lenient;
         Unit { entry, loader, registry, limits, escape, strict, lenient }
+    }
+
+    /// Returns the functions that templates may use. Programs are linked with all functions: what an artifact uses was
+    /// decided when it was compiled.
+    fn functions(&self, dialect: Dialect) -> &Registry {
+        let (all, front) = (self.registry(dialect), &self.shared.front);
+        match (dialect, front.tera) {
+            (Dialect::Tera, TeraDialect::Plain) => front.plain_tera.get_or_init(|| plain_tera(all)),
+            _ => all,
+        }
     }
 
     /// Returns the cached template of a source.

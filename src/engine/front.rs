@@ -1,11 +1,12 @@
 //! Engine options for compiling only.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::cache::Cache;
 use super::loader::MemoryLoader;
 use crate::bytecode::Dialect;
 use crate::compiler::{Loader, NoLoader};
+use crate::function::Registry;
 use crate::text::Source;
 
 /// The time at which an unknown filter, test, function, macro or template is an error.
@@ -30,6 +31,16 @@ pub enum CelPresence {
     Strict,
 }
 
+/// The filters and functions that Tera templates may use.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum TeraDialect {
+    /// Tera's own, and those beyond Tera that Kubernetes manifests need: `to_yaml`, `nindent`, `required` and others.
+    #[default]
+    Plus,
+    /// Only Tera's own, so that the template also renders with Tera.
+    Plain,
+}
+
 /// Engine options for compiling only.
 pub(super) struct Front {
     pub loader: Arc<dyn Loader>,
@@ -39,6 +50,9 @@ pub(super) struct Front {
     pub shell: bool,
     pub strict_let: bool,
     pub cel_presence: CelPresence,
+    pub tera: TeraDialect,
+    /// The functions of plain Tera and those of the embedding program. Built on first use.
+    pub plain_tera: OnceLock<Registry>,
     pub unknown_names: UnknownNames,
     pub cache: Option<Cache>,
 }
@@ -53,6 +67,8 @@ impl Default for Front {
             shell: false,
             strict_let: false,
             cel_presence: CelPresence::default(),
+            tera: TeraDialect::default(),
+            plain_tera: OnceLock::new(),
             unknown_names: UnknownNames::default(),
             cache: None,
         }

@@ -56,6 +56,15 @@ pub(super) fn registry(dialect: Dialect) -> Registry {
     }
 }
 
+/// Returns the functions of plain Tera among those of an engine, and those of the embedding program.
+#[cfg(feature = "compile")]
+pub(super) fn plain_tera(all: &Registry) -> Registry {
+    #[cfg(feature = "tera")]
+    return tera::plain(all);
+    #[cfg(not(feature = "tera"))]
+    return all.clone();
+}
+
 /// Compiles a unit.
 ///
 /// # Errors

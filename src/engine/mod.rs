@@ -46,7 +46,7 @@ pub use compile::render;
 #[cfg(feature = "compile")]
 pub use discover::{Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
 #[cfg(feature = "compile")]
-pub use front::{CelPresence, UnknownNames};
+pub use front::{CelPresence, TeraDialect, UnknownNames};
 #[cfg(all(feature = "bulk", not(feature = "hcl")))]
 pub(crate) use instance::not_built_in;
 #[cfg(feature = "compile")]

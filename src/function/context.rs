@@ -8,7 +8,7 @@ use super::capabilities::Capabilities;
 use super::notes::{Note, Noted, Notes, Subject};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
-use crate::value::{Arena, BadKey, Entries, Extended, Inputs, Map, Shape, Value, equal};
+use crate::value::{Arena, BadKey, Data, Entries, Extended, Inputs, Map, Shape, Value, equal};
 
 /// Steps between two clock checks: at most some milliseconds.
 const PORTION: u64 = 1 << 14;
@@ -273,6 +273,37 @@ impl<'v> Cx<'v> {
         self.charge((values.len() + 2) * 3 * size_of::<Value>())?;
         let map = self.arena.map_of_values(shape, values);
         if usize::from(map.depth()) > self.limits.value_depth { Err(self.too_deep()) } else { Ok(map) }
+    }
+
+    /// Copies owned data and charges for it. Fails beyond the depth limit.
+    pub fn data(&self, data: &Data) -> Result<Value<'v>> {
+        self.data_within(data, self.limits.value_depth)
+    }
+
+    /// Copies owned data of at most `levels` levels.
+    fn data_within(&self, data: &Data, levels: usize) -> Result<Value<'v>> {
+        let below = || levels.checked_sub(1).ok_or_else(|| self.too_deep());
+        match data {
+            Data::Null => Ok(Value::Null),
+            Data::Bool(b) => Ok(Value::Bool(*b)),
+            Data::Int(n) => Ok(Value::Int(*n)),
+            Data::Uint(n) => Ok(Value::uint(*n)),
+            Data::Float(n) => Ok(Value::Float(*n)),
+            Data::Str(text) => self.text(text),
+            Data::List(items) => {
+                let levels = below()?;
+                let items: Result<Vec<_>> = items.iter().map(|item| self.data_within(item, levels)).collect();
+                self.list(&items?)
+            }
+            Data::Map(map) => {
+                let levels = below()?;
+                let entry = |(key, value): (&String, &Data)| {
+                    self.charge(key.len())?;
+                    Ok((self.arena.copy_str(key), self.data_within(value, levels)?))
+                };
+                self.map(&map.iter().map(entry).collect::<Result<Vec<_>>>()?)
+            }
+        }
     }
 
     /// Copies bytes and charges for them.

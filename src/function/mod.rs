@@ -31,6 +31,7 @@ mod errors;
 mod files;
 mod gate;
 mod host;
+mod json;
 mod notes;
 #[doc(hidden)]
 pub mod overloads;
@@ -63,6 +64,8 @@ pub use host::{HostArgs, HostError, IntoHostResult};
 pub use notes::{Note, Noted, Notes, Subject};
 #[doc(hidden)]
 pub use overloads::{Overload, Ty};
+#[cfg(feature = "patterns")]
+pub(crate) use patterns::Pattern;
 #[doc(hidden)]
 pub use positional::{Admits, Positional, PositionalParam, ResultType};
 #[doc(hidden)]

@@ -46,6 +46,16 @@ impl Registry {
         of_kind.insert(builtin.name.clone(), Arc::new(builtin));
     }
 
+    /// Removes a builtin, unless another function has replaced it.
+    pub fn remove(&mut self, builtin: &Builtin) {
+        let kept = self.get(builtin.kind, &builtin.name);
+        if kept.is_some_and(|kept| matches!(kept.body, Body::Native(_)))
+            && let Some(of_kind) = Arc::make_mut(&mut self.functions).get_mut(&builtin.kind)
+        {
+            of_kind.remove(&builtin.name);
+        }
+    }
+
     /// Adds a closure as a function, filter or test.
     pub fn insert_host<A: IntoHostResult>(
         &mut self,

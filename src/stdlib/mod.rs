@@ -25,7 +25,7 @@ pub(crate) mod bignum;
 pub(crate) mod bounded_text;
 #[cfg(feature = "hcl")]
 pub(crate) mod charsets;
-#[cfg(feature = "cel")]
+#[cfg(any(feature = "tera", feature = "cel"))]
 pub(crate) mod cidr;
 #[cfg(feature = "hcl")]
 pub(crate) mod csv;
@@ -38,12 +38,12 @@ pub(crate) mod float_format;
 pub(crate) mod float_parse;
 pub mod globs;
 pub(crate) mod graphemes;
-#[cfg(any(feature = "hcl", feature = "cel"))]
+#[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]
 pub(crate) mod hashes;
 #[cfg(feature = "cel")]
 pub(crate) mod kubernetes_formats;
 pub(crate) mod markup;
-#[cfg(any(feature = "hcl", feature = "cel"))]
+#[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]
 pub(crate) mod network;
 pub(crate) mod numbers;
 #[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]
@@ -56,7 +56,7 @@ pub(crate) mod re2;
 pub(crate) mod regex_cost;
 #[cfg(feature = "hcl")]
 pub(crate) mod rsa;
-#[cfg(feature = "cel")]
+#[cfg(any(feature = "tera", feature = "cel"))]
 pub(crate) mod semver;
 pub(crate) mod strings;
 #[cfg(feature = "clock")]

@@ -2,6 +2,8 @@
 //!
 //! This is our own parser because Kubernetes' messages name the faulty component, which the crate `semver` does not tell.
 
+mod constraint;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 

@@ -201,6 +201,27 @@ pub(crate) fn slug_len(text: &str) -> Option<usize> {
     if text.is_ascii() { Some(text.len()) } else { text.len().checked_mul(SLUG_GROWTH) }
 }
 
+/// Returns the first `length` characters; the last ones if `length` is negative.
+pub(crate) fn first_or_last(text: &str, length: i64) -> &str {
+    let count = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
+    let at = |(at, _): (usize, char)| at;
+    match length {
+        0.. => text.get(..text.char_indices().nth(count).map_or(text.len(), at)).unwrap_or(text),
+        _ => text.get(text.char_indices().rev().nth(count - 1).map_or(0, at)..).unwrap_or(text),
+    }
+}
+
+/// Maximum length of a DNS label.
+pub(crate) const DNS_LABEL: usize = 63;
+
+/// Returns a DNS label: lower-case ASCII letters, digits, and hyphens for other characters, but none at the ends. Empty
+/// if `text` has no letter or digit.
+pub(crate) fn dns_label(text: &str) -> String {
+    let character = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let label: String = text.chars().map(character).skip_while(|c| *c == '-').take(DNS_LABEL).collect();
+    label.trim_end_matches('-').to_owned()
+}
+
 /// Indentation of lines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Indent<'p> {
@@ -251,6 +272,22 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn beginnings_and_ends() {
+        let cut = |length| first_or_last("aéb", length);
+        assert_eq!([0, 2, 3, i64::MAX].map(cut), ["", "aé", "aéb", "aéb"]);
+        assert_eq!([-1, -2, -3, i64::MIN].map(cut), ["b", "éb", "aéb", "aéb"]);
+    }
+
+    #[test]
+    fn labels_are_valid_or_empty() {
+        assert_eq!(dns_label("-_My.App_"), "my-app");
+        assert_eq!(dns_label("Größe 9"), "gr--e-9");
+        assert_eq!(dns_label(&format!("{}.b", "a".repeat(62))), "a".repeat(62));
+        assert_eq!(dns_label(&"a".repeat(100)).len(), DNS_LABEL);
+        assert_eq!((dns_label(""), dns_label("._-")), (String::new(), String::new()));
+    }
 
     #[test]
     fn letter_case() {

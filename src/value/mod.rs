@@ -56,6 +56,7 @@ pub use map::{Map, Shape, Shapes};
 pub use output::OutputFormat;
 #[doc(hidden)]
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
+pub(crate) use output::{QUOTED, write_quoted, write_yaml};
 #[cfg(feature = "yaml")]
 pub use scan::Scanner;
 #[doc(hidden)]

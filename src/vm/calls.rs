@@ -7,7 +7,7 @@ use crate::bytecode::{CallSite, ChunkInfo, ImportKind};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::function::{Body, Builtin, HostArgs, Linked, Params, arrange, in_order};
 use crate::limits::Limit;
-use crate::value::{Data, DataMap, Value};
+use crate::value::{DataMap, Value};
 
 /// Steps charged for calling a chunk, besides its code. A frame costs as much as several instructions.
 const CALL_STEPS: u64 = 8;
@@ -108,36 +108,7 @@ impl<'r, A: Access> Machine<'r, '_, A> {
             let message = format!("{} `{}` failed: {why}", builtin.kind.name(), builtin.name);
             Diagnostic::new(Code::FunctionFailed, message).caused_by(why)
         })?;
-        self.import_data(&result, self.cx.limits().value_depth)
-    }
-
-    /// Copies owned data of at most `levels` levels and charges for it.
-    fn import_data(&self, data: &Data, levels: usize) -> Result<Value<'r>> {
-        let below = || levels.checked_sub(1).ok_or_else(|| self.cx.too_deep());
-        match data {
-            Data::Null => Ok(Value::Null),
-            Data::Bool(b) => Ok(Value::Bool(*b)),
-            Data::Int(n) => Ok(Value::Int(*n)),
-            Data::Uint(n) => Ok(Value::uint(*n)),
-            Data::Float(n) => Ok(Value::Float(*n)),
-            Data::Str(text) => self.cx.text(text),
-            Data::List(items) => {
-                let levels = below()?;
-                let items: Result<Vec<_>> = items.iter().map(|item| self.import_data(item, levels)).collect();
-                self.cx.list(&items?)
-            }
-            Data::Map(map) => {
-                let levels = below()?;
-                let entries: Result<Vec<_>> = map
-                    .iter()
-                    .map(|(key, value)| {
-                        self.cx.charge(key.len())?;
-                        Ok((self.cx.arena().copy_str(key), self.import_data(value, levels)?))
-                    })
-                    .collect();
-                self.cx.map(&entries?)
-            }
-        }
+        self.cx.data(&result)
     }
 
     /// Enters the chunk `id` with its parameters from the stack. Returns its first word.
@@ -195,6 +166,8 @@ impl<'r, A: Access> Machine<'r, '_, A> {
 fn capability_off(builtin: &Builtin) -> Box<Diagnostic> {
     let message = format!("{} `{}` exists only where the engine allows it", builtin.kind.name(), builtin.name);
     let needs = builtin.needs.names().collect::<Vec<_>>().join(" and ");
+    let flag = |name| if name == "files" { "--allow files=DIR".to_owned() } else { format!("--allow {name}") };
+    let flags = builtin.needs.names().map(flag).collect::<Vec<_>>().join(" ");
     Diagnostic::new(Code::CapabilityOff, message)
-        .with_help(format!("it needs the capability {needs}: allow it when the engine is built, or with `--allow`"))
+        .with_help(format!("it needs the capability {needs}: allow it when the engine is built, or with `{flags}`"))
 }

@@ -13,7 +13,7 @@ use crate::error::{CatalogError, Result};
 use crate::parameters::Schema;
 use crate::review::{Review, review};
 use dropforge::diagnostics::{Diagnostic, Diagnostics};
-use dropforge::engine::{Dialect, Engine, Template, UnknownNames};
+use dropforge::engine::{Dialect, Engine, Template, TeraDialect, UnknownNames};
 use dropforge::limits::Limits;
 use dropforge::text::Source;
 
@@ -51,7 +51,10 @@ impl Compiled {
 /// A compiler with a cache.
 #[derive(Debug)]
 pub(super) struct Compiler {
-    engine: Engine,
+    /// For templates that also render with Tera.
+    plain: Engine,
+    /// For templates that declare the dialect [`PLUS`].
+    plus: Engine,
     cache: Mutex<Cache>,
     compiled: AtomicU64,
     reused: AtomicU64,
@@ -71,8 +74,11 @@ impl Compiler {
         let limits = Limits { fuel, time: Some(deadline), memory, output_bytes, ..Limits::default() };
         let cached = NonZero::new(options.cached).unwrap_or(NonZero::<usize>::MIN);
         let cache = Cache { by_checksum: LruCache::new(cached), texts: 0 };
+        let engine =
+            |dialect| Engine::builder().limits(limits.clone()).tera(dialect).unknown_names(UnknownNames::Late).build();
         Self {
-            engine: Engine::builder().limits(limits).unknown_names(UnknownNames::Late).build(),
+            plain: engine(TeraDialect::Plain),
+            plus: engine(TeraDialect::Plus),
             cache: Mutex::new(cache),
             compiled: AtomicU64::new(0),
             reused: AtomicU64::new(0),
@@ -103,12 +109,26 @@ impl Compiler {
     fn compile(&self, content: &str, schema: &str) -> Result<Compiled> {
         // The name has no extension, so nothing is escaped.
         let source = Source::new(NAME, content);
+        let engine = if declares_plus(content) { &self.plus } else { &self.plain };
         let template =
-            self.engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax_error(&errors))?;
+            engine.compile_source(Dialect::Tera, &source, Some(false)).map_err(|errors| syntax_error(&errors))?;
         let schema = Schema::parse(schema)?;
-        let review = review(&template, &schema, self.engine.registry(Dialect::Tera));
+        let review = review(&template, &schema, engine.registry(Dialect::Tera));
         Ok(Compiled { template, schema, review })
     }
+}
+
+/// The dialect of templates that use filters beyond Tera.
+const PLUS: &str = "tera+";
+
+/// Returns `true` if a template begins with the comment `{# dialect: tera+ #}`. To Brokkr it is a comment, so a version
+/// and its checksum say which filters its text uses.
+fn declares_plus(content: &str) -> bool {
+    let comment = content.trim_start().strip_prefix("{#").and_then(|rest| rest.split_once("#}"));
+    let dialect = comment.and_then(|(comment, _)| {
+        comment.trim_matches(|c: char| c == '-' || c.is_whitespace()).strip_prefix("dialect:")
+    });
+    dialect.is_some_and(|dialect| dialect.trim() == PLUS)
 }
 
 impl Cache {

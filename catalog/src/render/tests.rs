@@ -60,6 +60,23 @@ fn failure(content: &str, parameters: &str) -> CatalogError {
 }
 
 #[test]
+fn filters_beyond_tera_are_for_templates_that_say_so() {
+    let parameters = r#"{"a": {"b": 1}}"#;
+    assert_eq!(text("{# dialect: tera+ #}{{ a | to_yaml }}", parameters), "b: 1");
+    assert_eq!(text("\n{#- dialect:tera+ -#}\n{{ x | coalesce(with=2) }}", parameters).trim(), "2");
+    for plain in [
+        "{{ a | to_yaml }}",
+        "{# dialect: tera #}{{ a | to_yaml }}",
+        "{# dialect: tera++ #}{{ a | to_yaml }}",
+        "x{# dialect: tera+ #}{{ a | to_yaml }}",
+        "{# tera+ #}{{ a | to_yaml }}",
+        "{# dialect: tera+{{ a | to_yaml }}#}{{ a | to_yaml }}",
+    ] {
+        assert_eq!(failure(plain, parameters).code, "template_render_failed", "{plain}");
+    }
+}
+
+#[test]
 fn numbers_are_exact_and_maps_sorted() {
     assert_eq!(
         text("{{ n }} {{ m }}", r#"{"n": 9007199254740993, "m": 18446744073709551615}"#),

@@ -28,6 +28,17 @@ fn nothing_is_said_of_what_agrees() {
 }
 
 #[test]
+fn a_filter_beyond_tera_is_told_with_how_to_allow_it() {
+    let schema = json!({"properties": {"a": {}}});
+    let told = lines("{{ a | to_yaml }}", &schema);
+    assert!(
+        matches!(&told[..], [one] if one.starts_with("function.unknown to_yaml 1") && one.contains("{# dialect: tera+ #}")),
+        "{told:?}"
+    );
+    assert_eq!(lines("{# dialect: tera+ #}{{ a | to_yaml }}", &schema), [""; 0]);
+}
+
+#[test]
 fn nothing_is_said_of_open_schemas() {
     for schema in
         [json!({}), json!(true), json!({"type": "object", "required": ["z"]}), json!({"additionalProperties": {}})]

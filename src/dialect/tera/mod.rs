@@ -7,6 +7,7 @@ mod arithmetic;
 pub mod builtins;
 #[cfg(feature = "compile")]
 mod compile;
+mod hints;
 #[cfg(feature = "compile")]
 mod load;
 #[cfg(feature = "compile")]
@@ -17,7 +18,7 @@ pub mod syntax;
 #[cfg(all(test, feature = "compile"))]
 mod tests;
 
-pub use builtins::registry;
+pub use builtins::{plain, registry};
 #[cfg(feature = "compile")]
 pub use compile::{compile, compile_all};
 pub use semantics::Rules;

@@ -4,6 +4,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::arithmetic::{Num, calculate};
 use super::builtins::{has_item, write_text};
+use super::hints;
 use crate::bytecode::{BinaryOp, EscapeMode, Role};
 use crate::diagnostics::{CULPRIT, Code, Diagnostic, Result};
 use crate::function::Cx;
@@ -24,19 +25,21 @@ impl Semantics for Rules {
             let names: Vec<&str> = cx.inputs().iter().map(|(name, _)| name).collect();
             let what = if path == name { String::new() } else { format!(" (in `{path}`)") };
             let error = Diagnostic::new(Code::UndefinedVariable, format!("the variable `{name}` is not defined{what}"));
-            return Err(error.with_suggestion(name, names.iter().copied()).with_available(names));
+            let error = error.with_suggestion(name, names.iter().copied()).with_available(names);
+            return Err(hints::missing(error, path));
         };
         let step = index.map_or_else(|| format!("`{name}`"), |index| format!("`{}`", key_text(index)));
         let message = format!("`{path}` is not defined: a {} has no {step} here", parent.kind());
         let error = Diagnostic::new(Code::UndefinedVariable, message);
-        Err(match parent {
+        let error = match parent {
             Value::Map(map) => {
                 let keys = || map.iter().map(|(key, _)| key);
                 error.with_suggestion(name, keys()).with_available(keys())
             }
             Value::List(list) => error.with_note(format!("the list has {} items, counted from 0", list.items().len())),
             _ => error,
-        })
+        };
+        Err(hints::missing(error, path))
     }
 
     fn present(value: Value<'_>) -> bool {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use super::store::FILES;
 use super::*;
 use crate::diagnostics::Code;
-use crate::engine::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, UnknownNames};
+use crate::engine::{CelPresence, DirLoader, Engine, EngineBuilder, Origin, TeraDialect, UnknownNames};
 
 struct Place {
     temp: tempfile::TempDir,
@@ -118,6 +118,27 @@ fn the_mode_of_presence_tests_is_part_of_the_cache_key() {
         assert_eq!(load(CelPresence::Lenient), (origin, Ok("false\n".to_owned())));
         assert_eq!(load(CelPresence::Strict), (origin, strict.clone()));
     }
+}
+
+#[test]
+fn plain_tera_is_part_of_the_cache_key() {
+    let place = Place::new(&[("a.tera", "{% if x %}{{ x | to_json }}{% endif %}")]);
+    let load = |dialect| {
+        let loader = DirLoader::jailed(place.temp.path().join("t")).unwrap();
+        let builder = Engine::builder()
+            .loader(loader)
+            .cache(place.cache())
+            .filter(Dialect::Tera, "quote", |_| Ok::<_, String>("mine"));
+        let template = builder.tera(dialect).build().load(Dialect::Tera, "a.tera");
+        template.map(|template| template.origin()).map_err(|errors| errors.iter().count())
+    };
+    for origin in [Origin::Source, Origin::Cache] {
+        assert_eq!(load(TeraDialect::Plus), Ok(origin));
+        assert_eq!(load(TeraDialect::Plain), Err(1));
+    }
+    place.write("a.tera", "{{ 'x' | quote }}");
+    assert_eq!([load(TeraDialect::Plus), load(TeraDialect::Plain)], [Ok(Origin::Source), Ok(Origin::Source)]);
+    assert_eq!([load(TeraDialect::Plus), load(TeraDialect::Plain)], [Ok(Origin::Cache), Ok(Origin::Cache)]);
 }
 
 #[test]

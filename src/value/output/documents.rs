@@ -2,11 +2,12 @@
 
 use std::str::FromStr;
 
-use super::{Buffer, Tree};
+use super::{Buffer, Sorted, Tree};
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::Limit;
+use crate::value::Value;
 use crate::value::json::Json;
-use crate::value::yaml::{Kyaml, Yaml};
+use crate::value::yaml::{Kyaml, Yaml, quoted};
 
 /// A document format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -123,3 +124,21 @@ fn documents_into<'t, T: Tree<'t>>(
     }
     Ok(())
 }
+
+/// Appends `value` to `out` as YAML with map keys in byte order and a final newline. `grow` receives the length of `out`
+/// after each node and before each long text, and may stop the writing.
+pub fn write_yaml<E>(
+    value: Value<'_>,
+    out: &mut String,
+    grow: &mut impl FnMut(usize) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    Buffer::append(out, |out| Yaml::new(out, grow).document(Sorted(value)))
+}
+
+/// Appends `text` to `out` between double quotes, escaped as every YAML parser reads it.
+pub fn write_quoted(text: &str, out: &mut String) {
+    Buffer::append(out, |out| quoted(text, out));
+}
+
+/// The maximum bytes that [`write_quoted`] writes for a byte of text.
+pub const QUOTED: usize = 4;

@@ -10,6 +10,6 @@ mod tree;
 mod tests;
 
 pub(super) use buffer::Buffer;
-pub use documents::{OutputFormat, write_documents};
+pub use documents::{OutputFormat, QUOTED, write_documents, write_quoted, write_yaml};
 pub use tree::{Key, MapEntries, Node, Sorted, Tree};
 pub(super) use tree::{duplicate, non_finite};

@@ -46,5 +46,6 @@ pub use write::{to_string, write};
 #[cfg(feature = "yaml")]
 pub(super) use core_schema::is_own_name;
 pub(super) use kyaml::Kyaml;
+pub(super) use quoted::quoted;
 pub(super) use scalar::{is_tag, is_word};
 pub(super) use write::Yaml;

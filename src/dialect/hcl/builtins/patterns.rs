@@ -1,15 +1,10 @@
 //! Functions of regular expressions in RE2 syntax.
 
-use std::sync::Arc;
-
-use regex::{Captures, Regex};
+use regex::Captures;
 
 use super::strings::replaced;
 use super::{functions, string};
-use crate::diagnostics::Code;
-use crate::function::{Cx, Fault, Outcome};
-use crate::stdlib::re2::parsed;
-use crate::stdlib::regex_cost::search_steps;
+use crate::function::{Cx, Fault, Outcome, Pattern};
 use crate::value::{Attribute, Type, Value};
 
 functions! {
@@ -39,31 +34,9 @@ functions! {
         ["replace(\"hello\", \"l\", \"L\")" => "\"heLLo\"", "replace(\"helo\", \"/(l)/\", \"$1$1\")" => "\"hello\""];
 }
 
-/// A compiled pattern and the names of its groups. Several groups may have one name.
-struct Pattern<'p> {
-    regex: Arc<Regex>,
-    names: Vec<Option<&'p str>>,
-}
-
-fn compiled<'p>(cx: &Cx<'_>, pattern: &'p str) -> Outcome<Pattern<'p>> {
-    cx.charge(pattern.len().saturating_mul(2))?;
-    let wrong = |why: String| Fault::wrong(format!("`{pattern}` is not a regular expression: {why}"));
-    let parsed = parsed(pattern).map_err(|why| wrong(why.to_string()))?;
-    let regex = cx.regex(&parsed.text).map_err(|error| match error.code {
-        Code::BadArgument => wrong(error.message.lines().last().unwrap_or("").to_owned()),
-        _ => Fault::Limit(error),
-    })?;
-    Ok(Pattern { regex, names: parsed.names })
-}
-
 /// Compiles a pattern that is the first argument.
 fn first_pattern<'p>(cx: &Cx<'_>, pattern: &'p str) -> Outcome<Pattern<'p>> {
-    compiled(cx, pattern).map_err(|fault| fault.of_argument(0))
-}
-
-/// Charges for a search in `text`.
-fn charge_search(cx: &Cx<'_>, pattern: &str, text: &str) -> Outcome<()> {
-    Ok(cx.spend(search_steps(pattern, text.len()) / 8)?)
+    cx.pattern(pattern).map_err(|fault| fault.of_argument(0))
 }
 
 fn match_type<'v>(cx: &Cx<'v>, pattern: Value<'v>, _: Value<'v>) -> Outcome<Type<'v>> {
@@ -113,14 +86,14 @@ fn value_of<'v>(cx: &Cx<'v>, pattern: &Pattern<'_>, captures: &Captures<'_>) -> 
 fn first_match<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
     let compiled = first_pattern(cx, pattern)?;
     type_of_match(cx, &compiled)?;
-    charge_search(cx, pattern, text)?;
+    compiled.charge_search(cx, text)?;
     let captures = compiled.regex.captures(text);
     value_of(cx, &compiled, &captures.ok_or_else(|| Fault::wrong("the pattern does not match the string"))?)
 }
 
 fn all_matches<'v>(cx: &Cx<'v>, pattern: &str, text: &str) -> Outcome<Value<'v>> {
     let compiled = first_pattern(cx, pattern)?;
-    charge_search(cx, pattern, text)?;
+    compiled.charge_search(cx, text)?;
     let matches = compiled.regex.captures_iter(text).map(|captures| value_of(cx, &compiled, &captures));
     let list = cx.list(&matches.collect::<Outcome<Vec<_>>>()?)?;
     Ok(cx.arena().typed(cx.arena().list_type(type_of_match(cx, &compiled)?), list))
@@ -134,58 +107,5 @@ fn text_or_matches_replaced<'v>(cx: &Cx<'v>, text: &str, from: &str, to: &str) -
 }
 
 fn matches_replaced<'v>(cx: &Cx<'v>, text: &str, pattern: &str, template: &str) -> Outcome<Value<'v>> {
-    let compiled = compiled(cx, pattern)?;
-    charge_search(cx, pattern, text)?;
-    cx.charge(text.len())?;
-    let (mut out, mut done) = (String::new(), 0);
-    for captures in compiled.regex.captures_iter(text) {
-        let Some(whole) = captures.get(0) else { continue };
-        out.push_str(text.get(done..whole.start()).unwrap_or(""));
-        expand(cx, template, &compiled.names, &captures, &mut out)?;
-        done = whole.end();
-    }
-    out.push_str(text.get(done..).unwrap_or(""));
-    string(cx, &out)
-}
-
-/// Appends `template` with the groups of a match for `$name` and `${name}`, and `$` for `$$`. Of groups with one name,
-/// the first in the match counts. A missing group is empty; any other `$` stands for itself.
-fn expand(
-    cx: &Cx<'_>,
-    template: &str,
-    names: &[Option<&str>],
-    captures: &Captures<'_>,
-    out: &mut String,
-) -> Outcome<()> {
-    let mut push = |piece: &str| -> Outcome<()> {
-        cx.charge(piece.len())?;
-        out.push_str(piece);
-        Ok(())
-    };
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('$') {
-        push(before)?;
-        cx.spend(1 + names.len() as u64 / 16)?;
-        rest = after;
-        if let Some((name, after)) = group_reference(rest) {
-            let group = match name.parse() {
-                Ok(at) => captures.get(at),
-                Err(_) => (1..).zip(names).find_map(|(at, own)| captures.get(at).filter(|_| *own == Some(name))),
-            };
-            push(group.map_or("", |group| group.as_str()))?;
-            rest = after;
-        } else {
-            push("$")?;
-            rest = rest.strip_prefix('$').unwrap_or(rest);
-        }
-    }
-    push(rest)
-}
-
-/// Splits a reference to a group into its name and the text after it.
-fn group_reference(rest: &str) -> Option<(&str, &str)> {
-    let (inside, close) = rest.strip_prefix('{').map_or((rest, ""), |inside| (inside, "}"));
-    let end = inside.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(inside.len());
-    let (name, after) = inside.split_at(end);
-    if name.is_empty() { None } else { after.strip_prefix(close).map(|after| (name, after)) }
+    string(cx, &cx.pattern(pattern)?.replaced(cx, text, template)?)
 }

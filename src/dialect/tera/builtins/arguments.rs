@@ -9,6 +9,20 @@ pub(super) fn subject<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v str> {
     args.first().and_then(Value::as_str).ok_or_else(|| cx.arity())
 }
 
+/// Returns an integer that the gate has checked to be non-negative.
+pub(super) fn natural(cx: &Cx<'_>, value: Value<'_>) -> Result<u64> {
+    match value {
+        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity()),
+        Value::Uint(n) => Ok(n),
+        _ => Err(cx.arity()),
+    }
+}
+
+/// Returns such an integer as a size. One that does not fit exceeds any limit.
+pub(super) fn size(cx: &Cx<'_>, value: Value<'_>) -> Result<usize> {
+    natural(cx, value).map(|n| usize::try_from(n).unwrap_or(usize::MAX))
+}
+
 /// Returns the items of the first argument, which the gate has checked to be a list.
 pub(super) fn items<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<&'v [Value<'v>]> {
     args.first().and_then(Value::as_list).ok_or_else(|| cx.arity())

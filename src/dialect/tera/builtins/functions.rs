@@ -1,6 +1,6 @@
 //! Functions. Those that read more than the inputs need a capability, which the machine checks before it calls them.
 
-use super::arguments::wrong;
+use super::arguments::{natural, wrong};
 use crate::builtins;
 use crate::diagnostics::{Code, Result};
 use crate::function::Cx;
@@ -26,18 +26,9 @@ builtins! {
         [r"{{ get_env(name='HOME') }}" => "E0405"];
 }
 
-/// Returns an integer that the gate has checked to be non-negative.
-fn size(cx: &Cx<'_>, value: Value<'_>) -> Result<u64> {
-    match value {
-        Value::Int(n) => u64::try_from(n).map_err(|_| cx.arity()),
-        Value::Uint(n) => Ok(n),
-        _ => Err(cx.arity()),
-    }
-}
-
 fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [start, end, step] = args else { return Err(cx.arity()) };
-    let (from, to, step_by) = (size(cx, *start)?, size(cx, *end)?, size(cx, *step)?);
+    let (from, to, step_by) = (natural(cx, *start)?, natural(cx, *end)?, natural(cx, *step)?);
     if from > to {
         return Err(wrong("function `range`", "start", &format!("at most `end`, which is {to}"), *start));
     }
@@ -52,7 +43,7 @@ fn range<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     Ok(cx.arena().borrowed_list(cx.arena().bump().alloc_slice_fill_iter(numbers)))
 }
 
-fn throw<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
+pub(super) fn throw<'v>(cx: &Cx<'v>, args: &[Value<'v>]) -> Result<Value<'v>> {
     let [Value::Str(message)] = args else { return Err(cx.arity()) };
     Err(cx.fault(Code::FunctionFailed, message.as_str()))
 }

@@ -3,7 +3,7 @@
 use crate::diagnostics::Result;
 use crate::function::Cx;
 use crate::stdlib::numbers::write_plain_float;
-use crate::value::{JsonStyle, Value, write_json};
+use crate::value::{JsonStyle, Value, write_json, write_yaml};
 
 /// Passes the text of `value` to `push`: strings unchanged, null as nothing, integral floats without a point, lists as
 /// `[a, b]` without quotes, and every map as `[object]`.
@@ -75,14 +75,25 @@ impl<'c, 'v> Charged<'c, 'v> {
 
 /// Returns `value` as JSON, charged as it grows.
 pub(super) fn json<'v>(cx: &Cx<'v>, value: Value<'v>, style: JsonStyle) -> Result<Value<'v>> {
-    let (mut text, mut charged) = (String::new(), 0);
-    write_json(value, style, &mut text, &mut |len| {
+    let mut text = String::new();
+    write_json(value, style, &mut text, &mut charges(cx))?;
+    cx.text(&text)
+}
+
+/// Returns `value` as YAML with a final newline, charged as it grows.
+pub(super) fn yaml(cx: &Cx<'_>, value: Value<'_>) -> Result<String> {
+    let mut text = String::new();
+    write_yaml(value, &mut text, &mut charges(cx))?;
+    Ok(text)
+}
+
+/// Returns a function that charges for text which has grown to a length, with one step for each call.
+fn charges<'c>(cx: &'c Cx<'_>) -> impl FnMut(usize) -> Result<()> + 'c {
+    let mut charged = 0;
+    move |len| {
         let grown = len.saturating_sub(charged);
         charged = charged.max(len);
         cx.charge(grown)?;
         cx.spend(1)
-    })?;
-    // The arena holds a second copy.
-    cx.charge(text.len() + size_of::<Value>())?;
-    Ok(cx.arena().text(&text))
+    }
 }

@@ -23,6 +23,15 @@ impl<'a> Lower<'_, 'a> {
         }
     }
 
+    /// Returns `true` if a filter may come first on a missing variable: its subject has a default.
+    pub(super) fn takes_missing(&self, call: &Call<'_>) -> bool {
+        let filter = self.unit.registry.get(ImportKind::Filter, call.name.text);
+        filter.is_some_and(|filter| match filter.params {
+            Params::Named([subject, ..]) => subject.default != Default::Required,
+            _ => false,
+        })
+    }
+
     /// Pushes the result of a function.
     pub(super) fn call_function(&mut self, call: &'a Call<'a>) -> Result<()> {
         let Some(function) = self.function(ImportKind::Function, call.name) else {

@@ -8,6 +8,7 @@ use super::frame::{Frame, Outside};
 use crate::bytecode::{Failure, ImportKind};
 use crate::compiler::{Emitter, Unit};
 use crate::diagnostics::{Code, Diagnostic, Result};
+use crate::dialect::tera::hints;
 use crate::dialect::tera::load::{Id, Templates};
 use crate::dialect::tera::syntax::tree::{Block, Name};
 use crate::function::Builtin;
@@ -193,7 +194,7 @@ impl<'l, 'a> Lower<'l, 'a> {
     pub fn function(&mut self, kind: ImportKind, name: Name<'a>) -> Option<&'l Builtin> {
         let found = self.unit.registry.get(kind, name.text);
         if found.is_none() {
-            let error = self.unit.registry.unknown(kind, name.text);
+            let error = hints::unknown(self.unit.registry.unknown(kind, name.text), kind, name.text);
             self.fail(name.span, error);
         }
         found.map(|found| &**found)

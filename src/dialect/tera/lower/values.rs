@@ -8,12 +8,13 @@ use super::program::Lower;
 use crate::bytecode::{BinaryOp, Op, Role};
 use crate::compiler::Constant;
 use crate::diagnostics::{Code, Result};
+use crate::dialect::tera::builtins::marks;
 use crate::dialect::tera::syntax::tree::{Expr, ExprKind, MathOp, Path, Step};
 use crate::text::Span;
 
 /// Returns `true` if a filter is only a marker, not a function.
 fn is_mark(filter: &str) -> bool {
-    matches!(filter, "safe" | "default")
+    marks().iter().any(|mark| mark.name == filter)
 }
 
 impl<'a> Lower<'_, 'a> {
@@ -187,6 +188,10 @@ impl<'a> Lower<'_, 'a> {
                 }
             }
             self.emitter.bind(there);
+            return self.filters_and_not(expr);
+        }
+        if expr.filters.first().is_some_and(|first| self.takes_missing(first)) {
+            self.peek_path(path)?;
             return self.filters_and_not(expr);
         }
         if !expr.negated {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::diagnostics::{Code, Diagnostic};
+use crate::dialect::tera::hints;
 use crate::text::{Source, Span};
 
 /// An error in one source.
@@ -60,6 +61,7 @@ impl SyntaxError {
         if let Some((span, text)) = self.related {
             diagnostic = diagnostic.at(source, span, text);
         }
-        if self.help.is_empty() { diagnostic } else { diagnostic.with_help(self.help) }
+        let help = hints::syntax(source.text(), self.span.range().start).unwrap_or(self.help);
+        if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
     }
 }

@@ -1,0 +1,196 @@
+//! `dropforge functions`: the functions, filters and tests of the template languages.
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use dropforge::bytecode::ImportKind;
+use dropforge::diagnostics::{Code, Diagnostic};
+use dropforge::dialect::tera::builtins as tera;
+use dropforge::engine::{Dialect, Engine};
+use dropforge::function::{Builtin, Default, Overload, Param, Params, Positional, ResultType};
+use dropforge::value::Type;
+
+use crate::exit::{Exit, Failed};
+use crate::options::dialect;
+use crate::output::print;
+
+/// List and document the functions, filters and tests of the template languages
+///
+///     dropforge functions --lang tera
+///     dropforge functions to_yaml
+#[derive(Debug, Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct FunctionsArgs {
+    /// Document all functions, filters and tests of this name
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+    /// List those of one language
+    #[arg(long, value_name = "LANG", value_parser = dialect)]
+    lang: Option<Dialect>,
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &FunctionsArgs) -> Result<Exit, Failed> {
+    let engine = Engine::new();
+    let all = all(&engine, args.lang);
+    let found: Vec<_> = match &args.name {
+        Some(name) => all.iter().copied().filter(|(_, builtin)| builtin.name == *name).collect(),
+        None => all.clone(),
+    };
+    if let (Some(name), true) = (&args.name, found.is_empty()) {
+        return Err(unknown(name, &all).into());
+    }
+    print(match (args.json, args.name.is_some()) {
+        (true, _) => format!("{:#}\n", found.iter().map(|(lang, builtin)| to_json(*lang, builtin)).collect::<Value>()),
+        (false, true) => found.iter().map(|(lang, builtin)| page(*lang, builtin)).collect::<Vec<_>>().join("\n"),
+        (false, false) => found.iter().map(|(lang, builtin)| line(*lang, builtin)).collect(),
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the functions of one or all languages. Those of `cel-yaml` are those of `cel`, and `tower` has none.
+fn all(engine: &Engine, lang: Option<Dialect>) -> Vec<(Dialect, &Builtin)> {
+    let langs = match lang {
+        Some(lang) => vec![lang],
+        None => vec![Dialect::Tera, Dialect::Hcl, Dialect::Cel],
+    };
+    let of = |lang: Dialect| {
+        let marks = if lang == Dialect::Tera { tera::marks() } else { &[] };
+        let listed = engine.registry(lang).iter().map(|builtin| &**builtin).chain(marks);
+        let mut listed: Vec<_> = listed.filter(|builtin| ImportKind::FUNCTIONS.contains(&builtin.kind)).collect();
+        listed.sort_by_key(|builtin| (builtin.kind, &builtin.name));
+        listed.into_iter().map(move |builtin| (lang, builtin))
+    };
+    langs.into_iter().flat_map(of).collect()
+}
+
+fn unknown(name: &str, all: &[(Dialect, &Builtin)]) -> Box<Diagnostic> {
+    let names = || all.iter().map(|(_, builtin)| &*builtin.name);
+    let error = Diagnostic::new(Code::Usage, format!("there is no function, filter or test `{name}`"));
+    // Names of other spellings (`toYaml`) are near without case and underscores.
+    let plain = |name: &str| name.replace('_', "").to_lowercase();
+    match names().find(|known| plain(known) == plain(name)) {
+        Some(near) => error.with_help(format!("did you mean `{near}`?")),
+        None => error.with_help("`dropforge functions` lists them").with_suggestion(name, names()),
+    }
+}
+
+/// Returns `true` if the function is not in Tera itself.
+fn is_beyond_tera(lang: Dialect, builtin: &Builtin) -> bool {
+    let same = |other: &Builtin| other.kind == builtin.kind && other.name == builtin.name;
+    lang == Dialect::Tera && tera::plus_tables().into_iter().flatten().any(same)
+}
+
+fn line(lang: Dialect, builtin: &Builtin) -> String {
+    let signature = signatures(builtin).join("; ");
+    format!("{:<5} {:<8} {signature}  {}\n", lang.id(), builtin.kind.name(), builtin.doc)
+}
+
+fn page(lang: Dialect, builtin: &Builtin) -> String {
+    let mut text = format!("{} `{}` ({})\n\n", builtin.kind.name(), builtin.name, lang.id());
+    signatures(builtin).iter().for_each(|signature| text.push_str(&format!("  {signature}\n")));
+    text.push_str(&format!("\n{}\n", builtin.doc));
+    let needs: Vec<_> = builtin.needs.names().map(|name| format!("--allow {name}")).collect();
+    if !needs.is_empty() {
+        text.push_str(&format!("Needs `{}`.\n", needs.join(" ")));
+    }
+    if is_beyond_tera(lang, builtin) {
+        text.push_str("Not in Tera itself: `--tera plain` leaves it out.\n");
+    }
+    text.push_str(if builtin.examples.is_empty() { "" } else { "\nExamples:\n\n" });
+    for (source, result) in &*builtin.examples {
+        text.push_str(&format!("  {}\n  → {}\n\n", source.replace('\n', "\n  "), result.replace('\n', "\n    ")));
+    }
+    text.trim_end().to_owned() + "\n"
+}
+
+fn to_json(lang: Dialect, builtin: &Builtin) -> Value {
+    let examples = builtin.examples.iter().map(|(source, result)| json!({"source": source, "result": result}));
+    json!({
+        "language": lang.id(),
+        "kind": builtin.kind.name(),
+        "name": builtin.name,
+        "signatures": signatures(builtin),
+        "doc": builtin.doc,
+        "needs": builtin.needs.names().collect::<Vec<_>>(),
+        "beyond_tera": is_beyond_tera(lang, builtin),
+        "examples": examples.collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the ways to call a function.
+fn signatures(builtin: &Builtin) -> Vec<String> {
+    match &builtin.params {
+        Params::Named(params) => vec![named(builtin, params)],
+        Params::Open => vec![format!("{}(…)", builtin.name)],
+        Params::Positional(positional) => vec![with_positions(builtin, positional)],
+        Params::Overloaded(overloads) => overloads.iter().map(|overload| overloaded(builtin, overload)).collect(),
+    }
+}
+
+/// Returns the form of a call with named arguments. Filters and tests have a subject; the arguments of tests have places.
+fn named(builtin: &Builtin, params: &[Param]) -> String {
+    let name = &builtin.name;
+    let call = |params: &[Param]| {
+        let args: Vec<String> = params.iter().filter(|param| param.name != "excess").map(argument).collect();
+        if args.is_empty() { name.to_string() } else { format!("{name}({})", args.join(", ")) }
+    };
+    match (builtin.kind, params) {
+        (ImportKind::Filter, [subject, rest @ ..]) => format!("{} | {}", subject.name, call(rest)),
+        (ImportKind::Test, [subject, rest @ ..]) => format!("{} is {}", subject.name, call(rest)),
+        _ if params.is_empty() => format!("{name}()"),
+        _ => call(params),
+    }
+}
+
+fn argument(param: &Param) -> String {
+    let name = param.name;
+    match param.default {
+        Default::Required => name.to_owned(),
+        Default::Absent => format!("{name}?"),
+        Default::Bool(truth) => format!("{name}={truth}"),
+        Default::Int(n) => format!("{name}={n}"),
+        Default::Str(text) => format!("{name}='{text}'"),
+    }
+}
+
+fn with_positions(builtin: &Builtin, positional: &Positional) -> String {
+    let mut params: Vec<String> =
+        positional.params.iter().map(|param| format!("{}: {}", param.name, type_name(&param.ty))).collect();
+    params.extend(positional.rest.iter().map(|rest| format!("...{}: {}", rest.name, type_name(&rest.ty))));
+    let result = match &positional.result {
+        ResultType::Is(ty) => type_name(ty),
+        _ => "any".to_owned(),
+    };
+    format!("{}({}) → {result}", builtin.name, params.join(", "))
+}
+
+fn overloaded(builtin: &Builtin, overload: &Overload) -> String {
+    let types: Vec<String> = overload.params.iter().map(ToString::to_string).collect();
+    match (overload.member, types.split_first()) {
+        (true, Some((receiver, rest))) => {
+            format!("{receiver}.{}({}) → {}", builtin.name, rest.join(", "), overload.result)
+        }
+        _ => format!("{}({}) → {}", builtin.name, types.join(", "), overload.result),
+    }
+}
+
+/// Returns a type in the notation of type constraints.
+fn type_name(ty: &Type<'_>) -> String {
+    let of = |name: &str, element: &Type<'_>| format!("{name}({})", type_name(element));
+    match ty {
+        Type::Dynamic => "any".to_owned(),
+        Type::Bool => "bool".to_owned(),
+        Type::Number => "number".to_owned(),
+        Type::String => "string".to_owned(),
+        Type::List(element) => of("list", element),
+        Type::Set(element) => of("set", element),
+        Type::Map(element) => of("map", element),
+        Type::Tuple(types) => format!("tuple([{}])", types.iter().map(type_name).collect::<Vec<_>>().join(", ")),
+        Type::Object(_) => "object".to_owned(),
+        Type::Capsule(name) => (*name).to_owned(),
+    }
+}

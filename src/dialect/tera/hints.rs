@@ -1,0 +1,208 @@
+//! Hints for habits from other template languages: the name or the text in an error, and what to write instead.
+
+use super::builtins::{beyond, plus_tables, tables};
+use crate::bytecode::ImportKind;
+use crate::diagnostics::Diagnostic;
+use crate::function::Params;
+
+/// The place of an error to which a hint applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// An unknown filter, test or function, or the first word of a tag with a syntax error.
+    Function,
+    /// The first word of a `{{` tag with a syntax error.
+    Tag,
+    /// The root of a missing variable.
+    Root,
+    /// A missing variable.
+    Path,
+}
+
+use Place::{Function, Path, Root, Tag};
+
+/// The hints. `{}` stands for the path in a hint of a root, without that root.
+const HINTS: &[(Place, &str, &str)] = &[
+    (Function, "toYaml", "write `x | to_yaml`"),
+    (Function, "toJson", "write `x | to_json`"),
+    (Function, "toPrettyJson", "write `x | to_json(pretty=true)`"),
+    (Function, "fromYaml", "write `x | from_yaml`"),
+    (Function, "fromJson", "write `x | from_json`"),
+    (Function, "b64enc", "write `x | b64encode`"),
+    (Function, "b64dec", "write `x | b64decode`"),
+    (Function, "sha256sum", "write `x | sha256`"),
+    (Function, "sha1sum", "write `x | sha1`"),
+    (Function, "semverCompare", "write `version | semver_compare(constraint='>=1.27')`"),
+    (Function, "regexMatch", "write `x | regex_match(pattern='…')`"),
+    (Function, "mustRegexMatch", "write `x | regex_match(pattern='…')`"),
+    (Function, "regexReplaceAll", "write `x | regex_replace(pattern='…', to='…')`"),
+    (Function, "mergeOverwrite", "write `x | merge_deep(with=y)`"),
+    (Function, "trimSuffix", "write `x | trim_end_matches(pat='…')`"),
+    (Function, "trimPrefix", "write `x | trim_start_matches(pat='…')`"),
+    (Function, "hasKey", "write `'key' in map`"),
+    (Function, "contains", "write `x is containing('…')`"),
+    (Function, "hasPrefix", "write `x is starting_with('…')`"),
+    (Function, "hasSuffix", "write `x is ending_with('…')`"),
+    (Function, "len", "write `x | length`"),
+    (Function, "printf", "join text with `~`: `'a-' ~ name`"),
+    (Function, "print", "write `{{ x }}`"),
+    (Function, "dict", "there are no map literals: give a map as a value, or write `'{\"a\": 1}' | from_json`"),
+    (Function, "list", "write `[a, b]`"),
+    (Function, "eq", "write `a == b`"),
+    (Function, "ne", "write `a != b`"),
+    (Function, "tpl", "templates in values are not rendered: include a template file"),
+    (Function, "lookup", "templates do not read clusters: give the object as a value"),
+    (Tag, "include", "write `{% include \"file\" %}`: the included file sees all values"),
+    (Tag, "template", "write `{% include \"file\" %}`: the included file sees all values"),
+    (Tag, "with", "there is no `with`: write `{% set x = … %}`, or the whole path"),
+    (Tag, "if", "write `{% if … %}` … `{% endif %}`"),
+    (Tag, "range", "write `{% for item in list %}` … `{% endfor %}`"),
+    (Tag, "define", "write `{% macro name() %}` … `{% endmacro %}`, or include a file"),
+    (Tag, "block", "write `{% block name %}` … `{% endblock %}`"),
+    (Root, "Values", "values have no prefix: write `{}`"),
+    (Root, "Release", "Helm's `Release` does not exist here: give it as a value"),
+    (Root, "Chart", "Helm's `Chart` does not exist here: give it as a value"),
+    (Root, "Capabilities", "Helm's `Capabilities` does not exist here: give it as a value"),
+    (Root, "end", "write `{% endif %}` or `{% endfor %}`"),
+    (Root, "else", "write `{% else %}`"),
+    (Path, "loop.length", "write `list | length` with the list of the loop"),
+    (Path, "loop.revindex", "write `list | length` and `loop.index0`"),
+];
+
+fn hint(place: Place, name: &str) -> Option<&'static str> {
+    HINTS.iter().find(|(at, word, _)| *at == place && *word == name).map(|(.., hint)| *hint)
+}
+
+/// Adds the hint for an unknown filter, test or function to its error.
+pub(super) fn unknown(error: Box<Diagnostic>, kind: ImportKind, name: &str) -> Box<Diagnostic> {
+    if beyond(kind, name).is_some() {
+        let kind = kind.name();
+        return error
+            .with_note(format!("`{name}` is a {kind} beyond Tera, and this template is plain Tera"))
+            .with_help("use `--tera plus`; in a catalog, begin the template with `{# dialect: tera+ #}`");
+    }
+    match hint(Function, name) {
+        Some(hint) => error.with_help(hint),
+        None => error,
+    }
+}
+
+/// Adds the hint for a missing variable to its error.
+pub(super) fn missing(error: Box<Diagnostic>, path: &str) -> Box<Diagnostic> {
+    let (root, rest) = path.split_once('.').unwrap_or((path, ""));
+    match hint(Path, path).or_else(|| hint(Root, root)) {
+        Some(hint) => error.with_help(hint.replace("{}", if rest.is_empty() { "name" } else { rest })),
+        None => error,
+    }
+}
+
+/// Returns the hint for a syntax error at `at` in `source`.
+pub(super) fn syntax(source: &str, at: usize) -> Option<String> {
+    let before = source.get(..at)?;
+    let start = before.rfind("{{").filter(|start| before.rfind("{%").is_none_or(|statement| statement < *start))?;
+    let tag = source.get(start..)?.trim_start_matches(['{', '-']).trim_start();
+    let word = word_at_start(tag);
+    let habit = hint(Tag, word).or_else(|| if is_call(tag, word) { hint(Function, word) } else { None });
+    habit.map(str::to_owned).or_else(|| dotted(source, at)).or_else(|| named_arguments(before))
+}
+
+/// Returns `true` if the word of a tag has arguments behind it: `toYaml .x`.
+fn is_call(tag: &str, word: &str) -> bool {
+    let rest = tag.get(word.len()..).unwrap_or("");
+    rest.starts_with([' ', '\t', '('])
+}
+
+/// Returns the hint for a path with a leading dot: `.Values.image.tag`.
+fn dotted(source: &str, at: usize) -> Option<String> {
+    let path = source.get(at..)?.strip_prefix('.')?;
+    let path = path.strip_prefix("Values.").unwrap_or(path);
+    let end = path.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(path.len());
+    match path.get(..end)? {
+        "" => Some("a name is missing before the dot".to_owned()),
+        path => Some(format!("names have no leading dot: write `{path}`")),
+    }
+}
+
+/// Returns the hint for an argument without parentheses, after a filter: `x | nindent 4`.
+fn named_arguments(before: &str) -> Option<String> {
+    let (rest, name) = before.trim_end().rsplit_once('|')?;
+    let name = name.trim();
+    let builtin = tables()
+        .into_iter()
+        .chain(plus_tables())
+        .flatten()
+        .find(|builtin| builtin.kind == ImportKind::Filter && builtin.name == name && !rest.is_empty())?;
+    let Params::Named([_, param, ..]) = builtin.params else { return None };
+    Some(format!("arguments have names: `{name}({}=…)`", param.name))
+}
+
+fn word_at_start(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    text.get(..end).unwrap_or("")
+}
+
+#[cfg(all(test, feature = "compile"))]
+mod tests {
+    use super::*;
+    use crate::engine::Engine;
+    use crate::{Dialect, engine::TeraDialect};
+
+    /// Returns the help of the first error of a template, compiled or rendered.
+    fn help(template: &str) -> String {
+        let error = match Engine::new().compile(Dialect::Tera, "t", template) {
+            Ok(compiled) => compiled.render(&()).expect_err(template),
+            Err(errors) => errors.into_vec().remove(0),
+        };
+        error.help.clone().unwrap_or_default()
+    }
+
+    #[test]
+    fn every_hint_reaches_the_error_it_is_for() {
+        for (place, word, hint) in HINTS {
+            let template = match place {
+                Function => format!("{{{{ 1 | {word} }}}}"),
+                Tag => format!("{{{{ {word} \"x\" . }}}}"),
+                Root => format!("{{{{ {word}.a.b }}}}"),
+                Path => format!("{{% for x in [1] %}}{{{{ {word} }}}}{{% endfor %}}"),
+            };
+            let wanted = if *place == Root { hint.replace("{}", "a.b") } else { (*hint).to_owned() };
+            assert_eq!(help(&template), wanted, "{template}");
+        }
+    }
+
+    #[test]
+    fn the_names_of_hints_do_not_exist() {
+        for (_, word, _) in HINTS.iter().filter(|(place, ..)| *place == Function) {
+            for kind in ImportKind::FUNCTIONS {
+                assert!(super::super::registry().get(kind, word).is_none(), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn go_syntax_is_answered() {
+        assert_eq!(help("{{ .Values.image.tag }}"), "names have no leading dot: write `image.tag`");
+        assert_eq!(help("a: {{- .name }}"), "names have no leading dot: write `name`");
+        assert_eq!(help("{{ toYaml .Values.a | nindent 4 }}"), "write `x | to_yaml`");
+        assert_eq!(help("{{ x | nindent 4 }}"), "arguments have names: `nindent(n=…)`");
+        assert_eq!(help("{{- with .Values.a }}"), hint(Tag, "with").unwrap());
+        assert_eq!(help("{{ Values }}"), "values have no prefix: write `name`");
+        assert_eq!(help("{% if x %}{{ end }}{% endif %}{{ end }}"), hint(Root, "end").unwrap());
+        for far in [format!("{{{{ 1 }}}}{}{{% if %}}", ".".repeat(1 << 16)), "{{ .".to_owned(), "{{.}}".to_owned()] {
+            let _ = help(&far);
+        }
+    }
+
+    #[test]
+    fn plain_tera_names_what_is_beyond_it() {
+        let engine = Engine::builder().tera(TeraDialect::Plain).build();
+        let errors = engine.compile(Dialect::Tera, "t", "{{ 1 | to_yaml }}{{ fail(message='a') }}").unwrap_err();
+        let notes: Vec<&str> = errors.iter().flat_map(|error| &error.notes).map(String::as_str).collect();
+        assert_eq!(
+            notes,
+            [
+                "`to_yaml` is a filter beyond Tera, and this template is plain Tera",
+                "`fail` is a function beyond Tera, and this template is plain Tera"
+            ]
+        );
+    }
+}
