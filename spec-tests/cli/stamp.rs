@@ -78,7 +78,7 @@ fn names_come_from_a_key_and_are_unique() {
     let sandbox =
         Sandbox::with(&[("t/a.tera", "x"), ("fleet.ndjson", "{\"meta\":{\"id\":\"a\"}}\n{\"meta\":{\"id\":\"a\"}}\n")]);
     sandbox.stamp(&[]).expect(2).says(&["E0918", "--name-key"]);
-    sandbox.stamp(&["--name-key", "meta.id"]).expect(2).says(&["E0917", "clusters 1 and 2"]);
+    sandbox.stamp(&["--name-key", "meta.id"]).expect(2).says(&["E0917", "cluster 1 and cluster 2"]);
     assert!(!sandbox.path("out").exists());
 }
 

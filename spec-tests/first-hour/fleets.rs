@@ -86,7 +86,7 @@ fn errors_in_toml_have_places() {
     refused(&format!("{}a = 1\n", "a.".repeat(200_000))).expect(1).says(&["E0602", "f.toml:1:"]);
     refused(&format!("a = {}", "[".repeat(200_000))).expect(1).says(&["E0602", "f.toml:1:"]);
     refused("[[cluster]]\nregion = 'x'\n").expect(2).says(&["E0918", "cluster 1 has no name"]);
-    refused("[cluster.a]\n[[clusters]]\n").expect(2).says(&["E0918"]);
+    refused("[cluster.a]\n[[clusters]]\n").expect(2).says(&["E0918", "other keys beside `cluster`"]);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn several_fleets_are_one() {
     assert_eq!(stamped(&sandbox, &["--fleet", "a.csv", "--fleet", "b.toml"]), expected());
     sandbox.write("c.yaml", "name: a\n");
     let twice = sandbox.run(&["stamp", "t", "--fleet", "a.csv", "--fleet", "b.toml", "--fleet", "c.yaml", "-o", "out"]);
-    twice.expect(2).says(&["E0917", "`a` (clusters 1 and 3)"]);
+    twice.expect(2).says(&["E0917", "`a` (cluster 1 of `a.csv` and cluster 1 of `c.yaml`)"]);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn hcl(_: &Arc<Source>) -> Result<DataMap> {
 }
 
 /// Combines the errors of a file into one: the first error carries the others.
-fn all_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
+pub(super) fn all_of(errors: Vec<Box<Diagnostic>>) -> Box<Diagnostic> {
     let errors = at_most(errors, limits().diagnostics, 0);
     let mut errors = errors.into_iter();
     let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid input"));

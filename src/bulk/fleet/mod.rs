@@ -1,18 +1,16 @@
 //! Reading fleets: a list of clusters, one cluster a line or row, or one file each.
 
+mod collector;
+
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::value::RawValue;
-
-use super::cluster::{Cluster, not_a_map};
-use super::input::{self, CsvTypes, Format, Place};
+use self::collector::Collector;
+use super::cluster::Cluster;
+use super::input::{CsvTypes, Format};
 use super::key_hashes::KeyHashes;
-use super::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result, thousands};
-use crate::text::{Source, Span};
-use crate::value::{Data, DataMap};
+use crate::text::Source;
 
 /// Maximum number of problems with names or paths to report at once.
 pub(super) const MAX_REPORTED: usize = 20;
@@ -47,7 +45,7 @@ impl Fleet {
     /// `plan.duplicate_cluster` if two have the same name.
     pub fn new(clusters: Vec<Cluster>) -> Result<Self> {
         let fleet = Self { clusters };
-        fleet.check_names()?;
+        fleet.check_names(&[])?;
         Ok(fleet)
     }
 
@@ -63,21 +61,19 @@ impl Fleet {
     /// Reads the clusters of several files, in order.
     ///
     /// # Errors
-    /// Same as [`Fleet::read`].
+    /// Same as [`Fleet::read`]. The first error carries the others.
     pub fn read_all(
         files: impl IntoIterator<Item = (Arc<Source>, Format)>,
         options: &FleetOptions<'_>,
     ) -> Result<Self> {
-        let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).collect();
-        let mut collector = Collector { name_paths, csv_types: options.csv_types, clusters: Vec::new() };
+        let (mut collector, mut starts) = (Collector::new(options), Vec::new());
         for (source, format) in files {
-            match format {
-                Format::Ndjson => collector.lines(&source)?,
-                Format::Csv | Format::Tsv => collector.rows(&source, format)?,
-                _ => collector.documents(&source, format)?,
-            }
+            starts.push((collector.clusters(), source.clone()));
+            collector.file(&source, format);
         }
-        Self::new(collector.clusters)
+        let fleet = Self { clusters: collector.finish()? };
+        fleet.check_names(&starts)?;
+        Ok(fleet)
     }
 
     /// Returns the clusters, in the order they were read.
@@ -85,7 +81,9 @@ impl Fleet {
         &self.clusters
     }
 
-    fn check_names(&self) -> Result<()> {
+    /// Checks that names are unique. `files` are the files that the clusters were read from, and the index of the first
+    /// cluster of each.
+    fn check_names(&self, files: &[(usize, Arc<Source>)]) -> Result<()> {
         let names = |add: &mut dyn FnMut(&str)| self.clusters.iter().for_each(|cluster| add(cluster.name()));
         if KeyHashes::distinct(self.clusters.len(), names).is_some() {
             return Ok(());
@@ -94,8 +92,7 @@ impl Fleet {
         let mut duplicates: Vec<String> = Vec::new();
         for (at, cluster) in self.clusters.iter().enumerate() {
             if let Some(first) = seen.insert(cluster.name(), at) {
-                let (first, second) = (thousands(first + 1), thousands(at + 1));
-                duplicates.push(format!("`{}` (clusters {first} and {second})", cluster.name()));
+                duplicates.push(format!("`{}` ({} and {})", cluster.name(), place(files, first), place(files, at)));
             }
         }
         let Some(first) = duplicates.first() else { return Ok(()) };
@@ -106,154 +103,18 @@ impl Fleet {
     }
 }
 
-/// A fleet while its files are read.
-struct Collector<'k> {
-    /// Dotted paths of a cluster's name, in order of precedence.
-    name_paths: Vec<&'k str>,
-    csv_types: CsvTypes,
-    clusters: Vec<Cluster>,
-}
-
-impl Collector<'_> {
-    fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
-        for (nth, mut document) in input::documents(source, format)?.into_iter().enumerate() {
-            let (items, is_list) = match &mut document {
-                Data::Null => (Vec::new(), false),
-                Data::List(items) => (std::mem::take(items), true),
-                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => (blocks(std::mem::take(map)), false),
-                cluster => (vec![std::mem::take(cluster)], false),
-            };
-            for (at, item) in items.into_iter().enumerate() {
-                let place = match format {
-                    Format::Hcl | Format::Toml => Place::somewhere(source, format),
-                    _ => Place::document(source, format, nth, is_list.then_some(at)),
-                };
-                self.add(0..0, item, place)?;
-            }
-        }
-        Ok(())
+/// Describes the position of the cluster `at`.
+fn place(files: &[(usize, Arc<Source>)], at: usize) -> String {
+    let file = files.get(files.partition_point(|(start, _)| *start <= at).saturating_sub(1));
+    match file.filter(|_| files.len() > 1) {
+        Some((start, source)) => format!("cluster {} of `{}`", thousands(at - start + 1), source.name()),
+        None => format!("cluster {}", thousands(at + 1)),
     }
-
-    fn rows(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
-        let rows = input::rows(source, format, self.csv_types, &self.name_paths)?;
-        rows.into_iter().try_for_each(|row| {
-            let range = row.at..row.at;
-            self.add(range.clone(), Data::Map(row.map), Place::text(source, format, range))
-        })
-    }
-
-    fn lines(&mut self, source: &Arc<Source>) -> Result<()> {
-        for line in input::lines(source) {
-            let text = source.text().get(line.clone()).unwrap_or("");
-            let name = self.plain_name(text).unwrap_or_default().map(|name| {
-                let start = name.as_ptr() as usize - text.as_ptr() as usize;
-                start..start + name.len()
-            });
-            match name.and_then(|name| Cluster::of_line(source, &line, name)) {
-                Some(cluster) => self.clusters.push(cluster),
-                None => {
-                    let place = Place::text(source, Format::Ndjson, line.clone());
-                    self.add(line.clone(), input::json(source, line)?, place)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the cluster `item`, which was read from `range`.
-    fn add(&mut self, range: Range<usize>, item: Data, place: Place) -> Result<()> {
-        let source = place.source();
-        let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
-        let own = item.try_into_map().map_err(|item| not_a_map(&item).at(source, Span::of(range.clone()), ""))?;
-        let name = name.ok_or_else(|| self.unnamed().at(source, Span::of(range.start..range.start), ""))?;
-        self.clusters.push(Cluster::new(name, own).read_from(place));
-        Ok(())
-    }
-
-    fn unnamed(&self) -> Box<Diagnostic> {
-        let paths: Vec<String> = self.name_paths.iter().map(|path| format!("`{path}`")).collect();
-        Diagnostic::new(Code::UnnamedCluster, format!("cluster {} has no name", thousands(self.clusters.len() + 1)))
-            .with_note(format!("expected a string or an integer at {}", paths.join(" or ")))
-            .with_help("name another path with `--name-key PATH`")
-    }
-
-    /// Finds the name in a line of JSON without building its other values. Returns `None` or an error if the line
-    /// has to be parsed in full: it is malformed, or its name is missing or not written as is.
-    fn plain_name<'t>(&self, line: &'t str) -> serde_json::Result<Option<&'t str>> {
-        let object = serde_json::from_str(line)?;
-        for path in &self.name_paths {
-            let raw = raw_at(&object, path)?.unwrap_or("null");
-            match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-                Some("") => {}
-                Some(text) => return Ok((!text.contains('\\')).then_some(text)),
-                None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
-                    return Ok((raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw));
-                }
-                None => {}
-            }
-        }
-        Ok(None)
-    }
-}
-
-/// The unparsed values of a JSON object. The last of repeated keys counts.
-type RawObject<'t> = HashMap<&'t str, &'t RawValue>;
-
-/// Returns the JSON text at a dotted path. Fails if a key on the way contains escapes.
-fn raw_at<'t>(object: &RawObject<'t>, path: &str) -> serde_json::Result<Option<&'t str>> {
-    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
-    let value = object.get(key).map(|raw| raw.get());
-    match (value, rest) {
-        (Some(inner), Some(rest)) if inner.starts_with('{') => raw_at(&serde_json::from_str(inner)?, rest),
-        (_, Some(_)) => Ok(None),
-        (value, None) => Ok(value),
-    }
-}
-
-/// Returns a name as text: a string that is not empty, or an integer.
-fn name_of(data: &Data) -> Option<String> {
-    match data {
-        Data::Str(text) if !text.is_empty() => Some(text.clone()),
-        Data::Int(_) | Data::Uint(_) => Some(scalar_text(data)),
-        _ => None,
-    }
-}
-
-/// Returns the clusters of an HCL or TOML file: its list or blocks `clusters` or `cluster`, else its blocks
-/// `cluster "name" { … }` or tables `[cluster.name]`, else the file itself.
-fn blocks(mut map: DataMap) -> Vec<Data> {
-    if map.len() > 1 {
-        return vec![Data::Map(map)];
-    }
-    for key in ["clusters", "cluster"] {
-        if let Some(Data::List(clusters)) = map.get_mut(key) {
-            return std::mem::take(clusters);
-        }
-    }
-    let named = match map.get("cluster") {
-        Some(Data::Map(labels)) => labels.iter().map(|(label, blocks)| labelled(label, blocks)).collect(),
-        _ => None,
-    };
-    named.map_or_else(|| vec![Data::Map(map)], |named: Vec<_>| named.concat())
-}
-
-/// Names the blocks of a label by it. Returns `None` if they are not blocks. Several blocks with one label are reported
-/// later, as duplicate names.
-fn labelled(label: &str, blocks: &Data) -> Option<Vec<Data>> {
-    let blocks = match blocks {
-        Data::List(blocks) => blocks.as_slice(),
-        block => std::slice::from_ref(block),
-    };
-    let named = |block: &Data| {
-        let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.to_owned()))]);
-        own.extend(block.as_map()?.clone());
-        Some(Data::Map(own))
-    };
-    blocks.iter().map(named).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::collector::MAX_ERRORS;
     use super::*;
 
     fn names(file: &str, text: &str, key: Option<&str>) -> std::result::Result<Vec<String>, Code> {
@@ -274,6 +135,36 @@ mod tests {
         let expected = ["a", "b", "12", "d"].map(String::from).to_vec();
         assert_eq!(names("f.json", &format!("[{}]", clusters.join(",")), Some("id")), Ok(expected.clone()));
         assert_eq!(names("f.ndjson", &clusters.join("\n"), Some("id")), Ok(expected));
+    }
+
+    #[test]
+    fn all_errors_of_all_files_are_reported() {
+        let files = [
+            ("a.json", r#"[{"name": "a"}, {}, 5]"#),
+            ("b.ndjson", "{\"x\": 1}\n{]\n{\"name\": \"b\"}\n"),
+            ("c.csv", "name,x\n,1\nc\nd\n"),
+            ("d.toml", "x = 1\n[cluster.d]\n"),
+            ("e.yaml", "name: a\n"),
+        ];
+        let read = |files: &[(&str, &str)]| {
+            let sources = files.iter().map(|(name, text)| (Source::new(*name, *text), Format::of(name, text)));
+            let error = Fleet::read_all(sources, &FleetOptions::default()).unwrap_err();
+            std::iter::once(&error).chain(&error.also).map(|error| error.to_string()).collect::<Vec<_>>()
+        };
+        let expected = [
+            "E0918: cluster 2 has no name (a.json:1:1)",
+            "E0804: expected a cluster as a map, found integer (a.json:1:1)",
+            "E0918: cluster 1 has no name (b.ndjson:1:1)",
+            "E0801: invalid JSON: key must be a string (b.ndjson:2:2)",
+            "E0801: expected 2 cells as in the header, found 1 (c.csv:3:1)",
+            "E0801: expected 2 cells as in the header, found 1 (c.csv:4:1)",
+            "E0918: cluster 1 has no name (d.toml:1:1)",
+        ];
+        assert_eq!(read(&files), expected);
+        let copied = [("x/a.json", "[{\"name\": \"c\"}, {\"name\": \"a\"}]"), ("x/none.yaml", ""), files[4]];
+        let expected = "E0917: duplicate cluster name `a` (cluster 2 of `x/a.json` and cluster 1 of `e.yaml`)";
+        assert_eq!(read(&copied), [expected]);
+        assert_eq!(read(&[("f.ndjson", &"{}\n".repeat(500))]).len(), MAX_ERRORS);
     }
 
     #[test]

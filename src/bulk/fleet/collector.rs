@@ -1,0 +1,223 @@
+//! Collecting the clusters of files, and their errors.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+
+use super::FleetOptions;
+use crate::bulk::cluster::{Cluster, not_a_map};
+use crate::bulk::input::{self, CsvTypes, Format, Place};
+use crate::bulk::selector::scalar_text;
+use crate::diagnostics::{Code, Diagnostic, Result, thousands};
+use crate::text::{Source, Span};
+use crate::value::{Data, DataMap};
+
+/// Maximum number of errors to report at once.
+pub(super) const MAX_ERRORS: usize = 100;
+
+/// A fleet while its files are read.
+pub(super) struct Collector<'k> {
+    /// Dotted paths of a cluster's name, in order of precedence.
+    name_paths: Vec<&'k str>,
+    csv_types: CsvTypes,
+    clusters: Vec<Cluster>,
+    /// The number of clusters of the current file, valid or not.
+    seen: usize,
+    errors: Vec<Box<Diagnostic>>,
+}
+
+impl<'k> Collector<'k> {
+    pub(super) fn new(options: &FleetOptions<'k>) -> Self {
+        let name_paths = ["name", "cluster.name"].into_iter().chain(options.name_key).collect();
+        Self { name_paths, csv_types: options.csv_types, clusters: Vec::new(), seen: 0, errors: Vec::new() }
+    }
+
+    /// Returns the number of clusters.
+    pub(super) fn clusters(&self) -> usize {
+        self.clusters.len()
+    }
+
+    /// Returns the clusters.
+    ///
+    /// # Errors
+    /// All errors of all files.
+    pub(super) fn finish(self) -> Result<Vec<Cluster>> {
+        if self.errors.is_empty() { Ok(self.clusters) } else { Err(input::all_of(self.errors)) }
+    }
+
+    /// Reads a file.
+    pub(super) fn file(&mut self, source: &Arc<Source>, format: Format) {
+        self.seen = 0;
+        let read = match format {
+            Format::Ndjson => {
+                self.lines(source);
+                Ok(())
+            }
+            Format::Csv | Format::Tsv => self.rows(source, format),
+            _ => self.documents(source, format),
+        };
+        read.unwrap_or_else(|error| self.report(error));
+    }
+
+    /// Adds an error and those that it carries.
+    fn report(&mut self, mut error: Box<Diagnostic>) {
+        let others = std::mem::take(&mut error.also);
+        let room = MAX_ERRORS.saturating_sub(self.errors.len());
+        self.errors.extend(std::iter::once(error).chain(others).take(room));
+    }
+
+    fn documents(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
+        for (nth, mut document) in input::documents(source, format)?.into_iter().enumerate() {
+            let (items, is_list) = match &mut document {
+                Data::Null => (Vec::new(), false),
+                Data::List(items) => (std::mem::take(items), true),
+                Data::Map(map) if matches!(format, Format::Hcl | Format::Toml) => (blocks(std::mem::take(map)), false),
+                cluster => (vec![std::mem::take(cluster)], false),
+            };
+            for (at, item) in items.into_iter().enumerate() {
+                let place = match format {
+                    Format::Hcl | Format::Toml => Place::somewhere(source, format),
+                    _ => Place::document(source, format, nth, is_list.then_some(at)),
+                };
+                self.add(0..0, item, place);
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, source: &Arc<Source>, format: Format) -> Result<()> {
+        let rows = input::rows(source, format, self.csv_types, &self.name_paths)?;
+        for row in rows {
+            let range = row.at..row.at;
+            self.add(range.clone(), Data::Map(row.map), Place::text(source, format, range));
+        }
+        Ok(())
+    }
+
+    fn lines(&mut self, source: &Arc<Source>) {
+        for line in input::lines(source) {
+            let text = source.text().get(line.clone()).unwrap_or("");
+            let name = self.plain_name(text).unwrap_or_default().map(|name| {
+                let start = name.as_ptr() as usize - text.as_ptr() as usize;
+                start..start + name.len()
+            });
+            match name.and_then(|name| Cluster::of_line(source, &line, name)) {
+                Some(cluster) => {
+                    self.seen += 1;
+                    self.clusters.push(cluster);
+                }
+                None => match input::json(source, line.clone()) {
+                    Ok(cluster) => self.add(line.clone(), cluster, Place::text(source, Format::Ndjson, line)),
+                    Err(error) => {
+                        self.seen += 1;
+                        self.report(error);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Adds the cluster `item`, which was read from `range`.
+    fn add(&mut self, range: Range<usize>, item: Data, place: Place) {
+        self.seen += 1;
+        let name = self.name_paths.iter().find_map(|path| item.at_path(path).and_then(name_of));
+        match (item.try_into_map(), name) {
+            (Ok(own), Some(name)) => self.clusters.push(Cluster::new(name, own).read_from(place)),
+            (Ok(own), None) => {
+                self.report(self.unnamed(&own).at(place.source(), Span::of(range.start..range.start), ""));
+            }
+            (Err(other), _) => self.report(not_a_map(&other).at(place.source(), Span::of(range), "")),
+        }
+    }
+
+    fn unnamed(&self, own: &DataMap) -> Box<Diagnostic> {
+        let paths: Vec<String> = self.name_paths.iter().map(|path| format!("`{path}`")).collect();
+        let error = Diagnostic::new(Code::UnnamedCluster, format!("cluster {} has no name", thousands(self.seen)))
+            .with_note(format!("expected a string or an integer at {}", paths.join(" or ")))
+            .with_help("name another path with `--name-key PATH`");
+        let holds_clusters = |key: &&str| match own.get(*key) {
+            Some(Data::Map(named)) => named.values().all(|value| matches!(value, Data::Map(_) | Data::List(_))),
+            value => matches!(value, Some(Data::List(_))),
+        };
+        match ["cluster", "clusters"].into_iter().find(|key| own.len() > 1 && holds_clusters(key)) {
+            Some(key) => error.with_note(format!("a file is one cluster if it has other keys beside `{key}`")),
+            None => error,
+        }
+    }
+
+    /// Finds the name in a line of JSON without building its other values. Returns `None` or an error if the line
+    /// has to be parsed in full: it is malformed, or its name is missing or not written as is.
+    fn plain_name<'t>(&self, line: &'t str) -> serde_json::Result<Option<&'t str>> {
+        let object = serde_json::from_str(line)?;
+        for path in &self.name_paths {
+            let raw = raw_at(&object, path)?.unwrap_or("null");
+            match raw.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+                Some("") => {}
+                Some(text) => return Ok((!text.contains('\\')).then_some(text)),
+                None if raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => {
+                    return Ok((raw.len() < 20 && raw.bytes().all(|b| b.is_ascii_digit())).then_some(raw));
+                }
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The unparsed values of a JSON object. The last of repeated keys counts.
+type RawObject<'t> = HashMap<&'t str, &'t RawValue>;
+
+/// Returns the JSON text at a dotted path. Fails if a key on the way contains escapes.
+fn raw_at<'t>(object: &RawObject<'t>, path: &str) -> serde_json::Result<Option<&'t str>> {
+    let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
+    let value = object.get(key).map(|raw| raw.get());
+    match (value, rest) {
+        (Some(inner), Some(rest)) if inner.starts_with('{') => raw_at(&serde_json::from_str(inner)?, rest),
+        (_, Some(_)) => Ok(None),
+        (value, None) => Ok(value),
+    }
+}
+
+/// Returns a name as text: a string that is not empty, or an integer.
+fn name_of(data: &Data) -> Option<String> {
+    match data {
+        Data::Str(text) if !text.is_empty() => Some(text.clone()),
+        Data::Int(_) | Data::Uint(_) => Some(scalar_text(data)),
+        _ => None,
+    }
+}
+
+/// Returns the clusters of an HCL or TOML file: its list or blocks `clusters` or `cluster`, else its blocks
+/// `cluster "name" { … }` or tables `[cluster.name]`, else the file itself.
+fn blocks(mut map: DataMap) -> Vec<Data> {
+    if map.len() > 1 {
+        return vec![Data::Map(map)];
+    }
+    for key in ["clusters", "cluster"] {
+        if let Some(Data::List(clusters)) = map.get_mut(key) {
+            return std::mem::take(clusters);
+        }
+    }
+    let named = match map.get("cluster") {
+        Some(Data::Map(labels)) => labels.iter().map(|(label, blocks)| labelled(label, blocks)).collect(),
+        _ => None,
+    };
+    named.map_or_else(|| vec![Data::Map(map)], |named: Vec<_>| named.concat())
+}
+
+/// Names the blocks of a label by it. Returns `None` if they are not blocks. Several blocks with one label are reported
+/// later, as duplicate names.
+fn labelled(label: &str, blocks: &Data) -> Option<Vec<Data>> {
+    let blocks = match blocks {
+        Data::List(blocks) => blocks.as_slice(),
+        block => std::slice::from_ref(block),
+    };
+    let named = |block: &Data| {
+        let mut own = DataMap::from_iter([("name".to_owned(), Data::Str(label.to_owned()))]);
+        own.extend(block.as_map()?.clone());
+        Some(Data::Map(own))
+    };
+    blocks.iter().map(named).collect()
+}
