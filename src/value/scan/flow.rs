@@ -80,7 +80,9 @@ impl Scan<'_> {
     fn flow_value(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
         match self.here() {
             b'{' | b'[' => return self.open_flow(parent),
-            b'"' | b'\'' => drop(self.quoted(None)?),
+            b'"' | b'\'' => {
+                self.quoted(None)?;
+            }
             _ => {
                 self.begin_plain()?;
                 let Stop::End = self.plain_in_flow()? else { return None };
