@@ -109,7 +109,7 @@ pub fn render(fleet: &'static Fleet) -> Workload {
 
 /// Renders the fleet on one thread into memory and checks the outputs.
 pub fn check(fleet: &'static Fleet) -> Workload {
-    let subject = |check| Box::new(Checked { ours: Dynamic::new(fleet), check });
+    let subject = |check| -> Box<dyn Subject> { Box::new(Checked { ours: Dynamic::new(fleet), check }) };
     Workload {
         id: "w7-check",
         title: "W7: the same, outputs checked",

@@ -108,8 +108,8 @@ fn json_is_checked() {
 
 #[test]
 fn the_line_is_found_in_loops_includes_macros_and_other_languages() {
-    let list = "a:\n{% for x in list %}  - {{ x }}\n  - [\n{% endfor %}";
-    fails("x.yaml.tera", list, &[], &["x.yaml.tera:3:"]);
+    let list = "a:\n{% for x in list %}  - {{ x }}\n  - c: d: e\n{% endfor %}";
+    fails("x.yaml.tera", list, &[], &["x.yaml:3:", "x.yaml.tera:3:"]);
     let parts = ("t/_part.tera", "b: 1\nc: d: e\n");
     fails("x.yaml.tera", "a: 1\n{% include '_part.tera' %}", &[parts], &["x.yaml:3:", "_part.tera:2:1", "c: d: e"]);
     let macros = ("t/_m.tera", "{% macro m(x) %}c: d: {{ x }}{% endmacro %}");

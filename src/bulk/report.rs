@@ -14,6 +14,9 @@ use crate::text::Span;
 /// Maximum number of clusters to name in text. JSON names all.
 const NAMED: usize = 5;
 
+/// Maximum size of invalid outputs that are kept for excerpts, in bytes.
+const TEXTS: usize = 64 << 20;
+
 /// An error and the clusters that it failed.
 #[derive(Debug, Clone)]
 pub struct Failure {
@@ -134,10 +137,19 @@ fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
     diagnostic.primary().is_some_and(|primary| Arc::ptr_eq(&primary.source, &label.source))
 }
 
+/// Replaces the excerpts of an invalid output by its place.
+fn without_excerpts(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    let Some(output) = error.primary().filter(|_| error.code == Code::InvalidOutput).cloned() else { return error };
+    error.labels.retain(|label| !Arc::ptr_eq(&label.source, &output.source));
+    error.with_note(format!("output: {}:{}", output.source.name(), output.position()))
+}
+
 /// Collects errors by cause. Memory grows with the number of causes and failed clusters.
 #[derive(Debug, Default)]
 pub(super) struct FailureCollector {
     causes: BTreeMap<Cause, Collected>,
+    /// The size of the invalid outputs of all causes.
+    texts: usize,
 }
 
 #[derive(Debug)]
@@ -150,8 +162,15 @@ struct Collected {
 
 impl FailureCollector {
     /// Adds an error of the cluster at `at`.
-    pub(super) fn add(&mut self, at: usize, diagnostic: Box<Diagnostic>) {
-        match self.causes.entry(cause(&diagnostic)) {
+    pub(super) fn add(&mut self, at: usize, mut diagnostic: Box<Diagnostic>) {
+        let (cause, output) = (cause(&diagnostic), diagnostic.primary().map_or(0, |label| label.source.text().len()));
+        if diagnostic.code == Code::InvalidOutput && !self.causes.contains_key(&cause) {
+            self.texts += output;
+        }
+        if self.texts > TEXTS {
+            diagnostic = without_excerpts(diagnostic);
+        }
+        match self.causes.entry(cause) {
             Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 known.clusters.insert(at);
@@ -196,6 +215,7 @@ fn note_cluster(cluster: &str, diagnostic: &mut Diagnostic) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Source;
 
     #[test]
     fn one_cause_is_one_failure() {
@@ -213,6 +233,25 @@ mod tests {
         assert!(failures[0].render(false).starts_with("error[E0201]: 3 clusters: no `x`"));
         assert_eq!(failures[0].to_json()["count"], 3);
         assert_eq!(failures[1].clusters, ["c3", "c4"]);
+    }
+
+    #[test]
+    fn invalid_outputs_are_one_cause_and_kept_up_to_a_size() {
+        let mut collector = FailureCollector::default();
+        let template = Source::new("t.tera", "a: {{ x }}");
+        let error = |at: usize, message: &str, size: usize| {
+            let output = Source::new(format!("c{at}/t.yaml"), "x".repeat(size));
+            let error = Diagnostic::new(Code::InvalidOutput, message).at(&output, Span::new(0, 1), "");
+            error.at(&template, Span::new(3, 10), "written here").for_cluster(format!("c{at}"))
+        };
+        collector.add(2, error(2, "no", 9));
+        collector.add(1, error(1, "no", 5));
+        collector.add(3, error(3, "nor", TEXTS));
+        let failures = collector.into_failures(|at| format!("c{at}"));
+        assert_eq!((failures.len(), failures[0].clusters.len()), (2, 2));
+        assert!(failures[0].render(false).contains("c1/t.yaml:1:1"));
+        assert_eq!(failures[1].diagnostic.labels.len(), 1);
+        assert_eq!(failures[1].diagnostic.notes, ["output: c3/t.yaml:1:1"]);
     }
 
     #[test]

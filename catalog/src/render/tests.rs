@@ -137,7 +137,7 @@ fn text_that_has_to_be_yaml_names_the_line_of_the_template() {
     assert_eq!((error.code.as_str(), outcome.text.as_deref()), ("template_output_invalid", None));
     assert!(error.message.contains("not valid YAML") && error.message.contains("line 3, column 9"), "{error}");
     let spans = &error.details.as_ref().unwrap()["diagnostics"][0]["spans"];
-    assert_eq!((&spans[0]["file"], &spans[0]["start"]), (&json!("template"), &json!(15)));
+    assert_eq!((&spans[0]["file"], &spans[0]["start"]), (&json!("template"), &json!(16)));
     assert_eq!((&spans[1]["file"], &spans[1]["line"]), (&json!("output"), &json!(3)));
     assert!(outcome.warnings.is_empty());
     assert!(checked("a: {{ v }}", r#"{"v": "x"}"#).failures.is_empty());

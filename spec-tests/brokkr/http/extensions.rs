@@ -117,6 +117,22 @@ fn stamped_sets_are_merged_over_shared_parameters() {
 }
 
 #[test]
+fn a_stamped_text_has_to_be_yaml() {
+    let server = Running::new();
+    let template = server.template_of(&server.admin, "web", "a: 1\nn: {{ v }}\n", "{}");
+    let path = format!("/api/v1/templates/{template}/stamp");
+    let sets = json!({ "sets": [{ "parameters": { "v": "b: c" } }, { "parameters": { "v": "b" } }] });
+    let reply = server.send(&server.admin, "POST", &path, &sets);
+    let lines: Vec<Json> = reply.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let error = &lines[0]["errors"][0];
+    assert_eq!((&lines[0]["status"], &error["code"]), (&json!(400), &json!("template_output_invalid")));
+    assert_eq!(lines[0].get("yaml_content"), None);
+    let spans = &error["details"]["diagnostics"][0]["spans"];
+    assert_eq!((&spans[0]["line"], &spans[1]["line"]), (&json!(2), &json!(2)));
+    assert_eq!((&lines[1]["status"], &lines[1]["yaml_content"]), (&json!(200), &json!("a: 1\nn: b\n")));
+}
+
+#[test]
 fn a_template_is_checked_without_being_stored() {
     let server = Running::new();
     let check = |query: &str, content: &str, schema: &str| {

@@ -1,7 +1,7 @@
 //! Documents and block collections, line by line.
 
 use super::Scan;
-use super::bytes::{BLOCK, END, FIRST, NAME, is};
+use super::bytes::{END, FIRST, NAME, is};
 use super::nest::Kind;
 use super::scalar::Stop;
 use crate::value::yaml::is_own_name;
@@ -15,7 +15,7 @@ pub(super) fn is_gap(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | END)
 }
 
-impl Scan<'_> {
+impl<'s> Scan<'s> {
     /// Scans all documents.
     pub(super) fn documents(&mut self) -> Option<()> {
         loop {
@@ -23,21 +23,28 @@ impl Scan<'_> {
             self.skip_spaces();
             match self.here() {
                 b'\n' => self.at += 1,
-                b'#' => self.skip_line(),
+                b'#' => {
+                    self.open = false;
+                    self.skip_line();
+                }
                 END => return self.nest.close_to(0),
                 _ => self.content()?,
             }
         }
     }
 
-    /// Scans a line with content, and those that continue it.
+    /// Scans a line with content, and with some values further lines.
+    #[inline(always)]
     fn content(&mut self) -> Option<()> {
         let column = self.at - self.line;
+        if std::mem::take(&mut self.open) && self.parent().is_some_and(|parent| column > parent) {
+            return self.further_line();
+        }
         if column == 0 && matches!(self.here(), b'-' | b'.') && self.marker()? {
             return Some(());
         }
         self.close_beyond(column)?;
-        self.node(column)
+        if self.is_dash() { self.items(column) } else { self.entry_or_scalar(column) }
     }
 
     /// Scans `---`. Returns `false` if there is no marker.
@@ -57,7 +64,7 @@ impl Scan<'_> {
     }
 
     /// Closes the collections that do not go on in a line that begins at `column`.
-    #[inline]
+    #[inline(always)]
     fn close_beyond(&mut self, column: usize) -> Option<()> {
         while let Some(top) = self.nest.top() {
             let ends_here = top.column == column && top.kind == Kind::List && !self.is_dash();
@@ -75,8 +82,8 @@ impl Scan<'_> {
         self.here() == b'-' && is_gap(self.byte(self.at + 1))
     }
 
-    /// Scans list items, an entry of a map or a scalar at `column`.
-    fn node(&mut self, mut column: usize) -> Option<()> {
+    /// Scans list items that begin at `column`, and what is in the innermost.
+    fn items(&mut self, mut column: usize) -> Option<()> {
         while self.is_dash() {
             self.item(column)?;
             self.at += 1;
@@ -101,6 +108,7 @@ impl Scan<'_> {
         Some(())
     }
 
+    #[inline(always)]
     fn entry_or_scalar(&mut self, column: usize) -> Option<()> {
         let start = self.at;
         match self.here() {
@@ -115,29 +123,36 @@ impl Scan<'_> {
             }
             b'[' | b'{' | b'&' | b'!' | b'|' | b'>' => {
                 self.fill(column)?;
-                self.value()
+                self.other_value()
             }
             _ => self.plain_entry_or_scalar(column, start),
         }
     }
 
+    #[inline(always)]
     fn plain_entry_or_scalar(&mut self, column: usize, start: usize) -> Option<()> {
-        self.begin_plain(BLOCK)?;
-        match self.plain(BLOCK)? {
+        self.begin_plain()?;
+        match self.plain()? {
             Stop::Colon => {
-                let name = self.text.get(start..self.at).filter(|name| is_own_name(name) && !name.ends_with(' '))?;
-                self.entry(column, name.as_bytes())
+                let name = self.plain_key(start)?;
+                self.entry(column, name)
             }
-            Stop::Comment => {
+            stop => {
                 self.fill(column)?;
-                self.skip_line();
-                Some(())
-            }
-            Stop::End => {
-                self.fill(column)?;
-                self.further_lines()
+                self.end_plain(stop)
             }
         }
+    }
+
+    /// Returns the name of a plain key that begins at `start` and ends here.
+    #[inline(always)]
+    pub(super) fn plain_key(&self, start: usize) -> Option<&'s [u8]> {
+        let is_letter = |byte: u8| byte.is_ascii_alphabetic() && !matches!(byte | 0x20, b'n' | b't' | b'f');
+        let is_own = is_letter(self.byte(start)) || self.text.get(start..self.at).is_some_and(is_own_name);
+        if !is_own || self.byte(self.at - 1) == b' ' {
+            return None;
+        }
+        self.bytes.get(start..self.at)
     }
 
     /// Takes the value at `column` for the innermost collection.
@@ -149,6 +164,7 @@ impl Scan<'_> {
     }
 
     /// Scans the rest of an entry, from its colon on.
+    #[inline(always)]
     fn entry(&mut self, column: usize, name: &[u8]) -> Option<()> {
         match self.nest.top() {
             Some(top) if top.kind == Kind::Map && top.column == column => {}
@@ -166,7 +182,13 @@ impl Scan<'_> {
     }
 
     /// Scans a value that is not an entry, and the rest of its last line.
+    #[inline(always)]
     fn value(&mut self) -> Option<()> {
+        if is(self.here(), FIRST) { self.rest_of_plain() } else { self.other_value() }
+    }
+
+    /// Scans a value that begins with an indicator.
+    fn other_value(&mut self) -> Option<()> {
         if matches!(self.here(), b'&' | b'!') {
             self.properties()?;
             if self.is_line_over() {
@@ -185,14 +207,7 @@ impl Scan<'_> {
                 self.flow()?;
                 self.end_line()
             }
-            _ => {
-                self.begin_plain(BLOCK)?;
-                match self.plain(BLOCK)? {
-                    Stop::Colon => None,
-                    Stop::Comment => self.end_line(),
-                    Stop::End => self.further_lines(),
-                }
-            }
+            _ => self.further_line(),
         }
     }
 

@@ -1,19 +1,13 @@
-//! Classes of bytes, and steps over them.
+//! Classes of bytes, and steps over them: eight at a time where most are skipped.
 
 use super::Scan;
 
-/// Ends a run of a plain scalar in a block.
-pub(super) const BLOCK: u8 = 1;
 /// Ends a run of a plain scalar in a flow collection.
-pub(super) const FLOW: u8 = 2;
+pub(super) const FLOW: u8 = 1;
 /// May begin a plain scalar.
-pub(super) const FIRST: u8 = 4;
-/// Ends a run of a double-quoted scalar.
-pub(super) const DOUBLE: u8 = 8;
-/// Ends a run of a single-quoted scalar.
-pub(super) const SINGLE: u8 = 16;
+pub(super) const FIRST: u8 = 2;
 /// May be in the name of an anchor or a tag.
-pub(super) const NAME: u8 = 32;
+pub(super) const NAME: u8 = 4;
 
 /// What a byte after the end of the text counts as. The text of a YAML scan has no such byte.
 pub(super) const END: u8 = 0;
@@ -26,7 +20,7 @@ const fn classes() -> [u8; 256] {
     loop {
         let mut class = 0;
         if matches!(byte, b':' | b'#' | b'\n' | b'\t' | END) {
-            class |= BLOCK | FLOW;
+            class |= FLOW;
         }
         if matches!(byte, b',' | b'[' | b']' | b'{' | b'}') {
             class |= FLOW;
@@ -37,12 +31,6 @@ const fn classes() -> [u8; 256] {
         if matches!(byte, b'+' | b'<' | b'=' | b'^' | b'~' | b';' | b'\\') {
             class |= FIRST;
         }
-        if matches!(byte, b'"' | b'\\' | b'\n' | END) {
-            class |= DOUBLE;
-        }
-        if matches!(byte, b'\'' | b'\n' | END) {
-            class |= SINGLE;
-        }
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
             class |= NAME;
         }
@@ -52,6 +40,16 @@ const fn classes() -> [u8; 256] {
         }
         byte += 1;
     }
+}
+
+/// The lowest and the highest bit of each of eight bytes.
+const ONES: u64 = u64::MAX / 0xFF;
+const HIGH: u64 = ONES * 0x80;
+
+/// Sets the highest bit of the first byte that is zero, and of no byte before it.
+#[inline(always)]
+const fn zeros(eight: u64) -> u64 {
+    eight.wrapping_sub(ONES) & !eight
 }
 
 /// Returns `true` if `byte` has one of the classes.
@@ -85,27 +83,63 @@ impl Scan<'_> {
         self.byte(self.at)
     }
 
-    /// Moves to the next byte of one of the classes.
+    /// Returns the next eight bytes, the first of them lowest.
     #[inline(always)]
-    pub(super) fn skip_until(&mut self, class: u8) -> u8 {
+    fn eight(&self) -> Option<u64> {
+        self.bytes.get(self.at..)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Moves to the next `a`, `b`, line end or other control character, and returns it.
+    #[inline(always)]
+    pub(super) fn skip_until(&mut self, a: u8, b: u8) -> u8 {
+        while let Some(eight) = self.eight() {
+            let control = eight.wrapping_sub(ONES * 0x20) & !eight;
+            let found = (control | zeros(eight ^ (ONES * u64::from(a))) | zeros(eight ^ (ONES * u64::from(b)))) & HIGH;
+            if found != 0 {
+                self.at += found.trailing_zeros() as usize / 8;
+                return self.here();
+            }
+            self.at += 8;
+        }
         loop {
             let byte = self.here();
-            if is(byte, class) {
+            if byte < b' ' || byte == a || byte == b {
                 return byte;
             }
             self.at += 1;
         }
     }
 
+    /// Moves to the next byte of a class, and returns it.
+    #[inline(always)]
+    pub(super) fn skip_until_class(&mut self, class: u8) -> u8 {
+        let rest = self.bytes.get(self.at..).unwrap_or(&[]);
+        self.at += rest.iter().position(|&byte| is(byte, class)).unwrap_or(rest.len());
+        self.here()
+    }
+
     #[inline(always)]
     pub(super) fn skip_spaces(&mut self) {
+        while let Some(eight) = self.eight() {
+            let other = eight ^ (ONES * 0x20);
+            if other != 0 {
+                self.at += other.trailing_zeros() as usize / 8;
+                return;
+            }
+            self.at += 8;
+        }
         while self.here() == b' ' {
             self.at += 1;
         }
     }
 
     /// Moves behind the current line.
+    #[inline(always)]
     pub(super) fn skip_line(&mut self) {
+        if self.here() == b'\n' {
+            self.at += 1;
+            return;
+        }
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         self.at = memchr::memchr(b'\n', rest).map_or(self.bytes.len(), |end| self.at + end + 1);
     }
@@ -127,10 +161,7 @@ impl Scan<'_> {
         if !self.is_line_over() {
             return None;
         }
-        match self.here() {
-            b'\n' => self.at += 1,
-            _ => self.skip_line(),
-        }
+        self.skip_line();
         Some(())
     }
 }

@@ -2,10 +2,9 @@
 
 use super::Scan;
 use super::block::{LONGEST_KEY, is_gap};
-use super::bytes::{END, FLOW};
+use super::bytes::END;
 use super::nest::Kind;
 use super::scalar::Stop;
-use crate::value::yaml::is_own_name;
 
 impl Scan<'_> {
     /// Scans a flow collection with all it contains.
@@ -64,10 +63,9 @@ impl Scan<'_> {
                 self.bytes.get(start + 1..self.at - 1).filter(|_| quoted.is_verbatim && self.here() == b':')?
             }
             _ => {
-                self.begin_plain(FLOW)?;
-                let Stop::Colon = self.plain(FLOW)? else { return None };
-                let name = self.text.get(start..self.at).filter(|name| is_own_name(name) && !name.ends_with(' '))?;
-                name.as_bytes()
+                self.begin_plain()?;
+                let Stop::Colon = self.plain_in_flow()? else { return None };
+                self.plain_key(start)?
             }
         };
         if name.len() > LONGEST_KEY {
@@ -82,10 +80,12 @@ impl Scan<'_> {
     fn flow_value(&mut self, parent: Option<usize>, around: usize) -> Option<()> {
         match self.here() {
             b'{' | b'[' => return self.open_flow(parent),
-            b'"' | b'\'' => drop(self.quoted(None)?),
+            b'"' | b'\'' => {
+                self.quoted(None)?;
+            }
             _ => {
-                self.begin_plain(FLOW)?;
-                let Stop::End = self.plain(FLOW)? else { return None };
+                self.begin_plain()?;
+                let Stop::End = self.plain_in_flow()? else { return None };
             }
         }
         self.end_flow_entry(parent, around)

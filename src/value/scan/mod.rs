@@ -61,12 +61,14 @@ struct Scan<'s> {
     line: usize,
     /// `true` if the innermost block collection, or the document, waits for a value.
     pending: bool,
+    /// `true` if the line before ended in a plain scalar.
+    open: bool,
     nest: &'s mut Nest,
 }
 
 impl<'s> Scan<'s> {
     fn new(text: &'s str, nest: &'s mut Nest) -> Self {
         nest.clear();
-        Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, nest }
+        Self { bytes: text.as_bytes(), text, at: 0, line: 0, pending: true, open: false, nest }
     }
 }

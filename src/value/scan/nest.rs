@@ -37,14 +37,17 @@ impl Nest {
         self.keys.clear();
     }
 
+    #[inline(always)]
     pub fn depth(&self) -> usize {
         self.levels.len()
     }
 
+    #[inline(always)]
     pub fn top(&self) -> Option<Level> {
         self.levels.last().copied()
     }
 
+    #[inline]
     pub fn open(&mut self, kind: Kind, column: usize) -> Option<()> {
         if self.levels.len() >= DEPTH {
             return None;
@@ -54,6 +57,7 @@ impl Nest {
     }
 
     /// Adds a key to the innermost map.
+    #[inline]
     pub fn key(&mut self, name: &[u8]) {
         self.keys.push(xxh3_64(name));
     }

@@ -2,7 +2,7 @@
 
 use super::Scan;
 use super::block::is_gap;
-use super::bytes::{BLOCK, DOUBLE, END, FIRST, FLOW, SINGLE, is};
+use super::bytes::{END, FIRST, FLOW, is};
 
 /// The end of the run of a plain scalar in its line.
 pub(super) enum Stop {
@@ -23,51 +23,65 @@ pub(super) struct Quoted {
 impl Scan<'_> {
     /// Checks that a plain scalar begins here.
     #[inline(always)]
-    pub(super) fn begin_plain(&self, context: u8) -> Option<()> {
+    pub(super) fn begin_plain(&self) -> Option<()> {
         let first = self.here();
-        let next = self.byte(self.at + 1);
-        let dash = first == b'-' && !is_gap(next) && !is(next, context);
-        (is(first, FIRST) || dash).then_some(())
+        let dash = || first == b'-' && !is_gap(self.byte(self.at + 1)) && !is(self.byte(self.at + 1), FLOW);
+        (is(first, FIRST) || dash()).then_some(())
     }
 
-    /// Scans a plain scalar up to the end of its line.
+    /// Scans a plain scalar in a block up to the end of its line.
     #[inline(always)]
-    pub(super) fn plain(&mut self, context: u8) -> Option<Stop> {
+    pub(super) fn plain(&mut self) -> Option<Stop> {
         loop {
-            match self.skip_until(context) {
+            match self.skip_until(b':', b'#') {
                 b':' if is_gap(self.byte(self.at + 1)) => return Some(Stop::Colon),
-                b':' if is(self.byte(self.at + 1), FLOW) && self.is_flow_or_tab(context) => return None,
                 b'#' if self.byte(self.at - 1) == b' ' => return Some(Stop::Comment),
                 b':' | b'#' => self.at += 1,
+                b'\n' | END => return Some(Stop::End),
+                _ => return None,
+            }
+        }
+    }
+
+    /// Scans a plain scalar in a flow collection up to the end of its line.
+    #[inline]
+    pub(super) fn plain_in_flow(&mut self) -> Option<Stop> {
+        loop {
+            match self.skip_until_class(FLOW) {
+                b':' => match self.byte(self.at + 1) {
+                    next if is_gap(next) => return Some(Stop::Colon),
+                    next if is(next, FLOW) => return None,
+                    _ => self.at += 1,
+                },
+                b'#' if self.byte(self.at - 1) == b' ' => return Some(Stop::Comment),
+                b'#' => self.at += 1,
                 b'\t' => return None,
                 _ => return Some(Stop::End),
             }
         }
     }
 
-    /// Returns `true` if a tab or, in a flow collection, an indicator is behind the current colon.
-    fn is_flow_or_tab(&self, context: u8) -> bool {
-        let next = self.byte(self.at + 1);
-        next == b'\t' || (context == FLOW && !matches!(next, b':' | b'#'))
+    /// Scans a further line of the plain scalar that the line before left open.
+    pub(super) fn further_line(&mut self) -> Option<()> {
+        self.begin_plain()?;
+        self.rest_of_plain()
     }
 
-    /// Scans the further lines of a plain scalar, which are indented deeper than the innermost collection.
-    #[inline]
-    pub(super) fn further_lines(&mut self) -> Option<()> {
-        loop {
-            let Some(first) = self.next_content() else { return Some(()) };
-            let (column, parent) = (self.at - self.line, self.parent());
-            if first == b'#' || parent.is_none_or(|parent| column <= parent) {
-                self.at = self.line;
-                return Some(());
-            }
-            self.begin_plain(BLOCK)?;
-            match self.plain(BLOCK)? {
-                Stop::Colon => return None,
-                Stop::Comment => return self.end_line(),
-                Stop::End => {}
-            }
+    /// Scans a line of a plain scalar that is no key.
+    #[inline(always)]
+    pub(super) fn rest_of_plain(&mut self) -> Option<()> {
+        match self.plain()? {
+            Stop::Colon => None,
+            stop => self.end_plain(stop),
         }
+    }
+
+    /// Ends a line of a plain scalar. Without a comment, deeper lines continue it.
+    #[inline(always)]
+    pub(super) fn end_plain(&mut self, stop: Stop) -> Option<()> {
+        self.open = matches!(stop, Stop::End);
+        self.skip_line();
+        Some(())
     }
 
     /// Moves from the end of a line to the first byte of the next line that is not blank, and returns it.
@@ -90,12 +104,16 @@ impl Scan<'_> {
     /// Scans a quoted scalar. Its further lines are indented deeper than `parent`; without one there are none.
     #[inline]
     pub(super) fn quoted(&mut self, parent: Option<usize>) -> Option<Quoted> {
-        let (quote, ends) = if self.here() == b'"' { (b'"', DOUBLE) } else { (b'\'', SINGLE) };
+        let (quote, escape) = if self.here() == b'"' { (b'"', b'\\') } else { (b'\'', b'\'') };
         let mut is_verbatim = true;
         self.at += 1;
         loop {
-            match self.skip_until(ends) {
+            match self.skip_until(quote, escape) {
                 b'\\' => self.escape()?,
+                b'\t' => {
+                    self.at += 1;
+                    continue;
+                }
                 b'\n' => {
                     self.next_content()?;
                     if parent.is_none_or(|parent| self.at - self.line <= parent) || self.here() == b'\t' {

@@ -31,7 +31,7 @@ fn everyday_yaml_is_recognised() {
         "a: {b: c, \"d\":1, 'e': [f, {g: h}], i: {}, j: []}\nk: [\n  1, # one\n  2,\n]\n".get(..49).unwrap(),
         "a: [\n  1, # one\n  2,\n  ]\nb: {\n    c: d,\n  }\n",
         "{\n  \"a\": [1, 2],\n  \"b\": {}\n}\n",
-        "a: &x\n  b: c\nd: !Ref e\nf: &y !Sub \"z\"\ng: !GetAtt\n  - h\n",
+        "a: &x\n  b: c\nd: !Ref e\nf: &y !Sub \"z\"\ng: !GetAtt\n  h: i\n",
         "url: http://x:80/#top\ntime: 12:30:45\nargs: [--flag=-1, -x, a:b]\nx: -1\ny: a#b\n",
         "1.2.3: a\n10: b\n\"11\": c\nnull: d\ntrue: e\nname: f\n",
         "ключ: значение – “x”\nnbsp: \u{a0}\n",

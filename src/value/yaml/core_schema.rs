@@ -95,11 +95,6 @@ pub(super) fn tagged(suffix: &str, text: &str) -> Result<Kind, String> {
 
 /// Returns `true` if the name of a plain key is its spelling, and it is not `<<`.
 pub(in crate::value) fn is_own_name(text: &str) -> bool {
-    match text.bytes().next() {
-        Some(b'n' | b'N' | b't' | b'T' | b'f' | b'F') => {}
-        Some(first) if first.is_ascii_alphabetic() => return true,
-        _ => {}
-    }
     match plain(text) {
         Kind::Str => text != "<<",
         kind => key_name(&kind, text) == text,
