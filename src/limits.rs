@@ -1,10 +1,8 @@
 //! Resource limits of a compilation and a render. Every limit has a default and an error code.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::text::{Source, Span};
+use crate::diagnostics::{Code, Diagnostic};
 
 /// Resource limits of one compilation and one render.
 ///
@@ -52,11 +50,12 @@ impl Limits {
     ///
     /// # Errors
     /// `limit.source_bytes`.
-    pub(crate) fn check_size(&self, source: &Arc<Source>) -> Result<()> {
+    #[cfg(any(feature = "compile", feature = "yaml"))]
+    pub(crate) fn check_size(&self, source: &std::sync::Arc<crate::text::Source>) -> crate::diagnostics::Result<()> {
         if source.text().len() <= self.source_bytes {
             return Ok(());
         }
-        Err(Limit::SourceBytes.error(self.source_bytes as u64).at(source, Span::default(), ""))
+        Err(Limit::SourceBytes.error(self.source_bytes as u64).at(source, <_>::default(), ""))
     }
 }
 

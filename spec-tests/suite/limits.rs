@@ -32,8 +32,10 @@ fn within(dialect: Dialect, limits: &Limits, files: &[(&str, &str)], inputs: &Va
     template.render(inputs).map_err(|error| error.code)
 }
 
+type Door = fn(&Template, &Value) -> Outcome;
+
 /// The doors of a template: the ways to render it.
-const RENDERS: [(&str, fn(&Template, &Value) -> Outcome); 5] = [
+const RENDERS: [(&str, Door); 5] = [
     ("render", |template, inputs| template.render(inputs).map(drop).map_err(|error| error.code)),
     ("render_into", |template, inputs| {
         template.render_into(inputs, &mut "before".to_owned()).map_err(|error| error.code)
@@ -332,17 +334,22 @@ fn nesting_fuel_and_memory_of_expressions() {
     assert!(least(memory, nested, Code::LimitMemory) > least(memory, flat, Code::LimitMemory));
 }
 
+/// Lowers a limit.
+type Set = fn(&mut Limits);
+
+/// A language, a template, the limit it exceeds, and its code.
+type Row = (Dialect, String, Set, Code);
+
 #[test]
 fn limits_of_every_language() {
     let nested = |open: &str, close: &str| format!("{}1{}", open.repeat(300), close.repeat(300));
     let long = |text: &str| text.repeat(100);
-    let (fuel, memory): (fn(&mut Limits), fn(&mut Limits)) =
-        (|limits| limits.fuel = 50, |limits| limits.memory = 5_000);
+    let (fuel, memory): (Set, Set) = (|limits| limits.fuel = 50, |limits| limits.memory = 5_000);
     // The excerpts of the nested expressions are many times as long as the source.
     let double = |text: String, _| format!("[for x in [{text}]: \"${{x}}${{x}}\"][0]");
     let doubled = format!("${{{}}}", (0..60).fold("\"ab\"".to_owned(), double));
     let lists = "[1, 2, 3, 4, 5, 6, 7, 8].map(a, [1, 2, 3, 4, 5, 6, 7, 8].map(b, [a, b]))";
-    let rows: Vec<(Dialect, String, fn(&mut Limits), Code)> = vec![
+    let rows: Vec<Row> = vec![
         (Dialect::Tera, format!("{{{{ {} }}}}", nested("(", ")")), |_| (), Code::LimitDepth),
         (Dialect::Hcl, format!("${{{}}}", nested("(", ")")), |_| (), Code::LimitDepth),
         (Dialect::Cel, nested("(", ")"), |_| (), Code::LimitDepth),
