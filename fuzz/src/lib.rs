@@ -19,7 +19,7 @@ use dropforge::vm::{Session, Space};
 use dropforge::{Dialect, Engine, Template};
 use serde_json::{Value as Json, json};
 
-pub use seal::{mutate, sealed};
+pub use seal::mutate;
 
 /// The name of the compiled template. Tera escapes its output.
 const MAIN: &str = "main.html";

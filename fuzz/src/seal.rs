@@ -35,7 +35,7 @@ const TEMPLATES: &[(Dialect, &str)] = &[
 ];
 
 /// Artifacts of each template alone, whole and stripped.
-pub fn sealed() -> Vec<Vec<u8>> {
+fn sealed() -> Vec<Vec<u8>> {
     let encode = |(at, strip): (usize, bool)| {
         let (dialect, text) = TEMPLATES[at];
         let engine = Engine::builder().template("t", text).build();
