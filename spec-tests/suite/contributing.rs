@@ -32,10 +32,12 @@ fn the_filters_beyond_tera_are_those_of_the_code() {
     builtins.sort_by_key(|builtin| &builtin.name);
     let mut table = String::from("| filter | result | example | gives |\n|---|---|---|---|\n");
     for builtin in builtins {
-        let code = |text: &str| format!("`{}`", text.replace('|', "\\|").replace('\n', "⏎"));
+        let escaped = |text: &str| text.replace('|', "\\|").replace('\n', "⏎");
+        let code = |text: &str| format!("`{}`", escaped(text));
         let (source, result) = builtin.examples[0];
         let result = if result.starts_with("E0") { "an error".to_owned() } else { code(result) };
-        let _ = writeln!(table, "| {} | {} | {} | {result} |", code(&call(builtin)), builtin.doc, code(source));
+        let _ =
+            writeln!(table, "| {} | {} | {} | {result} |", code(&call(builtin)), escaped(&builtin.doc), code(source));
     }
     check("docs/tera.md", "plus", &table);
 }

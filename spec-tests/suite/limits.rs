@@ -543,11 +543,6 @@ const GROWTH: &[(&str, &str)] = &[
     ("from_yaml", "{% set a = many | to_yaml %}{% for i in many %}{% set x = a | from_yaml %}{% endfor %}"),
     ("sha256", "{% set own = long %}{% for i in many %}{% set x = own | sha256 %}{% endfor %}"),
     ("regex_replace", "{{ long | regex_replace(pattern='a*?', to=long) }}"),
-    ("coalesce", "{% set a = [0, many] | last %}{% for i in many %}{% set x = 0 | coalesce(with=many) %}{% endfor %}"),
-    (
-        "merge",
-        "{% set own = maps | group_by(attribute='a') %}{% for i in many %}{% set x = own | merge(with=own) | merge_deep(with=own) %}{% endfor %}",
-    ),
     ("addslashes", "{% set x = '\\\\\\\\' %}{% for i in many %}{% set_global x = x | addslashes %}{% endfor %}"),
 ];
 

@@ -3,7 +3,7 @@
 use super::builtins::{beyond, plus_tables, tables};
 use crate::bytecode::ImportKind;
 use crate::diagnostics::Diagnostic;
-use crate::function::Params;
+use crate::function::{Builtin, Params};
 
 /// The place of an error to which a hint applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,6 +99,9 @@ pub(super) fn missing(error: Box<Diagnostic>, path: &str) -> Box<Diagnostic> {
 pub(super) fn syntax(source: &str, at: usize) -> Option<String> {
     let before = source.get(..at)?;
     let start = before.rfind("{{").filter(|start| before.rfind("{%").is_none_or(|statement| statement < *start))?;
+    if before.get(start..)?.contains("}}") {
+        return None;
+    }
     let tag = source.get(start..)?.trim_start_matches(['{', '-']).trim_start();
     let word = word_at_start(tag);
     let habit = hint(Tag, word).or_else(|| if is_call(tag, word) { hint(Function, word) } else { None });
@@ -116,21 +119,16 @@ fn dotted(source: &str, at: usize) -> Option<String> {
     let path = source.get(at..)?.strip_prefix('.')?;
     let path = path.strip_prefix("Values.").unwrap_or(path);
     let end = path.find(|c: char| !c.is_ascii_alphanumeric() && !matches!(c, '.' | '_')).unwrap_or(path.len());
-    match path.get(..end)? {
-        "" => Some("a name is missing before the dot".to_owned()),
-        path => Some(format!("names have no leading dot: write `{path}`")),
-    }
+    let path = path.get(..end).filter(|path| path.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
+    Some(format!("names have no leading dot: write `{path}`"))
 }
 
 /// Returns the hint for an argument without parentheses, after a filter: `x | nindent 4`.
 fn named_arguments(before: &str) -> Option<String> {
-    let (rest, name) = before.trim_end().rsplit_once('|')?;
+    let (_, name) = before.rsplit_once('|')?;
     let name = name.trim();
-    let builtin = tables()
-        .into_iter()
-        .chain(plus_tables())
-        .flatten()
-        .find(|builtin| builtin.kind == ImportKind::Filter && builtin.name == name && !rest.is_empty())?;
+    let known = |builtin: &&Builtin| builtin.kind == ImportKind::Filter && builtin.name == name;
+    let builtin = tables().into_iter().chain(plus_tables()).flatten().find(known)?;
     let Params::Named([_, param, ..]) = builtin.params else { return None };
     Some(format!("arguments have names: `{name}({}=…)`", param.name))
 }
@@ -187,6 +185,9 @@ mod tests {
         assert_eq!(help("{{- with .Values.a }}"), hint(Tag, "with").unwrap());
         assert_eq!(help("{{ Values }}"), "values have no prefix: write `name`");
         assert_eq!(help("{% if x %}{{ end }}{% endif %}{{ end }}"), hint(Root, "end").unwrap());
+        for other in ["{{ a . b }}", "{{ .5 }}", "{{ 1 }} {% if .a %}", "{{ include }} {{ 'a }}"] {
+            assert!(!help(other).contains("write `"), "{other}: {}", help(other));
+        }
         for far in [format!("{{{{ 1 }}}}{}{{% if %}}", ".".repeat(1 << 16)), "{{ .".to_owned(), "{{.}}".to_owned()] {
             let _ = help(&far);
         }

@@ -292,3 +292,22 @@ fn duplicate_keys_beyond_the_limit_are_counted() {
     let printed = errors(&long).iter().map(|error| error.render(false)).collect::<String>();
     assert!(printed.lines().all(|line| line.len() < 500), "{printed}");
 }
+
+#[test]
+fn tabs_in_indentation_are_named_at_their_place() {
+    for (text, place) in [
+        ("a: 1\nb:\n\tc: 2\n", "3:1"),
+        ("a:\n  b: 1\n\tc: 2\n", "3:1"),
+        ("a:\n  - b: 1\n  \t c: 2\n", "3:3"),
+        ("a:\n\t- 1\n\t- 2\n", "2:1"),
+        ("\ta: 1\n\tb: 2\n", "1:1"),
+    ] {
+        let errors = read(&Source::new("t", text), &Limits::default()).expect_err(text);
+        let error = errors.first().expect("an error");
+        let found = error.position().map(|at| format!("{}:{}", at.line, at.column));
+        assert_eq!(found.as_deref(), Some(place), "{text:?}: {error}");
+        assert_eq!(error.help.as_deref(), Some("indent with spaces, not with tabs"), "{text:?}");
+    }
+    let other = read(&Source::new("t", "a: [1\nb: {\n"), &Limits::default()).expect_err("no YAML");
+    assert_eq!(other[0].help, None);
+}

@@ -158,8 +158,7 @@ fn patterns_are_bounded_and_invalid_ones_are_errors() {
             assert_eq!(filter(name, &args(wrong)), Err(Code::BadArgument), "{name} {wrong}");
         }
         assert_eq!(filter(name, &args(&"(a)".repeat(20_000))), Err(Code::LimitRegex));
-        let huge = filter(name, &args(r"(\w{200}){5}(\w{200}){5}"));
-        assert!(matches!(huge, Err(Code::LimitRegex | Code::LimitFuel | Code::BadArgument)), "{huge:?}");
+        assert!(filter(name, &args(r"\w{1000}{1000}")).is_err(), "{name}");
     }
     let replace = |to: &str| {
         filter(

@@ -15,7 +15,7 @@ builtins! {
     /// Filters of text.
     pub(super) static TEXTS:
     filter "quote" (value: Any) = quote,
-        "A string, number or boolean between double quotes, escaped for YAML and JSON; nothing for null."
+        "A string, number or boolean between double quotes, escaped for YAML; nothing for null."
         [
             r#"{{ 'say "hi"' | quote }} {{ 8080 | quote }}"# => r#""say \"hi\"" "8080""#,
             r"{{ [1] | quote }}" => "E0403",
