@@ -376,19 +376,22 @@ fn scan_error(source: &Arc<Source>, limits: &Limits, error: &ScanError) -> Box<D
         return Limit::ValueDepth.error(limits.value_depth as u64).at(source, span, "");
     }
     let refused = Diagnostic::new(Code::InputSyntax, format!("this is not YAML: {}", error.info()));
-    match tab_in_indentation(source.text(), at) {
+    let lines = if error.info().contains("tab") { usize::MAX } else { 1 };
+    match tab_in_indentation(source.text(), at, lines) {
         Some(at) => refused.at(source, Span::of(at..at + 1), "a tab").with_help("indent with spaces, not with tabs"),
         None => refused.at(source, span, ""),
     }
 }
 
-/// Returns the place of a tab that indents the line at `at`, or else the line before it.
-fn tab_in_indentation(text: &str, at: usize) -> Option<usize> {
-    let start_of_line = |at: usize| text.get(..at)?.rfind('\n').map_or(Some(0), |end| Some(end + 1));
-    let line = start_of_line(at)?;
-    let before = line.checked_sub(1).and_then(start_of_line);
-    [Some(line), before].into_iter().flatten().find_map(|start| {
-        let indentation = text.get(start..)?.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
-        indentation.enumerate().find(|(_, byte)| *byte == b'\t').map(|(column, _)| start + column)
-    })
+/// Returns the place of the first tab that indents one of some lines, beginning with the line at `at`.
+fn tab_in_indentation(text: &str, at: usize, lines: usize) -> Option<usize> {
+    let mut start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    for line in text.get(start..)?.split_inclusive('\n').take(lines) {
+        let indentation = line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        if let Some((column, _)) = indentation.enumerate().find(|(_, byte)| *byte == b'\t') {
+            return Some(start + column);
+        }
+        start += line.len();
+    }
+    None
 }

@@ -104,7 +104,7 @@ fn streams_empty_files_and_marks() {
         read_one(&source("a\n---\nb"), &Limits::default()).unwrap_err()[0].position().unwrap().to_string(),
         "3:1"
     );
-    assert_eq!(errors("a:\n\tb: 1\n")[0].position().unwrap().to_string(), "2:2");
+    assert_eq!(errors("a:\n\tb: 1\n")[0].position().unwrap().to_string(), "2:1");
 }
 
 #[test]
@@ -308,6 +308,8 @@ fn tabs_in_indentation_are_named_at_their_place() {
         assert_eq!(found.as_deref(), Some(place), "{text:?}: {error}");
         assert_eq!(error.help.as_deref(), Some("indent with spaces, not with tabs"), "{text:?}");
     }
-    let other = read(&Source::new("t", "a: [1\nb: {\n"), &Limits::default()).expect_err("no YAML");
-    assert_eq!(other[0].help, None);
+    for other in ["a: [1\nb: {\n", "a: |\n  \tx\nb: @x"] {
+        let errors = read(&Source::new("t", other), &Limits::default()).expect_err("no YAML");
+        assert_eq!(errors[0].help, None, "{other:?}");
+    }
 }
