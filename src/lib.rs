@@ -19,7 +19,7 @@
 //!
 //! | [`Dialect`] | language | cargo feature |
 //! |---|---|---|
-//! | `Tera` | Tera 1 templates | `tera`; `tera-builtins` adds the filters and functions that need other crates |
+//! | `Tera` | Tera 1 templates | `tera`; `tera-builtins` and `tera-plus` add the filters and functions that need other crates |
 //! | `Hcl` | HCL templates and configurations | `hcl` |
 //! | `Cel` | CEL expressions | `cel` |
 //! | `CelYaml` | YAML with directives and `${CEL}` | `cel` and `yaml` |
@@ -38,7 +38,14 @@
 
 // Code that only some features use is dead without them. A build with all features reports unused code.
 #![cfg_attr(
-    not(all(feature = "bulk", feature = "checked", feature = "tera-builtins", feature = "hcl", feature = "cel")),
+    not(all(
+        feature = "bulk",
+        feature = "checked",
+        feature = "tera-builtins",
+        feature = "tera-plus",
+        feature = "hcl",
+        feature = "cel"
+    )),
     allow(dead_code, unused_imports)
 )]
 #![cfg_attr(

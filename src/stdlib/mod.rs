@@ -38,12 +38,12 @@ pub(crate) mod float_format;
 pub(crate) mod float_parse;
 pub mod globs;
 pub(crate) mod graphemes;
-#[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]
+#[cfg(any(feature = "tera-plus", feature = "hcl", feature = "cel"))]
 pub(crate) mod hashes;
 #[cfg(feature = "cel")]
 pub(crate) mod kubernetes_formats;
 pub(crate) mod markup;
-#[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]
+#[cfg(any(feature = "tera-plus", feature = "hcl", feature = "cel"))]
 pub(crate) mod network;
 pub(crate) mod numbers;
 #[cfg(any(feature = "tera-builtins", feature = "hcl", feature = "cel"))]

@@ -6,14 +6,14 @@
 //! | `documents`, `yaml` | YAML and JSON; reading YAML (feature `yaml`) |
 //! | `choices` | required values, fallbacks, merged maps |
 //! | `conditions` | versions and addresses |
-//! | `external` | filters that need other crates (feature `tera-builtins`): hashes, patterns, networks |
+//! | `external` | filters that need other crates (feature `tera-plus`): hashes, patterns, networks |
 //!
 //! A filter whose subject has a default may come first on a missing path. Its body gets an undefined value.
 
 mod choices;
 mod conditions;
 mod documents;
-#[cfg(feature = "tera-builtins")]
+#[cfg(feature = "tera-plus")]
 mod external;
 #[cfg(test)]
 mod testing;
@@ -32,7 +32,7 @@ pub(super) fn tables() -> Vec<&'static [Builtin]> {
         conditions::CONDITIONS,
         #[cfg(feature = "yaml")]
         yaml::YAML,
-        #[cfg(feature = "tera-builtins")]
+        #[cfg(feature = "tera-plus")]
         external::EXTERNAL,
     ]
 }

@@ -48,7 +48,7 @@ fn whatever_can_grow_is_refused_before_it_grows() {
         ("from_yaml", &[("value", json!(format!("[{}1]", "1,".repeat(1 << 17))))]),
         #[cfg(feature = "yaml")]
         ("from_yaml", &[("value", json!("x".repeat(1 << 18)))]),
-        #[cfg(feature = "tera-builtins")]
+        #[cfg(feature = "tera-plus")]
         (
             "regex_replace",
             &[("value", json!("a".repeat(1 << 12))), ("pattern", json!("a")), ("to", json!("x".repeat(1 << 12)))],
@@ -73,11 +73,11 @@ fn work_costs_steps() {
         ("coalesce", &[("value", json!(0)), ("with", json!(vec![0; 2_000]))]),
         ("ip_in", &[("value", json!("1.2.3.4")), ("cidr", json!(vec!["5.0.0.0/8"; 2_000]))]),
         ("semver_compare", &[("value", json!("1.2.3-a.b.c.d.e.f.g.h")), ("constraint", json!("1,".repeat(1 << 14)))]),
-        #[cfg(feature = "tera-builtins")]
+        #[cfg(feature = "tera-plus")]
         ("sha256", &[("value", long.clone())]),
-        #[cfg(feature = "tera-builtins")]
+        #[cfg(feature = "tera-plus")]
         ("regex_match", &[("value", long.clone()), ("pattern", json!("b"))]),
-        #[cfg(feature = "tera-builtins")]
+        #[cfg(feature = "tera-plus")]
         ("regex_replace", &[("value", long.clone()), ("pattern", json!("b")), ("to", json!(""))]),
     ];
     for (name, args) in cases {
@@ -149,7 +149,7 @@ fn maps_are_merged_by_key() {
     assert_eq!(merged("merge_deep"), json!({"x": {"p": 1, "q": [2], "r": null}, "y": 1, "z": null}));
 }
 
-#[cfg(feature = "tera-builtins")]
+#[cfg(feature = "tera-plus")]
 #[test]
 fn patterns_are_bounded_and_invalid_ones_are_errors() {
     for name in ["regex_match", "regex_replace"] {
@@ -169,7 +169,7 @@ fn patterns_are_bounded_and_invalid_ones_are_errors() {
     assert_eq!(replace("$2-$l $$ $9 ${l}x $lx"), Ok(json!("b-a $  ax ")));
 }
 
-#[cfg(feature = "tera-builtins")]
+#[cfg(feature = "tera-plus")]
 #[test]
 fn hosts_of_networks() {
     let host = |network: &str, n: Json| filter("cidr_host", &[("value", json!(network)), ("n", n)]);
