@@ -1,5 +1,6 @@
 //! The origin of each merged value: the file and line, the option or the cluster that gave it, and what it overrode.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::cluster::Cluster;
 use super::input::Place;
 use super::values::{Assignment, Step, value_at};
 use crate::text::{Source, Span};
+use crate::value::yaml::Node;
 use crate::value::{Data, DataMap};
 
 /// The layers of values, lowest first.
@@ -31,19 +33,20 @@ pub struct Origins<'o> {
 
 #[derive(Debug)]
 enum Layer<'o> {
-    Values { values: &'o DataMap, place: Option<Place>, cluster: Option<&'o str> },
+    Values { values: &'o DataMap, place: Option<Place>, read: OnceCell<Option<Node>>, cluster: Option<&'o str> },
     Set(&'o Assignment),
 }
 
 impl<'o> Origins<'o> {
     /// Adds the values of a file over those already there.
     pub fn add_file(&mut self, values: &'o DataMap, place: Place) {
-        self.layers.push(Layer::Values { values, place: Some(place), cluster: None });
+        self.layers.push(Layer::Values { values, place: Some(place), read: OnceCell::new(), cluster: None });
     }
 
     /// Adds the inputs of a cluster.
     pub fn add_cluster(&mut self, cluster: &'o Cluster, own: &'o DataMap) {
-        self.layers.push(Layer::Values { values: own, place: cluster.place(), cluster: Some(cluster.name()) });
+        let (place, name) = (cluster.place(), Some(cluster.name()));
+        self.layers.push(Layer::Values { values: own, place, read: OnceCell::new(), cluster: name });
     }
 
     /// Adds assignments in order.
@@ -62,9 +65,9 @@ impl Layer<'_> {
     fn origin(&self, path: &[Step]) -> Option<Origin> {
         match self {
             Layer::Set(set) => set.gives(path).then(|| Origin { name: set.origin.clone(), place: None }),
-            Layer::Values { values, place, cluster } => {
+            Layer::Values { values, place, read, cluster } => {
                 let depth = given(values, path)?;
-                let at = place.as_ref().and_then(|place| place.find(path.get(..depth)?));
+                let at = place.as_ref().and_then(|place| place.find_with(read, path.get(..depth)?));
                 let place = place.as_ref().map(|place| (place.source().clone(), at));
                 Some(Origin { name: cluster.map(|name| format!("cluster `{name}`")).unwrap_or_default().into(), place })
             }

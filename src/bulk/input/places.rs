@@ -1,6 +1,7 @@
 //! Positions of values in input files. They are found by reading the file again, so that reading values costs nothing
 //! for them.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -66,24 +67,38 @@ impl Place {
     /// assert_eq!(source.slice(span), "v1");
     /// ```
     pub fn find(&self, path: &[Step]) -> Option<Span> {
+        self.find_with(&OnceCell::new(), path)
+    }
+
+    /// Finds the value at `path` in the map. A YAML or JSON map is read once and kept in `read`.
+    pub(in crate::bulk) fn find_with(&self, read: &OnceCell<Option<Node>>, path: &[Step]) -> Option<Span> {
         match (self.format, &self.part) {
             (_, Part::Unknown) => None,
             (Format::Csv | Format::Tsv, Part::Text(row)) => Some(Span::of(row.clone())),
-            (_, Part::Text(text)) => {
-                let line = Source::new(self.source.name(), self.source.text().get(text.clone())?);
-                let node = yaml::read_one(&line, &limits()).ok()?;
-                let span = below(&node, path)?.span.range();
-                Some(Span::of(text.start + span.start..text.start + span.end))
-            }
             (Format::Toml, _) => toml::find(&self.source, path),
             (Format::Env, _) => env::find(&self.source, path),
             (Format::Hcl, _) => hcl(&self.source, path),
-            (_, &Part::Document(nth, item)) => {
+            (_, part) => {
+                let start = if let Part::Text(text) = part { text.start } else { 0 };
+                let span = below(read.get_or_init(|| self.node()).as_ref()?, path)?.span.range();
+                Some(Span::of(start + span.start..start + span.end))
+            }
+        }
+    }
+
+    /// Reads the map as YAML, of which JSON is a part. A line is a source of its own.
+    fn node(&self) -> Option<Node> {
+        match &self.part {
+            Part::Unknown => None,
+            Part::Text(text) => {
+                let line = Source::new(self.source.name(), self.source.text().get(text.clone())?);
+                yaml::read_one(&line, &limits()).ok()
+            }
+            &Part::Document(nth, item) => {
                 let documents = yaml::read(&self.source, &limits()).ok()?;
                 // An empty document is none.
                 let document = documents.get(nth)?;
-                let map = item.map_or(Some(document), |item| document.as_list()?.get(item))?;
-                Some(below(map, path)?.span)
+                item.map_or(Some(document), |item| document.as_list()?.get(item)).cloned()
             }
         }
     }
