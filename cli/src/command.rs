@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use dropforge::diagnostics::{Code, Diagnostic};
 
@@ -15,11 +15,13 @@ use crate::input::InputFiles;
 use crate::no_catalog::{self as catalog, self as serve};
 use crate::options::Global;
 use crate::output::stdout_error;
+use crate::project::Project;
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, functions, hcl, inspect, intent, render, stamp, terraform, values,
+    check, compile, completions, disasm, eval, functions, hcl, inspect, intent, project, render, stamp, terraform,
+    values,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -54,21 +56,39 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
-    let args = eval::with_expressions(std::env::args_os());
+    let mut args = eval::with_expressions(std::env::args_os());
     let json = wants_json(&args);
     let hint = terraform::one_dash(&args);
-    match (Cli::try_parse_from(args), hint) {
-        (Ok(cli), _) => run(&cli).into(),
-        (Err(error), Some(hint)) if error.use_stderr() => {
-            print(&hint, json);
-            Exit::Usage.into()
+    let definition = definition();
+    let project = match project::expand(&definition, &mut args) {
+        Ok(project) => project,
+        Err(failed) => return refuse(failed.diagnostics, json).into(),
+    };
+    let parsed = definition.clone().try_get_matches_from(&args);
+    match (parsed.and_then(|matches| Cli::from_arg_matches(&matches)), hint) {
+        (Ok(cli), _) => run(&cli, project.as_ref()).into(),
+        (Err(error), Some(hint)) if error.use_stderr() => refuse(vec![hint], json).into(),
+        (Err(mut error), _) => {
+            let refused = project.as_ref().map(|project| project.refused(&definition)).unwrap_or_default();
+            if !refused.is_empty() {
+                return refuse(refused, json).into();
+            }
+            project::hint(&mut error, project.as_ref(), &args);
+            usage(&error, json).into()
         }
-        (Err(error), _) => usage(&error, json).into(),
     }
 }
 
-fn run(cli: &Cli) -> Exit {
+/// Returns the definition of the command line.
+pub(crate) fn definition() -> clap::Command {
+    project::augment(Cli::command())
+}
+
+fn run(cli: &Cli, project: Option<&Project>) -> Exit {
     let console = Console::new(&cli.global);
+    if let Some(project) = project {
+        console.detail(&format!("project: {}", project.name()));
+    }
     let files = &mut InputFiles::new(cli.global.max_input);
     let result = change_directory(cli).and_then(|()| match &cli.command {
         Command::Stamp(args) => stamp::run(args, &cli.global, files, &console),
@@ -84,7 +104,7 @@ fn run(cli: &Cli) -> Exit {
         Command::Hcl(args) => hcl::run(args, files, &console),
         Command::Catalog(args) => catalog::run(args, files, &console),
         Command::Serve(args) => serve::run(args, files, &console),
-        Command::Completions(args) => completions::run(args, &mut Cli::command()),
+        Command::Completions(args) => completions::run(args, &mut definition()),
     });
     match result {
         Ok(exit) => exit,
@@ -125,7 +145,12 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
     Exit::Usage
 }
 
-/// Prints an error before the options for it are known.
+/// Prints usage errors before the options for them are known.
+fn refuse(errors: Vec<Box<Diagnostic>>, json: bool) -> Exit {
+    errors.iter().for_each(|error| print(error, json));
+    Exit::Usage
+}
+
 fn print(error: &Diagnostic, json: bool) {
     console::line(&if json { error.to_json().to_string() } else { error.render(false) });
 }
@@ -142,6 +167,6 @@ mod tests {
 
     #[test]
     fn the_definition_is_sound() {
-        Cli::command().debug_assert();
+        definition().debug_assert();
     }
 }

@@ -29,6 +29,11 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
     }
 }
 
+/// Parses a pattern of paths.
+pub(super) fn parse(pattern: &str) -> std::result::Result<Glob, String> {
+    Glob::parse(pattern, Syntax::Full).ok_or_else(|| "expected a pattern such as `**/*.yaml`".to_owned())
+}
+
 /// Returns the files below `dir` whose extensions name a format, sorted. Hidden files are left out.
 fn data_files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Glob::parse("**/*", Syntax::Simple).map(|all| walk(dir, &all)).unwrap_or_default();

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
+//! | `project` | the project file, put into the command line |
 //! | `options`, `fleet` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
@@ -43,6 +44,7 @@ mod no_catalog;
 mod options;
 mod output;
 mod progress;
+mod project;
 mod render;
 #[cfg(feature = "catalog")]
 mod serve;

@@ -11,6 +11,7 @@ use dropforge::bulk::{self, Change, Failure, FilePreview, Forge, Job, Layout, Op
 use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::engine::{Dialect, Template};
+use dropforge::stdlib::globs::Glob;
 use dropforge::value::OutputFormat;
 
 use crate::artifacts;
@@ -18,6 +19,7 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
+use crate::glob;
 use crate::input::{InputFiles, unreadable};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
@@ -71,6 +73,9 @@ pub(crate) struct StampArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
     #[arg(long)]
     no_check_output: bool,
+    /// Do not check files whose paths below the output directory match: `**/*.tpl.yaml`
+    #[arg(long, value_name = "GLOB", value_parser = glob::parse)]
+    unchecked: Vec<Glob>,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -151,6 +156,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune_force: args.prune_force,
         plain_stream: false,
         check_outputs: !args.no_check_output,
+        unchecked: args.unchecked.clone(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::output_files::Change;
 use super::pieces::Piece;
 use super::plan::Plan;
 use crate::diagnostics::{Diagnostic, Result};
+use crate::stdlib::globs::Glob;
 
 /// A factory of renderers for the outputs of a plan. It includes the shared inputs.
 ///
@@ -81,6 +82,8 @@ pub struct Options {
     pub plain_stream: bool,
     /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
     pub check_outputs: bool,
+    /// Outputs whose paths match one of these are not checked.
+    pub unchecked: Vec<Glob>,
 }
 
 /// Observes a run and stops it.

@@ -83,6 +83,19 @@ impl Glob {
         Some(Self { parts, syntax })
     }
 
+    /// Returns `true` if the pattern matches all of `path`.
+    ///
+    /// ```
+    /// use dropforge::stdlib::globs::{Glob, Syntax};
+    /// let glob = Glob::parse("**/*.yaml", Syntax::Simple).unwrap();
+    /// assert!(glob.matches("eu-1/app.yaml") && glob.matches("app.yaml") && !glob.matches("eu-1/app.json"));
+    /// ```
+    pub fn matches(&self, path: &str) -> bool {
+        let components = path.split('/').filter(|component| !component.is_empty());
+        let end = components.fold(self.start(), |states, name| self.step(&states, name).all());
+        self.is_match(&end)
+    }
+
     /// Returns the positions before the first component.
     pub fn start(&self) -> States {
         let mut states = States::default();
