@@ -20,8 +20,8 @@ use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, functions, hcl, inspect, intent, project, render, stamp, terraform,
-    values,
+    check, compile, completions, disasm, eval, functions, hcl, init, inspect, intent, project, render, stamp,
+    terraform, values,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -50,6 +50,7 @@ enum Command {
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
+    Init(init::InitArgs),
     Completions(completions::CompletionArgs),
 }
 
@@ -104,6 +105,7 @@ fn run(cli: &Cli, project: Option<&Project>) -> Exit {
         Command::Hcl(args) => hcl::run(args, files, &console),
         Command::Catalog(args) => catalog::run(args, files, &console),
         Command::Serve(args) => serve::run(args, files, &console),
+        Command::Init(args) => init::run(args, &console),
         Command::Completions(args) => completions::run(args, &mut definition()),
     });
     match result {

@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `init`, `completions` | a command each, with its arguments |
 //! | `project` | the project file, put into the command line |
 //! | `options`, `fleet` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
@@ -35,6 +35,7 @@ mod fleet;
 mod functions;
 mod glob;
 mod hcl;
+mod init;
 mod input;
 mod inspect;
 mod intent;
