@@ -20,7 +20,7 @@ use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
-    check, compile, completions, disasm, eval, functions, hcl, init, inspect, intent, project, render, stamp,
+    check, compile, completions, disasm, eval, functions, hcl, init, inspect, intent, krm, project, render, stamp,
     terraform, values,
 };
 
@@ -50,6 +50,7 @@ enum Command {
     Hcl(hcl::HclArgs),
     Catalog(catalog::CatalogArgs),
     Serve(serve::ServeArgs),
+    Krm(krm::KrmArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionArgs),
 }
@@ -105,6 +106,7 @@ fn run(cli: &Cli, project: Option<&Project>) -> Exit {
         Command::Hcl(args) => hcl::run(args, files, &console),
         Command::Catalog(args) => catalog::run(args, files, &console),
         Command::Serve(args) => serve::run(args, files, &console),
+        Command::Krm(args) => krm::run(args, files, &console),
         Command::Init(args) => init::run(args, &console),
         Command::Completions(args) => completions::run(args, &mut definition()),
     });

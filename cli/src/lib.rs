@@ -3,7 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
-//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `init`, `completions` | a command each, with its arguments |
+//! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
 //! | `project` | the project file, put into the command line |
 //! | `options`, `fleet` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
@@ -39,6 +39,7 @@ mod init;
 mod input;
 mod inspect;
 mod intent;
+mod krm;
 mod layers;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;

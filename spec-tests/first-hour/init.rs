@@ -51,5 +51,5 @@ fn nothing_is_overwritten() {
     sandbox.run(&["init", "--from", "jsonnet"]).expect(2).says(&["helm", "cel-yaml"]);
     // A link that leads nowhere is there, too.
     std::os::unix::fs::symlink("nowhere", sandbox.path("link")).unwrap();
-    sandbox.run(&["init", "link"]).expect(2).says(&["`link/dropforge.toml` exists"]);
+    sandbox.run(&["init", "link"]).expect(1).says(&["cannot write `link/dropforge.toml`"]);
 }
