@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -15,13 +16,13 @@ use crate::input::InputFiles;
 use crate::no_catalog::{self as catalog, self as serve};
 use crate::options::Global;
 use crate::output::stdout_error;
-use crate::project::Project;
+use crate::project::{Moved, Project};
 use crate::signals;
 #[cfg(feature = "catalog")]
 use crate::{catalog, serve};
 use crate::{
     check, compile, completions, disasm, eval, functions, hcl, init, inspect, intent, krm, project, render, stamp,
-    terraform, values,
+    terraform, values, watch,
 };
 
 /// Compile templates once and stamp them for thousands of clusters.
@@ -58,25 +59,47 @@ enum Command {
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
-    let mut args = eval::with_expressions(std::env::args_os());
+    let args = eval::with_expressions(std::env::args_os());
     let json = wants_json(&args);
     let hint = terraform::one_dash(&args);
+    match (parse(args.clone(), Moved::No), hint) {
+        (Ok((cli, project)), _) => run(cli, project.as_ref(), &args).into(),
+        (Err(Refused::Diagnostics(errors)), _) => refuse(errors, json).into(),
+        (Err(Refused::Usage(error)), Some(hint)) if error.use_stderr() => refuse(vec![hint], json).into(),
+        (Err(Refused::Usage(error)), _) => usage(&error, json).into(),
+    }
+}
+
+/// The reason why arguments cannot be parsed.
+enum Refused {
+    /// Errors in the project file.
+    Diagnostics(Vec<Box<Diagnostic>>),
+    /// A message of clap, which may be the help.
+    Usage(Box<clap::Error>),
+}
+
+impl From<Refused> for Failed {
+    fn from(refused: Refused) -> Self {
+        let diagnostics = match refused {
+            Refused::Diagnostics(diagnostics) => diagnostics,
+            Refused::Usage(error) => vec![Diagnostic::new(Code::Usage, first_line(&error))],
+        };
+        Self { diagnostics, exit: Exit::Usage }
+    }
+}
+
+/// Parses the arguments, with those of the project file.
+fn parse(mut args: Vec<OsString>, moved: Moved) -> Result<(Cli, Option<Project>), Refused> {
     let definition = definition();
-    let project = match project::expand(&definition, &mut args) {
-        Ok(project) => project,
-        Err(failed) => return refuse(failed.diagnostics, json).into(),
-    };
-    let parsed = definition.clone().try_get_matches_from(&args);
-    match (parsed.and_then(|matches| Cli::from_arg_matches(&matches)), hint) {
-        (Ok(cli), _) => run(&cli, project.as_ref()).into(),
-        (Err(error), Some(hint)) if error.use_stderr() => refuse(vec![hint], json).into(),
-        (Err(mut error), _) => {
+    let project = project::expand(&definition, &mut args, moved);
+    let project = project.map_err(|failed| Refused::Diagnostics(failed.diagnostics))?;
+    let matches = definition.clone().try_get_matches_from(&args);
+    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => Ok((cli, project)),
+        Err(mut error) => {
             let refused = project.as_ref().map(|project| project.refused(&definition)).unwrap_or_default();
-            if !refused.is_empty() {
-                return refuse(refused, json).into();
-            }
             project::hint(&mut error, project.as_ref(), &args);
-            usage(&error, json).into()
+            Err(if refused.is_empty() { Refused::Usage(Box::new(error)) } else { Refused::Diagnostics(refused) })
         }
     }
 }
@@ -86,29 +109,36 @@ pub(crate) fn definition() -> clap::Command {
     project::augment(Cli::command())
 }
 
-fn run(cli: &Cli, project: Option<&Project>) -> Exit {
+fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
     let console = Console::new(&cli.global);
     if let Some(project) = project {
         console.detail(&format!("project: {}", project.name()));
     }
     let files = &mut InputFiles::new(cli.global.max_input);
-    let result = change_directory(cli).and_then(|()| match &cli.command {
-        Command::Stamp(args) => stamp::run(args, &cli.global, files, &console),
-        Command::Render(args) => render::run(args, files, &console),
-        Command::Values(args) => values::run(args, files, &console),
-        Command::Check(args) => check::run(args, files, &console),
-        Command::Compile(args) => compile::run(args, &console),
-        Command::Inspect(args) => inspect::run(args, files),
-        Command::Disasm(args) => disasm::run(args, files),
-        Command::Eval(args) => eval::run(args, files, &console),
-        Command::Functions(args) => functions::run(args),
-        Command::Intent(args) => intent::run(args, files, &console),
-        Command::Hcl(args) => hcl::run(args, files, &console),
-        Command::Catalog(args) => catalog::run(args, files, &console),
-        Command::Serve(args) => serve::run(args, files, &console),
-        Command::Krm(args) => krm::run(args, files, &console),
-        Command::Init(args) => init::run(args, &console),
-        Command::Completions(args) => completions::run(args, &mut definition()),
+    let again = || match parse(args.to_vec(), Moved::Yes)?.0.command {
+        Command::Stamp(args) => Ok(args),
+        _ => Err(Diagnostic::new(Code::Usage, "the command is no longer `stamp`").into()),
+    };
+    let result = change_directory(&cli).and_then(|()| match cli.command {
+        Command::Stamp(args) if args.watch.watch => {
+            watch::run(args, &cli.global, &console, project.map(|project| Path::new(project.name())), &again)
+        }
+        Command::Stamp(args) => stamp::run(&args, &cli.global, files, &console),
+        Command::Render(args) => render::run(&args, files, &console),
+        Command::Values(args) => values::run(&args, files, &console),
+        Command::Check(args) => check::run(&args, files, &console),
+        Command::Compile(args) => compile::run(&args, &console),
+        Command::Inspect(args) => inspect::run(&args, files),
+        Command::Disasm(args) => disasm::run(&args, files),
+        Command::Eval(args) => eval::run(&args, files, &console),
+        Command::Functions(args) => functions::run(&args),
+        Command::Intent(args) => intent::run(&args, files, &console),
+        Command::Hcl(args) => hcl::run(&args, files, &console),
+        Command::Catalog(args) => catalog::run(&args, files, &console),
+        Command::Serve(args) => serve::run(&args, files, &console),
+        Command::Krm(args) => krm::run(&args, files, &console),
+        Command::Init(args) => init::run(&args, &console),
+        Command::Completions(args) => completions::run(&args, &mut definition()),
     });
     match result {
         Ok(exit) => exit,
@@ -140,13 +170,16 @@ fn usage(error: &clap::Error, json: bool) -> Exit {
         };
     }
     if json {
-        let text = error.to_string();
-        let message = text.trim_start_matches("error: ").lines().next().unwrap_or("").to_owned();
-        console::line(&Diagnostic::new(Code::Usage, message).to_json().to_string());
+        console::line(&Diagnostic::new(Code::Usage, first_line(error)).to_json().to_string());
     } else {
         let _ = error.print();
     }
     Exit::Usage
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    text.trim_start_matches("error: ").lines().next().unwrap_or("").to_owned()
 }
 
 /// Prints usage errors before the options for them are known.

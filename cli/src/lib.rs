@@ -6,6 +6,7 @@
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `krm`, `init`, `completions` | a command each, with its arguments |
 //! | `project` | the project file, put into the command line |
 //! | `options`, `fleet` | arguments shared by several commands |
+//! | `watch` | stamping again after changes |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
@@ -55,5 +56,6 @@ mod stamp;
 mod summary;
 mod terraform;
 mod values;
+mod watch;
 
 pub use command::main;

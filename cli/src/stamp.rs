@@ -1,5 +1,6 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
+use std::cell::OnceCell;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -20,7 +21,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::glob;
-use crate::input::{InputFiles, unreadable};
+use crate::input::{InputFiles, is_dash, unreadable};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
@@ -28,6 +29,7 @@ use crate::progress;
 use crate::signals::Stop;
 use crate::summary;
 use crate::terraform;
+use crate::watch::{Seen, WatchArgs};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -94,10 +96,20 @@ pub(crate) struct StampArgs {
     values: ValueArgs,
     #[command(flatten)]
     cache: CacheArgs,
+    #[command(flatten)]
+    pub(crate) watch: WatchArgs,
 }
 
 /// The layout for one stream.
 const SINGLE: &str = "single";
+
+/// The surroundings of a run.
+pub(crate) struct Run<'r> {
+    pub(crate) global: &'r Global,
+    pub(crate) console: &'r Console,
+    /// Listens from the first output on.
+    pub(crate) stop: &'r OnceCell<Stop>,
+}
 
 /// Runs the command.
 pub(crate) fn run(
@@ -106,7 +118,19 @@ pub(crate) fn run(
     files: &mut InputFiles,
     console: &Console,
 ) -> std::result::Result<Exit, Failed> {
-    let started = Instant::now();
+    let (started, stop) = (Instant::now(), OnceCell::new());
+    let run = Run { global, console, stop: &stop };
+    let report = once(args, &run, files, &mut Seen::default())?;
+    Ok(finish(args, &report, &run, started))
+}
+
+/// Stamps once: everything, or what differs from the run that was `seen`.
+pub(crate) fn once(
+    args: &StampArgs,
+    &Run { global, console, stop }: &Run<'_>,
+    files: &mut InputFiles,
+    seen: &mut Seen,
+) -> std::result::Result<Report, Failed> {
     let target = Target::of(args)?;
     let layout = Layout::parse(if args.layout == SINGLE { bulk::DEFAULT_LAYOUT } else { &args.layout })?;
     if args.language.lang.is_none() {
@@ -126,21 +150,61 @@ pub(crate) fn run(
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
+    // The files of a template or cluster that is gone, or documents that are, are found by a whole run.
+    let plan = match args.layout == SINGLE || (args.prune && plan.is_of_documents()) {
+        true => plan,
+        false => seen.narrow(plan, &fleet, &layers, &forge, args.prune),
+    };
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
     let stamper = stamper.for_layout(&layout);
-    let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
+    let (stop, bar) = (stop.get_or_init(Stop::listen), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
-    let options = Options { plain_stream: outputs.json, ..options(args, global) };
+    let prune = args.prune && !seen.is_narrowed();
+    let options = Options { plain_stream: outputs.json, prune, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar);
     bar.finish_and_clear();
-    Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
+    Ok(with_hints(report?, &forge))
 }
 
 impl StampArgs {
+    /// Checks that the run can be repeated.
+    ///
+    /// # Errors
+    /// `usage` for standard input and output.
+    pub(crate) fn check_watchable(&self) -> Result<()> {
+        let is_stdin =
+            self.values.values.iter().any(|path| is_dash(path)) || self.fleet.fleet.iter().any(|one| one == "-");
+        match is_stdin || matches!(Target::of(self)?, Target::Stdout) {
+            true => Err(Diagnostic::new(Code::Usage, "`--watch` does not apply to standard input and output")
+                .with_help("name files, and a directory with `-o DIR`")),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the files and folders that the run reads.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = PathBuf> {
+        let fleets = self.fleet.fleet.iter().map(|pattern| glob::literal_part(pattern));
+        self.templates.iter().chain(&self.values.values).cloned().chain(fleets).chain(self.values.sets.files())
+    }
+
+    /// Returns the directory or the file to write to.
+    pub(crate) fn output(&self) -> Option<PathBuf> {
+        self.output.clone()
+    }
+
+    /// Returns the folder that includes are relative to, if there are sources.
+    ///
+    /// # Errors
+    /// Errors of [`LanguageArgs::discover`].
+    pub(crate) fn include_root(&self) -> Result<Option<PathBuf>> {
+        let (_, sources) = artifacts::split(&self.templates);
+        if sources.is_empty() { Ok(None) } else { self.language.discover(&sources).map(|set| Some(set.root)) }
+    }
+
     /// Returns `true` if nothing is written.
     fn is_preview(&self) -> bool {
         self.dry_run || self.check || self.diff
@@ -359,14 +423,19 @@ fn print_change(args: &StampArgs, out: &Path, file: &FilePreview<'_>, to: &mut d
     to.write_all(bulk::unified_diff(old, new, file.old, file.new).as_bytes())
 }
 
-/// Prints errors, warnings and the summary. Returns the exit.
-fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, started: Instant) -> Exit {
+/// Prints errors and warnings.
+pub(crate) fn print_problems(report: &Report, console: &Console) {
     report.failures.iter().for_each(|failure| console.failure(failure));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
-    summary::print(report, args.is_preview(), started.elapsed(), console);
+}
+
+/// Prints errors, warnings and the summary. Returns the exit.
+fn finish(args: &StampArgs, report: &Report, run: &Run<'_>, started: Instant) -> Exit {
+    print_problems(report, run.console);
+    summary::print(report, args.is_preview(), started.elapsed(), run.console);
     match () {
-        () if report.interrupted => Exit::Signal(stop.number()),
+        () if report.interrupted => Exit::Signal(run.stop.get().map_or(0, Stop::number)),
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,

@@ -12,3 +12,4 @@ mod outputs;
 mod project;
 mod recipes;
 mod selectors;
+mod watch;

@@ -58,17 +58,26 @@ impl Project {
     }
 }
 
+/// The place of the process: in the directory of `--chdir`, or not yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    No,
+    Yes,
+}
+
 /// Adds the options of the project to the arguments, if the command reads one and there is one.
 ///
 /// # Errors
 /// Errors of reading the file, all with the exit of a usage error.
-pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>) -> Result<Option<Project>, Failed> {
+pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) -> Result<Option<Project>, Failed> {
     let mut lenient = command.clone().ignore_errors(true);
     let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Ok(None) };
     let Some((name, given)) = matches.subcommand().filter(|(name, _)| COMMANDS.contains(name)) else { return Ok(None) };
     let Some(definition) = lenient.find_subcommand(name) else { return Ok(None) };
     let usage = |diagnostics| Failed { diagnostics, exit: Exit::Usage };
-    let Some(project) = find(name, definition, given).map_err(|error| usage(vec![error]))? else { return Ok(None) };
+    let Some(project) = find(name, definition, given, moved).map_err(|error| usage(vec![error]))? else {
+        return Ok(None);
+    };
     let (source, dir) = project;
     let settings = read::settings(&source, &dir).map_err(usage)?;
     let project = Project { source, command: name.to_owned(), settings };
@@ -80,14 +89,19 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>) -> Result<Opti
 }
 
 /// Reads the project file of a command. Also returns its folder.
-fn find(name: &str, command: &Command, given: &ArgMatches) -> Result<Option<(Arc<Source>, PathBuf)>, Box<Diagnostic>> {
+fn find(
+    name: &str,
+    command: &Command,
+    given: &ArgMatches,
+    moved: Moved,
+) -> Result<Option<(Arc<Source>, PathBuf)>, Box<Diagnostic>> {
     let named = given.get_one::<PathBuf>("project");
     let is_one_template = name == "render" && command.get_positionals().any(|arg| is_given(arg, given));
     if given.get_one("no_project").copied().unwrap_or(false) || (named.is_none() && is_one_template) {
         return Ok(None);
     }
     let path = named.map_or(Path::new(FILE), PathBuf::as_path);
-    let chdir = given.get_one::<PathBuf>("chdir").cloned().unwrap_or_default();
+    let chdir = given.get_one::<PathBuf>("chdir").filter(|_| moved == Moved::No).cloned().unwrap_or_default();
     if named.is_none() && !chdir.join(path).exists() {
         return Ok(None);
     }
