@@ -89,6 +89,7 @@ fn run(cli: &Cli) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(failed) => {
+            failed.failures.iter().for_each(|failure| console.failure(failure));
             console.diagnostics(failed.diagnostics);
             failed.exit
         }

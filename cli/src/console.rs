@@ -15,6 +15,7 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     color: bool,
+    choice: ColorChoice,
 }
 
 impl Console {
@@ -24,7 +25,13 @@ impl Console {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color: use_color(global.color, std::io::stderr().is_terminal()),
+            choice: global.color,
         }
+    }
+
+    /// Returns `true` if standard output gets colors.
+    pub(crate) fn colors_stdout(&self) -> bool {
+        use_color(self.choice, std::io::stdout().is_terminal())
     }
 
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
