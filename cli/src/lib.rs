@@ -7,7 +7,7 @@
 //! | `options`, `fleet` | arguments shared by several commands |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
-//! | `terraform` | hints for users of Terraform |
+//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -40,6 +40,7 @@ mod input;
 mod inspect;
 mod intent;
 mod layers;
+mod limits;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
