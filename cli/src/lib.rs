@@ -5,8 +5,9 @@
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
 //! | `options`, `fleet` | arguments shared by several commands |
+//! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
-//! | `terraform` | hints for users of Terraform |
+//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -21,6 +22,7 @@
 mod artifacts;
 #[cfg(feature = "catalog")]
 mod catalog;
+mod changes;
 mod check;
 mod command;
 mod compile;
@@ -38,6 +40,7 @@ mod input;
 mod inspect;
 mod intent;
 mod layers;
+mod limits;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
@@ -49,6 +52,7 @@ mod serve;
 mod signals;
 mod stamp;
 mod summary;
+mod template_paths;
 mod terraform;
 mod values;
 
