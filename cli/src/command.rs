@@ -12,6 +12,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use crate::console::{self, Console};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::limits::LimitOption;
 #[cfg(not(feature = "catalog"))]
 use crate::no_catalog::{self as catalog, self as serve};
 use crate::options::Global;
@@ -56,6 +57,19 @@ enum Command {
     Completions(completions::CompletionArgs),
 }
 
+impl Command {
+    /// Returns the options that raise limits.
+    fn limits(&self) -> &'static [LimitOption] {
+        match self {
+            Self::Stamp(_) | Self::Render(_) | Self::Check(_) | Self::Compile(_) => {
+                &[("source_bytes", "--max-source SIZE")]
+            }
+            Self::Eval(_) => &[("cost", "--cost-limit N")],
+            _ => &[],
+        }
+    }
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
@@ -84,7 +98,7 @@ impl From<Refused> for Failed {
             Refused::Diagnostics(diagnostics) => diagnostics,
             Refused::Usage(error) => vec![Diagnostic::new(Code::Usage, first_line(&error))],
         };
-        Self { diagnostics, exit: Exit::Usage }
+        Self::usage(diagnostics)
     }
 }
 
@@ -110,7 +124,7 @@ pub(crate) fn definition() -> clap::Command {
 }
 
 fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
-    let console = Console::new(&cli.global);
+    let console = Console::new(&cli.global, cli.command.limits());
     if let Some(project) = project {
         console.detail(&format!("project: {}", project.name()));
     }
@@ -143,6 +157,7 @@ fn run(cli: Cli, project: Option<&Project>, args: &[OsString]) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(failed) => {
+            failed.failures.iter().for_each(|failure| console.failure(failure));
             console.diagnostics(failed.diagnostics);
             failed.exit
         }

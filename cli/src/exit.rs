@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
+use dropforge::bulk::Failure;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
+
+use crate::console::Console;
 
 /// The exit codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +54,8 @@ impl Exit {
             | Code::PrefixCollision
             | Code::DuplicateCluster
             | Code::UnnamedCluster
-            | Code::MassDelete => Exit::Usage,
+            | Code::MassDelete
+            | Code::ForeignFile => Exit::Usage,
             _ => Exit::Error,
         }
     }
@@ -68,15 +72,31 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failed {
     /// The errors to print.
     pub(crate) diagnostics: Vec<Box<Diagnostic>>,
+    /// The errors of clusters to print.
+    pub(crate) failures: Vec<Failure>,
     /// The exit.
     pub(crate) exit: Exit,
+}
+
+impl Failed {
+    /// Ends with the exit of a usage error, whatever the codes of these errors.
+    pub(crate) fn usage(diagnostics: Vec<Box<Diagnostic>>) -> Self {
+        Self { diagnostics, failures: Vec::new(), exit: Exit::Usage }
+    }
+
+    /// Prints the errors and returns the exit.
+    pub(crate) fn print(self, console: &Console) -> Exit {
+        console.diagnostics(self.diagnostics);
+        self.failures.iter().for_each(|failure| console.failure(failure));
+        self.exit
+    }
 }
 
 impl From<Box<Diagnostic>> for Failed {
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         match Exit::of(&diagnostic) {
-            Exit::ClosedPipe => Self { diagnostics: Vec::new(), exit: Exit::ClosedPipe },
-            exit => Self { diagnostics: vec![diagnostic], exit },
+            Exit::ClosedPipe => Self { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::ClosedPipe },
+            exit => Self { diagnostics: vec![diagnostic], failures: Vec::new(), exit },
         }
     }
 }
@@ -84,7 +104,14 @@ impl From<Box<Diagnostic>> for Failed {
 impl From<Vec<Box<Diagnostic>>> for Failed {
     fn from(diagnostics: Vec<Box<Diagnostic>>) -> Self {
         let exit = diagnostics.first().map_or(Exit::Error, |first| Exit::of(first));
-        Self { diagnostics, exit }
+        Self { diagnostics, failures: Vec::new(), exit }
+    }
+}
+
+impl From<Vec<Failure>> for Failed {
+    fn from(failures: Vec<Failure>) -> Self {
+        let exit = failures.first().map_or(Exit::Error, |first| Exit::of(&first.diagnostic));
+        Self { diagnostics: Vec::new(), failures, exit }
     }
 }
 

@@ -91,7 +91,7 @@ pub(crate) fn run(args: &InitArgs, console: &Console) -> std::result::Result<Exi
     let existing = files.iter().filter(|(path, _)| path.symlink_metadata().is_ok());
     let existing: Vec<_> = existing.map(|(path, _)| exists(path)).collect();
     if !existing.is_empty() {
-        return Err(Failed { diagnostics: existing, exit: Exit::Usage });
+        return Err(Failed::usage(existing));
     }
     for (path, text) in &files {
         write(path, text)?;

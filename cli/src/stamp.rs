@@ -1,7 +1,7 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
 use std::cell::OnceCell;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,13 +9,14 @@ use clap::Args;
 use indicatif::ProgressBar;
 
 use dropforge::bulk::{self, Change, Failure, FilePreview, Forge, Job, Layout, Options, Output, Plan, Report};
-use dropforge::bulk::{Stamper, StreamFile, Watch};
+use dropforge::bulk::{Stamper, StreamFile, TemplatePaths, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::engine::{Dialect, Template};
 use dropforge::stdlib::globs::Glob;
 use dropforge::value::OutputFormat;
 
 use crate::artifacts;
+use crate::changes::ChangeArgs;
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
@@ -28,6 +29,7 @@ use crate::output::stdout_error;
 use crate::progress;
 use crate::signals::Stop;
 use crate::summary;
+use crate::template_paths;
 use crate::terraform;
 use crate::watch::{Seen, WatchArgs};
 
@@ -63,7 +65,7 @@ pub(crate) struct StampArgs {
     /// templates gets its own file.
     #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: String,
-    /// Delete files of earlier runs that are no longer planned
+    /// Delete files of earlier runs that these templates no longer make
     #[arg(long)]
     prune: bool,
     /// Prune even if more than half of the files would be deleted
@@ -90,6 +92,8 @@ pub(crate) struct StampArgs {
     /// Print changes as a diff, exit with 3 if there are any, and write nothing
     #[arg(long)]
     diff: bool,
+    #[command(flatten)]
+    changes: ChangeArgs,
     #[command(flatten)]
     language: LanguageArgs,
     #[command(flatten)]
@@ -139,7 +143,7 @@ pub(crate) fn once(
     let selector = args.fleet.selector()?;
     let layers = layers(&args.values, args.fleet.merge(), files, console)?;
     let fleet = args.fleet.read(files)?;
-    let (mut forge, names) = templates(args, files, console)?;
+    let (mut forge, names, paths) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {
         forge = forge.with_format(format);
     }
@@ -162,10 +166,10 @@ pub(crate) fn once(
     let (stop, bar) = (stop.get_or_init(Stop::listen), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let prune = args.prune && !seen.is_narrowed();
-    let options = Options { plain_stream: outputs.json, prune, ..options(args, global) };
+    let options = Options { plain_stream: outputs.json, templates: paths, prune, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
-    let report = stamp(args, &target, &stamper, &job, &bar);
+    let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
     Ok(with_hints(report?, &forge))
 }
@@ -218,9 +222,11 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         fsync: args.fsync,
         prune: args.prune,
         prune_force: args.prune_force,
-        plain_stream: false,
+        deletions: args.check || args.diff,
+        force: args.changes.force,
         check_outputs: !args.no_check_output,
         unchecked: args.unchecked.clone(),
+        ..Options::default()
     }
 }
 
@@ -304,13 +310,14 @@ fn templates(
     args: &StampArgs,
     files: &mut InputFiles,
     console: &Console,
-) -> std::result::Result<(Forge, Vec<String>), Failed> {
+) -> std::result::Result<(Forge, Vec<String>, TemplatePaths), Failed> {
     let language = &args.language;
     let (artifacts, sources) = artifacts::split(&args.templates);
-    let (mut forge, mut templates) = (Forge::default(), Vec::new());
+    let (mut forge, mut templates, mut paths) = (Forge::default(), Vec::new(), TemplatePaths::default());
     for path in &artifacts {
         let artifact = artifacts::read(path, language, args.values.grant(language.engine())?, files)?;
         forge.add(Forge::of_artifact(&artifact)?)?;
+        template_paths::add_artifact(&mut paths, path, &artifact);
         templates.extend(artifacts::files(&artifact));
     }
     if !sources.is_empty() {
@@ -318,11 +325,12 @@ fn templates(
         console.diagnostics(set.skipped.warnings());
         let engine = compile_cache::with_cache(args.values.grant(language.engine())?, &args.cache);
         forge.add(Forge::compile(&set, language.lang, engine)?)?;
+        template_paths::add_sources(&mut paths, &sources, &set);
         templates.extend(set.files);
     }
     forge.templates().for_each(|template| compile_cache::print_origin(template, console));
     let names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
-    Ok((forge, names))
+    Ok((forge, names, paths))
 }
 
 fn stamp(
@@ -331,13 +339,14 @@ fn stamp(
     stamper: &Stamper<'_>,
     job: &Job<'_>,
     bar: &ProgressBar,
+    console: &Console,
 ) -> Result<Report> {
     match target {
         Target::Directory(out) if args.is_preview() => {
-            let mut stdout = BufWriter::new(io::stdout());
-            let mut print = |file: &FilePreview<'_>| bar.suspend(|| print_change(args, out, file, &mut stdout));
+            let mut changes = args.changes.printer(out, args.diff, console);
+            let mut print = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
             let report = bulk::preview(stamper, job, out, &mut print)?;
-            stdout.flush().map_err(|error| stdout_error(&error))?;
+            bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
             Ok(report)
         }
         Target::Directory(out) => bulk::stamp(stamper, job, out),
@@ -352,7 +361,7 @@ fn stamp(
             Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
         }
         Target::Stdout => bulk::stream(stamper, job, &mut io::stdout()),
-        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job),
+        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job, console),
         Target::File(path) => write_stream(path, stamper, job),
     }
 }
@@ -375,7 +384,13 @@ fn one_file(report: Report, change: Change) -> Report {
 }
 
 /// Previews one file. Both texts are held in memory.
-fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Report> {
+fn compare_file(
+    args: &StampArgs,
+    path: &Path,
+    stamper: &Stamper<'_>,
+    job: &Job<'_>,
+    console: &Console,
+) -> Result<Report> {
     let mut new = Vec::new();
     let report = bulk::stream(stamper, job, &mut new)?;
     let (old, change) = match std::fs::read(path) {
@@ -386,8 +401,9 @@ fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<
     };
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let path = path.display().to_string();
-    let file = FilePreview { path: &path, change: Some(change), old: &old, new: &new };
-    print_change(args, Path::new(""), &file, &mut io::stdout()).map_err(|error| stdout_error(&error))?;
+    let file = FilePreview { path: &path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
+    let mut changes = args.changes.printer(Path::new(""), args.diff, console);
+    changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
 }
 
@@ -402,32 +418,12 @@ fn with_hints(mut report: Report, forge: &Forge) -> Report {
     report
 }
 
-/// Prints one change as a diff or a line.
-fn print_change(args: &StampArgs, out: &Path, file: &FilePreview<'_>, to: &mut dyn Write) -> io::Result<()> {
-    let path = out.join(file.path);
-    if !args.diff {
-        let what = match file.change {
-            Some(Change::Create) => "create",
-            Some(Change::Update) => "update",
-            Some(Change::Unchanged) => "keep",
-            None => "delete",
-        };
-        return writeln!(to, "{what} {}", path.display());
-    }
-    let shown = path.display().to_string();
-    let (old, new) = match file.change {
-        Some(Change::Create) => ("/dev/null", shown.as_str()),
-        None => (shown.as_str(), "/dev/null"),
-        Some(_) => (shown.as_str(), shown.as_str()),
-    };
-    to.write_all(bulk::unified_diff(old, new, file.old, file.new).as_bytes())
-}
-
 /// Prints errors and warnings.
 pub(crate) fn print_problems(report: &Report, console: &Console) {
     report.failures.iter().for_each(|failure| console.failure(failure));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
+    report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
 }
 
 /// Prints errors, warnings and the summary. Returns the exit.

@@ -36,16 +36,23 @@ fn the_command_line_wins() {
     assert_eq!(sandbox.read("two/eu/a.yaml"), "eu: v2 prod\n", "the project's values lie below");
     sandbox.run(&["stamp", "u", "--fleet", "one.csv", "--set", "tag=v3"]).expect(0);
     assert_eq!(sandbox.read("out/one/b.yaml"), "b: v3\n");
-    assert_eq!(sandbox.tree("out").keys().filter(|path| path.ends_with(".yaml")).count(), 1);
+    let outputs = || sandbox.tree("out").into_keys().filter(|path| path.ends_with(".yaml")).collect::<Vec<_>>();
+    assert_eq!(outputs(), ["one/b.yaml"]);
+    std::fs::remove_dir_all(sandbox.path("out")).unwrap();
+    sandbox.run(&["stamp"]).expect(0);
     sandbox.write(
         "dropforge.toml",
         &format!(
             "merge = 'replace'\nselector = 'name=eu'\n{PROJECT}prune = true\nlayout = 'x/{{cluster}}/{{template}}'\n"
         ),
     );
-    sandbox.run(&["stamp"]).expect(2).says(&["E0919", "pruning would delete 1 of 1 file"]);
+    sandbox.run(&["stamp"]).expect(2).says(&["E0919", "pruning would delete 2 of 2 files"]);
     sandbox.run(&["stamp", "--prune-force"]).expect(0);
-    assert_eq!(sandbox.tree("out").keys().filter(|path| path.ends_with(".yaml")).collect::<Vec<_>>(), ["x/eu/a.yaml"]);
+    assert_eq!(outputs(), ["x/eu/a.yaml"]);
+    sandbox.write("dropforge.toml", &format!("{PROJECT}diff-format = 'json'\n"));
+    sandbox.run(&["stamp", "--dry-run"]).expect(0);
+    let diff = sandbox.run(&["stamp", "--diff", "--set", "tag=v9"]).expect(3);
+    assert!(diff.stdout.starts_with('{'), "{}", diff.stdout);
     let single = sandbox.run(&["stamp", "--layout", "single", "-o", "-", "-l", "name=us"]).expect(0);
     assert!(single.stdout.contains("us: v1 dev"), "{}", single.stdout);
 }

@@ -71,6 +71,7 @@ keys! {
     "output" "layout" => "layout", Kind::Text, STAMP;
     "output" "format" => "output-format", Kind::Text, DOCUMENTS;
     "output" "unchecked" => "unchecked", Kind::Texts, COMMANDS;
+    "output" "diff-format" => "diff-format", Kind::Text, STAMP;
     "output" "prune" => "prune", Kind::Flag, STAMP;
     "output" "fsync" => "fsync", Kind::Flag, STAMP;
     "checks" "strict" => "strict", Kind::Flag, COMMANDS;

@@ -18,7 +18,7 @@ use clap::{Arg, ArgMatches, Args, Command};
 use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::text::Source;
 
-use crate::exit::{Exit, Failed};
+use crate::exit::Failed;
 use crate::input::InputFiles;
 use keys::{COMMANDS, Kind};
 use read::Setting;
@@ -74,12 +74,11 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) 
     let Ok(matches) = lenient.try_get_matches_from_mut(args.iter()) else { return Ok(None) };
     let Some((name, given)) = matches.subcommand().filter(|(name, _)| COMMANDS.contains(name)) else { return Ok(None) };
     let Some(definition) = lenient.find_subcommand(name) else { return Ok(None) };
-    let usage = |diagnostics| Failed { diagnostics, exit: Exit::Usage };
-    let Some(project) = find(name, definition, given, moved).map_err(|error| usage(vec![error]))? else {
+    let Some(project) = find(name, definition, given, moved).map_err(|error| Failed::usage(vec![error]))? else {
         return Ok(None);
     };
     let (source, dir) = project;
-    let settings = read::settings(&source, &dir).map_err(usage)?;
+    let settings = read::settings(&source, &dir).map_err(Failed::usage)?;
     let project = Project { source, command: name.to_owned(), settings };
     let options = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
     let options: Vec<OsString> = options.flat_map(Setting::arguments).collect();
@@ -124,6 +123,7 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
         "values" => true,
         // A cluster is needed to choose from the fleet.
         "fleet" if name == "values" => !is_given(arg, given) && given.contains_id("cluster"),
+        "diff-format" => !is_given(arg, given) && given.get_one("diff").copied().unwrap_or(false),
         // One stream has no other files.
         "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
         _ => !is_given(arg, given),

@@ -84,7 +84,9 @@ impl Watcher<'_> {
                 summary::print(&report, false, started.elapsed(), self.console);
             }
             Err(failed) if failed.exit == Exit::Usage => return Err(failed),
-            Err(failed) => self.console.diagnostics(failed.diagnostics),
+            Err(failed) => {
+                failed.print(self.console);
+            }
         }
         Ok(())
     }
@@ -100,7 +102,7 @@ impl Watcher<'_> {
             if changed.is_empty() {
                 std::thread::sleep(self.files.pause());
             } else if let Err(failed) = self.restamp(&changed) {
-                self.console.diagnostics(failed.diagnostics);
+                failed.print(self.console);
             }
         }
     }

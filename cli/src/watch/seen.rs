@@ -93,8 +93,8 @@ impl State {
         let templates = plan.outputs().iter().any(|output| template(&output.template));
         match (templates, fleet.clusters().iter().any(cluster)) {
             (true, true) => plan,
-            (true, false) => plan.only(fleet, &template, &|_| true),
-            (false, _) => plan.only(fleet, &|_| true, &cluster),
+            (true, false) => plan.narrowed(fleet, &template, &|_| true),
+            (false, _) => plan.narrowed(fleet, &|_| true, &cluster),
         }
     }
 }
