@@ -5,6 +5,7 @@ mod doors;
 mod filters;
 mod fleets;
 mod merge;
+mod names;
 mod origins;
 mod outputs;
 mod selectors;

@@ -4,7 +4,7 @@
 //! # let temp = tempfile::tempdir()?;
 //! # let (templates, out) = (temp.path().join("templates"), temp.path().join("out"));
 //! # std::fs::create_dir(&templates)?;
-//! # std::fs::write(templates.join("app.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
+//! # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
 //! use dropforge::bulk::{self, *};
 //! use dropforge::engine::Engine;
 //! use dropforge::text::Source;
