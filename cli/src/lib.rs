@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
-//! | `options`, `fleet` | arguments shared by several commands |
+//! | `folder` | `render` of a folder |
+//! | `options`, `fleet`, `outputs` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
@@ -31,6 +32,7 @@ mod disasm;
 mod eval;
 mod exit;
 mod fleet;
+mod folder;
 mod functions;
 mod glob;
 mod hcl;
@@ -42,6 +44,7 @@ mod layers;
 mod no_catalog;
 mod options;
 mod output;
+mod outputs;
 mod progress;
 mod render;
 #[cfg(feature = "catalog")]

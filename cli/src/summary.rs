@@ -24,10 +24,25 @@ pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Co
     console.note(&text(report, preview, took));
 }
 
+/// Prints the summary of a folder that was rendered to files.
+pub(crate) fn print_folder(report: &Report, took: Duration, console: &Console) {
+    match console.format {
+        ErrorFormat::Json => print(report, false, took, console),
+        ErrorFormat::Human if report.failed > 0 => {}
+        ErrorFormat::Human => console.note(&format!("rendered {}", counts(report, took, ""))),
+    }
+}
+
 fn text(report: &Report, preview: bool, took: Duration) -> String {
-    let files = counted(report.created + report.updated + report.unchanged, "file");
     let clusters = counted(report.clusters - report.failed, "cluster");
-    let mut text = format!("{} {files} for {clusters}: ", if preview { "would stamp" } else { "stamped" });
+    let what = if preview { "would stamp" } else { "stamped" };
+    format!("{what} {}", counts(report, took, &format!(" for {clusters}")))
+}
+
+/// Returns the number of files, then their states, size and time. `of` stands behind the number.
+fn counts(report: &Report, took: Duration, of: &str) -> String {
+    let files = counted(report.created + report.updated + report.unchanged, "file");
+    let mut text = format!("{files}{of}: ");
     for (count, state) in [(report.created, "new"), (report.updated, "changed"), (report.deleted, "deleted")] {
         if count > 0 {
             text.push_str(&format!("{} {state}, ", thousands(count)));

@@ -1,9 +1,11 @@
 //! The first hour of a new user: a scenario for each thing that Helm, Kustomize, Argo CD or Terraform users try.
 
 mod csv;
+mod documents;
 mod doors;
 mod filters;
 mod fleets;
+mod folder;
 mod merge;
 mod names;
 mod origins;

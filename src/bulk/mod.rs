@@ -46,6 +46,7 @@
 
 mod cluster;
 mod diff;
+mod documents;
 mod fleet;
 mod forge;
 pub mod input;
@@ -75,7 +76,7 @@ pub use diff::unified_diff;
 pub use fleet::{Fleet, FleetOptions};
 pub use forge::{Forge, Stamper, engine};
 pub use input::{CsvTypes, Format};
-pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
+pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};

@@ -97,7 +97,8 @@ impl Plan {
         };
         let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
         let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
-        let checked = check_value(cluster.name(), "cluster name").and(values);
+        let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };
+        let checked = named.and(values);
         match (is_selected, checked) {
             (true, values) => self.selected.push(at, values?),
             (false, Ok(values)) => self.unselected.push(at, values),
@@ -145,6 +146,11 @@ impl Plan {
         if let (Some(cluster), Some(output)) = (fleet.clusters().get(index), self.outputs.get(output)) {
             self.layout.fill(cluster.name(), &output.name, values, fields, path);
         }
+    }
+
+    /// Returns the layout of the paths.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Returns `true` if each document goes to its own file. The set of files is then known only after rendering.

@@ -71,6 +71,9 @@ pub struct Report {
     /// Errors of the whole run that occurred after outputs were written.
     #[serde(skip)]
     pub errors: Vec<Box<Diagnostic>>,
+    /// Paths of outputs of nothing but white space, which make no file.
+    #[serde(skip)]
+    pub blank: Vec<String>,
     /// `true` if the run was stopped early.
     pub interrupted: bool,
     /// Warnings.

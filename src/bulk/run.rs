@@ -68,8 +68,7 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     done.iter().for_each(|(counts, _)| report.add(counts));
     let written = done.into_iter().flat_map(|(_, written)| written).map(|file| (file.path(job), file.hash));
     let written: Vec<(String, blake3::Hash)> = written.collect();
-    if job.plan.is_of_documents() {
-        let paths = written.iter().map(|(path, _)| path.clone()).collect();
+    if let Some(paths) = paths_after(job, &report, || written.iter().map(|(path, _)| path.clone()).collect()) {
         stale = stale_of(job, &manifest, &paths).unwrap_or_else(|error| {
             report.errors.push(error);
             Vec::new()
@@ -95,6 +94,23 @@ fn stale(job: &Job<'_>, manifest: &Manifest) -> Result<Vec<String>> {
             .with_help("remove `--selector` or `--prune`"));
     }
     Ok(Vec::new())
+}
+
+/// Returns the paths of a run where they are known only after rendering: those of documents, or else all but those of
+/// outputs that make no file.
+fn paths_after(
+    job: &Job<'_>,
+    report: &Report,
+    of_documents: impl FnOnce() -> HashSet<String>,
+) -> Option<HashSet<String>> {
+    if job.plan.is_of_documents() {
+        return Some(of_documents());
+    }
+    let mut planned = (!report.blank.is_empty()).then(|| job.planned())?;
+    for path in &report.blank {
+        planned.remove(path);
+    }
+    Some(planned)
 }
 
 /// Returns the files to prune if the run has these paths.
@@ -148,8 +164,9 @@ pub fn preview<S: Stamp>(
     let sink = || PreviewSink::new(job, dir.as_ref(), &turns);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
     done.iter().for_each(|(counts, _)| report.add(counts));
-    if job.plan.is_of_documents() && report.is_complete() {
-        stale = stale_of(job, &manifest, &done.into_iter().flat_map(|(_, paths)| paths).collect())?;
+    let of_documents = || done.into_iter().flat_map(|(_, paths)| paths).collect();
+    if let Some(paths) = paths_after(job, &report, of_documents).filter(|_| report.is_complete()) {
+        stale = stale_of(job, &manifest, &paths)?;
     }
     for path in &stale {
         report.deleted += 1;

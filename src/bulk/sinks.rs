@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::ops::Range;
 
-use super::job::{FilePreview, Job};
+use super::documents::{Rank, documents_of};
+use super::job::{FilePreview, Job, Options, Order};
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter};
 use super::pieces::Piece;
@@ -21,7 +22,7 @@ impl<'j> Outputs<'j> {
         Self { job: *job, path: String::new() }
     }
 
-    /// Calls `each` with every piece, its path and its text, until one fails.
+    /// Calls `each` with every piece that makes a file, its path and its text, until one fails.
     fn each<'t, E>(
         &mut self,
         at: usize,
@@ -31,8 +32,10 @@ impl<'j> Outputs<'j> {
     ) -> Result<(), E> {
         let mut start = 0;
         for piece in pieces {
-            self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
-            each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            if !piece.blank {
+                self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
+                each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            }
             start = piece.end;
         }
         Ok(())
@@ -196,15 +199,18 @@ impl Sink for StreamSink<'_, '_> {
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         self.skip(at);
         let (documents, report) = (&mut self.documents, &mut self.buffered);
-        let plain = self.outputs.job.options.plain_stream;
+        let Options { plain_stream, order, .. } = *self.outputs.job.options;
+        let mut ranked = Ranked::default();
         self.outputs.each(at, text, pieces, |_, path, text| {
-            match plain {
-                true => documents.push_str(text),
-                false => push_document(documents, path, text),
+            match order {
+                _ if plain_stream => documents.push_str(text),
+                Order::Template => push_document(documents, path, text),
+                Order::Install => ranked.add(path, text),
             }
             report.count(Change::Create, text.len());
             Ok(())
         })?;
+        ranked.write(documents);
         if self.documents.len() < BUFFERED { Ok(()) } else { self.flush() }
     }
 
@@ -232,6 +238,34 @@ impl Sink for StreamSink<'_, '_> {
 
     fn done(self) -> Report {
         self.report
+    }
+}
+
+/// The documents of a cluster, to sort by kind.
+#[derive(Default)]
+struct Ranked<'t> {
+    paths: Vec<String>,
+    /// The documents with the indexes of their paths.
+    documents: Vec<(Rank, usize, &'t str)>,
+}
+
+impl<'t> Ranked<'t> {
+    /// Adds the documents of an output.
+    fn add(&mut self, path: &str, text: &'t str) {
+        let at = self.paths.len();
+        match documents_of(path, text) {
+            Some(documents) => self.documents.extend(documents.map(|document| (Rank::of(document), at, document))),
+            None => self.documents.push((Rank::Text, at, text)),
+        }
+        self.paths.push(path.to_owned());
+    }
+
+    /// Appends the documents in the order of installation.
+    fn write(mut self, to: &mut String) {
+        self.documents.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        for (_, at, document) in self.documents {
+            push_document(to, self.paths.get(at).map_or("", String::as_str), document);
+        }
     }
 }
 
