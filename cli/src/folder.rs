@@ -11,10 +11,11 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
 use crate::console::Console;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::layers::layers;
-use crate::outputs::{OutputArgs, Outputs, Sources, with_hints};
+use crate::outputs::{OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
 use crate::summary;
@@ -62,6 +63,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         values: &args.values,
         cache: &args.cache,
         outputs: &args.folder.outputs,
+        named: NamedFiles::new(&args.values, Some(&args.output)),
         format: args.format.output_format,
     };
     let (forge, names) = sources.load(files, console)?;
@@ -80,10 +82,8 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         true => bulk::stream(&stamper, &job, &mut io::stdout())?,
         false => bulk::stamp(&stamper, &job, &args.output)?,
     };
-    let report = with_hints(report, &forge);
-    if !is_stream {
-        summary::print_folder(&report, started.elapsed(), console);
-    }
+    let report = completed(report, &forge, &plan);
+    summary::print_folder(&report, is_stream, started.elapsed(), console);
     Ok(exit(&report, &stop, console))
 }
 

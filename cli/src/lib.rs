@@ -6,6 +6,7 @@
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
 //! | `folder` | `render` of a folder |
 //! | `options`, `fleet`, `outputs` | arguments shared by several commands |
+//! | `copies` | files beside templates |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
@@ -28,6 +29,7 @@ mod compile;
 mod compile_cache;
 mod completions;
 mod console;
+mod copies;
 mod disasm;
 mod eval;
 mod exit;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 
 use dropforge::bulk::values::SetKind;
-use dropforge::bulk::{TemplateSet, dialect_of, discover};
+use dropforge::bulk::{Entry, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, TeraDialect};
@@ -13,6 +13,7 @@ use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
 
+use crate::copies::{NamedFiles, is_reserved};
 use crate::input::size;
 
 /// Options of every command.
@@ -160,13 +161,18 @@ impl LanguageArgs {
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
 
-    /// Finds the template files that `paths` name.
+    /// Finds the template files that `paths` name, except those among `named`.
     ///
     /// # Errors
-    /// Errors of [`discover`].
-    pub(crate) fn discover(&self, paths: &[PathBuf]) -> Checked<TemplateSet> {
-        let is_template = |name: &str| self.lang.is_some() || dialect_of(name).is_some();
-        discover(paths, self.include_root.as_deref(), &is_template)
+    /// Errors of [`discover_with`].
+    pub(crate) fn discover(&self, paths: &[PathBuf], named: &NamedFiles) -> Checked<TemplateSet> {
+        let is_template = |entry: Entry<'_>| entry.is_dir || self.is_template(entry.name);
+        discover_with(paths, self.include_root.as_deref(), &|entry| named.allow(entry) && is_template(entry))
+    }
+
+    /// Returns `true` if a file of this name in a directory is a template.
+    pub(crate) fn is_template(&self, name: &str) -> bool {
+        dialect_of(name).is_some() || (self.lang.is_some() && !is_reserved(name))
     }
 
     /// Checks that the options can be used with an artifact.

@@ -1,17 +1,20 @@
 //! The outputs of `stamp` and of a folder: which templates and files make them, and their names.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
-use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Report};
+use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplateSet};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Dialect, OutputSyntax, Template};
+use dropforge::text::Source;
 use dropforge::value::OutputFormat;
 
 use crate::artifacts;
 use crate::compile_cache;
 use crate::console::Console;
+use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
@@ -23,6 +26,14 @@ pub(crate) struct OutputArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
     #[arg(long)]
     pub(crate) no_check_output: bool,
+    /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
+    ///
+    /// A glob with a `/` matches paths below the folder, one without matches names.
+    /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
+    /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
+    /// never copied.
+    #[arg(long, value_name = "GLOB", verbatim_doc_comment)]
+    pub(crate) copy: Vec<String>,
     /// Write files for templates that render nothing but white space
     #[arg(long)]
     pub(crate) keep_empty: bool,
@@ -36,6 +47,7 @@ impl OutputArgs {
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
             ("--no-check-output", self.no_check_output),
+            ("--copy", !self.copy.is_empty()),
             ("--keep-empty", self.keep_empty),
             ("--order", self.order.is_some()),
         ];
@@ -60,6 +72,8 @@ pub(crate) struct Sources<'a> {
     pub(crate) values: &'a ValueArgs,
     pub(crate) cache: &'a CacheArgs,
     pub(crate) outputs: &'a OutputArgs,
+    /// Files that are neither templates nor copied.
+    pub(crate) named: NamedFiles,
     pub(crate) format: Option<OutputFormat>,
 }
 
@@ -75,25 +89,45 @@ impl Sources<'_> {
     ) -> std::result::Result<(Forge, Vec<String>), Failed> {
         let language = self.language;
         let (artifacts, sources) = artifacts::split(self.paths);
-        let (mut forge, mut templates) = (Forge::default(), Vec::new());
+        let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
         for path in &artifacts {
             let artifact = artifacts::read(path, language, self.values.grant(language.engine())?, files)?;
             forge.add(Forge::of_artifact(&artifact)?)?;
             templates.extend(artifacts::files(&artifact));
         }
         if !sources.is_empty() {
-            let set = language.discover(&sources)?;
+            let set = language.discover(&sources, &self.named)?;
             console.diagnostics(set.skipped.warnings());
             let engine = compile_cache::with_cache(self.values.grant(language.engine())?, self.cache);
             forge.add(Forge::compile(&set, language.lang, engine)?)?;
+            copies = self.copies(&set, &sources, &forge, files, console)?;
             templates.extend(set.files);
         }
         forge.templates().for_each(|template| compile_cache::print_origin(template, console));
-        let names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
+        let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
         if let Some(format) = self.format {
             forge = forge.with_format(format);
         }
+        for file in copies {
+            names.push(file.name().to_owned());
+            forge.add_file(file);
+        }
         Ok((forge, names))
+    }
+
+    /// Reads the files beside the templates of `set` that are copied.
+    fn copies(
+        &self,
+        set: &TemplateSet,
+        paths: &[PathBuf],
+        forge: &Forge,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<Vec<Arc<Source>>> {
+        let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
+        let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
+        let copies = Copies { globs: &self.outputs.copy, folders, set, used, named: &self.named };
+        copies.read(files, console)
     }
 }
 
@@ -104,6 +138,8 @@ pub(crate) struct Outputs {
     text: Option<String>,
     /// The first output that is neither YAML nor JSON.
     other: Option<String>,
+    /// The files that are copied.
+    copied: Vec<String>,
     /// `true` if a template produces documents.
     documents: bool,
     /// `true` if all outputs are written as JSON.
@@ -117,13 +153,17 @@ impl Outputs {
     /// `usage` for an output format that does not apply.
     pub(crate) fn new(sources: &Sources<'_>, single: bool, forge: &Forge, names: Vec<String>) -> Result<Self> {
         let requested = sources.format;
-        let mut outputs = Self { all: Vec::new(), text: None, other: None, documents: false, json: true };
+        let mut outputs =
+            Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, json: true };
         for template in names {
             outputs.add(template, forge, requested.is_some());
         }
-        let Some(text) = outputs.text.as_ref().filter(|_| requested.is_some()) else { return Ok(outputs) };
         let one_format = single && requested.is_some_and(OutputFormat::is_json);
-        if one_format || !outputs.documents { Err(FormatArgs::unsupported_by(text)) } else { Ok(outputs) }
+        let text = outputs.text.as_ref().filter(|_| one_format || !outputs.documents);
+        match text.or_else(|| outputs.copied.first().filter(|_| one_format)) {
+            Some(text) if requested.is_some() => Err(FormatArgs::unsupported_by(text)),
+            _ => Ok(outputs),
+        }
     }
 
     fn add(&mut self, template: String, forge: &Forge, requested: bool) {
@@ -133,6 +173,10 @@ impl Outputs {
         self.documents |= documents.is_some();
         let output = match documents.map(Template::format) {
             Some(format) => Output { name: bulk::document_name(&template, &extensions, format, requested), template },
+            None if forge.file(&template).is_some() => {
+                self.copied.push(template.clone());
+                Output { name: template.clone(), template }
+            }
             None => {
                 self.text.get_or_insert_with(|| template.clone());
                 Output::new(template, &extensions)
@@ -162,8 +206,10 @@ impl Outputs {
     }
 }
 
-/// Adds hints for users of Terraform to the errors of HCL templates.
-pub(crate) fn with_hints(mut report: Report, forge: &Forge) -> Report {
+/// Adds the names of copied files to a report, and hints for users of Terraform to the errors of HCL templates.
+pub(crate) fn completed(mut report: Report, forge: &Forge, plan: &Plan) -> Report {
+    let copied = plan.outputs().iter().filter(|output| forge.file(&output.template).is_some());
+    report.copied = copied.map(|output| output.template.clone()).collect();
     for Failure { diagnostic, .. } in &mut report.failures {
         let name = diagnostic.primary().map(|label| label.source.name().to_owned());
         if name.and_then(|name| forge.get(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {

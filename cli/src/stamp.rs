@@ -12,13 +12,14 @@ use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 use crate::console::Console;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
-use crate::outputs::{OutputArgs, Outputs, Sources, with_hints};
+use crate::outputs::{OutputArgs, Outputs, Sources, completed};
 use crate::progress;
 use crate::signals::Stop;
 use crate::summary;
@@ -110,6 +111,7 @@ pub(crate) fn run(
         values: &args.values,
         cache: &args.cache,
         outputs: &args.outputs,
+        named: NamedFiles::new(&args.values, args.output.as_deref()).with_fleets(&args.fleet.fleet)?,
         format: args.format.output_format,
     };
     let (forge, names) = sources.load(files, console)?;
@@ -131,7 +133,7 @@ pub(crate) fn run(
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar);
     bar.finish_and_clear();
-    Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
+    Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
 }
 
 impl StampArgs {

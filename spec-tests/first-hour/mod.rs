@@ -1,5 +1,6 @@
 //! The first hour of a new user: a scenario for each thing that Helm, Kustomize, Argo CD or Terraform users try.
 
+mod copies;
 mod csv;
 mod documents;
 mod doors;

@@ -101,6 +101,11 @@ impl Forge {
         self.files.insert(source.name().to_owned(), source);
     }
 
+    /// Returns the file called `name` that is copied as it is.
+    pub fn file(&self, name: &str) -> Option<&Source> {
+        self.files.get(name).map(|source| &**source)
+    }
+
     /// Returns the templates, sorted by name.
     pub fn templates(&self) -> impl Iterator<Item = &Template> {
         self.templates.values()

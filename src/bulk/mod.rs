@@ -96,5 +96,6 @@ pub use selector::Selector;
 pub use stream_file::{StreamFile, write_file};
 
 pub use crate::engine::{
-    Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language,
+    Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
+    unknown_language,
 };

@@ -60,6 +60,29 @@ impl Skipped {
 /// `file.read_failed` if something cannot be read or is a pipe, socket or device; `plan.no_templates` if there are no
 /// templates; `template.outside_root` if a path lies outside `root`; `usage` for a path that is not UTF-8.
 pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
+    discover_with(paths, root, &|entry| entry.is_dir || is_template(entry.name))
+}
+
+/// A file or directory below a directory that [`discover_with`] walks.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'e> {
+    /// The absolute path.
+    pub path: &'e Path,
+    /// The last component of the path.
+    pub name: &'e str,
+    /// `true` for a directory.
+    pub is_dir: bool,
+}
+
+/// Works like [`discover`], but asks `is_wanted` for each file by its path, and for each directory before entering it.
+///
+/// # Errors
+/// Same as [`discover`].
+pub fn discover_with(
+    paths: &[PathBuf],
+    root: Option<&Path>,
+    is_wanted: &dyn Fn(Entry<'_>) -> bool,
+) -> Result<TemplateSet> {
     let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
     let root = match root {
         Some(root) => root.canonicalize().map_err(|error| unreadable(root, error))?,
@@ -71,7 +94,7 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, Entries { is_template, most: usize::MAX, all: false }, &mut files, &mut skipped)?;
+            walk(path, &root, Entries { is_wanted, most: usize::MAX, all: false }, &mut files, &mut skipped)?;
         } else {
             let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
             files.insert(name, true);
@@ -160,8 +183,8 @@ fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
 /// and unreadable directories are skipped.
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
-    let is_template = |name: &str| dialect_of(name).is_some();
-    let entries = Entries { is_template: &is_template, most: MAX_LISTED, all: false };
+    let is_wanted = |entry: Entry<'_>| entry.is_dir || dialect_of(entry.name).is_some();
+    let entries = Entries { is_wanted: &is_wanted, most: MAX_LISTED, all: false };
     let _unreadable = walk(root, root, entries, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
@@ -170,9 +193,9 @@ pub(super) fn listing(root: &Path) -> Vec<String> {
 pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
     let top = prefix.rsplit_once('/').map_or_else(|| root.to_owned(), |(folder, _)| root.join(folder));
     let end = suffix.rsplit('/').next().unwrap_or(suffix);
-    let is_template = |name: &str| name.ends_with(end);
+    let is_wanted = |entry: Entry<'_>| entry.is_dir || entry.name.ends_with(end);
     let mut files = BTreeMap::new();
-    let entries = Entries { is_template: &is_template, most: MAX_MATCHED, all: true };
+    let entries = Entries { is_wanted: &is_wanted, most: MAX_MATCHED, all: true };
     let _unreadable = walk(&top, root, entries, &mut files, &mut Skipped::default());
     let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
     files.into_keys().filter(ends).collect()
@@ -180,8 +203,8 @@ pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
 
 /// The directory entries of a walk.
 struct Entries<'e> {
-    /// Selects files by their last component.
-    is_template: &'e dyn Fn(&str) -> bool,
+    /// Selects files, and directories to enter.
+    is_wanted: &'e dyn Fn(Entry<'_>) -> bool,
     /// The maximum number of entries to scan.
     most: usize,
     /// Set to include hidden files and links to files.
@@ -196,7 +219,7 @@ fn walk(
     to: &mut BTreeMap<String, bool>,
     skipped: &mut Skipped,
 ) -> Result<()> {
-    let Entries { is_template, mut most, all } = entries;
+    let Entries { is_wanted, mut most, all } = entries;
     let mut left = VecDeque::from([(top.to_owned(), 0)]);
     while let Some((dir, depth)) = left.pop_front() {
         for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
@@ -211,9 +234,12 @@ fn walk(
             if (name.starts_with('.') && (kind.is_dir() || !all)) || (is_link && !all) {
                 continue;
             }
+            if !is_wanted(Entry { path: &path, name: &name, is_dir: kind.is_dir() }) {
+                continue;
+            }
             if kind.is_dir() && depth < MAX_DEPTH {
                 left.push_back((path, depth + 1));
-            } else if !kind.is_dir() && is_template(&name) {
+            } else if !kind.is_dir() {
                 let kind =
                     if is_link { std::fs::metadata(&path).map(|of| of.file_type()).unwrap_or(kind) } else { kind };
                 if !all {
