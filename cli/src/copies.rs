@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use dropforge::bulk::{Entry, TemplateSet, discover_with};
+use dropforge::bulk::{Entry, TemplateFile, TemplateSet, discover_with};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::stdlib::globs::{Glob, Syntax};
 use dropforge::text::Source;
@@ -83,43 +83,44 @@ pub(crate) struct Copies<'a> {
 }
 
 impl Copies<'_> {
-    /// Reads the files. Their names are relative to the root of the templates.
+    /// Reads the files. Their names are relative to the root of the templates. `true` marks those that are executable.
     ///
     /// # Errors
     /// `usage` for a glob that matches nothing or cannot be parsed; errors of reading the files.
-    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> Result<Vec<Arc<Source>>> {
+    pub(crate) fn read(&self, files: &mut InputFiles, console: &Console) -> Result<Vec<(Arc<Source>, bool)>> {
         if self.globs == ["none"] {
             return Ok(Vec::new());
         }
         let (mut sources, found) = (Vec::new(), self.find()?);
-        for name in found {
+        for TemplateFile { name, executable, .. } in found {
             let bytes = files.bytes(&self.set.root.join(&name))?;
             let source = source(Path::new(&name), bytes)?;
             warn_of_placeholders(&source, console);
-            sources.push(source);
+            sources.push((source, executable));
         }
         Ok(sources)
     }
 
-    /// Returns the names of the files to copy, sorted.
-    fn find(&self) -> Result<Vec<String>> {
+    /// Returns the files to copy, sorted by name.
+    fn find(&self) -> Result<Vec<TemplateFile>> {
         let candidates = self.candidates()?;
         if self.globs.is_empty() {
-            let is_wanted = |name: &String| DEFAULT.iter().any(|glob| is_match(glob, name));
+            let is_wanted = |file: &TemplateFile| DEFAULT.iter().any(|glob| is_match(glob, &file.name));
             return Ok(candidates.into_iter().filter(is_wanted).collect());
         }
         for glob in self.globs {
-            if !candidates.iter().any(|name| is_match(glob, name)) {
+            if !candidates.iter().any(|file| is_match(glob, &file.name)) {
                 let message = format!("`--copy {glob}` matches no file beside the templates");
                 let help = "only files in template directories are copied; `--copy none` copies none";
                 return Err(Diagnostic::new(Code::Usage, message).with_help(help));
             }
         }
-        Ok(candidates.into_iter().filter(|name| self.globs.iter().any(|glob| is_match(glob, name))).collect())
+        let is_wanted = |file: &TemplateFile| self.globs.iter().any(|glob| is_match(glob, &file.name));
+        Ok(candidates.into_iter().filter(is_wanted).collect())
     }
 
-    /// Returns the names of all files in the folders that can be copied, sorted.
-    fn candidates(&self) -> Result<Vec<String>> {
+    /// Returns all files in the folders that can be copied, sorted by name.
+    fn candidates(&self) -> Result<Vec<TemplateFile>> {
         if self.folders.is_empty() {
             return Ok(Vec::new());
         }
@@ -133,8 +134,8 @@ impl Copies<'_> {
             Err(error) if error.code == Code::NoTemplates => Vec::new(),
             Err(error) => return Err(error),
         };
-        let names = found.into_iter().map(|file| file.name);
-        Ok(names.filter(|name| !templates.contains(name.as_str()) && !self.used.contains(name)).collect())
+        let is_free = |file: &TemplateFile| !templates.contains(file.name.as_str()) && !self.used.contains(&file.name);
+        Ok(found.into_iter().filter(is_free).collect())
     }
 }
 

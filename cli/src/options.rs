@@ -127,7 +127,7 @@ pub(crate) struct LanguageArgs {
     #[command(flatten)]
     pub(crate) cel: CelArgs,
     /// Select the filters of `tera` templates: plus (also those beyond Tera, such as `to_yaml`) or plain (only those that Tera
-    /// has) [default: plus]
+    /// has; `t.html.tera` is then not escaped like `t.html`) [default: plus]
     #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true)]
     pub(crate) tera: Option<TeraMode>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
@@ -146,6 +146,9 @@ pub(crate) fn limits() -> Limits {
     Limits { source_bytes: 16 << 20, ..Limits::default() }
 }
 
+/// The suffixes of templates whose output is escaped for HTML: Tera's, also before the extension of the language.
+const ESCAPED: [&str; 6] = [".html", ".htm", ".xml", ".html.tera", ".htm.tera", ".xml.tera"];
+
 impl LanguageArgs {
     /// Returns an engine with these options.
     pub(crate) fn engine(&self) -> EngineBuilder {
@@ -153,10 +156,11 @@ impl LanguageArgs {
         let usual = limits();
         let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
         let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
-        let engine = engine.cel_presence(self.cel.presence()).tera(match self.tera {
-            None | Some(TeraMode::Plus) => TeraDialect::Plus,
-            Some(TeraMode::Plain) => TeraDialect::Plain,
-        });
+        let engine = engine.cel_presence(self.cel.presence());
+        let engine = match self.tera {
+            None | Some(TeraMode::Plus) => engine.tera(TeraDialect::Plus).escape_suffixes(ESCAPED),
+            Some(TeraMode::Plain) => engine.tera(TeraDialect::Plain),
+        };
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }

@@ -108,14 +108,14 @@ impl Sources<'_> {
         if let Some(format) = self.format {
             forge = forge.with_format(format);
         }
-        for file in copies {
+        for (file, executable) in copies {
             names.push(file.name().to_owned());
-            forge.add_file(file);
+            forge.add_file(file, executable);
         }
         Ok((forge, names))
     }
 
-    /// Reads the files beside the templates of `set` that are copied.
+    /// Reads the files beside the templates of `set` that are copied. `true` marks those that are executable.
     fn copies(
         &self,
         set: &TemplateSet,
@@ -123,7 +123,7 @@ impl Sources<'_> {
         forge: &Forge,
         files: &mut InputFiles,
         console: &Console,
-    ) -> Result<Vec<Arc<Source>>> {
+    ) -> Result<Vec<(Arc<Source>, bool)>> {
         let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
         let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
         let copies = Copies { globs: &self.outputs.copy, folders, set, used, named: &self.named };
@@ -171,17 +171,18 @@ impl Outputs {
         let documents = forge.get(&template).filter(|template| template.gives_documents());
         self.json &= documents.is_some_and(|template| template.format().is_json());
         self.documents |= documents.is_some();
-        let output = match documents.map(Template::format) {
-            Some(format) => Output { name: bulk::document_name(&template, &extensions, format, requested), template },
+        let name = match documents.map(Template::format) {
+            Some(format) => bulk::document_name(&template, &extensions, format, requested),
             None if forge.file(&template).is_some() => {
                 self.copied.push(template.clone());
-                Output { name: template.clone(), template }
+                template.clone()
             }
             None => {
                 self.text.get_or_insert_with(|| template.clone());
-                Output::new(template, &extensions)
+                bulk::output_name(&template, &extensions)
             }
         };
+        let output = Output { name, executable: forge.is_executable(&template), template };
         if documents.is_none() && OutputSyntax::of_file(&output.name).is_none() {
             self.other.get_or_insert_with(|| output.template.clone());
         }

@@ -27,6 +27,8 @@ use crate::vm::Session;
 pub struct Forge {
     templates: BTreeMap<String, Template>,
     files: BTreeMap<String, Arc<Source>>,
+    /// The names of templates and files that are executable.
+    executable: HashSet<String>,
 }
 
 impl Forge {
@@ -72,7 +74,8 @@ impl Forge {
                 Err(more) => errors.extend(more.into_vec()),
             }
         }
-        Ok((Self { templates, ..Self::default() }, without_duplicates(errors)))
+        let executable = set.files.iter().filter(|file| file.executable).map(|file| file.name.clone()).collect();
+        Ok((Self { templates, executable, ..Self::default() }, without_duplicates(errors)))
     }
 
     /// Opens the templates of an artifact.
@@ -81,7 +84,9 @@ impl Forge {
     /// Errors of [`Artifact::template`].
     pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
         let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
-        Ok(Self { templates: templates.collect::<Result<_>>()?, ..Self::default() })
+        let executable = artifact.bundle().entries().iter().filter(|entry| entry.executable());
+        let executable = executable.map(|entry| entry.name().to_owned()).collect();
+        Ok(Self { templates: templates.collect::<Result<_>>()?, executable, ..Self::default() })
     }
 
     /// Adds the templates of `other`.
@@ -93,17 +98,26 @@ impl Forge {
             return Err(Diagnostic::new(Code::DuplicateOutput, format!("two templates are named `{name}`")));
         }
         self.templates.extend(other.templates);
+        self.executable.extend(other.executable);
         Ok(())
     }
 
     /// Adds a file that is copied as it is. Its name is that of the source.
-    pub fn add_file(&mut self, source: Arc<Source>) {
+    pub fn add_file(&mut self, source: Arc<Source>, executable: bool) {
+        if executable {
+            self.executable.insert(source.name().to_owned());
+        }
         self.files.insert(source.name().to_owned(), source);
     }
 
     /// Returns the file called `name` that is copied as it is.
     pub fn file(&self, name: &str) -> Option<&Source> {
         self.files.get(name).map(|source| &**source)
+    }
+
+    /// Returns `true` if the owner may execute this template or file, and so its output.
+    pub fn is_executable(&self, name: &str) -> bool {
+        self.executable.contains(name)
     }
 
     /// Returns the templates, sorted by name.
@@ -408,7 +422,8 @@ mod tests {
         for (name, text) in files {
             std::fs::write(temp.path().join(name), text).unwrap();
         }
-        let files = files.iter().map(|(name, _)| TemplateFile { name: name.to_string(), explicit: false }).collect();
+        let file = |name: &str| TemplateFile { name: name.to_owned(), explicit: false, executable: false };
+        let files = files.iter().map(|(name, _)| file(name)).collect();
         let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
         (temp, set)
     }

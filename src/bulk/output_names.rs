@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn templates_used_by_others_make_no_output_unless_named() {
-        let file = |name: &str, explicit| TemplateFile { name: name.into(), explicit };
+        let file = |name: &str, explicit| TemplateFile { name: name.into(), explicit, executable: false };
         let files = [file("_m.tera", false), file("a.tera", false), file("base.tera", false), file("x/_p.tera", true)];
         let mut references =
             |name: &str| Ok(if name == "a.tera" { vec!["base.tera".into(), "a.tera".into()] } else { vec![] });

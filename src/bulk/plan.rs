@@ -20,12 +20,14 @@ pub struct Output {
     pub template: String,
     /// The output name, `{template}` in the layout.
     pub name: String,
+    /// `true` if the owner of its file may execute it.
+    pub executable: bool,
 }
 
 impl Output {
     /// Creates the output of `template`, with the name that [`output_name`] returns.
     pub fn new(template: String, extensions: &[&str]) -> Self {
-        Self { name: output_name(&template, extensions), template }
+        Self { name: output_name(&template, extensions), template, executable: false }
     }
 }
 
@@ -115,6 +117,11 @@ impl Plan {
     /// Returns the templates that make outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
+    }
+
+    /// Returns `true` if the owner of the files of an output may execute them.
+    pub(super) fn is_executable(&self, output: usize) -> bool {
+        self.outputs.get(output).is_some_and(|output| output.executable)
     }
 
     /// Returns the `at`-th cluster to stamp.
@@ -316,8 +323,10 @@ mod tests {
             .iter()
             .map(|name| Cluster::new(*name, DataMap::from_iter([("n".into(), Data::Str(name.to_string()))])));
         let fleet = Fleet::new(clusters.collect()).unwrap();
-        let outputs =
-            templates.iter().map(|name| Output { template: format!("{name}.t"), name: name.to_string() }).collect();
+        let outputs = templates
+            .iter()
+            .map(|name| Output { template: format!("{name}.t"), name: name.to_string(), executable: false })
+            .collect();
         let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };
         let plan = Plan::new(&fleet, &Layers::default(), &selector, outputs, Layout::parse(layout).unwrap())
             .map_err(|faults| faults.iter().map(|fault| fault.code).collect::<Vec<_>>())?;

@@ -87,7 +87,9 @@ impl Sink for DiskSink<'_> {
         let (written, job) = (&mut self.written, self.outputs.job);
         let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
             let output = piece.output;
-            let change = writer.stage(path, text.as_bytes()).map_err(|error| for_template(&job, output, error))?;
+            let change = writer
+                .stage_as(path, text.as_bytes(), job.plan.is_executable(output))
+                .map_err(|error| for_template(&job, output, error))?;
             report.count(change, text.len());
             let path = (piece.document > 0).then(|| path.into());
             written.push(Written { at, output, path, hash: blake3::hash(text.as_bytes()) });
@@ -135,15 +137,17 @@ impl Sink for PreviewSink<'_, '_> {
         let (mut changes, paths) = (Vec::new(), &mut self.paths);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(at, text, pieces, |piece, path, new| {
-            let old = reader.read(path).map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
+            let old = reader.read_with_mode(path);
+            let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
+            let has_mode = |executable: bool| executable || !job.plan.is_executable(piece.output);
             paths.extend((piece.document > 0).then(|| path.to_owned()));
             let change = match old {
                 None => Change::Create,
-                Some(old) if old == new.as_bytes() => Change::Unchanged,
+                Some((old, executable)) if old == new.as_bytes() && has_mode(executable) => Change::Unchanged,
                 Some(_) => Change::Update,
             };
             if change != Change::Unchanged {
-                let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
+                let old = String::from_utf8_lossy(old.map_or(&[], |(old, _)| old)).into_owned();
                 changes.push((path.to_owned(), change, old, new));
             }
             report.count(change, new.len());

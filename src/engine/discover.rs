@@ -26,6 +26,8 @@ pub struct TemplateFile {
     pub name: String,
     /// `true` if the user named this file rather than a directory above it.
     pub explicit: bool,
+    /// `true` if the owner may execute it.
+    pub executable: bool,
 }
 
 /// The template files of a run.
@@ -105,7 +107,11 @@ pub fn discover_with(
         return Err(Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", ")))
             .with_help("a template's name ends in its language (`app.yaml.tera`); else say `--lang`"));
     }
-    let files = files.into_iter().map(|(name, explicit)| TemplateFile { name, explicit }).collect();
+    let file = |(name, explicit): (String, bool)| {
+        let executable = is_executable(&root.join(&name));
+        TemplateFile { name, explicit, executable }
+    };
+    let files = files.into_iter().map(file).collect();
     Ok(TemplateSet { root, files, skipped })
 }
 
@@ -130,6 +136,20 @@ fn check_kind(path: &Path, kind: FileType) -> Result<()> {
         Ok(()) => Ok(()),
         Err(other) => Err(Diagnostic::new(Code::ReadFailed, format!("`{}` {other}", path.display()))
             .with_help("name a regular file, or use `-` for standard input")),
+    }
+}
+
+/// Returns `true` if the owner of the file may execute it.
+fn is_executable(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
     }
 }
 
@@ -287,7 +307,13 @@ pub fn unknown_language(name: &str) -> Box<Diagnostic> {
     let tera = Dialect::Tera.extension();
     Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
         .with_available(language_extensions())
-        .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`"))
+        .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`{}", escaping(name)))
+}
+
+/// Returns the words that promise a template called `name` the same escaping under its new name.
+fn escaping(name: &str) -> &'static str {
+    let is_markup = [".html", ".htm", ".xml"].iter().any(|suffix| name.ends_with(suffix));
+    if is_markup { ", which the command escapes for HTML, too" } else { "" }
 }
 
 #[cfg(test)]
@@ -367,7 +393,7 @@ mod tests {
         assert_eq!(names(&set), ["x/a.tera", "y/b.md"]);
         assert!(set.files.iter().all(|file| file.explicit));
         let set = discover(&[path("t/y"), path("t/y/c.tera")], Some(&path("t")), &is_template).unwrap();
-        assert_eq!(set.files, [TemplateFile { name: "y/c.tera".into(), explicit: true }]);
+        assert_eq!(set.files, [TemplateFile { name: "y/c.tera".into(), explicit: true, executable: false }]);
         assert_eq!(discover(&[path("t/x")], Some(&path("t/y")), &is_template).unwrap_err().code, Code::OutsideRoot);
         assert_eq!(discover(&[path("none")], None, &is_template).unwrap_err().code, Code::ReadFailed);
     }
