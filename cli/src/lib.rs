@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
-//! | `options`, `fleet` | arguments shared by several commands |
+//! | `folder` | `render` of a folder |
+//! | `options`, `fleet`, `outputs` | arguments shared by several commands |
+//! | `copies` | files beside templates |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
@@ -29,10 +31,12 @@ mod compile;
 mod compile_cache;
 mod completions;
 mod console;
+mod copies;
 mod disasm;
 mod eval;
 mod exit;
 mod fleet;
+mod folder;
 mod functions;
 mod glob;
 mod hcl;
@@ -45,6 +49,7 @@ mod limits;
 mod no_catalog;
 mod options;
 mod output;
+mod outputs;
 mod progress;
 mod render;
 #[cfg(feature = "catalog")]

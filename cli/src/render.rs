@@ -1,4 +1,4 @@
-//! `dropforge render`: one template with one set of values.
+//! `dropforge render`: one template or folder with one set of values.
 
 use std::path::{Path, PathBuf};
 
@@ -16,27 +16,34 @@ use crate::artifacts;
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
+use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::terraform;
 
-/// Render one template
+/// Render one template, or all of a folder
 ///
 ///     dropforge render app.yaml.tera -f values.yaml --set name=api
+///     dropforge render templates/ -f prod.yaml | kubectl apply -f -
+///     dropforge render templates/ -f prod.yaml -o out/
+///
+/// A folder is stamped like one cluster of a fleet: outputs are checked, and
+/// nothing is written if one fails (exit code 1, or 4 for an output that is not
+/// valid). On standard output its documents are in the order of installation.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
-    /// Template file, artifact, or `-`
+    /// Template file, folder, artifact, or `-`
     #[arg(value_name = "TEMPLATE")]
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Render this template of an artifact
     #[arg(short, long, value_name = "NAME")]
     template: Option<String>,
-    /// Write to this file, or to `-`
+    /// Write to this file, or to `-`; for a folder, to files below this directory
     #[arg(short, long, default_value = "-", value_name = "FILE")]
-    output: PathBuf,
+    pub(crate) output: PathBuf,
     /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
     ///
     /// The name is that of `--output`, or for standard output the one that `stamp`
@@ -47,17 +54,24 @@ pub(crate) struct RenderArgs {
     #[arg(long, hide = true)]
     checked: bool,
     #[command(flatten)]
-    format: FormatArgs,
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
-    language: LanguageArgs,
+    pub(crate) folder: FolderArgs,
     #[command(flatten)]
-    values: ValueArgs,
+    pub(crate) language: LanguageArgs,
     #[command(flatten)]
-    cache: CacheArgs,
+    pub(crate) values: ValueArgs,
+    #[command(flatten)]
+    pub(crate) cache: CacheArgs,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    if args.file.is_dir() {
+        check_no_name(args)?;
+        return folder::run(args, files, console);
+    }
+    args.folder.check_unused(&args.file)?;
     let mut template = template(args, files)?;
     if let Some(format) = args.format.output_format {
         if !template.gives_documents() {
@@ -113,10 +127,6 @@ fn text(template: &Template, inputs: &DataMap, args: &RenderArgs) -> Result<Stri
 
 /// Loads the template from its source or an artifact.
 fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<Template, Failed> {
-    if args.file.is_dir() {
-        let message = format!("`{}` is a directory", args.file.display());
-        return Err(Diagnostic::new(Code::Usage, message).with_help("name a template file").into());
-    }
     let engine_builder = args.values.grant(args.language.engine())?;
     if is_dash(&args.file) {
         let bytes = files.bytes(&args.file)?;

@@ -7,27 +7,23 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, Failure, FilePreview, Forge, Job, Layout, Options, Output, Plan, Report};
-use dropforge::bulk::{Stamper, StreamFile, TemplatePaths, Watch};
+use dropforge::bulk::{self, Change, FilePreview, Job, Layout, Options, Plan, Report};
+use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
-use dropforge::engine::{Dialect, Template};
-use dropforge::value::OutputFormat;
 
-use crate::artifacts;
 use crate::changes::ChangeArgs;
-use crate::compile_cache;
 use crate::console::Console;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
 use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
+use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
 use crate::signals::Stop;
 use crate::summary;
-use crate::template_paths;
-use crate::terraform;
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -57,8 +53,7 @@ pub(crate) struct StampArgs {
     ///
     /// {cluster} and {template} are names, others like {region} or {cluster.env}
     /// are values of the cluster. With {kind}, {apiVersion}, {name}, {namespace},
-    /// {metadata.a} or {document.a.b}, each document of `cel` and `cel-yaml`
-    /// templates gets its own file.
+    /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
     #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: String,
     /// Delete files of earlier runs that these templates no longer make
@@ -70,9 +65,8 @@ pub(crate) struct StampArgs {
     /// Stop at the first cluster that fails
     #[arg(long)]
     fail_fast: bool,
-    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long)]
-    no_check_output: bool,
+    #[command(flatten)]
+    outputs: OutputArgs,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -114,13 +108,19 @@ pub(crate) fn run(
     let selector = args.fleet.selector()?;
     let layers = layers(&args.values, args.fleet.merge(), files, console)?;
     let fleet = args.fleet.read(files)?;
-    let (mut forge, names, paths) = templates(args, files, console)?;
-    if let Some(format) = args.format.output_format {
-        forge = forge.with_format(format);
-    }
-    let outputs = Outputs::new(args, &forge, names)?;
+    let sources = Sources {
+        paths: &args.templates,
+        language: &args.language,
+        values: &args.values,
+        cache: &args.cache,
+        outputs: &args.outputs,
+        named: NamedFiles::new(&args.values, args.output.as_deref()).with_fleets(&args.fleet.fleet)?,
+        format: args.format.output_format,
+    };
+    let Loaded { forge, names, paths } = sources.load(files, console)?;
+    let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
-    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout.clone())?;
+    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
     check_selection(&selector, &fleet, &layers, plan.clusters())?;
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
@@ -128,7 +128,7 @@ pub(crate) fn run(
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_layout(&layout);
+    let stamper = stamper.for_plan(&plan);
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let options = Options { plain_stream: outputs.json, templates: paths, ..options(args, global) };
@@ -136,7 +136,7 @@ pub(crate) fn run(
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
-    Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
+    Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
 }
 
 impl StampArgs {
@@ -155,56 +155,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune_force: args.prune_force,
         deletions: args.check || args.diff,
         force: args.changes.force,
-        check_outputs: !args.no_check_output,
-        ..Options::default()
-    }
-}
-
-/// The outputs of a run.
-struct Outputs {
-    all: Vec<Output>,
-    /// The first template that produces text.
-    text: Option<String>,
-    /// `true` if a template produces documents.
-    documents: bool,
-    /// `true` if all outputs are JSON.
-    json: bool,
-}
-
-impl Outputs {
-    fn new(args: &StampArgs, forge: &Forge, names: Vec<String>) -> Result<Self> {
-        let (extensions, requested) = (bulk::language_extensions(), args.format.output_format);
-        let mut outputs = Self { all: Vec::new(), text: None, documents: false, json: true };
-        for template in names {
-            let documents = forge.get(&template).filter(|template| template.gives_documents());
-            outputs.json &= documents.is_some_and(|template| template.format().is_json());
-            outputs.documents |= documents.is_some();
-            outputs.all.push(match documents.map(Template::format) {
-                Some(format) => {
-                    let name = bulk::document_name(&template, &extensions, format, requested.is_some());
-                    Output { name, template }
-                }
-                None => {
-                    outputs.text.get_or_insert_with(|| template.clone());
-                    Output::new(template, &extensions)
-                }
-            });
-        }
-        let Some(text) = outputs.text.as_ref().filter(|_| requested.is_some()) else { return Ok(outputs) };
-        let one_format = args.layout == SINGLE && requested.is_some_and(OutputFormat::is_json);
-        if one_format || !outputs.documents { Err(FormatArgs::unsupported_by(text)) } else { Ok(outputs) }
-    }
-
-    /// Converts the layout for these outputs.
-    fn layout(&self, layout: Layout) -> Result<Layout> {
-        match (&self.text, layout.names_field()) {
-            (None, _) => layout.of_documents(),
-            (Some(text), Some(field)) if self.documents => {
-                let message = format!("`{{{field}}}` in the layout does not apply to `{text}`: it renders text");
-                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
-            }
-            _ => Ok(layout),
-        }
+        ..args.outputs.options()
     }
 }
 
@@ -233,34 +184,6 @@ impl<'a> Target<'a> {
             Some(path) => Ok(Target::Directory(path)),
         }
     }
-}
-
-/// Loads the templates from sources and artifacts. Returns them with the names of those that make an output.
-fn templates(
-    args: &StampArgs,
-    files: &mut InputFiles,
-    console: &Console,
-) -> std::result::Result<(Forge, Vec<String>, TemplatePaths), Failed> {
-    let language = &args.language;
-    let (artifacts, sources) = artifacts::split(&args.templates);
-    let (mut forge, mut templates, mut paths) = (Forge::default(), Vec::new(), TemplatePaths::default());
-    for path in &artifacts {
-        let artifact = artifacts::read(path, language, args.values.grant(language.engine())?, files)?;
-        forge.add(Forge::of_artifact(&artifact)?)?;
-        template_paths::add_artifact(&mut paths, path, &artifact);
-        templates.extend(artifacts::files(&artifact));
-    }
-    if !sources.is_empty() {
-        let set = language.discover(&sources)?;
-        console.diagnostics(set.skipped.warnings());
-        let engine = compile_cache::with_cache(args.values.grant(language.engine())?, &args.cache);
-        forge.add(Forge::compile(&set, language.lang, engine)?)?;
-        template_paths::add_sources(&mut paths, &sources, &set);
-        templates.extend(set.files);
-    }
-    forge.templates().for_each(|template| compile_cache::print_origin(template, console));
-    let names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
-    Ok((forge, names, paths))
 }
 
 fn stamp(
@@ -335,17 +258,6 @@ fn compare_file(
     let mut changes = args.changes.printer(Path::new(""), args.diff, console);
     changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
-}
-
-/// Adds hints for users of Terraform to the errors of HCL templates.
-fn with_hints(mut report: Report, forge: &Forge) -> Report {
-    for Failure { diagnostic, .. } in &mut report.failures {
-        let name = diagnostic.primary().map(|label| label.source.name().to_owned());
-        if name.and_then(|name| forge.get(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
-            terraform::name_variables(diagnostic);
-        }
-    }
-    report
 }
 
 /// Prints errors, warnings and the summary. Returns the exit.

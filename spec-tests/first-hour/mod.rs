@@ -1,13 +1,17 @@
 //! The first hour of a new user: a scenario for each thing that Helm, Kustomize, Argo CD or Terraform users try.
 
+mod copies;
 mod csv;
 mod deletions;
 mod diffs;
+mod documents;
 mod doors;
 mod filters;
 mod fleets;
+mod folder;
 mod foreign;
 mod merge;
+mod names;
 mod origins;
 mod outputs;
 mod plan_errors;

@@ -319,7 +319,10 @@ impl io::Write for Closed {
 fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'_>) -> Vec<Code>) -> Vec<Code> {
     let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::new())).collect();
     let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
-    let outputs = names.iter().map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned() }).collect();
+    let outputs = names
+        .iter()
+        .map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned(), executable: false })
+        .collect();
     let layout = Layout::parse(layout).expect("a layout");
     let plan = match Plan::new(&fleet, &layers, &Selector::default(), outputs, layout) {
         Ok(plan) => plan,

@@ -4,7 +4,7 @@
 //! # let temp = tempfile::tempdir()?;
 //! # let (templates, out) = (temp.path().join("templates"), temp.path().join("out"));
 //! # std::fs::create_dir(&templates)?;
-//! # std::fs::write(templates.join("app.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
+//! # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
 //! use dropforge::bulk::{self, *};
 //! use dropforge::engine::Engine;
 //! use dropforge::text::Source;
@@ -48,6 +48,7 @@ mod change_groups;
 mod cluster;
 mod deletions;
 mod diff;
+mod documents;
 mod fleet;
 mod foreign;
 mod forge;
@@ -81,7 +82,7 @@ pub use diff::unified_diff;
 pub use fleet::{Fleet, FleetOptions};
 pub use forge::{Forge, Stamper, engine};
 pub use input::{CsvTypes, Format};
-pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
+pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
@@ -101,5 +102,6 @@ pub use selector::Selector;
 pub use stream_file::{StreamFile, write_file};
 
 pub use crate::engine::{
-    Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language,
+    Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
+    unknown_language,
 };
