@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 
+use dropforge::bulk::schema::SCHEMA_FILE;
 use dropforge::bulk::values::SetKind;
 use dropforge::bulk::{TemplateSet, dialect_of, discover};
 use dropforge::bytecode::ImportKind;
@@ -165,7 +166,7 @@ impl LanguageArgs {
     /// # Errors
     /// Errors of [`discover`].
     pub(crate) fn discover(&self, paths: &[PathBuf]) -> Checked<TemplateSet> {
-        let is_template = |name: &str| self.lang.is_some() || dialect_of(name).is_some();
+        let is_template = |name: &str| name != SCHEMA_FILE && (self.lang.is_some() || dialect_of(name).is_some());
         discover(paths, self.include_root.as_deref(), &is_template)
     }
 

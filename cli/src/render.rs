@@ -17,9 +17,9 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, source};
-use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
+use crate::schema::SchemaArgs;
 use crate::terraform;
 
 /// Render one template
@@ -53,6 +53,8 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]
+    schema: SchemaArgs,
+    #[command(flatten)]
     cache: CacheArgs,
 }
 
@@ -66,7 +68,12 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let layers = layers(&args.values, Merge::default(), files, console)?;
+    let templates = std::slice::from_ref(&args.file);
+    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let unfit = layers.violations(None);
+    if !unfit.is_empty() {
+        return Err(unfit.into());
+    }
     let text = text(&template, layers.alone()?, args)?;
     if is_dash(&args.output) {
         print(text)?;

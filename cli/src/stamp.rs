@@ -19,10 +19,10 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
-use crate::layers::layers;
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::progress;
+use crate::schema::SchemaArgs;
 use crate::signals::Stop;
 use crate::summary;
 use crate::terraform;
@@ -88,6 +88,8 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]
+    schema: SchemaArgs,
+    #[command(flatten)]
     cache: CacheArgs,
 }
 
@@ -108,7 +110,7 @@ pub(crate) fn run(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let layers = args.schema.layers(&args.values, args.fleet.merge(), &args.templates, files, console)?;
     let fleet = args.fleet.read(files)?;
     let (mut forge, names) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {

@@ -7,4 +7,5 @@ mod fleets;
 mod merge;
 mod origins;
 mod outputs;
+mod schema;
 mod selectors;

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer,
-    Selector, Stamp, Watch, discover, input, stamp, stream, values,
+    Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Origins, Output, OutputDir, Overlay, Plan,
+    Renderer, Selector, Stamp, Watch, discover, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -126,6 +127,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
     (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
+    (Code::UnfitValues, By(unfit_values)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
@@ -196,6 +198,11 @@ fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
 }
 
 /// Reads a number where a JSON body should have blocks.
+fn unfit_values() -> Vec<Code> {
+    let schema = ValuesSchema::read(&Source::new("values.schema.json", r#"{"required": ["a"]}"#)).unwrap();
+    codes(&schema::validate(&[schema], &DataMap::new(), &Origins::default()))
+}
+
 fn in_json() -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());

@@ -63,6 +63,7 @@ mod pieces;
 mod plan;
 mod report;
 mod run;
+pub mod schema;
 mod selector;
 mod sinks;
 mod stream_file;

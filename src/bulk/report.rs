@@ -122,6 +122,8 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     // Invalid outputs differ between clusters, and the place in the template that wrote them does not.
     let place = match diagnostic.code {
         Code::InvalidOutput => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
+        // The place in the schema is the last one; clusters give their values in different places.
+        Code::UnfitValues => diagnostic.labels.last(),
         _ => diagnostic.primary(),
     };
     let position = place.map(|label| (label.source.name().to_owned(), label.span));

@@ -12,6 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::job::{Job, Renderer, Stamp};
 use super::pieces::Piece;
 use super::report::{FailureCollector, Report};
+use super::schema::Explained;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Returns the error of writing to a stream.
@@ -134,14 +135,20 @@ impl<K: Sink> Worker<'_, '_, K> {
     /// Renders cluster after cluster. Returns `true` if the renderer panicked and must be replaced.
     fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
         let (mut text, mut results, mut pieces) = (String::new(), Vec::new(), Vec::new());
+        let mut explained = Explained::default();
         while let Some(at) = self.next() {
             text.clear();
             results.clear();
             pieces.clear();
-            let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results)));
+            let unfit = self.job.layers.new_violations(self.job.plan.cluster(self.job.fleet, at), &mut explained);
+            let rendered = match unfit.is_empty() {
+                true => catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results))),
+                false => Ok(Ok(())),
+            };
             let panicked = rendered.is_err();
             let mut errors = match rendered {
-                Ok(Ok(())) => collect(self.job, &mut results, &mut pieces),
+                Ok(Ok(())) if unfit.is_empty() => collect(self.job, &mut results, &mut pieces),
+                Ok(Ok(())) => unfit,
                 Ok(Err(error)) => vec![error],
                 Err(_) => vec![
                     Diagnostic::new(Code::Internal, "rendering panicked")
