@@ -32,7 +32,8 @@ pub(crate) struct Given {
 impl Given {
     /// Merges the values.
     pub(crate) fn layers(&self, merge: Merge) -> Layers {
-        Layers::new(self.maps.iter().map(|(map, _)| map.clone()), self.sets.clone(), merge)
+        let (maps, places): (Vec<DataMap>, Vec<Place>) = self.maps.iter().cloned().unzip();
+        Layers::new(maps, self.sets.clone(), merge).with_places(places)
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, write_file};
+use dropforge::bulk::{Change, Layers, Merge, TemplateSet, dialect_of, discover, engine, write_file};
 use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::{Dialect, OutputCheck, Template};
-use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::artifacts;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     if !unfit.is_empty() {
         return Err(unfit.into());
     }
-    let text = text(&template, layers.alone()?, args)?;
+    let text = text(&template, &layers, args)?;
     if is_dash(&args.output) {
         print(text)?;
     } else {
@@ -90,14 +90,15 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, inputs: &DataMap, args: &RenderArgs) -> Result<String, Failed> {
+fn text(template: &Template, layers: &Layers, args: &RenderArgs) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs)?);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
     let (mut text, mut session) = (String::new(), Session::new());
     let render = if args.checked { Template::render_checked } else { Template::render_inputs };
     if let Err(mut error) = render(template, &mut session, inputs, &mut text) {
         template.explain(inputs, &mut error);
+        layers.explain(None, &mut error);
         if template.dialect() == Dialect::Hcl {
             terraform::name_variables(&mut error);
         }

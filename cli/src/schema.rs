@@ -10,7 +10,7 @@ use dropforge::diagnostics::{Code, Diagnostic, Result};
 
 use crate::console::Console;
 use crate::input::{InputFiles, is_dash};
-use crate::layers::{self, Given};
+use crate::layers;
 use crate::options::ValueArgs;
 
 /// Options of commands that check values against a schema.
@@ -50,7 +50,7 @@ impl SchemaArgs {
     /// Reads values and merges them, with the schemas for values of `templates`.
     ///
     /// # Errors
-    /// Errors of [`layers::read`], [`SchemaArgs::read`] and [`Layers::with_schemas`].
+    /// Errors of [`layers::layers`], [`SchemaArgs::read`] and [`Layers::with_schemas`].
     pub(crate) fn layers(
         &self,
         values: &ValueArgs,
@@ -59,28 +59,15 @@ impl SchemaArgs {
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Layers> {
-        let given = layers::read(values, files, console)?;
-        self.add_to(given.layers(merge), &given, templates, files)
+        self.add_to(layers::layers(values, merge, files, console)?, templates, files)
     }
 
-    /// Adds the schemas for values of `templates` to the layers of `given`.
+    /// Adds the schemas for values of `templates` to `layers`.
     ///
     /// # Errors
     /// Errors of [`SchemaArgs::read`] and [`Layers::with_schemas`].
-    pub(crate) fn add_to(
-        &self,
-        layers: Layers,
-        given: &Given,
-        templates: &[PathBuf],
-        files: &mut InputFiles,
-    ) -> Result<Layers> {
-        match self.read(templates, files)? {
-            schemas if schemas.is_empty() => Ok(layers),
-            schemas => {
-                let files = given.maps.clone();
-                layers.with_schemas(Schemas { schemas, files, defaults: self.schema_defaults })
-            }
-        }
+    pub(crate) fn add_to(&self, layers: Layers, templates: &[PathBuf], files: &mut InputFiles) -> Result<Layers> {
+        layers.with_schemas(Schemas { schemas: self.read(templates, files)?, defaults: self.schema_defaults })
     }
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) 
         Some(name) => Some(find(&fleet, name)?),
         None => None,
     };
-    let layers = args.schema.add_to(given.layers(args.reading.merge()), &given, &args.templates, files)?;
+    let layers = args.schema.add_to(given.layers(args.reading.merge()), &args.templates, files)?;
     let merged = match cluster {
         Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?,
         None => layers.alone()?.clone(),

@@ -179,3 +179,20 @@ fn hostile_schemas_end_in_an_error() {
     sandbox.write("t/values.schema.json", r#"{"$ref": "https://example.com/x.json"}"#);
     stamp(&sandbox, &[]).expect(1).says(&["E0806", "may lead only to"]);
 }
+
+#[test]
+fn a_schema_in_a_template_names_the_origin_of_the_value_too() {
+    let sandbox = Sandbox::with(&[
+        (
+            "t/app.cel.yaml",
+            "$schema: {replicas: {type: integer}, ports: {type: array, items: {type: integer}}}\nr: ${replicas}\n",
+        ),
+        ("base.yaml", "replicas: two\nports: [80, x]\n"),
+        ("fleet.ndjson", "{\"name\": \"a\", \"replicas\": 1}\n{\"name\": \"b\"}\n"),
+    ]);
+    let parts = ["`replicas` does not fit its `$schema`", "app.cel.yaml:1:", "base.yaml:1:11", "given here"];
+    sandbox.run(&["render", "t/app.cel.yaml", "-f", "base.yaml"]).expect(1).says(&parts).says(&["base.yaml:2:13"]);
+    sandbox.stamp(&["-f", "base.yaml"]).expect(4).says(&parts).says(&["base.yaml:2:13"]);
+    let set = ["-f", "base.yaml", "--set", "replicas=x,ports={1}"];
+    sandbox.stamp(&set).expect(4).says(&["given by --set replicas=x,ports={1}"]);
+}

@@ -10,8 +10,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use super::cluster::{Cluster, not_a_map};
-use super::input;
-use super::schema::{Explained, Schemas, ValuesSchema};
+use super::input::{self, Place};
+use super::origins::Origins;
+use super::schema::{Explained, Schemas, ValuesSchema, explain, is_unfit_input};
 use super::values::{Assignment, Gaps, merge};
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
@@ -54,6 +55,8 @@ pub struct Layers {
     /// Errors of assignments that conflict with a shared value, by top-level key. They concern clusters that do not
     /// have the key.
     conflicts: BTreeMap<String, Box<Diagnostic>>,
+    /// The places of values files, for the origins of values in errors.
+    places: Vec<Place>,
     schemas: Option<Arc<Schemas>>,
     /// The shared layer with defaults, if schemas fill them in.
     filled: Option<DataMap>,
@@ -115,7 +118,12 @@ impl Layers {
                 conflicts.entry(set.top().to_owned()).or_insert(error);
             }
         }
-        Self { shared, merge: merge_by, sets, files, conflicts, schemas: None, filled: None }
+        Self { shared, merge: merge_by, sets, files, conflicts, places: Vec::new(), schemas: None, filled: None }
+    }
+
+    /// Sets the places of the values files, in order. Errors about values then name them.
+    pub fn with_places(self, places: Vec<Place>) -> Self {
+        Self { places, ..self }
     }
 
     /// Sets the schemas of merged values.
@@ -154,7 +162,35 @@ impl Layers {
             Some(cluster) => self.merged(cluster).map(Cow::Owned),
             None => self.alone().map(Cow::Borrowed),
         };
-        merged.map_or_else(|_| Vec::new(), |values| schemas.violations(&values, &self.sets, cluster, explained))
+        let origins = |each: &mut dyn FnMut(&Origins<'_>)| self.origins(cluster, each);
+        merged.map_or_else(|_| Vec::new(), |values| schemas.violations(&values, origins, explained))
+    }
+
+    /// Adds the origins of values to an error of rendering that is about inputs.
+    pub fn explain(&self, cluster: Option<&Cluster>, error: &mut Box<Diagnostic>) {
+        if !is_unfit_input(error) {
+            return;
+        }
+        let merged = match cluster {
+            Some(cluster) => self.merged(cluster),
+            None => self.alone().cloned(),
+        };
+        if let Ok(values) = merged {
+            self.origins(cluster, &mut |origins| explain(error, &values, origins));
+        }
+    }
+
+    /// Calls `each` with the origins of the inputs of `cluster`.
+    fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
+        let maps: Vec<DataMap> = self.places.iter().map(Place::map).collect();
+        let own = cluster.and_then(|cluster| cluster.inputs().ok());
+        let mut origins = Origins::default();
+        maps.iter().zip(&self.places).for_each(|(map, place)| origins.add_file(map, place.clone()));
+        if let (Some(cluster), Some(own)) = (cluster, &own) {
+            origins.add_cluster(cluster, own);
+        }
+        origins.add_sets(&self.sets);
+        each(&origins);
     }
 
     /// Returns the shared layer, with assignments applied.

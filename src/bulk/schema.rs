@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use super::cluster::Cluster;
-use super::input::{self, Format, Place};
+use super::input::{self, Format};
 use super::origins::Origins;
-use super::values::{Assignment, Step};
+use super::values::Step;
 use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
 use crate::limits::Limits;
 use crate::schema::{Detail, Draft, Findings, Schema, SchemaError, Violation};
@@ -177,16 +176,19 @@ struct Found {
 }
 
 impl Found {
-    /// Adds the origin of the value: a label before that of the schema, or a note.
+    /// Adds the origin of the value as the first place of the error.
     fn explained(mut self, origins: &Origins<'_>) -> Box<Diagnostic> {
+        let schema = std::mem::take(&mut self.error.labels);
+        let mut error = self.noted(origins);
+        error.labels.extend(schema);
+        error
+    }
+
+    /// Adds the origin of the value: a label, or a note.
+    fn noted(self, origins: &Origins<'_>) -> Box<Diagnostic> {
         let Some(origin) = origins.of(&self.path).next() else { return self.error };
         match origin.place() {
-            Some((source, span)) => {
-                let schema = std::mem::take(&mut self.error.labels);
-                self.error = self.error.at(source, span, "given here");
-                self.error.labels.extend(schema);
-                self.error
-            }
+            Some((source, span)) => self.error.at(source, span, "given here"),
             None => self.error.with_note(format!("given by {origin}")),
         }
     }
@@ -198,13 +200,11 @@ pub fn validate(schemas: &[ValuesSchema], values: &DataMap, origins: &Origins<'_
     found.map(|found| found.explained(origins)).collect()
 }
 
-/// The schemas of a run, and the values files for the origins of values.
+/// The schemas of a run.
 #[derive(Debug, Default)]
 pub struct Schemas {
     /// The schemas. Values have to fit all of them.
     pub schemas: Vec<ValuesSchema>,
-    /// The values files, in order.
-    pub files: Vec<(DataMap, Place)>,
     /// Fill in the defaults of missing values.
     pub defaults: bool,
 }
@@ -221,29 +221,46 @@ impl Schemas {
         }
     }
 
-    /// Returns the violations of the values of a cluster. `explained` holds the violations whose origins were found.
+    /// Returns the violations of `values`. `origins` calls its argument with the origins of the values. `explained` holds
+    /// the violations whose origins were found.
     pub(super) fn violations(
         &self,
         values: &DataMap,
-        sets: &[Assignment],
-        cluster: Option<&Cluster>,
+        origins: impl FnOnce(&mut dyn FnMut(&Origins<'_>)),
         explained: &mut Explained,
     ) -> Vec<Box<Diagnostic>> {
         let all: Vec<Found> = self.schemas.iter().flat_map(|schema| schema.violations(values)).collect();
-        if all.is_empty() {
-            return Vec::new();
+        let is_new: Vec<bool> = all.iter().map(|found| explained.is_new(&found.error)).collect();
+        if !is_new.contains(&true) {
+            return all.into_iter().map(|found| found.error).collect();
         }
-        let own = cluster.and_then(|cluster| cluster.inputs().ok());
-        let mut origins = Origins::default();
-        self.files.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
-        if let (Some(cluster), Some(own)) = (cluster, &own) {
-            origins.add_cluster(cluster, own);
-        }
-        origins.add_sets(sets);
-        let explain =
-            |found: Found| if explained.is_new(&found.error) { found.explained(&origins) } else { found.error };
-        all.into_iter().map(explain).collect()
+        let (mut all, mut errors) = (Some(all), Vec::new());
+        origins(&mut |origins| {
+            let all = all.take().into_iter().flatten().zip(&is_new);
+            errors.extend(all.map(|(found, is_new)| if *is_new { found.explained(origins) } else { found.error }));
+        });
+        errors
     }
+}
+
+/// Adds the origins of values to errors of `$schema` directives, which name values by their JSON pointers.
+pub(super) fn explain(error: &mut Box<Diagnostic>, values: &DataMap, origins: &Origins<'_>) {
+    if let Some(path) = pointer(error).map(|pointer| steps(pointer, values)) {
+        let found = Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path };
+        *error = found.noted(origins);
+    }
+    error.also.iter_mut().for_each(|error| explain(error, values, origins));
+}
+
+/// Returns `true` if a value of the inputs does not fit a `$schema`.
+pub(super) fn is_unfit_input(error: &Diagnostic) -> bool {
+    pointer(error).is_some() || error.also.iter().any(|error| is_unfit_input(error))
+}
+
+/// Returns the JSON pointer of the value that an error of a `$schema` is about.
+fn pointer(error: &Diagnostic) -> Option<&str> {
+    let is_input = matches!(error.code, Code::InputType | Code::InputStructure);
+    error.fields.get("pointer").filter(|_| is_input).map(String::as_str)
 }
 
 /// The violations whose origins a thread has found. A run shows only the first violation of a cause.
@@ -251,7 +268,8 @@ impl Schemas {
 pub(super) struct Explained(HashSet<String>);
 
 impl Explained {
-    fn is_new(&mut self, error: &Diagnostic) -> bool {
+    /// Returns `true` for a message that is new, unless there are too many.
+    pub(super) fn is_new(&mut self, error: &Diagnostic) -> bool {
         self.0.len() < EXPLAINED && self.0.insert(error.message.clone())
     }
 }

@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::job::{Job, Renderer, Stamp};
 use super::pieces::Piece;
 use super::report::{FailureCollector, Report};
-use super::schema::Explained;
+use super::schema::{Explained, is_unfit_input};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Returns the error of writing to a stream.
@@ -155,6 +155,7 @@ impl<K: Sink> Worker<'_, '_, K> {
                         .with_help("this is a bug in dropforge; report it"),
                 ],
             };
+            self.explain(at, &mut errors, &mut explained);
             if errors.is_empty() && self.job.plan.is_of_documents() {
                 pieces.clear();
                 renderer.take_pieces(&mut pieces);
@@ -180,6 +181,16 @@ impl<K: Sink> Worker<'_, '_, K> {
             }
         }
         false
+    }
+
+    /// Adds the origins of values to errors about inputs, to each error once.
+    fn explain(&self, at: usize, errors: &mut [Box<Diagnostic>], explained: &mut Explained) {
+        let cluster = self.job.plan.cluster(self.job.fleet, at);
+        for error in errors.iter_mut().filter(|error| is_unfit_input(error)) {
+            if explained.is_new(error) {
+                self.job.layers.explain(cluster, error);
+            }
+        }
     }
 
     /// Returns the next cluster of the block or of a new one, unless the run has to end.
