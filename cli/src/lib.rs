@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
-//! | `options`, `fleet`, `schema` | arguments shared by several commands |
+//! | `options`, `fleet`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
@@ -37,6 +37,7 @@ mod hcl;
 mod input;
 mod inspect;
 mod intent;
+mod kube_schemas;
 mod layers;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;

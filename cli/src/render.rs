@@ -17,6 +17,7 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, source};
+use crate::kube_schemas::{self, KubeArgs};
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
@@ -43,6 +44,8 @@ pub(crate) struct RenderArgs {
     /// gives to the output of this template.
     #[arg(long, verbatim_doc_comment)]
     check_output: bool,
+    #[command(flatten)]
+    kinds: KubeArgs,
     /// Run the machine that checks every index, to compare it with the usual one
     #[arg(long, hide = true)]
     checked: bool,
@@ -74,7 +77,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     if !unfit.is_empty() {
         return Err(unfit.into());
     }
-    let text = text(&template, &layers, args)?;
+    let text = text(&template, &layers, args, console)?;
     if is_dash(&args.output) {
         print(text)?;
     } else {
@@ -90,7 +93,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, layers: &Layers, args: &RenderArgs) -> Result<String, Failed> {
+fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Console) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
     let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
@@ -104,19 +107,30 @@ fn text(template: &Template, layers: &Layers, args: &RenderArgs) -> Result<Strin
         }
         return Err(error.into());
     }
-    if !args.check_output || template.gives_documents() {
-        return Ok(text);
-    }
-    let name = match is_dash(&args.output) {
-        true => output_name(template.name(), &language_extensions()),
-        false => args.output.display().to_string(),
-    };
-    let mut errors = OutputCheck::default().errors_of_file(&name, &text);
+    let mut errors = check(template, &text, args, console)?;
     if errors.is_empty() {
         return Ok(text);
     }
     template.show_writer(&mut session, inputs, &text, &mut errors);
     Err(Diagnostics::from(errors).into())
+}
+
+/// Checks the output, as far as that was requested.
+fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) -> Checked<Vec<Box<Diagnostic>>> {
+    let name = match is_dash(&args.output) {
+        true => output_name(template.name(), &language_extensions()),
+        false => args.output.display().to_string(),
+    };
+    let kinds = args.kinds.read()?;
+    if (args.check_output || kinds.is_some()) && !template.gives_documents() {
+        let errors = OutputCheck::default().errors_of_file(&name, text);
+        if !errors.is_empty() {
+            return Ok(errors);
+        }
+    }
+    let errors = kinds.as_ref().map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
+    kube_schemas::warn(kinds.as_ref(), console);
+    Ok(errors)
 }
 
 /// Loads the template from its source or an artifact.

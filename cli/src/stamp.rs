@@ -19,6 +19,7 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
+use crate::kube_schemas::{self, KubeArgs};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::progress;
@@ -69,8 +70,10 @@ pub(crate) struct StampArgs {
     #[arg(long)]
     fail_fast: bool,
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "kube_schemas")]
     no_check_output: bool,
+    #[command(flatten)]
+    kinds: KubeArgs,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -112,6 +115,7 @@ pub(crate) fn run(
     let selector = args.fleet.selector()?;
     let layers = args.schema.layers(&args.values, args.fleet.merge(), &args.templates, files, console)?;
     let fleet = args.fleet.read(files)?;
+    let kinds = args.kinds.read()?;
     let (mut forge, names) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {
         forge = forge.with_format(format);
@@ -126,7 +130,7 @@ pub(crate) fn run(
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_layout(&layout);
+    let stamper = stamper.for_layout(&layout).with_kinds(kinds.as_ref());
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let options = Options { plain_stream: outputs.json, ..options(args, global) };
@@ -134,6 +138,7 @@ pub(crate) fn run(
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar);
     bar.finish_and_clear();
+    kube_schemas::warn(kinds.as_ref(), console);
     Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
 }
 

@@ -4,6 +4,7 @@ mod csv;
 mod doors;
 mod filters;
 mod fleets;
+mod kube_schemas;
 mod merge;
 mod origins;
 mod outputs;

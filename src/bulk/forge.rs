@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
 use super::job::{Renderer, Stamp};
+use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
 use super::layout::Layout;
 use super::pieces::{Piece, fields_of, in_document};
@@ -121,7 +122,7 @@ impl Forge {
     /// `template.unknown`.
     pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
         let templates = names.into_iter().map(|name| self.find(name)).collect::<Result<_>>()?;
-        Ok(Stamper { templates, layers, fields: Vec::new() })
+        Ok(Stamper { templates, layers, fields: Vec::new(), kinds: None })
     }
 
     /// Sets the format of templates that produce documents.
@@ -151,9 +152,15 @@ pub struct Stamper<'f> {
     layers: &'f Layers,
     /// The document fields in the layout.
     fields: Vec<String>,
+    kinds: Option<&'f KubeSchemas>,
 }
 
-impl Stamper<'_> {
+impl<'f> Stamper<'f> {
+    /// Checks outputs also by the schemas of their Kubernetes kinds.
+    pub fn with_kinds(self, kinds: Option<&'f KubeSchemas>) -> Self {
+        Self { kinds, ..self }
+    }
+
     /// Prepares for a plan with `layout`. If the layout has document fields, each document becomes a piece.
     pub fn for_layout(mut self, layout: &Layout) -> Self {
         self.fields = layout.fields().map(str::to_owned).collect();
@@ -175,6 +182,7 @@ impl Stamp for Stamper<'_> {
             session: Session::new(),
             explained: HashSet::new(),
             check: OutputCheck::default(),
+            kinds: self.kinds,
             splitter: Splitter { fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
@@ -194,6 +202,7 @@ struct Thread<'t, 'w> {
     /// explanation has to parse the template.
     explained: HashSet<(usize, Cause)>,
     check: OutputCheck,
+    kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
 }
 
@@ -219,10 +228,14 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
-        match self.templates.get(output) {
+        let errors = match self.templates.get(output) {
             // Their writer is ours.
             Some(template) if template.gives_documents() => Vec::new(),
             _ => self.check.errors_of_file(path, text),
+        };
+        match self.kinds {
+            Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
+            _ => errors,
         }
     }
 

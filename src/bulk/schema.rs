@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use super::input::{self, Format};
 use super::origins::Origins;
 use super::values::Step;
-use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
 use crate::limits::Limits;
 use crate::schema::{Detail, Draft, Findings, Schema, SchemaError, Violation};
 use crate::text::{Source, Span};
@@ -121,27 +121,19 @@ impl ValuesSchema {
     }
 
     fn found(&self, violation: Violation, values: &DataMap) -> Found {
-        let strangers = strangers(&violation);
+        let (why, help) = words(&self.compiled, &violation);
         let what = match &violation.path {
             path if path.is_empty() => "the values do".to_owned(),
             path => format!("`{path}` does"),
-        };
-        let why = match strangers {
-            [] => violation.what(),
-            names => format!("unexpected {} ({})", listed_properties(names), violation.keyword),
         };
         let mut error = Diagnostic::new(Code::UnfitValues, format!("{what} not fit `{}`: {why}", self.name()));
         if let Some(span) = self.span(&violation) {
             error = error.at(&self.source, span, "expected here");
         }
         let mut path = steps(&violation.pointer, values);
-        if let [first, ..] = strangers {
-            path.push(Step::Key(first.clone()));
-            let known = self.compiled.node(violation.node).map(|node| node.properties.keys().map(String::as_str));
-            error = error.with_suggestion(first, known.into_iter().flatten());
-        }
-        let Violation { pointer, keyword, limit, value, help, .. } = violation;
-        error.help = error.help.or(help);
+        path.extend(strangers(&violation).first().map(|name| Step::Key(name.clone())));
+        error.help = help;
+        let Violation { pointer, keyword, limit, value, .. } = violation;
         error.fields.extend([("pointer", pointer), ("keyword", keyword.to_owned()), ("limit", limit)]);
         error.fields.extend(value.map(|value| ("value", value)));
         Found { error, path }
@@ -155,8 +147,17 @@ impl ValuesSchema {
     }
 }
 
+/// Returns the reason of a violation and the likely fix. Names unexpected properties.
+pub(super) fn words(schema: &Schema, violation: &Violation) -> (String, Option<String>) {
+    let [first, ..] = strangers(violation) else { return (violation.what(), violation.help.clone()) };
+    let why = format!("unexpected {} ({})", listed_properties(strangers(violation)), violation.keyword);
+    let known = schema.node(violation.node).map(|node| node.properties.keys().map(String::as_str));
+    let near = nearest(first, known.into_iter().flatten());
+    (why, near.map(|near| format!("did you mean `{near}`?")).or_else(|| violation.help.clone()))
+}
+
 /// Returns the names of the properties that are not allowed.
-fn strangers(violation: &Violation) -> &[String] {
+pub(super) fn strangers(violation: &Violation) -> &[String] {
     match (&violation.detail, violation.keyword) {
         (Detail::Names(names), "additionalProperties" | "unevaluatedProperties") => names,
         _ => &[],
@@ -275,7 +276,7 @@ impl Explained {
 }
 
 /// Returns the draft that a schema names, or draft 7.
-fn draft(document: &Data) -> std::result::Result<Draft, Vec<SchemaError>> {
+pub(super) fn draft(document: &Data) -> std::result::Result<Draft, Vec<SchemaError>> {
     let Some(named) = document.get("$schema") else { return Ok(Draft::Draft7) };
     named.as_str().and_then(Draft::of_uri).ok_or_else(|| {
         let named = serde_json::to_string(named).unwrap_or_default();
@@ -300,12 +301,16 @@ fn node(source: &Arc<Source>) -> Option<Node> {
 }
 
 /// Returns the span of the value at a JSON pointer.
-fn span_at(node: &Node, pointer: &str) -> Option<Span> {
-    let found = names(pointer).try_fold(node, |node, name| match node.as_list() {
+pub(super) fn span_at(node: &Node, pointer: &str) -> Option<Span> {
+    names(pointer).try_fold(node, |node, name| child(node, &name)).map(|node| node.span)
+}
+
+/// Returns the member or the element `name`.
+pub(super) fn child<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    match node.as_list() {
         Some(items) => items.get(name.parse::<usize>().ok()?),
-        None => node.get(&name),
-    });
-    found.map(|node| node.span)
+        None => node.get(name),
+    }
 }
 
 /// Returns the steps of a JSON pointer into `values`.
@@ -324,6 +329,7 @@ fn steps(pointer: &str, values: &DataMap) -> Vec<Step> {
     path
 }
 
-fn names(pointer: &str) -> impl Iterator<Item = String> {
+/// Returns the names in a JSON pointer.
+pub(super) fn names(pointer: &str) -> impl Iterator<Item = String> {
     pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
 }
