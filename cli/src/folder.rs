@@ -14,7 +14,7 @@ use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
-use crate::layers::layers;
+use crate::kube_schemas;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
@@ -56,14 +56,16 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let started = Instant::now();
     refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
-    let layers = layers(&args.values, Merge::default(), files, console)?;
+    let templates = std::slice::from_ref(&args.file);
+    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let kinds = args.kinds.read()?;
     let sources = Sources {
-        paths: std::slice::from_ref(&args.file),
+        paths: templates,
         language: &args.language,
         values: &args.values,
         cache: &args.cache,
         outputs: &args.folder.outputs,
-        named: NamedFiles::new(&args.values, Some(&args.output)),
+        named: NamedFiles::new(&args.values, Some(&args.output)).with(args.schema.file()),
         format: args.format.output_format,
     };
     let Loaded { forge, names, paths } = sources.load(files, console)?;
@@ -73,7 +75,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
-    let stamper = forge.stamper(templates, &layers)?.for_plan(&plan);
+    let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
@@ -82,6 +84,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         true => bulk::stream(&stamper, &job, &mut io::stdout())?,
         false => bulk::stamp(&stamper, &job, &args.output)?,
     };
+    kube_schemas::warn(kinds.as_ref(), console);
     let report = completed(report, &forge, &plan);
     summary::print_folder(&report, is_stream, started.elapsed(), console);
     Ok(exit(&report, &stop, console))

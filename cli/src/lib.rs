@@ -5,7 +5,7 @@
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
 //! | `folder` | `render` of a folder |
-//! | `options`, `fleet`, `outputs` | arguments shared by several commands |
+//! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
@@ -43,6 +43,7 @@ mod hcl;
 mod input;
 mod inspect;
 mod intent;
+mod kube_schemas;
 mod layers;
 mod limits;
 #[cfg(not(feature = "catalog"))]
@@ -52,6 +53,7 @@ mod output;
 mod outputs;
 mod progress;
 mod render;
+mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
 mod signals;

@@ -25,7 +25,7 @@ use crate::terraform;
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "kube_schemas")]
     pub(crate) no_check_output: bool,
     /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
     ///

@@ -17,11 +17,12 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
-use crate::layers::layers;
+use crate::kube_schemas::{self, KubeArgs};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
+use crate::schema::SchemaArgs;
 use crate::signals::Stop;
 use crate::summary;
 
@@ -67,6 +68,8 @@ pub(crate) struct StampArgs {
     fail_fast: bool,
     #[command(flatten)]
     outputs: OutputArgs,
+    #[command(flatten)]
+    kinds: KubeArgs,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -85,6 +88,8 @@ pub(crate) struct StampArgs {
     language: LanguageArgs,
     #[command(flatten)]
     values: ValueArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
     #[command(flatten)]
     cache: CacheArgs,
 }
@@ -106,15 +111,18 @@ pub(crate) fn run(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let layers = args.schema.layers(&args.values, args.fleet.merge(), &args.templates, files, console)?;
     let fleet = args.fleet.read(files)?;
+    let kinds = args.kinds.read()?;
     let sources = Sources {
         paths: &args.templates,
         language: &args.language,
         values: &args.values,
         cache: &args.cache,
         outputs: &args.outputs,
-        named: NamedFiles::new(&args.values, args.output.as_deref()).with_fleets(&args.fleet.fleet)?,
+        named: NamedFiles::new(&args.values, args.output.as_deref())
+            .with_fleets(&args.fleet.fleet)?
+            .with(args.schema.file()),
         format: args.format.output_format,
     };
     let Loaded { forge, names, paths } = sources.load(files, console)?;
@@ -128,7 +136,7 @@ pub(crate) fn run(
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_plan(&plan);
+    let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let options = Options { plain_stream: outputs.json, templates: paths, ..options(args, global) };
@@ -136,6 +144,7 @@ pub(crate) fn run(
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
+    kube_schemas::warn(kinds.as_ref(), console);
     Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
 }
 

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Failure, Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan,
-    Renderer, Selector, Stamp, Watch, discover, input, stamp, stream, values,
+    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Options, Origins, Output,
+    OutputDir, Overlay, Plan, Renderer, Selector, Stamp, Watch, discover, input, schema, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -126,12 +127,14 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
     (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
+    (Code::UnfitValues, By(unfit_values)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
     (Code::OutputLocked, By(locked)),
     (Code::ClosedPipe, By(|| planned(&["a"], &["x"], "{cluster}", |job| code(stream(&Empty, job, &mut Closed))))),
     (Code::InvalidOutput, By(|| codes(&OutputCheck::default().errors_of_file("a.yaml", "a: b: c")))),
+    (Code::UnfitOutput, By(unfit_output)),
     (Code::NoTemplates, By(|| in_dir(|dir| code(discover(&[dir.to_owned()], None, &|_| false))))),
     (Code::BadOutputName, By(|| planned(&["a/b"], &["x"], "{cluster}", |_| Vec::new()))),
     (Code::BadLayout, By(|| code(Layout::parse("{cluster")))),
@@ -197,6 +200,19 @@ fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
 }
 
 /// Reads a number where a JSON body should have blocks.
+fn unfit_values() -> Vec<Code> {
+    let schema = ValuesSchema::read(&Source::new("values.schema.json", r#"{"required": ["a"]}"#)).unwrap();
+    codes(&schema::validate(&[schema], &DataMap::new(), &Origins::default()))
+}
+
+fn unfit_output() -> Vec<Code> {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("service-v1.json");
+    std::fs::write(&path, r#"{"required": ["spec"]}"#).unwrap();
+    let kinds = KubeSchemas::read(&[path]).unwrap();
+    codes(&kinds.errors_of_file("a.yaml", "apiVersion: v1\nkind: Service\n"))
+}
+
 fn in_json() -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());
