@@ -1,12 +1,13 @@
 //! Messages on standard error: errors, warnings and notes, for people or as JSON lines.
 
+use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
 use serde_json::json;
 
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::Failure;
-use dropforge::diagnostics::Diagnostic;
+use dropforge::diagnostics::{Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
@@ -15,6 +16,8 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     color: bool,
+    /// The number of warnings printed.
+    warnings: Cell<usize>,
 }
 
 impl Console {
@@ -24,10 +27,12 @@ impl Console {
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color: use_color(global.color, std::io::stderr().is_terminal()),
+            warnings: Cell::new(0),
         }
     }
 
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.count(diagnostic.severity);
         match self.format {
             ErrorFormat::Human => text(&diagnostic.render(self.color)),
             ErrorFormat::Json => line(&diagnostic.to_json().to_string()),
@@ -35,6 +40,7 @@ impl Console {
     }
 
     pub(crate) fn failure(&self, failure: &Failure) {
+        self.count(failure.diagnostic.severity);
         match self.format {
             ErrorFormat::Human => text(&failure.render(self.color)),
             ErrorFormat::Json => line(&failure.to_json().to_string()),
@@ -48,10 +54,20 @@ impl Console {
 
     /// Prints a warning.
     pub(crate) fn warning(&self, message: &str) {
+        self.count(Severity::Warning);
         match self.format {
             ErrorFormat::Human => line(&format!("warning: {message}")),
             ErrorFormat::Json => line(&json!({"severity": "warning", "message": message}).to_string()),
         }
+    }
+
+    /// Returns the number of warnings printed.
+    pub(crate) fn warnings(&self) -> usize {
+        self.warnings.get()
+    }
+
+    fn count(&self, severity: Severity) {
+        self.warnings.update(|count| count + usize::from(severity == Severity::Warning));
     }
 
     /// Prints a note, unless `--quiet` is given or errors are JSON.

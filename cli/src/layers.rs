@@ -18,8 +18,7 @@ use crate::options::ValueArgs;
 /// # Errors
 /// Errors of [`read`].
 pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
-    let Given { maps, sets } = read(args, files, console)?;
-    Ok(Layers::new(maps.into_iter().map(|(map, _)| map), sets, merge))
+    read(args, files, console).map(|given| given.layers(merge))
 }
 
 /// The values that options give.
@@ -28,6 +27,13 @@ pub(crate) struct Given {
     pub(crate) maps: Vec<(DataMap, Place)>,
     /// The assignments: environment variables, then `--set` options in order.
     pub(crate) sets: Vec<Assignment>,
+}
+
+impl Given {
+    /// Returns the layers. `merge` is the effect of a cluster's inputs on the shared ones.
+    pub(crate) fn layers(&self, merge: Merge) -> Layers {
+        Layers::new(self.maps.iter().map(|(map, _)| map.clone()), self.sets.clone(), merge)
+    }
 }
 
 /// Reads values files, environment variables and `--set` options.

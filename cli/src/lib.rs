@@ -7,6 +7,7 @@
 //! | `options`, `fleet` | arguments shared by several commands |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform` | hints for users of Terraform |
+//! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -38,6 +39,7 @@ mod input;
 mod inspect;
 mod intent;
 mod layers;
+mod missing;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
@@ -50,6 +52,7 @@ mod signals;
 mod stamp;
 mod summary;
 mod terraform;
+mod unread;
 mod values;
 
 pub use command::main;

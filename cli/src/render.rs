@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, write_file};
+use dropforge::bulk::{Change, Merge, ReadValues, TemplateSet, dialect_of, discover, engine, write_file};
 use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
@@ -17,10 +17,11 @@ use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash, source};
-use crate::layers::layers;
+use crate::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::terraform;
+use crate::unread::{self, WarningArgs};
 
 /// Render one template
 ///
@@ -53,6 +54,8 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]
+    warnings: WarningArgs,
+    #[command(flatten)]
     cache: CacheArgs,
 }
 
@@ -66,7 +69,14 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let layers = layers(&args.values, Merge::default(), files, console)?;
+    let given = layers::read(&args.values, files, console)?;
+    let layers = given.layers(Merge::default());
+    if args.warnings.wanted(console) {
+        unread::print(&ReadValues::by([&template]), &given, &layers, console);
+    }
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
+    }
     let text = text(&template, layers.alone()?, args)?;
     if is_dash(&args.output) {
         print(text)?;

@@ -7,8 +7,8 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, Failure, FilePreview, Forge, Job, Layout, Options, Output, Plan, Report};
-use dropforge::bulk::{Stamper, StreamFile, Watch};
+use dropforge::bulk::{self, Change, Failure, FilePreview, Fleet, Forge, Job, Layers, Layout, Options, Output, Plan};
+use dropforge::bulk::{ReadValues, Report, Selector, Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 use dropforge::engine::{Dialect, Template};
 use dropforge::value::OutputFormat;
@@ -19,13 +19,14 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
-use crate::layers::layers;
+use crate::layers::{self, Given};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
 use crate::progress;
 use crate::signals::Stop;
 use crate::summary;
 use crate::terraform;
+use crate::unread::{self, WarningArgs};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -88,6 +89,8 @@ pub(crate) struct StampArgs {
     #[command(flatten)]
     values: ValueArgs,
     #[command(flatten)]
+    warnings: WarningArgs,
+    #[command(flatten)]
     cache: CacheArgs,
 }
 
@@ -108,7 +111,8 @@ pub(crate) fn run(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let given = layers::read(&args.values, files, console)?;
+    let layers = given.layers(args.fleet.merge());
     let fleet = args.fleet.read(files)?;
     let (mut forge, names) = templates(args, files, console)?;
     if let Some(format) = args.format.output_format {
@@ -120,6 +124,10 @@ pub(crate) fn run(
     check_selection(&selector, &fleet, &layers, plan.clusters())?;
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
+    }
+    warn(args, &forge, &given, &layers, (&fleet, &plan, &selector, &layout), console)?;
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
     }
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
@@ -133,6 +141,26 @@ pub(crate) fn run(
     let report = stamp(args, &target, &stamper, &job, &bar);
     bar.finish_and_clear();
     Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
+}
+
+/// Prints warnings for values that no template reads.
+fn warn(
+    args: &StampArgs,
+    forge: &Forge,
+    given: &Given,
+    layers: &Layers,
+    (fleet, plan, selector, layout): (&Fleet, &Plan, &Selector, &Layout),
+    console: &Console,
+) -> Result<()> {
+    if !args.warnings.wanted(console) {
+        return Ok(());
+    }
+    let mut read = ReadValues::by(forge.templates());
+    read.add_plan(selector, layout, args.fleet.name_key());
+    unread::print(&read, given, layers, console);
+    let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
+    read.unread_by_clusters(layers, clusters)?.iter().for_each(|failure| console.failure(failure));
+    Ok(())
 }
 
 impl StampArgs {
@@ -364,6 +392,7 @@ fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, sta
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,
+        () if args.warnings.refuse(console) => Exit::Error,
         () if (args.check || args.diff) && report.differs() => Exit::Differs,
         () => Exit::Ok,
     }

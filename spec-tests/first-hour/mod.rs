@@ -8,3 +8,4 @@ mod merge;
 mod origins;
 mod outputs;
 mod selectors;
+mod unread;

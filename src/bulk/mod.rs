@@ -54,6 +54,7 @@ mod key_hashes;
 mod layers;
 mod layout;
 mod manifest;
+mod missing;
 mod origins;
 mod output_dir;
 mod output_files;
@@ -66,6 +67,7 @@ mod run;
 mod selector;
 mod sinks;
 mod stream_file;
+mod unread;
 pub mod values;
 mod workers;
 
@@ -79,6 +81,7 @@ pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
+pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
@@ -93,6 +96,7 @@ pub use report::{Failure, Report};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
 pub use stream_file::{StreamFile, write_file};
+pub use unread::ReadValues;
 
 pub use crate::engine::{
     Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language,
