@@ -80,7 +80,7 @@ impl CheckValuesArgs {
             read.add_plan(&selector, &Layout::parse(DEFAULT_LAYOUT)?, self.reading.name_key());
             let unread = read.unread(&given.maps, &given.sets, &layers).into_iter();
             failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));
-            failures.extend(read.unread_by_clusters(&layers, clusters.iter().copied())?);
+            failures.extend(read.unread_by_clusters(&layers, clusters.iter().copied()));
         }
         Ok(failures)
     }

@@ -125,7 +125,7 @@ pub(crate) fn run(
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
-    warn(args, &forge, &given, &layers, (&fleet, &plan, &selector, &layout), console)?;
+    warn(args, &forge, &given, &layers, (&fleet, &plan, &selector, &layout), console);
     if args.warnings.refuse_to_write(console) {
         return Ok(Exit::Error);
     }
@@ -151,16 +151,15 @@ fn warn(
     layers: &Layers,
     (fleet, plan, selector, layout): (&Fleet, &Plan, &Selector, &Layout),
     console: &Console,
-) -> Result<()> {
+) {
     if !args.warnings.wanted(console) {
-        return Ok(());
+        return;
     }
     let mut read = ReadValues::by(forge.templates());
     read.add_plan(selector, layout, args.fleet.name_key());
     unread::print(&read, given, layers, console);
     let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
-    read.unread_by_clusters(layers, clusters)?.iter().for_each(|failure| console.failure(failure));
-    Ok(())
+    read.unread_by_clusters(layers, clusters).iter().for_each(|failure| console.failure(failure));
 }
 
 impl StampArgs {

@@ -78,7 +78,7 @@ fn check_names_what_rendering_would_miss_folded_over_clusters() {
     let sandbox = sandbox();
     let check = |more: &[&str]| sandbox.run(&[&["check", "t"], more].concat());
     check(&["-f", "v.yaml"]).expect(0);
-    check(&["-f", "typo.yaml"]).expect(1).says(&["error[E0201]: nothing gives `image`", "t/app.yaml.tera:1:11"]);
+    check(&["-f", "typo.yaml"]).expect(1).says(&["error[E0201]: nothing gives `image`", "app.yaml.tera:1:11"]);
     sandbox.write("t/b.tera", "{% if tls.on %}{{ tls.cret }}{% endif %}{{ zones.0 }}{{ rack }}{{ rakc }}\n");
     let check = |more: &[&str]| check(&[&["-f", "v.yaml", "--fleet", "fleet.ndjson"], more].concat());
     // All of them at once, for those clusters that lack them.

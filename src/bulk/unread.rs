@@ -16,7 +16,7 @@ use super::report::Failure;
 use super::selector::Selector;
 use super::values::{Assignment, Step, value_at};
 use crate::bytecode::analysis::{Position, Tree};
-use crate::diagnostics::{Code, Diagnostic, Result, at_most, counted, nearest};
+use crate::diagnostics::{Code, Diagnostic, at_most, counted, nearest};
 use crate::engine::Template;
 use crate::value::DataMap;
 
@@ -99,29 +99,21 @@ impl ReadValues {
     }
 
     /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
-    ///
-    /// # Errors
-    /// Errors of [`Cluster::inputs`].
-    pub fn unread_by_clusters<'c>(
-        &self,
-        layers: &Layers,
-        clusters: impl Iterator<Item = &'c Cluster>,
-    ) -> Result<Vec<Failure>> {
+    pub fn unread_by_clusters<'c>(&self, layers: &Layers, clusters: impl Iterator<Item = &'c Cluster>) -> Vec<Failure> {
         if self.tree.everything {
-            return Ok(Vec::new());
+            return Vec::new();
         }
         let clusters: Vec<&Cluster> = clusters.collect();
         let mut suspects = Suspects { read: self, layers, near: HashMap::new(), found: BTreeMap::new() };
         for shape in keys::shapes(&clusters, SHAPES) {
-            if let Some(first) = shape.first().and_then(|at| clusters.get(*at)) {
-                let own = first.inputs()?;
-                suspects.look_at(&own, &shape);
-            }
+            // A cluster that cannot be read fails later.
+            let own = shape.first().and_then(|at| clusters.get(*at)?.inputs().ok());
+            own.iter().for_each(|own| suspects.look_at(own, &shape));
         }
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.sort_by_key(|suspect| suspect.clusters.first().copied());
         found.truncate(REPORTED);
-        Ok(found.into_iter().map(|suspect| suspect.into_failure(&clusters)).collect())
+        found.into_iter().map(|suspect| suspect.into_failure(&clusters)).collect()
     }
 
     fn note(&self, path: &[Step], names: &mut Names) {
@@ -445,7 +437,7 @@ mod tests {
             {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
             {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
         let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
-        let found = read.unread_by_clusters(&Layers::default(), fleet.clusters().iter()).unwrap();
+        let found = read.unread_by_clusters(&Layers::default(), fleet.clusters().iter());
         let text = |one: &Failure| format!("{}: {} {:?}", one.clusters.join(","), one.diagnostic, one.diagnostic.help);
         assert_eq!(
             found.iter().map(text).collect::<Vec<_>>(),
