@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, Report, Selector, Watch};
+use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, ReadValues, Report, Selector, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
@@ -15,10 +15,12 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
 use crate::kube_schemas;
+use crate::layers;
 use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
 use crate::summary;
+use crate::unread;
 
 /// Options of folders.
 #[derive(Debug, Args)]
@@ -57,7 +59,8 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let given = layers::read(&args.values, files, console)?;
+    let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
     let kinds = args.kinds.read()?;
     let sources = Sources {
         paths: templates,
@@ -74,6 +77,14 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let layout = outputs.layout(layout)?;
     let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
+    if args.warnings.wanted(console) {
+        let mut read = ReadValues::by(forge.templates());
+        read.add_plan(&Selector::default(), plan.layout(), None);
+        unread::print(&read, &given, &layers, console);
+    }
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
+    }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };

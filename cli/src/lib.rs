@@ -10,6 +10,7 @@
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
+//! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -46,6 +47,7 @@ mod intent;
 mod kube_schemas;
 mod layers;
 mod limits;
+mod missing;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
@@ -61,6 +63,7 @@ mod stamp;
 mod summary;
 mod template_paths;
 mod terraform;
+mod unread;
 mod values;
 
 pub use command::main;

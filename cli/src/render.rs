@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Layers, Merge, TemplateSet, dialect_of, discover, engine, write_file};
+use dropforge::bulk::{Change, Layers, Merge, ReadValues, TemplateSet, dialect_of, discover, engine, write_file};
 use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
@@ -19,10 +19,12 @@ use crate::exit::{Exit, Failed};
 use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
 use crate::kube_schemas::{self, KubeArgs};
+use crate::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
 use crate::schema::SchemaArgs;
 use crate::terraform;
+use crate::unread::{self, WarningArgs};
 
 /// Render one template, or all of a folder
 ///
@@ -67,6 +69,8 @@ pub(crate) struct RenderArgs {
     #[command(flatten)]
     pub(crate) schema: SchemaArgs,
     #[command(flatten)]
+    pub(crate) warnings: WarningArgs,
+    #[command(flatten)]
     pub(crate) cache: CacheArgs,
 }
 
@@ -85,8 +89,15 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
+    let given = layers::read(&args.values, files, console)?;
     let templates = std::slice::from_ref(&args.file);
-    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
+    if args.warnings.wanted(console) {
+        unread::print(&ReadValues::by([&template]), &given, &layers, console);
+    }
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
+    }
     let unfit = layers.violations(None);
     if !unfit.is_empty() {
         return Err(unfit.into());

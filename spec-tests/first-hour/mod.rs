@@ -18,3 +18,4 @@ mod outputs;
 mod plan_errors;
 mod schema;
 mod selectors;
+mod unread;

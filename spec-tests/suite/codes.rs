@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Options, Origins, Output,
-    OutputDir, Overlay, Plan, Renderer, Selector, Stamp, Watch, discover, input, schema, stamp, stream, values,
+    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames, Options,
+    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, input, schema,
+    stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -61,6 +62,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UndefinedVariable, Tera("{{ nothing }}")),
     (Code::BadIndex, Tera("{% set l = [1] %}{{ l[l] }}")),
     (Code::UnknownAttribute, By(crate::cel_partial::waiting)),
+    (Code::UngivenCondition, By(ungiven)),
     (Code::TypeMismatch, Tera("{% set s = 'a' %}{{ s * 2 }}")),
     (Code::Arithmetic, Tera("{{ 1 % 0 }}")),
     (Code::NotIterable, Tera("{% set n = 1 %}{% for x in n %}{% endfor %}")),
@@ -128,6 +130,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
     (Code::UnfitValues, By(unfit_values)),
+    (Code::UnreadValue, By(unread)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
@@ -182,6 +185,22 @@ fn source(text: &str) -> std::sync::Arc<Source> {
 }
 
 /// Returns the codes of all errors and warnings of a CEL-YAML template.
+/// Returns the codes of a condition that is misspelled.
+fn ungiven() -> Vec<Code> {
+    let template = Engine::new().compile(Dialect::Tera, "t", "{% if ingress.enabld %}{% endif %}").unwrap();
+    let source = Source::new("v.yaml", "ingress: {enabled: true}");
+    let mut found = MissingNames::of([&template]);
+    found.look_at(0, &input::map(&source, Format::Yaml).unwrap());
+    found.into_failures(&[]).iter().map(|failure| failure.diagnostic.code).collect()
+}
+
+/// Returns the codes of a value that no template reads.
+fn unread() -> Vec<Code> {
+    let set = values::parse_set(values::SetKind::Typed, "a=1", &mut |_| unreachable!()).unwrap();
+    let layers = Layers::new([], set.clone(), Merge::Deep);
+    ReadValues::default().unread(&[], &set, &layers).iter().map(|warning| warning.code).collect()
+}
+
 fn cel_yaml(text: &str) -> Vec<Code> {
     let (source, limits) = (Source::new("t.yaml", text), Limits::default());
     let found = match yaml::read(&source, &NoLoader, &limits, &yaml::Options::default()) {

@@ -60,6 +60,7 @@ mod layers;
 mod layout;
 mod line_paths;
 mod manifest;
+mod missing;
 mod origins;
 mod output_dir;
 mod output_files;
@@ -73,6 +74,7 @@ pub mod schema;
 mod selector;
 mod sinks;
 mod stream_file;
+mod unread;
 pub mod values;
 mod workers;
 
@@ -89,6 +91,7 @@ pub use kube::KubeSchemas;
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
+pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
@@ -103,6 +106,7 @@ pub use report::{Failure, Report};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
 pub use stream_file::{StreamFile, write_file};
+pub use unread::ReadValues;
 
 pub use crate::engine::{
     Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,

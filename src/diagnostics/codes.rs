@@ -74,6 +74,7 @@ codes! {
     UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
     BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
     UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
+    UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that nothing gives";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
     Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
@@ -144,6 +145,7 @@ codes! {
     InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
     UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
+    UnreadValue          "E0809" "input.unread"                "a value that no template reads";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
