@@ -86,8 +86,8 @@ impl Failed {
 
     /// Prints the errors and returns the exit.
     pub(crate) fn print(self, console: &Console) -> Exit {
-        console.diagnostics(self.diagnostics);
         self.failures.iter().for_each(|failure| console.failure(failure));
+        console.diagnostics(self.diagnostics);
         self.exit
     }
 }

@@ -165,6 +165,20 @@ fn hostile_files_are_refused() {
 }
 
 #[test]
+fn render_takes_the_folder_of_the_project() {
+    let sandbox = sandbox();
+    let rendered = sandbox.run(&["render", "--set", "name=x"]).expect(0);
+    assert!(rendered.stdout.contains("x: v1 dev\n"), "{}", rendered.stdout);
+    sandbox.run(&["render", "--set", "name=x", "-o", "flat"]).expect(0);
+    assert_eq!(sandbox.read("flat/a.yaml"), "x: v1 dev\n");
+    sandbox.write("dropforge.toml", "templates = ['t', 'u']\n[output]\nkeep-empty = true\n");
+    sandbox.run(&["render"]).expect(2).says(&["takes one template or folder", "has 2", "dropforge.toml:1:13"]);
+    sandbox.run(&["render", "--no-project"]).expect(2).says(&["<TEMPLATE>"]);
+    let one = ["render", "t/a.yaml.tera", "--project", "dropforge.toml", "-f", "v.yaml", "--set", "name=y"];
+    assert_eq!(sandbox.run(&one).expect(0).stdout, "y: v1 dev\n");
+}
+
+#[test]
 fn some_outputs_are_not_checked() {
     let sandbox = sandbox();
     sandbox.write("t/raw/b.yaml.tera", "{{ name }}: [\n");

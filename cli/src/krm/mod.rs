@@ -16,6 +16,7 @@ use dropforge::value::{Arena, Data, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::console::Console;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::LanguageArgs;
@@ -91,12 +92,12 @@ fn compile(
 ) -> Result<(TemplateSet, Forge), Errors> {
     let mut set = match paths {
         [] => TemplateSet { root: PathBuf::from("."), files: Vec::new(), skipped: Skipped::default() },
-        paths => args.language.discover(paths).map_err(one)?,
+        paths => args.language.discover(paths, &NamedFiles::default()).map_err(one)?,
     };
     let mut engine = args.language.engine();
     for (name, text) in templates {
         set.files.retain(|file| file.name != name);
-        set.files.push(TemplateFile { name: name.clone(), explicit: false });
+        set.files.push(TemplateFile { name: name.clone(), explicit: false, executable: false });
         engine = engine.template(name, text);
     }
     let forge = Forge::compile(&set, args.language.lang, engine).map_err(|errors| errors.into_vec())?;

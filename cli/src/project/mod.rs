@@ -52,6 +52,18 @@ pub(crate) struct Project {
 }
 
 impl Project {
+    /// Checks that there is one template for `render`.
+    fn check_one(&self, command: &Command, given: &ArgMatches) -> Result<(), Failed> {
+        let templates = self.settings.iter().find(|setting| setting.key.option.is_empty());
+        let several = templates.filter(|setting| self.command == "render" && setting.values.len() > 1);
+        let Some(setting) = several.filter(|_| !command.get_positionals().any(|arg| is_given(arg, given))) else {
+            return Ok(());
+        };
+        let message = format!("`render` takes one template or folder, and the project has {}", setting.values.len());
+        let error = Diagnostic::new(Code::Usage, message).at(&self.source, setting.span, "");
+        Err(Failed::usage(vec![error.with_help("name one: `dropforge render DIR`")]))
+    }
+
     /// Returns the path of the file.
     pub(crate) fn name(&self) -> &str {
         self.source.name()
@@ -80,6 +92,7 @@ pub(crate) fn expand(command: &Command, args: &mut Vec<OsString>, moved: Moved) 
     let (source, dir) = project;
     let settings = read::settings(&source, &dir).map_err(Failed::usage)?;
     let project = Project { source, command: name.to_owned(), settings };
+    project.check_one(definition, given)?;
     let options = project.settings.iter().filter(|setting| applies(setting, name, definition, given));
     let options: Vec<OsString> = options.flat_map(Setting::arguments).collect();
     let at = position(command, args);
@@ -116,6 +129,11 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
     let conflicts = |one: &Arg, other: &Arg| command.get_arg_conflicts_with(one).iter().any(|arg| *arg == other);
     let mut others = command.get_arguments().filter(|other| is_given(other, given));
     if others.any(|other| conflicts(arg, other) || conflicts(other, arg)) {
+        return false;
+    }
+    // One template has none of the options of folders.
+    let is_template_given = command.get_positionals().any(|arg| is_given(arg, given));
+    if name == "render" && is_template_given && setting.key.section == "output" {
         return false;
     }
     match setting.key.option {

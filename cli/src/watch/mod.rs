@@ -114,8 +114,12 @@ impl Watcher<'_> {
             let args = (self.reread)()?;
             args.check_watchable()?;
             self.args = args;
+        }
+        let reached = self.reached()?;
+        if !changed.iter().all(|path| self.args.is_narrow(path) || reached.contains(path)) {
             self.seen = Seen::watching();
         }
+        self.console.forget_warnings();
         let report = self.stamp()?;
         stamp::print_problems(&report, self.console);
         match self.console.format {

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use dropforge::bulk::{Cluster, Fleet, Forge, Layers, Plan};
-use dropforge::engine::Template;
 use dropforge::value::{Data, DataMap};
 
 /// The state of the last complete run.
@@ -37,7 +36,7 @@ impl Seen {
         if !self.is_watching {
             return plan;
         }
-        let next = State::new(fleet, layers, forge);
+        let next = State::new(fleet, layers, forge, &plan);
         let sources = forge.templates().flat_map(|template| template.program().sources());
         self.sources = sources.map(|source| source.name().to_owned()).collect();
         let last = self.last.as_ref();
@@ -68,9 +67,10 @@ impl Seen {
 }
 
 impl State {
-    fn new(fleet: &Fleet, layers: &Layers, forge: &Forge) -> Self {
+    fn new(fleet: &Fleet, layers: &Layers, forge: &Forge, plan: &Plan) -> Self {
+        let names = plan.outputs().iter().map(|output| output.template.clone());
         Self {
-            templates: forge.templates().map(|template| (template.name().to_owned(), of_template(template))).collect(),
+            templates: names.map(|name| (name.clone(), of_output(forge, &name))).collect(),
             clusters: fleet.clusters().iter().map(|cluster| (cluster.name().to_owned(), of_cluster(cluster))).collect(),
             shared: layers.shared().clone(),
         }
@@ -99,9 +99,16 @@ impl State {
     }
 }
 
-/// Returns a hash of all sources of a program: of the template, and of what it includes, imports or extends.
-fn of_template(template: &Template) -> Option<u64> {
-    let (sources, mut hasher) = (template.program().sources(), DefaultHasher::new());
+/// Returns a hash of all sources of an output: of the copied file, or of the template and what it includes, imports or
+/// extends.
+fn of_output(forge: &Forge, name: &str) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    forge.is_executable(name).hash(&mut hasher);
+    if let Some(copied) = forge.file(name) {
+        copied.text().hash(&mut hasher);
+        return Some(hasher.finish());
+    }
+    let sources = forge.get(name)?.program().sources();
     for source in sources {
         (source.name(), source.text()).hash(&mut hasher);
     }
