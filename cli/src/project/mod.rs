@@ -126,7 +126,7 @@ fn find(
 /// Returns `true` if the command has the option and nothing else gives it or excludes it.
 fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches) -> bool {
     let Some(arg) = argument(setting, command).filter(|_| setting.key.commands.contains(&name)) else { return false };
-    let conflicts = |one: &Arg, other: &Arg| command.get_arg_conflicts_with(one).iter().any(|arg| *arg == other);
+    let conflicts = |one: &Arg, other: &Arg| command.get_arg_conflicts_with(one).contains(&other);
     let mut others = command.get_arguments().filter(|other| is_given(other, given));
     if others.any(|other| conflicts(arg, other) || conflicts(other, arg)) {
         return false;
