@@ -47,7 +47,7 @@ fn the_command_line_wins() {
         ),
     );
     sandbox.run(&["stamp"]).expect(2).says(&["E0919", "pruning would delete 2 of 2 files"]);
-    sandbox.run(&["stamp", "--prune-force"]).expect(0);
+    sandbox.run(&["stamp", "--prune", "--prune-force"]).expect(0);
     assert_eq!(outputs(), ["x/eu/a.yaml"]);
     sandbox.write("dropforge.toml", &format!("{PROJECT}diff-format = 'json'\n"));
     sandbox.run(&["stamp", "--dry-run"]).expect(0);

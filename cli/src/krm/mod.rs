@@ -2,6 +2,7 @@
 
 mod resource_list;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -72,11 +73,12 @@ fn make(args: &KrmArgs, list: &ResourceList, warnings: &mut Errors) -> Result<Ve
             Err(found) => errors.extend(found),
         }
     }
-    let twice =
-        made.iter().enumerate().filter(|(at, (identity, _))| made.iter().take(*at).any(|(one, _)| one == identity));
-    errors.extend(
-        twice.map(|(_, (identity, _))| Diagnostic::new(Code::DuplicateOutput, format!("two documents are {identity}"))),
-    );
+    let mut seen = HashSet::new();
+    let twice = made.iter().filter(|(identity, _)| !seen.insert(identity));
+    errors.extend(twice.map(|(identity, _)| {
+        Diagnostic::new(Code::DuplicateOutput, format!("two documents are {identity}"))
+            .with_help("a resource has one `apiVersion`, kind, namespace and name")
+    }));
     if errors.is_empty() { Ok(made) } else { Err(errors) }
 }
 

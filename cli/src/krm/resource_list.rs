@@ -1,5 +1,6 @@
 //! The list of resources that a KRM function reads and writes.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub(super) struct ResourceList {
     source: Arc<Source>,
     root: Node,
     items: Vec<Data>,
+    /// The place of each resource. The first of several with one identity counts.
+    places: HashMap<Identity, usize>,
 }
 
 /// The configuration of the function.
@@ -41,14 +44,20 @@ impl ResourceList {
     /// Errors of reading YAML; `input.structure` for anything but a ResourceList.
     pub(super) fn read(source: &Arc<Source>) -> Result<Self, Errors> {
         let root = yaml::read_one(source, &Limits { source_bytes: usize::MAX, ..Limits::default() })?;
-        let list = Self { source: source.clone(), root, items: Vec::new() };
+        let list = Self { source: source.clone(), root, items: Vec::new(), places: HashMap::new() };
         list.check_kind(&list.root, KINDS[0])?;
         let wrong = |node: &Node| vec![list.error(format!("`items` is a list, found {}", node.kind_name()), node)];
-        let items = match list.root.get("items").filter(|items| items.kind != Kind::Null) {
+        let items: Vec<Data> = match list.root.get("items").filter(|items| items.kind != Kind::Null) {
             Some(items) => items.as_list().ok_or_else(|| wrong(items))?.iter().map(Node::to_data).collect(),
             None => Vec::new(),
         };
-        Ok(Self { items, ..list })
+        let mut places = HashMap::new();
+        for (at, item) in items.iter().enumerate() {
+            if let Ok(identity) = Identity::of(item) {
+                places.entry(identity).or_insert(at);
+            }
+        }
+        Ok(Self { items, places, ..list })
     }
 
     /// Reads the configuration.
@@ -120,8 +129,7 @@ impl ResourceList {
 
     /// Adds a resource in place of the one with its identity, whose file and position it keeps, or at the end.
     pub(super) fn put(&mut self, identity: &Identity, mut item: Data) {
-        let old = self.items.iter_mut().find(|old| Identity::of(old).is_ok_and(|old| old == *identity));
-        match old {
+        match self.places.get(identity).and_then(|at| self.items.get_mut(*at)) {
             Some(old) => {
                 keep_annotations(old, &mut item);
                 *old = item;
@@ -197,7 +205,7 @@ fn result(found: &Diagnostic) -> Data {
 }
 
 /// The identity of a resource.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Identity {
     api_version: String,
     kind: String,

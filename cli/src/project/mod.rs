@@ -139,12 +139,13 @@ fn applies(setting: &Setting, name: &str, command: &Command, given: &ArgMatches)
     match setting.key.option {
         // The files of the project lie below those of the command line.
         "values" => true,
+        _ if is_given(arg, given) => false,
         // A cluster is needed to choose from the fleet.
-        "fleet" if name == "values" => !is_given(arg, given) && given.contains_id("cluster"),
-        "diff-format" => !is_given(arg, given) && given.get_one("diff").copied().unwrap_or(false),
+        "fleet" if name == "values" => given.contains_id("cluster"),
+        "diff-format" => given.get_one("diff").copied().unwrap_or(false),
         // One stream has no other files.
         "prune" => given.get_one::<String>("layout").is_none_or(|layout| layout != "single"),
-        _ => !is_given(arg, given),
+        _ => true,
     }
 }
 
