@@ -62,11 +62,11 @@ fn a_stream_of_json_has_nothing_between_its_lines() {
     assert_eq!(kinds, ["Deployment", "Service", "Deployment", "Service"]);
     assert_eq!(stream(&["--output-format", "ndjson"]).expect(0).stdout, lines);
     let yaml = stream(&["--output-format", "yaml"]).expect(0).stdout;
-    assert!(yaml.starts_with("---\n# Source: eu/app.yaml\nkind: Deployment\n"), "{yaml}");
+    assert!(yaml.starts_with("---\n# Source: eu/svc.yaml\nkind: Service\n"), "{yaml}");
     assert_eq!(yaml.matches("---\n# Source: ").count(), 4);
-    sandbox.write("t/x.tera", "x: {{ n }}\n");
+    sandbox.write("t/x.yaml.tera", "x: {{ n }}\n");
     assert!(stream(&[]).expect(0).stdout.contains("---\n# Source: us/x.yaml\nx: 2\n"));
-    stream(&["--output-format", "json"]).expect(2).says(&["does not apply to `x.tera`: it renders text"]);
+    stream(&["--output-format", "json"]).expect(2).says(&["does not apply to `x.yaml.tera`: it renders text"]);
     assert!(stream(&["--output-format", "yaml"]).expect(0).stdout.contains("\nx: 2\n"));
 }
 

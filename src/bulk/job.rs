@@ -88,6 +88,32 @@ pub struct Options {
     pub plain_stream: bool,
     /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
     pub check_outputs: bool,
+    /// Write files for outputs of nothing but white space.
+    pub keep_empty: bool,
+    /// The order of the documents of a cluster in a stream.
+    pub order: Order,
+}
+
+/// The order of the documents of a cluster in a stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As the templates make them, sorted by template name.
+    #[default]
+    Template,
+    /// By kind, as Helm installs them. Documents of one kind keep their order. Streams of JSON are not sorted.
+    Install,
+}
+
+impl std::str::FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "install" => Ok(Self::Install),
+            "none" => Ok(Self::Template),
+            _ => Err("expected `install` or `none`".to_owned()),
+        }
+    }
 }
 
 /// Observes a run and stops it.

@@ -21,12 +21,14 @@ pub struct Output {
     pub template: String,
     /// The output name, `{template}` in the layout.
     pub name: String,
+    /// `true` if the owner of its file may execute it.
+    pub executable: bool,
 }
 
 impl Output {
     /// Creates the output of `template`, with the name that [`output_name`] returns.
     pub fn new(template: String, extensions: &[&str]) -> Self {
-        Self { name: output_name(&template, extensions), template }
+        Self { name: output_name(&template, extensions), template, executable: false }
     }
 }
 
@@ -103,7 +105,8 @@ impl Plan {
         };
         let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
         let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
-        let checked = check_value(cluster.name(), "cluster name").and(values);
+        let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };
+        let checked = named.and(values);
         match (is_selected, checked) {
             (true, values) => self.selected.push(at, values?),
             (false, Ok(values)) => self.unselected.push(at, values),
@@ -120,6 +123,11 @@ impl Plan {
     /// Returns the templates that make outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
+    }
+
+    /// Returns `true` if the owner of the files of an output may execute them.
+    pub(super) fn is_executable(&self, output: usize) -> bool {
+        self.outputs.get(output).is_some_and(|output| output.executable)
     }
 
     /// Returns the `at`-th cluster to stamp.
@@ -151,6 +159,11 @@ impl Plan {
         if let (Some(cluster), Some(output)) = (fleet.clusters().get(index), self.outputs.get(output)) {
             self.layout.fill(cluster.name(), &output.name, values, fields, path);
         }
+    }
+
+    /// Returns the layout of the paths.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// Returns `true` if each document goes to its own file. The set of files is then known only after rendering.
@@ -345,8 +358,10 @@ mod tests {
             .iter()
             .map(|name| Cluster::new(*name, DataMap::from_iter([("n".into(), Data::Str(name.to_string()))])));
         let fleet = Fleet::new(clusters.collect()).unwrap();
-        let outputs =
-            templates.iter().map(|name| Output { template: format!("{name}.t"), name: name.to_string() }).collect();
+        let outputs = templates
+            .iter()
+            .map(|name| Output { template: format!("{name}.t"), name: name.to_string(), executable: false })
+            .collect();
         let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };
         let plan = Plan::new(&fleet, &Layers::default(), &selector, outputs, Layout::parse(layout).unwrap())
             .map_err(|failures| failures.iter().map(|failure| failure.diagnostic.code).collect::<Vec<_>>())?;

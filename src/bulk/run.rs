@@ -48,7 +48,7 @@ use crate::diagnostics::{Result, counted};
 /// let source = Source::new("fleet.ndjson", "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n");
 /// let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
 /// let layers = Layers::default();
-/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into() }];
+/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false }];
 /// let layout = Layout::parse("{cluster}/{template}").unwrap();
 /// let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).unwrap();
 /// let options = Options::default();
@@ -75,8 +75,11 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir))?;
     done.iter().for_each(|(counts, _)| report.add(counts));
     let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
-    if job.options.prune && job.plan.is_of_documents() {
-        let made = written.iter().map(|(path, _)| path.clone()).collect();
+    let made = || written.iter().map(|(path, _)| path.clone()).collect();
+    if job.options.prune
+        && let Some(made) = made_after(job, &report, made)
+    {
+        notes.clear();
         stale = to_prune(job, &manifest, &made, &mut notes).unwrap_or_else(|error| {
             report.errors.push(error);
             Vec::new()
@@ -106,6 +109,23 @@ fn to_prune(
     Manifest::guard(found.paths.len(), found.of_run, job.options.prune_force)?;
     notes.extend(found.note());
     Ok(found.paths)
+}
+
+/// Returns the paths of a run where they are known only after rendering: those of documents, or else all but those of
+/// outputs that make no file.
+fn made_after(
+    job: &Job<'_>,
+    report: &Report,
+    of_documents: impl FnOnce() -> HashSet<String>,
+) -> Option<HashSet<String>> {
+    if job.plan.is_of_documents() {
+        return Some(of_documents());
+    }
+    let mut planned = (!report.blank.is_empty()).then(|| job.planned())?;
+    for path in &report.blank {
+        planned.remove(path);
+    }
+    Some(planned)
 }
 
 fn finish(
@@ -161,7 +181,7 @@ pub fn preview<S: Stamp>(
     let made = match job.plan.is_of_documents() {
         true if report.is_complete() => Some(documents),
         true => None,
-        false => Some(job.planned()),
+        false => made_after(job, &report, HashSet::new).or_else(|| Some(job.planned())),
     };
     if let Some(made) = made.filter(|_| job.options.prune || job.options.deletions) {
         let found = Deletions::find(job, &manifest, &made);

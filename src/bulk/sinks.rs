@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::documents::{Rank, documents_of};
 use super::foreign::Ours;
-use super::job::{FilePreview, Job};
+use super::job::{FilePreview, Job, Options, Order};
 use super::manifest::{Entry, Maker};
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter};
@@ -24,7 +25,7 @@ impl<'j> Outputs<'j> {
         Self { job: *job, path: String::new() }
     }
 
-    /// Calls `each` with every piece, its path and its text, until one fails.
+    /// Calls `each` with every piece that makes a file, its path and its text, until one fails.
     pub(super) fn each<'t, E>(
         &mut self,
         at: usize,
@@ -34,8 +35,10 @@ impl<'j> Outputs<'j> {
     ) -> Result<(), E> {
         let mut start = 0;
         for piece in pieces {
-            self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
-            each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            if !piece.blank {
+                self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
+                each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            }
             start = piece.end;
         }
         Ok(())
@@ -103,7 +106,9 @@ impl Sink for DiskSink<'_> {
         let (written, job) = (&mut self.written, self.outputs.job);
         let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
             let output = piece.output;
-            let change = writer.stage(path, text.as_bytes()).map_err(|error| for_template(&job, output, error))?;
+            let change = writer
+                .stage_as(path, text.as_bytes(), job.plan.is_executable(output))
+                .map_err(|error| for_template(&job, output, error))?;
             report.count(change, text.len());
             let path = (piece.document > 0).then(|| path.into());
             written.push(Written { at, output, path, hash: blake3::hash(text.as_bytes()) });
@@ -165,18 +170,20 @@ impl Sink for PreviewSink<'_, '_> {
         let (mut changes, ours, found) = (Vec::new(), self.ours, &mut self.found);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(at, text, pieces, |piece, path, new| {
-            let old = reader.read(path).map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
+            let old = reader.read_with_mode(path);
+            let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
+            let has_mode = |executable: bool| executable || !job.plan.is_executable(piece.output);
             found.documents.extend((piece.document > 0).then(|| path.to_owned()));
             let change = match old {
                 None => Change::Create,
-                Some(old) if old == new.as_bytes() => Change::Unchanged,
+                Some((old, executable)) if old == new.as_bytes() && has_mode(executable) => Change::Unchanged,
                 Some(_) => {
                     found.foreign += usize::from(!ours.contains(path));
                     Change::Update
                 }
             };
             if change != Change::Unchanged {
-                let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
+                let old = String::from_utf8_lossy(old.map_or(&[], |(old, _)| old)).into_owned();
                 changes.push((piece.output, path.to_owned(), change, old, new));
             }
             report.count(change, new.len());
@@ -235,15 +242,18 @@ impl Sink for StreamSink<'_, '_> {
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         self.skip(at);
         let (documents, report) = (&mut self.documents, &mut self.buffered);
-        let plain = self.outputs.job.options.plain_stream;
+        let Options { plain_stream, order, .. } = *self.outputs.job.options;
+        let mut ranked = Ranked::default();
         self.outputs.each(at, text, pieces, |_, path, text| {
-            match plain {
-                true => documents.push_str(text),
-                false => push_document(documents, path, text),
+            match order {
+                _ if plain_stream => documents.push_str(text),
+                Order::Template => push_document(documents, path, text),
+                Order::Install => ranked.add(path, text),
             }
             report.count(Change::Create, text.len());
             Ok(())
         })?;
+        ranked.write(documents);
         if self.documents.len() < BUFFERED { Ok(()) } else { self.flush() }
     }
 
@@ -271,6 +281,34 @@ impl Sink for StreamSink<'_, '_> {
 
     fn done(self) -> Report {
         self.report
+    }
+}
+
+/// The documents of a cluster, to sort by kind.
+#[derive(Default)]
+struct Ranked<'t> {
+    paths: Vec<String>,
+    /// The documents with the indexes of their paths.
+    documents: Vec<(Rank, usize, &'t str)>,
+}
+
+impl<'t> Ranked<'t> {
+    /// Adds the documents of an output.
+    fn add(&mut self, path: &str, text: &'t str) {
+        let at = self.paths.len();
+        match documents_of(path, text) {
+            Some(documents) => self.documents.extend(documents.map(|document| (Rank::of(document), at, document))),
+            None => self.documents.push((Rank::Text, at, text)),
+        }
+        self.paths.push(path.to_owned());
+    }
+
+    /// Appends the documents in the order of installation.
+    fn write(mut self, to: &mut String) {
+        self.documents.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        for (_, at, document) in self.documents {
+            push_document(to, self.paths.get(at).map_or("", String::as_str), document);
+        }
     }
 }
 
