@@ -12,7 +12,7 @@ use dropforge::engine::Artifact;
 pub(crate) fn add_sources<'c>(
     paths: &mut TemplatePaths,
     given: &[PathBuf],
-    set: &TemplateSet,
+    set: &'c TemplateSet,
     copied: impl Iterator<Item = &'c str>,
 ) {
     given.iter().for_each(|path| paths.give(from_here(path)));

@@ -56,7 +56,7 @@ fn the_guards_of_pruning_stop_no_check() {
 #[test]
 fn a_template_that_is_deleted_from_a_given_directory_counts() {
     let sandbox = one_less();
-    std::fs::remove_file(sandbox.path("t/b.tera")).unwrap();
+    std::fs::remove_file(sandbox.path("t/b.yaml.tera")).unwrap();
     let gone = ["c0/b.yaml", "c1/b.yaml", "c2/b.yaml", "c3/a.yaml", "c3/b.yaml"];
     deletes(sandbox.stamp(&["--check"]), &gone);
     // A run that is given one file says nothing about others.
@@ -72,7 +72,7 @@ fn a_template_that_is_deleted_from_a_given_directory_counts() {
 fn a_template_that_others_now_include_counts() {
     let sandbox = Sandbox::fleet(1);
     sandbox.stamp(&[]).expect(0);
-    sandbox.write("t/a.yaml.tera", "{% include 'b.tera' %}");
+    sandbox.write("t/a.yaml.tera", "{% include 'b.yaml.tera' %}");
     let outcome = sandbox.stamp(&["--check", "--no-check-output"]).expect(3);
     assert_eq!(outcome.stdout, "update out/c0/a.yaml\ndelete out/c0/b.yaml\n");
 }

@@ -106,7 +106,7 @@ fn files_of_documents_are_known_before_the_first_write() {
     let sandbox = Sandbox::fleet(3);
     sandbox.write("t/a.yaml.tera", "");
     std::fs::remove_file(sandbox.path("t/a.yaml.tera")).unwrap();
-    std::fs::remove_file(sandbox.path("t/b.tera")).unwrap();
+    std::fs::remove_file(sandbox.path("t/b.yaml.tera")).unwrap();
     sandbox.write("t/x.cel", "{'kind': 'A', 'name': name, 'n': n}");
     sandbox.write("out/c2/A.yaml", "mine\n");
     sandbox.write("out/c2/notes.md", "mine\n");
