@@ -272,7 +272,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune: args.prune,
         prune_force: args.prune_force,
         deletions: args.check || args.diff,
-        force: args.changes.force,
+
         ..args.outputs.options()
     }
 }
