@@ -7,8 +7,9 @@
 //! | `folder` | `render` of a folder |
 //! | `options`, `fleet`, `outputs` | arguments shared by several commands |
 //! | `copies` | files beside templates |
+//! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
-//! | `terraform` | hints for users of Terraform |
+//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -23,6 +24,7 @@
 mod artifacts;
 #[cfg(feature = "catalog")]
 mod catalog;
+mod changes;
 mod check;
 mod command;
 mod compile;
@@ -42,6 +44,7 @@ mod input;
 mod inspect;
 mod intent;
 mod layers;
+mod limits;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
@@ -54,6 +57,7 @@ mod serve;
 mod signals;
 mod stamp;
 mod summary;
+mod template_paths;
 mod terraform;
 mod values;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplateSet};
+use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplatePaths, TemplateSet};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Dialect, OutputSyntax, Template};
 use dropforge::text::Source;
@@ -18,6 +18,7 @@ use crate::copies::{Copies, NamedFiles};
 use crate::exit::Failed;
 use crate::input::InputFiles;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
+use crate::template_paths;
 use crate::terraform;
 
 /// Options of commands that write many outputs.
@@ -78,7 +79,8 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Sources<'_> {
-    /// Loads the templates from sources and artifacts. Returns them with the names of those that make an output.
+    /// Loads the templates from sources and artifacts. Returns them with the names of those that make an output, and the
+    /// paths of all.
     ///
     /// # Errors
     /// Errors of reading and compiling them; `plan.no_templates`.
@@ -86,13 +88,15 @@ impl Sources<'_> {
         &self,
         files: &mut InputFiles,
         console: &Console,
-    ) -> std::result::Result<(Forge, Vec<String>), Failed> {
+    ) -> std::result::Result<(Forge, Vec<String>, TemplatePaths), Failed> {
         let language = self.language;
         let (artifacts, sources) = artifacts::split(self.paths);
         let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
+        let mut paths = TemplatePaths::default();
         for path in &artifacts {
             let artifact = artifacts::read(path, language, self.values.grant(language.engine())?, files)?;
             forge.add(Forge::of_artifact(&artifact)?)?;
+            template_paths::add_artifact(&mut paths, path, &artifact);
             templates.extend(artifacts::files(&artifact));
         }
         if !sources.is_empty() {
@@ -101,6 +105,8 @@ impl Sources<'_> {
             let engine = compile_cache::with_cache(self.values.grant(language.engine())?, self.cache);
             forge.add(Forge::compile(&set, language.lang, engine)?)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
+            template_paths::add_sources(&mut paths, &sources, &set);
+            copies.iter().for_each(|(copy, _)| template_paths::add_copy(&mut paths, &set.root, copy.name()));
             templates.extend(set.files);
         }
         forge.templates().for_each(|template| compile_cache::print_origin(template, console));
@@ -112,7 +118,7 @@ impl Sources<'_> {
             names.push(file.name().to_owned());
             forge.add_file(file, executable);
         }
-        Ok((forge, names))
+        Ok((forge, names, paths))
     }
 
     /// Reads the files beside the templates of `set` that are copied. `true` marks those that are executable.

@@ -1,6 +1,6 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -11,6 +11,7 @@ use dropforge::bulk::{self, Change, FilePreview, Job, Layout, Options, Plan, Rep
 use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
+use crate::changes::ChangeArgs;
 use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
@@ -55,7 +56,7 @@ pub(crate) struct StampArgs {
     /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
     #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: String,
-    /// Delete files of earlier runs that are no longer planned
+    /// Delete files of earlier runs that these templates no longer make
     #[arg(long)]
     prune: bool,
     /// Prune even if more than half of the files would be deleted
@@ -78,6 +79,8 @@ pub(crate) struct StampArgs {
     /// Print changes as a diff, exit with 3 if there are any, and write nothing
     #[arg(long)]
     diff: bool,
+    #[command(flatten)]
+    changes: ChangeArgs,
     #[command(flatten)]
     language: LanguageArgs,
     #[command(flatten)]
@@ -114,7 +117,7 @@ pub(crate) fn run(
         named: NamedFiles::new(&args.values, args.output.as_deref()).with_fleets(&args.fleet.fleet)?,
         format: args.format.output_format,
     };
-    let (forge, names) = sources.load(files, console)?;
+    let (forge, names, paths) = sources.load(files, console)?;
     let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
     let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
@@ -128,10 +131,10 @@ pub(crate) fn run(
     let stamper = stamper.for_plan(&plan);
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
-    let options = Options { plain_stream: outputs.json, ..options(args, global) };
+    let options = Options { plain_stream: outputs.json, templates: paths, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
-    let report = stamp(args, &target, &stamper, &job, &bar);
+    let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
     Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
 }
@@ -150,6 +153,8 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         fsync: args.fsync,
         prune: args.prune,
         prune_force: args.prune_force,
+        deletions: args.check || args.diff,
+        force: args.changes.force,
         ..args.outputs.options()
     }
 }
@@ -187,13 +192,14 @@ fn stamp(
     stamper: &Stamper<'_>,
     job: &Job<'_>,
     bar: &ProgressBar,
+    console: &Console,
 ) -> Result<Report> {
     match target {
         Target::Directory(out) if args.is_preview() => {
-            let mut stdout = BufWriter::new(io::stdout());
-            let mut print = |file: &FilePreview<'_>| bar.suspend(|| print_change(args, out, file, &mut stdout));
+            let mut changes = args.changes.printer(out, args.diff, console);
+            let mut print = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
             let report = bulk::preview(stamper, job, out, &mut print)?;
-            stdout.flush().map_err(|error| stdout_error(&error))?;
+            bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
             Ok(report)
         }
         Target::Directory(out) => bulk::stamp(stamper, job, out),
@@ -208,7 +214,7 @@ fn stamp(
             Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
         }
         Target::Stdout => bulk::stream(stamper, job, &mut io::stdout()),
-        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job),
+        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job, console),
         Target::File(path) => write_stream(path, stamper, job),
     }
 }
@@ -231,7 +237,13 @@ fn one_file(report: Report, change: Change) -> Report {
 }
 
 /// Previews one file. Both texts are held in memory.
-fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Report> {
+fn compare_file(
+    args: &StampArgs,
+    path: &Path,
+    stamper: &Stamper<'_>,
+    job: &Job<'_>,
+    console: &Console,
+) -> Result<Report> {
     let mut new = Vec::new();
     let report = bulk::stream(stamper, job, &mut new)?;
     let (old, change) = match std::fs::read(path) {
@@ -242,30 +254,10 @@ fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<
     };
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let path = path.display().to_string();
-    let file = FilePreview { path: &path, change: Some(change), old: &old, new: &new };
-    print_change(args, Path::new(""), &file, &mut io::stdout()).map_err(|error| stdout_error(&error))?;
+    let file = FilePreview { path: &path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
+    let mut changes = args.changes.printer(Path::new(""), args.diff, console);
+    changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
-}
-
-/// Prints one change as a diff or a line.
-fn print_change(args: &StampArgs, out: &Path, file: &FilePreview<'_>, to: &mut dyn Write) -> io::Result<()> {
-    let path = out.join(file.path);
-    if !args.diff {
-        let what = match file.change {
-            Some(Change::Create) => "create",
-            Some(Change::Update) => "update",
-            Some(Change::Unchanged) => "keep",
-            None => "delete",
-        };
-        return writeln!(to, "{what} {}", path.display());
-    }
-    let shown = path.display().to_string();
-    let (old, new) = match file.change {
-        Some(Change::Create) => ("/dev/null", shown.as_str()),
-        None => (shown.as_str(), "/dev/null"),
-        Some(_) => (shown.as_str(), shown.as_str()),
-    };
-    to.write_all(bulk::unified_diff(old, new, file.old, file.new).as_bytes())
 }
 
 /// Prints errors, warnings and the summary. Returns the exit.
@@ -273,6 +265,7 @@ fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, sta
     report.failures.iter().for_each(|failure| console.failure(failure));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
+    report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
     summary::print(report, args.is_preview(), started.elapsed(), console);
     match () {
         () if report.interrupted => Exit::Signal(stop.number()),

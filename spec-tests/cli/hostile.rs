@@ -148,8 +148,10 @@ fn a_file_size_limit_is_an_error_and_leaves_no_torn_file() {
     ]);
     sandbox.write("out/y/b.yaml", "old");
     let mut command = Command::new("sh");
-    let line =
-        format!("ulimit -f 16; exec '{}' stamp t --fleet fleet.ndjson -o out -j 1", env!("CARGO_BIN_EXE_dropforge"));
+    let line = format!(
+        "ulimit -f 16; exec '{}' stamp t --fleet fleet.ndjson -o out -j 1 --force",
+        env!("CARGO_BIN_EXE_dropforge")
+    );
     command.current_dir(sandbox.path("")).args(["-c", &line]);
     outcome(command).expect(4).says(&["E0902", "File too large", "cluster: y"]);
     assert_eq!((sandbox.read("out/y/b.yaml"), sandbox.read("out/x/a.yaml")), ("old".into(), "small\n".into()));

@@ -2,13 +2,17 @@
 
 mod copies;
 mod csv;
+mod deletions;
+mod diffs;
 mod documents;
 mod doors;
 mod filters;
 mod fleets;
 mod folder;
+mod foreign;
 mod merge;
 mod names;
 mod origins;
 mod outputs;
+mod plan_errors;
 mod selectors;

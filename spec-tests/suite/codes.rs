@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use dropforge::bulk::{
-    Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan, Renderer,
-    Selector, Stamp, Watch, discover, input, stamp, stream, values,
+    Failure, Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan,
+    Renderer, Selector, Stamp, Watch, discover, input, stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -142,6 +142,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UnnamedCluster, By(|| code(fleet("[{region: a}]")))),
     (Code::MassDelete, By(mass_delete)),
     (Code::BadManifest, By(bad_manifest)),
+    (Code::ForeignFile, By(foreign_file)),
     (Code::Usage, By(|| code(Selector::parse("env in")))),
     (Code::NotAnArtifact, By(|| artifacts::opened(b"{}".to_vec()))),
     (Code::ArtifactVersion, By(|| artifacts::opened(artifacts::changed("format", 0)))),
@@ -325,9 +326,9 @@ fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'
     let layout = Layout::parse(layout).expect("a layout");
     let plan = match Plan::new(&fleet, &layers, &Selector::default(), outputs, layout) {
         Ok(plan) => plan,
-        Err(errors) => return codes(&errors),
+        Err(failures) => return codes(&Failure::diagnostics(failures).into_vec()),
     };
-    let options = Options { threads: 1, prune: true, ..Options::default() };
+    let options = Options { threads: 1, prune: true, keep_empty: true, ..Options::default() };
     then(&Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() })
 }
 
@@ -338,6 +339,13 @@ fn mass_delete() -> Vec<Code> {
         let ten: Vec<&str> = ten.iter().map(String::as_str).collect();
         planned(&ten, &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)));
         planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)))
+    })
+}
+
+fn foreign_file() -> Vec<Code> {
+    in_dir(|dir| {
+        std::fs::write(dir.join("c0"), "not ours").expect("a file");
+        planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, dir)))
     })
 }
 

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
+use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
 use super::output_files::Change;
@@ -73,8 +74,14 @@ pub struct Options {
     pub fail_fast: bool,
     /// Sync files to disk before the run ends.
     pub fsync: bool,
-    /// After a run without failures, remove files of earlier runs that are not in the plan.
+    /// After a run without failures, remove files of earlier runs that nothing makes any more.
     pub prune: bool,
+    /// Report files in a preview that nothing makes any more, even without `prune`.
+    pub deletions: bool,
+    /// Overwrite files that dropforge did not write.
+    pub force: bool,
+    /// The paths of the templates, which tell the files of this run from those of others in the manifest.
+    pub templates: TemplatePaths,
     /// Prune even if more than half of the files would be removed.
     pub prune_force: bool,
     /// Write no separators between the outputs of a stream, for outputs that are JSON.
@@ -169,7 +176,11 @@ impl Job<'_> {
 pub struct FilePreview<'t> {
     /// The path below the output directory.
     pub path: &'t str,
-    /// The change, or `None` if pruning would remove the file.
+    /// The cluster that makes the file, or an empty string for one file for all clusters.
+    pub cluster: &'t str,
+    /// The path of the template that makes the file, or an empty string if it is unknown.
+    pub template: &'t str,
+    /// The change, or `None` if nothing makes the file any more.
     pub change: Option<Change>,
     /// The current content. Empty if there is no file.
     pub old: &'t str,

@@ -22,7 +22,7 @@
 //! // Check all names and paths before anything is written.
 //! let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
 //! let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
-//!     .map_err(dropforge::diagnostics::Diagnostics::from)?;
+//!     .map_err(Failure::diagnostics)?;
 //!
 //! let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 //! let options = Options::default();
@@ -44,16 +44,20 @@
 //! A file has its old or its new content, never a part of it. A cluster that fails leaves its files unchanged and does
 //! not stop the others.
 
+mod change_groups;
 mod cluster;
+mod deletions;
 mod diff;
 mod documents;
 mod fleet;
+mod foreign;
 mod forge;
 pub mod input;
 mod job;
 mod key_hashes;
 mod layers;
 mod layout;
+mod line_paths;
 mod manifest;
 mod origins;
 mod output_dir;
@@ -70,7 +74,9 @@ mod stream_file;
 pub mod values;
 mod workers;
 
+pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
 pub use cluster::Cluster;
+pub use deletions::TemplatePaths;
 #[doc(hidden)]
 pub use diff::unified_diff;
 pub use fleet::{Fleet, FleetOptions};

@@ -12,7 +12,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::output_dir::{Handle, OutputDir, Walker, cannot, through_link};
+use super::output_dir::{Handle, OutputDir, Walker, cannot, kind_of, through_link};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The effect of an output on its file.
@@ -160,13 +160,33 @@ impl Drop for OutputWriter<'_> {
 #[derive(Debug)]
 pub struct OutputReader<'d> {
     walker: Option<Walker<'d>>,
+    /// The last directory that [`OutputReader::exists`] did not find. The files of a cluster are in one directory.
+    missing: Option<String>,
     old: Vec<u8>,
 }
 
 impl<'d> OutputReader<'d> {
     /// Creates a reader. A missing directory has no files.
     pub fn new(dir: Option<&'d OutputDir>) -> Self {
-        Self { walker: dir.map(|dir| Walker::new(dir, false)), old: Vec::new() }
+        Self { walker: dir.map(|dir| Walker::new(dir, false)), missing: None, old: Vec::new() }
+    }
+
+    /// Returns `true` if there is a regular file at `path`.
+    pub(super) fn exists(&mut self, path: &str) -> bool {
+        let Some(walker) = &mut self.walker else { return false };
+        let directory = path.rsplit_once('/').map(|(directory, _)| directory);
+        if directory.is_some() && directory == self.missing.as_deref() {
+            return false;
+        }
+        match walker.parent(path) {
+            Ok(Some((parent, name))) => kind_of(&*parent, name) == Some(FileType::RegularFile),
+            // Writing reports the error.
+            Err(_) => false,
+            Ok(None) => {
+                self.missing = directory.map(str::to_owned);
+                false
+            }
+        }
     }
 
     /// Reads the file at `path` if it exists.

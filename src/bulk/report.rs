@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::output_files::Change;
-use crate::diagnostics::{Code, Diagnostic, Label, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed};
 use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
@@ -27,6 +27,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Returns the error of the first cluster of each failure.
+    pub fn diagnostics(failures: Vec<Failure>) -> Diagnostics {
+        failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>().into()
+    }
+
     /// Renders the error for people, with the first clusters.
     pub fn render(&self, color: bool) -> String {
         let mut diagnostic = self.diagnostic.clone();
@@ -82,6 +87,9 @@ pub struct Report {
     /// Warnings.
     #[serde(skip)]
     pub warnings: Vec<String>,
+    /// Notes.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -188,6 +196,18 @@ impl FailureCollector {
                 new.insert(Collected { first: at, diagnostic, clusters: BTreeSet::from([at]) });
             }
         }
+    }
+
+    /// Works like [`FailureCollector::add`], but ignores new causes once there are `most`.
+    pub(super) fn add_up_to(&mut self, most: usize, at: usize, diagnostic: Box<Diagnostic>) {
+        if self.causes.len() < most || self.causes.contains_key(&cause(&diagnostic)) {
+            self.add(at, diagnostic);
+        }
+    }
+
+    /// Returns `true` if there are no errors.
+    pub(super) fn is_empty(&self) -> bool {
+        self.causes.is_empty()
     }
 
     /// Returns the number of failed clusters.

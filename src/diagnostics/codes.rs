@@ -161,6 +161,7 @@ codes! {
     MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
     BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
     Usage                "E0921" "usage"                       "an option cannot be used like this";
+    ForeignFile          "E0922" "plan.foreign_file"           "a file that dropforge did not write would be overwritten";
     NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
     ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
     ArtifactDigest       "E0933" "artifact.digest"             "an artifact is not as it was written";

@@ -50,7 +50,7 @@ pub use input_builder::InputBuilder;
 pub use inputs::Inputs;
 pub use json::{JsonStyle, write_json};
 #[cfg(feature = "yaml")]
-pub(crate) use json_check::check_json;
+pub(crate) use json_check::{check_json, json_error};
 #[doc(hidden)]
 pub use map::{Map, Shape, Shapes};
 pub use output::OutputFormat;
