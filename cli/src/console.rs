@@ -1,5 +1,6 @@
 //! Messages on standard error: errors, warnings and notes, for people or as JSON lines.
 
+use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
 use serde_json::json;
@@ -7,7 +8,7 @@ use serde_json::json;
 use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::Failure;
-use dropforge::diagnostics::Diagnostic;
+use dropforge::diagnostics::{Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Console {
     choice: ColorChoice,
     /// The options that raise limits.
     limits: &'static [LimitOption],
+    /// The number of warnings printed.
+    warnings: Cell<usize>,
 }
 
 impl Console {
@@ -31,6 +34,7 @@ impl Console {
             color: use_color(global.color, std::io::stderr().is_terminal()),
             choice: global.color,
             limits,
+            warnings: Cell::new(0),
         }
     }
 
@@ -40,6 +44,7 @@ impl Console {
     }
 
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.count(diagnostic.severity);
         let mut diagnostic = diagnostic.clone();
         name_options(self.limits, &mut diagnostic);
         match self.format {
@@ -49,6 +54,7 @@ impl Console {
     }
 
     pub(crate) fn failure(&self, failure: &Failure) {
+        self.count(failure.diagnostic.severity);
         let mut failure = failure.clone();
         name_options(self.limits, &mut failure.diagnostic);
         match self.format {
@@ -64,10 +70,20 @@ impl Console {
 
     /// Prints a warning.
     pub(crate) fn warning(&self, message: &str) {
+        self.count(Severity::Warning);
         match self.format {
             ErrorFormat::Human => line(&format!("warning: {message}")),
             ErrorFormat::Json => line(&json!({"severity": "warning", "message": message}).to_string()),
         }
+    }
+
+    /// Returns the number of warnings printed.
+    pub(crate) fn warnings(&self) -> usize {
+        self.warnings.get()
+    }
+
+    fn count(&self, severity: Severity) {
+        self.warnings.update(|count| count + usize::from(severity == Severity::Warning));
     }
 
     /// Prints a note, unless `--quiet` is given or errors are JSON.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::Args;
 
-use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, Report, Selector, Watch};
+use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, ReadValues, Report, Selector, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::value::DataMap;
 
@@ -14,11 +14,13 @@ use crate::console::Console;
 use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::{InputFiles, is_dash};
-use crate::layers::layers;
-use crate::outputs::{OutputArgs, Outputs, Sources, completed};
+use crate::kube_schemas;
+use crate::layers;
+use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::render::RenderArgs;
 use crate::signals::Stop;
 use crate::summary;
+use crate::unread;
 
 /// Options of folders.
 #[derive(Debug, Args)]
@@ -60,24 +62,35 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let started = Instant::now();
     refuse_chart(&args.file)?;
     let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
-    let layers = layers(&args.values, Merge::default(), files, console)?;
+    let templates = std::slice::from_ref(&args.file);
+    let given = layers::read(&args.values, files, console)?;
+    let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
+    let kinds = args.kinds.read()?;
     let sources = Sources {
-        paths: std::slice::from_ref(&args.file),
+        paths: templates,
         language: &args.language,
         values: &args.values,
         cache: &args.cache,
         outputs: &args.folder.outputs,
-        named: NamedFiles::new(&args.values, Some(&args.output)),
+        named: NamedFiles::new(&args.values, Some(&args.output)).with(args.schema.file()),
         format: args.format.output_format,
     };
-    let (forge, names, paths) = sources.load(files, console)?;
+    let Loaded { forge, names, paths } = sources.load(files, console)?;
     let is_stream = is_dash(&args.output);
     let outputs = Outputs::new(&sources, is_stream, &forge, names)?;
     let layout = outputs.layout(layout)?;
     let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
+    if args.warnings.wanted(console) {
+        let mut read = ReadValues::by(forge.templates());
+        read.add_plan(&Selector::default(), plan.layout(), None);
+        unread::print(&read, &given, &layers, console);
+    }
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
+    }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
-    let stamper = forge.stamper(templates, &layers)?.for_plan(&plan);
+    let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
     let options = Options {
         plain_stream: outputs.json,
         templates: paths,
@@ -91,6 +104,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         true => bulk::stream(&stamper, &job, &mut io::stdout())?,
         false => bulk::stamp(&stamper, &job, &args.output)?,
     };
+    kube_schemas::warn(kinds.as_ref(), console);
     let report = completed(report, &forge, &plan);
     summary::print_folder(&report, is_stream, started.elapsed(), console);
     Ok(exit(&report, &stop, console))

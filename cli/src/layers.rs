@@ -18,8 +18,7 @@ use crate::options::ValueArgs;
 /// # Errors
 /// Errors of [`read`].
 pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
-    let Given { maps, sets } = read(args, files, console)?;
-    Ok(Layers::new(maps.into_iter().map(|(map, _)| map), sets, merge))
+    Ok(read(args, files, console)?.layers(merge))
 }
 
 /// The values that options give.
@@ -28,6 +27,14 @@ pub(crate) struct Given {
     pub(crate) maps: Vec<(DataMap, Place)>,
     /// The assignments: environment variables, then `--set` options in order.
     pub(crate) sets: Vec<Assignment>,
+}
+
+impl Given {
+    /// Merges the values.
+    pub(crate) fn layers(&self, merge: Merge) -> Layers {
+        let (maps, places): (Vec<DataMap>, Vec<Place>) = self.maps.iter().cloned().unzip();
+        Layers::new(maps, self.sets.clone(), merge).with_places(places)
+    }
 }
 
 /// Reads values files, environment variables and `--set` options.

@@ -5,11 +5,12 @@
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
 //! | `folder` | `render` of a folder |
-//! | `options`, `fleet`, `outputs` | arguments shared by several commands |
+//! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
 //! | `copies` | files beside templates |
 //! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
 //! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
+//! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -43,8 +44,10 @@ mod hcl;
 mod input;
 mod inspect;
 mod intent;
+mod kube_schemas;
 mod layers;
 mod limits;
+mod missing;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
@@ -52,6 +55,7 @@ mod output;
 mod outputs;
 mod progress;
 mod render;
+mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
 mod signals;
@@ -59,6 +63,7 @@ mod stamp;
 mod summary;
 mod template_paths;
 mod terraform;
+mod unread;
 mod values;
 
 pub use command::main;

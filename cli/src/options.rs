@@ -272,6 +272,11 @@ pub(crate) struct ValueArgs {
 }
 
 impl ValueArgs {
+    /// Returns `true` if an option gives values.
+    pub(crate) fn gives_values(&self) -> bool {
+        !self.values.is_empty() || !self.env_prefix.is_empty() || !self.sets.0.is_empty()
+    }
+
     /// Gives the functions of `engine` access to everything that is allowed.
     ///
     /// # Errors

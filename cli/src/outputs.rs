@@ -25,7 +25,7 @@ use crate::terraform;
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
     /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "kube_schemas")]
     pub(crate) no_check_output: bool,
     /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
     ///
@@ -78,17 +78,21 @@ pub(crate) struct Sources<'a> {
     pub(crate) format: Option<OutputFormat>,
 }
 
+/// Templates and copied files.
+pub(crate) struct Loaded {
+    pub(crate) forge: Forge,
+    /// The names of those that make an output.
+    pub(crate) names: Vec<String>,
+    /// Their paths from the current directory.
+    pub(crate) paths: TemplatePaths,
+}
+
 impl Sources<'_> {
-    /// Loads the templates from sources and artifacts. Returns them with the names of those that make an output, and the
-    /// paths of all.
+    /// Loads the templates from sources and artifacts, and the files to copy.
     ///
     /// # Errors
     /// Errors of reading and compiling them; `plan.no_templates`.
-    pub(crate) fn load(
-        &self,
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> std::result::Result<(Forge, Vec<String>, TemplatePaths), Failed> {
+    pub(crate) fn load(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Loaded, Failed> {
         let language = self.language;
         let (artifacts, sources) = artifacts::split(self.paths);
         let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
@@ -105,8 +109,8 @@ impl Sources<'_> {
             let engine = compile_cache::with_cache(self.values.grant(language.engine())?, self.cache);
             forge.add(Forge::compile(&set, language.lang, engine)?)?;
             copies = self.copies(&set, &sources, &forge, files, console)?;
-            template_paths::add_sources(&mut paths, &sources, &set);
-            copies.iter().for_each(|(copy, _)| template_paths::add_copy(&mut paths, &set.root, copy.name()));
+            let copied = copies.iter().map(|(file, _)| file.name());
+            template_paths::add_sources(&mut paths, &sources, &set, copied);
             templates.extend(set.files);
         }
         forge.templates().for_each(|template| compile_cache::print_origin(template, console));
@@ -118,7 +122,7 @@ impl Sources<'_> {
             names.push(file.name().to_owned());
             forge.add_file(file, executable);
         }
-        Ok((forge, names, paths))
+        Ok(Loaded { forge, names, paths })
     }
 
     /// Reads the files beside the templates of `set` that are copied. `true` marks those that are executable.

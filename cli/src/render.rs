@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Merge, TemplateSet, dialect_of, discover, engine, write_file};
+use dropforge::bulk::{Change, Layers, Merge, ReadValues, TemplateSet, dialect_of, discover, engine, write_file};
 use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::{Dialect, OutputCheck, Template};
-use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::artifacts;
@@ -18,10 +18,13 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
-use crate::layers::layers;
+use crate::kube_schemas::{self, KubeArgs};
+use crate::layers;
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
+use crate::schema::SchemaArgs;
 use crate::terraform;
+use crate::unread::{self, WarningArgs};
 
 /// Render one template, or all of a folder
 ///
@@ -50,6 +53,8 @@ pub(crate) struct RenderArgs {
     /// gives to the output of this template.
     #[arg(long, verbatim_doc_comment)]
     check_output: bool,
+    #[command(flatten)]
+    pub(crate) kinds: KubeArgs,
     /// Run the machine that checks every index, to compare it with the usual one
     #[arg(long, hide = true)]
     checked: bool,
@@ -61,6 +66,10 @@ pub(crate) struct RenderArgs {
     pub(crate) language: LanguageArgs,
     #[command(flatten)]
     pub(crate) values: ValueArgs,
+    #[command(flatten)]
+    pub(crate) schema: SchemaArgs,
+    #[command(flatten)]
+    pub(crate) warnings: WarningArgs,
     #[command(flatten)]
     pub(crate) cache: CacheArgs,
 }
@@ -80,8 +89,20 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let layers = layers(&args.values, Merge::default(), files, console)?;
-    let text = text(&template, layers.alone()?, args)?;
+    let given = layers::read(&args.values, files, console)?;
+    let templates = std::slice::from_ref(&args.file);
+    let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
+    if args.warnings.wanted(console) {
+        unread::print(&ReadValues::by([&template]), &given, &layers, console);
+    }
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
+    }
+    let unfit = layers.violations(None);
+    if !unfit.is_empty() {
+        return Err(unfit.into());
+    }
+    let text = text(&template, &layers, args, console)?;
     if is_dash(&args.output) {
         print(text)?;
     } else {
@@ -97,32 +118,44 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, inputs: &DataMap, args: &RenderArgs) -> Result<String, Failed> {
+fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Console) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs)?);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
     let (mut text, mut session) = (String::new(), Session::new());
     let render = if args.checked { Template::render_checked } else { Template::render_inputs };
     if let Err(mut error) = render(template, &mut session, inputs, &mut text) {
         template.explain(inputs, &mut error);
+        layers.explain(None, &mut error);
         if template.dialect() == Dialect::Hcl {
             terraform::name_variables(&mut error);
         }
         return Err(error.into());
     }
-    if !args.check_output || template.gives_documents() {
-        return Ok(text);
-    }
-    let name = match is_dash(&args.output) {
-        true => output_name(template.name(), &language_extensions()),
-        false => args.output.display().to_string(),
-    };
-    let mut errors = OutputCheck::default().errors_of_file(&name, &text);
+    let mut errors = check(template, &text, args, console)?;
     if errors.is_empty() {
         return Ok(text);
     }
     template.show_writer(&mut session, inputs, &text, &mut errors);
     Err(Diagnostics::from(errors).into())
+}
+
+/// Checks the output, as far as that was requested.
+fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) -> Checked<Vec<Box<Diagnostic>>> {
+    let name = match is_dash(&args.output) {
+        true => output_name(template.name(), &language_extensions()),
+        false => args.output.display().to_string(),
+    };
+    let kinds = args.kinds.read()?;
+    if (args.check_output || kinds.is_some()) && !template.gives_documents() {
+        let errors = OutputCheck::default().errors_of_file(&name, text);
+        if !errors.is_empty() {
+            return Ok(errors);
+        }
+    }
+    let errors = kinds.as_ref().map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
+    kube_schemas::warn(kinds.as_ref(), console);
+    Ok(errors)
 }
 
 /// Loads the template from its source or an artifact.

@@ -7,8 +7,10 @@ use std::time::Instant;
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, FilePreview, Job, Layout, Options, Plan, Report};
-use dropforge::bulk::{Stamper, StreamFile, Watch};
+use dropforge::bulk::{
+    self, Change, FilePreview, Fleet, Forge, Job, Layers, Layout, Options, Plan, ReadValues, Report,
+};
+use dropforge::bulk::{Selector, Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
 
 use crate::changes::ChangeArgs;
@@ -17,13 +19,16 @@ use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
-use crate::layers::layers;
+use crate::kube_schemas::{self, KubeArgs};
+use crate::layers::{self, Given};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
-use crate::outputs::{OutputArgs, Outputs, Sources, completed};
+use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
+use crate::schema::SchemaArgs;
 use crate::signals::Stop;
 use crate::summary;
+use crate::unread::{self, WarningArgs};
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -67,6 +72,8 @@ pub(crate) struct StampArgs {
     fail_fast: bool,
     #[command(flatten)]
     outputs: OutputArgs,
+    #[command(flatten)]
+    kinds: KubeArgs,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -85,6 +92,10 @@ pub(crate) struct StampArgs {
     language: LanguageArgs,
     #[command(flatten)]
     values: ValueArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
+    #[command(flatten)]
+    warnings: WarningArgs,
     #[command(flatten)]
     cache: CacheArgs,
 }
@@ -106,18 +117,22 @@ pub(crate) fn run(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let layers = layers(&args.values, args.fleet.merge(), files, console)?;
+    let given = layers::read(&args.values, files, console)?;
+    let layers = args.schema.add_to(given.layers(args.fleet.merge()), &args.templates, files)?;
     let fleet = args.fleet.read(files)?;
+    let kinds = args.kinds.read()?;
     let sources = Sources {
         paths: &args.templates,
         language: &args.language,
         values: &args.values,
         cache: &args.cache,
         outputs: &args.outputs,
-        named: NamedFiles::new(&args.values, args.output.as_deref()).with_fleets(&args.fleet.fleet)?,
+        named: NamedFiles::new(&args.values, args.output.as_deref())
+            .with_fleets(&args.fleet.fleet)?
+            .with(args.schema.file()),
         format: args.format.output_format,
     };
-    let (forge, names, paths) = sources.load(files, console)?;
+    let Loaded { forge, names, paths } = sources.load(files, console)?;
     let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
     let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
@@ -125,10 +140,14 @@ pub(crate) fn run(
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
+    warn(args, &forge, &given, &layers, (&fleet, &plan, &selector), console);
+    if args.warnings.refuse_to_write(console) {
+        return Ok(Exit::Error);
+    }
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_plan(&plan);
+    let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
     let options = Options { plain_stream: outputs.json, templates: paths, ..options(args, global) };
@@ -136,7 +155,27 @@ pub(crate) fn run(
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
     let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
+    kube_schemas::warn(kinds.as_ref(), console);
     Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
+}
+
+/// Prints warnings for values that no template reads.
+fn warn(
+    args: &StampArgs,
+    forge: &Forge,
+    given: &Given,
+    layers: &Layers,
+    (fleet, plan, selector): (&Fleet, &Plan, &Selector),
+    console: &Console,
+) {
+    if !args.warnings.wanted(console) {
+        return;
+    }
+    let mut read = ReadValues::by(forge.templates());
+    read.add_plan(selector, plan.layout(), args.fleet.name_key());
+    unread::print(&read, given, layers, console);
+    let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
+    read.unread_by_clusters(layers, clusters).iter().for_each(|failure| console.failure(failure));
 }
 
 impl StampArgs {
@@ -272,6 +311,7 @@ fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, sta
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,
+        () if args.warnings.refuse(console) => Exit::Error,
         () if (args.check || args.diff) && report.differs() => Exit::Differs,
         () => Exit::Ok,
     }

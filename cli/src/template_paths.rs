@@ -7,15 +7,17 @@ use std::path::{Component, Path, PathBuf};
 use dropforge::bulk::{TemplatePaths, TemplateSet};
 use dropforge::engine::Artifact;
 
-/// Adds the templates of `set`, which were found in the files and directories `given`.
-pub(crate) fn add_sources(paths: &mut TemplatePaths, given: &[PathBuf], set: &TemplateSet) {
+/// Adds the templates of `set`, which were found in the files and directories `given`, and the files beside them that are
+/// copied.
+pub(crate) fn add_sources<'c>(
+    paths: &mut TemplatePaths,
+    given: &[PathBuf],
+    set: &'c TemplateSet,
+    copied: impl Iterator<Item = &'c str>,
+) {
     given.iter().for_each(|path| paths.give(from_here(path)));
-    set.files.iter().for_each(|file| paths.add(&file.name, from_here(&set.root.join(&file.name))));
-}
-
-/// Adds the file `name` below `root`, which is copied.
-pub(crate) fn add_copy(paths: &mut TemplatePaths, root: &Path, name: &str) {
-    paths.add(name, from_here(&root.join(name)));
+    let names = set.files.iter().map(|file| file.name.as_str()).chain(copied);
+    names.for_each(|name| paths.add(name, from_here(&set.root.join(name))));
 }
 
 /// Adds the templates of the artifact at `path`, as if it were a directory.

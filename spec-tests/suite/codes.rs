@@ -5,9 +5,11 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Failure, Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Options, Output, OutputDir, Overlay, Plan,
-    Renderer, Selector, Stamp, Watch, discover, input, stamp, stream, values,
+    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames, Options,
+    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, input, schema,
+    stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -60,6 +62,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UndefinedVariable, Tera("{{ nothing }}")),
     (Code::BadIndex, Tera("{% set l = [1] %}{{ l[l] }}")),
     (Code::UnknownAttribute, By(crate::cel_partial::waiting)),
+    (Code::UngivenCondition, By(ungiven)),
     (Code::TypeMismatch, Tera("{% set s = 'a' %}{{ s * 2 }}")),
     (Code::Arithmetic, Tera("{{ 1 % 0 }}")),
     (Code::NotIterable, Tera("{% set n = 1 %}{% for x in n %}{% endfor %}")),
@@ -126,12 +129,15 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
     (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
+    (Code::UnfitValues, By(unfit_values)),
+    (Code::UnreadValue, By(unread)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
     (Code::OutputLocked, By(locked)),
     (Code::ClosedPipe, By(|| planned(&["a"], &["x"], "{cluster}", |job| code(stream(&Empty, job, &mut Closed))))),
     (Code::InvalidOutput, By(|| codes(&OutputCheck::default().errors_of_file("a.yaml", "a: b: c")))),
+    (Code::UnfitOutput, By(unfit_output)),
     (Code::NoTemplates, By(|| in_dir(|dir| code(discover(&[dir.to_owned()], None, &|_| false))))),
     (Code::BadOutputName, By(|| planned(&["a/b"], &["x"], "{cluster}", |_| Vec::new()))),
     (Code::BadLayout, By(|| code(Layout::parse("{cluster")))),
@@ -179,6 +185,22 @@ fn source(text: &str) -> std::sync::Arc<Source> {
 }
 
 /// Returns the codes of all errors and warnings of a CEL-YAML template.
+/// Returns the codes of a condition that is misspelled.
+fn ungiven() -> Vec<Code> {
+    let template = Engine::new().compile(Dialect::Tera, "t", "{% if ingress.enabld %}{% endif %}").unwrap();
+    let source = Source::new("v.yaml", "ingress: {enabled: true}");
+    let mut found = MissingNames::of([&template]);
+    found.look_at(0, &input::map(&source, Format::Yaml).unwrap());
+    found.into_failures(&[]).iter().map(|failure| failure.diagnostic.code).collect()
+}
+
+/// Returns the codes of a value that no template reads.
+fn unread() -> Vec<Code> {
+    let set = values::parse_set(values::SetKind::Typed, "a=1", &mut |_| unreachable!()).unwrap();
+    let layers = Layers::new([], set.clone(), Merge::Deep);
+    ReadValues::default().unread(&[], &set, &layers).iter().map(|warning| warning.code).collect()
+}
+
 fn cel_yaml(text: &str) -> Vec<Code> {
     let (source, limits) = (Source::new("t.yaml", text), Limits::default());
     let found = match yaml::read(&source, &NoLoader, &limits, &yaml::Options::default()) {
@@ -197,6 +219,19 @@ fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
 }
 
 /// Reads a number where a JSON body should have blocks.
+fn unfit_values() -> Vec<Code> {
+    let schema = ValuesSchema::read(&Source::new("values.schema.json", r#"{"required": ["a"]}"#)).unwrap();
+    codes(&schema::validate(&[schema], &DataMap::new(), &Origins::default()))
+}
+
+fn unfit_output() -> Vec<Code> {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("service-v1.json");
+    std::fs::write(&path, r#"{"required": ["spec"]}"#).unwrap();
+    let kinds = KubeSchemas::read(&[path]).unwrap();
+    codes(&kinds.errors_of_file("a.yaml", "apiVersion: v1\nkind: Service\n"))
+}
+
 fn in_json() -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::documents::documents_of;
 use super::job::{Renderer, Stamp};
+use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
 use super::pieces::{Piece, fields_of, fields_of_text, in_document};
 use super::plan::Plan;
@@ -153,7 +154,7 @@ impl Forge {
             None => self.find(name).map(Content::Template),
         };
         let contents = names.into_iter().map(content).collect::<Result<_>>()?;
-        Ok(Stamper { contents, layers, names: Vec::new(), fields: Vec::new() })
+        Ok(Stamper { contents, layers, names: Vec::new(), fields: Vec::new(), kinds: None })
     }
 
     /// Sets the format of templates that produce documents.
@@ -214,9 +215,15 @@ pub struct Stamper<'f> {
     names: Vec<String>,
     /// The document fields in the layout.
     fields: Vec<String>,
+    kinds: Option<&'f KubeSchemas>,
 }
 
-impl Stamper<'_> {
+impl<'f> Stamper<'f> {
+    /// Checks outputs also by the schemas of their Kubernetes kinds.
+    pub fn with_kinds(self, kinds: Option<&'f KubeSchemas>) -> Self {
+        Self { kinds, ..self }
+    }
+
     /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
     pub fn for_plan(mut self, plan: &Plan) -> Self {
         self.fields = plan.layout().fields().map(str::to_owned).collect();
@@ -241,6 +248,7 @@ impl Stamp for Stamper<'_> {
             session: Session::new(),
             explained: HashSet::new(),
             check: OutputCheck::default(),
+            kinds: self.kinds,
             splitter: Splitter { names: &self.names, fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
@@ -260,6 +268,7 @@ struct Thread<'t, 'w> {
     /// explanation has to parse the template.
     explained: HashSet<(usize, Cause)>,
     check: OutputCheck,
+    kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
 }
 
@@ -290,7 +299,11 @@ impl Renderer for Thread<'_, '_> {
         // Texts were checked as a whole before they were split, and documents have our own writer.
         let is_checked = !self.splitter.fields.is_empty()
             || self.contents.get(output).is_some_and(|content| content.documents().is_some());
-        if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) }
+        let errors = if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) };
+        match self.kinds {
+            Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
+            _ => errors,
+        }
     }
 
     fn show_writer(&mut self, own: &Overlay<'_>, output: usize, text: &str, errors: &mut [Box<Diagnostic>]) {

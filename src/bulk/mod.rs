@@ -55,10 +55,12 @@ mod forge;
 pub mod input;
 mod job;
 mod key_hashes;
+mod kube;
 mod layers;
 mod layout;
 mod line_paths;
 mod manifest;
+mod missing;
 mod origins;
 mod output_dir;
 mod output_files;
@@ -68,9 +70,11 @@ mod pieces;
 mod plan;
 mod report;
 mod run;
+pub mod schema;
 mod selector;
 mod sinks;
 mod stream_file;
+mod unread;
 pub mod values;
 mod workers;
 
@@ -83,9 +87,11 @@ pub use fleet::{Fleet, FleetOptions};
 pub use forge::{Forge, Stamper, engine};
 pub use input::{CsvTypes, Format};
 pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
+pub use kube::KubeSchemas;
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
+pub use missing::MissingNames;
 pub use origins::{Origin, Origins, leaves};
 pub use output_dir::OutputDir;
 pub use output_files::{Change, OutputReader, OutputWriter};
@@ -100,6 +106,7 @@ pub use report::{Failure, Report};
 pub use run::{preview, stamp, stream};
 pub use selector::Selector;
 pub use stream_file::{StreamFile, write_file};
+pub use unread::ReadValues;
 
 pub use crate::engine::{
     Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,

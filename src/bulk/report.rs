@@ -135,7 +135,9 @@ pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, S
 pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     // Invalid outputs differ between clusters, and the place in the template that wrote them does not.
     let place = match diagnostic.code {
-        Code::InvalidOutput => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
+        code if is_output_error(code) => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
+        // The place in the schema is the last one; clusters give their values in different places.
+        Code::UnfitValues => diagnostic.labels.last(),
         _ => diagnostic.primary(),
     };
     let position = place.map(|label| (label.source.name().to_owned(), label.span));
@@ -146,6 +148,11 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     (diagnostic.code.id(), diagnostic.message.clone(), template, position, help)
 }
 
+/// Returns `true` for errors whose primary label is in an output.
+fn is_output_error(code: Code) -> bool {
+    matches!(code, Code::InvalidOutput | Code::UnfitOutput)
+}
+
 /// Returns `true` if a label is in the source of the primary one.
 fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
     diagnostic.primary().is_some_and(|primary| Arc::ptr_eq(&primary.source, &label.source))
@@ -153,7 +160,7 @@ fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
 
 /// Replaces the excerpts of an invalid output by its place.
 fn without_excerpts(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let Some(output) = error.primary().filter(|_| error.code == Code::InvalidOutput).cloned() else { return error };
+    let Some(output) = error.primary().filter(|_| is_output_error(error.code)).cloned() else { return error };
     error.labels.retain(|label| !Arc::ptr_eq(&label.source, &output.source));
     error.with_note(format!("output: {}:{}", output.source.name(), output.position()))
 }
@@ -178,7 +185,7 @@ impl FailureCollector {
     /// Adds an error of the cluster at `at`.
     pub(super) fn add(&mut self, at: usize, mut diagnostic: Box<Diagnostic>) {
         let (cause, output) = (cause(&diagnostic), diagnostic.primary().map_or(0, |label| label.source.text().len()));
-        if diagnostic.code == Code::InvalidOutput && !self.causes.contains_key(&cause) {
+        if is_output_error(diagnostic.code) && !self.causes.contains_key(&cause) {
             self.texts += output;
         }
         if self.texts > TEXTS {

@@ -75,8 +75,10 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir))?;
     done.iter().for_each(|(counts, _)| report.add(counts));
     let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
-    let made = made(job, &report, || written.iter().map(|(path, _)| path.clone()).collect());
-    if let Some(made) = made.filter(|_| job.options.prune) {
+    let made = || written.iter().map(|(path, _)| path.clone()).collect();
+    if job.options.prune
+        && let Some(made) = made_after(job, &report, made)
+    {
         notes.clear();
         stale = to_prune(job, &manifest, &made, &mut notes).unwrap_or_else(|error| {
             report.errors.push(error);
@@ -93,19 +95,6 @@ pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     Ok(report)
 }
 
-/// Returns the paths that a run makes, where they are known only after rendering: those of documents, or all but those
-/// of outputs that make no file.
-fn made(job: &Job<'_>, report: &Report, of_documents: impl FnOnce() -> HashSet<String>) -> Option<HashSet<String>> {
-    if job.plan.is_of_documents() {
-        return Some(of_documents());
-    }
-    let mut planned = (!report.blank.is_empty()).then(|| job.planned())?;
-    for path in &report.blank {
-        planned.remove(path);
-    }
-    Some(planned)
-}
-
 /// Returns the files to prune if clusters make the paths `made`.
 ///
 /// # Errors
@@ -120,6 +109,23 @@ fn to_prune(
     Manifest::guard(found.paths.len(), found.of_run, job.options.prune_force)?;
     notes.extend(found.note());
     Ok(found.paths)
+}
+
+/// Returns the paths of a run where they are known only after rendering: those of documents, or else all but those of
+/// outputs that make no file.
+fn made_after(
+    job: &Job<'_>,
+    report: &Report,
+    of_documents: impl FnOnce() -> HashSet<String>,
+) -> Option<HashSet<String>> {
+    if job.plan.is_of_documents() {
+        return Some(of_documents());
+    }
+    let mut planned = (!report.blank.is_empty()).then(|| job.planned())?;
+    for path in &report.blank {
+        planned.remove(path);
+    }
+    Some(planned)
 }
 
 fn finish(
@@ -172,9 +178,12 @@ pub fn preview<S: Stamp>(
     if foreign_files > 0 && !job.options.force {
         report.warnings.push(foreign::warning(foreign_files));
     }
-    let is_known = report.is_complete() || !job.plan.is_of_documents();
-    if is_known && (job.options.prune || job.options.deletions) {
-        let made = made(job, &report, || documents).unwrap_or_else(|| job.planned());
+    let made = match job.plan.is_of_documents() {
+        true if report.is_complete() => Some(documents),
+        true => None,
+        false => made_after(job, &report, HashSet::new).or_else(|| Some(job.planned())),
+    };
+    if let Some(made) = made.filter(|_| job.options.prune || job.options.deletions) {
         let found = Deletions::find(job, &manifest, &made);
         report.notes.extend(found.note());
         preview_deletions(&found, &manifest, dir.as_ref(), &mut report, &turns)?;

@@ -12,6 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::job::{Job, Renderer, Stamp};
 use super::pieces::Piece;
 use super::report::{FailureCollector, Report};
+use super::schema::{Explained, is_unfit_input};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Returns the error of writing to a stream.
@@ -137,20 +138,27 @@ impl<K: Sink> Worker<'_, '_, K> {
     /// Renders cluster after cluster. Returns `true` if the renderer panicked and must be replaced.
     fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
         let (mut text, mut results, mut pieces) = (String::new(), Vec::new(), Vec::new());
+        let mut explained = Explained::default();
         while let Some(at) = self.next() {
             text.clear();
             results.clear();
             pieces.clear();
-            let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results)));
+            let unfit = self.job.layers.new_violations(self.job.plan.cluster(self.job.fleet, at), &mut explained);
+            let rendered = match unfit.is_empty() {
+                true => catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results))),
+                false => Ok(Ok(())),
+            };
             let panicked = rendered.is_err();
             let mut errors = match rendered {
-                Ok(Ok(())) => collect(self.job, &text, &mut results, &mut pieces),
+                Ok(Ok(())) if unfit.is_empty() => collect(self.job, &text, &mut results, &mut pieces),
+                Ok(Ok(())) => unfit,
                 Ok(Err(error)) => vec![error],
                 Err(_) => vec![
                     Diagnostic::new(Code::Internal, "rendering panicked")
                         .with_help("this is a bug in dropforge; report it"),
                 ],
             };
+            self.explain(at, &mut errors, &mut explained);
             if errors.is_empty() && self.job.plan.is_of_documents() {
                 pieces.clear();
                 renderer.take_pieces(&mut pieces);
@@ -176,6 +184,16 @@ impl<K: Sink> Worker<'_, '_, K> {
             }
         }
         false
+    }
+
+    /// Adds the origins of values to errors about inputs, to each error once.
+    fn explain(&self, at: usize, errors: &mut [Box<Diagnostic>], explained: &mut Explained) {
+        let cluster = self.job.plan.cluster(self.job.fleet, at);
+        for error in errors.iter_mut().filter(|error| is_unfit_input(error)) {
+            if explained.is_new(error) {
+                self.job.layers.explain(cluster, error);
+            }
+        }
     }
 
     /// Returns the next cluster of the block or of a new one, unless the run has to end.

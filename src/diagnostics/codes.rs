@@ -74,6 +74,7 @@ codes! {
     UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
     BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
     UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
+    UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that nothing gives";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
     Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
@@ -143,6 +144,8 @@ codes! {
     DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
     InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
+    UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
+    UnreadValue          "E0809" "input.unread"                "a value that no template reads";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
@@ -150,6 +153,7 @@ codes! {
     OutputLocked         "E0904" "file.locked"                 "another run holds the output directory";
     ClosedPipe           "E0905" "file.closed_pipe"            "the reader of the output has gone";
     InvalidOutput        "E0906" "file.invalid_output"         "an output is not valid YAML or JSON";
+    UnfitOutput          "E0907" "file.unfit_output"           "an output does not fit the schema of its kind";
     NoTemplates          "E0911" "plan.no_templates"           "there is no template to stamp";
     BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
     BadLayout            "E0913" "plan.bad_layout"             "a layout cannot be filled in";
