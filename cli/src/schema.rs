@@ -4,14 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use dropforge::bulk::Layers;
 use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
-use dropforge::bulk::{Layers, Merge};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 
-use crate::console::Console;
 use crate::input::{InputFiles, is_dash};
-use crate::layers;
-use crate::options::ValueArgs;
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
@@ -50,21 +47,6 @@ impl SchemaArgs {
             return Err(Diagnostic::new(Code::Usage, message).with_help("name it with `--schema FILE`"));
         }
         paths.iter().map(|path| ValuesSchema::read(&files.read(path)?)).collect()
-    }
-
-    /// Reads values and merges them, with the schemas for values of `templates`.
-    ///
-    /// # Errors
-    /// Errors of [`layers::layers`], [`SchemaArgs::read`] and [`Layers::with_schemas`].
-    pub(crate) fn layers(
-        &self,
-        values: &ValueArgs,
-        merge: Merge,
-        templates: &[PathBuf],
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> Result<Layers> {
-        self.add_to(layers::layers(values, merge, files, console)?, templates, files)
     }
 
     /// Adds the schemas for values of `templates` to `layers`.
