@@ -6,12 +6,13 @@ use clap::Args;
 
 use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
 use dropforge::bulk::{Layers, Merge};
-use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
+use dropforge::dialect::hcl::Variables;
 
 use crate::console::Console;
 use crate::input::{InputFiles, is_dash};
 use crate::layers;
-use crate::options::ValueArgs;
+use crate::options::{ValueArgs, limits};
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
@@ -26,6 +27,12 @@ pub(crate) struct SchemaArgs {
     /// Fill in missing values with the defaults of the schema
     #[arg(long)]
     schema_defaults: bool,
+    /// Read the defaults, types and validations of HCL variables from a file
+    ///
+    /// `variable "name" { type = TYPE, default = …, validation { … } }`, or
+    /// `name = TYPE`
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    var_types: Option<PathBuf>,
 }
 
 impl SchemaArgs {
@@ -67,8 +74,24 @@ impl SchemaArgs {
     /// # Errors
     /// Errors of [`SchemaArgs::read`] and [`Layers::with_schemas`].
     pub(crate) fn add_to(&self, layers: Layers, templates: &[PathBuf], files: &mut InputFiles) -> Result<Layers> {
-        layers.with_schemas(Schemas { schemas: self.read(templates, files)?, defaults: self.schema_defaults })
+        let variables = match &self.var_types {
+            Some(path) => Some(Variables::read(&files.read(path)?, &limits()).map_err(first)?),
+            None => None,
+        };
+        layers.with_schemas(Schemas {
+            schemas: self.read(templates, files)?,
+            defaults: self.schema_defaults,
+            variables,
+        })
     }
+}
+
+/// Returns the first error with the others.
+fn first(errors: Diagnostics) -> Box<Diagnostic> {
+    let mut errors = errors.into_vec().into_iter();
+    let mut first = errors.next().unwrap_or_else(|| Diagnostic::new(Code::InputSyntax, "invalid declarations"));
+    first.also = errors.collect();
+    first
 }
 
 /// Returns the schemas in the directories among `templates`, and in those of the files, each once.

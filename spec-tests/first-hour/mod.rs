@@ -10,3 +10,4 @@ mod origins;
 mod outputs;
 mod schema;
 mod selectors;
+mod variables;
