@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 
-use dropforge::bulk::{Forge, TemplateSet, dialect_of, discover};
+use dropforge::bulk::{Failure, Forge, TemplateSet, dialect_of, discover};
 use dropforge::bytecode::Dialect;
 use dropforge::diagnostics::{Diagnostic, Result as Checked, Severity, counted, without_duplicates};
 use dropforge::dialect::hcl::check::{VariableTypes, check_config, check_template};
@@ -17,12 +17,17 @@ use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::hcl::is_configuration;
 use crate::input::{InputFiles, source};
+use crate::missing::{CheckValuesArgs, CheckedTemplates};
 use crate::options::LanguageArgs;
 
-/// Check templates and configurations for errors, without data
+/// Check templates and configurations for errors, without rendering
 ///
 ///     dropforge check templates/
+///     dropforge check templates/ -f values.yaml --fleet clusters.ndjson
 ///     dropforge check modules/ --var-types variables.tf
+///
+/// With values, every name that a template looks up has to be given, for each
+/// cluster. Branches that the values rule out are left out.
 ///
 /// HCL templates and configurations are also evaluated with unknown variables,
 /// which finds errors that occur for any values. With --var-types, only the
@@ -53,6 +58,8 @@ pub(crate) struct CheckArgs {
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) language: LanguageArgs,
+    #[command(flatten)]
+    pub(crate) values: CheckValuesArgs,
 }
 
 /// Runs the command.
@@ -62,7 +69,15 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
         Some(path) => Some(VariableTypes::read(&files.read(path)?, engine.limits())?),
         None => None,
     };
-    let mut check = Check { args, engine, types, templates: 0, configurations: 0, found: Vec::new() };
+    let mut check = Check {
+        args,
+        engine,
+        types,
+        templates: 0,
+        configurations: 0,
+        found: Vec::new(),
+        valid: CheckedTemplates::default(),
+    };
     let (artifacts, sources) = artifacts::split(&args.templates);
     for path in &artifacts {
         check.artifact(path, files)?;
@@ -70,7 +85,11 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
     if !sources.is_empty() {
         check.sources(&sources, files)?;
     }
-    Ok(check.finish(console))
+    let failures = match args.values.any() {
+        true => args.values.check(&check.valid, check.configurations == 0, files, console)?,
+        false => Vec::new(),
+    };
+    Ok(check.finish(&failures, console))
 }
 
 struct Check<'a> {
@@ -80,6 +99,7 @@ struct Check<'a> {
     templates: usize,
     configurations: usize,
     found: Vec<Box<Diagnostic>>,
+    valid: CheckedTemplates,
 }
 
 impl Check<'_> {
@@ -87,9 +107,13 @@ impl Check<'_> {
         let language = &self.args.language;
         let artifact = artifacts::read(path, language, language.engine(), files)?;
         self.templates += artifact.names().count();
+        self.valid.files.extend(artifacts::files(&artifact));
         for template in artifact.names().map(|name| artifact.template(name)) {
             match template {
-                Ok(template) => self.found.extend(self.hcl_errors(&template)),
+                Ok(template) => {
+                    self.found.extend(self.hcl_errors(&template));
+                    self.valid.templates.push(template);
+                }
                 Err(error) => self.found.push(error),
             }
         }
@@ -98,7 +122,7 @@ impl Check<'_> {
 
     fn sources(&mut self, sources: &[PathBuf], files: &mut InputFiles) -> Checked<()> {
         let language = &self.args.language;
-        let is_source = |name: &str| language.lang.is_some() || dialect_of(name).is_some() || is_configuration(name);
+        let is_source = |name: &str| language.is_template(name) || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
         let (set, configurations) = self.split(set, files);
         let engine = language.engine().unknown_names(UnknownNames::Late);
@@ -108,7 +132,9 @@ impl Check<'_> {
         self.found.extend(forge.lints());
         for template in forge.templates() {
             self.found.extend(self.hcl_errors(template));
+            self.valid.templates.push(template.clone());
         }
+        self.valid.files.extend(set.files);
         for source in &configurations {
             let registry = self.engine.registry(Dialect::Hcl);
             let checked = check_config(source, registry, self.types.as_ref(), self.engine.limits());
@@ -150,11 +176,13 @@ impl Check<'_> {
     }
 
     /// Prints the findings and a summary.
-    fn finish(self, console: &Console) -> Exit {
+    fn finish(self, failures: &[Failure], console: &Console) -> Exit {
         let found = without_duplicates(self.found);
         found.iter().for_each(|diagnostic| console.diagnostic(diagnostic));
-        let errors = found.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
-        let warnings = found.len() - errors;
+        failures.iter().for_each(|failure| console.failure(failure));
+        let severities = found.iter().chain(failures.iter().map(|failure| &failure.diagnostic)).map(|one| one.severity);
+        let errors = severities.filter(|severity| *severity == Severity::Error).count();
+        let warnings = found.len() + failures.len() - errors;
         let sources = list([(self.templates, "template"), (self.configurations, "configuration")]);
         let findings = list([(errors, "error"), (warnings, "warning")]);
         console.note(&format!(

@@ -1,12 +1,14 @@
 //! Messages on standard error: errors, warnings and notes, for people or as JSON lines.
 
+use std::cell::Cell;
 use std::io::{IsTerminal, Write};
 
 use serde_json::json;
 
+use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::Failure;
-use dropforge::diagnostics::Diagnostic;
+use dropforge::diagnostics::{Diagnostic, Severity};
 
 /// Prints to standard error. Ignores write errors.
 #[derive(Debug)]
@@ -15,19 +17,36 @@ pub(crate) struct Console {
     pub(crate) quiet: bool,
     pub(crate) verbose: bool,
     color: bool,
+    choice: ColorChoice,
+    /// The options that raise limits.
+    limits: &'static [LimitOption],
+    /// The number of warnings printed.
+    warnings: Cell<usize>,
 }
 
 impl Console {
-    pub(crate) fn new(global: &Global) -> Self {
+    /// Creates a console for a command with these options that raise limits.
+    pub(crate) fn new(global: &Global, limits: &'static [LimitOption]) -> Self {
         Self {
             format: global.error_format,
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color: use_color(global.color, std::io::stderr().is_terminal()),
+            choice: global.color,
+            limits,
+            warnings: Cell::new(0),
         }
     }
 
+    /// Returns `true` if standard output gets colors.
+    pub(crate) fn colors_stdout(&self) -> bool {
+        use_color(self.choice, std::io::stdout().is_terminal())
+    }
+
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
+        self.count(diagnostic.severity);
+        let mut diagnostic = diagnostic.clone();
+        name_options(self.limits, &mut diagnostic);
         match self.format {
             ErrorFormat::Human => text(&diagnostic.render(self.color)),
             ErrorFormat::Json => line(&diagnostic.to_json().to_string()),
@@ -35,6 +54,9 @@ impl Console {
     }
 
     pub(crate) fn failure(&self, failure: &Failure) {
+        self.count(failure.diagnostic.severity);
+        let mut failure = failure.clone();
+        name_options(self.limits, &mut failure.diagnostic);
         match self.format {
             ErrorFormat::Human => text(&failure.render(self.color)),
             ErrorFormat::Json => line(&failure.to_json().to_string()),
@@ -48,10 +70,20 @@ impl Console {
 
     /// Prints a warning.
     pub(crate) fn warning(&self, message: &str) {
+        self.count(Severity::Warning);
         match self.format {
             ErrorFormat::Human => line(&format!("warning: {message}")),
             ErrorFormat::Json => line(&json!({"severity": "warning", "message": message}).to_string()),
         }
+    }
+
+    /// Returns the number of warnings printed.
+    pub(crate) fn warnings(&self) -> usize {
+        self.warnings.get()
+    }
+
+    fn count(&self, severity: Severity) {
+        self.warnings.update(|count| count + usize::from(severity == Severity::Warning));
     }
 
     /// Prints a note, unless `--quiet` is given or errors are JSON.

@@ -67,6 +67,11 @@ impl ReadingArgs {
     pub(crate) fn merge(&self) -> Merge {
         self.merge.unwrap_or_default()
     }
+
+    /// Returns the path of a cluster's name, if it is given.
+    pub(crate) fn name_key(&self) -> Option<&str> {
+        self.name_key.as_deref()
+    }
 }
 
 impl FleetArgs {
@@ -83,12 +88,17 @@ impl FleetArgs {
         self.reading.merge()
     }
 
+    /// Returns the path of a cluster's name, if it is given.
+    pub(crate) fn name_key(&self) -> Option<&str> {
+        self.reading.name_key()
+    }
+
     /// Parses the selectors. A cluster has to meet all of them.
     ///
     /// # Errors
     /// Errors of [`Selector::parse`].
     pub(crate) fn selector(&self) -> Result<Selector> {
-        self.selector.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|s| all.and(s)))
+        selector(&self.selector)
     }
 
     /// Checks that no data file beside a fleet is among the templates: the shell has expanded the pattern of the fleet.
@@ -113,6 +123,14 @@ impl FleetArgs {
         );
         Err(Diagnostic::new(Code::Usage, message).with_help(help))
     }
+}
+
+/// Parses selectors. A cluster has to meet all of them.
+///
+/// # Errors
+/// Errors of [`Selector::parse`].
+pub(crate) fn selector(texts: &[String]) -> Result<Selector> {
+    texts.iter().try_fold(Selector::default(), |all, text| Selector::parse(text).map(|one| all.and(one)))
 }
 
 /// Checks that `selector` selects one of the clusters, if there are any.

@@ -4,9 +4,13 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
-//! | `options`, `fleet`, `schema`, `kube_schemas` | arguments shared by several commands |
+//! | `folder` | `render` of a folder |
+//! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
+//! | `copies` | files beside templates |
+//! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
-//! | `terraform` | hints for users of Terraform |
+//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
+//! | `missing`, `unread` | names that nothing gives, values that no template reads |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -21,16 +25,19 @@
 mod artifacts;
 #[cfg(feature = "catalog")]
 mod catalog;
+mod changes;
 mod check;
 mod command;
 mod compile;
 mod compile_cache;
 mod completions;
 mod console;
+mod copies;
 mod disasm;
 mod eval;
 mod exit;
 mod fleet;
+mod folder;
 mod functions;
 mod glob;
 mod hcl;
@@ -39,10 +46,13 @@ mod inspect;
 mod intent;
 mod kube_schemas;
 mod layers;
+mod limits;
+mod missing;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
 mod output;
+mod outputs;
 mod progress;
 mod render;
 mod schema;
@@ -51,7 +61,9 @@ mod serve;
 mod signals;
 mod stamp;
 mod summary;
+mod template_paths;
 mod terraform;
+mod unread;
 mod values;
 
 pub use command::main;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
-use dropforge::bulk::{Layers, Merge};
+use dropforge::bulk::{Layers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::hcl::Variables;
 
@@ -36,6 +36,11 @@ pub(crate) struct SchemaArgs {
 }
 
 impl SchemaArgs {
+    /// Returns the file that `--schema` names.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.schema.as_deref()
+    }
+
     /// Reads the schemas for values of `templates`.
     ///
     /// # Errors
@@ -52,21 +57,6 @@ impl SchemaArgs {
             return Err(Diagnostic::new(Code::Usage, message).with_help("name it with `--schema FILE`"));
         }
         paths.iter().map(|path| ValuesSchema::read(&files.read(path)?)).collect()
-    }
-
-    /// Reads values and merges them, with the schemas for values of `templates`.
-    ///
-    /// # Errors
-    /// Errors of [`layers::layers`], [`SchemaArgs::read`] and [`Layers::with_schemas`].
-    pub(crate) fn layers(
-        &self,
-        values: &ValueArgs,
-        merge: Merge,
-        templates: &[PathBuf],
-        files: &mut InputFiles,
-        console: &Console,
-    ) -> Result<Layers> {
-        self.add_to(layers::layers(values, merge, files, console)?, templates, files)
     }
 
     /// Adds the schemas for values of `templates` to `layers`.

@@ -122,7 +122,7 @@ fn broken_declarations_are_errors() {
     values(wrong).expect(1).says(&["v.tf:4:", "neither true nor false"]);
     let deep = format!("variable \"a\" {{\n  default = {}1{}\n}}\n", "[".repeat(100_000), "]".repeat(100_000));
     values(&deep).expect(1).says(&["nest"]);
-    let endless = "variable \"a\" {\n  default = 1\n  validation {\n    condition = length([for x in range(1000) : [for y in range(1000) : [for z in range(1000) : z]]]) > 0\n  }\n}\n";
+    let endless = "variable \"a\" {\n  default = 1\n  validation {\n    condition = length([for x in range(1000) : [for y in range(1000) : jsonencode(range(1000))]]) > 0\n  }\n}\n";
     values(endless).expect(1).says(&["E06"]);
     sandbox.write("v.json", r#"{"variable": {"a": {"type": "number", "default": "5"}}, "b": "string"}"#);
     let args = ["values", "--var-types", "v.json", "--set", "b=1"];

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Options, Origins, Output, OutputDir,
-    Overlay, Plan, Renderer, Selector, Stamp, Watch, discover, input, schema, stamp, stream, values,
+    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames, Options,
+    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, input, schema,
+    stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -61,6 +62,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UndefinedVariable, Tera("{{ nothing }}")),
     (Code::BadIndex, Tera("{% set l = [1] %}{{ l[l] }}")),
     (Code::UnknownAttribute, By(crate::cel_partial::waiting)),
+    (Code::UngivenCondition, By(ungiven)),
     (Code::TypeMismatch, Tera("{% set s = 'a' %}{{ s * 2 }}")),
     (Code::Arithmetic, Tera("{{ 1 % 0 }}")),
     (Code::NotIterable, Tera("{% set n = 1 %}{% for x in n %}{% endfor %}")),
@@ -128,6 +130,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
     (Code::UnfitValues, By(unfit_values)),
+    (Code::UnreadValue, By(unread)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
     (Code::SymbolicLink, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("link")))))),
@@ -145,6 +148,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UnnamedCluster, By(|| code(fleet("[{region: a}]")))),
     (Code::MassDelete, By(mass_delete)),
     (Code::BadManifest, By(bad_manifest)),
+    (Code::ForeignFile, By(foreign_file)),
     (Code::Usage, By(|| code(Selector::parse("env in")))),
     (Code::NotAnArtifact, By(|| artifacts::opened(b"{}".to_vec()))),
     (Code::ArtifactVersion, By(|| artifacts::opened(artifacts::changed("format", 0)))),
@@ -181,6 +185,22 @@ fn source(text: &str) -> std::sync::Arc<Source> {
 }
 
 /// Returns the codes of all errors and warnings of a CEL-YAML template.
+/// Returns the codes of a condition that is misspelled.
+fn ungiven() -> Vec<Code> {
+    let template = Engine::new().compile(Dialect::Tera, "t", "{% if ingress.enabld %}{% endif %}").unwrap();
+    let source = Source::new("v.yaml", "ingress: {enabled: true}");
+    let mut found = MissingNames::of([&template]);
+    found.look_at(0, &input::map(&source, Format::Yaml).unwrap());
+    found.into_failures(&[]).iter().map(|failure| failure.diagnostic.code).collect()
+}
+
+/// Returns the codes of a value that no template reads.
+fn unread() -> Vec<Code> {
+    let set = values::parse_set(values::SetKind::Typed, "a=1", &mut |_| unreachable!()).unwrap();
+    let layers = Layers::new([], set.clone(), Merge::Deep);
+    ReadValues::default().unread(&[], &set, &layers).iter().map(|warning| warning.code).collect()
+}
+
 fn cel_yaml(text: &str) -> Vec<Code> {
     let (source, limits) = (Source::new("t.yaml", text), Limits::default());
     let found = match yaml::read(&source, &NoLoader, &limits, &yaml::Options::default()) {
@@ -334,11 +354,14 @@ impl io::Write for Closed {
 fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'_>) -> Vec<Code>) -> Vec<Code> {
     let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::new())).collect();
     let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
-    let outputs = names.iter().map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned() }).collect();
+    let outputs = names
+        .iter()
+        .map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned(), executable: false })
+        .collect();
     let layout = Layout::parse(layout).expect("a layout");
     let plan = match Plan::new(&fleet, &layers, &Selector::default(), outputs, layout) {
         Ok(plan) => plan,
-        Err(errors) => return codes(&errors),
+        Err(failures) => return codes(&Failure::diagnostics(failures).into_vec()),
     };
     let options = Options { threads: 1, prune: true, ..Options::default() };
     then(&Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() })
@@ -351,6 +374,13 @@ fn mass_delete() -> Vec<Code> {
         let ten: Vec<&str> = ten.iter().map(String::as_str).collect();
         planned(&ten, &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)));
         planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)))
+    })
+}
+
+fn foreign_file() -> Vec<Code> {
+    in_dir(|dir| {
+        std::fs::write(dir.join("c0"), "not ours").expect("a file");
+        planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, dir)))
     })
 }
 

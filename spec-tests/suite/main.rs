@@ -19,6 +19,7 @@ mod hostile;
 mod house;
 mod library;
 mod limits;
+mod reads;
 
 mod tower;
 mod yaml_readers;

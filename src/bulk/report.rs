@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::output_files::Change;
-use crate::diagnostics::{Code, Diagnostic, Label, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed};
 use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
@@ -27,6 +27,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Returns the error of the first cluster of each failure.
+    pub fn diagnostics(failures: Vec<Failure>) -> Diagnostics {
+        failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>().into()
+    }
+
     /// Renders the error for people, with the first clusters.
     pub fn render(&self, color: bool) -> String {
         let mut diagnostic = self.diagnostic.clone();
@@ -71,11 +76,20 @@ pub struct Report {
     /// Errors of the whole run that occurred after outputs were written.
     #[serde(skip)]
     pub errors: Vec<Box<Diagnostic>>,
+    /// The names of files that were copied for each cluster. The caller sets them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<String>,
+    /// Paths of outputs of nothing but white space, which make no file.
+    #[serde(skip)]
+    pub blank: Vec<String>,
     /// `true` if the run was stopped early.
     pub interrupted: bool,
     /// Warnings.
     #[serde(skip)]
     pub warnings: Vec<String>,
+    /// Notes.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -189,6 +203,18 @@ impl FailureCollector {
                 new.insert(Collected { first: at, diagnostic, clusters: BTreeSet::from([at]) });
             }
         }
+    }
+
+    /// Works like [`FailureCollector::add`], but ignores new causes once there are `most`.
+    pub(super) fn add_up_to(&mut self, most: usize, at: usize, diagnostic: Box<Diagnostic>) {
+        if self.causes.len() < most || self.causes.contains_key(&cause(&diagnostic)) {
+            self.add(at, diagnostic);
+        }
+    }
+
+    /// Returns `true` if there are no errors.
+    pub(super) fn is_empty(&self) -> bool {
+        self.causes.is_empty()
     }
 
     /// Returns the number of failed clusters.

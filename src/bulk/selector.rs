@@ -72,6 +72,11 @@ impl Selector {
         self.terms.is_empty()
     }
 
+    /// Returns the dotted paths of the values that the conditions are about.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().map(|term| term.path.as_str())
+    }
+
     /// Returns `true` if these inputs are selected.
     pub fn matches(&self, inputs: &View<'_>) -> bool {
         self.terms.iter().all(|term| term.matches(inputs.get(&term.path)))

@@ -66,6 +66,8 @@ struct Shared {
     cut: AtomicBool,
     failures: Mutex<FailureCollector>,
     fatal: Mutex<Option<Box<Diagnostic>>>,
+    /// The paths of outputs of nothing but white space.
+    blank: Mutex<Vec<String>>,
 }
 
 /// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
@@ -98,6 +100,7 @@ pub(super) fn drive<S: Stamp, K: Sink>(
         clusters: job.plan.clusters(),
         failed: failures.failed(),
         failures: failures.into_failures(|at| job.name(at)),
+        blank: std::mem::take(&mut *lock(&shared.blank)),
         interrupted: job.watch.stop.load(Ordering::SeqCst)
             && (taken < job.plan.clusters() || shared.cut.load(Ordering::SeqCst)),
         ..Report::default()
@@ -147,7 +150,7 @@ impl<K: Sink> Worker<'_, '_, K> {
             };
             let panicked = rendered.is_err();
             let mut errors = match rendered {
-                Ok(Ok(())) if unfit.is_empty() => collect(self.job, &mut results, &mut pieces),
+                Ok(Ok(())) if unfit.is_empty() => collect(self.job, &text, &mut results, &mut pieces),
                 Ok(Ok(())) => unfit,
                 Ok(Err(error)) => vec![error],
                 Err(_) => vec![
@@ -166,7 +169,7 @@ impl<K: Sink> Worker<'_, '_, K> {
             }
             if errors.is_empty() {
                 match self.sink.take(at, &text, &pieces) {
-                    Ok(()) => {}
+                    Ok(()) => self.note_blank(at, &pieces),
                     Err(SinkError::Cluster(error)) => errors.push(error),
                     Err(SinkError::Run(error)) => self.fatal(error),
                 }
@@ -213,6 +216,15 @@ impl<K: Sink> Worker<'_, '_, K> {
         self.block.next()
     }
 
+    /// Remembers the outputs that make no file.
+    fn note_blank(&self, at: usize, pieces: &[Piece]) {
+        for piece in pieces.iter().filter(|piece| piece.blank) {
+            let mut path = String::new();
+            self.job.plan.path_of(self.job.fleet, at, piece, &mut path);
+            lock(&self.shared.blank).push(path);
+        }
+    }
+
     /// Gives up the rest of the block.
     fn cut(&mut self) {
         if let Some(at) = self.block.next() {
@@ -257,11 +269,21 @@ fn render(
 }
 
 /// Splits results into pieces and errors. Each error names its template.
-fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, pieces: &mut Vec<Piece>) -> Vec<Box<Diagnostic>> {
-    let mut errors = Vec::new();
+fn collect(
+    job: &Job<'_>,
+    text: &str,
+    results: &mut Vec<Result<usize>>,
+    pieces: &mut Vec<Piece>,
+) -> Vec<Box<Diagnostic>> {
+    let (mut errors, mut start) = (Vec::new(), 0);
+    let is_blank = |text: &str| text.bytes().all(|byte| byte.is_ascii_whitespace());
     for (output, result) in results.drain(..).enumerate() {
         match result {
-            Ok(end) => pieces.push(Piece { output, end, ..Piece::default() }),
+            Ok(end) => {
+                let blank = !job.options.keep_empty && text.get(start..end).is_some_and(is_blank);
+                start = end;
+                pieces.push(Piece { output, end, blank, ..Piece::default() });
+            }
             Err(error) => errors.push(for_template(job, output, error)),
         }
     }

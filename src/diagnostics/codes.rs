@@ -74,6 +74,7 @@ codes! {
     UndefinedVariable    "E0201" "name.undefined_variable"     "a variable is not defined";
     BadIndex             "E0202" "name.bad_index"              "a value cannot be used as an index";
     UnknownAttribute     "E0203" "name.unknown_attribute"      "an attribute is not known yet";
+    UngivenCondition     "E0204" "name.ungiven_condition"      "a condition tests a name that nothing gives";
 
     TypeMismatch         "E0301" "value.type_mismatch"         "an operator does not take this type";
     Arithmetic           "E0302" "value.arithmetic"            "a calculation has no result that fits";
@@ -144,6 +145,7 @@ codes! {
     InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
     UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema or declaration";
+    UnreadValue          "E0809" "input.unread"                "a value that no template reads";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
@@ -163,6 +165,7 @@ codes! {
     MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
     BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
     Usage                "E0921" "usage"                       "an option cannot be used like this";
+    ForeignFile          "E0922" "plan.foreign_file"           "a file that dropforge did not write would be overwritten";
     NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
     ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
     ArtifactDigest       "E0933" "artifact.digest"             "an artifact is not as it was written";

@@ -11,8 +11,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod effects;
+mod held;
+mod lookup;
+mod missing;
 mod origins;
 mod reads;
+mod tree;
+mod walk;
 
+pub use lookup::Lack;
+pub use missing::missing;
 pub use origins::{ITEM, InputPath, display_path};
 pub use reads::Reads;
+pub use tree::{Position, Tree};
+pub use walk::{Effect, Miss};

@@ -1,0 +1,98 @@
+//! Checks of templates with values, without rendering: names that nothing gives, and values that nothing reads.
+
+use clap::Args;
+
+use dropforge::bulk::{self, Cluster, DEFAULT_LAYOUT, Failure, Layers, Layout, MissingNames, ReadValues, Selector};
+use dropforge::bulk::{Fleet, TemplateFile};
+use dropforge::diagnostics::Result;
+use dropforge::engine::Template;
+
+use crate::console::Console;
+use crate::fleet::{ReadingArgs, check_selection, selector};
+use crate::input::InputFiles;
+use crate::layers;
+use crate::options::ValueArgs;
+
+/// Options of values that templates are checked with.
+#[derive(Debug, Args)]
+pub(crate) struct CheckValuesArgs {
+    /// Check with the values of clusters, from a file, a directory, a glob, or `-`
+    #[arg(long, value_name = "FLEET")]
+    fleet: Vec<String>,
+    #[command(flatten)]
+    reading: ReadingArgs,
+    /// Select clusters by values: k, !k, k=v, k!=v, k in (v,w), k notin (v,w)
+    #[arg(short = 'l', long, requires = "fleet", value_name = "SELECTOR")]
+    selector: Vec<String>,
+    #[command(flatten)]
+    values: ValueArgs,
+}
+
+/// The templates that are checked.
+#[derive(Debug, Default)]
+pub(crate) struct CheckedTemplates {
+    /// The valid templates.
+    pub(crate) templates: Vec<Template>,
+    /// All files.
+    pub(crate) files: Vec<TemplateFile>,
+}
+
+impl CheckedTemplates {
+    /// Returns the templates that `stamp` makes an output of.
+    fn outputs(&self) -> Vec<&Template> {
+        let find = |name: &str| self.templates.iter().find(|template| template.name() == name);
+        let mut references = |name: &str| Ok(find(name).map_or_else(Vec::new, |template| template.reaches().to_vec()));
+        let names = bulk::outputs(&self.files, &mut references).unwrap_or_default();
+        names.iter().filter_map(|name| find(name)).collect()
+    }
+}
+
+impl CheckValuesArgs {
+    /// Returns `true` if templates are checked with values.
+    pub(crate) fn any(&self) -> bool {
+        !self.fleet.is_empty() || self.values.gives_values()
+    }
+
+    /// Finds names that `checked` looks up and that nothing gives, and values that it does not read. The latter only if
+    /// `reads_all`: nothing else that was checked reads values.
+    ///
+    /// # Errors
+    /// Errors of reading values and fleets; `usage` for a selector that selects nothing.
+    pub(crate) fn check(
+        &self,
+        checked: &CheckedTemplates,
+        reads_all: bool,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<Vec<Failure>> {
+        let given = layers::read(&self.values, files, console)?;
+        let layers = given.layers(self.reading.merge());
+        let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
+        let clusters = selected(&fleet, &layers, &selector)?;
+        check_selection(&selector, &fleet, &layers, clusters.len())?;
+        let mut found = MissingNames::of(checked.outputs());
+        if self.fleet.is_empty() || !clusters.is_empty() {
+            found.look_at_all(&layers, &clusters)?;
+        }
+        let mut failures = found.into_failures(&clusters);
+        if reads_all {
+            let mut read = ReadValues::by(&checked.templates);
+            read.add_plan(&selector, &Layout::parse(DEFAULT_LAYOUT)?, self.reading.name_key());
+            let unread = read.unread(&given.maps, &given.sets, &layers).into_iter();
+            failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));
+            failures.extend(read.unread_by_clusters(&layers, clusters.iter().copied()));
+        }
+        Ok(failures)
+    }
+}
+
+/// Returns the clusters that are selected.
+fn selected<'f>(fleet: &'f Fleet, layers: &Layers, selector: &Selector) -> Result<Vec<&'f Cluster>> {
+    let mut clusters = Vec::new();
+    for cluster in fleet.clusters() {
+        if selector.is_empty() || selector.matches(&layers.view(cluster)?) {
+            clusters.push(cluster);
+        }
+    }
+    Ok(clusters)
+}

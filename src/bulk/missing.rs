@@ -1,0 +1,194 @@
+//! Names that templates look up and that values lack, found without rendering.
+
+use std::collections::BTreeMap;
+
+use super::cluster::Cluster;
+use super::layers::Layers;
+use super::report::Failure;
+use crate::bytecode::analysis::{Effect, Lack, Miss, Tree, missing};
+use crate::diagnostics::{Code, Diagnostic, Result, nearest};
+use crate::engine::Template;
+use crate::text::Span;
+use crate::value::DataMap;
+
+/// Maximum number of steps of the analysis, for each template and set of values.
+const STEPS: u64 = 2_000_000;
+/// Maximum number of steps of the analysis of all templates with all values. The clusters that are left are not looked at.
+const ALL_STEPS: u64 = 2_000_000_000;
+/// Maximum number of available names to compare with a missing one.
+const COMPARED: usize = 1_000;
+/// Minimum length of a misspelled name if the right name is used elsewhere.
+const LONG: usize = 5;
+
+/// Finds the names that templates look up and that values lack.
+///
+/// ```
+/// use dropforge::bulk::{Layers, Merge, MissingNames};
+/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::value::Data;
+/// let template = Engine::new().compile(Dialect::Tera, "t.tera", "{% if tls.enabld %}{{ image.tga }}{% endif %}{{ x }}")?;
+/// let values = serde_json::from_str::<Data>(r#"{"tls": {"enabled": true}, "image": {"tag": 1}}"#)?.into_map().unwrap();
+/// let mut found = MissingNames::of([&template]);
+/// found.look_at(0, &values);
+/// let found: Vec<_> = found.into_failures(&[]).iter().map(|failure| failure.diagnostic.to_string()).collect();
+/// assert_eq!(
+///     found,
+///     [
+///         "E0204: nothing gives `tls.enabld`, so the condition is false (t.tera:1:11)",
+///         "E0201: nothing gives `x` (t.tera:1:50)",
+///     ]
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct MissingNames<'t> {
+    templates: Vec<&'t Template>,
+    /// All that the templates read.
+    read: Tree,
+    found: BTreeMap<Cause, Found>,
+    left: u64,
+}
+
+/// The identity of a missing name: the place and the message.
+type Cause = (String, Span, String);
+
+#[derive(Debug)]
+struct Found {
+    diagnostic: Box<Diagnostic>,
+    clusters: Vec<usize>,
+}
+
+impl<'t> MissingNames<'t> {
+    /// Prepares for these templates.
+    pub fn of(templates: impl IntoIterator<Item = &'t Template>) -> Self {
+        let (templates, mut read): (Vec<_>, _) = (templates.into_iter().collect(), Tree::default());
+        templates.iter().for_each(|template| read.add_program(template.program()));
+        Self { templates, read, found: BTreeMap::new(), left: ALL_STEPS }
+    }
+
+    /// Looks at the values of each cluster, or without clusters at the shared ones.
+    ///
+    /// # Errors
+    /// Errors of [`Layers::merged`].
+    pub fn look_at_all(&mut self, layers: &Layers, clusters: &[&Cluster]) -> Result<()> {
+        if clusters.is_empty() {
+            self.look_at(0, layers.alone()?);
+        }
+        for (at, cluster) in clusters.iter().enumerate() {
+            if self.left == 0 {
+                break;
+            }
+            let merged = layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?;
+            self.look_at(at, &merged);
+        }
+        Ok(())
+    }
+
+    /// Looks at the values of the cluster `at`. Clusters come in order.
+    pub fn look_at(&mut self, at: usize, values: &DataMap) {
+        for nth in 0..self.templates.len() {
+            let Some(template) = self.templates.get(nth).copied() else { continue };
+            let mut left = STEPS.min(self.left);
+            let before = left;
+            let misses = missing(template.program(), values, &mut left);
+            self.left -= before - left;
+            misses.iter().for_each(|miss| self.add(at, template, miss));
+        }
+    }
+
+    fn add(&mut self, cluster: usize, template: &'t Template, miss: &Miss<'_>) {
+        let program = template.program();
+        let place = match miss.lack.step {
+            Some(step) => program.detail(miss.at, step),
+            None => program.root(miss.at),
+        };
+        let Some((place, source)) = place.and_then(|place| Some((place.span, program.source(place)?))) else { return };
+        let path = path_to(miss.path, &miss.lack);
+        let cause = (source.name().to_owned(), place, path);
+        if let Some(known) = self.found.get_mut(&cause) {
+            // The templates of a cluster may share the place.
+            if known.clusters.last() != Some(&cluster) {
+                known.clusters.push(cluster);
+            }
+            return;
+        }
+        let Some(mut diagnostic) = self.diagnostic(miss, &cause.2) else { return };
+        diagnostic = diagnostic.at(source, place, "");
+        if source.name() != template.name() {
+            diagnostic.template = Some(template.name().to_owned());
+        }
+        self.found.insert(cause, Found { diagnostic, clusters: vec![cluster] });
+    }
+
+    /// Returns the error or warning about a missing name. Without a similar name, there may be a reason that nothing
+    /// gives what only may be needed.
+    fn diagnostic(&self, miss: &Miss<'_>, path: &str) -> Option<Box<Diagnostic>> {
+        let Lack { name, parent, .. } = miss.lack;
+        let keys = || parent.into_iter().flat_map(|map| map.keys()).map(String::as_str).take(COMPARED);
+        let near = match miss.effect {
+            Effect::Condition => nearest(name, keys().filter(|near| self.is_mistake(miss, path, name, near))),
+            _ => nearest(name, keys()),
+        };
+        let diagnostic = match miss.effect {
+            Effect::Fails => Diagnostic::new(Code::UndefinedVariable, format!("nothing gives `{path}`")),
+            _ if near.is_none() => return None,
+            Effect::MayFail => Diagnostic::warning(Code::UndefinedVariable, format!("nothing gives `{path}`")),
+            Effect::Condition => {
+                let message = format!("nothing gives `{path}`, so the condition is false");
+                Diagnostic::warning(Code::UngivenCondition, message)
+            }
+        };
+        let diagnostic = if parent.is_some() { diagnostic.with_available(keys()) } else { diagnostic };
+        Some(match near {
+            Some(near) => diagnostic.with_help(format!("did you mean `{}`?", sibling(path, name, near))),
+            None => diagnostic,
+        })
+    }
+
+    /// Returns `true` if the condition `path` is a misspelled `near`. A condition may be about something optional, and
+    /// its name may resemble another: `host` and `hosts`, `tls1` and `tls2`. If templates use that other name, only a
+    /// difference within the name counts.
+    fn is_mistake(&self, miss: &Miss<'_>, path: &str, name: &str, near: &str) -> bool {
+        if miss.lack.step.is_none() {
+            return false;
+        }
+        let used = self.read.reads(sibling(path, name, near).split('.').map(Some));
+        let has_digit = |text: &str| text.bytes().any(|byte| byte.is_ascii_digit());
+        let is_longer = near.starts_with(name) || name.starts_with(near);
+        !used || (name.len() >= LONG && !has_digit(name) && !has_digit(near) && !is_longer)
+    }
+
+    /// Returns what was found, in the order of templates and places. `clusters` are those that were looked at, in order;
+    /// none if only shared values were.
+    pub fn into_failures(self, clusters: &[&Cluster]) -> Vec<Failure> {
+        let failure = |Found { mut diagnostic, clusters: failed }: Found| {
+            let names = failed.iter().filter_map(|at| clusters.get(*at)).map(|cluster| cluster.name().to_owned());
+            let clusters: Vec<String> = names.collect();
+            diagnostic.cluster = clusters.first().cloned();
+            Failure { diagnostic, clusters }
+        };
+        self.found.into_values().map(failure).collect()
+    }
+}
+
+/// Returns the part of a path that ends with the missing name.
+fn path_to(path: &str, lack: &Lack<'_>) -> String {
+    let wanted = lack.step.map_or(1, |step| step as usize + 2);
+    let names: Vec<&str> = path.split('.').collect();
+    match names.get(..wanted) {
+        Some(part) if part.last() == Some(&lack.name) => part.join("."),
+        _ if lack.step.is_none() && !lack.name.is_empty() => lack.name.to_owned(),
+        _ if path.ends_with(lack.name) => path.to_owned(),
+        // The key is computed.
+        _ => format!("{path}` with the key `{}", lack.name),
+    }
+}
+
+/// Returns `path`, which ends with `name`, with `near` in its place.
+fn sibling(path: &str, name: &str, near: &str) -> String {
+    let is_name = |end: &&str| end.is_empty() || end.ends_with('.');
+    match path.strip_suffix(name).filter(is_name) {
+        Some(parent) => format!("{parent}{near}"),
+        None => near.to_owned(),
+    }
+}

@@ -1,0 +1,459 @@
+//! Warnings for values that no template reads.
+//!
+//! Shared values are there for the templates, so each of them must be read. Fleets often come from inventories, which have
+//! much that no template reads: a cluster's value is only reported if it looks like a mistake.
+
+mod keys;
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::cluster::Cluster;
+use super::input::Place;
+use super::layers::Layers;
+use super::layout::Layout;
+use super::origins::{Origins, leaves};
+use super::report::Failure;
+use super::selector::Selector;
+use super::values::{Assignment, Step, value_at};
+use crate::bytecode::analysis::{Position, Tree};
+use crate::diagnostics::{Code, Diagnostic, at_most, counted, nearest};
+use crate::engine::Template;
+use crate::value::DataMap;
+
+/// Maximum number of names to report.
+const REPORTED: usize = 20;
+/// Maximum number of leaves of a name that suggestions are tried for.
+const TRIED: usize = 4;
+/// Maximum number of names that one name is compared with.
+const COMPARED: usize = 2_000;
+/// Maximum number of names of clusters that are compared with others.
+const NAMES: usize = 2_000;
+/// Maximum number of different sets of keys of clusters to look at.
+const SHAPES: usize = 1_000;
+
+/// The values that a run reads.
+///
+/// ```
+/// use dropforge::bulk::{Format, Layers, Merge, ReadValues, input::{self, Place}};
+/// use dropforge::engine::{Dialect, Engine};
+/// use dropforge::text::Source;
+/// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
+/// let source = Source::new("v.yaml", "imge:\n  tag: v1\n");
+/// let files = [(input::map(&source, Format::Yaml)?, Place::file(&source, Format::Yaml))];
+/// let layers = Layers::new(files.iter().map(|(map, _)| map.clone()), Vec::new(), Merge::Deep);
+/// let warnings = ReadValues::by([&template]).unread(&files, &[], &layers);
+/// assert_eq!(warnings[0].to_string(), "E0809: no template reads `imge.tag` (v.yaml:2:8)");
+/// assert_eq!(warnings[0].help.as_deref(), Some("did you mean `image.tag`?"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct ReadValues {
+    tree: Tree,
+    /// Maps that identify a cluster: they may hold anything.
+    identities: Vec<String>,
+}
+
+impl ReadValues {
+    /// Finds the values that templates read.
+    pub fn by<'t>(templates: impl IntoIterator<Item = &'t Template>) -> Self {
+        let mut read = Self::default();
+        templates.into_iter().for_each(|template| read.tree.add_program(template.program()));
+        read
+    }
+
+    /// Adds the value at a dotted path, and all below it.
+    pub fn add(&mut self, path: &str) {
+        self.tree.add(path.split('.'));
+    }
+
+    /// Adds the values that select, name and place clusters.
+    pub fn add_plan(&mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) {
+        let paths = selector.paths().chain(layout.inputs()).chain(layout.fields());
+        paths.for_each(|path| self.add(path));
+        for path in ["name", "cluster.name"].into_iter().chain(name_key) {
+            self.add(path);
+            self.identities.extend(path.rsplit_once('.').map(|(parent, _)| parent.to_owned()));
+        }
+    }
+
+    /// Returns a warning for each name in shared values that nothing reads.
+    pub fn unread(&self, files: &[(DataMap, Place)], sets: &[Assignment], layers: &Layers) -> Vec<Box<Diagnostic>> {
+        let mut names = Names::default();
+        for (map, _) in files {
+            leaves(map, &mut |path, _| self.note(path, &mut names));
+        }
+        for set in sets {
+            set.leaves(&mut |path| self.note(path, &mut names));
+        }
+        let mut origins = Origins::default();
+        files.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
+        origins.add_sets(sets);
+        let more = names.order.len().saturating_sub(REPORTED);
+        let warnings = names.order.iter().take(REPORTED).filter_map(|name| {
+            let unread = names.found.get(name)?;
+            let near = unread.near(&self.tree, &[layers.shared()]);
+            Some(warning(unread, &origins, near))
+        });
+        let warnings: Vec<_> = warnings.collect();
+        if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
+    }
+
+    /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
+    pub fn unread_by_clusters<'c>(&self, layers: &Layers, clusters: impl Iterator<Item = &'c Cluster>) -> Vec<Failure> {
+        if self.tree.everything {
+            return Vec::new();
+        }
+        let clusters: Vec<&Cluster> = clusters.collect();
+        let mut suspects = Suspects { read: self, layers, near: HashMap::new(), found: BTreeMap::new() };
+        for shape in keys::shapes(&clusters, SHAPES) {
+            // A cluster that cannot be read fails later.
+            let own = shape.first().and_then(|at| clusters.get(*at)?.inputs().ok());
+            own.iter().for_each(|own| suspects.look_at(own, &shape));
+        }
+        let mut found: Vec<Suspect> = suspects.found.into_values().collect();
+        found.sort_by_key(|suspect| suspect.clusters.first().copied());
+        found.truncate(REPORTED);
+        found.into_iter().map(|suspect| suspect.into_failure(&clusters)).collect()
+    }
+
+    fn note(&self, path: &[Step], names: &mut Names) {
+        let is_private = path.first().and_then(Step::key).is_some_and(|key| key.starts_with("x-"));
+        if let Some((depth, at)) = self.lost(path)
+            && !is_private
+        {
+            names.add(path, depth, at);
+        }
+    }
+
+    /// Returns the number of the first step of `path` that nothing reads, and the position before it.
+    fn lost(&self, path: &[Step]) -> Option<(usize, Position)> {
+        let mut at = self.tree.start();
+        for (depth, step) in path.iter().enumerate() {
+            if self.tree.is_whole(&at) {
+                return None;
+            }
+            match self.tree.step(&at, step.key()) {
+                Some(next) => at = next,
+                None => return Some((depth, at)),
+            }
+        }
+        None
+    }
+}
+
+/// Names that nothing reads, in the order of their first values.
+#[derive(Debug, Default)]
+struct Names {
+    order: Vec<String>,
+    found: HashMap<String, Unread>,
+}
+
+/// A name that nothing reads, and the values below it.
+#[derive(Debug)]
+struct Unread {
+    /// The first of these values.
+    paths: Vec<Vec<Step>>,
+    /// The number of these values.
+    count: usize,
+    /// The step of the name in their paths.
+    depth: usize,
+    /// The position of the map or list that has the name.
+    at: Position,
+}
+
+impl Names {
+    fn add(&mut self, path: &[Step], depth: usize, at: Position) {
+        let name = display(path.get(..=depth).unwrap_or(path));
+        let order = &mut self.order;
+        let unread = self.found.entry(name).or_insert_with_key(|name| {
+            order.push(name.clone());
+            Unread { paths: Vec::new(), count: 0, depth, at }
+        });
+        let folded = |known: &Vec<Step>| display(known) == display(path);
+        if unread.paths.iter().any(folded) {
+            return;
+        }
+        unread.count += 1;
+        if unread.paths.len() < TRIED {
+            unread.paths.push(path.to_vec());
+        }
+    }
+}
+
+impl Unread {
+    /// Returns the path to name: that of the value if there is only one.
+    fn path(&self) -> &[Step] {
+        let path = self.paths.first().map_or(&[][..], Vec::as_slice);
+        let end = if self.count == 1 { path.len() } else { self.depth + 1 };
+        let items = path.iter().take(end).rev().take_while(|step| step.key().is_none()).count();
+        path.get(..end - items).unwrap_or(path)
+    }
+
+    /// Returns the path that was likely meant: it is read, and none of `given` has it.
+    fn near(&self, tree: &Tree, given: &[&DataMap]) -> Option<String> {
+        let name = self.paths.first()?.get(self.depth)?.key()?;
+        let fits = |near: &&str| {
+            self.paths.iter().any(|path| {
+                let path = with_step(path, self.depth, near);
+                tree.reads(path.iter().map(Step::key)) && !given.iter().any(|map| has(map, &path))
+            })
+        };
+        let near = nearest(name, tree.names(&self.at).take(COMPARED).filter(fits))?;
+        Some(display(&with_step(self.path(), self.depth, near)))
+    }
+}
+
+/// Returns `path` with another key at `depth`.
+fn with_step(path: &[Step], depth: usize, key: &str) -> Vec<Step> {
+    let mut path = path.to_vec();
+    if let Some(step) = path.get_mut(depth) {
+        *step = Step::Key(key.to_owned());
+    }
+    path
+}
+
+/// Returns `true` if there is a value at `path`.
+fn has(map: &DataMap, path: &[Step]) -> bool {
+    let Some((Step::Key(top), rest)) = path.split_first() else { return false };
+    map.get(top).is_some_and(|value| value_at(value, rest).is_some())
+}
+
+/// Formats a path. All items of a list have one name: `ports[].name`.
+fn display(path: &[Step]) -> String {
+    let mut text = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) if text.is_empty() => text.push_str(key),
+            Step::Key(key) => {
+                text.push('.');
+                text.push_str(key);
+            }
+            Step::Index(_) => text.push_str("[]"),
+        }
+    }
+    text
+}
+
+fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<Diagnostic> {
+    let mut message = format!("no template reads `{}`", display(unread.path()));
+    if unread.count > 1 {
+        message.push_str(&format!(" ({})", counted(unread.count, "value")));
+    }
+    let given: Vec<_> = unread.paths.first().into_iter().flat_map(|path| origins.of(path)).collect();
+    let is_option = given.first().is_some_and(|origin| origin.place().is_none());
+    if let Some(origin) = given.first().filter(|_| is_option) {
+        message = format!("`{origin}`: {message}");
+    }
+    let mut warning = Diagnostic::warning(Code::UnreadValue, message);
+    for (source, span) in given.iter().filter_map(|origin| origin.place()).take(TRIED) {
+        warning = warning.at(source, span, "");
+    }
+    match near {
+        Some(near) => warning.with_help(format!("did you mean `{near}`?")),
+        None => warning,
+    }
+}
+
+/// The names of clusters that look like mistakes.
+struct Suspects<'r> {
+    read: &'r ReadValues,
+    layers: &'r Layers,
+    /// The nearest name that is read, by the path of a name.
+    near: HashMap<String, Option<String>>,
+    found: BTreeMap<String, Suspect>,
+}
+
+struct Suspect {
+    path: Vec<Step>,
+    name: String,
+    near: Option<String>,
+    /// The clusters that have the name, in fleet order.
+    clusters: Vec<usize>,
+}
+
+impl Suspects<'_> {
+    /// Looks at the inputs of one of the clusters with the same keys.
+    fn look_at(&mut self, own: &DataMap, clusters: &[usize]) {
+        let mut names = Names::default();
+        leaves(own, &mut |path, _| self.read.note(path, &mut names));
+        for name in &names.order {
+            let Some(unread) = names.found.get(name) else { continue };
+            let near = self.near(name, unread, own);
+            if near.is_some() || self.is_below_names(unread) {
+                let new = || Suspect { path: unread.path().to_vec(), name: name.clone(), near, clusters: Vec::new() };
+                self.found.entry(name.clone()).or_insert_with(new).clusters.extend(clusters);
+            }
+        }
+    }
+
+    /// Returns the name that was likely meant, unless the cluster has it.
+    fn near(&mut self, name: &str, unread: &Unread, own: &DataMap) -> Option<String> {
+        if !self.near.contains_key(name) {
+            let near =
+                if self.near.len() < NAMES { unread.near(&self.read.tree, &[self.layers.shared()]) } else { None };
+            self.near.insert(name.to_owned(), near);
+        }
+        self.near.get(name)?.as_ref()?;
+        unread.near(&self.read.tree, &[self.layers.shared(), own])
+    }
+
+    /// Returns `true` if templates read other names of the same map.
+    fn is_below_names(&self, unread: &Unread) -> bool {
+        let parent = unread.paths.first().and_then(|path| path.get(..unread.depth)).unwrap_or_default();
+        let is_identity = self.read.identities.contains(&display(parent));
+        !parent.is_empty() && !is_identity && self.read.tree.names(&unread.at).next().is_some()
+    }
+}
+
+impl Suspect {
+    fn into_failure(mut self, clusters: &[&Cluster]) -> Failure {
+        self.clusters.sort_unstable();
+        let first = self.clusters.first().and_then(|at| clusters.get(*at));
+        let message =
+            format!("no template reads `{}`", if self.near.is_some() { display(&self.path) } else { self.name });
+        let mut warning = Diagnostic::warning(Code::UnreadValue, message);
+        if let Some(cluster) = first {
+            warning = warning.for_cluster(cluster.name());
+            if let Some(place) = cluster.place()
+                && let Some(span) = place.find(&self.path)
+            {
+                warning = warning.at(place.source(), span, "");
+            }
+        }
+        if let Some(near) = self.near {
+            warning = warning.with_help(format!("did you mean `{near}`?"));
+        }
+        let names = self.clusters.iter().filter_map(|at| clusters.get(*at)).map(|one| one.name().to_owned());
+        Failure { diagnostic: warning, clusters: names.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bulk::values::{SetKind, parse_set};
+    use crate::bulk::{Fleet, FleetOptions, Format, Merge, input};
+    use crate::engine::{Dialect, Engine};
+    use crate::text::Source;
+
+    fn read(templates: &[(Dialect, &str)]) -> ReadValues {
+        let engine = Engine::new();
+        let compile = |(dialect, text): &(Dialect, &str)| engine.compile(*dialect, "t", text).unwrap();
+        let templates: Vec<Template> = templates.iter().map(compile).collect();
+        let mut read = ReadValues::by(&templates);
+        read.add_plan(&Selector::default(), &Layout::parse("{cluster}").unwrap(), None);
+        read
+    }
+
+    /// Returns the message and the help of each warning about shared values.
+    fn unread(templates: &[(Dialect, &str)], values: &str, set: &str) -> Vec<String> {
+        let source = Source::new("v.yaml", values);
+        let files = [(input::map(&source, Format::Yaml).unwrap(), Place::file(&source, Format::Yaml))];
+        let sets = parse_set(SetKind::Typed, set, &mut |_| unreachable!()).unwrap();
+        let layers = Layers::new(files.iter().map(|(map, _)| map.clone()), sets.clone(), Merge::Deep);
+        let warnings = read(templates).unread(&files, &sets, &layers);
+        let text = |warning: &Box<Diagnostic>| {
+            format!("{}{}", warning, warning.help.as_ref().map(|help| format!(" {help}")).unwrap_or_default())
+        };
+        warnings.iter().map(text).collect()
+    }
+
+    /// Returns the names that are reported for a template and values.
+    fn names(dialect: Dialect, template: &str, values: &str) -> Vec<String> {
+        let warnings = unread(&[(dialect, template)], values, "");
+        warnings.iter().map(|text| text.split('`').nth(1).unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn a_name_has_one_warning_with_its_place_and_the_likely_name() {
+        let tera = [(Dialect::Tera, "{{ image.tag }}{{ image.repository }}{{ replicas }}")];
+        assert_eq!(
+            unread(&tera, "imge:\n  tag: v1\nreplicas: 1\nother: [1, 2]\n", "repilcas=2,image.repositry=x"),
+            [
+                "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`?",
+                "E0809: no template reads `other` (v.yaml:4:9)",
+                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas`",
+                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`?",
+            ]
+        );
+        let two = unread(&tera, "imge: {tag: v1, repository: x}\nreplicas: 1\n", "");
+        assert_eq!(two, ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`?"]);
+    }
+
+    #[test]
+    fn each_language_reads_what_it_uses() {
+        use Dialect::{CelYaml, Hcl, Tera, Tower};
+        let none: [&str; 0] = [];
+        let cases: &[(Dialect, &str, &str, &[&str])] = &[
+            (
+                Tera,
+                "{% for p in ports %}{{ p.name }}{% endfor %}",
+                "ports: [{name: a, nmae: b}, {nmae: c}]",
+                &["ports[].nmae"],
+            ),
+            (Tera, "{% for k, v in m %}{{ v.a }}{% endfor %}", "m: {x: {a: 1, b: 2}}", &["m.x.b"]),
+            (Tera, "{{ sizes[tier].cpu }}", "tier: a\nsizes: {a: {cpu: 1, mem: 2}}", &none),
+            (Tera, "{{ m | json_encode }}", "m: {a: 1}", &none),
+            (Tera, "{{ __tera_context }}", "m: {a: 1}", &none),
+            (Tera, "{% if m %}{% endif %}", "m: {a: 1}", &none),
+            (Tera, "{% if m %}{{ m.b }}{% endif %}", "m: {a: 1}", &["m.a"]),
+            (Tera, "{% set x = m.n %}{{ x.a }}", "m: {n: {a: 1, b: 2}}", &["m.n.b"]),
+            (Tera, "{% macro f(x) %}{{ x.a }}{% endmacro %}{{ self::f(x=m) }}", "m: {a: 1, b: 2}", &["m.b"]),
+            (Tera, "{% for x in l | default(value=[]) %}{{ x.a }}{% endfor %}", "l: [{a: 1, b: 2}]", &["l[].b"]),
+            (Tera, "{% for x in l %}{% set_global y = x %}{{ y.a }}{% endfor %}{{ y.b }}", "l: [{a: 1, b: 2}]", &none),
+            (
+                Tera,
+                "{% for x in l %}{{ y.b | default(value=0) }}{% set_global y = x %}{% endfor %}",
+                "l: [{b: 2}]",
+                &none,
+            ),
+            (Tera, "{{ hosts.0 }}", "hosts: [a, b]", &none),
+            (Tera, "{{ a }}", "x-b: 1", &none),
+            (Hcl, "%{ for p in ports ~}\n${p.name}\n%{ endfor ~}\n", "ports: [{name: a, nmae: b}]", &["ports[].nmae"]),
+            (
+                Hcl,
+                "${[for k, v in m : v.a][0]}${n[\"x-y\"]}",
+                "m: {x: {a: 1, b: 2}}\nn: {x-y: 1, z: 1}",
+                &["m.x.b", "n.z"],
+            ),
+            (Hcl, "${jsonencode(m)}${l[*].id}", "m: {a: 1}\nl: [{id: 1}]", &none),
+            (CelYaml, "a: ${m.a}\nb: \"${has(m.c) ? 1 : 2}\"", "m: {a: 1, b: 2, c: 3}", &["m.b"]),
+            (CelYaml, "a:\n  $for: p in ports\n  $do: ${p.name}", "ports: [{name: a, nmae: b}]", &["ports[].nmae"]),
+            (CelYaml, "a: \"${l.map(i, i.a)}\"", "l: [{a: 1, b: 2}]", &["l[].b"]),
+            (CelYaml, "$schema: {m: object}\na: 1", "m: {a: 1}", &none),
+            (Tower, "${params.a}", "params: {a: 1, b: 2}", &["params.b"]),
+        ];
+        for (dialect, template, values, expected) in cases {
+            assert_eq!(names(*dialect, template, values), *expected, "{template}");
+        }
+    }
+
+    #[test]
+    fn clusters_may_have_what_nobody_reads_unless_it_looks_like_a_mistake() {
+        let template = "{{ region }}{{ image.tag }}{{ cluster.env }}{{ zone | default(value=1) }}";
+        let read = read(&[(Dialect::Tera, template)]);
+        let text = r#"{"name":"a","region":1,"owner":"x","image":{"tag":1,"pull":2},"cluster":{"env":1,"rack":2}}
+            {"name":"b","regoin":1,"image":{"tag":1},"cluster":{"env":1}}
+            {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
+            {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
+        let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
+        let found = read.unread_by_clusters(&Layers::default(), fleet.clusters().iter());
+        let text = |one: &Failure| format!("{}: {} {:?}", one.clusters.join(","), one.diagnostic, one.diagnostic.help);
+        assert_eq!(
+            found.iter().map(text).collect::<Vec<_>>(),
+            [
+                "a: E0809: no template reads `image.pull` (f.ndjson:1:60) [cluster a] None",
+                "b,c: E0809: no template reads `regoin` (f.ndjson:2:34) [cluster b] Some(\"did you mean `region`?\")",
+                "d: E0809: no template reads `zones` (f.ndjson:4:73) [cluster d] Some(\"did you mean `zone`?\")",
+            ]
+        );
+    }
+
+    #[test]
+    fn many_names_take_little_time() {
+        let template: String = (0..3_000).map(|at| format!("{{{{ name_{at}.x }}}}")).collect();
+        let values: String = (0..100_000).map(|at| format!("nmae_{at}: {{y: 1}}\n")).collect();
+        let warnings = unread(&[(Dialect::Tera, &template)], &values, "");
+        assert_eq!(warnings.len(), REPORTED);
+    }
+}

@@ -1,0 +1,154 @@
+//! Lookups of paths: the facts about the value of a path, or the step that has none.
+
+use std::rc::Rc;
+
+use super::held::{Fact, Held, TRACKED};
+use super::origins::ITEM;
+use super::tree::NodeId;
+use super::walk::{State, Walk};
+use crate::bytecode::records::{Path, Root, Segment};
+use crate::value::{Data, DataMap};
+
+/// A path without a value.
+#[derive(Debug, Clone)]
+pub struct Lack<'w> {
+    /// The step that has no value, from 0. `None` if it is the root.
+    pub step: Option<u32>,
+    /// The name of the step as written, or the key that was computed.
+    pub name: &'w str,
+    /// The map without the name.
+    pub parent: Option<&'w DataMap>,
+}
+
+/// A step whose computed key is known.
+#[derive(Debug, Clone, Copy)]
+enum Key<'w> {
+    Name(&'w str),
+    Item(usize),
+    Unknown,
+}
+
+impl<'w> Walk<'w, '_> {
+    /// Finds the facts about the value of a path, of which the indexes have been taken from the stack. Returns the step
+    /// without a value if it certainly has none.
+    pub(super) fn look_up(
+        &mut self,
+        path: &Path<'w>,
+        indexes: &[Held<'w>],
+        state: &State<'w>,
+    ) -> (Held<'w>, Option<Lack<'w>>) {
+        let keys: Vec<Key<'w>> = path.segments().map(|(segment, _)| self.key(segment, indexes)).collect();
+        let (mut nodes, mut lack, mut fact) = (Vec::new(), None, None);
+        for root in path.roots() {
+            let base = self.root(root, state);
+            nodes.extend(self.walk_nodes(base.nodes(), &keys));
+            match self.walk_fact(root, base.fact, &keys) {
+                // The next root may have the value.
+                Err(found) => lack = deeper(lack, found),
+                Ok(found) => {
+                    fact.get_or_insert(found);
+                    if found.is_present() == Some(true) {
+                        break;
+                    }
+                }
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        if nodes.len() > TRACKED {
+            self.mark_whole(&nodes);
+            nodes.clear();
+        }
+        let nodes: Option<Rc<[NodeId]>> = (!nodes.is_empty()).then(|| nodes.into());
+        match fact {
+            Some(fact) => (Held { fact, nodes }, None),
+            None => (Held { fact: Fact::Unknown, nodes }, lack),
+        }
+    }
+
+    fn key(&self, segment: Segment, indexes: &[Held<'w>]) -> Key<'w> {
+        match segment {
+            Segment::Attr(name) => Key::Name(self.code.str(name)),
+            Segment::Index(nth) => match indexes.get(nth as usize).map(|held| held.fact.scalar()) {
+                Some(Fact::Str(name)) => Key::Name(name),
+                Some(Fact::Int(at)) => usize::try_from(at).map_or(Key::Unknown, Key::Item),
+                _ => Key::Unknown,
+            },
+        }
+    }
+
+    /// Returns the facts about a root.
+    pub(super) fn root(&self, root: Root, state: &State<'w>) -> Held<'w> {
+        match root {
+            Root::Slot(slot) => state.slots.get(slot as usize).cloned().unwrap_or_default(),
+            Root::Global(global) => self.globals.get(global as usize).cloned().unwrap_or_default(),
+            Root::Loop(..) => Held::of(Fact::Present),
+            Root::Callers(_) => Held::default(),
+        }
+    }
+
+    fn root_name(&self, root: Root) -> &'w str {
+        match root {
+            Root::Global(global) => self.code.globals().get(global as usize).map_or("", |&name| self.code.str(name)),
+            _ => "",
+        }
+    }
+
+    fn walk_fact(&self, root: Root, base: Fact<'w>, keys: &[Key<'w>]) -> Result<Fact<'w>, Lack<'w>> {
+        if let Fact::Absent(_) = base {
+            return Err(Lack { step: None, name: self.root_name(root), parent: self.inputs });
+        }
+        keys.iter().enumerate().try_fold(base, |fact, (at, key)| {
+            let lack = |name, parent| Lack { step: u32::try_from(at).ok(), name, parent };
+            match (fact, *key) {
+                (Fact::Data(Data::Map(map)), Key::Name(name)) => match map.get(name) {
+                    Some(value) => Ok(Fact::Data(value)),
+                    None => Err(lack(name, Some(map))),
+                },
+                (Fact::Data(Data::List(items)), key) => Ok(item(items, key)),
+                (Fact::Data(Data::Null | Data::Bool(_) | Data::Int(_) | Data::Str(_)), Key::Name(name)) => {
+                    Err(lack(name, None))
+                }
+                _ => Ok(Fact::Unknown),
+            }
+        })
+    }
+
+    /// Returns the nodes of a path below `from`. Everything counts as read below a node whose key is computed.
+    fn walk_nodes(&mut self, from: &[NodeId], keys: &[Key<'w>]) -> Vec<NodeId> {
+        let mut nodes = from.to_vec();
+        for key in keys {
+            if let Key::Unknown = key {
+                self.mark_whole(&nodes);
+                return Vec::new();
+            }
+            let name = if let Key::Name(name) = key { name } else { ITEM };
+            nodes = self.children(&nodes, name);
+        }
+        nodes
+    }
+
+    /// Returns the nodes of `name` below these.
+    pub(super) fn children(&mut self, nodes: &[NodeId], name: &str) -> Vec<NodeId> {
+        let tree = &mut *self.tree;
+        nodes.iter().filter_map(|&node| tree.child(node, name)).collect()
+    }
+}
+
+/// Returns the lack that is further along its path.
+fn deeper<'w>(lack: Option<Lack<'w>>, other: Lack<'w>) -> Option<Lack<'w>> {
+    Some(match lack {
+        Some(lack) if lack.step > other.step => lack,
+        _ => other,
+    })
+}
+
+/// Returns the facts about an item of a list.
+fn item<'w>(items: &'w [Data], key: Key<'w>) -> Fact<'w> {
+    let at = match key {
+        Key::Item(at) => Some(at),
+        Key::Name(name) => name.parse().ok(),
+        Key::Unknown => None,
+    };
+    at.and_then(|at| items.get(at)).map_or(Fact::Unknown, Fact::Data)
+}
