@@ -79,6 +79,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
     if args.warnings.wanted(console) {
         let mut read = ReadValues::by(forge.templates());
+        read.add_declared(&layers);
         read.add_plan(&Selector::default(), plan.layout(), None);
         unread::print(&read, &given, &layers, console);
     }

@@ -4,15 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use dropforge::bulk::Layers;
 use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
-use dropforge::bulk::{Layers};
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result};
 use dropforge::dialect::hcl::Variables;
 
-use crate::console::Console;
 use crate::input::{InputFiles, is_dash};
-use crate::layers;
-use crate::options::{ValueArgs, limits};
+use crate::options::limits;
 
 /// Options of commands that check values against a schema.
 #[derive(Debug, Args)]
@@ -27,10 +25,10 @@ pub(crate) struct SchemaArgs {
     /// Fill in missing values with the defaults of the schema
     #[arg(long)]
     schema_defaults: bool,
-    /// Read the defaults, types and validations of HCL variables from a file
+    /// Read the types of HCL variables, and their defaults and validations, from a file
     ///
-    /// `variable "name" { type = TYPE, default = …, validation { … } }`, or
-    /// `name = TYPE`
+    /// `name = TYPE` or `variable "name" { type = TYPE }`; in a .json file
+    /// {"name": "TYPE"} or {"name": ["list", "string"]}
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     var_types: Option<PathBuf>,
 }
@@ -39,6 +37,11 @@ impl SchemaArgs {
     /// Returns the file that `--schema` names.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.schema.as_deref()
+    }
+
+    /// Returns the file that declares HCL variables.
+    pub(crate) fn var_types(&self) -> Option<&Path> {
+        self.var_types.as_deref()
     }
 
     /// Reads the schemas for values of `templates`.

@@ -197,3 +197,31 @@ fn a_schema_in_a_template_names_the_origin_of_the_value_too() {
     let set = ["-f", "base.yaml", "--set", "replicas=x,ports={1}"];
     sandbox.stamp(&set).expect(4).says(&["given by --set replicas=x,ports={1}"]);
 }
+
+#[test]
+fn check_finds_violations_without_rendering() {
+    let sandbox = sandbox();
+    let check = |more: &[&str]| sandbox.run(&[&["check", "t", "--fleet", "fleet.csv"], more].concat());
+    check(&["-f", "base.yaml"]).expect(0);
+    let set = ["-f", "base.yaml", "--set", "replicas=x"];
+    check(&set).expect(1).says(&["E0808", "2 clusters: `replicas` does not fit", "given by --set replicas=x"]);
+    check(&[&set[..], &["--no-schema"]].concat()).expect(0);
+    check(&["--set", "owner=x,image.tag=7"]).expect(1).says(&["`image.tag` does not fit"]);
+    sandbox
+        .run(&["check", "t", "-f", "base.yaml", "--set", "owner=null,name=x"])
+        .expect(1)
+        .says(&["missing property `owner`"]);
+    sandbox.write("t/values.schema.json", "{\"type\": 1}");
+    sandbox.run(&["check", "t"]).expect(1).says(&["E0806", "values.schema.json:1:10"]);
+}
+
+#[test]
+fn values_that_the_schema_declares_are_read() {
+    let sandbox = sandbox();
+    let render = |more: &[&str]| {
+        sandbox.run(&[&["render", "t/app.txt.tera", "--set", "owner=me,replicas=1,name=x", "--strict"], more].concat())
+    };
+    render(&["--set", "image.tag=v1"]).expect(0);
+    render(&["--no-schema"]).expect(1).says(&["no template reads `owner`"]);
+    render(&["--set", "onwer=x"]).expect(1).says(&["no template reads `onwer`"]);
+}

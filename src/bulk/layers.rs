@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::cluster::{Cluster, not_a_map};
 use super::input::{self, Place};
 use super::origins::Origins;
+use super::report::{Failure, FailureCollector};
 use super::schema::{Explained, Schemas, explain, is_unfit_input};
 use super::values::{Assignment, Gaps, Step, merge};
 use crate::diagnostics::{Diagnostic, Result};
@@ -141,6 +142,26 @@ impl Layers {
         }
         self.schemas = Some(Arc::new(schemas));
         Ok(self)
+    }
+
+    /// Returns the paths of values that schemas and variables declare.
+    pub fn declared(&self) -> Vec<Vec<&str>> {
+        self.schemas.as_ref().map(|schemas| schemas.declared()).unwrap_or_default()
+    }
+
+    /// Returns all violations by the values of `clusters`, or without clusters by the shared values.
+    pub fn all_violations(&self, clusters: &[&Cluster]) -> Vec<Failure> {
+        let (mut collector, mut explained) = (FailureCollector::default(), Explained::default());
+        if clusters.is_empty() {
+            let found = self.violations(None).into_iter();
+            return found.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }).collect();
+        }
+        for (at, cluster) in clusters.iter().enumerate() {
+            for error in self.new_violations(Some(cluster), &mut explained) {
+                collector.add(at, error.for_cluster(cluster.name()));
+            }
+        }
+        collector.into_failures(|at| clusters.get(at).map_or("", |cluster| cluster.name()).to_owned())
     }
 
     /// Returns the place of the default that gave the value at `path`, which no layer gives.

@@ -249,6 +249,15 @@ impl Schemas {
         Ok(())
     }
 
+    /// Returns the paths of values that schemas and variables declare.
+    pub(super) fn declared(&self) -> Vec<Vec<&str>> {
+        let declared = self.schemas.iter().flat_map(|schema| schema.compiled.declared());
+        #[cfg(feature = "hcl")]
+        let declared =
+            declared.chain(self.variables.iter().flat_map(|variables| variables.names().map(|name| vec![name])));
+        declared.collect()
+    }
+
     /// Returns the place of the default that gave the value at `path`: that of a variable, or else the schemas.
     pub(super) fn default_place(&self, path: &[Step]) -> String {
         #[cfg(feature = "hcl")]

@@ -98,6 +98,11 @@ impl Variables {
         })
     }
 
+    /// Returns the names of the variables, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.types.names()
+    }
+
     /// Returns the place of the default of a variable.
     pub fn default_place(&self, name: &str) -> Option<(Arc<Source>, Span)> {
         let declared = self.declared(&mut Vec::new());
