@@ -59,6 +59,9 @@ fn all_violations_name_the_file_and_line_of_the_value() {
         "--> t/values.schema.json:3:15",
     ]);
     assert_eq!((outcome.stderr.matches("error[").count(), outcome.stdout.as_str()), (4, ""));
+    let folder = sandbox.run(&["render", "t", "--set", "name=x", "-f", "bad.yaml"]).expect(1);
+    assert_eq!((folder.stderr.matches("error[E0808]").count(), folder.stdout.as_str()), (4, ""));
+    assert!(!folder.stderr.contains("cluster"), "{}", folder.stderr);
 }
 
 #[test]
