@@ -203,6 +203,7 @@ fn warn(
         return;
     }
     let mut read = ReadValues::by(forge.templates());
+    read.add_declared(layers);
     read.add_plan(selector, plan.layout(), args.fleet.name_key());
     unread::print(&read, given, layers, console);
     let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
