@@ -83,6 +83,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
     if args.warnings.wanted(console) {
         let mut read = ReadValues::by(forge.templates());
+        read.add_declared(&layers);
         read.add_plan(&Selector::default(), plan.layout(), None);
         unread::print(&read, &given, &layers, console);
     }
@@ -127,7 +128,7 @@ fn exit(report: &Report, stop: &Stop, console: &Console) -> Exit {
     report.failures.iter().for_each(|failure| console.diagnostic(&failure.diagnostic));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
-    let is_invalid = |code: Code| code == Code::InvalidOutput;
+    let is_invalid = |code: Code| matches!(code, Code::InvalidOutput | Code::UnfitOutput);
     match () {
         () if report.interrupted => Exit::Signal(stop.number()),
         () if report.is_complete() && report.errors.is_empty() => Exit::Ok,

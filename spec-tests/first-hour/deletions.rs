@@ -116,6 +116,26 @@ fn a_selector_leaves_the_files_of_other_clusters_alone() {
     deletes(sandbox.stamp(&["--check", "-l", "name=c0"]), &["c3/a.yaml", "c3/b.yaml"]);
 }
 
+#[test]
+fn a_cluster_whose_path_is_unknown_keeps_its_files() {
+    let sandbox = Sandbox::fleet(0);
+    let fleet = |us: &str| {
+        sandbox.write(
+            "fleet.ndjson",
+            &format!("{{\"name\":\"eu\",\"n\":1,\"r\":\"x\"}}\n{{\"name\":\"us\",\"n\":1{us}}}\n"),
+        );
+    };
+    let stamp = |more: &[&str]| sandbox.stamp(&[&["--layout", "{r}/{cluster}/{template}"], more].concat());
+    fleet(",\"r\":\"y\"");
+    stamp(&[]).expect(0);
+    fleet(",\"r\":\"z\"");
+    deletes(stamp(&["-l", "name=eu", "--check"]), &["y/us/a.yaml", "y/us/b.yaml"]);
+    fleet("");
+    stamp(&["-l", "name=eu", "--check"]).expect(0).says(&["note: 2 files of clusters that are not selected"]);
+    stamp(&["-l", "name=eu", "--prune", "--prune-force"]).expect(0).says(&["note: 2 files"]);
+    assert!(sandbox.path("out/y/us/b.yaml").exists());
+}
+
 /// Returns the rows of the manifest: path, index of the template, hash.
 fn rows(sandbox: &Sandbox) -> Vec<serde_json::Value> {
     let manifest: serde_json::Value = serde_json::from_str(&sandbox.read("out/.dropforge-manifest.json")).unwrap();

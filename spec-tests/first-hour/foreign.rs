@@ -123,6 +123,17 @@ fn files_of_documents_are_known_before_the_first_write() {
 }
 
 #[test]
+fn a_folder_without_a_fleet_is_no_different() {
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "kind: A\nn: {{ n }}\n"), ("out/A.yaml", "mine\n")]);
+    let render = |more: &[&str]| sandbox.run(&[&["render", "t", "-o", "out", "--layout", "{kind}"], more].concat());
+    render(&["--set", "n=1"]).expect(2).says(&["E0922", "files: A.yaml"]);
+    assert_eq!(sandbox.read("out/A.yaml"), "mine\n");
+    render(&["--set", "n=1", "--force"]).expect(0).says(&["1 changed"]);
+    render(&["--set", "n=2"]).expect(0).says(&["1 changed"]);
+    sandbox.run(&["render", "t/a.yaml.tera", "--set", "n=1", "--force"]).expect(2).says(&["name a folder"]);
+}
+
+#[test]
 fn one_file_for_all_is_replaced() {
     let sandbox = Sandbox::fleet(2);
     sandbox.write("all.yaml", "mine\n");
