@@ -1,5 +1,7 @@
 //! Checks of templates with values, without rendering: names that nothing gives, and values that nothing reads.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use dropforge::bulk::{self, Cluster, DEFAULT_LAYOUT, Failure, Layers, Layout, MissingNames, ReadValues, Selector};
@@ -12,6 +14,7 @@ use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
 use crate::layers;
 use crate::options::ValueArgs;
+use crate::schema::SchemaArgs;
 
 /// Options of values that templates are checked with.
 #[derive(Debug, Args)]
@@ -53,20 +56,21 @@ impl CheckValuesArgs {
         !self.fleet.is_empty() || self.values.gives_values()
     }
 
-    /// Finds names that `checked` looks up and that nothing gives, and values that it does not read. The latter only if
-    /// `reads_all`: nothing else that was checked reads values.
+    /// Finds names that `checked` looks up and that nothing gives, violations of the schema of `templates`, and values that
+    /// `checked` does not read. The last only if `reads_all`: nothing else that was checked reads values.
     ///
     /// # Errors
-    /// Errors of reading values and fleets; `usage` for a selector that selects nothing.
+    /// Errors of reading values, schemas and fleets; `usage` for a selector that selects nothing.
     pub(crate) fn check(
         &self,
         checked: &CheckedTemplates,
         reads_all: bool,
+        (schema, templates): (&SchemaArgs, &[PathBuf]),
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
         let given = layers::read(&self.values, files, console)?;
-        let layers = given.layers(self.reading.merge());
+        let layers = schema.add_to(given.layers(self.reading.merge()), templates, files)?;
         let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
         let clusters = selected(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;
@@ -75,8 +79,12 @@ impl CheckValuesArgs {
             found.look_at_all(&layers, &clusters)?;
         }
         let mut failures = found.into_failures(&clusters);
+        if self.fleet.is_empty() || !clusters.is_empty() {
+            failures.extend(layers.all_violations(&clusters));
+        }
         if reads_all {
             let mut read = ReadValues::by(&checked.templates);
+            read.add_declared(&layers);
             read.add_plan(&selector, &Layout::parse(DEFAULT_LAYOUT)?, self.reading.name_key());
             let unread = read.unread(&given.maps, &given.sets, &layers).into_iter();
             failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));

@@ -46,6 +46,9 @@ pub(crate) struct OutputArgs {
     /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
     #[arg(long, value_name = "ORDER")]
     pub(crate) order: Option<Order>,
+    /// Overwrite files in the output directory that dropforge did not write
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 impl OutputArgs {
@@ -57,6 +60,7 @@ impl OutputArgs {
             ("--copy", !self.copy.is_empty()),
             ("--keep-empty", self.keep_empty),
             ("--order", self.order.is_some()),
+            ("--force", self.force),
         ];
         given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
     }
@@ -68,6 +72,7 @@ impl OutputArgs {
             unchecked: self.unchecked.clone(),
             keep_empty: self.keep_empty,
             order: self.order.unwrap_or(Order::Install),
+            force: self.force,
             ..Options::default()
         }
     }

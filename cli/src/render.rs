@@ -93,7 +93,9 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     let templates = std::slice::from_ref(&args.file);
     let layers = args.schema.add_to(given.layers(Merge::default()), templates, files)?;
     if args.warnings.wanted(console) {
-        unread::print(&ReadValues::by([&template]), &given, &layers, console);
+        let mut read = ReadValues::by([&template]);
+        read.add_declared(&layers);
+        unread::print(&read, &given, &layers, console);
     }
     if args.warnings.refuse_to_write(console) {
         return Ok(Exit::Error);

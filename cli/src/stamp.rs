@@ -203,6 +203,7 @@ fn warn(
         return;
     }
     let mut read = ReadValues::by(forge.templates());
+    read.add_declared(layers);
     read.add_plan(selector, plan.layout(), args.fleet.name_key());
     unread::print(&read, given, layers, console);
     let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
@@ -272,7 +273,7 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         prune: args.prune,
         prune_force: args.prune_force,
         deletions: args.check || args.diff,
-        force: args.changes.force,
+
         ..args.outputs.options()
     }
 }

@@ -23,4 +23,5 @@ mod recipes;
 mod schema;
 mod selectors;
 mod unread;
+mod variables;
 mod watch;

@@ -76,6 +76,11 @@ impl ReadValues {
         }
     }
 
+    /// Adds the values that schemas and variables of `layers` declare.
+    pub fn add_declared(&mut self, layers: &Layers) {
+        layers.declared().into_iter().for_each(|path| self.tree.add(path.into_iter()));
+    }
+
     /// Returns a warning for each name in shared values that nothing reads.
     pub fn unread(&self, files: &[(DataMap, Place)], sets: &[Assignment], layers: &Layers) -> Vec<Box<Diagnostic>> {
         let mut names = Names::default();
