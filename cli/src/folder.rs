@@ -33,9 +33,6 @@ pub(crate) struct FolderArgs {
     /// {region} are values.
     #[arg(long, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: Option<String>,
-    /// Overwrite files that dropforge did not write
-    #[arg(long)]
-    force: bool,
     #[command(flatten)]
     pub(crate) outputs: OutputArgs,
 }
@@ -46,9 +43,8 @@ impl FolderArgs {
     /// # Errors
     /// `usage` with the first such option.
     pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
-        let own = [("--layout", self.layout.is_some()), ("--force", self.force)];
-        let own = own.iter().find(|(_, given)| *given).map(|(option, _)| *option);
-        let Some(option) = own.or_else(|| self.outputs.first_given()) else { return Ok(()) };
+        let layout = self.layout.is_some().then_some("--layout");
+        let Some(option) = layout.or_else(|| self.outputs.first_given()) else { return Ok(()) };
         let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
         Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
     }
@@ -92,12 +88,7 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     }
     let templates = plan.outputs().iter().map(|output| output.template.as_str());
     let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
-    let options = Options {
-        plain_stream: outputs.json,
-        templates: paths,
-        force: args.folder.force,
-        ..args.folder.outputs.options()
-    };
+    let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };
     let stop = Stop::listen();
     let watch = Watch { stop: stop.flag(), ..Watch::none() };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
