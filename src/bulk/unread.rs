@@ -78,7 +78,7 @@ impl ReadValues {
 
     /// Adds the values that schemas and variables of `layers` declare.
     pub fn add_declared(&mut self, layers: &Layers) {
-        layers.declared().into_iter().for_each(|path| self.tree.add(path.into_iter()));
+        layers.declared().into_iter().for_each(|path| self.tree.add(path));
     }
 
     /// Returns a warning for each name in shared values that nothing reads.
