@@ -71,13 +71,13 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
     compile_cache::print_origin(&template, console);
     let given = layers::read(&args.values, files, console)?;
     let layers = given.layers(Merge::default());
+    let text = text(&template, layers.alone()?, args)?;
     if args.warnings.wanted(console) {
         unread::print(&ReadValues::by([&template]), &given, &layers, console);
     }
     if args.warnings.refuse_to_write(console) {
         return Ok(Exit::Error);
     }
-    let text = text(&template, layers.alone()?, args)?;
     if is_dash(&args.output) {
         print(text)?;
     } else {

@@ -26,6 +26,8 @@ const REPORTED: usize = 20;
 const TRIED: usize = 4;
 /// Maximum number of names that one name is compared with.
 const COMPARED: usize = 2_000;
+/// Minimum length of a cluster's name that is compared: short names resemble each other.
+const LONG: usize = 4;
 /// Maximum number of names of clusters that are compared with others.
 const NAMES: usize = 2_000;
 /// Maximum number of different sets of keys of clusters to look at.
@@ -189,9 +191,14 @@ impl Unread {
         path.get(..end - items).unwrap_or(path)
     }
 
+    /// Returns the key that nothing reads.
+    fn key(&self) -> Option<&str> {
+        self.paths.first()?.get(self.depth)?.key()
+    }
+
     /// Returns the path that was likely meant: it is read, and none of `given` has it.
     fn near(&self, tree: &Tree, given: &[&DataMap]) -> Option<String> {
-        let name = self.paths.first()?.get(self.depth)?.key()?;
+        let name = self.key()?;
         let fits = |near: &&str| {
             self.paths.iter().any(|path| {
                 let path = with_step(path, self.depth, near);
@@ -289,8 +296,11 @@ impl Suspects<'_> {
     /// Returns the name that was likely meant, unless the cluster has it.
     fn near(&mut self, name: &str, unread: &Unread, own: &DataMap) -> Option<String> {
         if !self.near.contains_key(name) {
-            let near =
-                if self.near.len() < NAMES { unread.near(&self.read.tree, &[self.layers.shared()]) } else { None };
+            let near = if unread.key().is_some_and(|key| key.len() >= LONG) && self.near.len() < NAMES {
+                unread.near(&self.read.tree, &[self.layers.shared()])
+            } else {
+                None
+            };
             self.near.insert(name.to_owned(), near);
         }
         self.near.get(name)?.as_ref()?;
