@@ -133,9 +133,21 @@ fn artifacts() -> &'static [Vec<u8>] {
         let expressions = expressions();
         let mut entries: Vec<Entry<'_>> = templates
             .iter()
-            .map(|one| Entry { name: one.name(), program: one.program(), escape: false, reaches: one.reaches() })
+            .map(|one| Entry {
+                name: one.name(),
+                program: one.program(),
+                escape: false,
+                executable: false,
+                reaches: one.reaches(),
+            })
             .collect();
-        entries.push(Entry { name: "expressions", program: &expressions, escape: false, reaches: &[] });
+        entries.push(Entry {
+            name: "expressions",
+            program: &expressions,
+            escape: false,
+            executable: false,
+            reaches: &[],
+        });
         let mut artifacts: Vec<_> =
             entries.iter().map(|entry| encode(&[*entry], false).expect("an artifact")).collect();
         artifacts.extend([false, true].map(|strip| encode(&entries, strip).expect("an artifact")));

@@ -51,6 +51,7 @@ fn through_artifact(template: &Template, engine: &Engine) -> Template {
         name: template.name(),
         program: template.program(),
         escape: template.escapes(),
+        executable: false,
         reaches: template.reaches(),
     };
     let artifact = engine.open(encode(&[entry], false).expect("an artifact")).expect("it opens");

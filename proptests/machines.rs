@@ -40,6 +40,7 @@ fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCas
         name: template.name(),
         program: template.program(),
         escape: template.escapes(),
+        executable: false,
         reaches: template.reaches(),
     };
     let bytes = encode(&[entry], false).expect("an artifact");
@@ -47,8 +48,13 @@ fn agree(engine: &Engine, dialect: Dialect, inputs: &Json) -> Result<(), TestCas
     let opened = artifact.template("main").expect("it is there");
     prop_assert_eq!(&text, &rendered(&opened, inputs, false), "an artifact");
     prop_assert_eq!(&text, &rendered(&opened, inputs, true), "an artifact on the checking machine");
-    let again =
-        Entry { name: opened.name(), program: opened.program(), escape: opened.escapes(), reaches: opened.reaches() };
+    let again = Entry {
+        name: opened.name(),
+        program: opened.program(),
+        escape: opened.escapes(),
+        executable: true,
+        reaches: opened.reaches(),
+    };
     prop_assert_eq!(bytes, encode(&[again], false).expect("an artifact"), "an artifact of an artifact");
     Ok(())
 }

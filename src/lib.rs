@@ -68,7 +68,7 @@ pub mod dialect;
 pub mod engine;
 pub mod function;
 pub mod limits;
-#[cfg(feature = "cel")]
+#[cfg(feature = "schemas")]
 #[doc(hidden)]
 pub mod schema;
 #[doc(hidden)]

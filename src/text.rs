@@ -119,6 +119,15 @@ impl Source {
         self.text.as_str()
     }
 
+    /// Returns the span of the character at the byte `at`. It is empty at the end of the text.
+    #[cfg(feature = "yaml")]
+    pub(crate) fn character(&self, at: usize) -> Span {
+        let text = self.text();
+        let start = (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let found = text.get(start..).and_then(|rest| rest.chars().next());
+        Span::of(start..start + found.map_or(0, char::len_utf8))
+    }
+
     /// Returns the text of `span`, or the empty string if it is not on character boundaries.
     pub fn slice(&self, span: Span) -> &str {
         self.text().get(span.range()).unwrap_or("")

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use dropforge::bulk;
-use dropforge::bytecode::{Bundle, is_artifact};
+use dropforge::bytecode::{Bundle, BundleEntry, is_artifact};
 use dropforge::diagnostics::{Code, Diagnostic, Result};
 use dropforge::engine::{Artifact, EngineBuilder, Template, TemplateFile};
 
@@ -91,5 +91,7 @@ fn outputs(artifact: &Artifact) -> Result<Vec<String>> {
 /// Returns the templates of an artifact as files. A single template counts as named by the user.
 pub(crate) fn files(artifact: &Artifact) -> Vec<TemplateFile> {
     let explicit = artifact.names().count() == 1;
-    artifact.names().map(|name| TemplateFile { name: name.to_owned(), explicit }).collect()
+    let file =
+        |entry: &BundleEntry| TemplateFile { name: entry.name().to_owned(), explicit, executable: entry.executable() };
+    artifact.bundle().entries().iter().map(file).collect()
 }

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &CheckArgs, files: &mut InputFiles, console: &Console) -
         check.sources(&sources, files)?;
     }
     let failures = match args.values.any() {
-        true => args.values.check(&check.valid, check.configurations == 0, files, console)?,
+        true => args.values.check(&args.templates, &check.valid, check.configurations == 0, files, console)?,
         false => Vec::new(),
     };
     Ok(check.finish(&failures, console))
@@ -122,7 +122,7 @@ impl Check<'_> {
 
     fn sources(&mut self, sources: &[PathBuf], files: &mut InputFiles) -> Checked<()> {
         let language = &self.args.language;
-        let is_source = |name: &str| language.lang.is_some() || dialect_of(name).is_some() || is_configuration(name);
+        let is_source = |name: &str| language.is_template(name) || is_configuration(name);
         let set = discover(sources, language.include_root.as_deref(), &is_source)?;
         let (set, configurations) = self.split(set, files);
         let engine = language.engine().unknown_names(UnknownNames::Late);

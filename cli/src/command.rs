@@ -11,6 +11,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use crate::console::{self, Console};
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
+use crate::limits::LimitOption;
 #[cfg(not(feature = "catalog"))]
 use crate::no_catalog::{self as catalog, self as serve};
 use crate::options::Global;
@@ -51,6 +52,19 @@ enum Command {
     Completions(completions::CompletionArgs),
 }
 
+impl Command {
+    /// Returns the options that raise limits.
+    fn limits(&self) -> &'static [LimitOption] {
+        match self {
+            Self::Stamp(_) | Self::Render(_) | Self::Check(_) | Self::Compile(_) => {
+                &[("source_bytes", "--max-source SIZE")]
+            }
+            Self::Eval(_) => &[("cost", "--cost-limit N")],
+            _ => &[],
+        }
+    }
+}
+
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     signals::survive_file_size_limit();
@@ -68,7 +82,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Exit {
-    let console = Console::new(&cli.global);
+    let console = Console::new(&cli.global, cli.command.limits());
     let files = &mut InputFiles::new(cli.global.max_input);
     let result = change_directory(cli).and_then(|()| match &cli.command {
         Command::Stamp(args) => stamp::run(args, &cli.global, files, &console),
@@ -89,6 +103,7 @@ fn run(cli: &Cli) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(failed) => {
+            failed.failures.iter().for_each(|failure| console.failure(failure));
             console.diagnostics(failed.diagnostics);
             failed.exit
         }

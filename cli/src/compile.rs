@@ -11,6 +11,7 @@ use dropforge::engine::UnknownNames;
 
 use crate::artifacts;
 use crate::console::Console;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::is_dash;
 use crate::options::LanguageArgs;
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &CompileArgs, console: &Console) -> Result<Exit, Failed>
         let message = format!("`{}` is already an artifact", path.display());
         return Err(Diagnostic::new(Code::Usage, message).with_help("compile its sources instead").into());
     }
-    let set = args.language.discover(&args.templates)?;
+    let set = args.language.discover(&args.templates, &NamedFiles::default())?;
     console.diagnostics(set.skipped.warnings());
     let engine = engine(&set.root, args.language.engine().unknown_names(UnknownNames::Late))?;
     let bundle = engine.bundle_set(&set, args.language.lang)?.strip(args.strip);

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 
 use serde_json::json;
 
+use crate::limits::{LimitOption, name_options};
 use crate::options::{ColorChoice, ErrorFormat, Global};
 use dropforge::bulk::Failure;
 use dropforge::diagnostics::{Diagnostic, Severity};
@@ -18,21 +19,34 @@ pub(crate) struct Console {
     color: bool,
     /// The number of warnings printed.
     warnings: Cell<usize>,
+    choice: ColorChoice,
+    /// The options that raise limits.
+    limits: &'static [LimitOption],
 }
 
 impl Console {
-    pub(crate) fn new(global: &Global) -> Self {
+    /// Creates a console for a command with these options that raise limits.
+    pub(crate) fn new(global: &Global, limits: &'static [LimitOption]) -> Self {
         Self {
             format: global.error_format,
             quiet: global.quiet,
             verbose: global.verbose > 0,
             color: use_color(global.color, std::io::stderr().is_terminal()),
             warnings: Cell::new(0),
+            choice: global.color,
+            limits,
         }
+    }
+
+    /// Returns `true` if standard output gets colors.
+    pub(crate) fn colors_stdout(&self) -> bool {
+        use_color(self.choice, std::io::stdout().is_terminal())
     }
 
     pub(crate) fn diagnostic(&self, diagnostic: &Diagnostic) {
         self.count(diagnostic.severity);
+        let mut diagnostic = diagnostic.clone();
+        name_options(self.limits, &mut diagnostic);
         match self.format {
             ErrorFormat::Human => text(&diagnostic.render(self.color)),
             ErrorFormat::Json => line(&diagnostic.to_json().to_string()),
@@ -41,6 +55,8 @@ impl Console {
 
     pub(crate) fn failure(&self, failure: &Failure) {
         self.count(failure.diagnostic.severity);
+        let mut failure = failure.clone();
+        name_options(self.limits, &mut failure.diagnostic);
         match self.format {
             ErrorFormat::Human => text(&failure.render(self.color)),
             ErrorFormat::Json => line(&failure.to_json().to_string()),

@@ -9,6 +9,7 @@ use dropforge::diagnostics::{Code, Diagnostic};
 use dropforge::engine::Template;
 
 use crate::artifacts;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::input::InputFiles;
 use crate::options::LanguageArgs;
@@ -54,7 +55,7 @@ fn templates(args: &DisasmArgs, files: &mut InputFiles) -> Result<Vec<Template>,
         templates.extend(artifact.templates()?);
     }
     if !sources.is_empty() {
-        let set = language.discover(&sources)?;
+        let set = language.discover(&sources, &NamedFiles::default())?;
         templates.extend(Forge::compile(&set, language.lang, language.engine())?.templates().cloned());
     }
     Ok(templates)

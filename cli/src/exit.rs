@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use dropforge::bulk::Failure;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics};
 
 /// The exit codes.
@@ -51,7 +52,8 @@ impl Exit {
             | Code::PrefixCollision
             | Code::DuplicateCluster
             | Code::UnnamedCluster
-            | Code::MassDelete => Exit::Usage,
+            | Code::MassDelete
+            | Code::ForeignFile => Exit::Usage,
             _ => Exit::Error,
         }
     }
@@ -68,6 +70,8 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failed {
     /// The errors to print.
     pub(crate) diagnostics: Vec<Box<Diagnostic>>,
+    /// The errors of clusters to print.
+    pub(crate) failures: Vec<Failure>,
     /// The exit.
     pub(crate) exit: Exit,
 }
@@ -75,8 +79,8 @@ pub(crate) struct Failed {
 impl From<Box<Diagnostic>> for Failed {
     fn from(diagnostic: Box<Diagnostic>) -> Self {
         match Exit::of(&diagnostic) {
-            Exit::ClosedPipe => Self { diagnostics: Vec::new(), exit: Exit::ClosedPipe },
-            exit => Self { diagnostics: vec![diagnostic], exit },
+            Exit::ClosedPipe => Self { diagnostics: Vec::new(), failures: Vec::new(), exit: Exit::ClosedPipe },
+            exit => Self { diagnostics: vec![diagnostic], failures: Vec::new(), exit },
         }
     }
 }
@@ -84,7 +88,14 @@ impl From<Box<Diagnostic>> for Failed {
 impl From<Vec<Box<Diagnostic>>> for Failed {
     fn from(diagnostics: Vec<Box<Diagnostic>>) -> Self {
         let exit = diagnostics.first().map_or(Exit::Error, |first| Exit::of(first));
-        Self { diagnostics, exit }
+        Self { diagnostics, failures: Vec::new(), exit }
+    }
+}
+
+impl From<Vec<Failure>> for Failed {
+    fn from(failures: Vec<Failure>) -> Self {
+        let exit = failures.first().map_or(Exit::Error, |first| Exit::of(&first.diagnostic));
+        Self { diagnostics: Vec::new(), failures, exit }
     }
 }
 

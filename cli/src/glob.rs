@@ -30,7 +30,7 @@ pub(super) fn expand(pattern: &str) -> Result<Vec<PathBuf>> {
 }
 
 /// Returns the files below `dir` whose extensions name a format, sorted. Hidden files are left out.
-fn data_files(dir: &Path) -> Result<Vec<PathBuf>> {
+pub(super) fn data_files(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Glob::parse("**/*", Syntax::Simple).map(|all| walk(dir, &all)).unwrap_or_default();
     found.retain(|path| Format::of_name(&path.to_string_lossy()).is_some());
     if found.is_empty() {

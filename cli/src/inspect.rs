@@ -75,6 +75,7 @@ fn template_json(entry: &BundleEntry) -> Value {
         "name": entry.name(),
         "language": entry.dialect().id(),
         "escapes": entry.escape(),
+        "executable": entry.executable(),
         "digest": hex(entry.digest()),
         "inputs": entry.inputs(),
         "imports": entry.program().imports().map(import).collect::<Vec<_>>(),
@@ -100,7 +101,8 @@ fn to_text(bundle: &Bundle) -> String {
 fn template_text(entry: &BundleEntry, text: &mut String) {
     let [words, chunks, needs @ ..] = needs(entry.program()).map(|(_, noun, number)| counted(number, noun));
     let escapes = if entry.escape() { ", escaped" } else { "" };
-    text.push_str(&format!("\n{} ({}{escapes})\n", entry.name(), entry.dialect().id()));
+    let executable = if entry.executable() { ", executable" } else { "" };
+    text.push_str(&format!("\n{} ({}{escapes}{executable})\n", entry.name(), entry.dialect().id()));
     let mut line = |key: &str, value: &str| text.push_str(&format!("  {key:<8}{value}\n"));
     line("digest", &hex(entry.digest()));
     line("inputs", &listed(entry.inputs()));

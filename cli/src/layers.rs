@@ -18,7 +18,7 @@ use crate::options::ValueArgs;
 /// # Errors
 /// Errors of [`read`].
 pub(crate) fn layers(args: &ValueArgs, merge: Merge, files: &mut InputFiles, console: &Console) -> Result<Layers> {
-    read(args, files, console).map(|given| given.layers(merge))
+    Ok(read(args, files, console)?.layers(merge))
 }
 
 /// The values that options give.
@@ -30,9 +30,10 @@ pub(crate) struct Given {
 }
 
 impl Given {
-    /// Returns the layers. `merge` is the effect of a cluster's inputs on the shared ones.
+    /// Merges the values.
     pub(crate) fn layers(&self, merge: Merge) -> Layers {
-        Layers::new(self.maps.iter().map(|(map, _)| map.clone()), self.sets.clone(), merge)
+        let (maps, places): (Vec<DataMap>, Vec<Place>) = self.maps.iter().cloned().unzip();
+        Layers::new(maps, self.sets.clone(), merge).with_places(places)
     }
 }
 

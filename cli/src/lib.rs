@@ -4,10 +4,13 @@
 //! |---|---|
 //! | `command` | the command line: all commands, and how they run |
 //! | `stamp`, `render`, `values`, `check`, `compile`, `inspect`, `disasm`, `eval`, `functions`, `intent`, `hcl`, `catalog`, `serve`, `completions` | a command each, with its arguments |
-//! | `options`, `fleet` | arguments shared by several commands |
+//! | `folder` | `render` of a folder |
+//! | `options`, `fleet`, `outputs`, `schema`, `kube_schemas` | arguments shared by several commands |
+//! | `copies` | files beside templates |
+//! | `changes`, `template_paths` | existing files: what changes, and which templates made them |
 //! | `input`, `layers`, `glob`, `artifacts`, `compile_cache` | input files, values, fleets, artifacts, the cache |
-//! | `terraform` | hints for users of Terraform |
 //! | `missing`, `unread` | names that nothing gives, values that no template reads |
+//! | `terraform`, `limits` | hints for users of Terraform, and about options that raise limits |
 //! | `output`, `console`, `summary`, `progress` | standard output, standard error |
 //! | `exit`, `signals` | exit codes, interrupts |
 //!
@@ -22,35 +25,43 @@
 mod artifacts;
 #[cfg(feature = "catalog")]
 mod catalog;
+mod changes;
 mod check;
 mod command;
 mod compile;
 mod compile_cache;
 mod completions;
 mod console;
+mod copies;
 mod disasm;
 mod eval;
 mod exit;
 mod fleet;
+mod folder;
 mod functions;
 mod glob;
 mod hcl;
 mod input;
 mod inspect;
 mod intent;
+mod kube_schemas;
 mod layers;
+mod limits;
 mod missing;
 #[cfg(not(feature = "catalog"))]
 mod no_catalog;
 mod options;
 mod output;
+mod outputs;
 mod progress;
 mod render;
+mod schema;
 #[cfg(feature = "catalog")]
 mod serve;
 mod signals;
 mod stamp;
 mod summary;
+mod template_paths;
 mod terraform;
 mod unread;
 mod values;

@@ -1,5 +1,7 @@
 //! Checks of templates with values, without rendering: names that nothing gives, and values that nothing reads.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use dropforge::bulk::{self, Cluster, DEFAULT_LAYOUT, Failure, Layers, Layout, MissingNames, ReadValues, Selector};
@@ -10,8 +12,8 @@ use dropforge::engine::Template;
 use crate::console::Console;
 use crate::fleet::{ReadingArgs, check_selection, selector};
 use crate::input::InputFiles;
-use crate::layers;
 use crate::options::ValueArgs;
+use crate::schema::SchemaArgs;
 
 /// Options of values that templates are checked with.
 #[derive(Debug, Args)]
@@ -26,6 +28,8 @@ pub(crate) struct CheckValuesArgs {
     selector: Vec<String>,
     #[command(flatten)]
     values: ValueArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
 }
 
 /// The templates that are checked.
@@ -53,20 +57,20 @@ impl CheckValuesArgs {
         !self.fleet.is_empty() || self.values.gives_values()
     }
 
-    /// Finds names that `checked` looks up and that nothing gives, and values that it does not read. The latter only if
-    /// `reads_all`: nothing else that was checked reads values.
+    /// Finds names that `checked` looks up and that nothing gives, values that do not fit the schema beside `templates`, and
+    /// values that nothing reads. The latter only if `reads_all`: nothing else that was checked reads values.
     ///
     /// # Errors
     /// Errors of reading values and fleets; `usage` for a selector that selects nothing.
     pub(crate) fn check(
         &self,
+        templates: &[PathBuf],
         checked: &CheckedTemplates,
         reads_all: bool,
         files: &mut InputFiles,
         console: &Console,
     ) -> Result<Vec<Failure>> {
-        let given = layers::read(&self.values, files, console)?;
-        let layers = given.layers(self.reading.merge());
+        let layers = self.schema.layers(&self.values, self.reading.merge(), templates, files, console)?;
         let (fleet, selector) = (self.reading.read(&self.fleet, files)?, selector(&self.selector)?);
         let clusters = selected(&fleet, &layers, &selector)?;
         check_selection(&selector, &fleet, &layers, clusters.len())?;
@@ -76,11 +80,11 @@ impl CheckValuesArgs {
         }
         let mut failures = found.into_failures(&clusters);
         if reads_all {
-            let mut read = ReadValues::by(&checked.templates);
-            read.add_plan(&selector, &Layout::parse(DEFAULT_LAYOUT)?, self.reading.name_key());
-            let unread = read.unread(&given.maps, &given.sets, &layers).into_iter();
+            let layout = Layout::parse(DEFAULT_LAYOUT)?;
+            let read = ReadValues::by(&checked.templates).and_plan(&selector, &layout, self.reading.name_key());
+            let unread = read.unread(&layers).into_iter();
             failures.extend(unread.map(|diagnostic| Failure { diagnostic, clusters: Vec::new() }));
-            failures.extend(read.unread_by_clusters(&layers, clusters.iter().copied()));
+            failures.extend(read.unread_by_clusters(&layers, &clusters));
         }
         Ok(failures)
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches, ValueEnum};
 
 use dropforge::bulk::values::SetKind;
-use dropforge::bulk::{TemplateSet, dialect_of, discover};
+use dropforge::bulk::{Entry, TemplateSet, dialect_of, discover_with};
 use dropforge::bytecode::ImportKind;
 use dropforge::diagnostics::{Code, Diagnostic, Result as Checked};
 use dropforge::engine::{CelPresence, Dialect, Engine, EngineBuilder, TeraDialect};
@@ -13,6 +13,7 @@ use dropforge::function::{Capabilities, Files};
 use dropforge::limits::Limits;
 use dropforge::value::OutputFormat;
 
+use crate::copies::{NamedFiles, is_reserved};
 use crate::input::size;
 
 /// Options of every command.
@@ -126,7 +127,7 @@ pub(crate) struct LanguageArgs {
     #[command(flatten)]
     pub(crate) cel: CelArgs,
     /// Select the filters of `tera` templates: plus (also those beyond Tera, such as `to_yaml`) or plain (only those that Tera
-    /// has) [default: plus]
+    /// has; `t.html.tera` is then not escaped like `t.html`) [default: plus]
     #[arg(long, value_name = "FILTERS", value_enum, hide_possible_values = true)]
     pub(crate) tera: Option<TeraMode>,
     /// Resolve includes below DIR [default: the common parent directory of the templates]
@@ -145,6 +146,9 @@ pub(crate) fn limits() -> Limits {
     Limits { source_bytes: 16 << 20, ..Limits::default() }
 }
 
+/// The suffixes of templates whose output is escaped for HTML: Tera's, also before the extension of the language.
+const ESCAPED: [&str; 6] = [".html", ".htm", ".xml", ".html.tera", ".htm.tera", ".xml.tera"];
+
 impl LanguageArgs {
     /// Returns an engine with these options.
     pub(crate) fn engine(&self) -> EngineBuilder {
@@ -152,21 +156,27 @@ impl LanguageArgs {
         let usual = limits();
         let limits = Limits { source_bytes: self.max_source.unwrap_or(usual.source_bytes), ..usual };
         let engine = Engine::builder().limits(limits).shell(shell).strict_let(self.strict_let);
-        let engine = engine.cel_presence(self.cel.presence()).tera(match self.tera {
-            None | Some(TeraMode::Plus) => TeraDialect::Plus,
-            Some(TeraMode::Plain) => TeraDialect::Plain,
-        });
+        let engine = engine.cel_presence(self.cel.presence());
+        let engine = match self.tera {
+            None | Some(TeraMode::Plus) => engine.tera(TeraDialect::Plus).escape_suffixes(ESCAPED),
+            Some(TeraMode::Plain) => engine.tera(TeraDialect::Plain),
+        };
         let declared = self.declare.iter().flat_map(|one| Dialect::ALL.map(|dialect| (dialect, one)));
         declared.fold(engine, |engine, (dialect, (kind, name))| engine.declare(dialect, *kind, name))
     }
 
-    /// Finds the template files that `paths` name.
+    /// Finds the template files that `paths` name, except those among `named`.
     ///
     /// # Errors
-    /// Errors of [`discover`].
-    pub(crate) fn discover(&self, paths: &[PathBuf]) -> Checked<TemplateSet> {
-        let is_template = |name: &str| self.lang.is_some() || dialect_of(name).is_some();
-        discover(paths, self.include_root.as_deref(), &is_template)
+    /// Errors of [`discover_with`].
+    pub(crate) fn discover(&self, paths: &[PathBuf], named: &NamedFiles) -> Checked<TemplateSet> {
+        let is_template = |entry: Entry<'_>| entry.is_dir || self.is_template(entry.name);
+        discover_with(paths, self.include_root.as_deref(), &|entry| named.allow(entry) && is_template(entry))
+    }
+
+    /// Returns `true` if a file of this name in a directory is a template.
+    pub(crate) fn is_template(&self, name: &str) -> bool {
+        dialect_of(name).is_some() || (self.lang.is_some() && !is_reserved(name))
     }
 
     /// Checks that the options can be used with an artifact.

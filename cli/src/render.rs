@@ -1,66 +1,85 @@
-//! `dropforge render`: one template with one set of values.
+//! `dropforge render`: one template or folder with one set of values.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use dropforge::bulk::{Change, Merge, ReadValues, TemplateSet, dialect_of, discover, engine, write_file};
+use dropforge::bulk::{Change, Layers, Merge, ReadValues, TemplateSet, dialect_of, discover, engine, write_file};
 use dropforge::bulk::{language_extensions, output_name, unknown_language};
 use dropforge::bytecode::is_artifact;
 use dropforge::diagnostics::{Code, Diagnostic, Diagnostics, Result as Checked};
 use dropforge::engine::{Dialect, OutputCheck, Template};
-use dropforge::value::{Arena, DataMap, InputBuilder, Inputs, Shapes};
+use dropforge::value::{Arena, InputBuilder, Inputs, Shapes};
 use dropforge::vm::Session;
 
 use crate::artifacts;
 use crate::compile_cache;
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
+use crate::folder::{self, FolderArgs};
 use crate::input::{InputFiles, is_dash, source};
-use crate::layers;
+use crate::kube_schemas::{self, KubeArgs};
 use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
 use crate::output::print;
+use crate::schema::SchemaArgs;
 use crate::terraform;
-use crate::unread::{self, WarningArgs};
+use crate::unread::WarningArgs;
 
-/// Render one template
+/// Render one template, or all of a folder
 ///
 ///     dropforge render app.yaml.tera -f values.yaml --set name=api
+///     dropforge render templates/ -f prod.yaml | kubectl apply -f -
+///     dropforge render templates/ -f prod.yaml -o out/
+///
+/// A folder is stamped like one cluster of a fleet: outputs are checked, and
+/// nothing is written if one fails (exit code 1, or 4 for an output that is not
+/// valid). On standard output its documents are in the order of installation.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RenderArgs {
-    /// Template file, artifact, or `-`
+    /// Template file, folder, artifact, or `-`
     #[arg(value_name = "TEMPLATE")]
-    file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Render this template of an artifact
     #[arg(short, long, value_name = "NAME")]
     template: Option<String>,
-    /// Write to this file, or to `-`
+    /// Write to this file, or to `-`; for a folder, to files below this directory
     #[arg(short, long, default_value = "-", value_name = "FILE")]
-    output: PathBuf,
+    pub(crate) output: PathBuf,
     /// Fail if a file named `*.yaml`, `*.yml` or `*.json` is not valid YAML or JSON
     ///
     /// The name is that of `--output`, or for standard output the one that `stamp`
     /// gives to the output of this template.
     #[arg(long, verbatim_doc_comment)]
     check_output: bool,
+    #[command(flatten)]
+    pub(crate) kinds: KubeArgs,
     /// Run the machine that checks every index, to compare it with the usual one
     #[arg(long, hide = true)]
     checked: bool,
     #[command(flatten)]
-    format: FormatArgs,
+    pub(crate) format: FormatArgs,
     #[command(flatten)]
-    language: LanguageArgs,
+    pub(crate) folder: FolderArgs,
     #[command(flatten)]
-    values: ValueArgs,
+    pub(crate) language: LanguageArgs,
     #[command(flatten)]
-    warnings: WarningArgs,
+    pub(crate) values: ValueArgs,
     #[command(flatten)]
-    cache: CacheArgs,
+    pub(crate) schema: SchemaArgs,
+    #[command(flatten)]
+    pub(crate) warnings: WarningArgs,
+    #[command(flatten)]
+    pub(crate) cache: CacheArgs,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> Result<Exit, Failed> {
+    if args.file.is_dir() {
+        check_no_name(args)?;
+        return folder::run(args, files, console);
+    }
+    args.folder.check_unused(&args.file)?;
     let mut template = template(args, files)?;
     if let Some(format) = args.format.output_format {
         if !template.gives_documents() {
@@ -69,13 +88,14 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
         template = template.with_format(format);
     }
     compile_cache::print_origin(&template, console);
-    let given = layers::read(&args.values, files, console)?;
-    let layers = given.layers(Merge::default());
-    let text = text(&template, layers.alone()?, args)?;
-    if args.warnings.wanted(console) {
-        unread::print(&ReadValues::by([&template]), &given, &layers, console);
+    let templates = std::slice::from_ref(&args.file);
+    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let unfit = layers.violations(None);
+    if !unfit.is_empty() {
+        return Err(unfit.into());
     }
-    if args.warnings.refuse_to_write(console) {
+    let text = text(&template, &layers, args, console)?;
+    if args.warnings.refuse(&layers, &[], || ReadValues::by([&template]), console) {
         return Ok(Exit::Error);
     }
     if is_dash(&args.output) {
@@ -93,27 +113,21 @@ pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) 
 }
 
 /// Renders `template` with these inputs.
-fn text(template: &Template, inputs: &DataMap, args: &RenderArgs) -> Result<String, Failed> {
+fn text(template: &Template, layers: &Layers, args: &RenderArgs, console: &Console) -> Result<String, Failed> {
     let (arena, names) = (Arena::new(), Arena::new());
     let shapes = Shapes::new(&names);
-    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(inputs)?);
+    let inputs = Inputs::new(InputBuilder::new(&arena, &shapes).data_map(layers.alone()?)?);
     let (mut text, mut session) = (String::new(), Session::new());
     let render = if args.checked { Template::render_checked } else { Template::render_inputs };
     if let Err(mut error) = render(template, &mut session, inputs, &mut text) {
         template.explain(inputs, &mut error);
+        layers.explain(None, &mut error);
         if template.dialect() == Dialect::Hcl {
             terraform::name_variables(&mut error);
         }
         return Err(error.into());
     }
-    if !args.check_output || template.gives_documents() {
-        return Ok(text);
-    }
-    let name = match is_dash(&args.output) {
-        true => output_name(template.name(), &language_extensions()),
-        false => args.output.display().to_string(),
-    };
-    let mut errors = OutputCheck::default().errors_of_file(&name, &text);
+    let mut errors = check(template, &text, args, console)?;
     if errors.is_empty() {
         return Ok(text);
     }
@@ -121,12 +135,26 @@ fn text(template: &Template, inputs: &DataMap, args: &RenderArgs) -> Result<Stri
     Err(Diagnostics::from(errors).into())
 }
 
+/// Checks the output, as far as that was requested.
+fn check(template: &Template, text: &str, args: &RenderArgs, console: &Console) -> Checked<Vec<Box<Diagnostic>>> {
+    let name = match is_dash(&args.output) {
+        true => output_name(template.name(), &language_extensions()),
+        false => args.output.display().to_string(),
+    };
+    let kinds = args.kinds.read()?;
+    if (args.check_output || kinds.is_some()) && !template.gives_documents() {
+        let errors = OutputCheck::default().errors_of_file(&name, text);
+        if !errors.is_empty() {
+            return Ok(errors);
+        }
+    }
+    let errors = kinds.as_ref().map(|kinds| kinds.errors_of_file(&name, text)).unwrap_or_default();
+    kube_schemas::warn(kinds.as_ref(), console);
+    Ok(errors)
+}
+
 /// Loads the template from its source or an artifact.
 fn template(args: &RenderArgs, files: &mut InputFiles) -> Result<Template, Failed> {
-    if args.file.is_dir() {
-        let message = format!("`{}` is a directory", args.file.display());
-        return Err(Diagnostic::new(Code::Usage, message).with_help("name a template file").into());
-    }
     let engine_builder = args.values.grant(args.language.engine())?;
     if is_dash(&args.file) {
         let bytes = files.bytes(&args.file)?;

@@ -1,32 +1,31 @@
 //! `dropforge stamp`: a fleet to disk, to one stream, or compared with existing files.
 
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
 use indicatif::ProgressBar;
 
-use dropforge::bulk::{self, Change, Failure, FilePreview, Fleet, Forge, Job, Layers, Layout, Options, Output, Plan};
-use dropforge::bulk::{ReadValues, Report, Selector, Stamper, StreamFile, Watch};
+use dropforge::bulk::{self, Change, Cluster, FilePreview, Job, Layout, Options, Plan, ReadValues, Report};
+use dropforge::bulk::{Stamper, StreamFile, Watch};
 use dropforge::diagnostics::{Code, Diagnostic, Result, counted};
-use dropforge::engine::{Dialect, Template};
-use dropforge::value::OutputFormat;
 
-use crate::artifacts;
-use crate::compile_cache;
+use crate::changes::ChangeArgs;
 use crate::console::Console;
+use crate::copies::NamedFiles;
 use crate::exit::{Exit, Failed};
 use crate::fleet::{FleetArgs, check_selection};
 use crate::input::{InputFiles, unreadable};
-use crate::layers::{self, Given};
+use crate::kube_schemas::{self, KubeArgs};
 use crate::options::{CacheArgs, FormatArgs, Global, LanguageArgs, ValueArgs};
 use crate::output::stdout_error;
+use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
 use crate::progress;
+use crate::schema::SchemaArgs;
 use crate::signals::Stop;
 use crate::summary;
-use crate::terraform;
-use crate::unread::{self, WarningArgs};
+use crate::unread::WarningArgs;
 
 /// Stamp templates for every cluster of a fleet
 ///
@@ -56,11 +55,10 @@ pub(crate) struct StampArgs {
     ///
     /// {cluster} and {template} are names, others like {region} or {cluster.env}
     /// are values of the cluster. With {kind}, {apiVersion}, {name}, {namespace},
-    /// {metadata.a} or {document.a.b}, each document of `cel` and `cel-yaml`
-    /// templates gets its own file.
+    /// {metadata.a} or {document.a.b}, each YAML document gets its own file.
     #[arg(long, default_value = bulk::DEFAULT_LAYOUT, value_name = "LAYOUT", verbatim_doc_comment)]
     layout: String,
-    /// Delete files of earlier runs that are no longer planned
+    /// Delete files of earlier runs that these templates no longer make
     #[arg(long)]
     prune: bool,
     /// Prune even if more than half of the files would be deleted
@@ -69,9 +67,10 @@ pub(crate) struct StampArgs {
     /// Stop at the first cluster that fails
     #[arg(long)]
     fail_fast: bool,
-    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
-    #[arg(long)]
-    no_check_output: bool,
+    #[command(flatten)]
+    outputs: OutputArgs,
+    #[command(flatten)]
+    kinds: KubeArgs,
     /// Sync files to disk, so that they survive a power failure
     #[arg(long)]
     fsync: bool,
@@ -85,9 +84,13 @@ pub(crate) struct StampArgs {
     #[arg(long)]
     diff: bool,
     #[command(flatten)]
+    changes: ChangeArgs,
+    #[command(flatten)]
     language: LanguageArgs,
     #[command(flatten)]
     values: ValueArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
     #[command(flatten)]
     warnings: WarningArgs,
     #[command(flatten)]
@@ -111,55 +114,46 @@ pub(crate) fn run(
         args.fleet.check_templates(&args.templates)?;
     }
     let selector = args.fleet.selector()?;
-    let given = layers::read(&args.values, files, console)?;
-    let layers = given.layers(args.fleet.merge());
+    let layers = args.schema.layers(&args.values, args.fleet.merge(), &args.templates, files, console)?;
     let fleet = args.fleet.read(files)?;
-    let (mut forge, names) = templates(args, files, console)?;
-    if let Some(format) = args.format.output_format {
-        forge = forge.with_format(format);
-    }
-    let outputs = Outputs::new(args, &forge, names)?;
+    let kinds = args.kinds.read()?;
+    let sources = Sources {
+        paths: &args.templates,
+        language: &args.language,
+        values: &args.values,
+        cache: &args.cache,
+        outputs: &args.outputs,
+        named: NamedFiles::new(&args.values, args.output.as_deref())
+            .with_fleets(&args.fleet.fleet)?
+            .with(args.schema.file()),
+        format: args.format.output_format,
+    };
+    let Loaded { forge, names, paths } = sources.load(files, console)?;
+    let outputs = Outputs::new(&sources, args.layout == SINGLE, &forge, names)?;
     let layout = outputs.layout(layout)?;
-    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout.clone())?;
+    let plan = Plan::new(&fleet, &layers, &selector, outputs.all, layout)?;
     check_selection(&selector, &fleet, &layers, plan.clusters())?;
     if plan.clusters() == 0 {
         console.warning("no clusters to stamp");
     }
-    warn(args, &forge, &given, &layers, (&fleet, &plan, &selector, &layout), console);
-    if args.warnings.refuse_to_write(console) {
+    let clusters: Vec<&Cluster> = (0..plan.clusters()).filter_map(|at| plan.cluster(&fleet, at)).collect();
+    let read = || ReadValues::by(forge.templates()).and_plan(&selector, plan.layout(), args.fleet.name_key());
+    if args.warnings.refuse(&layers, &clusters, read, console) {
         return Ok(Exit::Error);
     }
     let (templates, clusters) = (counted(plan.outputs().len(), "template"), counted(plan.clusters(), "cluster"));
     console.detail(&format!("stamping {templates} for {clusters}"));
     let stamper = forge.stamper(plan.outputs().iter().map(|output| output.template.as_str()), &layers)?;
-    let stamper = stamper.for_layout(&layout);
+    let stamper = stamper.for_plan(&plan).with_kinds(kinds.as_ref());
     let (stop, bar) = (Stop::listen(), progress::bar(plan.clusters(), console));
     let tick = || bar.inc(1);
-    let options = Options { plain_stream: outputs.json, ..options(args, global) };
+    let options = Options { plain_stream: outputs.json, templates: paths, ..options(args, global) };
     let watch = Watch { stop: stop.flag(), done: &tick };
     let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
-    let report = stamp(args, &target, &stamper, &job, &bar);
+    let report = stamp(args, &target, &stamper, &job, &bar, console);
     bar.finish_and_clear();
-    Ok(finish(args, &with_hints(report?, &forge), &stop, console, started))
-}
-
-/// Prints warnings for values that no template reads.
-fn warn(
-    args: &StampArgs,
-    forge: &Forge,
-    given: &Given,
-    layers: &Layers,
-    (fleet, plan, selector, layout): (&Fleet, &Plan, &Selector, &Layout),
-    console: &Console,
-) {
-    if !args.warnings.wanted(console) {
-        return;
-    }
-    let mut read = ReadValues::by(forge.templates());
-    read.add_plan(selector, layout, args.fleet.name_key());
-    unread::print(&read, given, layers, console);
-    let clusters = (0..plan.clusters()).filter_map(|at| plan.cluster(fleet, at));
-    read.unread_by_clusters(layers, clusters).iter().for_each(|failure| console.failure(failure));
+    kube_schemas::warn(kinds.as_ref(), console);
+    Ok(finish(args, &completed(report?, &forge, &plan), &stop, console, started))
 }
 
 impl StampArgs {
@@ -176,56 +170,9 @@ fn options(args: &StampArgs, global: &Global) -> Options {
         fsync: args.fsync,
         prune: args.prune,
         prune_force: args.prune_force,
-        plain_stream: false,
-        check_outputs: !args.no_check_output,
-    }
-}
-
-/// The outputs of a run.
-struct Outputs {
-    all: Vec<Output>,
-    /// The first template that produces text.
-    text: Option<String>,
-    /// `true` if a template produces documents.
-    documents: bool,
-    /// `true` if all outputs are JSON.
-    json: bool,
-}
-
-impl Outputs {
-    fn new(args: &StampArgs, forge: &Forge, names: Vec<String>) -> Result<Self> {
-        let (extensions, requested) = (bulk::language_extensions(), args.format.output_format);
-        let mut outputs = Self { all: Vec::new(), text: None, documents: false, json: true };
-        for template in names {
-            let documents = forge.get(&template).filter(|template| template.gives_documents());
-            outputs.json &= documents.is_some_and(|template| template.format().is_json());
-            outputs.documents |= documents.is_some();
-            outputs.all.push(match documents.map(Template::format) {
-                Some(format) => {
-                    let name = bulk::document_name(&template, &extensions, format, requested.is_some());
-                    Output { name, template }
-                }
-                None => {
-                    outputs.text.get_or_insert_with(|| template.clone());
-                    Output::new(template, &extensions)
-                }
-            });
-        }
-        let Some(text) = outputs.text.as_ref().filter(|_| requested.is_some()) else { return Ok(outputs) };
-        let one_format = args.layout == SINGLE && requested.is_some_and(OutputFormat::is_json);
-        if one_format || !outputs.documents { Err(FormatArgs::unsupported_by(text)) } else { Ok(outputs) }
-    }
-
-    /// Converts the layout for these outputs.
-    fn layout(&self, layout: Layout) -> Result<Layout> {
-        match (&self.text, layout.names_field()) {
-            (None, _) => layout.of_documents(),
-            (Some(text), Some(field)) if self.documents => {
-                let message = format!("`{{{field}}}` in the layout does not apply to `{text}`: it renders text");
-                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
-            }
-            _ => Ok(layout),
-        }
+        deletions: args.check || args.diff,
+        force: args.changes.force,
+        ..args.outputs.options()
     }
 }
 
@@ -256,45 +203,20 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Loads the templates from sources and artifacts. Returns them with the names of those that make an output.
-fn templates(
-    args: &StampArgs,
-    files: &mut InputFiles,
-    console: &Console,
-) -> std::result::Result<(Forge, Vec<String>), Failed> {
-    let language = &args.language;
-    let (artifacts, sources) = artifacts::split(&args.templates);
-    let (mut forge, mut templates) = (Forge::default(), Vec::new());
-    for path in &artifacts {
-        let artifact = artifacts::read(path, language, args.values.grant(language.engine())?, files)?;
-        forge.add(Forge::of_artifact(&artifact)?)?;
-        templates.extend(artifacts::files(&artifact));
-    }
-    if !sources.is_empty() {
-        let set = language.discover(&sources)?;
-        console.diagnostics(set.skipped.warnings());
-        let engine = compile_cache::with_cache(args.values.grant(language.engine())?, &args.cache);
-        forge.add(Forge::compile(&set, language.lang, engine)?)?;
-        templates.extend(set.files);
-    }
-    forge.templates().for_each(|template| compile_cache::print_origin(template, console));
-    let names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
-    Ok((forge, names))
-}
-
 fn stamp(
     args: &StampArgs,
     target: &Target<'_>,
     stamper: &Stamper<'_>,
     job: &Job<'_>,
     bar: &ProgressBar,
+    console: &Console,
 ) -> Result<Report> {
     match target {
         Target::Directory(out) if args.is_preview() => {
-            let mut stdout = BufWriter::new(io::stdout());
-            let mut print = |file: &FilePreview<'_>| bar.suspend(|| print_change(args, out, file, &mut stdout));
+            let mut changes = args.changes.printer(out, args.diff, console);
+            let mut print = |file: &FilePreview<'_>| bar.suspend(|| changes.print(file));
             let report = bulk::preview(stamper, job, out, &mut print)?;
-            stdout.flush().map_err(|error| stdout_error(&error))?;
+            bar.suspend(|| changes.finish()).map_err(|error| stdout_error(&error))?;
             Ok(report)
         }
         Target::Directory(out) => bulk::stamp(stamper, job, out),
@@ -309,7 +231,7 @@ fn stamp(
             Err(Diagnostic::new(Code::Usage, format!("`{option}` needs an output file (`-o FILE`)")))
         }
         Target::Stdout => bulk::stream(stamper, job, &mut io::stdout()),
-        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job),
+        Target::File(path) if args.is_preview() => compare_file(args, path, stamper, job, console),
         Target::File(path) => write_stream(path, stamper, job),
     }
 }
@@ -332,7 +254,13 @@ fn one_file(report: Report, change: Change) -> Report {
 }
 
 /// Previews one file. Both texts are held in memory.
-fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<'_>) -> Result<Report> {
+fn compare_file(
+    args: &StampArgs,
+    path: &Path,
+    stamper: &Stamper<'_>,
+    job: &Job<'_>,
+    console: &Console,
+) -> Result<Report> {
     let mut new = Vec::new();
     let report = bulk::stream(stamper, job, &mut new)?;
     let (old, change) = match std::fs::read(path) {
@@ -343,41 +271,10 @@ fn compare_file(args: &StampArgs, path: &Path, stamper: &Stamper<'_>, job: &Job<
     };
     let (old, new) = (String::from_utf8_lossy(&old), String::from_utf8_lossy(&new));
     let path = path.display().to_string();
-    let file = FilePreview { path: &path, change: Some(change), old: &old, new: &new };
-    print_change(args, Path::new(""), &file, &mut io::stdout()).map_err(|error| stdout_error(&error))?;
+    let file = FilePreview { path: &path, cluster: "", template: "", change: Some(change), old: &old, new: &new };
+    let mut changes = args.changes.printer(Path::new(""), args.diff, console);
+    changes.print(&file).and_then(|()| changes.finish()).map_err(|error| stdout_error(&error))?;
     Ok(one_file(report, change))
-}
-
-/// Adds hints for users of Terraform to the errors of HCL templates.
-fn with_hints(mut report: Report, forge: &Forge) -> Report {
-    for Failure { diagnostic, .. } in &mut report.failures {
-        let name = diagnostic.primary().map(|label| label.source.name().to_owned());
-        if name.and_then(|name| forge.get(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
-            terraform::name_variables(diagnostic);
-        }
-    }
-    report
-}
-
-/// Prints one change as a diff or a line.
-fn print_change(args: &StampArgs, out: &Path, file: &FilePreview<'_>, to: &mut dyn Write) -> io::Result<()> {
-    let path = out.join(file.path);
-    if !args.diff {
-        let what = match file.change {
-            Some(Change::Create) => "create",
-            Some(Change::Update) => "update",
-            Some(Change::Unchanged) => "keep",
-            None => "delete",
-        };
-        return writeln!(to, "{what} {}", path.display());
-    }
-    let shown = path.display().to_string();
-    let (old, new) = match file.change {
-        Some(Change::Create) => ("/dev/null", shown.as_str()),
-        None => (shown.as_str(), "/dev/null"),
-        Some(_) => (shown.as_str(), shown.as_str()),
-    };
-    to.write_all(bulk::unified_diff(old, new, file.old, file.new).as_bytes())
 }
 
 /// Prints errors, warnings and the summary. Returns the exit.
@@ -385,13 +282,14 @@ fn finish(args: &StampArgs, report: &Report, stop: &Stop, console: &Console, sta
     report.failures.iter().for_each(|failure| console.failure(failure));
     report.errors.iter().for_each(|error| console.diagnostic(error));
     report.warnings.iter().for_each(|warning| console.warning(warning));
+    report.notes.iter().for_each(|note| console.note(&format!("note: {note}")));
     summary::print(report, args.is_preview(), started.elapsed(), console);
     match () {
         () if report.interrupted => Exit::Signal(stop.number()),
         () if report.failed > 0 && args.fail_fast => Exit::Error,
         () if report.failed > 0 => Exit::Partial,
         () if !report.errors.is_empty() => Exit::Error,
-        () if args.warnings.refuse(console) => Exit::Error,
+        () if args.warnings.are_errors(console) => Exit::Error,
         () if (args.check || args.diff) && report.differs() => Exit::Differs,
         () => Exit::Ok,
     }

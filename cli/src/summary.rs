@@ -7,7 +7,10 @@ use humansize::{DECIMAL, format_size};
 use crate::console::{self, Console};
 use crate::options::ErrorFormat;
 use dropforge::bulk::Report;
-use dropforge::diagnostics::{counted, thousands};
+use dropforge::diagnostics::{counted, listed, thousands};
+
+/// Maximum number of copied files to name.
+const NAMED: usize = 5;
 
 /// Prints the summary of a run, or of a preview, which writes nothing.
 pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Console) {
@@ -24,10 +27,41 @@ pub(crate) fn print(report: &Report, preview: bool, took: Duration, console: &Co
     console.note(&text(report, preview, took));
 }
 
+/// Prints the summary of a folder that was rendered to files or to a stream.
+pub(crate) fn print_folder(report: &Report, is_stream: bool, took: Duration, console: &Console) {
+    match console.format {
+        ErrorFormat::Json if !is_stream => print(report, false, took, console),
+        ErrorFormat::Human if report.failed == 0 && !is_stream => {
+            console.note(&format!("rendered {}", counts(report, took, "")));
+        }
+        ErrorFormat::Human if report.failed == 0 && !report.copied.is_empty() => {
+            console.note(copied(report).trim_start_matches("; "));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the names of copied files.
+fn copied(report: &Report) -> String {
+    match report.copied.as_slice() {
+        [] => String::new(),
+        names => {
+            let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            format!("; copied {}: {}", counted(names.len(), "file"), listed(&quoted, NAMED))
+        }
+    }
+}
+
 fn text(report: &Report, preview: bool, took: Duration) -> String {
-    let files = counted(report.created + report.updated + report.unchanged, "file");
     let clusters = counted(report.clusters - report.failed, "cluster");
-    let mut text = format!("{} {files} for {clusters}: ", if preview { "would stamp" } else { "stamped" });
+    let what = if preview { "would stamp" } else { "stamped" };
+    format!("{what} {}", counts(report, took, &format!(" for {clusters}")))
+}
+
+/// Returns the number of files, then their states, size and time. `of` stands behind the number.
+fn counts(report: &Report, took: Duration, of: &str) -> String {
+    let files = counted(report.created + report.updated + report.unchanged, "file");
+    let mut text = format!("{files}{of}: ");
     for (count, state) in [(report.created, "new"), (report.updated, "changed"), (report.deleted, "deleted")] {
         if count > 0 {
             text.push_str(&format!("{} {state}, ", thousands(count)));
@@ -37,6 +71,7 @@ fn text(report: &Report, preview: bool, took: Duration) -> String {
     if report.failed > 0 {
         text.push_str(&format!("; {} failed", counted(report.failed, "cluster")));
     }
+    text.push_str(&copied(report));
     text.push_str(&format!("; {} in {:.2} s", format_size(report.bytes, DECIMAL), took.as_secs_f64()));
     if report.interrupted {
         text.push_str("; interrupted");

@@ -1,31 +1,40 @@
 //! `dropforge values`: the merged values of a cluster, and the origin of each.
 
 use std::fmt::Write;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use dropforge::bulk::values::Step;
-use dropforge::bulk::{Cluster, Fleet, Layers, Origins, leaves};
+use dropforge::bulk::{Cluster, Fleet, Origins, leaves};
 use dropforge::diagnostics::{Code, Diagnostic, Result, nearest};
 use dropforge::value::{Data, DataMap, yaml};
 
 use crate::console::Console;
 use crate::exit::{Exit, Failed};
 use crate::fleet::ReadingArgs;
-use crate::input::InputFiles;
+use crate::input::{InputFiles, is_dash, unreadable};
 use crate::layers::{self, Given};
 use crate::options::ValueArgs;
 use crate::output::print;
+use crate::schema::SchemaArgs;
 
 /// Print merged values and where they come from
 ///
 ///     dropforge values -f values.yaml --fleet clusters.csv --cluster eu-1 --origins
+///     dropforge values templates/ -f values.yaml
+///
+/// With templates, the values are those that the templates get: they are checked
+/// against the schema beside the templates, after they are printed.
 ///
 /// With --origins, each line has the path of a value, the value as JSON, the
 /// place that gave it, and the places it overrides.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ValuesArgs {
+    /// Template files, directories or artifacts
+    #[arg(value_name = "TEMPLATES")]
+    templates: Vec<PathBuf>,
     /// Read clusters from a file, a directory, a glob, or `-`
     #[arg(long, requires = "cluster", value_name = "FLEET")]
     fleet: Vec<String>,
@@ -42,6 +51,8 @@ pub(crate) struct ValuesArgs {
     output_format: ValuesFormat,
     #[command(flatten)]
     values: ValueArgs,
+    #[command(flatten)]
+    schema: SchemaArgs,
 }
 
 /// The format of printed values.
@@ -54,25 +65,36 @@ enum ValuesFormat {
 
 /// Runs the command.
 pub(crate) fn run(args: &ValuesArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+    args.templates.iter().try_for_each(|path| check_exists(path))?;
     let given = layers::read(&args.values, files, console)?;
     let fleet = args.reading.read(&args.fleet, files)?;
     let cluster = match &args.cluster {
         Some(name) => Some(find(&fleet, name)?),
         None => None,
     };
-    let maps = given.maps.iter().map(|(map, _)| map.clone());
-    let layers = Layers::new(maps, given.sets.clone(), args.reading.merge());
+    let layers = args.schema.add_to(given.layers(args.reading.merge()), &args.templates, files)?;
     let merged = match cluster {
         Some(cluster) => layers.merged(cluster).map_err(|error| error.for_cluster(cluster.name()))?,
         None => layers.alone()?.clone(),
     };
     let text = match args.output_format {
-        _ if args.origins => with_origins(&merged, &given, cluster)?,
+        _ if args.origins => with_origins(&merged, &given, cluster, &layers.schemas())?,
         ValuesFormat::Yaml => yaml::to_string(&Data::Map(merged)),
         ValuesFormat::Json => json(&Data::Map(merged), true) + "\n",
     };
     print(text)?;
-    Ok(Exit::Ok)
+    match layers.violations(cluster) {
+        unfit if unfit.is_empty() => Ok(Exit::Ok),
+        unfit => Err(unfit.into()),
+    }
+}
+
+/// Checks that a template exists.
+fn check_exists(path: &Path) -> Result<()> {
+    match std::fs::metadata(path) {
+        Err(error) if !is_dash(path) => Err(unreadable(path, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Finds the cluster called `name`.
@@ -86,8 +108,8 @@ fn find<'f>(fleet: &'f Fleet, name: &str) -> Result<&'f Cluster> {
     })
 }
 
-/// Returns a line for each value with its origins.
-fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>) -> Result<String> {
+/// Returns a line for each value with its origins. Values without one are defaults of the schemas.
+fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>, schemas: &str) -> Result<String> {
     let own = cluster.map(Cluster::inputs).transpose()?;
     let mut origins = Origins::default();
     given.maps.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
@@ -99,9 +121,11 @@ fn with_origins(merged: &DataMap, given: &Given, cluster: Option<&Cluster>) -> R
     leaves(merged, &mut |path, value| {
         let mut from = origins.of(path);
         let _ = write!(text, "{}: {}", dotted(path), json(value, false));
-        if let Some(origin) = from.next() {
-            let _ = write!(text, "  # {origin}");
-        }
+        let _ = match from.next() {
+            Some(origin) => write!(text, "  # {origin}"),
+            None if !schemas.is_empty() => write!(text, "  # {schemas}"),
+            None => Ok(()),
+        };
         for (at, overridden) in from.enumerate() {
             let _ = write!(text, "{}{overridden}", if at == 0 { "; overrides " } else { ", " });
         }

@@ -79,7 +79,11 @@ fn sources_are_bounded_by_max_source() {
     let sandbox = Sandbox::new();
     sandbox.write("t.tera", &"x".repeat(5 << 20));
     sandbox.run(&["check", "t.tera"]).expect(0);
-    sandbox.run(&["check", "t.tera", "--max-source", "4MiB"]).expect(1).says(&["E0601", "4194304"]);
+    sandbox.run(&["check", "t.tera", "--max-source", "4MiB"]).expect(1).says(&[
+        "E0601",
+        "4194304",
+        "raise the limit with `--max-source SIZE` if",
+    ]);
     sandbox.write("t.tera", &"x".repeat(17 << 20));
     sandbox.run(&["check", "t.tera"]).expect(1).says(&["E0601"]);
     sandbox.run(&["check", "t.tera", "--max-source", "32MiB"]).expect(0);

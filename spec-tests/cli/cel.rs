@@ -60,9 +60,10 @@ fn costs_are_counted_and_bounded() {
     let all =
         eval(&["--lang", "cel", "[1, 2].all(x, x > 0) && size('a') == 1", "--cost", "--cost-limit", "23"]).expect(0);
     all.says(&["cost 23, estimated 17 to 23"]);
-    eval(&["--lang", "cel", "ports.map(p, p + 1)", "--cost-limit", "39"])
-        .expect(1)
-        .says(&["error[E0611]: actual cost limit exceeded: the limit is 39 units of cost"]);
+    eval(&["--lang", "cel", "ports.map(p, p + 1)", "--cost-limit", "39"]).expect(1).says(&[
+        "error[E0611]: actual cost limit exceeded: the limit is 39 units of cost",
+        "raise the limit with `--cost-limit N`",
+    ]);
     eval(&["1 + 1", "--cost"]).expect(2).says(&["`--cost` and `--cost-limit` do not apply to HCL"]);
 }
 

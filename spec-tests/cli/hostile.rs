@@ -42,7 +42,7 @@ fn hostile_cluster_names_are_refused_before_anything_is_written() {
 
 #[test]
 fn names_that_differ_in_case_only_collide() {
-    let sandbox = Sandbox::with(&[("t/a.tera", "x"), ("fleet.ndjson", "{\"name\":\"A\"}\n{\"name\":\"a\"}\n")]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("fleet.ndjson", "{\"name\":\"A\"}\n{\"name\":\"a\"}\n")]);
     sandbox.stamp(&[]).expect(2).says(&["E0915", "`A/a.yaml`", "`a/a.yaml`"]);
     assert!(!sandbox.path("out").exists());
 }
@@ -142,14 +142,16 @@ fn a_directory_that_may_not_be_written() {
 #[test]
 fn a_file_size_limit_is_an_error_and_leaves_no_torn_file() {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "small\n"),
-        ("t/b.tera", "{% for i in range(end=n) %}a line of some length {{ i }}\n{% endfor %}"),
+        ("t/a.yaml.tera", "small\n"),
+        ("t/b.yaml.tera", "{% for i in range(end=n) %}a line of some length {{ i }}\n{% endfor %}"),
         ("fleet.ndjson", "{\"name\":\"x\",\"n\":1}\n{\"name\":\"y\",\"n\":5000}\n"),
     ]);
     sandbox.write("out/y/b.yaml", "old");
     let mut command = Command::new("sh");
-    let line =
-        format!("ulimit -f 16; exec '{}' stamp t --fleet fleet.ndjson -o out -j 1", env!("CARGO_BIN_EXE_dropforge"));
+    let line = format!(
+        "ulimit -f 16; exec '{}' stamp t --fleet fleet.ndjson -o out -j 1 --force",
+        env!("CARGO_BIN_EXE_dropforge")
+    );
     command.current_dir(sandbox.path("")).args(["-c", &line]);
     outcome(command).expect(4).says(&["E0902", "File too large", "cluster: y"]);
     assert_eq!((sandbox.read("out/y/b.yaml"), sandbox.read("out/x/a.yaml")), ("old".into(), "small\n".into()));

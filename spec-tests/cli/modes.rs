@@ -13,7 +13,7 @@ fn check_dry_run_and_diff_write_nothing() {
     assert_eq!(sandbox.stamp(&["--check"]).expect(0).stdout, "");
     assert_eq!(sandbox.stamp(&["--diff"]).expect(0).stdout, "");
     let before = sandbox.tree("out");
-    let diff = sandbox.stamp(&["--diff", "--set", "n=2"]).expect(3).stdout;
+    let diff = sandbox.stamp(&["--diff", "--diff-format", "unified", "--set", "n=2"]).expect(3).stdout;
     let first = "--- out/c0/a.yaml\n+++ out/c0/a.yaml\n@@ -1,2 +1,2 @@\n name: c0\n-n: 1\n+n: 2\n--- out/c0/b.yaml\n";
     assert!(diff.starts_with(first), "{diff}");
     assert_eq!(sandbox.stamp(&["--check", "--set", "n=2"]).expect(3).stdout.lines().count(), 6);

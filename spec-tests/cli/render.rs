@@ -97,7 +97,7 @@ fn a_closed_pipe_is_silent() {
     let sandbox = Sandbox::fleet(2_000);
     for args in [
         &["stamp", "t", "--fleet", "fleet.ndjson", "--layout", "single"][..],
-        &["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--diff"],
+        &["stamp", "t", "--fleet", "fleet.ndjson", "-o", "out", "--diff", "--diff-format", "unified"],
         &["render", "big.tera"],
     ] {
         sandbox.write("big.tera", "{% for i in range(end=100000) %}{{ i }} and more\n{% endfor %}");

@@ -24,7 +24,7 @@ fn the_outputs_of_a_directory_and_their_names() {
         [
             ("eu/app.yaml".to_owned(), "base: l-eu\n".to_owned()),
             ("eu/run.sh".to_owned(), "echo me\n".to_owned()),
-            ("eu/sub/conf.yaml".to_owned(), "\nmacro\n".trim_start().to_owned()),
+            ("eu/sub/conf".to_owned(), "\nmacro\n".trim_start().to_owned()),
         ]
     );
 }
@@ -32,13 +32,13 @@ fn the_outputs_of_a_directory_and_their_names() {
 #[test]
 fn a_file_named_is_an_output_in_any_case() {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "a {% include \"_b.tera\" %}"),
-        ("t/_b.tera", "b {{ name }}"),
+        ("t/a.yaml.tera", "a {% include \"_b.yaml.tera\" %}"),
+        ("t/_b.yaml.tera", "b {{ name }}"),
         ("t/x/plain.yaml", "{{ name }}"),
         ("fleet.json", "[{\"name\":\"eu\"}]"),
     ]);
     let stamp = ["stamp", "--fleet", "fleet.json", "-o", "out"];
-    sandbox.run(&[&stamp[..], &["t/_b.tera", "t/a.tera"]].concat()).expect(0);
+    sandbox.run(&[&stamp[..], &["t/_b.yaml.tera", "t/a.yaml.tera"]].concat()).expect(0);
     assert_eq!((sandbox.read("out/eu/_b.yaml"), sandbox.read("out/eu/a.yaml")), ("b eu".into(), "a b eu".into()));
     sandbox.run(&[&stamp[..], &["t/x/plain.yaml"]].concat()).expect(2).says(&["plain.yaml", "--lang"]);
     sandbox.run(&[&stamp[..], &["t/x/plain.yaml", "--lang", "tera", "-I", "t"]].concat()).expect(0);
@@ -48,7 +48,7 @@ fn a_file_named_is_an_output_in_any_case() {
 #[test]
 fn every_kind_of_fleet_gives_the_same_files() {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "{{ cluster.name }} {{ region }}\n"),
+        ("t/a.yaml.tera", "{{ cluster.name }} {{ region }}\n"),
         ("f.json", r#"[{"cluster":{"name":"a"},"region":"x"},{"cluster":{"name":"b"},"region":"y"}]"#),
         (
             "f.ndjson",
@@ -85,7 +85,7 @@ fn names_come_from_a_key_and_are_unique() {
 #[test]
 fn selectors_see_the_layered_inputs() {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "{{ name }}"),
+        ("t/a.yaml.tera", "{{ name }}"),
         ("v.yaml", "env: prod\ntier: {size: small}\n"),
         (
             "fleet.ndjson",
@@ -113,7 +113,7 @@ fn layouts_place_the_outputs() {
     assert!(sandbox.path("out/1/c1-b.yaml").exists());
     sandbox.stamp(&["--layout", "{region}/{cluster}"]).expect(2).says(&["E0913", "region"]);
     sandbox.stamp(&["--layout", "{cluster"]).expect(2);
-    sandbox.stamp(&["--layout", "{cluster}.yaml"]).expect(2).says(&["E0914", "a.yaml.tera", "b.tera"]);
+    sandbox.stamp(&["--layout", "{cluster}.yaml"]).expect(2).says(&["E0914", "a.yaml.tera", "b.yaml.tera"]);
 }
 
 #[test]

@@ -59,7 +59,7 @@ impl Sandbox {
     pub fn fleet(count: usize) -> Self {
         let sandbox = Self::with(&[
             ("t/a.yaml.tera", "name: {{ name }}\nn: {{ n }}\n"),
-            ("t/b.tera", "{% for i in range(end=20) %}line {{ i }} of {{ name }}: {{ n }}\n{% endfor %}"),
+            ("t/b.yaml.tera", "{% for i in range(end=20) %}line {{ i }} of {{ name }}: {{ n }}\n{% endfor %}"),
         ]);
         sandbox.write("fleet.ndjson", &clusters(count, |_| String::from("\"n\":1")));
         sandbox

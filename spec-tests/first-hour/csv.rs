@@ -4,7 +4,7 @@ use crate::support::{Outcome, Sandbox};
 
 /// Stamps the context of every cluster of `fleet` and returns those of the clusters `names`.
 fn contexts(fleet: (&str, &str), args: &[&str], names: &[&str]) -> Vec<String> {
-    let sandbox = Sandbox::with(&[("t/a.tera", "{{ __tera_context }}"), fleet]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "{{ __tera_context }}"), fleet]);
     sandbox.run(&[&["stamp", "t", "--fleet", fleet.0, "-o", "out"], args].concat()).expect(0);
     let context = |name: &&str| {
         let text = sandbox.read(&format!("out/{name}/a.yaml"));
@@ -14,7 +14,7 @@ fn contexts(fleet: (&str, &str), args: &[&str], names: &[&str]) -> Vec<String> {
 }
 
 fn refused(csv: &str) -> Outcome {
-    let sandbox = Sandbox::with(&[("t/a.tera", "x"), ("f.csv", csv)]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.csv", csv)]);
     sandbox.run(&["stamp", "t", "--fleet", "f.csv", "-o", "out"]).expect(1)
 }
 
@@ -37,7 +37,7 @@ fn the_name_column_is_text_wherever_it_is() {
 fn csv_types_strings_keeps_text() {
     let strings = ["--csv-types", "strings"];
     assert_eq!(contexts(("f.csv", "name,n,b\nx,1,true\n"), &strings, &["x"]), [r#"{"b":"true","n":"1","name":"x"}"#]);
-    let sandbox = Sandbox::with(&[("t/a.tera", "x")]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x")]);
     let wrong = ["stamp", "t", "--fleet", "f.csv", "-o", "out", "--csv-types", "all"];
     sandbox.run(&wrong).expect(2).says(&["expected `set` or `strings`"]);
 }
@@ -45,7 +45,7 @@ fn csv_types_strings_keeps_text() {
 #[test]
 fn an_empty_cell_is_absent() {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "{{ tier | default(value='small') }} {{ region }}"),
+        ("t/a.yaml.tera", "{{ tier | default(value='small') }} {{ region }}"),
         ("v.yaml", "region: shared\n"),
         ("f.csv", "name,tier,region\na,large,eu\nb,,\n"),
     ]);
@@ -81,6 +81,6 @@ fn duplicate_and_empty_headers_are_errors_with_their_columns() {
 
 #[test]
 fn a_row_without_a_name_has_its_line() {
-    let sandbox = Sandbox::with(&[("t/a.tera", "x"), ("f.csv", "name,n\na,1\n,2\n")]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("f.csv", "name,n\na,1\n,2\n")]);
     sandbox.run(&["stamp", "t", "--fleet", "f.csv", "-o", "out"]).expect(2).says(&["E0918", "cluster 2", "f.csv:3:1"]);
 }

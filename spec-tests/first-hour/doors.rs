@@ -48,7 +48,7 @@ fn values_from_env_files() {
 
 #[test]
 fn urls_are_refused_with_the_way_to_read_them() {
-    let sandbox = Sandbox::with(&[("ctx.tera", ""), ("t/a.tera", "")]);
+    let sandbox = Sandbox::with(&[("ctx.tera", ""), ("t/a.yaml.tera", "")]);
     let url = "https://example.com/v.yaml";
     let refused = render(&sandbox, &["-f", url], &[]).expect(2);
     refused.says(&["URLs are not read", "same output", "curl -fsSL 'https://example.com/v.yaml' | dropforge … -f -"]);
@@ -96,7 +96,7 @@ fn values_from_the_environment() {
 #[test]
 fn the_environment_wins_over_clusters_and_loses_to_set() {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "{{ a }} {{ b }} {{ c }}"),
+        ("t/a.yaml.tera", "{{ a }} {{ b }} {{ c }}"),
         ("v.yaml", "a: file\nb: file\nc: file\n"),
         ("fleet.ndjson", "{\"name\":\"x\",\"b\":\"cluster\",\"c\":\"cluster\"}\n"),
     ]);

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 
 use crate::support::{Outcome, Sandbox};
 
-const TEMPLATE: (&str, &str) = ("t/a.tera", "{{ name }} {{ region }}\n");
+const TEMPLATE: (&str, &str) = ("t/a.yaml.tera", "{{ name }} {{ region }}\n");
 
 /// Stamps `fleet` and returns the files without the manifest.
 fn stamped(sandbox: &Sandbox, fleet: &[&str]) -> Vec<(String, String)> {

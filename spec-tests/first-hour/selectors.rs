@@ -4,7 +4,7 @@ use crate::support::{Outcome, Sandbox};
 
 fn run(selectors: &[&str]) -> (Sandbox, Outcome) {
     let sandbox = Sandbox::with(&[
-        ("t/a.tera", "x"),
+        ("t/a.yaml.tera", "x"),
         ("v.yaml", "shared: true\n"),
         ("fleet.csv", "name,env,cluster.tier,legacy\na,prod,large,true\nb,dev,small,\nc,qa,,\n"),
     ]);
@@ -68,7 +68,7 @@ fn a_selector_of_nothing_is_an_error_that_names_the_values() {
 
 #[test]
 fn an_empty_fleet_is_no_error() {
-    let sandbox = Sandbox::with(&[("t/a.tera", "x"), ("fleet.csv", "name,env\n")]);
+    let sandbox = Sandbox::with(&[("t/a.yaml.tera", "x"), ("fleet.csv", "name,env\n")]);
     let empty = sandbox.run(&["stamp", "t", "--fleet", "fleet.csv", "-o", "out", "-l", "env=prod"]);
     empty.expect(0).says(&["no clusters to stamp"]);
 }

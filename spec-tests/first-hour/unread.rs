@@ -28,7 +28,7 @@ fn a_value_that_no_template_reads_is_a_warning_with_the_likely_name() {
     let render = |more: &[&str]| sandbox.run(&[&["render", "t/app.yaml.tera", "-f", "v.yaml"], more].concat());
     assert_eq!(render(&[]).expect(0).stderr, "");
     let typo = render(&["-f", "typo.yaml"]).expect(0);
-    typo.says(&["warning[E0808]: no template reads `imge.tag`", "typo.yaml:2:8", "did you mean `image.tag`?"]);
+    typo.says(&["warning[E0809]: no template reads `imge.tag`", "typo.yaml:2:8", "did you mean `image.tag`?"]);
     let set = render(&["--set", "image.repositroy=api,image.tga=v3"]).expect(0);
     set.says(&["no template reads `image.tga`", "did you mean `image.tag`?", "no template reads `image.repositroy`"]);
     assert_eq!(render(&["-f", "typo.yaml", "-q"]).expect(0).stderr, "");
@@ -38,12 +38,12 @@ fn a_value_that_no_template_reads_is_a_warning_with_the_likely_name() {
 fn a_clusters_unread_value_is_a_warning_only_if_it_looks_like_a_mistake() {
     let sandbox = sandbox();
     let said = sandbox.stamp(&["-f", "v.yaml"]).expect(0);
-    said.says(&["warning[E0808]: 2 clusters: no template reads `regoin`", "did you mean `region`?", "fleet.ndjson:2:"]);
+    said.says(&["warning[E0809]: 2 clusters: no template reads `regoin`", "did you mean `region`?", "fleet.ndjson:2:"]);
     let said = sandbox.stamp(&["-f", "v.yaml"]).expect(0).stderr;
     assert!(!said.contains("rack") && !said.contains("owner"), "{said}");
     // Selectors and layouts read values, too.
     let said = sandbox.stamp(&["-f", "v.yaml", "-l", "regoin=us"]).expect(0).stderr;
-    assert!(!said.contains("E0808"), "{said}");
+    assert!(!said.contains("E0809"), "{said}");
     sandbox.write("fleet.csv", "name,image.tga\nd,v1\n");
     let said = sandbox.run(&["stamp", "t", "--fleet", "fleet.csv", "-f", "v.yaml", "-o", "out"]).expect(0);
     said.says(&["no template reads `image.tga`", "did you mean `image.tag`?"]);

@@ -44,7 +44,13 @@ fn all() -> &'static [Compiled] {
 }
 
 fn entry(one: &Compiled) -> Entry<'_> {
-    Entry { name: &one.name, program: one.template.program(), escape: false, reaches: one.template.reaches() }
+    Entry {
+        name: &one.name,
+        program: one.template.program(),
+        escape: false,
+        executable: false,
+        reaches: one.template.reaches(),
+    }
 }
 
 fn bundle(strip: bool) -> Vec<u8> {
@@ -126,7 +132,13 @@ fn the_same_templates_give_the_same_bytes() {
         .entries()
         .iter()
         .zip(&reaches)
-        .map(|(entry, reaches)| Entry { name: entry.name(), program: entry.program(), escape: entry.escape(), reaches })
+        .map(|(entry, reaches)| Entry {
+            name: entry.name(),
+            program: entry.program(),
+            escape: entry.escape(),
+            executable: entry.executable(),
+            reaches,
+        })
         .collect();
     assert!(bytes == encode(&entries, false).expect("an artifact"), "written by who read it");
 }
@@ -143,7 +155,7 @@ fn a_template_has_the_same_digest_alone_and_among_others() {
 fn small() -> Vec<u8> {
     let template =
         Engine::new().compile(Dialect::Tera, "t", "{% for x in l %}{{ x }}{% endfor %}").expect("a template");
-    encode(&[Entry { name: "t", program: template.program(), escape: false, reaches: &[] }], false)
+    encode(&[Entry { name: "t", program: template.program(), escape: false, executable: false, reaches: &[] }], false)
         .expect("an artifact")
 }
 
@@ -175,7 +187,7 @@ pub fn cut() -> Vec<u8> {
 /// Returns the codes of encoding a template under a name that is not a path.
 pub fn misnamed(name: &str) -> Vec<Code> {
     let template = Engine::new().compile(Dialect::Tera, "t", "").expect("a template");
-    let entry = Entry { name, program: template.program(), escape: false, reaches: &[] };
+    let entry = Entry { name, program: template.program(), escape: false, executable: false, reaches: &[] };
     encode(&[entry, entry], false).err().into_iter().map(|error| error.code).collect()
 }
 

@@ -5,9 +5,11 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use dropforge::bulk::schema::ValuesSchema;
 use dropforge::bulk::{
-    Fleet, FleetOptions, Format, Job, Layers, Layout, Manifest, Merge, MissingNames, Options, Output, OutputDir,
-    Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, input, stamp, stream, values,
+    Failure, Fleet, FleetOptions, Format, Job, KubeSchemas, Layers, Layout, Manifest, Merge, MissingNames, Options,
+    Origins, Output, OutputDir, Overlay, Plan, ReadValues, Renderer, Selector, Stamp, Watch, discover, input, schema,
+    stamp, stream, values,
 };
 use dropforge::bytecode::{BinaryOp, EscapeMode, Op};
 use dropforge::compiler::{Constant, Emitter, Fold, Loader as _, NoLoader};
@@ -127,6 +129,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::DuplicateKey, By(|| code(input::map(&source("a: 1\na: 2"), Format::Yaml)))),
     (Code::InputStructure, By(|| body("a = 1\n", &BodySchema::new()))),
     (Code::InputType, By(in_json)),
+    (Code::UnfitValues, By(unfit_values)),
     (Code::UnreadValue, By(unread)),
     (Code::ReadFailed, By(|| code(DirLoader::jailed("/nowhere/at/all")))),
     (Code::WriteFailed, By(|| in_dir(|dir| code(OutputDir::create(&dir.join("latin1/x")))))),
@@ -134,6 +137,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::OutputLocked, By(locked)),
     (Code::ClosedPipe, By(|| planned(&["a"], &["x"], "{cluster}", |job| code(stream(&Empty, job, &mut Closed))))),
     (Code::InvalidOutput, By(|| codes(&OutputCheck::default().errors_of_file("a.yaml", "a: b: c")))),
+    (Code::UnfitOutput, By(unfit_output)),
     (Code::NoTemplates, By(|| in_dir(|dir| code(discover(&[dir.to_owned()], None, &|_| false))))),
     (Code::BadOutputName, By(|| planned(&["a/b"], &["x"], "{cluster}", |_| Vec::new()))),
     (Code::BadLayout, By(|| code(Layout::parse("{cluster")))),
@@ -144,6 +148,7 @@ const PROVOKED: &[(Code, Provoked)] = &[
     (Code::UnnamedCluster, By(|| code(fleet("[{region: a}]")))),
     (Code::MassDelete, By(mass_delete)),
     (Code::BadManifest, By(bad_manifest)),
+    (Code::ForeignFile, By(foreign_file)),
     (Code::Usage, By(|| code(Selector::parse("env in")))),
     (Code::NotAnArtifact, By(|| artifacts::opened(b"{}".to_vec()))),
     (Code::ArtifactVersion, By(|| artifacts::opened(artifacts::changed("format", 0)))),
@@ -192,8 +197,8 @@ fn ungiven() -> Vec<Code> {
 /// Returns the codes of a value that no template reads.
 fn unread() -> Vec<Code> {
     let set = values::parse_set(values::SetKind::Typed, "a=1", &mut |_| unreachable!()).unwrap();
-    let layers = Layers::new([], set.clone(), Merge::Deep);
-    ReadValues::default().unread(&[], &set, &layers).iter().map(|warning| warning.code).collect()
+    let layers = Layers::new([], set, Merge::Deep);
+    ReadValues::default().unread(&layers).iter().map(|warning| warning.code).collect()
 }
 
 fn cel_yaml(text: &str) -> Vec<Code> {
@@ -214,6 +219,19 @@ fn body(text: &str, schema: &BodySchema) -> Vec<Code> {
 }
 
 /// Reads a number where a JSON body should have blocks.
+fn unfit_values() -> Vec<Code> {
+    let schema = ValuesSchema::read(&Source::new("values.schema.json", r#"{"required": ["a"]}"#)).unwrap();
+    codes(&schema::validate(&[schema], &DataMap::new(), &Origins::default()))
+}
+
+fn unfit_output() -> Vec<Code> {
+    let temp = tempfile::tempdir().unwrap();
+    let path = temp.path().join("service-v1.json");
+    std::fs::write(&path, r#"{"required": ["spec"]}"#).unwrap();
+    let kinds = KubeSchemas::read(&[path]).unwrap();
+    codes(&kinds.errors_of_file("a.yaml", "apiVersion: v1\nkind: Service\n"))
+}
+
 fn in_json() -> Vec<Code> {
     let mut faults = Vec::new();
     let file = File::json(&source("{\"b\": 1}"), &Default::default(), &Limits::default());
@@ -336,11 +354,14 @@ impl io::Write for Closed {
 fn planned(clusters: &[&str], names: &[&str], layout: &str, then: impl Fn(&Job<'_>) -> Vec<Code>) -> Vec<Code> {
     let clusters = clusters.iter().map(|name| dropforge::bulk::Cluster::new(*name, DataMap::new())).collect();
     let (fleet, layers) = (Fleet::new(clusters).expect("a fleet"), Layers::default());
-    let outputs = names.iter().map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned() }).collect();
+    let outputs = names
+        .iter()
+        .map(|name| Output { template: (*name).to_owned(), name: (*name).to_owned(), executable: false })
+        .collect();
     let layout = Layout::parse(layout).expect("a layout");
     let plan = match Plan::new(&fleet, &layers, &Selector::default(), outputs, layout) {
         Ok(plan) => plan,
-        Err(errors) => return codes(&errors),
+        Err(failures) => return codes(&Failure::diagnostics(failures).into_vec()),
     };
     let options = Options { threads: 1, prune: true, ..Options::default() };
     then(&Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch: Watch::none() })
@@ -353,6 +374,13 @@ fn mass_delete() -> Vec<Code> {
         let ten: Vec<&str> = ten.iter().map(String::as_str).collect();
         planned(&ten, &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)));
         planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, &out)))
+    })
+}
+
+fn foreign_file() -> Vec<Code> {
+    in_dir(|dir| {
+        std::fs::write(dir.join("c0"), "not ours").expect("a file");
+        planned(&["c0"], &["x"], "{cluster}", |job| code(stamp(&Empty, job, dir)))
     })
 }
 

@@ -3,6 +3,8 @@
 //! Not a library because the diff has to be deterministic and bounded: this is Myers' greedy algorithm on the lines
 //! between the common prefix and suffix, and beyond [`MAX_EDITS`] edits all these lines count as replaced.
 
+use std::ops::Range;
+
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 /// Maximum length of an edit script to search for.
@@ -36,6 +38,27 @@ pub fn unified_diff(old_name: &str, new_name: &str, old: &str, new: &str) -> Str
         hunk(&old, &new, &edits, from, to, &mut text);
     }
     text
+}
+
+/// A run of changed lines: positions in the old and in the new text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Replacement {
+    pub(super) old: Range<usize>,
+    pub(super) new: Range<usize>,
+}
+
+/// Returns the runs of changed lines between two texts.
+pub(super) fn replacements(old: &[&str], new: &[&str]) -> Vec<Replacement> {
+    let (mut all, mut x, mut y) = (Vec::new(), 0, 0);
+    for run in edits(old, new).chunk_by(|a, b| (*a == Edit::Keep) == (*b == Edit::Keep)) {
+        let before = (x, y);
+        x += run.iter().filter(|edit| **edit != Edit::Insert).count();
+        y += run.iter().filter(|edit| **edit != Edit::Delete).count();
+        if run.first() != Some(&Edit::Keep) {
+            all.push(Replacement { old: before.0..x, new: before.1..y });
+        }
+    }
+    all
 }
 
 /// Groups edits into ranges, one for each hunk.
@@ -231,6 +254,15 @@ mod tests {
         assert_eq!(unified_diff("a", "b", "same", "same"), "");
         assert_eq!(unified_diff("/dev/null", "b", "", "x\n"), "--- /dev/null\n+++ b\n@@ -0,0 +1,1 @@\n+x\n");
         assert_eq!(unified_diff("a", "b", "x\n", ""), "--- a\n+++ b\n@@ -1,1 +0,0 @@\n-x\n");
+    }
+
+    #[test]
+    fn changed_lines_are_runs() {
+        let lines = |text: &'static str| text.split(' ').collect::<Vec<_>>();
+        let runs = replacements(&lines("a b c d e"), &lines("a x c d y z e"));
+        let ranges: Vec<_> = runs.into_iter().map(|run| (run.old, run.new)).collect();
+        assert_eq!(ranges, [(1..2, 1..2), (4..4, 4..6)]);
+        assert!(replacements(&["a"], &["a"]).is_empty());
     }
 
     #[test]

@@ -5,24 +5,31 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
+use super::documents::documents_of;
 use super::job::{Renderer, Stamp};
+use super::kube::KubeSchemas;
 use super::layers::{Layers, Merge, Overlay};
-use super::layout::Layout;
-use super::pieces::{Piece, fields_of, in_document};
+use super::pieces::{Piece, fields_of, fields_of_text, in_document};
+use super::plan::Plan;
 use super::report::{Cause, cause};
 use crate::diagnostics::{Code, Diagnostic, Diagnostics, Result, without_duplicates};
 use crate::engine::{
     Artifact, Dialect, DirLoader, Engine, EngineBuilder, OutputCheck, Template, TemplateFile, TemplateSet, dialect_of,
     unknown_language,
 };
+use crate::text::Source;
 use crate::value::{Arena, InputBuilder, Inputs, OutputFormat, Shapes, Value, write_documents};
 use crate::vm::Session;
 
-/// Compiled templates by name.
+/// Compiled templates by name, and files that are copied as they are.
 #[derive(Debug, Default)]
 pub struct Forge {
     templates: BTreeMap<String, Template>,
+    files: BTreeMap<String, Arc<Source>>,
+    /// The names of templates and files that are executable.
+    executable: HashSet<String>,
 }
 
 impl Forge {
@@ -68,7 +75,8 @@ impl Forge {
                 Err(more) => errors.extend(more.into_vec()),
             }
         }
-        Ok((Self { templates }, without_duplicates(errors)))
+        let executable = set.files.iter().filter(|file| file.executable).map(|file| file.name.clone()).collect();
+        Ok((Self { templates, executable, ..Self::default() }, without_duplicates(errors)))
     }
 
     /// Opens the templates of an artifact.
@@ -77,7 +85,9 @@ impl Forge {
     /// Errors of [`Artifact::template`].
     pub fn of_artifact(artifact: &Artifact) -> Result<Self> {
         let templates = artifact.names().map(|name| Ok((name.to_owned(), artifact.template(name)?)));
-        Ok(Self { templates: templates.collect::<Result<_>>()? })
+        let executable = artifact.bundle().entries().iter().filter(|entry| entry.executable());
+        let executable = executable.map(|entry| entry.name().to_owned()).collect();
+        Ok(Self { templates: templates.collect::<Result<_>>()?, executable, ..Self::default() })
     }
 
     /// Adds the templates of `other`.
@@ -89,7 +99,26 @@ impl Forge {
             return Err(Diagnostic::new(Code::DuplicateOutput, format!("two templates are named `{name}`")));
         }
         self.templates.extend(other.templates);
+        self.executable.extend(other.executable);
         Ok(())
+    }
+
+    /// Adds a file that is copied as it is. Its name is that of the source.
+    pub fn add_file(&mut self, source: Arc<Source>, executable: bool) {
+        if executable {
+            self.executable.insert(source.name().to_owned());
+        }
+        self.files.insert(source.name().to_owned(), source);
+    }
+
+    /// Returns the file called `name` that is copied as it is.
+    pub fn file(&self, name: &str) -> Option<&Source> {
+        self.files.get(name).map(|source| &**source)
+    }
+
+    /// Returns `true` if the owner may execute this template or file, and so its output.
+    pub fn is_executable(&self, name: &str) -> bool {
+        self.executable.contains(name)
     }
 
     /// Returns the templates, sorted by name.
@@ -115,19 +144,23 @@ impl Forge {
         self.find(name).map(|template| template.reaches().to_vec())
     }
 
-    /// Creates a renderer of the templates `names` with the shared inputs of `layers`.
+    /// Creates a renderer of the templates and files `names` with the shared inputs of `layers`.
     ///
     /// # Errors
     /// `template.unknown`.
     pub fn stamper<'f>(&'f self, names: impl IntoIterator<Item = &'f str>, layers: &'f Layers) -> Result<Stamper<'f>> {
-        let templates = names.into_iter().map(|name| self.find(name)).collect::<Result<_>>()?;
-        Ok(Stamper { templates, layers, fields: Vec::new() })
+        let content = |name| match self.files.get(name) {
+            Some(file) => Ok(Content::File(file.text())),
+            None => self.find(name).map(Content::Template),
+        };
+        let contents = names.into_iter().map(content).collect::<Result<_>>()?;
+        Ok(Stamper { contents, layers, names: Vec::new(), fields: Vec::new(), kinds: None })
     }
 
     /// Sets the format of templates that produce documents.
     pub fn with_format(self, format: OutputFormat) -> Self {
         let templates = self.templates.into_iter().map(|(name, template)| (name, template.with_format(format)));
-        Self { templates: templates.collect() }
+        Self { templates: templates.collect(), ..self }
     }
 
     fn find(&self, name: &str) -> Result<&Template> {
@@ -144,19 +177,59 @@ pub fn engine(root: &Path, builder: EngineBuilder) -> Result<Engine> {
     Ok(builder.loader(loader).build())
 }
 
+/// The content of an output.
+#[derive(Debug, Clone, Copy)]
+enum Content<'f> {
+    Template(&'f Template),
+    /// The text of a file that is copied.
+    File(&'f str),
+}
+
+impl Content<'_> {
+    /// Returns the template if it gives documents, which our own writer writes.
+    fn documents(&self) -> Option<&Template> {
+        match self {
+            Self::Template(template) => Some(*template).filter(|template| template.gives_documents()),
+            Self::File(_) => None,
+        }
+    }
+
+    /// Appends the whole text to `out`.
+    fn write(&self, session: &mut Session, inputs: Inputs<'_>, out: &mut String) -> Result<()> {
+        match self {
+            Self::Template(template) => template.render_inputs(session, inputs, out),
+            Self::File(text) => {
+                out.push_str(text);
+                Ok(())
+            }
+        }
+    }
+}
+
 /// Renders a plan's templates with the engine.
 #[derive(Debug)]
 pub struct Stamper<'f> {
-    templates: Vec<&'f Template>,
+    contents: Vec<Content<'f>>,
     layers: &'f Layers,
+    /// The names of the outputs, if each document becomes a piece.
+    names: Vec<String>,
     /// The document fields in the layout.
     fields: Vec<String>,
+    kinds: Option<&'f KubeSchemas>,
 }
 
-impl Stamper<'_> {
-    /// Prepares for a plan with `layout`. If the layout has document fields, each document becomes a piece.
-    pub fn for_layout(mut self, layout: &Layout) -> Self {
-        self.fields = layout.fields().map(str::to_owned).collect();
+impl<'f> Stamper<'f> {
+    /// Checks outputs also by the schemas of their Kubernetes kinds.
+    pub fn with_kinds(self, kinds: Option<&'f KubeSchemas>) -> Self {
+        Self { kinds, ..self }
+    }
+
+    /// Prepares for `plan`. If its layout has document fields, each document becomes a piece.
+    pub fn for_plan(mut self, plan: &Plan) -> Self {
+        self.fields = plan.layout().fields().map(str::to_owned).collect();
+        if !self.fields.is_empty() {
+            self.names = plan.outputs().iter().map(|output| output.name.clone()).collect();
+        }
         self
     }
 }
@@ -167,7 +240,7 @@ impl Stamp for Stamper<'_> {
         let shapes = Shapes::new(&names);
         let shared = InputBuilder::new(&arena, &shapes).data_map(self.layers.shared());
         body(&mut Thread {
-            templates: &self.templates,
+            contents: &self.contents,
             shared,
             merge: self.layers.merge(),
             shapes: &shapes,
@@ -175,14 +248,15 @@ impl Stamp for Stamper<'_> {
             session: Session::new(),
             explained: HashSet::new(),
             check: OutputCheck::default(),
-            splitter: Splitter { fields: &self.fields, pieces: Vec::new(), text: String::new() },
+            kinds: self.kinds,
+            splitter: Splitter { names: &self.names, fields: &self.fields, pieces: Vec::new(), text: String::new() },
         });
     }
 }
 
 /// The renderer of one thread.
 struct Thread<'t, 'w> {
-    templates: &'t [&'t Template],
+    contents: &'t [Content<'t>],
     /// The shared inputs, or the error of inputs that nest too deep.
     shared: Result<Value<'t>>,
     merge: Merge,
@@ -194,6 +268,7 @@ struct Thread<'t, 'w> {
     /// explanation has to parse the template.
     explained: HashSet<(usize, Cause)>,
     check: OutputCheck,
+    kinds: Option<&'t KubeSchemas>,
     splitter: Splitter<'t>,
 }
 
@@ -202,14 +277,16 @@ impl Renderer for Thread<'_, '_> {
         self.own.reset();
         let inputs = inputs_of(self.shared.clone()?, self.merge, own, &InputBuilder::new(&self.own, self.shapes))?;
         self.splitter.pieces.clear();
-        for (at, template) in self.templates.iter().enumerate() {
-            let result = if self.splitter.fields.is_empty() {
-                template.render_inputs(&mut self.session, inputs, text)
-            } else {
-                self.splitter.documents(template, &mut self.session, inputs, at, text)
+        for (at, content) in self.contents.iter().enumerate() {
+            let result = match content.documents() {
+                _ if self.splitter.fields.is_empty() => content.write(&mut self.session, inputs, text),
+                Some(template) => self.splitter.documents(template, &mut self.session, inputs, at, text),
+                None => self.splitter.split(*content, (&mut self.session, &mut self.check), inputs, at, text),
             };
             results.push(result.map(|()| text.len()).map_err(|mut error| {
-                if self.explained.insert((at, cause(&error))) {
+                if let Content::Template(template) = content
+                    && self.explained.insert((at, cause(&error)))
+                {
                     template.explain(inputs, &mut error);
                 }
                 error
@@ -219,10 +296,13 @@ impl Renderer for Thread<'_, '_> {
     }
 
     fn check(&mut self, output: usize, path: &str, text: &str) -> Vec<Box<Diagnostic>> {
-        match self.templates.get(output) {
-            // Their writer is ours.
-            Some(template) if template.gives_documents() => Vec::new(),
-            _ => self.check.errors_of_file(path, text),
+        // Texts were checked as a whole before they were split, and documents have our own writer.
+        let is_checked = !self.splitter.fields.is_empty()
+            || self.contents.get(output).is_some_and(|content| content.documents().is_some());
+        let errors = if is_checked { Vec::new() } else { self.check.errors_of_file(path, text) };
+        match self.kinds {
+            Some(kinds) if errors.is_empty() => kinds.errors_of_file(path, text),
+            _ => errors,
         }
     }
 
@@ -232,7 +312,7 @@ impl Renderer for Thread<'_, '_> {
         let Ok(inputs) = self.shared.clone().and_then(|shared| inputs_of(shared, self.merge, own, &builder)) else {
             return;
         };
-        if let Some(template) = self.templates.get(output) {
+        if let Some(Content::Template(template)) = self.contents.get(output) {
             template.show_writer(&mut self.session, inputs, text, errors);
         }
     }
@@ -262,6 +342,8 @@ fn inputs_of<'v, 'w: 'v>(
 
 /// Splits outputs into documents.
 struct Splitter<'t> {
+    /// The names of the outputs.
+    names: &'t [String],
     /// The document fields in the layout.
     fields: &'t [String],
     pieces: Vec<Piece>,
@@ -293,6 +375,39 @@ impl Splitter<'_> {
         Ok(())
     }
 
+    /// Renders a text and appends its documents to `out`, each with its bytes as they are.
+    fn split(
+        &mut self,
+        content: Content<'_>,
+        (session, check): (&mut Session, &mut OutputCheck),
+        inputs: Inputs<'_>,
+        output: usize,
+        out: &mut String,
+    ) -> Result<()> {
+        let (name, before) = (self.names.get(output).map_or("", String::as_str), (out.len(), self.pieces.len()));
+        self.text.clear();
+        content.write(session, inputs, &mut self.text)?;
+        let mut errors = check.errors_of_file(name, &self.text);
+        if let (Content::Template(template), false) = (content, errors.is_empty()) {
+            template.show_writer(session, inputs, &self.text, &mut errors);
+        }
+        let mut errors = errors.into_iter();
+        if let Some(mut first) = errors.next() {
+            first.also.extend(errors);
+            return Err(first);
+        }
+        for (document, text) in (1..).zip(documents_of(name, &self.text).into_iter().flatten()) {
+            let fields = fields_of_text(text, self.fields.iter().map(String::as_str)).map_err(|error| {
+                out.truncate(before.0);
+                self.pieces.truncate(before.1);
+                in_document(error, document)
+            })?;
+            out.push_str(text);
+            self.pieces.push(Piece { output, end: out.len(), document, fields, blank: false });
+        }
+        Ok(())
+    }
+
     fn document(
         &mut self,
         value: Value<'_>,
@@ -305,7 +420,7 @@ impl Splitter<'_> {
         self.text.clear();
         write_documents([value], format, limit, &mut self.text)?;
         out.push_str(&self.text);
-        self.pieces.push(Piece { output, end: out.len(), document, fields });
+        self.pieces.push(Piece { output, end: out.len(), document, fields, blank: false });
         Ok(())
     }
 }
@@ -320,7 +435,8 @@ mod tests {
         for (name, text) in files {
             std::fs::write(temp.path().join(name), text).unwrap();
         }
-        let files = files.iter().map(|(name, _)| TemplateFile { name: name.to_string(), explicit: false }).collect();
+        let file = |name: &str| TemplateFile { name: name.to_owned(), explicit: false, executable: false };
+        let files = files.iter().map(|(name, _)| file(name)).collect();
         let set = TemplateSet { root: temp.path().to_owned(), files, skipped: Skipped::default() };
         (temp, set)
     }

@@ -5,6 +5,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 
+use super::deletions::TemplatePaths;
 use super::fleet::Fleet;
 use super::layers::{Layers, Overlay};
 use super::output_files::Change;
@@ -73,14 +74,46 @@ pub struct Options {
     pub fail_fast: bool,
     /// Sync files to disk before the run ends.
     pub fsync: bool,
-    /// After a run without failures, remove files of earlier runs that are not in the plan.
+    /// After a run without failures, remove files of earlier runs that nothing makes any more.
     pub prune: bool,
+    /// Report files in a preview that nothing makes any more, even without `prune`.
+    pub deletions: bool,
+    /// Overwrite files that dropforge did not write.
+    pub force: bool,
+    /// The paths of the templates, which tell the files of this run from those of others in the manifest.
+    pub templates: TemplatePaths,
     /// Prune even if more than half of the files would be removed.
     pub prune_force: bool,
     /// Write no separators between the outputs of a stream, for outputs that are JSON.
     pub plain_stream: bool,
     /// Fail clusters with outputs named `*.yaml`, `*.yml` or `*.json` that are not valid YAML or JSON.
     pub check_outputs: bool,
+    /// Write files for outputs of nothing but white space.
+    pub keep_empty: bool,
+    /// The order of the documents of a cluster in a stream.
+    pub order: Order,
+}
+
+/// The order of the documents of a cluster in a stream.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As the templates make them, sorted by template name.
+    #[default]
+    Template,
+    /// By kind, as Helm installs them. Documents of one kind keep their order. Streams of JSON are not sorted.
+    Install,
+}
+
+impl std::str::FromStr for Order {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        match text {
+            "install" => Ok(Self::Install),
+            "none" => Ok(Self::Template),
+            _ => Err("expected `install` or `none`".to_owned()),
+        }
+    }
 }
 
 /// Observes a run and stops it.
@@ -143,7 +176,11 @@ impl Job<'_> {
 pub struct FilePreview<'t> {
     /// The path below the output directory.
     pub path: &'t str,
-    /// The change, or `None` if pruning would remove the file.
+    /// The cluster that makes the file, or an empty string for one file for all clusters.
+    pub cluster: &'t str,
+    /// The path of the template that makes the file, or an empty string if it is unknown.
+    pub template: &'t str,
+    /// The change, or `None` if nothing makes the file any more.
     pub change: Option<Change>,
     /// The current content. Empty if there is no file.
     pub old: &'t str,

@@ -7,10 +7,14 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::cluster::{Cluster, not_a_map};
-use super::input;
+use super::input::{self, Place};
+use super::origins::Origins;
+use super::schema::{Explained, Schemas, ValuesSchema, explain, is_unfit_input};
 use super::values::{Assignment, Gaps, merge};
+use crate::bytecode::analysis::Tree;
 use crate::diagnostics::{Diagnostic, Result};
 use crate::text::Source;
 use crate::value::{Data, DataMap};
@@ -52,6 +56,11 @@ pub struct Layers {
     /// Errors of assignments that conflict with a shared value, by top-level key. They concern clusters that do not
     /// have the key.
     conflicts: BTreeMap<String, Box<Diagnostic>>,
+    /// The places of values files, for the origins of values in errors.
+    places: Vec<Place>,
+    schemas: Option<Arc<Schemas>>,
+    /// The shared layer with defaults, if schemas fill them in.
+    filled: Option<DataMap>,
 }
 
 /// A cluster's own inputs.
@@ -110,7 +119,86 @@ impl Layers {
                 conflicts.entry(set.top().to_owned()).or_insert(error);
             }
         }
-        Self { shared, merge: merge_by, sets, files, conflicts }
+        Self { shared, merge: merge_by, sets, files, conflicts, places: Vec::new(), schemas: None, filled: None }
+    }
+
+    /// Sets the places of the values files, in order. Errors about values then name them.
+    pub fn with_places(self, places: Vec<Place>) -> Self {
+        Self { places, ..self }
+    }
+
+    /// Sets the schemas of merged values.
+    ///
+    /// # Errors
+    /// `input.structure` for a schema whose defaults have no end.
+    pub fn with_schemas(mut self, schemas: Schemas) -> Result<Self> {
+        if schemas.schemas.is_empty() {
+            return Ok(self);
+        }
+        if schemas.defaults {
+            let mut filled = self.shared.clone();
+            schemas.fill(&mut filled)?;
+            self.filled = Some(filled);
+        }
+        self.schemas = Some(Arc::new(schemas));
+        Ok(self)
+    }
+
+    /// Returns the names of the schemas, separated by commas.
+    pub fn schemas(&self) -> String {
+        let names = self.schemas.iter().flat_map(|all| all.schemas.iter().map(ValuesSchema::name));
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the values that the schemas declare.
+    pub(super) fn declared(&self) -> Tree {
+        let mut declared = Tree::default();
+        self.schemas.iter().flat_map(|all| &all.schemas).for_each(|schema| schema.add_declared(&mut declared));
+        declared
+    }
+
+    /// Returns the violations of schemas by the merged inputs of `cluster`, or by the shared layer. Returns none for inputs
+    /// that cannot be merged.
+    pub fn violations(&self, cluster: Option<&Cluster>) -> Vec<Box<Diagnostic>> {
+        self.new_violations(cluster, &mut Explained::default())
+    }
+
+    /// Works like [`Layers::violations`], but finds the origins of each violation only once.
+    pub(super) fn new_violations(&self, cluster: Option<&Cluster>, explained: &mut Explained) -> Vec<Box<Diagnostic>> {
+        let Some(schemas) = &self.schemas else { return Vec::new() };
+        let merged = match cluster {
+            Some(cluster) => self.merged(cluster).map(Cow::Owned),
+            None => self.alone().map(Cow::Borrowed),
+        };
+        let origins = |each: &mut dyn FnMut(&Origins<'_>)| self.origins(cluster, each);
+        merged.map_or_else(|_| Vec::new(), |values| schemas.violations(&values, origins, explained))
+    }
+
+    /// Adds the origins of values to an error of rendering that is about inputs.
+    pub fn explain(&self, cluster: Option<&Cluster>, error: &mut Box<Diagnostic>) {
+        if !is_unfit_input(error) {
+            return;
+        }
+        let merged = match cluster {
+            Some(cluster) => self.merged(cluster),
+            None => self.alone().cloned(),
+        };
+        if let Ok(values) = merged {
+            self.origins(cluster, &mut |origins| explain(error, &values, origins));
+        }
+    }
+
+    /// Calls `each` with the origins of the inputs of `cluster`.
+    pub(super) fn origins(&self, cluster: Option<&Cluster>, each: &mut dyn FnMut(&Origins<'_>)) {
+        let maps: Vec<DataMap> = self.places.iter().map(Place::map).collect();
+        let own = cluster.and_then(|cluster| cluster.inputs().ok());
+        let mut origins = Origins::default();
+        maps.iter().zip(&self.places).for_each(|(map, place)| origins.add_file(map, place.clone()));
+        if let (Some(cluster), Some(own)) = (cluster, &own) {
+            origins.add_cluster(cluster, own);
+        }
+        origins.add_sets(&self.sets);
+        each(&origins);
     }
 
     /// Returns the shared layer, with assignments applied.
@@ -128,7 +216,7 @@ impl Layers {
     /// # Errors
     /// `input.set_conflict` if an assignment conflicts with a shared value.
     pub fn alone(&self) -> Result<&DataMap> {
-        self.check(&DataMap::new()).map(|()| &self.shared)
+        self.check(&DataMap::new()).map(|()| self.filled.as_ref().unwrap_or(&self.shared))
     }
 
     /// Returns the inputs of `cluster`, for rendering.
@@ -137,7 +225,7 @@ impl Layers {
     /// `input.set_conflict` if an assignment conflicts with a value; errors of [`Cluster::inputs`].
     pub fn overlay<'c>(&self, cluster: &'c Cluster) -> Result<Overlay<'c>> {
         match cluster.json() {
-            Some(text) if self.sets.is_empty() => Ok(Overlay::Json(text)),
+            Some(text) if self.sets.is_empty() && self.filled.is_none() => Ok(Overlay::Json(text)),
             _ => Ok(match self.parsed(cluster)? {
                 Parsed::Own(own) => Overlay::Map(own),
                 Parsed::Whole(map) => Overlay::Whole(map),
@@ -171,12 +259,16 @@ impl Layers {
         let own = cluster.inputs()?;
         self.check(&own)?;
         if !self.sets.iter().any(|set| own.contains_key(set.top())) {
-            return Ok(Parsed::Own(own));
+            let (Some(schemas), true) = (&self.schemas, self.filled.is_some()) else { return Ok(Parsed::Own(own)) };
+            let mut whole = self.over(&self.shared, own.into_owned());
+            schemas.fill(&mut whole)?;
+            return Ok(Parsed::Whole(whole));
         }
         // Assignments apply to merged values, and some of them, such as those that remove a key, only once.
         let mut whole = self.over(&self.files, own.into_owned());
         let mut gaps = Gaps::default();
         self.sets.iter().try_for_each(|set| set.apply(&mut whole, &mut gaps))?;
+        self.schemas.iter().try_for_each(|schemas| schemas.fill(&mut whole))?;
         Ok(Parsed::Whole(whole))
     }
 

@@ -20,6 +20,8 @@ pub const DEFAULT_LAYOUT: &str = "{cluster}/{template}";
 pub struct Layout {
     text: String,
     parts: Vec<Part>,
+    /// `true` if there is one cluster, which has no name.
+    is_of_one: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +82,34 @@ impl Layout {
             _ => {}
         }
         parts.push(Part::Text(rest.to_owned()));
-        Ok(Self { text: text.to_owned(), parts })
+        Ok(Self { text: text.to_owned(), parts, is_of_one: false })
+    }
+
+    /// Converts the layout for one cluster without a name, which is how a folder is rendered without a fleet.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` if the layout has the placeholder `{cluster}`.
+    ///
+    /// ```
+    /// use dropforge::bulk::Layout;
+    /// assert!(Layout::parse("{kind}-{name}").unwrap().of_one().unwrap().of_documents().is_ok());
+    /// assert!(Layout::parse("{cluster}/{template}").unwrap().of_one().is_err());
+    /// ```
+    pub fn of_one(mut self) -> Result<Self> {
+        self.is_of_one = true;
+        match self.parts.contains(&Part::Cluster) {
+            false => Ok(self),
+            true => {
+                let message = format!("layout `{}` uses `{{cluster}}`, but there is no fleet", self.text);
+                Err(Diagnostic::new(Code::BadLayout, message)
+                    .with_help("remove it, or name a fleet: `dropforge stamp`"))
+            }
+        }
+    }
+
+    /// Returns `true` if there is [one cluster](Layout::of_one), which has no name.
+    pub(super) fn is_of_one(&self) -> bool {
+        self.is_of_one
     }
 
     /// Converts the layout for templates that produce documents: the placeholders `{kind}`, `{apiVersion}`, `{name}`,
@@ -106,7 +135,9 @@ impl Layout {
             }
         }
         if self.fields().next().is_some() {
-            self.check_cluster_directory()?;
+            if !self.is_of_one {
+                self.check_cluster_directory()?;
+            }
             self.add_extension();
         }
         Ok(self)

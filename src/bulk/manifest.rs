@@ -1,12 +1,14 @@
-//! The manifest: the files that runs have written, with their hashes. Pruning removes only files in this list.
+//! The manifest: the files that runs have written, with their hashes, clusters and templates. Pruning removes only
+//! files in this list.
 //!
 //! It is sorted and written last, by rename. A file that a run did not write stays in the list until it is pruned, so
-//! a partial run forgets nothing.
+//! a partial run forgets nothing. The file has a line for each cluster, so a change of one cluster changes one line.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::json;
 
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter, remove};
@@ -17,11 +19,29 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted, thousands};
 pub const MANIFEST: &str = ".dropforge-manifest.json";
 /// Maximum size of a manifest.
 const MAX_BYTES: usize = 1 << 30;
+/// The version of the format. Version 1 had no clusters and templates.
+const VERSION: u32 = 2;
 
-/// Paths and the BLAKE3 hashes of their content.
+/// Paths, the BLAKE3 hashes of their content, and their makers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Manifest {
-    files: BTreeMap<String, blake3::Hash>,
+    files: BTreeMap<String, Entry>,
+}
+
+/// A file that a run has written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    pub(super) hash: blake3::Hash,
+    /// The maker of the file, or `None` if it comes from a manifest of version 1.
+    pub(super) maker: Option<Maker>,
+}
+
+/// The cluster and the template that make a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Maker {
+    pub(super) cluster: Arc<str>,
+    /// The path of the template, as in [`TemplatePaths`](super::TemplatePaths).
+    pub(super) template: Arc<str>,
 }
 
 impl Manifest {
@@ -43,12 +63,23 @@ impl Manifest {
         if bytes.len() > MAX_BYTES {
             return None;
         }
-        let value: Value = serde_json::from_slice(bytes).ok()?;
-        if value.get("version")? != 1 {
+        let json: ManifestJson = serde_json::from_slice(bytes).ok()?;
+        if !(1..=VERSION).contains(&json.version) {
             return None;
         }
-        let one = |(path, hash): (&String, &Value)| Some((path.clone(), blake3::Hash::from_hex(hash.as_str()?).ok()?));
-        let files = value.get("files")?.as_object()?.iter().map(one).collect::<Option<_>>()?;
+        let entry = |hash: &str, maker| Some(Entry { hash: blake3::Hash::from_hex(hash).ok()?, maker });
+        let mut files = BTreeMap::new();
+        for (path, hash) in json.files {
+            files.insert(path, entry(&hash, None)?);
+        }
+        let templates: Vec<Arc<str>> = json.templates.into_iter().map(Arc::from).collect();
+        for (cluster, rows) in json.clusters {
+            let cluster: Arc<str> = cluster.into();
+            for (path, template, hash) in rows {
+                let template = templates.get(template)?.clone();
+                files.insert(path, entry(&hash, Some(Maker { cluster: cluster.clone(), template }))?);
+            }
+        }
         Some(Self { files })
     }
 
@@ -57,25 +88,31 @@ impl Manifest {
         self.files.keys().map(String::as_str)
     }
 
+    /// Returns the entries, sorted by path.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+        self.files.iter().map(|(path, entry)| (path.as_str(), entry))
+    }
+
+    /// Returns the entry of a path.
+    pub(super) fn get(&self, path: &str) -> Option<&Entry> {
+        self.files.get(path)
+    }
+
     /// Adds files, in one batch because that is cheaper than one by one.
-    pub(super) fn extend(&mut self, files: impl Iterator<Item = (String, blake3::Hash)>) {
+    pub(super) fn extend(&mut self, files: impl Iterator<Item = (String, Entry)>) {
         self.files.append(&mut files.collect());
     }
 
-    /// Returns the files to prune: those that are no longer planned.
-    pub(super) fn stale(&self, planned: &HashSet<String>) -> Vec<String> {
-        self.files.keys().filter(|path| !planned.contains(*path)).cloned().collect()
-    }
-
-    /// Guards against pruning most of the files by accident, for example with an empty fleet.
+    /// Guards against pruning most of the `total` files of the run's templates by accident, for example with an empty
+    /// fleet.
     ///
     /// # Errors
     /// `plan.mass_delete` for more than half of the files, unless `force` is set.
-    pub(super) fn guard(&self, stale: usize, force: bool) -> Result<()> {
-        if force || stale * 2 <= self.files.len() {
+    pub(super) fn guard(stale: usize, total: usize, force: bool) -> Result<()> {
+        if force || stale * 2 <= total {
             return Ok(());
         }
-        let message = format!("pruning would delete {} of {}", thousands(stale), counted(self.files.len(), "file"));
+        let message = format!("pruning would delete {} of {}", thousands(stale), counted(total, "file"));
         Err(Diagnostic::new(Code::MassDelete, message)
             .with_note("the fleet, the selector or the templates may be wrong")
             .with_help("use `--prune-force` to prune anyway"))
@@ -89,7 +126,7 @@ impl Manifest {
     pub(super) fn prune(&mut self, dir: &OutputDir, stale: &[String]) -> Result<(usize, usize)> {
         let (mut removed, mut changed) = (0, 0);
         for path in stale {
-            let Some(hash) = self.files.get(path).copied() else { continue };
+            let Some(hash) = self.files.get(path).map(|entry| entry.hash) else { continue };
             // Someone may have edited the manifest, so paths are checked as for writing.
             let removal = match check_path(path) {
                 Ok(()) => remove(dir, path, |content| blake3::hash(content) == hash)?,
@@ -107,35 +144,61 @@ impl Manifest {
     /// # Errors
     /// `file.write_failed`.
     pub(super) fn write(&self, writer: &mut OutputWriter<'_>) -> Result<Change> {
-        let json = ManifestJson { files: &self.files, hash: "blake3", version: 1 };
-        let mut text = serde_json::to_string_pretty(&json).unwrap_or_default();
-        text.push('\n');
-        let change = writer.stage(MANIFEST, text.as_bytes())?;
+        let change = writer.stage(MANIFEST, self.to_json().as_bytes())?;
         writer.commit()?;
         Ok(change)
+    }
+
+    /// Returns the content of the file.
+    fn to_json(&self) -> String {
+        let makers = || self.files.values().filter_map(|entry| entry.maker.as_ref());
+        let templates: BTreeSet<&str> = makers().map(|maker| &*maker.template).collect();
+        let index: BTreeMap<&str, usize> = templates.iter().enumerate().map(|(at, name)| (*name, at)).collect();
+        let (mut clusters, mut unknown) = (BTreeMap::<&str, Vec<String>>::new(), Vec::new());
+        for (path, entry) in &self.files {
+            let (path, hash) = (json!(path), entry.hash.to_hex());
+            match &entry.maker {
+                None => unknown.push(format!("{path}:\"{hash}\"")),
+                Some(maker) => {
+                    let template = index.get(&*maker.template).copied().unwrap_or_default();
+                    clusters.entry(&maker.cluster).or_default().push(format!("[{path},{template},\"{hash}\"]"));
+                }
+            }
+        }
+        let lines: Vec<String> =
+            clusters.iter().map(|(cluster, rows)| format!("{}:[{}]", json!(cluster), rows.join(","))).collect();
+        let templates = json!(templates);
+        format!(
+            "{{\"version\":{VERSION},\"hash\":\"blake3\",\"templates\":{templates},\"clusters\":{{\n{}\n}},\"files\":{{{}}}}}\n",
+            lines.join(",\n"),
+            unknown.join(",\n")
+        )
     }
 }
 
 /// The content of the manifest file.
-#[derive(Serialize)]
-struct ManifestJson<'m> {
-    #[serde(serialize_with = "hex_hashes")]
-    files: &'m BTreeMap<String, blake3::Hash>,
-    hash: &'static str,
+#[derive(Deserialize)]
+struct ManifestJson {
     version: u32,
-}
-
-fn hex_hashes<S: Serializer>(
-    files: &BTreeMap<String, blake3::Hash>,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_map(files.iter().map(|(path, hash)| (path, hash.to_string())))
+    /// The templates of all files, sorted.
+    #[serde(default)]
+    templates: Vec<String>,
+    /// The files of each cluster: path, index of the template, hash.
+    #[serde(default)]
+    clusters: BTreeMap<String, Vec<(String, usize, String)>>,
+    /// Files without a known cluster, with their hashes. Required in version 1.
+    files: BTreeMap<String, String>,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+
+    fn entry(text: &str, maker: Option<(&str, &str)>) -> Entry {
+        let maker = maker.map(|(cluster, template)| Maker { cluster: cluster.into(), template: template.into() });
+        Entry { hash: blake3::hash(text.as_bytes()), maker }
+    }
 
     fn dir_with(files: &[(&str, &str)]) -> (tempfile::TempDir, OutputDir, Manifest) {
         let temp = tempfile::tempdir().unwrap();
@@ -144,7 +207,7 @@ mod tests {
         let mut writer = OutputWriter::new(&dir, false);
         for (path, text) in files {
             writer.stage(path, text.as_bytes()).unwrap();
-            manifest.extend([(path.to_string(), blake3::hash(text.as_bytes()))].into_iter());
+            manifest.extend([(path.to_string(), entry(text, None))].into_iter());
         }
         writer.commit().unwrap();
         drop(writer);
@@ -153,14 +216,40 @@ mod tests {
 
     #[test]
     fn entries_survive_a_round_trip_and_damaged_ones_are_refused() {
-        let (temp, dir, manifest) = dir_with(&[("b/x", "1"), ("a", "2")]);
+        let (temp, dir, mut manifest) = dir_with(&[("b/x", "1"), ("a", "2")]);
+        let made = [("eu/y", "us", "t/b"), ("eu/x", "eu", "t/b"), ("us/\"", "eu", "t/a")];
+        let made = made.map(|(path, cluster, template)| (path.to_owned(), entry("3", Some((cluster, template)))));
+        manifest.extend(made.into_iter());
         manifest.write(&mut OutputWriter::new(&dir, false)).unwrap();
         assert_eq!(Manifest::read(Some(&dir)).unwrap(), manifest);
-        assert_eq!(manifest.paths().collect::<Vec<_>>(), ["a", "b/x"]);
-        for text in ["", "{}", "[1]", r#"{"version":2,"files":{}}"#, r#"{"version":1,"files":{"a":"zz"}}"#, "\u{0}"] {
+        assert_eq!(manifest.paths().collect::<Vec<_>>(), ["a", "b/x", "eu/x", "eu/y", "us/\""]);
+        let lines = fs::read_to_string(temp.path().join(MANIFEST)).unwrap();
+        assert!(
+            lines.starts_with("{\"version\":2,\"hash\":\"blake3\",\"templates\":[\"t/a\",\"t/b\"],\"clusters\":{\n")
+        );
+        assert!(lines.contains("\n\"us\":[[\"eu/y\",1,\""), "{lines}");
+        let bad = [
+            "",
+            "{}",
+            "[1]",
+            r#"{"version":2,"files":[]}"#,
+            r#"{"version":3,"files":{}}"#,
+            r#"{"version":1,"files":{"a":"zz"}}"#,
+            r#"{"version":2,"files":{},"templates":[],"clusters":{"c":[["c/a",0,""]]}}"#,
+            "\u{0}",
+        ];
+        for text in bad {
             fs::write(temp.path().join(MANIFEST), text).unwrap();
             assert_eq!(Manifest::read(Some(&dir)).unwrap_err().code, Code::BadManifest, "{text}");
         }
+    }
+
+    #[test]
+    fn the_first_version_is_read() {
+        let (temp, dir, manifest) = dir_with(&[("a", "1")]);
+        let old = format!("{{\"files\": {{\"a\": \"{}\"}}, \"hash\": \"blake3\", \"version\": 1}}", blake3::hash(b"1"));
+        fs::write(temp.path().join(MANIFEST), old).unwrap();
+        assert_eq!(Manifest::read(Some(&dir)).unwrap(), manifest);
     }
 
     #[test]
@@ -169,12 +258,8 @@ mod tests {
         fs::write(temp.path().join("a/y"), "edited").unwrap();
         fs::write(temp.path().join("a/foreign"), "?").unwrap();
         fs::write(temp.path().join("..victim"), "?").unwrap();
-        manifest.extend([("../victim".to_owned(), blake3::hash(b"?"))].into_iter());
-        let planned = HashSet::from(["b/z".to_owned()]);
-        let stale = manifest.stale(&planned);
-        assert_eq!(stale, ["../victim", "a/x", "a/y"]);
-        assert_eq!(manifest.guard(stale.len(), false).unwrap_err().code, Code::MassDelete);
-        manifest.guard(stale.len(), true).unwrap();
+        manifest.extend([("../victim".to_owned(), entry("?", None))].into_iter());
+        let stale = ["../victim", "a/x", "a/y"].map(str::to_owned);
         assert_eq!(manifest.prune(&dir, &stale).unwrap(), (1, 2));
         let there: Vec<bool> = ["a/x", "a/y", "a/foreign", "b/z"].map(|name| temp.path().join(name).exists()).into();
         assert_eq!(there, [false, true, true, true]);
@@ -183,8 +268,8 @@ mod tests {
 
     #[test]
     fn half_may_go_more_may_not() {
-        let (_temp, _dir, manifest) = dir_with(&[("a", "1"), ("b", "2")]);
-        assert!(manifest.guard(1, false).is_ok());
-        assert!(manifest.guard(2, false).is_err());
+        assert!(Manifest::guard(1, 2, false).is_ok());
+        assert_eq!(Manifest::guard(2, 2, false).unwrap_err().code, Code::MassDelete);
+        assert!(Manifest::guard(2, 2, true).is_ok());
     }
 }

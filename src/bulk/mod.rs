@@ -4,7 +4,7 @@
 //! # let temp = tempfile::tempdir()?;
 //! # let (templates, out) = (temp.path().join("templates"), temp.path().join("out"));
 //! # std::fs::create_dir(&templates)?;
-//! # std::fs::write(templates.join("app.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
+//! # std::fs::write(templates.join("app.yaml.tera"), "name: {{ name }}\nimage: {{ image }}\n")?;
 //! use dropforge::bulk::{self, *};
 //! use dropforge::engine::Engine;
 //! use dropforge::text::Source;
@@ -22,7 +22,7 @@
 //! // Check all names and paths before anything is written.
 //! let outputs = names.into_iter().map(|name| Output::new(name, &language_extensions())).collect();
 //! let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, Layout::parse(DEFAULT_LAYOUT)?)
-//!     .map_err(dropforge::diagnostics::Diagnostics::from)?;
+//!     .map_err(Failure::diagnostics)?;
 //!
 //! let stamper = forge.stamper(plan.outputs().iter().map(|output| &*output.template), &layers)?;
 //! let options = Options::default();
@@ -44,15 +44,21 @@
 //! A file has its old or its new content, never a part of it. A cluster that fails leaves its files unchanged and does
 //! not stop the others.
 
+mod change_groups;
 mod cluster;
+mod deletions;
 mod diff;
+mod documents;
 mod fleet;
+mod foreign;
 mod forge;
 pub mod input;
 mod job;
 mod key_hashes;
+mod kube;
 mod layers;
 mod layout;
+mod line_paths;
 mod manifest;
 mod missing;
 mod origins;
@@ -64,6 +70,7 @@ mod pieces;
 mod plan;
 mod report;
 mod run;
+pub mod schema;
 mod selector;
 mod sinks;
 mod stream_file;
@@ -71,13 +78,16 @@ mod unread;
 pub mod values;
 mod workers;
 
+pub use change_groups::{ChangeGroup, ChangeGroups, ScalarChange};
 pub use cluster::Cluster;
+pub use deletions::TemplatePaths;
 #[doc(hidden)]
 pub use diff::unified_diff;
 pub use fleet::{Fleet, FleetOptions};
 pub use forge::{Forge, Stamper, engine};
 pub use input::{CsvTypes, Format};
-pub use job::{FilePreview, Job, Options, Renderer, Stamp, Watch};
+pub use job::{FilePreview, Job, Options, Order, Renderer, Stamp, Watch};
+pub use kube::KubeSchemas;
 pub use layers::{Layers, Merge, Overlay, View};
 pub use layout::{DEFAULT_LAYOUT, Layout};
 pub use manifest::{MANIFEST, Manifest};
@@ -99,5 +109,6 @@ pub use stream_file::{StreamFile, write_file};
 pub use unread::ReadValues;
 
 pub use crate::engine::{
-    Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language,
+    Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
+    unknown_language,
 };

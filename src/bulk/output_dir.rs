@@ -6,6 +6,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
+use super::output_files::OutputReader;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The suffix of temporary files.
@@ -122,21 +124,31 @@ impl OutputDir {
         }
     }
 
-    /// Marks the start of a run. Removes the temporary files of a killed run. The directory must be locked.
+    /// Marks the start of a run with the `record` of the files that it may write. Removes the temporary files of a killed
+    /// run. The directory must be locked.
     ///
     /// # Errors
     /// `file.write_failed`.
-    pub fn begin(&self) -> Result<()> {
-        if self.mark()? { Ok(()) } else { self.sweep() }
+    pub fn begin(&self, record: &str, fsync: bool) -> Result<()> {
+        let was_killed = kind_of(&self.fd, MARK).is_some();
+        let fail = |error: std::io::Error| cannot("write", &self.path.join(MARK), error);
+        let created = self.temporary(&self.fd, "dropforge-run", Mode::from_raw_mode(0o666));
+        let (mut file, temporary) = created.map_err(|error| fail(error.into()))?;
+        file.write_all(record.as_bytes()).map_err(fail)?;
+        if fsync {
+            file.sync_all().map_err(fail)?;
+        }
+        // The record of the killed run counts until this one is whole.
+        rustix::fs::renameat(&self.fd, &temporary, &self.fd, MARK).map_err(|error| fail(error.into()))?;
+        if was_killed { self.sweep() } else { Ok(()) }
     }
 
-    /// Creates the mark. Returns `false` if it exists.
-    fn mark(&self) -> Result<bool> {
-        match rustix::fs::openat(&self.fd, MARK, NEW_FILE, Mode::from_raw_mode(0o666)) {
-            Ok(_) => Ok(true),
-            Err(Errno::EXIST) => Ok(false),
-            Err(error) => Err(cannot("write", &self.path.join(MARK), error.into())),
-        }
+    /// Returns the record of a run that did not end.
+    ///
+    /// # Errors
+    /// `file.read_failed`, `file.symbolic_link`.
+    pub(super) fn record(&self) -> Result<Option<Vec<u8>>> {
+        Ok(OutputReader::new(Some(self)).read(MARK)?.map(<[u8]>::to_vec))
     }
 
     /// Marks the end of a run that left no temporary files.
@@ -147,8 +159,27 @@ impl OutputDir {
 
     /// Removes the temporary files of killed runs in the whole tree, and nothing else.
     fn sweep(&self) -> Result<()> {
+        self.each_file("", &mut |path, handle| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            match is_temporary(name) {
+                true => rustix::fs::unlinkat(handle, name, AtFlags::empty())
+                    .map_err(|error| cannot("remove", &self.full_path(path), error.into())),
+                false => Ok(()),
+            }
+        })
+    }
+
+    /// Calls `each` with the path and the directory of every regular file below `directory`, which may be missing.
+    ///
+    /// # Errors
+    /// `file.write_failed`, `file.read_failed`, `file.symbolic_link`; errors of `each`.
+    pub(super) fn each_file(
+        &self,
+        directory: &str,
+        each: &mut dyn FnMut(&str, BorrowedFd<'_>) -> Result<()>,
+    ) -> Result<()> {
         let mut walker = Walker::new(self, false);
-        let mut left = vec![String::new()];
+        let mut left = vec![directory.to_owned()];
         while let Some(directory) = left.pop() {
             let inside =
                 |name: &str| if directory.is_empty() { name.to_owned() } else { format!("{directory}/{name}") };
@@ -162,15 +193,17 @@ impl OutputDir {
                 }
                 match kind_of(&*handle, name) {
                     Some(FileType::Directory) => left.push(inside(name)),
-                    Some(FileType::RegularFile) if is_temporary(name) => {
-                        rustix::fs::unlinkat(&*handle, name, AtFlags::empty())
-                            .map_err(|error| cannot("remove", &self.full_path(&inside(name)), error.into()))?;
-                    }
+                    Some(FileType::RegularFile) => each(&inside(name), handle.as_fd())?,
                     _ => {}
                 }
             }
         }
         Ok(())
+    }
+
+    /// Returns `true` if this run created the directory and has written no file.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.fresh.load(Ordering::Relaxed)
     }
 
     /// Notes that the directory is no longer empty.
@@ -203,7 +236,8 @@ impl OutputDir {
     }
 }
 
-fn kind_of(parent: impl AsFd, name: &str) -> Option<FileType> {
+/// Returns the type of a file, without following a link.
+pub(super) fn kind_of(parent: impl AsFd, name: &str) -> Option<FileType> {
     let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     Some(FileType::from_raw_mode(stat.st_mode))
 }
@@ -354,11 +388,13 @@ mod tests {
             std::fs::write(path, "x").unwrap();
         };
         let dir = OutputDir::create(temp.path()).unwrap();
-        dir.begin().unwrap();
+        dir.begin("", false).unwrap();
         ["a/b/.x.yaml.7.1.dropforge.tmp", ".y.7.2.dropforge.tmp", "a/.z.tmp", "a/x.yaml"].into_iter().for_each(put);
         std::os::unix::fs::symlink("nowhere", temp.path().join(".l.1.2.dropforge.tmp")).unwrap();
         let again = OutputDir::create(temp.path()).unwrap();
-        again.begin().unwrap();
+        assert_eq!(again.record().unwrap(), Some(Vec::new()));
+        again.begin("a/x\n", true).unwrap();
+        assert_eq!(again.record().unwrap(), Some(b"a/x\n".to_vec()));
         again.end();
         let there = |name: &str| temp.path().join(name).is_symlink() || temp.path().join(name).exists();
         assert!(!there("a/b/.x.yaml.7.1.dropforge.tmp") && !there(".y.7.2.dropforge.tmp") && !there(MARK));

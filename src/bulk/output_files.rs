@@ -12,7 +12,7 @@ use std::rc::Rc;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::output_dir::{Handle, OutputDir, Walker, cannot, through_link};
+use super::output_dir::{Handle, OutputDir, Walker, cannot, kind_of, through_link};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// The effect of an output on its file.
@@ -64,28 +64,39 @@ impl<'d> OutputWriter<'d> {
     /// # Errors
     /// `file.write_failed`, `file.symbolic_link`. Discards everything staged.
     pub fn stage(&mut self, path: &str, bytes: &[u8]) -> Result<Change> {
-        let result = self.try_stage(path, bytes);
+        self.stage_as(path, bytes, false)
+    }
+
+    /// Works like [`OutputWriter::stage`]. An `executable` file may be executed by its owner; otherwise an existing file
+    /// keeps its mode.
+    ///
+    /// # Errors
+    /// Same as [`OutputWriter::stage`].
+    pub fn stage_as(&mut self, path: &str, bytes: &[u8], executable: bool) -> Result<Change> {
+        let result = self.try_stage(path, bytes, executable);
         if result.is_err() {
             self.discard();
         }
         result
     }
 
-    fn try_stage(&mut self, path: &str, bytes: &[u8]) -> Result<Change> {
+    fn try_stage(&mut self, path: &str, bytes: &[u8], executable: bool) -> Result<Change> {
         let Some((parent, name)) = self.walker.parent(path)? else { return Ok(Change::Unchanged) };
         let dir = self.walker.dir;
         let existing = match parent.fresh.get() {
             true => None,
             false => existing_file(&*parent, name, &dir.full_path(path))?,
         };
+        let owner = if executable { Mode::XUSR } else { Mode::empty() };
         if let Some(existing) = &existing
+            && existing.mode.contains(owner)
             && existing.size == bytes.len() as u64
             && read_file(&*parent, name, &dir.full_path(path), &mut self.old)?
             && self.old == bytes
         {
             return Ok(Change::Unchanged);
         }
-        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode);
+        let mode = existing.as_ref().map_or(Mode::from_raw_mode(0o666), |existing| existing.mode) | owner;
         let fail = |error: io::Error| cannot("write", &dir.full_path(path), error);
         let (mut file, temporary) = dir.temporary(&*parent, name, mode).map_err(|error| fail(error.into()))?;
         self.staged.push(Staged { parent, temporary, path: path.to_owned() });
@@ -149,13 +160,33 @@ impl Drop for OutputWriter<'_> {
 #[derive(Debug)]
 pub struct OutputReader<'d> {
     walker: Option<Walker<'d>>,
+    /// The last directory that [`OutputReader::exists`] did not find. The files of a cluster are in one directory.
+    missing: Option<String>,
     old: Vec<u8>,
 }
 
 impl<'d> OutputReader<'d> {
     /// Creates a reader. A missing directory has no files.
     pub fn new(dir: Option<&'d OutputDir>) -> Self {
-        Self { walker: dir.map(|dir| Walker::new(dir, false)), old: Vec::new() }
+        Self { walker: dir.map(|dir| Walker::new(dir, false)), missing: None, old: Vec::new() }
+    }
+
+    /// Returns `true` if there is a regular file at `path`.
+    pub(super) fn exists(&mut self, path: &str) -> bool {
+        let Some(walker) = &mut self.walker else { return false };
+        let directory = path.rsplit_once('/').map(|(directory, _)| directory);
+        if directory.is_some() && directory == self.missing.as_deref() {
+            return false;
+        }
+        match walker.parent(path) {
+            Ok(Some((parent, name))) => kind_of(&*parent, name) == Some(FileType::RegularFile),
+            // Writing reports the error.
+            Err(_) => false,
+            Ok(None) => {
+                self.missing = directory.map(str::to_owned);
+                false
+            }
+        }
     }
 
     /// Reads the file at `path` if it exists.
@@ -163,13 +194,20 @@ impl<'d> OutputReader<'d> {
     /// # Errors
     /// `file.read_failed`; also `file.symbolic_link` and `file.write_failed` if writing to `path` would fail.
     pub fn read(&mut self, path: &str) -> Result<Option<&[u8]>> {
+        Ok(self.read_with_mode(path)?.map(|(content, _)| content))
+    }
+
+    /// Works like [`OutputReader::read`]. Also returns `true` if the owner may execute the file.
+    ///
+    /// # Errors
+    /// Same as [`OutputReader::read`].
+    pub(super) fn read_with_mode(&mut self, path: &str) -> Result<Option<(&[u8], bool)>> {
         let Some(walker) = &mut self.walker else { return Ok(None) };
         let full = walker.dir.full_path(path);
         let Some((parent, name)) = walker.parent(path)? else { return Ok(None) };
-        if existing_file(&*parent, name, &full)?.is_none() || !read_file(&*parent, name, &full, &mut self.old)? {
-            return Ok(None);
-        }
-        Ok(Some(&self.old))
+        let Some(existing) = existing_file(&*parent, name, &full)? else { return Ok(None) };
+        let executable = existing.mode.contains(Mode::XUSR);
+        Ok(read_file(&*parent, name, &full, &mut self.old)?.then_some((&self.old, executable)))
     }
 }
 

@@ -31,24 +31,23 @@ pub fn outputs(files: &[TemplateFile], references: &mut dyn FnMut(&str) -> Resul
 }
 
 /// Returns the output name of a template, the `{template}` of a layout: its name without the language extension, which
-/// is the last (`app.yaml.tera`) or second to last (`app.tera.yaml`), and without a `.tmpl` after that. `.yaml` is
-/// added if no extension is left.
+/// is the last (`app.yaml.tera`) or second to last (`app.tera.yaml`), and without a `.tmpl` after that.
 ///
 /// ```
 /// use dropforge::bulk::output_name;
 /// let name = |name| output_name(name, &["tera", "tower"]);
-/// assert_eq!(name("app.tera"), "app.yaml");
+/// assert_eq!(name("Dockerfile.tera"), "Dockerfile");
 /// assert_eq!(name("sub.d/app.json.tera"), "sub.d/app.json");
 /// assert_eq!(name("app.tera.yaml"), "app.yaml");
 /// assert_eq!(name("app.json.tera.tmpl"), "app.json");
 /// assert_eq!(name("app.yml"), "app.yml");
 /// ```
 pub fn output_name(name: &str, extensions: &[&str]) -> String {
-    without_language(name, extensions, "yaml")
+    without_language(name, extensions)
 }
 
 /// Returns the output name of a template that produces documents in `format`. Works like [`output_name`], but adds the
-/// extension of the format. If the format was `requested`, its extension also replaces that of another format. NDJSON
+/// extension of the format if none is left. If the format was `requested`, its extension also replaces that of another format. NDJSON
 /// that was not requested is one document and is named `.json`.
 ///
 /// ```
@@ -64,7 +63,10 @@ pub fn output_name(name: &str, extensions: &[&str]) -> String {
 /// ```
 pub fn document_name(name: &str, extensions: &[&str], format: OutputFormat, requested: bool) -> String {
     let default = if requested || !format.is_json() { format } else { OutputFormat::Json };
-    let name = without_language(name, extensions, default.extension());
+    let mut name = without_language(name, extensions);
+    if !name.rsplit('/').next().is_some_and(|base| base.contains('.')) {
+        name = format!("{name}.{}", default.extension());
+    }
     match name.rsplit_once('.') {
         Some((stem, "yml")) if requested && format.extension() == "yaml" => format!("{stem}.yml"),
         Some((stem, "yaml" | "yml" | "json" | "ndjson")) if requested => format!("{stem}.{}", format.extension()),
@@ -72,8 +74,8 @@ pub fn document_name(name: &str, extensions: &[&str], format: OutputFormat, requ
     }
 }
 
-/// Removes the language extension. Adds the extension `default` if none is left.
-fn without_language(name: &str, extensions: &[&str], default: &str) -> String {
+/// Removes the language extension.
+fn without_language(name: &str, extensions: &[&str]) -> String {
     let (directory, base) = name.split_at(name.rfind('/').map_or(0, |at| at + 1));
     let mut parts: Vec<&str> = base.split('.').collect();
     let last = parts.len() - 1;
@@ -88,9 +90,6 @@ fn without_language(name: &str, extensions: &[&str], default: &str) -> String {
         let was_last = parts.len() == at;
         parts.pop_if(|last| !was_last && last.eq_ignore_ascii_case("tmpl"));
     }
-    if parts.len() == 1 {
-        parts.push(default);
-    }
     format!("{directory}{}", parts.join("."))
 }
 
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn templates_used_by_others_make_no_output_unless_named() {
-        let file = |name: &str, explicit| TemplateFile { name: name.into(), explicit };
+        let file = |name: &str, explicit| TemplateFile { name: name.into(), explicit, executable: false };
         let files = [file("_m.tera", false), file("a.tera", false), file("base.tera", false), file("x/_p.tera", true)];
         let mut references =
             |name: &str| Ok(if name == "a.tera" { vec!["base.tera".into(), "a.tera".into()] } else { vec![] });
@@ -111,17 +110,17 @@ mod tests {
     #[test]
     fn output_names() {
         let cases = [
-            ("Dockerfile.tera", "Dockerfile.yaml"),
+            ("Dockerfile.tera", "Dockerfile"),
             ("a.b.tera", "a.b"),
-            ("a", "a.yaml"),
-            ("tera", "tera.yaml"),
+            ("a", "a"),
+            ("tera", "tera"),
             ("x/a.sh.tower", "x/a.sh"),
             ("a.tera.x.y", "a.tera.x.y"),
-            ("a.TERA", "a.yaml"),
+            ("a.TERA", "a"),
             ("a.tera.tera", "a.tera"),
             ("a.yaml.tftpl", "a.yaml"),
             ("a.yaml.hcl.tmpl", "a.yaml"),
-            ("a.HCL.Tmpl", "a.yaml"),
+            ("a.HCL.Tmpl", "a"),
             ("a.hcl.sh", "a.sh"),
             ("a.tmpl.tera", "a.tmpl"),
             ("a.x.tmpl", "a.x.tmpl"),

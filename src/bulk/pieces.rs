@@ -1,9 +1,10 @@
 //! Pieces of a cluster's rendered text, one for each file, and the document fields in their paths.
 
+use super::documents::read;
 use super::output_path::check_value;
 use super::selector::scalar_text;
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::value::{Data, Extended, Value};
+use crate::value::{Data, Extended, Value, word_at};
 
 /// The content of one file of a cluster: a whole output, or one document of it.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +17,8 @@ pub struct Piece {
     pub document: usize,
     /// The fields of the document in the layout, in order.
     pub fields: Vec<String>,
+    /// `true` if the text is nothing but white space, which makes no file.
+    pub blank: bool,
 }
 
 /// Returns the fields of a document at dotted `paths`, as parts of a path. `name` and `namespace` are those of
@@ -24,18 +27,35 @@ pub struct Piece {
 /// # Errors
 /// `plan.bad_layout` if a field is missing or not a scalar; `plan.bad_output_name` if it cannot be part of a path.
 pub(super) fn fields_of<'p>(document: Value<'_>, paths: impl Iterator<Item = &'p str>) -> Result<Vec<String>> {
-    paths.map(|path| field(document, path)).collect()
+    paths.map(|path| field(Here::Value(document), path)).collect()
 }
 
-fn field(document: Value<'_>, path: &str) -> Result<String> {
-    let full = match path {
+/// Returns the fields of a valid document in YAML or JSON, like [`fields_of`].
+///
+/// # Errors
+/// Same as [`fields_of`].
+pub(super) fn fields_of_text<'p>(document: &str, paths: impl Iterator<Item = &'p str>) -> Result<Vec<String>> {
+    let mut data = None;
+    let field = |path| match word_at(document, full(path)) {
+        Some(word) => check_value(word, &format!("`{path}` value")).map(|()| word.to_owned()),
+        None => field(Here::Data(data.get_or_insert_with(|| read(document))), path),
+    };
+    paths.map(field).collect()
+}
+
+/// Returns the path of a field without its abbreviation.
+fn full(path: &str) -> &str {
+    match path {
         "name" => "metadata.name",
         "namespace" => "metadata.namespace",
         path => path,
-    };
-    let mut here = document;
+    }
+}
+
+fn field(document: Here<'_>, path: &str) -> Result<String> {
+    let (mut here, full) = (document, full(path));
     for key in full.split('.') {
-        here = step(here, key).ok_or_else(|| missing(here, key, full))?;
+        here = here.step(key).ok_or_else(|| missing(here, key, full))?;
     }
     let text = match here.to_data() {
         Data::Null => return Err(bad(format!("`{path}` is null"))),
@@ -44,6 +64,32 @@ fn field(document: Value<'_>, path: &str) -> Result<String> {
     };
     check_value(&text, &format!("`{path}` value"))?;
     Ok(text)
+}
+
+/// A part of a document.
+#[derive(Clone, Copy)]
+enum Here<'v> {
+    /// Of a document that a template gives.
+    Value(Value<'v>),
+    /// Of a document that was read from text.
+    Data(&'v Data),
+}
+
+impl Here<'_> {
+    fn step(self, key: &str) -> Option<Self> {
+        Some(match self {
+            Self::Value(value) => Self::Value(step(value, key)?),
+            Self::Data(Data::List(items)) => Self::Data(items.get(key.parse::<usize>().ok()?)?),
+            Self::Data(data) => Self::Data(data.get(key)?),
+        })
+    }
+
+    fn to_data(self) -> Data {
+        match self {
+            Self::Value(value) => value.to_data(),
+            Self::Data(data) => data.clone(),
+        }
+    }
 }
 
 fn step<'v>(value: Value<'v>, key: &str) -> Option<Value<'v>> {
@@ -62,7 +108,7 @@ fn step<'v>(value: Value<'v>, key: &str) -> Option<Value<'v>> {
 }
 
 #[cold]
-fn missing(within: Value<'_>, key: &str, path: &str) -> Box<Diagnostic> {
+fn missing(within: Here<'_>, key: &str, path: &str) -> Box<Diagnostic> {
     let map = within.to_data().into_map().unwrap_or_default();
     bad(format!("the document has no `{path}`"))
         .with_suggestion(key, map.keys().map(String::as_str))

@@ -1,6 +1,6 @@
 //! The plan of a run: clusters, outputs and paths. It finds every problem with them before a byte is written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::cluster::Cluster;
 use super::fleet::{Fleet, MAX_REPORTED};
@@ -10,6 +10,7 @@ use super::layout::Layout;
 use super::output_names::output_name;
 use super::output_path::{check_path, check_value};
 use super::pieces::{Piece, in_document};
+use super::report::{Failure, FailureCollector};
 use super::selector::Selector;
 use crate::diagnostics::{Code, Diagnostic, Result};
 
@@ -20,12 +21,14 @@ pub struct Output {
     pub template: String,
     /// The output name, `{template}` in the layout.
     pub name: String,
+    /// `true` if the owner of its file may execute it.
+    pub executable: bool,
 }
 
 impl Output {
     /// Creates the output of `template`, with the name that [`output_name`] returns.
     pub fn new(template: String, extensions: &[&str]) -> Self {
-        Self { name: output_name(&template, extensions), template }
+        Self { name: output_name(&template, extensions), template, executable: false }
     }
 }
 
@@ -70,7 +73,7 @@ impl Plan {
     /// Selects the clusters, names every output and checks all names and paths.
     ///
     /// # Errors
-    /// One diagnostic for each problem, at most twenty: `plan.bad_output_name`, `plan.bad_layout`,
+    /// One failure for each cause, at most twenty: `plan.bad_output_name`, `plan.bad_layout`,
     /// `plan.duplicate_output`, `plan.case_collision`, `plan.prefix_collision`; errors of reading a cluster.
     pub fn new(
         fleet: &Fleet,
@@ -78,15 +81,20 @@ impl Plan {
         selector: &Selector,
         outputs: Vec<Output>,
         layout: Layout,
-    ) -> std::result::Result<Self, Vec<Box<Diagnostic>>> {
+    ) -> std::result::Result<Self, Vec<Failure>> {
         let (selected, unselected) = (Clusters::default(), Clusters::default());
         let mut plan = Self { outputs, layout, selected, unselected };
-        let added = fleet.clusters().iter().enumerate().map(|(at, cluster)| plan.add(at, cluster, layers, selector));
-        let mut problems: Vec<_> = added.filter_map(Result::err).take(MAX_REPORTED).collect();
-        if problems.is_empty() && !plan.is_sound(fleet) {
-            problems = plan.collisions(fleet);
+        let mut problems = FailureCollector::default();
+        for (at, cluster) in fleet.clusters().iter().enumerate() {
+            if let Err(error) = plan.add(at, cluster, layers, selector) {
+                problems.add_up_to(MAX_REPORTED, at, error);
+            }
         }
-        if problems.is_empty() { Ok(plan) } else { Err(problems) }
+        if problems.is_empty() && !plan.is_sound(fleet) {
+            plan.collisions(fleet, &mut problems);
+        }
+        let name = |at: usize| fleet.clusters().get(at).map_or("", Cluster::name).to_owned();
+        if problems.is_empty() { Ok(plan) } else { Err(problems.into_failures(name)) }
     }
 
     fn add(&mut self, at: usize, cluster: &Cluster, layers: &Layers, selector: &Selector) -> Result<()> {
@@ -97,7 +105,8 @@ impl Plan {
         };
         let is_selected = inputs.as_ref().is_none_or(|inputs| selector.matches(inputs));
         let values = inputs.map_or(Ok(Vec::new()), |inputs| self.layout.values(cluster.name(), &inputs));
-        let checked = check_value(cluster.name(), "cluster name").and(values);
+        let named = if self.layout.is_of_one() { Ok(()) } else { check_value(cluster.name(), "cluster name") };
+        let checked = named.and(values);
         match (is_selected, checked) {
             (true, values) => self.selected.push(at, values?),
             (false, Ok(values)) => self.unselected.push(at, values),
@@ -114,6 +123,11 @@ impl Plan {
     /// Returns the templates that make outputs.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
+    }
+
+    /// Returns `true` if the owner of the files of an output may execute them.
+    pub(super) fn is_executable(&self, output: usize) -> bool {
+        self.outputs.get(output).is_some_and(|output| output.executable)
     }
 
     /// Returns the `at`-th cluster to stamp.
@@ -147,14 +161,45 @@ impl Plan {
         }
     }
 
+    /// Returns the layout of the paths.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
     /// Returns `true` if each document goes to its own file. The set of files is then known only after rendering.
     pub fn is_of_documents(&self) -> bool {
         self.layout.is_of_documents()
     }
 
-    /// Returns `true` if the selector left out clusters.
-    pub(super) fn leaves_out(&self, fleet: &Fleet) -> bool {
-        self.clusters() < fleet.clusters().len()
+    /// Returns the names of clusters whose paths are unknown, because the selector left them out.
+    pub(super) fn unknown_clusters<'f>(&self, fleet: &'f Fleet) -> HashSet<&'f str> {
+        let mut known: HashSet<usize> = self.selected.indexes.iter().copied().collect();
+        if !self.is_of_documents() {
+            known.extend(&self.unselected.indexes);
+        }
+        let clusters = fleet.clusters().iter().enumerate().filter(|(at, _)| !known.contains(at));
+        clusters.map(|(_, cluster)| cluster.name()).collect()
+    }
+
+    /// Returns a plan of some of the selected clusters.
+    pub(super) fn only(&self, clusters: &[usize]) -> Self {
+        let mut selected = Clusters::default();
+        for (index, values) in clusters.iter().filter_map(|at| self.selected.get(*at)) {
+            selected.push(index, values.to_vec());
+        }
+        let (outputs, layout) = (self.outputs.clone(), self.layout.clone());
+        Self { outputs, layout, selected, unselected: Clusters::default() }
+    }
+
+    /// Returns the directory of the `at`-th cluster, for a plan with a file for each document. Its layout has one, unless
+    /// there is only one cluster.
+    pub(super) fn cluster_directory(&self, fleet: &Fleet, at: usize) -> String {
+        let (path, name) = (self.path_at(fleet, (at, 0)), self.cluster_name(fleet, at));
+        let end = path
+            .match_indices('/')
+            .map(|(end, _)| end)
+            .find(|end| path.get(..*end).is_some_and(|directory| directory.rsplit('/').next() == Some(name)));
+        end.and_then(|end| path.get(..end)).unwrap_or("").to_owned()
     }
 
     /// Returns the number of outputs of a cluster whose paths to check before rendering. With a file for each document,
@@ -204,27 +249,30 @@ impl Plan {
     }
 
     /// Finds invalid paths and collisions.
-    fn collisions(&self, fleet: &Fleet) -> Vec<Box<Diagnostic>> {
+    fn collisions(&self, fleet: &Fleet, problems: &mut FailureCollector) {
         let mut seen: HashMap<String, Position> = HashMap::new();
         let positions = || (0..self.clusters()).flat_map(|at| (0..self.known_paths()).map(move |output| (at, output)));
-        let equal = positions().filter_map(|position| {
+        let mut add = |position: Position, error: Box<Diagnostic>| {
+            let index = self.selected.indexes.get(position.0).copied().unwrap_or_default();
+            problems.add_up_to(MAX_REPORTED, index, error);
+        };
+        for position in positions() {
             let path = self.path_at(fleet, position);
             match check_path(&path) {
-                Err(error) => Some(self.for_output(error, fleet, position)),
+                Err(error) => add(position, self.for_output(error, fleet, position)),
                 Ok(()) => {
-                    let first = seen.insert(path.to_ascii_lowercase(), position)?;
-                    Some(self.equal_paths(fleet, first, position))
+                    if let Some(first) = seen.insert(path.to_ascii_lowercase(), position) {
+                        add(position, self.equal_paths(fleet, first, position));
+                    }
                 }
             }
-        });
-        let mut problems: Vec<_> = equal.take(MAX_REPORTED).collect();
-        let nested = positions().filter_map(|position| {
+        }
+        for position in positions() {
             let path = self.path_at(fleet, position).to_ascii_lowercase();
-            let file = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?))?;
-            Some(self.nested_paths(fleet, *file, position))
-        });
-        problems.extend(nested.take(MAX_REPORTED - problems.len()));
-        problems
+            if let Some(file) = path.match_indices('/').find_map(|(end, _)| seen.get(path.get(..end)?)) {
+                add(position, self.nested_paths(fleet, *file, position));
+            }
+        }
     }
 
     fn path_at(&self, fleet: &Fleet, (at, output): Position) -> String {
@@ -310,11 +358,13 @@ mod tests {
             .iter()
             .map(|name| Cluster::new(*name, DataMap::from_iter([("n".into(), Data::Str(name.to_string()))])));
         let fleet = Fleet::new(clusters.collect()).unwrap();
-        let outputs =
-            templates.iter().map(|name| Output { template: format!("{name}.t"), name: name.to_string() }).collect();
+        let outputs = templates
+            .iter()
+            .map(|name| Output { template: format!("{name}.t"), name: name.to_string(), executable: false })
+            .collect();
         let selector = if selector.is_empty() { Selector::default() } else { Selector::parse(selector).unwrap() };
         let plan = Plan::new(&fleet, &Layers::default(), &selector, outputs, Layout::parse(layout).unwrap())
-            .map_err(|faults| faults.iter().map(|fault| fault.code).collect::<Vec<_>>())?;
+            .map_err(|failures| failures.iter().map(|failure| failure.diagnostic.code).collect::<Vec<_>>())?;
         let mut paths = Vec::new();
         for at in 0..plan.clusters() {
             for output in 0..plan.outputs().len() {
@@ -340,7 +390,7 @@ mod tests {
         assert_eq!(plan(&["a"], &["x", "x/y"], "{cluster}/{template}", ""), Err(vec![Code::PrefixCollision]));
         assert_eq!(plan(&["a", "b/c"], &["x"], "{template}", ""), Err(vec![Code::BadOutputName]));
         assert_eq!(plan(&["a"], &["x y"], "{template}/{cluster}", ""), Err(vec![Code::BadOutputName]));
-        assert_eq!(plan(&["a", "b"], &["x"], "{m}/{template}", ""), Err(vec![Code::BadLayout, Code::BadLayout]));
+        assert_eq!(plan(&["a", "b"], &["x"], "{m}/{template}", ""), Err(vec![Code::BadLayout]));
         assert_eq!(plan(&["a"], &["x"], "/{cluster}", ""), Err(vec![Code::BadOutputName]));
         assert_eq!(plan(&["a"], &["x"], "../{cluster}", ""), Err(vec![Code::BadOutputName]));
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::output_files::Change;
-use crate::diagnostics::{Code, Diagnostic, Label, counted, listed};
+use crate::diagnostics::{Code, Diagnostic, Diagnostics, Label, counted, listed};
 use crate::text::Span;
 
 /// Maximum number of clusters to name in text. JSON names all.
@@ -27,6 +27,11 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Returns the error of the first cluster of each failure.
+    pub fn diagnostics(failures: Vec<Failure>) -> Diagnostics {
+        failures.into_iter().map(|failure| failure.diagnostic).collect::<Vec<_>>().into()
+    }
+
     /// Renders the error for people, with the first clusters.
     pub fn render(&self, color: bool) -> String {
         let mut diagnostic = self.diagnostic.clone();
@@ -71,11 +76,20 @@ pub struct Report {
     /// Errors of the whole run that occurred after outputs were written.
     #[serde(skip)]
     pub errors: Vec<Box<Diagnostic>>,
+    /// The names of files that were copied for each cluster. The caller sets them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub copied: Vec<String>,
+    /// Paths of outputs of nothing but white space, which make no file.
+    #[serde(skip)]
+    pub blank: Vec<String>,
     /// `true` if the run was stopped early.
     pub interrupted: bool,
     /// Warnings.
     #[serde(skip)]
     pub warnings: Vec<String>,
+    /// Notes.
+    #[serde(skip)]
+    pub notes: Vec<String>,
 }
 
 impl Report {
@@ -121,7 +135,9 @@ pub(super) type Cause = (&'static str, String, String, Option<(String, Span)>, S
 pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     // Invalid outputs differ between clusters, and the place in the template that wrote them does not.
     let place = match diagnostic.code {
-        Code::InvalidOutput => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
+        code if is_output_error(code) => diagnostic.labels.last().filter(|label| !is_output(label, diagnostic)),
+        // The place in the schema is the last one; clusters give their values in different places.
+        Code::UnfitValues => diagnostic.labels.last(),
         _ => diagnostic.primary(),
     };
     let position = place.map(|label| (label.source.name().to_owned(), label.span));
@@ -132,6 +148,11 @@ pub(super) fn cause(diagnostic: &Diagnostic) -> Cause {
     (diagnostic.code.id(), diagnostic.message.clone(), template, position, help)
 }
 
+/// Returns `true` for errors whose primary label is in an output.
+fn is_output_error(code: Code) -> bool {
+    matches!(code, Code::InvalidOutput | Code::UnfitOutput)
+}
+
 /// Returns `true` if a label is in the source of the primary one.
 fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
     diagnostic.primary().is_some_and(|primary| Arc::ptr_eq(&primary.source, &label.source))
@@ -139,7 +160,7 @@ fn is_output(label: &Label, diagnostic: &Diagnostic) -> bool {
 
 /// Replaces the excerpts of an invalid output by its place.
 fn without_excerpts(mut error: Box<Diagnostic>) -> Box<Diagnostic> {
-    let Some(output) = error.primary().filter(|_| error.code == Code::InvalidOutput).cloned() else { return error };
+    let Some(output) = error.primary().filter(|_| is_output_error(error.code)).cloned() else { return error };
     error.labels.retain(|label| !Arc::ptr_eq(&label.source, &output.source));
     error.with_note(format!("output: {}:{}", output.source.name(), output.position()))
 }
@@ -164,7 +185,7 @@ impl FailureCollector {
     /// Adds an error of the cluster at `at`.
     pub(super) fn add(&mut self, at: usize, mut diagnostic: Box<Diagnostic>) {
         let (cause, output) = (cause(&diagnostic), diagnostic.primary().map_or(0, |label| label.source.text().len()));
-        if diagnostic.code == Code::InvalidOutput && !self.causes.contains_key(&cause) {
+        if is_output_error(diagnostic.code) && !self.causes.contains_key(&cause) {
             self.texts += output;
         }
         if self.texts > TEXTS {
@@ -182,6 +203,18 @@ impl FailureCollector {
                 new.insert(Collected { first: at, diagnostic, clusters: BTreeSet::from([at]) });
             }
         }
+    }
+
+    /// Works like [`FailureCollector::add`], but ignores new causes once there are `most`.
+    pub(super) fn add_up_to(&mut self, most: usize, at: usize, diagnostic: Box<Diagnostic>) {
+        if self.causes.len() < most || self.causes.contains_key(&cause(&diagnostic)) {
+            self.add(at, diagnostic);
+        }
+    }
+
+    /// Returns `true` if there are no errors.
+    pub(super) fn is_empty(&self) -> bool {
+        self.causes.is_empty()
     }
 
     /// Returns the number of failed clusters.

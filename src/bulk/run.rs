@@ -7,14 +7,17 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::Path;
 
+use super::deletions::Deletions;
+use super::foreign::{self, Ours};
 use super::job::{FilePreview, Job, Stamp};
 use super::manifest::Manifest;
 use super::output_dir::OutputDir;
-use super::output_files::OutputWriter;
+use super::output_files::{OutputReader, OutputWriter};
+use super::output_path::check_path;
 use super::report::Report;
-use super::sinks::{DiskSink, PreviewSink, StreamSink};
+use super::sinks::{self, DiskSink, OnPreview, PreviewSink, StreamSink};
 use super::workers::{Turns, cannot_write, drive};
-use crate::diagnostics::{Code, Diagnostic, Result, counted};
+use crate::diagnostics::{Result, counted};
 
 /// Stamps the fleet into the directory `out`.
 ///
@@ -45,7 +48,7 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted};
 /// let source = Source::new("fleet.ndjson", "{\"name\": \"eu-1\"}\n{\"name\": \"us-1\"}\n");
 /// let fleet = Fleet::read(&source, Format::Ndjson, &FleetOptions::default()).unwrap();
 /// let layers = Layers::default();
-/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into() }];
+/// let outputs = vec![Output { template: "hello.tera".into(), name: "hello.yaml".into(), executable: false }];
 /// let layout = Layout::parse("{cluster}/{template}").unwrap();
 /// let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs, layout).unwrap();
 /// let options = Options::default();
@@ -56,55 +59,73 @@ use crate::diagnostics::{Code, Diagnostic, Result, counted};
 /// ```
 ///
 /// # Errors
-/// `file.locked`, `plan.mass_delete`, `file.bad_manifest`, and errors of opening the directory. Failures of single
+/// `file.locked`, `plan.mass_delete`, `plan.foreign_file`, `file.bad_manifest`, and errors of opening the directory. Failures of single
 /// clusters are in the report.
 pub fn stamp<S: Stamp>(stamp: &S, job: &Job<'_>, out: &Path) -> Result<Report> {
     let dir = OutputDir::create(out)?;
     dir.lock(true)?;
     let mut manifest = Manifest::read(Some(&dir))?;
-    let mut stale = stale(job, &manifest)?;
-    dir.begin()?;
+    let (mut stale, mut notes) = (Vec::new(), Vec::new());
+    if job.options.prune && !job.plan.is_of_documents() {
+        // Nothing is written if pruning would remove too much.
+        stale = to_prune(job, &manifest, &job.planned(), &mut notes)?;
+    }
+    let record = foreign::check(stamp, job, &dir, &Ours::read(Some(&dir), &manifest)?)?;
+    dir.begin(&record, job.options.fsync)?;
     let (done, mut report) = drive(stamp, job, &|_| {}, &|| DiskSink::new(job, &dir))?;
     done.iter().for_each(|(counts, _)| report.add(counts));
-    let written = done.into_iter().flat_map(|(_, written)| written).map(|file| (file.path(job), file.hash));
-    let written: Vec<(String, blake3::Hash)> = written.collect();
-    if job.plan.is_of_documents() {
-        let paths = written.iter().map(|(path, _)| path.clone()).collect();
-        stale = stale_of(job, &manifest, &paths).unwrap_or_else(|error| {
+    let written = sinks::entries(job, done.into_iter().flat_map(|(_, written)| written));
+    let made = || written.iter().map(|(path, _)| path.clone()).collect();
+    if job.options.prune
+        && let Some(made) = made_after(job, &report, made)
+    {
+        notes.clear();
+        stale = to_prune(job, &manifest, &made, &mut notes).unwrap_or_else(|error| {
             report.errors.push(error);
             Vec::new()
         });
     }
+    report.notes.append(&mut notes);
     manifest.extend(written.into_iter());
-    if let Err(error) = finish(job, &dir, &mut manifest, &stale, &mut report) {
-        report.errors.push(error);
+    match finish(job, &dir, &mut manifest, &stale, &mut report) {
+        Ok(()) => dir.end(),
+        // The record stays, because the manifest does not list the new files.
+        Err(error) => report.errors.push(error),
     }
-    dir.end();
     Ok(report)
 }
 
-/// Returns the files to prune, unless the plan does not know the paths of this run.
-fn stale(job: &Job<'_>, manifest: &Manifest) -> Result<Vec<String>> {
-    if !job.plan.is_of_documents() {
-        return stale_of(job, manifest, &job.planned());
-    }
-    if job.options.prune && job.plan.leaves_out(job.fleet) {
-        let message = "cannot prune with a selector: the files of other clusters are unknown";
-        return Err(Diagnostic::new(Code::Usage, message)
-            .with_note("the layout uses document fields, and only selected clusters are rendered")
-            .with_help("remove `--selector` or `--prune`"));
-    }
-    Ok(Vec::new())
+/// Returns the files to prune if clusters make the paths `made`.
+///
+/// # Errors
+/// `plan.mass_delete`.
+fn to_prune(
+    job: &Job<'_>,
+    manifest: &Manifest,
+    made: &HashSet<String>,
+    notes: &mut Vec<String>,
+) -> Result<Vec<String>> {
+    let found = Deletions::find(job, manifest, made);
+    Manifest::guard(found.paths.len(), found.of_run, job.options.prune_force)?;
+    notes.extend(found.note());
+    Ok(found.paths)
 }
 
-/// Returns the files to prune if the run has these paths.
-fn stale_of(job: &Job<'_>, manifest: &Manifest, paths: &HashSet<String>) -> Result<Vec<String>> {
-    if !job.options.prune {
-        return Ok(Vec::new());
+/// Returns the paths of a run where they are known only after rendering: those of documents, or else all but those of
+/// outputs that make no file.
+fn made_after(
+    job: &Job<'_>,
+    report: &Report,
+    of_documents: impl FnOnce() -> HashSet<String>,
+) -> Option<HashSet<String>> {
+    if job.plan.is_of_documents() {
+        return Some(of_documents());
     }
-    let stale = manifest.stale(paths);
-    manifest.guard(stale.len(), job.options.prune_force)?;
-    Ok(stale)
+    let mut planned = (!report.blank.is_empty()).then(|| job.planned())?;
+    for path in &report.blank {
+        planned.remove(path);
+    }
+    Some(planned)
 }
 
 fn finish(
@@ -143,20 +164,55 @@ pub fn preview<S: Stamp>(
         dir.lock(false)?;
     }
     let manifest = Manifest::read(dir.as_ref())?;
-    let mut stale = stale(job, &manifest)?;
+    let ours = Ours::read(dir.as_ref(), &manifest)?;
     let turns = Turns::new(on_preview);
-    let sink = || PreviewSink::new(job, dir.as_ref(), &turns);
+    let sink = || PreviewSink::new(job, dir.as_ref(), &ours, &turns);
     let (done, mut report) = drive(stamp, job, &|at| turns.close(at), &sink)?;
-    done.iter().for_each(|(counts, _)| report.add(counts));
-    if job.plan.is_of_documents() && report.is_complete() {
-        stale = stale_of(job, &manifest, &done.into_iter().flat_map(|(_, paths)| paths).collect())?;
+    let mut foreign_files = 0;
+    let mut documents = HashSet::new();
+    for (counts, found) in done {
+        report.add(&counts);
+        foreign_files += found.foreign;
+        documents.extend(found.documents);
     }
-    for path in &stale {
-        report.deleted += 1;
-        let deletion = FilePreview { path, change: None, old: "", new: "" };
-        (turns.lock().out)(&deletion).map_err(cannot_write)?;
+    if foreign_files > 0 && !job.options.force {
+        report.warnings.push(foreign::warning(foreign_files));
+    }
+    let made = match job.plan.is_of_documents() {
+        true if report.is_complete() => Some(documents),
+        true => None,
+        false => made_after(job, &report, HashSet::new).or_else(|| Some(job.planned())),
+    };
+    if let Some(made) = made.filter(|_| job.options.prune || job.options.deletions) {
+        let found = Deletions::find(job, &manifest, &made);
+        report.notes.extend(found.note());
+        preview_deletions(&found, &manifest, dir.as_ref(), &mut report, &turns)?;
     }
     Ok(report)
+}
+
+/// Passes on the files that exist and that nothing makes any more.
+fn preview_deletions(
+    found: &Deletions,
+    manifest: &Manifest,
+    dir: Option<&OutputDir>,
+    report: &mut Report,
+    turns: &Turns<OnPreview<'_>>,
+) -> Result<()> {
+    let mut reader = OutputReader::new(dir);
+    for path in &found.paths {
+        // Someone may have edited the manifest.
+        let old = match check_path(path).and_then(|()| reader.read(path)) {
+            Ok(Some(old)) => String::from_utf8_lossy(old),
+            _ => continue,
+        };
+        report.deleted += 1;
+        let maker = manifest.get(path).and_then(|entry| entry.maker.as_ref());
+        let (cluster, template) = maker.map_or(("", ""), |maker| (&*maker.cluster, &*maker.template));
+        let deletion = FilePreview { path, cluster, template, change: None, old: &old, new: "" };
+        (turns.lock().out)(&deletion).map_err(cannot_write)?;
+    }
+    Ok(())
 }
 
 /// Writes all outputs to one stream as YAML documents, in fleet order.

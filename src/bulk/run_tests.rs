@@ -53,7 +53,7 @@ impl Setup {
 
     fn with(fleet: Fleet) -> Self {
         let layers = Layers::default();
-        let output = |name: &str| Output { template: format!("{name}.t"), name: name.into() };
+        let output = |name: &str| Output { template: format!("{name}.t"), name: name.into(), executable: false };
         let layout = Layout::parse("{cluster}/{template}").unwrap();
         let plan = Plan::new(&fleet, &layers, &Selector::default(), vec![output("a"), output("b")], layout).unwrap();
         Self { fleet, layers, plan, options: Options { threads: 3, ..Options::default() } }
@@ -186,7 +186,7 @@ fn a_preview_changes_nothing_and_has_fleet_order() {
     let mut changed = Setup::new(&numbered(29, |n| if n == 4 { ",\"x\":1" } else { "" }));
     changed.options.prune = true;
     let (previews, report) = watch(&changed);
-    assert_eq!(previews, ["Some(Update) c4/a 13>19", "None c29/a 0>0", "None c29/b 0>0"]);
+    assert_eq!(previews, ["Some(Update) c4/a 13>19", "None c29/a 14>0", "None c29/b 5>0"]);
     assert_eq!((report.updated, report.deleted, report.differs()), (1, 2, true));
 }
 

@@ -2,8 +2,12 @@
 
 use std::io::{self, Write};
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::job::{FilePreview, Job};
+use super::documents::{Rank, documents_of};
+use super::foreign::Ours;
+use super::job::{FilePreview, Job, Options, Order};
+use super::manifest::{Entry, Maker};
 use super::output_dir::OutputDir;
 use super::output_files::{Change, OutputReader, OutputWriter};
 use super::pieces::Piece;
@@ -11,18 +15,18 @@ use super::report::Report;
 use super::workers::{Sink, SinkError, SinkResult, Turns, cannot_write, for_template};
 
 /// The outputs of one cluster with their paths.
-struct Outputs<'j> {
+pub(super) struct Outputs<'j> {
     job: Job<'j>,
     path: String,
 }
 
 impl<'j> Outputs<'j> {
-    fn new(job: &Job<'j>) -> Self {
+    pub(super) fn new(job: &Job<'j>) -> Self {
         Self { job: *job, path: String::new() }
     }
 
-    /// Calls `each` with every piece, its path and its text, until one fails.
-    fn each<'t, E>(
+    /// Calls `each` with every piece that makes a file, its path and its text, until one fails.
+    pub(super) fn each<'t, E>(
         &mut self,
         at: usize,
         text: &'t str,
@@ -31,8 +35,10 @@ impl<'j> Outputs<'j> {
     ) -> Result<(), E> {
         let mut start = 0;
         for piece in pieces {
-            self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
-            each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            if !piece.blank {
+                self.job.plan.path_of(self.job.fleet, at, piece, &mut self.path);
+                each(piece, &self.path, text.get(start..piece.end).unwrap_or(""))?;
+            }
             start = piece.end;
         }
         Ok(())
@@ -45,8 +51,7 @@ pub(super) struct Written {
     output: usize,
     /// The path of a document, which is not in the plan.
     path: Option<Box<str>>,
-    /// The hash of the content.
-    pub(super) hash: blake3::Hash,
+    hash: blake3::Hash,
 }
 
 impl Written {
@@ -59,6 +64,23 @@ impl Written {
         }
         path
     }
+}
+
+/// Returns the entries of the manifest for these files.
+pub(super) fn entries(job: &Job<'_>, written: impl Iterator<Item = Written>) -> Vec<(String, Entry)> {
+    let paths = &job.options.templates;
+    let templates: Vec<Arc<str>> =
+        job.plan.outputs().iter().map(|output| paths.path(&output.template).into()).collect();
+    let mut last: (usize, Arc<str>) = (usize::MAX, "".into());
+    let entries = written.filter_map(|file| {
+        // The files of a cluster stand together.
+        if last.0 != file.at {
+            last = (file.at, job.plan.cluster_name(job.fleet, file.at).into());
+        }
+        let maker = Maker { cluster: last.1.clone(), template: templates.get(file.output)?.clone() };
+        Some((file.path(job), Entry { hash: file.hash, maker: Some(maker) }))
+    });
+    entries.collect()
 }
 
 /// Writes files.
@@ -84,7 +106,9 @@ impl Sink for DiskSink<'_> {
         let (written, job) = (&mut self.written, self.outputs.job);
         let staged = self.outputs.each(at, text, pieces, |piece, path, text| {
             let output = piece.output;
-            let change = writer.stage(path, text.as_bytes()).map_err(|error| for_template(&job, output, error))?;
+            let change = writer
+                .stage_as(path, text.as_bytes(), job.plan.is_executable(output))
+                .map_err(|error| for_template(&job, output, error))?;
             report.count(change, text.len());
             let path = (piece.document > 0).then(|| path.into());
             written.push(Written { at, output, path, hash: blake3::hash(text.as_bytes()) });
@@ -113,42 +137,64 @@ pub(super) struct PreviewSink<'j, 'e> {
     outputs: Outputs<'j>,
     reader: OutputReader<'j>,
     turns: &'j Turns<OnPreview<'e>>,
+    ours: &'j Ours<'j>,
     report: Report,
+    found: Previewed,
+}
+
+/// Facts from a preview.
+#[derive(Default)]
+pub(super) struct Previewed {
     /// The paths of documents.
-    paths: Vec<String>,
+    pub(super) documents: Vec<String>,
+    /// The number of files with other content that are not ours.
+    pub(super) foreign: usize,
 }
 
 impl<'j, 'e> PreviewSink<'j, 'e> {
-    pub(super) fn new(job: &Job<'j>, dir: Option<&'j OutputDir>, turns: &'j Turns<OnPreview<'e>>) -> Self {
+    pub(super) fn new(
+        job: &Job<'j>,
+        dir: Option<&'j OutputDir>,
+        ours: &'j Ours<'j>,
+        turns: &'j Turns<OnPreview<'e>>,
+    ) -> Self {
         let (outputs, reader) = (Outputs::new(job), OutputReader::new(dir));
-        Self { outputs, reader, turns, report: Report::default(), paths: Vec::new() }
+        Self { outputs, reader, turns, ours, report: Report::default(), found: Previewed::default() }
     }
 }
 
 impl Sink for PreviewSink<'_, '_> {
-    type Done = (Report, Vec<String>);
+    type Done = (Report, Previewed);
 
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
-        let (mut changes, paths) = (Vec::new(), &mut self.paths);
+        let (mut changes, ours, found) = (Vec::new(), self.ours, &mut self.found);
         let (reader, report, job) = (&mut self.reader, &mut self.report, self.outputs.job);
         self.outputs.each(at, text, pieces, |piece, path, new| {
-            let old = reader.read(path).map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
-            paths.extend((piece.document > 0).then(|| path.to_owned()));
+            let old = reader.read_with_mode(path);
+            let old = old.map_err(|error| SinkError::Cluster(for_template(&job, piece.output, error)))?;
+            let has_mode = |executable: bool| executable || !job.plan.is_executable(piece.output);
+            found.documents.extend((piece.document > 0).then(|| path.to_owned()));
             let change = match old {
                 None => Change::Create,
-                Some(old) if old == new.as_bytes() => Change::Unchanged,
-                Some(_) => Change::Update,
+                Some((old, executable)) if old == new.as_bytes() && has_mode(executable) => Change::Unchanged,
+                Some(_) => {
+                    found.foreign += usize::from(!ours.contains(path));
+                    Change::Update
+                }
             };
             if change != Change::Unchanged {
-                let old = String::from_utf8_lossy(old.unwrap_or_default()).into_owned();
-                changes.push((path.to_owned(), change, old, new));
+                let old = String::from_utf8_lossy(old.map_or(&[], |(old, _)| old)).into_owned();
+                changes.push((piece.output, path.to_owned(), change, old, new));
             }
             report.count(change, new.len());
             Ok(())
         })?;
         let passed = self.turns.take(at..at + 1, |on_preview| {
-            changes.iter().try_for_each(|(path, change, old, new)| {
-                on_preview(&FilePreview { path, change: Some(*change), old, new })
+            changes.iter().try_for_each(|(output, path, change, old, new)| {
+                let cluster = job.plan.cluster_name(job.fleet, at);
+                let template = job.plan.outputs().get(*output).map_or("", |output| &output.template);
+                let template = job.options.templates.path(template);
+                on_preview(&FilePreview { path, cluster, template, change: Some(*change), old, new })
             })
         });
         passed.unwrap_or(Ok(())).map_err(|error| SinkError::Run(cannot_write(error)))
@@ -159,7 +205,7 @@ impl Sink for PreviewSink<'_, '_> {
     }
 
     fn done(self) -> Self::Done {
-        (self.report, self.paths)
+        (self.report, self.found)
     }
 }
 
@@ -196,15 +242,18 @@ impl Sink for StreamSink<'_, '_> {
     fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
         self.skip(at);
         let (documents, report) = (&mut self.documents, &mut self.buffered);
-        let plain = self.outputs.job.options.plain_stream;
+        let Options { plain_stream, order, .. } = *self.outputs.job.options;
+        let mut ranked = Ranked::default();
         self.outputs.each(at, text, pieces, |_, path, text| {
-            match plain {
-                true => documents.push_str(text),
-                false => push_document(documents, path, text),
+            match order {
+                _ if plain_stream => documents.push_str(text),
+                Order::Template => push_document(documents, path, text),
+                Order::Install => ranked.add(path, text),
             }
             report.count(Change::Create, text.len());
             Ok(())
         })?;
+        ranked.write(documents);
         if self.documents.len() < BUFFERED { Ok(()) } else { self.flush() }
     }
 
@@ -232,6 +281,34 @@ impl Sink for StreamSink<'_, '_> {
 
     fn done(self) -> Report {
         self.report
+    }
+}
+
+/// The documents of a cluster, to sort by kind.
+#[derive(Default)]
+struct Ranked<'t> {
+    paths: Vec<String>,
+    /// The documents with the indexes of their paths.
+    documents: Vec<(Rank, usize, &'t str)>,
+}
+
+impl<'t> Ranked<'t> {
+    /// Adds the documents of an output.
+    fn add(&mut self, path: &str, text: &'t str) {
+        let at = self.paths.len();
+        match documents_of(path, text) {
+            Some(documents) => self.documents.extend(documents.map(|document| (Rank::of(document), at, document))),
+            None => self.documents.push((Rank::Text, at, text)),
+        }
+        self.paths.push(path.to_owned());
+    }
+
+    /// Appends the documents in the order of installation.
+    fn write(mut self, to: &mut String) {
+        self.documents.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+        for (_, at, document) in self.documents {
+            push_document(to, self.paths.get(at).map_or("", String::as_str), document);
+        }
     }
 }
 

@@ -8,13 +8,12 @@ mod keys;
 use std::collections::{BTreeMap, HashMap};
 
 use super::cluster::Cluster;
-use super::input::Place;
 use super::layers::Layers;
 use super::layout::Layout;
 use super::origins::{Origins, leaves};
 use super::report::Failure;
 use super::selector::Selector;
-use super::values::{Assignment, Step, value_at};
+use super::values::{Step, value_at};
 use crate::bytecode::analysis::{Position, Tree};
 use crate::diagnostics::{Code, Diagnostic, at_most, counted, nearest};
 use crate::engine::Template;
@@ -41,10 +40,10 @@ const SHAPES: usize = 1_000;
 /// use dropforge::text::Source;
 /// let template = Engine::new().compile(Dialect::Tera, "t", "{{ image.tag }}")?;
 /// let source = Source::new("v.yaml", "imge:\n  tag: v1\n");
-/// let files = [(input::map(&source, Format::Yaml)?, Place::file(&source, Format::Yaml))];
-/// let layers = Layers::new(files.iter().map(|(map, _)| map.clone()), Vec::new(), Merge::Deep);
-/// let warnings = ReadValues::by([&template]).unread(&files, &[], &layers);
-/// assert_eq!(warnings[0].to_string(), "E0808: no template reads `imge.tag` (v.yaml:2:8)");
+/// let map = input::map(&source, Format::Yaml)?;
+/// let layers = Layers::new([map], Vec::new(), Merge::Deep).with_places(vec![Place::file(&source, Format::Yaml)]);
+/// let warnings = ReadValues::by([&template]).unread(&layers);
+/// assert_eq!(warnings[0].to_string(), "E0809: no template reads `imge.tag` (v.yaml:2:8)");
 /// assert_eq!(warnings[0].help.as_deref(), Some("did you mean `image.tag`?"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -69,45 +68,42 @@ impl ReadValues {
     }
 
     /// Adds the values that select, name and place clusters.
-    pub fn add_plan(&mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) {
+    pub fn and_plan(mut self, selector: &Selector, layout: &Layout, name_key: Option<&str>) -> Self {
         let paths = selector.paths().chain(layout.inputs()).chain(layout.fields());
         paths.for_each(|path| self.add(path));
         for path in ["name", "cluster.name"].into_iter().chain(name_key) {
             self.add(path);
             self.identities.extend(path.rsplit_once('.').map(|(parent, _)| parent.to_owned()));
         }
+        self
     }
 
-    /// Returns a warning for each name in shared values that nothing reads.
-    pub fn unread(&self, files: &[(DataMap, Place)], sets: &[Assignment], layers: &Layers) -> Vec<Box<Diagnostic>> {
+    /// Returns a warning for each name in shared values that neither a template reads nor a schema declares.
+    pub fn unread(&self, layers: &Layers) -> Vec<Box<Diagnostic>> {
         let mut names = Names::default();
-        for (map, _) in files {
-            leaves(map, &mut |path, _| self.note(path, &mut names));
+        leaves(layers.shared(), &mut |path, _| self.note(path, &mut names));
+        let declared = layers.declared();
+        names.retain(|unread| !unread.paths.iter().any(|path| declared.reads(path.iter().map(Step::key))));
+        let (mut warnings, more) = (Vec::new(), names.order.len().saturating_sub(REPORTED));
+        if names.order.is_empty() {
+            return warnings;
         }
-        for set in sets {
-            set.leaves(&mut |path| self.note(path, &mut names));
-        }
-        let mut origins = Origins::default();
-        files.iter().for_each(|(map, place)| origins.add_file(map, place.clone()));
-        origins.add_sets(sets);
-        let more = names.order.len().saturating_sub(REPORTED);
-        let warnings = names.order.iter().take(REPORTED).filter_map(|name| {
-            let unread = names.found.get(name)?;
-            let near = unread.near(&self.tree, &[layers.shared()]);
-            Some(warning(unread, &origins, near))
+        layers.origins(None, &mut |origins| {
+            for unread in names.order.iter().take(REPORTED).filter_map(|name| names.found.get(name)) {
+                warnings.push(warning(unread, origins, unread.near(&self.tree, &[layers.shared()])));
+            }
         });
-        let warnings: Vec<_> = warnings.collect();
         if more > 0 { at_most(warnings, REPORTED, more) } else { warnings }
     }
 
     /// Returns a warning for each name in the values of clusters that nothing reads and that looks like a mistake.
-    pub fn unread_by_clusters<'c>(&self, layers: &Layers, clusters: impl Iterator<Item = &'c Cluster>) -> Vec<Failure> {
+    pub fn unread_by_clusters(&self, layers: &Layers, clusters: &[&Cluster]) -> Vec<Failure> {
         if self.tree.everything {
             return Vec::new();
         }
-        let clusters: Vec<&Cluster> = clusters.collect();
-        let mut suspects = Suspects { read: self, layers, near: HashMap::new(), found: BTreeMap::new() };
-        for shape in keys::shapes(&clusters, SHAPES) {
+        let declared = layers.declared();
+        let mut suspects = Suspects { read: self, layers, declared, near: HashMap::new(), found: BTreeMap::new() };
+        for shape in keys::shapes(clusters, SHAPES) {
             // A cluster that cannot be read fails later.
             let own = shape.first().and_then(|at| clusters.get(*at)?.inputs().ok());
             own.iter().for_each(|own| suspects.look_at(own, &shape));
@@ -115,7 +111,7 @@ impl ReadValues {
         let mut found: Vec<Suspect> = suspects.found.into_values().collect();
         found.sort_by_key(|suspect| suspect.clusters.first().copied());
         found.truncate(REPORTED);
-        found.into_iter().map(|suspect| suspect.into_failure(&clusters)).collect()
+        found.into_iter().map(|suspect| suspect.into_failure(clusters)).collect()
     }
 
     fn note(&self, path: &[Step], names: &mut Names) {
@@ -164,6 +160,11 @@ struct Unread {
 }
 
 impl Names {
+    fn retain(&mut self, keep: impl Fn(&Unread) -> bool) {
+        let found = &self.found;
+        self.order.retain(|name| found.get(name).is_some_and(&keep));
+    }
+
     fn add(&mut self, path: &[Step], depth: usize, at: Position) {
         let name = display(path.get(..=depth).unwrap_or(path));
         let order = &mut self.order;
@@ -265,6 +266,8 @@ fn warning(unread: &Unread, origins: &Origins<'_>, near: Option<String>) -> Box<
 struct Suspects<'r> {
     read: &'r ReadValues,
     layers: &'r Layers,
+    /// The values that schemas declare.
+    declared: Tree,
     /// The nearest name that is read, by the path of a name.
     near: HashMap<String, Option<String>>,
     found: BTreeMap<String, Suspect>,
@@ -285,6 +288,9 @@ impl Suspects<'_> {
         leaves(own, &mut |path, _| self.read.note(path, &mut names));
         for name in &names.order {
             let Some(unread) = names.found.get(name) else { continue };
+            if unread.paths.iter().any(|path| self.declared.reads(path.iter().map(Step::key))) {
+                continue;
+            }
             let near = self.near(name, unread, own);
             if near.is_some() || self.is_below_names(unread) {
                 let new = || Suspect { path: unread.path().to_vec(), name: name.clone(), near, clusters: Vec::new() };
@@ -341,6 +347,7 @@ impl Suspect {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bulk::input::Place;
     use crate::bulk::values::{SetKind, parse_set};
     use crate::bulk::{Fleet, FleetOptions, Format, Merge, input};
     use crate::engine::{Dialect, Engine};
@@ -350,18 +357,17 @@ mod tests {
         let engine = Engine::new();
         let compile = |(dialect, text): &(Dialect, &str)| engine.compile(*dialect, "t", text).unwrap();
         let templates: Vec<Template> = templates.iter().map(compile).collect();
-        let mut read = ReadValues::by(&templates);
-        read.add_plan(&Selector::default(), &Layout::parse("{cluster}").unwrap(), None);
-        read
+        ReadValues::by(&templates).and_plan(&Selector::default(), &Layout::parse("{cluster}").unwrap(), None)
     }
 
     /// Returns the message and the help of each warning about shared values.
     fn unread(templates: &[(Dialect, &str)], values: &str, set: &str) -> Vec<String> {
         let source = Source::new("v.yaml", values);
-        let files = [(input::map(&source, Format::Yaml).unwrap(), Place::file(&source, Format::Yaml))];
+        let map = input::map(&source, Format::Yaml).unwrap();
         let sets = parse_set(SetKind::Typed, set, &mut |_| unreachable!()).unwrap();
-        let layers = Layers::new(files.iter().map(|(map, _)| map.clone()), sets.clone(), Merge::Deep);
-        let warnings = read(templates).unread(&files, &sets, &layers);
+        let places = vec![Place::file(&source, Format::Yaml)];
+        let layers = Layers::new([map], sets, Merge::Deep).with_places(places);
+        let warnings = read(templates).unread(&layers);
         let text = |warning: &Box<Diagnostic>| {
             format!("{}{}", warning, warning.help.as_ref().map(|help| format!(" {help}")).unwrap_or_default())
         };
@@ -380,14 +386,14 @@ mod tests {
         assert_eq!(
             unread(&tera, "imge:\n  tag: v1\nreplicas: 1\nother: [1, 2]\n", "repilcas=2,image.repositry=x"),
             [
-                "E0808: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`?",
-                "E0808: no template reads `other` (v.yaml:4:9)",
-                "E0808: `--set repilcas=2,image.repositry=x`: no template reads `repilcas`",
-                "E0808: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`?",
+                "E0809: no template reads `imge.tag` (v.yaml:2:8) did you mean `image.tag`?",
+                "E0809: no template reads `other` (v.yaml:4:9)",
+                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `repilcas`",
+                "E0809: `--set repilcas=2,image.repositry=x`: no template reads `image.repositry` did you mean `image.repository`?",
             ]
         );
         let two = unread(&tera, "imge: {tag: v1, repository: x}\nreplicas: 1\n", "");
-        assert_eq!(two, ["E0808: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`?"]);
+        assert_eq!(two, ["E0809: no template reads `imge` (2 values) (v.yaml:1:13) did you mean `image`?"]);
     }
 
     #[test]
@@ -447,14 +453,14 @@ mod tests {
             {"name":"c","regoin":"\"{","image":{"tag":1},"cluster":{"env":1}}
             {"name":"d","region":1,"regoin":1,"image":{"tag":1},"zones":1}"#;
         let fleet = Fleet::read(&Source::new("f.ndjson", text), Format::Ndjson, &FleetOptions::default()).unwrap();
-        let found = read.unread_by_clusters(&Layers::default(), fleet.clusters().iter());
+        let found = read.unread_by_clusters(&Layers::default(), &fleet.clusters().iter().collect::<Vec<_>>());
         let text = |one: &Failure| format!("{}: {} {:?}", one.clusters.join(","), one.diagnostic, one.diagnostic.help);
         assert_eq!(
             found.iter().map(text).collect::<Vec<_>>(),
             [
-                "a: E0808: no template reads `image.pull` (f.ndjson:1:60) [cluster a] None",
-                "b,c: E0808: no template reads `regoin` (f.ndjson:2:34) [cluster b] Some(\"did you mean `region`?\")",
-                "d: E0808: no template reads `zones` (f.ndjson:4:73) [cluster d] Some(\"did you mean `zone`?\")",
+                "a: E0809: no template reads `image.pull` (f.ndjson:1:60) [cluster a] None",
+                "b,c: E0809: no template reads `regoin` (f.ndjson:2:34) [cluster b] Some(\"did you mean `region`?\")",
+                "d: E0809: no template reads `zones` (f.ndjson:4:73) [cluster d] Some(\"did you mean `zone`?\")",
             ]
         );
     }

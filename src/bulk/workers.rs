@@ -12,6 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use super::job::{Job, Renderer, Stamp};
 use super::pieces::Piece;
 use super::report::{FailureCollector, Report};
+use super::schema::{Explained, is_unfit_input};
 use crate::diagnostics::{Code, Diagnostic, Result};
 
 /// Returns the error of writing to a stream.
@@ -65,6 +66,8 @@ struct Shared {
     cut: AtomicBool,
     failures: Mutex<FailureCollector>,
     fatal: Mutex<Option<Box<Diagnostic>>>,
+    /// The paths of outputs of nothing but white space.
+    blank: Mutex<Vec<String>>,
 }
 
 /// Locks a mutex. Ignores poisoning, because the guarded values are valid after each statement.
@@ -97,6 +100,7 @@ pub(super) fn drive<S: Stamp, K: Sink>(
         clusters: job.plan.clusters(),
         failed: failures.failed(),
         failures: failures.into_failures(|at| job.name(at)),
+        blank: std::mem::take(&mut *lock(&shared.blank)),
         interrupted: job.watch.stop.load(Ordering::SeqCst)
             && (taken < job.plan.clusters() || shared.cut.load(Ordering::SeqCst)),
         ..Report::default()
@@ -134,20 +138,27 @@ impl<K: Sink> Worker<'_, '_, K> {
     /// Renders cluster after cluster. Returns `true` if the renderer panicked and must be replaced.
     fn clusters(&mut self, renderer: &mut dyn Renderer) -> bool {
         let (mut text, mut results, mut pieces) = (String::new(), Vec::new(), Vec::new());
+        let mut explained = Explained::default();
         while let Some(at) = self.next() {
             text.clear();
             results.clear();
             pieces.clear();
-            let rendered = catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results)));
+            let unfit = self.job.layers.new_violations(self.job.plan.cluster(self.job.fleet, at), &mut explained);
+            let rendered = match unfit.is_empty() {
+                true => catch_unwind(AssertUnwindSafe(|| render(renderer, self.job, at, &mut text, &mut results))),
+                false => Ok(Ok(())),
+            };
             let panicked = rendered.is_err();
             let mut errors = match rendered {
-                Ok(Ok(())) => collect(self.job, &mut results, &mut pieces),
+                Ok(Ok(())) if unfit.is_empty() => collect(self.job, &text, &mut results, &mut pieces),
+                Ok(Ok(())) => unfit,
                 Ok(Err(error)) => vec![error],
                 Err(_) => vec![
                     Diagnostic::new(Code::Internal, "rendering panicked")
                         .with_help("this is a bug in dropforge; report it"),
                 ],
             };
+            self.explain(at, &mut errors, &mut explained);
             if errors.is_empty() && self.job.plan.is_of_documents() {
                 pieces.clear();
                 renderer.take_pieces(&mut pieces);
@@ -158,7 +169,7 @@ impl<K: Sink> Worker<'_, '_, K> {
             }
             if errors.is_empty() {
                 match self.sink.take(at, &text, &pieces) {
-                    Ok(()) => {}
+                    Ok(()) => self.note_blank(at, &pieces),
                     Err(SinkError::Cluster(error)) => errors.push(error),
                     Err(SinkError::Run(error)) => self.fatal(error),
                 }
@@ -173,6 +184,16 @@ impl<K: Sink> Worker<'_, '_, K> {
             }
         }
         false
+    }
+
+    /// Adds the origins of values to errors about inputs, to each error once.
+    fn explain(&self, at: usize, errors: &mut [Box<Diagnostic>], explained: &mut Explained) {
+        let cluster = self.job.plan.cluster(self.job.fleet, at);
+        for error in errors.iter_mut().filter(|error| is_unfit_input(error)) {
+            if explained.is_new(error) {
+                self.job.layers.explain(cluster, error);
+            }
+        }
     }
 
     /// Returns the next cluster of the block or of a new one, unless the run has to end.
@@ -193,6 +214,15 @@ impl<K: Sink> Worker<'_, '_, K> {
         let start = self.shared.next.fetch_add(size, Ordering::SeqCst);
         self.block = start..start.saturating_add(size).min(self.job.plan.clusters());
         self.block.next()
+    }
+
+    /// Remembers the outputs that make no file.
+    fn note_blank(&self, at: usize, pieces: &[Piece]) {
+        for piece in pieces.iter().filter(|piece| piece.blank) {
+            let mut path = String::new();
+            self.job.plan.path_of(self.job.fleet, at, piece, &mut path);
+            lock(&self.shared.blank).push(path);
+        }
     }
 
     /// Gives up the rest of the block.
@@ -239,11 +269,21 @@ fn render(
 }
 
 /// Splits results into pieces and errors. Each error names its template.
-fn collect(job: &Job<'_>, results: &mut Vec<Result<usize>>, pieces: &mut Vec<Piece>) -> Vec<Box<Diagnostic>> {
-    let mut errors = Vec::new();
+fn collect(
+    job: &Job<'_>,
+    text: &str,
+    results: &mut Vec<Result<usize>>,
+    pieces: &mut Vec<Piece>,
+) -> Vec<Box<Diagnostic>> {
+    let (mut errors, mut start) = (Vec::new(), 0);
+    let is_blank = |text: &str| text.bytes().all(|byte| byte.is_ascii_whitespace());
     for (output, result) in results.drain(..).enumerate() {
         match result {
-            Ok(end) => pieces.push(Piece { output, end, ..Piece::default() }),
+            Ok(end) => {
+                let blank = !job.options.keep_empty && text.get(start..end).is_some_and(is_blank);
+                start = end;
+                pieces.push(Piece { output, end, blank, ..Piece::default() });
+            }
             Err(error) => errors.push(for_template(job, output, error)),
         }
     }

@@ -144,7 +144,8 @@ codes! {
     DuplicateKey         "E0805" "input.duplicate_key"         "a map of an input file has a key twice";
     InputStructure       "E0806" "input.structure"             "an input does not hold what is asked of it";
     InputType            "E0807" "input.type"                  "a value of an input has the wrong type";
-    UnreadValue          "E0808" "input.unread"                "a value that no template reads";
+    UnfitValues          "E0808" "input.schema"                "merged values do not fit their schema";
+    UnreadValue          "E0809" "input.unread"                "a value that no template reads";
 
     ReadFailed           "E0901" "file.read_failed"            "a file cannot be read";
     WriteFailed          "E0902" "file.write_failed"           "a file cannot be written";
@@ -152,6 +153,7 @@ codes! {
     OutputLocked         "E0904" "file.locked"                 "another run holds the output directory";
     ClosedPipe           "E0905" "file.closed_pipe"            "the reader of the output has gone";
     InvalidOutput        "E0906" "file.invalid_output"         "an output is not valid YAML or JSON";
+    UnfitOutput          "E0907" "file.unfit_output"           "an output does not fit the schema of its kind";
     NoTemplates          "E0911" "plan.no_templates"           "there is no template to stamp";
     BadOutputName        "E0912" "plan.bad_output_name"        "a name cannot be part of an output path";
     BadLayout            "E0913" "plan.bad_layout"             "a layout cannot be filled in";
@@ -163,6 +165,7 @@ codes! {
     MassDelete           "E0919" "plan.mass_delete"            "pruning would delete most of the files";
     BadManifest          "E0920" "file.bad_manifest"           "the list of the files of the run before cannot be read";
     Usage                "E0921" "usage"                       "an option cannot be used like this";
+    ForeignFile          "E0922" "plan.foreign_file"           "a file that dropforge did not write would be overwritten";
     NotAnArtifact        "E0931" "artifact.not_one"            "a file is not an artifact";
     ArtifactVersion      "E0932" "artifact.other_version"      "an artifact was compiled by another version";
     ArtifactDigest       "E0933" "artifact.digest"             "an artifact is not as it was written";

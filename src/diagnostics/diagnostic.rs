@@ -185,9 +185,9 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the cluster that was rendered.
+    /// Sets the cluster that was rendered. An empty name is no cluster.
     pub fn for_cluster(mut self: Box<Self>, cluster: impl Into<String>) -> Box<Self> {
-        self.cluster = Some(cluster.into());
+        self.cluster = Some(cluster.into()).filter(|name| !name.is_empty());
         self
     }
 

@@ -18,6 +18,7 @@ pub use diagnostic::{Diagnostic, Label, Result, Severity};
 pub use list::Diagnostics;
 #[doc(hidden)]
 pub use list::{at_most, without_duplicates};
-pub(crate) use report::listed;
+#[doc(hidden)]
+pub use report::listed;
 #[doc(hidden)]
 pub use suggest::nearest;

@@ -135,7 +135,7 @@ impl Diagnostic {
 }
 
 /// Formats a list as `a, b, c and 12 more`.
-pub(crate) fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
+pub fn listed<S: AsRef<str>>(names: &[S], most: usize) -> String {
     if names.is_empty() {
         return "nothing".into();
     }

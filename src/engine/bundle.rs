@@ -1,5 +1,7 @@
 //! Compiling many templates to one artifact.
 
+use std::collections::HashSet;
+
 use super::builder::Engine;
 use super::discover::{TemplateSet, dialect_of, unknown_language};
 use super::template::Template;
@@ -10,6 +12,8 @@ use crate::diagnostics::{Diagnostic, Diagnostics, Result, without_duplicates};
 #[derive(Debug)]
 pub struct Bundling {
     templates: Vec<Template>,
+    /// The names of templates that are executable.
+    executable: HashSet<String>,
     strip: bool,
 }
 
@@ -37,7 +41,7 @@ impl Engine {
             }
         }
         if errors.is_empty() {
-            Ok(Bundling { templates, strip: false })
+            Ok(Bundling { templates, executable: HashSet::new(), strip: false })
         } else {
             Err(without_duplicates(errors).into())
         }
@@ -55,7 +59,8 @@ impl Engine {
     ) -> std::result::Result<Bundling, Diagnostics> {
         let language = |name: &str| dialect.or_else(|| dialect_of(name)).ok_or_else(|| unknown_language(name));
         let names = set.files.iter().map(|file| Ok((language(&file.name)?, file.name.as_str())));
-        self.bundle(names.collect::<Result<Vec<_>>>()?)
+        let executable = set.files.iter().filter(|file| file.executable).map(|file| file.name.clone()).collect();
+        Ok(Bundling { executable, ..self.bundle(names.collect::<Result<Vec<_>>>()?)? })
     }
 }
 
@@ -83,6 +88,7 @@ impl Bundling {
     pub fn encode(&self) -> Result<Vec<u8>> {
         let mut entries = Vec::new();
         self.templates.iter().for_each(|template| template.entries(template.name(), &mut entries));
+        entries.iter_mut().for_each(|entry| entry.executable = self.executable.contains(entry.name));
         encode(&entries, self.strip)
     }
 }

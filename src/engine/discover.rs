@@ -26,6 +26,8 @@ pub struct TemplateFile {
     pub name: String,
     /// `true` if the user named this file rather than a directory above it.
     pub explicit: bool,
+    /// `true` if the owner may execute it.
+    pub executable: bool,
 }
 
 /// The template files of a run.
@@ -60,6 +62,29 @@ impl Skipped {
 /// `file.read_failed` if something cannot be read or is a pipe, socket or device; `plan.no_templates` if there are no
 /// templates; `template.outside_root` if a path lies outside `root`; `usage` for a path that is not UTF-8.
 pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&str) -> bool) -> Result<TemplateSet> {
+    discover_with(paths, root, &|entry| entry.is_dir || is_template(entry.name))
+}
+
+/// A file or directory below a directory that [`discover_with`] walks.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'e> {
+    /// The absolute path.
+    pub path: &'e Path,
+    /// The last component of the path.
+    pub name: &'e str,
+    /// `true` for a directory.
+    pub is_dir: bool,
+}
+
+/// Works like [`discover`], but asks `is_wanted` for each file by its path, and for each directory before entering it.
+///
+/// # Errors
+/// Same as [`discover`].
+pub fn discover_with(
+    paths: &[PathBuf],
+    root: Option<&Path>,
+    is_wanted: &dyn Fn(Entry<'_>) -> bool,
+) -> Result<TemplateSet> {
     let found = paths.iter().map(|path| resolve(path)).collect::<Result<Vec<_>>>()?;
     let root = match root {
         Some(root) => root.canonicalize().map_err(|error| unreadable(root, error))?,
@@ -71,7 +96,7 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
     let (mut files, mut skipped) = (BTreeMap::new(), Skipped::default());
     for (path, is_dir) in &found {
         if *is_dir {
-            walk(path, &root, Entries { is_template, most: usize::MAX, all: false }, &mut files, &mut skipped)?;
+            walk(path, &root, Entries { is_wanted, most: usize::MAX, all: false }, &mut files, &mut skipped)?;
         } else {
             let name = relative(path, &root)?.ok_or_else(|| not_utf8(path))?;
             files.insert(name, true);
@@ -82,7 +107,11 @@ pub fn discover(paths: &[PathBuf], root: Option<&Path>, is_template: &dyn Fn(&st
         return Err(Diagnostic::new(Code::NoTemplates, format!("there is no template in {}", shown.join(", ")))
             .with_help("a template's name ends in its language (`app.yaml.tera`); else say `--lang`"));
     }
-    let files = files.into_iter().map(|(name, explicit)| TemplateFile { name, explicit }).collect();
+    let file = |(name, explicit): (String, bool)| {
+        let executable = is_executable(&root.join(&name));
+        TemplateFile { name, explicit, executable }
+    };
+    let files = files.into_iter().map(file).collect();
     Ok(TemplateSet { root, files, skipped })
 }
 
@@ -107,6 +136,20 @@ fn check_kind(path: &Path, kind: FileType) -> Result<()> {
         Ok(()) => Ok(()),
         Err(other) => Err(Diagnostic::new(Code::ReadFailed, format!("`{}` {other}", path.display()))
             .with_help("name a regular file, or use `-` for standard input")),
+    }
+}
+
+/// Returns `true` if the owner of the file may execute it.
+fn is_executable(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
     }
 }
 
@@ -160,8 +203,8 @@ fn relative(path: &Path, root: &Path) -> Result<Option<String>> {
 /// and unreadable directories are skipped.
 pub(super) fn listing(root: &Path) -> Vec<String> {
     let mut files = BTreeMap::new();
-    let is_template = |name: &str| dialect_of(name).is_some();
-    let entries = Entries { is_template: &is_template, most: MAX_LISTED, all: false };
+    let is_wanted = |entry: Entry<'_>| entry.is_dir || dialect_of(entry.name).is_some();
+    let entries = Entries { is_wanted: &is_wanted, most: MAX_LISTED, all: false };
     let _unreadable = walk(root, root, entries, &mut files, &mut Skipped::default());
     files.into_keys().collect()
 }
@@ -170,9 +213,9 @@ pub(super) fn listing(root: &Path) -> Vec<String> {
 pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
     let top = prefix.rsplit_once('/').map_or_else(|| root.to_owned(), |(folder, _)| root.join(folder));
     let end = suffix.rsplit('/').next().unwrap_or(suffix);
-    let is_template = |name: &str| name.ends_with(end);
+    let is_wanted = |entry: Entry<'_>| entry.is_dir || entry.name.ends_with(end);
     let mut files = BTreeMap::new();
-    let entries = Entries { is_template: &is_template, most: MAX_MATCHED, all: true };
+    let entries = Entries { is_wanted: &is_wanted, most: MAX_MATCHED, all: true };
     let _unreadable = walk(&top, root, entries, &mut files, &mut Skipped::default());
     let ends = |name: &String| name.strip_prefix(prefix).is_some_and(|rest| rest.ends_with(suffix));
     files.into_keys().filter(ends).collect()
@@ -180,8 +223,8 @@ pub(super) fn matching(root: &Path, prefix: &str, suffix: &str) -> Vec<String> {
 
 /// The directory entries of a walk.
 struct Entries<'e> {
-    /// Selects files by their last component.
-    is_template: &'e dyn Fn(&str) -> bool,
+    /// Selects files, and directories to enter.
+    is_wanted: &'e dyn Fn(Entry<'_>) -> bool,
     /// The maximum number of entries to scan.
     most: usize,
     /// Set to include hidden files and links to files.
@@ -196,7 +239,7 @@ fn walk(
     to: &mut BTreeMap<String, bool>,
     skipped: &mut Skipped,
 ) -> Result<()> {
-    let Entries { is_template, mut most, all } = entries;
+    let Entries { is_wanted, mut most, all } = entries;
     let mut left = VecDeque::from([(top.to_owned(), 0)]);
     while let Some((dir, depth)) = left.pop_front() {
         for entry in std::fs::read_dir(&dir).map_err(|error| unreadable(&dir, error))? {
@@ -211,9 +254,12 @@ fn walk(
             if (name.starts_with('.') && (kind.is_dir() || !all)) || (is_link && !all) {
                 continue;
             }
+            if !is_wanted(Entry { path: &path, name: &name, is_dir: kind.is_dir() }) {
+                continue;
+            }
             if kind.is_dir() && depth < MAX_DEPTH {
                 left.push_back((path, depth + 1));
-            } else if !kind.is_dir() && is_template(&name) {
+            } else if !kind.is_dir() {
                 let kind =
                     if is_link { std::fs::metadata(&path).map(|of| of.file_type()).unwrap_or(kind) } else { kind };
                 if !all {
@@ -261,7 +307,13 @@ pub fn unknown_language(name: &str) -> Box<Diagnostic> {
     let tera = Dialect::Tera.extension();
     Diagnostic::new(Code::NoTemplates, format!("the name of `{name}` does not tell the language"))
         .with_available(language_extensions())
-        .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`"))
+        .with_help(format!("say `--lang {tera}`, or name it `{name}.{tera}`{}", escaping(name)))
+}
+
+/// Returns the words that promise a template called `name` the same escaping under its new name.
+fn escaping(name: &str) -> &'static str {
+    let is_markup = [".html", ".htm", ".xml"].iter().any(|suffix| name.ends_with(suffix));
+    if is_markup { ", which the command escapes for HTML, too" } else { "" }
 }
 
 #[cfg(test)]
@@ -341,7 +393,7 @@ mod tests {
         assert_eq!(names(&set), ["x/a.tera", "y/b.md"]);
         assert!(set.files.iter().all(|file| file.explicit));
         let set = discover(&[path("t/y"), path("t/y/c.tera")], Some(&path("t")), &is_template).unwrap();
-        assert_eq!(set.files, [TemplateFile { name: "y/c.tera".into(), explicit: true }]);
+        assert_eq!(set.files, [TemplateFile { name: "y/c.tera".into(), explicit: true, executable: false }]);
         assert_eq!(discover(&[path("t/x")], Some(&path("t/y")), &is_template).unwrap_err().code, Code::OutsideRoot);
         assert_eq!(discover(&[path("none")], None, &is_template).unwrap_err().code, Code::ReadFailed);
     }

@@ -41,7 +41,8 @@ fn tera(name: &str, text: &str) -> Program {
 }
 
 fn artifact(programs: &[Program]) -> Vec<u8> {
-    let entry = |program| Entry { name: Program::name(program), program, escape: false, reaches: &[] };
+    let entry =
+        |program| Entry { name: Program::name(program), program, escape: false, executable: false, reaches: &[] };
     encode(&programs.iter().map(entry).collect::<Vec<_>>(), false).unwrap()
 }
 

@@ -44,7 +44,10 @@ pub use cache::Cache;
 #[cfg(feature = "compile")]
 pub use compile::render;
 #[cfg(feature = "compile")]
-pub use discover::{Skipped, TemplateFile, TemplateSet, dialect_of, discover, language_extensions, unknown_language};
+pub use discover::{
+    Entry, Skipped, TemplateFile, TemplateSet, dialect_of, discover, discover_with, language_extensions,
+    unknown_language,
+};
 #[cfg(feature = "compile")]
 pub use front::{CelPresence, TeraDialect, UnknownNames};
 #[cfg(all(feature = "bulk", not(feature = "hcl")))]

@@ -311,7 +311,7 @@ impl Template {
     /// Returns the template as an artifact entry.
     #[cfg(feature = "compile")]
     fn entry<'t>(&'t self, name: &'t str) -> Entry<'t> {
-        Entry { name, program: self.program(), escape: self.escapes(), reaches: self.reaches() }
+        Entry { name, program: self.program(), escape: self.escapes(), executable: false, reaches: self.reaches() }
     }
 
     /// Adds the template and its callees to the entries of an artifact, each once.

@@ -169,7 +169,7 @@ impl<'d> Compiler<'d> {
             let at = below(pointer, keyword);
             if !self.draft.defines(keyword) {
                 self.unknown(&at, keyword);
-            } else if !hides || matches!(keyword.as_str(), "$ref" | "definitions") {
+            } else if !hides || matches!(keyword.as_str(), "$ref" | "default" | "definitions") {
                 self.common(node, &at, keyword, value, map);
             }
         }

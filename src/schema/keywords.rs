@@ -46,7 +46,7 @@ const KEYWORDS: &[(&str, u8)] = &[
     ("contains", SINCE_6),
     ("contentEncoding", D6 | D7),
     ("contentMediaType", D6 | D7),
-    ("default", T),
+    ("default", T | DRAFTS),
     ("definitions", DRAFTS),
     ("dependencies", DRAFTS),
     ("dependentRequired", SINCE_19),

@@ -19,6 +19,7 @@
 
 mod applicators;
 mod compile;
+mod defaults;
 mod encoded;
 mod error;
 mod formats;

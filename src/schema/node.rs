@@ -136,6 +136,11 @@ impl Node {
         })
     }
 
+    /// Schemas that always apply to the same value: the target of `$ref`, and those in `allOf`.
+    pub(super) fn always(&self) -> impl Iterator<Item = NodeId> {
+        self.rest.iter().flat_map(|rest| rest.reference.into_iter().chain(rest.all_of.iter().copied()))
+    }
+
     /// Schemas that apply to nested values.
     pub(super) fn below(&self) -> impl Iterator<Item = NodeId> {
         let additional = if let Additional::Schema(id) = self.additional { Some(id) } else { None };

@@ -117,6 +117,11 @@ impl Glob {
         states.0.last() == Some(&self.parts.len())
     }
 
+    /// Returns `true` if a path with these components matches the whole pattern.
+    pub fn matches<'p>(&self, path: impl Iterator<Item = &'p str>) -> bool {
+        self.is_match(&path.fold(self.start(), |states, name| self.step(&states, name).all()))
+    }
+
     /// Returns the literal names that can come next.
     pub fn names<'g>(&'g self, states: &'g States) -> impl Iterator<Item = &'g str> {
         states.0.iter().filter_map(|at| match self.parts.get(*at) {

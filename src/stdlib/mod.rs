@@ -31,7 +31,7 @@ pub(crate) mod cidr;
 pub(crate) mod csv;
 #[cfg(feature = "clock")]
 pub(crate) mod duration;
-#[cfg(feature = "cel")]
+#[cfg(feature = "schemas")]
 pub(crate) mod ecma_patterns;
 pub(crate) mod file_path;
 pub(crate) mod float_format;

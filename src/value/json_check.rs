@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use crate::diagnostics::{Code, Diagnostic, Result};
-use crate::text::{Source, Span};
+use crate::text::Source;
 
 /// Checks that `source` is one JSON value without duplicate keys.
 ///
@@ -17,10 +17,8 @@ use crate::text::{Source, Span};
 pub(crate) fn check_json(source: &Arc<Source>) -> Result<()> {
     let text = source.text();
     serde_json::from_str::<Unique>(text).map(drop).map_err(|error| {
-        let message = error.to_string();
-        let message = message.split(" at line ").next().unwrap_or(&message);
-        let at = offset(text, &error);
-        let span = Span::of(at..(at + 1).min(text.len()));
+        let (at, message) = json_error(text, &error);
+        let span = source.character(at);
         match error.is_data() {
             true => Diagnostic::new(Code::DuplicateKey, message).at(source, span, "again here"),
             false => Diagnostic::new(Code::InputSyntax, format!("this is not JSON: {message}")).at(source, span, ""),
@@ -28,13 +26,15 @@ pub(crate) fn check_json(source: &Arc<Source>) -> Result<()> {
     })
 }
 
-/// Returns the offset of an error. serde_json counts lines, and bytes in a line.
-fn offset(text: &str, error: &serde_json::Error) -> usize {
+/// Returns the offset of an error in `text` and its message. serde_json counts lines, and bytes in a line.
+pub(crate) fn json_error(text: &str, error: &serde_json::Error) -> (usize, String) {
     let start = match error.line() {
         0 | 1 => 0,
         line => memchr::memchr_iter(b'\n', text.as_bytes()).nth(line - 2).map_or(0, |end| end + 1),
     };
-    (start + error.column().saturating_sub(1)).min(text.len())
+    let mut message = error.to_string();
+    message.truncate(message.find(" at line ").unwrap_or(message.len()));
+    ((start + error.column().saturating_sub(1)).min(text.len()), message)
 }
 
 /// A value whose maps have each key once.

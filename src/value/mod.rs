@@ -50,7 +50,7 @@ pub use input_builder::InputBuilder;
 pub use inputs::Inputs;
 pub use json::{JsonStyle, write_json};
 #[cfg(feature = "yaml")]
-pub(crate) use json_check::check_json;
+pub(crate) use json_check::{check_json, json_error};
 #[doc(hidden)]
 pub use map::{Map, Shape, Shapes};
 pub use output::OutputFormat;
@@ -58,7 +58,7 @@ pub use output::OutputFormat;
 pub use output::{Key, MapEntries, Node, Sorted, Tree, write_documents};
 pub(crate) use output::{QUOTED, write_quoted, write_yaml};
 #[cfg(feature = "yaml")]
-pub use scan::Scanner;
+pub use scan::{Scanner, word_at};
 #[doc(hidden)]
 pub use text::Text;
 pub(crate) use text::{BLOCK, Block, PADDING};

@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::character;
 use crate::diagnostics::{Code, Diagnostic, Result};
 use crate::limits::{Limit, Limits};
 use crate::text::{Source, Span};
-use crate::value::Data;
+use crate::value::{Data, json_error};
 
 /// Returns the byte ranges of the lines that are not blank.
 pub(in crate::bulk) fn lines(source: &Source) -> impl Iterator<Item = Range<usize>> {
@@ -22,22 +21,16 @@ pub(in crate::bulk) fn json(source: &Arc<Source>, range: Range<usize>) -> Result
     let text = source.text().get(range.clone()).unwrap_or("");
     let skip = if range.start == 0 && text.starts_with('\u{feff}') { 3 } else { 0 };
     let text = text.get(skip..).unwrap_or("");
-    serde_json::from_str(text).map_err(|error| json_error(source, range.start + skip, text, &error))
+    serde_json::from_str(text).map_err(|error| error_at(source, range.start + skip, text, &error))
 }
 
-/// Converts a JSON error. serde_json counts lines and columns from the start of `text`, which is at `base`.
-fn json_error(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
-    let before = error.line().saturating_sub(1);
-    let line_start = match before {
-        0 => 0,
-        nth => memchr::memchr_iter(b'\n', text.as_bytes()).nth(nth - 1).map_or(0, |at| at + 1),
-    };
-    let at = base + (line_start + error.column().saturating_sub(1)).min(text.len());
-    let message = error.to_string();
-    let message = message.split(" at line ").next().unwrap_or(&message);
+/// Converts an error of `text`, which is at `base`.
+fn error_at(source: &Arc<Source>, base: usize, text: &str, error: &serde_json::Error) -> Box<Diagnostic> {
+    let (at, message) = json_error(text, error);
+    let at = base + at;
     if message.starts_with("recursion limit") {
         let depth = Limits::default().value_depth as u64;
         return Limit::ValueDepth.error(depth).at(source, Span::of(at..at), "");
     }
-    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, character(source, at), "")
+    Diagnostic::new(Code::InputSyntax, format!("invalid JSON: {message}")).at(source, source.character(at), "")
 }

@@ -21,7 +21,6 @@ pub(super) use rows::rows;
 
 use crate::diagnostics::{Code, Diagnostic, Result, at_most, thousands};
 use crate::limits::Limits;
-use crate::stdlib::strings::prefix;
 use crate::text::{Source, Span};
 use crate::value::{Data, DataMap, yaml};
 
@@ -70,13 +69,6 @@ fn invalid(source: &Arc<Source>, message: String) -> Box<Diagnostic> {
 /// Returns an error at `range` of an input file.
 fn failed(source: &Arc<Source>, range: Range<usize>, message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code::InputSyntax, message).at(source, Span::of(range), "")
-}
-
-/// Returns the span of the character at a byte, empty at the end of the file.
-fn character(source: &Source, at: usize) -> Span {
-    let start = prefix(source.text(), at).len();
-    let found = source.text().get(start..).and_then(|rest| rest.chars().next());
-    Span::of(start..start + found.map_or(0, char::len_utf8))
 }
 
 /// Returns the default limits, without a limit for the length of an input file. The expansion of YAML aliases is

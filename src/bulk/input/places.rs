@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::{Format, env, limits, toml};
 use crate::bulk::values::Step;
 use crate::text::{Source, Span};
+use crate::value::DataMap;
 use crate::value::yaml;
 use crate::value::yaml::Node;
 
@@ -54,6 +55,14 @@ impl Place {
     /// Returns the source that holds the map.
     pub fn source(&self) -> &Arc<Source> {
         &self.source
+    }
+
+    /// Reads the map of a whole file again. Returns an empty map for any other place.
+    pub(in crate::bulk) fn map(&self) -> DataMap {
+        match self.part {
+            Part::Document(0, None) => super::map(&self.source, self.format).unwrap_or_default(),
+            _ => DataMap::new(),
+        }
     }
 
     /// Finds the value at `path` in the map. Rows have one position for all their cells.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::{Format, all_of, character, failed, limits};
+use super::{Format, all_of, failed, limits};
 use crate::bulk::values::{Column, Gaps, conflicts, typed};
 use crate::diagnostics::{Diagnostic, Result, counted, thousands};
 use crate::text::{Source, Span};
@@ -148,7 +148,7 @@ impl<'s> Places<'s> {
             }
             _ => format!("invalid CSV: {error}"),
         };
-        failed(self.source, character(self.source, at).range(), message)
+        failed(self.source, self.source.character(at).range(), message)
     }
 }
 

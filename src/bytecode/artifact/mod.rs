@@ -12,7 +12,7 @@
 //! | `isa` | uint | fingerprint of the instruction set and the tables |
 //! | `digest` | bin 16 | XXH3 of all following bytes (those before it are the same in every file of a version) |
 //! | `stripped` | bool | `true` without spans and source texts |
-//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (the number of words of each table) |
+//! | `templates` | array of maps | sorted by name: `name`, `dialect`, `escape`, `executable`, `digest`, `reaches` (sorted), `caches`, `memos`, `sections` (the number of words of each table) |
 //! | `text` | str | sources, and the names, constants and messages that are not part of them |
 //! | `words` | bin | the tables of all templates |
 //!
@@ -28,7 +28,7 @@
 //! use dropforge::bytecode::{Bundle, Entry, encode};
 //! use dropforge::engine::{Dialect, Engine};
 //! let template = Engine::new().compile(Dialect::Tera, "hello.tera", "Hello {{ name }}!")?;
-//! let entry = Entry { name: "hello.tera", program: template.program(), escape: false, reaches: &[] };
+//! let entry = Entry { name: "hello.tera", program: template.program(), escape: false, executable: false, reaches: &[] };
 //! let bytes = encode(&[entry], false)?;
 //! let bundle = Bundle::open(bytes)?;
 //! assert_eq!(bundle.entries()[0].inputs(), ["name"]);

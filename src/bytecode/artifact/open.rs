@@ -82,6 +82,7 @@ struct Inner {
 pub struct BundleEntry {
     name: Box<str>,
     escape: bool,
+    executable: bool,
     digest: [u8; DIGEST],
     reaches: Box<[Box<str>]>,
     program: Program,
@@ -101,6 +102,11 @@ impl BundleEntry {
     /// Returns `true` if its output is escaped.
     pub fn escape(&self) -> bool {
         self.escape
+    }
+
+    /// Returns `true` if its source was executable by its owner, and so is its output.
+    pub fn executable(&self) -> bool {
+        self.executable
     }
 
     /// Returns the digest of the template alone, the same in every bundle.
@@ -242,6 +248,7 @@ struct Template<'b> {
     name: &'b str,
     dialect: Dialect,
     escape: bool,
+    executable: bool,
     digest: [u8; DIGEST],
     reaches: Box<[Box<str>]>,
     properties: Properties,
@@ -271,13 +278,15 @@ impl<'b> File<'b> {
 
 impl<'b> Template<'b> {
     fn read(decoder: &mut Decoder<'b>, last: Option<&str>, rules: Rules) -> Result<Self> {
-        decoder.map(9)?;
+        decoder.map(10)?;
         decoder.key("name")?;
         let name = sorted_name(decoder.str()?, last, rules)?;
         decoder.key("dialect")?;
         let dialect = Dialect::from_number(decoder.narrow()?).ok_or_else(|| Rule::V1.broken("no such language"))?;
         decoder.key("escape")?;
         let escape = decoder.bool()?;
+        decoder.key("executable")?;
+        let executable = decoder.bool()?;
         decoder.key("digest")?;
         let digest = decoder.bytes()?;
         decoder.key("reaches")?;
@@ -290,16 +299,17 @@ impl<'b> Template<'b> {
         let lenient = decoder.bool()?;
         decoder.key("sections")?;
         let sections = sections(decoder)?;
-        Ok(Self { name, dialect, escape, digest, reaches, properties: Properties { caches, memos, lenient }, sections })
+        let properties = Properties { caches, memos, lenient };
+        Ok(Self { name, dialect, escape, executable, digest, reaches, properties, sections })
     }
 
     fn entry(self, block: (Arc<[u32]>, Layout), pool: Pool, rules: Rules) -> Result<BundleEntry> {
-        let Self { name, dialect, escape, digest, reaches, properties, .. } = self;
+        let Self { name, dialect, escape, executable, digest, reaches, properties, .. } = self;
         let program = Program::of_block(dialect, properties, block, pool, rules).map_err(|error| {
             let name = name.escape_debug();
             error.with_note(format!("in the template `{name}` of the artifact")).with_help("compile it again")
         })?;
-        Ok(BundleEntry { name: name.into(), escape, digest, reaches, program })
+        Ok(BundleEntry { name: name.into(), escape, executable, digest, reaches, program })
     }
 }
 

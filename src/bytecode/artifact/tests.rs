@@ -42,7 +42,7 @@ fn program() -> Program {
 fn resealed(from: &[u8], to: &[u8]) -> Vec<u8> {
     let program = program();
     let reaches = ["x".to_owned(), "y".to_owned()];
-    let entry = |name| Entry { name, program: &program, escape: false, reaches: &reaches };
+    let entry = |name| Entry { name, program: &program, escape: false, executable: false, reaches: &reaches };
     let bytes = encode(&[entry("b"), entry("a")], false).unwrap();
     let at = bytes.windows(from.len()).position(|bytes| bytes == from).unwrap();
     let mut changed = [&bytes[..at], to, &bytes[at + from.len()..]].concat();

@@ -21,6 +21,8 @@ pub struct Entry<'e> {
     pub program: &'e Program,
     /// `true` if its output is escaped.
     pub escape: bool,
+    /// `true` if its source is executable by its owner, and so is its output.
+    pub executable: bool,
     /// The names of the other templates that it refers to, in any order.
     pub reaches: &'e [String],
 }
@@ -43,6 +45,7 @@ struct Template<'f> {
     name: &'f str,
     dialect: u8,
     escape: bool,
+    executable: bool,
     digest: Bin<'f>,
     reaches: Vec<&'f str>,
     caches: u32,
@@ -210,6 +213,7 @@ impl<'e> Packed<'e> {
             name: self.entry.name,
             dialect: tables.dialect as u8,
             escape: self.entry.escape,
+            executable: self.entry.executable,
             digest: Bin(digest),
             reaches: self.reaches.clone(),
             caches: tables.properties.caches,

@@ -9,6 +9,7 @@ mod block;
 mod bytes;
 mod flow;
 mod json;
+mod lookup;
 mod nest;
 mod scalar;
 
@@ -16,6 +17,7 @@ mod scalar;
 mod tests;
 
 use self::bytes::is_usual;
+pub use self::lookup::word_at;
 use self::nest::Nest;
 
 /// Scans texts one after another and keeps its memory between them.

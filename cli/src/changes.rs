@@ -1,0 +1,179 @@
+//! The changes that a preview finds: a line each, a patch, or groups of clusters with the same change.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::Path;
+
+use clap::{Args, ValueEnum};
+
+use dropforge::bulk::{Change, ChangeGroup, ChangeGroups, FilePreview, unified_diff};
+use dropforge::diagnostics::counted;
+
+use crate::console::Console;
+
+/// Maximum number of lines of an example.
+const MAX_LINES: usize = 20;
+
+/// Options for changes of existing files.
+#[derive(Debug, Args)]
+pub(crate) struct ChangeArgs {
+    /// Overwrite files that dropforge did not write
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Print a diff as summary (clusters with the same change together), unified (a patch) or json (a line for each group)
+    /// [default: summary]
+    #[arg(long, value_name = "FORMAT", value_enum, hide_possible_values = true, requires = "diff")]
+    diff_format: Option<DiffFormat>,
+}
+
+/// The format of a diff.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// Clusters with the same change together
+    #[default]
+    Summary,
+    /// A patch
+    Unified,
+    /// A JSON object per line for clusters with the same change
+    Json,
+}
+
+impl ChangeArgs {
+    /// Creates a printer of changes to files below `out`: as a diff, or as lines.
+    pub(crate) fn printer<'a>(&self, out: &'a Path, diff: bool, console: &Console) -> ChangePrinter<'a> {
+        ChangePrinter {
+            out,
+            format: diff.then(|| self.diff_format.unwrap_or_default()),
+            groups: ChangeGroups::default(),
+            paint: Paint(console.colors_stdout()),
+            names: console.verbose,
+            to: BufWriter::new(io::stdout()),
+        }
+    }
+}
+
+/// Prints changes to standard output.
+pub(crate) struct ChangePrinter<'a> {
+    out: &'a Path,
+    /// The format of the diff, or `None` for a line for each file.
+    format: Option<DiffFormat>,
+    groups: ChangeGroups,
+    paint: Paint,
+    /// Print the names of all clusters.
+    names: bool,
+    to: BufWriter<Stdout>,
+}
+
+impl ChangePrinter<'_> {
+    /// Prints the change of a file, or keeps it for [`ChangePrinter::finish`].
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub(crate) fn print(&mut self, file: &FilePreview<'_>) -> io::Result<()> {
+        let path = self.out.join(file.path).display().to_string();
+        match self.format {
+            None => writeln!(self.to, "{} {path}", verb(file.change)),
+            Some(DiffFormat::Unified) => {
+                let (old, new) = match file.change {
+                    Some(Change::Create) => ("/dev/null", path.as_str()),
+                    None => (path.as_str(), "/dev/null"),
+                    Some(_) => (path.as_str(), path.as_str()),
+                };
+                self.lines(&unified_diff(old, new, file.old, file.new), "")
+            }
+            Some(_) => {
+                self.groups.add(&FilePreview { path: &path, ..*file });
+                Ok(())
+            }
+        }
+    }
+
+    /// Prints the groups of a diff.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        let groups = std::mem::take(&mut self.groups);
+        for group in groups.groups() {
+            match self.format {
+                Some(DiffFormat::Json) => writeln!(self.to, "{}", group.to_json())?,
+                _ => self.group(group)?,
+            }
+        }
+        match (groups.left_out(), self.format) {
+            (0, _) => {}
+            (files, Some(DiffFormat::Json)) => writeln!(self.to, "{}", serde_json::json!({ "left_out": files }))?,
+            (files, _) => {
+                let files = counted(files, "more file");
+                writeln!(self.to, "{files} with other changes: `--diff-format unified` prints all")?;
+            }
+        }
+        self.to.flush()
+    }
+
+    fn group(&mut self, group: &ChangeGroup) -> io::Result<()> {
+        let files = counted(group.files, "file");
+        let who = match group.clusters.as_slice() {
+            [] => files,
+            [cluster] if group.files == 1 => cluster.clone(),
+            [cluster] => format!("{cluster}, {files}"),
+            clusters if clusters.len() == group.files => counted(clusters.len(), "cluster"),
+            clusters => format!("{}, {files}", counted(clusters.len(), "cluster")),
+        };
+        let template = if group.template.is_empty() { String::new() } else { format!(" ({})", group.template) };
+        writeln!(self.to, "{}{template}", self.paint.bold(&format!("{who}: {}", group.title())))?;
+        if self.names && group.clusters.len() > 1 {
+            writeln!(self.to, "  clusters: {}", group.clusters.join(", "))?;
+        }
+        writeln!(self.to, "  {}", group.path)?;
+        if group.change.is_none() {
+            return Ok(());
+        }
+        let example = group.hunks.concat();
+        let end = example.match_indices('\n').nth(MAX_LINES - 1).map_or(example.len(), |(end, _)| end + 1);
+        self.lines(example.get(..end).unwrap_or(""), "  ")?;
+        let hidden = example.get(end..).map_or(0, |rest| rest.lines().count());
+        match (hidden, group.cut) {
+            (0, false) => Ok(()),
+            (0, true) => writeln!(self.to, "  …"),
+            (hidden, _) => writeln!(self.to, "  … {}", counted(hidden, "more line")),
+        }
+    }
+
+    /// Prints lines of a diff in color.
+    fn lines(&mut self, diff: &str, indent: &str) -> io::Result<()> {
+        diff.lines().try_for_each(|line| writeln!(self.to, "{indent}{}", self.paint.diff_line(line)))
+    }
+}
+
+fn verb(change: Option<Change>) -> &'static str {
+    match change {
+        Some(Change::Create) => "create",
+        Some(Change::Update) => "update",
+        Some(Change::Unchanged) => "keep",
+        None => "delete",
+    }
+}
+
+/// Adds ANSI escapes if colors are on.
+struct Paint(bool);
+
+impl Paint {
+    fn bold(&self, text: &str) -> String {
+        self.with("1", text)
+    }
+
+    fn diff_line(&self, line: &str) -> String {
+        let style = match line.as_bytes() {
+            [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => "1",
+            [b'-', ..] => "31",
+            [b'+', ..] => "32",
+            [b'@', ..] => "36",
+            _ => return line.to_owned(),
+        };
+        self.with(style, line)
+    }
+
+    fn with(&self, style: &str, text: &str) -> String {
+        if self.0 { format!("\u{1b}[{style}m{text}\u{1b}[0m") } else { text.to_owned() }
+    }
+}

@@ -1,0 +1,128 @@
+//! `dropforge render DIR`: all outputs of a folder, without a fleet.
+
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use clap::Args;
+
+use dropforge::bulk::{self, Cluster, Fleet, Job, Layout, Merge, Options, Plan, ReadValues, Report, Selector, Watch};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::value::DataMap;
+
+use crate::console::Console;
+use crate::copies::NamedFiles;
+use crate::exit::{Exit, Failed};
+use crate::input::{InputFiles, is_dash};
+use crate::kube_schemas;
+use crate::outputs::{Loaded, OutputArgs, Outputs, Sources, completed};
+use crate::render::RenderArgs;
+use crate::signals::Stop;
+use crate::summary;
+
+/// Options of folders.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Folders")]
+pub(crate) struct FolderArgs {
+    /// Set the pattern of output paths [default: {template}]
+    ///
+    /// With {kind}, {apiVersion}, {name}, {namespace}, {metadata.a} or
+    /// {document.a.b}, each YAML document gets its own file. Others like
+    /// {region} are values.
+    #[arg(long, value_name = "LAYOUT", verbatim_doc_comment)]
+    layout: Option<String>,
+    #[command(flatten)]
+    pub(crate) outputs: OutputArgs,
+}
+
+impl FolderArgs {
+    /// Checks that no option of folders is used with the one template `file`.
+    ///
+    /// # Errors
+    /// `usage` with the first such option.
+    pub(crate) fn check_unused(&self, file: &Path) -> Result<()> {
+        let layout = self.layout.is_some().then_some("--layout");
+        let Some(option) = layout.or_else(|| self.outputs.first_given()) else { return Ok(()) };
+        let message = format!("`{option}` does not apply to `{}`: it is one template", file.display());
+        Err(Diagnostic::new(Code::Usage, message).with_help("name a folder"))
+    }
+}
+
+/// Renders all templates of a folder as one cluster without a name.
+///
+/// # Errors
+/// Errors of the plan, of compiling, and of writing.
+pub(crate) fn run(args: &RenderArgs, files: &mut InputFiles, console: &Console) -> std::result::Result<Exit, Failed> {
+    let started = Instant::now();
+    refuse_chart(&args.file)?;
+    let layout = Layout::parse(args.folder.layout.as_deref().unwrap_or("{template}"))?.of_one()?;
+    let templates = std::slice::from_ref(&args.file);
+    let layers = args.schema.layers(&args.values, Merge::default(), templates, files, console)?;
+    let kinds = args.kinds.read()?;
+    let sources = Sources {
+        paths: templates,
+        language: &args.language,
+        values: &args.values,
+        cache: &args.cache,
+        outputs: &args.folder.outputs,
+        named: NamedFiles::new(&args.values, Some(&args.output)).with(args.schema.file()),
+        format: args.format.output_format,
+    };
+    let Loaded { forge, names, paths } = sources.load(files, console)?;
+    let is_stream = is_dash(&args.output);
+    let outputs = Outputs::new(&sources, is_stream, &forge, names)?;
+    let layout = outputs.layout(layout)?;
+    let fleet = Fleet::new(vec![Cluster::new("", DataMap::new())])?;
+    let plan = Plan::new(&fleet, &layers, &Selector::default(), outputs.all, layout)?;
+    let read = || ReadValues::by(forge.templates()).and_plan(&Selector::default(), plan.layout(), None);
+    if args.warnings.refuse(&layers, &[], read, console) {
+        return Ok(Exit::Error);
+    }
+    let templates = plan.outputs().iter().map(|output| output.template.as_str());
+    let stamper = forge.stamper(templates, &layers)?.for_plan(&plan).with_kinds(kinds.as_ref());
+    let options = Options { plain_stream: outputs.json, templates: paths, ..args.folder.outputs.options() };
+    let stop = Stop::listen();
+    let watch = Watch { stop: stop.flag(), ..Watch::none() };
+    let job = Job { fleet: &fleet, layers: &layers, plan: &plan, options: &options, watch };
+    let report = match is_stream {
+        true => bulk::stream(&stamper, &job, &mut io::stdout())?,
+        false => bulk::stamp(&stamper, &job, &args.output)?,
+    };
+    kube_schemas::warn(kinds.as_ref(), console);
+    let report = completed(report, &forge, &plan);
+    summary::print_folder(&report, is_stream, started.elapsed(), console);
+    match exit(&report, &stop, console) {
+        Exit::Ok if args.warnings.are_errors(console) => Ok(Exit::Error),
+        exit => Ok(exit),
+    }
+}
+
+/// Checks that the folder is no chart of Helm.
+fn refuse_chart(folder: &Path) -> Result<()> {
+    if !folder.join("Chart.yaml").is_file() {
+        return Ok(());
+    }
+    let folder = folder.display();
+    Err(Diagnostic::new(Code::Usage, format!("`{folder}` is a Helm chart: it has a `Chart.yaml`"))
+        .with_note("dropforge does not render charts yet")
+        .with_help(format!("render it with `helm template {folder}`, or move its templates to a folder of their own")))
+}
+
+/// Prints errors and warnings. Returns the exit.
+fn exit(report: &Report, stop: &Stop, console: &Console) -> Exit {
+    // There is no cluster to name.
+    report.failures.iter().for_each(|failure| console.diagnostic(&failure.diagnostic));
+    report.errors.iter().for_each(|error| console.diagnostic(error));
+    report.warnings.iter().for_each(|warning| console.warning(warning));
+    let is_invalid = |code: Code| code == Code::InvalidOutput;
+    match () {
+        () if report.interrupted => Exit::Signal(stop.number()),
+        () if report.is_complete() && report.errors.is_empty() => Exit::Ok,
+        () if !report.failures.is_empty()
+            && report.failures.iter().all(|failure| is_invalid(failure.diagnostic.code)) =>
+        {
+            Exit::Partial
+        }
+        () => Exit::Error,
+    }
+}

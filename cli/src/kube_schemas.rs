@@ -1,0 +1,48 @@
+//! The option for schemas of Kubernetes kinds. The doc comment is a help text.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use dropforge::bulk::KubeSchemas;
+use dropforge::diagnostics::Result;
+
+use crate::console::Console;
+use crate::glob;
+
+/// Options of commands that check outputs by the schemas of Kubernetes kinds.
+#[derive(Debug, Args)]
+pub(crate) struct KubeArgs {
+    /// Check YAML and JSON outputs by schemas of Kubernetes kinds, read from a file or a directory
+    ///
+    /// The schemas are OpenAPI documents (`kubectl get --raw /openapi/v2`),
+    /// CustomResourceDefinitions, and JSON Schemas named as kubeconform names
+    /// them: `deployment-apps-v1.json`. A kind without a schema is a warning.
+    #[arg(long, value_name = "PATH", verbatim_doc_comment)]
+    kube_schemas: Vec<PathBuf>,
+}
+
+impl KubeArgs {
+    /// Reads the schemas, if there are any.
+    ///
+    /// # Errors
+    /// Errors of [`KubeSchemas::read`] and of listing directories.
+    pub(crate) fn read(&self) -> Result<Option<KubeSchemas>> {
+        if self.kube_schemas.is_empty() {
+            return Ok(None);
+        }
+        let mut files = Vec::new();
+        for path in &self.kube_schemas {
+            match path.is_dir() {
+                true => files.extend(glob::data_files(path)?),
+                false => files.push(path.clone()),
+            }
+        }
+        KubeSchemas::read(&files).map(Some)
+    }
+}
+
+/// Prints a warning for each kind without a schema.
+pub(crate) fn warn(kinds: Option<&KubeSchemas>, console: &Console) {
+    kinds.iter().flat_map(|kinds| kinds.warnings()).for_each(|warning| console.warning(&warning));
+}

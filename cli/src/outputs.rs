@@ -1,0 +1,231 @@
+//! The outputs of `stamp` and of a folder: which templates and files make them, and their names.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+
+use dropforge::bulk::{self, Failure, Forge, Layout, Options, Order, Output, Plan, Report, TemplatePaths, TemplateSet};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+use dropforge::engine::{Dialect, OutputSyntax, Template};
+use dropforge::text::Source;
+use dropforge::value::OutputFormat;
+
+use crate::artifacts;
+use crate::compile_cache;
+use crate::console::Console;
+use crate::copies::{Copies, NamedFiles};
+use crate::exit::Failed;
+use crate::input::InputFiles;
+use crate::options::{CacheArgs, FormatArgs, LanguageArgs, ValueArgs};
+use crate::template_paths;
+use crate::terraform;
+
+/// Options of commands that write many outputs.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Write files named `*.yaml`, `*.yml` and `*.json` even if they are not valid YAML or JSON
+    #[arg(long, conflicts_with = "kube_schemas")]
+    pub(crate) no_check_output: bool,
+    /// Copy files beside templates as they are: a glob, or `none` [default: *.yaml, *.yml and *.json of folders]
+    ///
+    /// A glob with a `/` matches paths below the folder, one without matches names.
+    /// Files that other options name, `values*.yaml`, `*.schema.json`, `*.test.yaml`,
+    /// `dropforge.toml`, `Chart.yaml`, and names that begin with `_` or `.` are
+    /// never copied.
+    #[arg(long, value_name = "GLOB", verbatim_doc_comment)]
+    pub(crate) copy: Vec<String>,
+    /// Write files for templates that render nothing but white space
+    #[arg(long)]
+    pub(crate) keep_empty: bool,
+    /// Sort the documents of a stream by kind as Helm installs them (install), or not (none) [default: install]
+    #[arg(long, value_name = "ORDER")]
+    pub(crate) order: Option<Order>,
+}
+
+impl OutputArgs {
+    /// Returns the first of these options that is given.
+    pub(crate) fn first_given(&self) -> Option<&'static str> {
+        let given = [
+            ("--no-check-output", self.no_check_output),
+            ("--copy", !self.copy.is_empty()),
+            ("--keep-empty", self.keep_empty),
+            ("--order", self.order.is_some()),
+        ];
+        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
+    }
+
+    /// Returns the options of a run.
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            check_outputs: !self.no_check_output,
+            keep_empty: self.keep_empty,
+            order: self.order.unwrap_or(Order::Install),
+            ..Options::default()
+        }
+    }
+}
+
+/// The templates that are named on the command line, and the options to load them with.
+pub(crate) struct Sources<'a> {
+    pub(crate) paths: &'a [PathBuf],
+    pub(crate) language: &'a LanguageArgs,
+    pub(crate) values: &'a ValueArgs,
+    pub(crate) cache: &'a CacheArgs,
+    pub(crate) outputs: &'a OutputArgs,
+    /// Files that are neither templates nor copied.
+    pub(crate) named: NamedFiles,
+    pub(crate) format: Option<OutputFormat>,
+}
+
+/// Templates and copied files.
+pub(crate) struct Loaded {
+    pub(crate) forge: Forge,
+    /// The names of those that make an output.
+    pub(crate) names: Vec<String>,
+    /// Their paths from the current directory.
+    pub(crate) paths: TemplatePaths,
+}
+
+impl Sources<'_> {
+    /// Loads the templates from sources and artifacts, and the files to copy.
+    ///
+    /// # Errors
+    /// Errors of reading and compiling them; `plan.no_templates`.
+    pub(crate) fn load(&self, files: &mut InputFiles, console: &Console) -> std::result::Result<Loaded, Failed> {
+        let language = self.language;
+        let (artifacts, sources) = artifacts::split(self.paths);
+        let (mut forge, mut templates, mut copies) = (Forge::default(), Vec::new(), Vec::new());
+        let mut paths = TemplatePaths::default();
+        for path in &artifacts {
+            let artifact = artifacts::read(path, language, self.values.grant(language.engine())?, files)?;
+            forge.add(Forge::of_artifact(&artifact)?)?;
+            template_paths::add_artifact(&mut paths, path, &artifact);
+            templates.extend(artifacts::files(&artifact));
+        }
+        if !sources.is_empty() {
+            let set = language.discover(&sources, &self.named)?;
+            console.diagnostics(set.skipped.warnings());
+            let engine = compile_cache::with_cache(self.values.grant(language.engine())?, self.cache);
+            forge.add(Forge::compile(&set, language.lang, engine)?)?;
+            copies = self.copies(&set, &sources, &forge, files, console)?;
+            let copied = copies.iter().map(|(file, _)| file.name());
+            template_paths::add_sources(&mut paths, &sources, &set, copied);
+            templates.extend(set.files);
+        }
+        forge.templates().for_each(|template| compile_cache::print_origin(template, console));
+        let mut names = bulk::outputs(&templates, &mut |name| forge.references(name))?;
+        if let Some(format) = self.format {
+            forge = forge.with_format(format);
+        }
+        for (file, executable) in copies {
+            names.push(file.name().to_owned());
+            forge.add_file(file, executable);
+        }
+        Ok(Loaded { forge, names, paths })
+    }
+
+    /// Reads the files beside the templates of `set` that are copied. `true` marks those that are executable.
+    fn copies(
+        &self,
+        set: &TemplateSet,
+        paths: &[PathBuf],
+        forge: &Forge,
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<Vec<(Arc<Source>, bool)>> {
+        let used = forge.templates().flat_map(|template| template.reaches().iter().cloned()).collect();
+        let folders = paths.iter().filter(|path| path.is_dir()).cloned().collect();
+        let copies = Copies { globs: &self.outputs.copy, folders, set, used, named: &self.named };
+        copies.read(files, console)
+    }
+}
+
+/// The outputs of a run.
+pub(crate) struct Outputs {
+    pub(crate) all: Vec<Output>,
+    /// The first template that produces text.
+    text: Option<String>,
+    /// The first output that is neither YAML nor JSON.
+    other: Option<String>,
+    /// The files that are copied.
+    copied: Vec<String>,
+    /// `true` if a template produces documents.
+    documents: bool,
+    /// `true` if all outputs are written as JSON.
+    pub(crate) json: bool,
+}
+
+impl Outputs {
+    /// Names the outputs of the templates `names`. `single` is `true` for one stream.
+    ///
+    /// # Errors
+    /// `usage` for an output format that does not apply.
+    pub(crate) fn new(sources: &Sources<'_>, single: bool, forge: &Forge, names: Vec<String>) -> Result<Self> {
+        let requested = sources.format;
+        let mut outputs =
+            Self { all: Vec::new(), text: None, other: None, copied: Vec::new(), documents: false, json: true };
+        for template in names {
+            outputs.add(template, forge, requested.is_some());
+        }
+        let one_format = single && requested.is_some_and(OutputFormat::is_json);
+        let text = outputs.text.as_ref().filter(|_| one_format || !outputs.documents);
+        match text.or_else(|| outputs.copied.first().filter(|_| one_format)) {
+            Some(text) if requested.is_some() => Err(FormatArgs::unsupported_by(text)),
+            _ => Ok(outputs),
+        }
+    }
+
+    fn add(&mut self, template: String, forge: &Forge, requested: bool) {
+        let extensions = bulk::language_extensions();
+        let documents = forge.get(&template).filter(|template| template.gives_documents());
+        self.json &= documents.is_some_and(|template| template.format().is_json());
+        self.documents |= documents.is_some();
+        let name = match documents.map(Template::format) {
+            Some(format) => bulk::document_name(&template, &extensions, format, requested),
+            None if forge.file(&template).is_some() => {
+                self.copied.push(template.clone());
+                template.clone()
+            }
+            None => {
+                self.text.get_or_insert_with(|| template.clone());
+                bulk::output_name(&template, &extensions)
+            }
+        };
+        let output = Output { name, executable: forge.is_executable(&template), template };
+        if documents.is_none() && OutputSyntax::of_file(&output.name).is_none() {
+            self.other.get_or_insert_with(|| output.template.clone());
+        }
+        self.all.push(output);
+    }
+
+    /// Converts the layout for these outputs.
+    ///
+    /// # Errors
+    /// `plan.bad_layout` for document fields if only some outputs are YAML or JSON; errors of
+    /// [`Layout::of_documents`].
+    pub(crate) fn layout(&self, layout: Layout) -> Result<Layout> {
+        let is_other = |output: &Output| OutputSyntax::of_file(&output.name).is_none();
+        match (&self.other, layout.names_field()) {
+            (None, _) => layout.of_documents(),
+            (Some(text), Some(field)) if self.documents || !self.all.iter().all(is_other) => {
+                let message = format!("`{{{field}}}` in the layout does not apply to `{text}`: it renders text");
+                Err(Diagnostic::new(Code::BadLayout, message).with_help("stamp text templates separately"))
+            }
+            _ => Ok(layout),
+        }
+    }
+}
+
+/// Adds the names of copied files to a report, and hints for users of Terraform to the errors of HCL templates.
+pub(crate) fn completed(mut report: Report, forge: &Forge, plan: &Plan) -> Report {
+    let copied = plan.outputs().iter().filter(|output| forge.file(&output.template).is_some());
+    report.copied = copied.map(|output| output.template.clone()).collect();
+    for Failure { diagnostic, .. } in &mut report.failures {
+        let name = diagnostic.primary().map(|label| label.source.name().to_owned());
+        if name.and_then(|name| forge.get(&name)).is_some_and(|template| template.dialect() == Dialect::Hcl) {
+            terraform::name_variables(diagnostic);
+        }
+    }
+    report
+}

@@ -1,0 +1,91 @@
+//! The options of schemas for values, and finding `values.schema.json`. The doc comments are help texts.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use dropforge::bulk::schema::{SCHEMA_FILE, Schemas, ValuesSchema};
+use dropforge::bulk::{Layers, Merge};
+use dropforge::diagnostics::{Code, Diagnostic, Result};
+
+use crate::console::Console;
+use crate::input::{InputFiles, is_dash};
+use crate::layers;
+use crate::options::ValueArgs;
+
+/// Options of commands that check values against a schema.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Values")]
+pub(crate) struct SchemaArgs {
+    /// Check merged values against this JSON Schema [default: `values.schema.json` beside the templates]
+    #[arg(long, value_name = "FILE")]
+    schema: Option<PathBuf>,
+    /// Do not check values against a schema
+    #[arg(long, visible_alias = "skip-schema-validation", conflicts_with_all = ["schema", "schema_defaults"])]
+    no_schema: bool,
+    /// Fill in missing values with the defaults of the schema
+    #[arg(long)]
+    schema_defaults: bool,
+}
+
+impl SchemaArgs {
+    /// Returns the file that `--schema` names.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.schema.as_deref()
+    }
+
+    /// Reads the schemas for values of `templates`.
+    ///
+    /// # Errors
+    /// Errors of reading the files and of [`ValuesSchema::read`]; `usage` for `--schema-defaults` without a schema.
+    pub(crate) fn read(&self, templates: &[PathBuf], files: &mut InputFiles) -> Result<Vec<ValuesSchema>> {
+        let paths = match &self.schema {
+            Some(path) => vec![path.clone()],
+            None if self.no_schema => Vec::new(),
+            None => beside(templates),
+        };
+        if paths.is_empty() && self.schema_defaults {
+            let message =
+                format!("`--schema-defaults` needs a schema, and there is no `{SCHEMA_FILE}` beside the templates");
+            return Err(Diagnostic::new(Code::Usage, message).with_help("name it with `--schema FILE`"));
+        }
+        paths.iter().map(|path| ValuesSchema::read(&files.read(path)?)).collect()
+    }
+
+    /// Reads values and merges them, with the schemas for values of `templates`.
+    ///
+    /// # Errors
+    /// Errors of [`layers::layers`], [`SchemaArgs::read`] and [`Layers::with_schemas`].
+    pub(crate) fn layers(
+        &self,
+        values: &ValueArgs,
+        merge: Merge,
+        templates: &[PathBuf],
+        files: &mut InputFiles,
+        console: &Console,
+    ) -> Result<Layers> {
+        self.add_to(layers::layers(values, merge, files, console)?, templates, files)
+    }
+
+    /// Adds the schemas for values of `templates` to `layers`.
+    ///
+    /// # Errors
+    /// Errors of [`SchemaArgs::read`] and [`Layers::with_schemas`].
+    pub(crate) fn add_to(&self, layers: Layers, templates: &[PathBuf], files: &mut InputFiles) -> Result<Layers> {
+        layers.with_schemas(Schemas { schemas: self.read(templates, files)?, defaults: self.schema_defaults })
+    }
+}
+
+/// Returns the schemas in the directories among `templates`, and in those of the files, each once.
+fn beside(templates: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in templates.iter().filter(|path| !is_dash(path)) {
+        let dir = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+        let schema = dir.join(SCHEMA_FILE);
+        let is_new = || found.iter().all(|known| known.canonicalize().ok() != schema.canonicalize().ok());
+        if schema.is_file() && is_new() {
+            found.push(schema);
+        }
+    }
+    found
+}

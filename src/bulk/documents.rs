@@ -1,0 +1,237 @@
+//! The documents of a text that is YAML or JSON: where they begin and end, what they are, and their order.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::engine::OutputSyntax;
+use crate::limits::Limits;
+use crate::text::Source;
+use crate::value::{Data, word_at, yaml};
+
+/// The kinds of Kubernetes in the order in which Helm installs them.
+const INSTALL_ORDER: [&str; 36] = [
+    "PriorityClass",
+    "Namespace",
+    "NetworkPolicy",
+    "ResourceQuota",
+    "LimitRange",
+    "PodSecurityPolicy",
+    "PodDisruptionBudget",
+    "ServiceAccount",
+    "Secret",
+    "SecretList",
+    "ConfigMap",
+    "StorageClass",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "CustomResourceDefinition",
+    "ClusterRole",
+    "ClusterRoleList",
+    "ClusterRoleBinding",
+    "ClusterRoleBindingList",
+    "Role",
+    "RoleList",
+    "RoleBinding",
+    "RoleBindingList",
+    "Service",
+    "DaemonSet",
+    "Pod",
+    "ReplicationController",
+    "ReplicaSet",
+    "Deployment",
+    "HorizontalPodAutoscaler",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "IngressClass",
+    "Ingress",
+    "APIService",
+];
+
+static RANKS: LazyLock<HashMap<&str, usize>> =
+    LazyLock::new(|| INSTALL_ORDER.iter().enumerate().map(|(rank, kind)| (*kind, rank)).collect());
+
+/// The place of a document in the order of installation. Unknown kinds follow all others, sorted by name, and text that
+/// is no document follows these.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Known(usize),
+    Unknown(String),
+    Text,
+}
+
+impl Rank {
+    /// Returns the place of a document.
+    pub(super) fn of(document: &str) -> Self {
+        let rank = |kind: &str| match RANKS.get(kind) {
+            Some(rank) => Self::Known(*rank),
+            None => Self::Unknown(kind.to_owned()),
+        };
+        match word_at(document, "kind") {
+            Some(kind) => rank(kind),
+            None => {
+                let data = read(document);
+                rank(data.get("kind").and_then(Data::as_str).unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Returns the documents of the text of a file called `name`, or `None` if the name promises neither YAML nor JSON.
+pub(super) fn documents_of<'t>(name: &str, text: &'t str) -> Option<Documents<'t>> {
+    OutputSyntax::of_file(name).map(|syntax| Documents { rest: text, is_one: syntax == OutputSyntax::Json })
+}
+
+/// Reads a document. Returns null for text that is not valid.
+pub(super) fn read(document: &str) -> Data {
+    let limits = Limits { source_bytes: usize::MAX, ..Limits::default() };
+    let read = yaml::read_with(&Source::new("", document), &limits, yaml::Tags::Kept).unwrap_or_default();
+    read.first().map_or(Data::Null, yaml::Node::to_data)
+}
+
+/// The documents of a text that have content, each with its bytes as they are. Lines with nothing but a marker are not
+/// part of a document.
+#[derive(Debug)]
+pub(super) struct Documents<'t> {
+    rest: &'t str,
+    /// `true` for JSON, which has no markers.
+    is_one: bool,
+}
+
+impl<'t> Iterator for Documents<'t> {
+    type Item = &'t str;
+
+    fn next(&mut self) -> Option<&'t str> {
+        while !self.rest.is_empty() {
+            let document = if self.is_one { std::mem::take(&mut self.rest) } else { self.take_document() };
+            if first_content(document).is_some() {
+                return Some(document);
+            }
+        }
+        None
+    }
+}
+
+impl<'t> Documents<'t> {
+    /// Takes the text up to the next marker. The grammar of YAML allows no marker at the start of a line within a
+    /// document, not even in a block scalar.
+    fn take_document(&mut self) -> &'t str {
+        let (text, mut start, mut is_marked) = (self.rest, 0, false);
+        while let Some(line) = text.get(start..).filter(|rest| !rest.is_empty()) {
+            let length = memchr::memchr(b'\n', line.as_bytes()).map_or(line.len(), |end| end + 1);
+            let (line, _) = line.split_at(length);
+            let (document, _) = text.split_at(start);
+            let end = match marker(line) {
+                Some(Marker::End) => Some(start + length),
+                // Directives and the marker behind them stay with their document.
+                Some(_) if !is_marked && has_directives(document) => {
+                    is_marked = true;
+                    None
+                }
+                Some(Marker::Start) => Some(start + length),
+                // So does a marker with content.
+                Some(Marker::Content) if start > 0 => Some(start),
+                _ => None,
+            };
+            if let Some(end) = end {
+                self.rest = text.get(end..).unwrap_or("");
+                return document;
+            }
+            start += length;
+        }
+        std::mem::take(&mut self.rest)
+    }
+}
+
+/// A line that begins or ends a document.
+enum Marker {
+    /// `---`, with nothing but a comment.
+    Start,
+    /// `---` with content behind it.
+    Content,
+    /// `...`
+    End,
+}
+
+fn marker(line: &str) -> Option<Marker> {
+    if !line.starts_with(['-', '.', '\u{feff}']) {
+        return None;
+    }
+    let line = line.trim_start_matches('\u{feff}');
+    let (is_start, rest) = match (line.strip_prefix("---"), line.strip_prefix("...")) {
+        (Some(rest), _) => (true, rest),
+        (_, Some(rest)) => (false, rest),
+        _ => return None,
+    };
+    if !rest.is_empty() && !rest.starts_with([' ', '\t', '\r', '\n']) {
+        return None;
+    }
+    Some(match rest.trim_start() {
+        _ if !is_start => Marker::End,
+        content if content.is_empty() || content.starts_with('#') => Marker::Start,
+        _ => Marker::Content,
+    })
+}
+
+/// Returns the first line that is neither blank nor a comment, from its first character on.
+fn first_content(text: &str) -> Option<&str> {
+    text.lines()
+        .map(|line| line.trim_start_matches('\u{feff}').trim())
+        .find(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+/// Returns `true` if the text begins with directives such as `%YAML 1.2`, which belong to the document that follows.
+fn has_directives(text: &str) -> bool {
+    text.contains('%') && first_content(text).is_some_and(|line| line.starts_with('%'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(text: &str) -> Vec<&str> {
+        documents_of("a.yaml", text).unwrap().collect()
+    }
+
+    #[test]
+    fn documents_keep_their_bytes() {
+        assert_eq!(split("a: 1\n"), ["a: 1\n"]);
+        assert_eq!(split("---\n# c\na: 1 # d\n\n---\nb: 2"), ["# c\na: 1 # d\n\n", "b: 2"]);
+        assert_eq!(split("# only\n---\n\n--- # c\r\n  \n---\na: 1\r\n"), ["a: 1\r\n"]);
+        assert_eq!(split("a: |\n  ---\n  x\nb: '--- '\n---x: 1\n"), ["a: |\n  ---\n  x\nb: '--- '\n---x: 1\n"]);
+        assert_eq!(split("a\n...\n---\nb\n...\n"), ["a\n", "b\n"]);
+        assert_eq!(split("\u{feff}---\na: 1\n"), ["a: 1\n"]);
+        assert_eq!(split(""), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn markers_with_content_and_directives_stay() {
+        assert_eq!(split("a: 1\n--- {b: 2}\n--- |\n  c\n---\nd\n"), ["a: 1\n", "--- {b: 2}\n", "--- |\n  c\n", "d\n"]);
+        assert_eq!(split("%YAML 1.2\n---\na: 1\n---\nb: 5%\n"), ["%YAML 1.2\n---\na: 1\n", "b: 5%\n"]);
+    }
+
+    #[test]
+    fn json_is_one_document_and_other_text_none() {
+        let json = "{\n\"a\": \"x\n---\n\"}";
+        assert_eq!(documents_of("a.json", json).unwrap().collect::<Vec<_>>(), [json]);
+        assert!(documents_of("motd", "a").is_none());
+    }
+
+    #[test]
+    fn many_documents_take_time_in_proportion() {
+        let text = "---\nkind: A\n".repeat(200_000);
+        assert_eq!(split(&text).len(), 200_000);
+        let markers = "%a\n---\n".repeat(20_000);
+        assert_eq!(split(&markers).len(), 10_000);
+    }
+
+    #[test]
+    fn kinds_are_installed_in_the_order_of_helm() {
+        let kind = |kind: &str| Rank::of(&format!("kind: {kind}\n"));
+        let order = ["PriorityClass", "Namespace", "Secret", "Deployment", "APIService", "Alpha", "Zeta"].map(kind);
+        assert!(order.is_sorted());
+        assert_eq!(Rank::of("{kind: Namespace, a: 1}"), kind("Namespace"));
+        assert_eq!(Rank::of("metadata:\n  kind: Namespace\n"), Rank::Unknown(String::new()));
+        assert!(kind("Zeta") < Rank::Text && Rank::of("a: b: c") == Rank::Unknown(String::new()));
+    }
+}

@@ -1,0 +1,242 @@
+//! Files in the output directory that dropforge did not write. A run overwrites them only by force.
+//!
+//! Ours are the files that the manifest lists, and those that an unfinished run recorded before its first write.
+//! A file with the content that the run would write is adopted.
+
+use std::collections::HashSet;
+
+use super::job::{Job, Options, Stamp, Watch};
+use super::manifest::Manifest;
+use super::output_dir::OutputDir;
+use super::output_files::OutputReader;
+use super::pieces::Piece;
+use super::sinks::Outputs;
+use super::workers::{Sink, SinkError, SinkResult, drive};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, listed};
+
+/// Maximum number of files to name.
+const NAMED: usize = 5;
+
+/// The files of an output directory that are ours.
+pub(super) struct Ours<'m> {
+    manifest: &'m Manifest,
+    record: Record,
+}
+
+impl<'m> Ours<'m> {
+    /// Reads the record of an unfinished run, if there is one.
+    ///
+    /// # Errors
+    /// Errors of reading it.
+    pub(super) fn read(dir: Option<&OutputDir>, manifest: &'m Manifest) -> Result<Self> {
+        let bytes = dir.map_or(Ok(None), OutputDir::record)?;
+        Ok(Self { manifest, record: Record::parse(&bytes.unwrap_or_default()) })
+    }
+
+    /// Returns `true` if the file at `path` is ours.
+    pub(super) fn contains(&self, path: &str) -> bool {
+        self.manifest.get(path).is_some() || self.record.contains(path)
+    }
+}
+
+/// The files that a run may write and that its manifest does not list yet. It is written before the first of them.
+///
+/// A line is a path, or a directory with a `/` at its end for files whose names are known only after rendering, or `!`
+/// and the path of a file in such a directory that was there before the run.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    lines: String,
+    files: HashSet<String>,
+    directories: HashSet<String>,
+    before: HashSet<String>,
+}
+
+impl Record {
+    fn parse(bytes: &[u8]) -> Self {
+        let mut record = Self::default();
+        // A run that was killed while it wrote the record has written nothing else, but the last line may be cut off.
+        let text = String::from_utf8_lossy(bytes);
+        let whole = text.rfind('\n').map_or("", |end| text.get(..end).unwrap_or(""));
+        for line in whole.lines() {
+            let (set, path) = match (line.strip_prefix('!'), line.strip_suffix('/')) {
+                (Some(path), _) => (&mut record.before, path),
+                (None, Some(path)) => (&mut record.directories, path),
+                (None, None) => (&mut record.files, line),
+            };
+            set.insert(path.to_owned());
+            push_line(&mut record.lines, &[line]);
+        }
+        record
+    }
+
+    fn contains(&self, path: &str) -> bool {
+        if self.files.contains(path) {
+            return true;
+        }
+        let mut parents = path.rmatch_indices('/').filter_map(|(end, _)| path.get(..end)).chain([""]);
+        !self.directories.is_empty()
+            && !self.before.contains(path)
+            && parents.any(|parent| self.directories.contains(parent))
+    }
+}
+
+fn push_line(lines: &mut String, parts: &[&str]) {
+    lines.extend(parts.iter().copied().chain(["\n"]));
+}
+
+/// Existing files that are not ours and that the run may write.
+#[derive(Debug, Default)]
+struct Candidates {
+    files: HashSet<String>,
+    /// The positions of their clusters in the plan, in order.
+    clusters: Vec<usize>,
+}
+
+impl Candidates {
+    fn add(&mut self, at: usize, path: String) {
+        self.files.insert(path);
+        if self.clusters.last() != Some(&at) {
+            self.clusters.push(at);
+        }
+    }
+}
+
+/// Checks that the run overwrites no file that is not ours, unless it is forced to. Returns the text of its record.
+///
+/// # Errors
+/// `plan.foreign_file`; errors of reading directories.
+pub(super) fn check<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>) -> Result<String> {
+    let mut record = ours.record.lines.clone();
+    let candidates = match job.plan.is_of_documents() {
+        true => candidates_of_documents(job, dir, ours, &mut record)?,
+        false => candidates(job, dir, ours, &mut record),
+    };
+    if job.options.force || candidates.clusters.is_empty() {
+        return Ok(record);
+    }
+    match foreign(stamp, job, dir, &candidates)? {
+        found if found.is_empty() => Ok(record),
+        found => Err(error(&found)),
+    }
+}
+
+/// Finds planned paths of files that exist and are not ours.
+fn candidates(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Candidates {
+    let (mut found, mut path) = (Candidates::default(), String::new());
+    let mut reader = OutputReader::new((!dir.is_fresh()).then_some(dir));
+    for at in 0..job.plan.clusters() {
+        for output in 0..job.plan.outputs().len() {
+            job.plan.path(job.fleet, at, output, &mut path);
+            if ours.contains(&path) {
+                continue;
+            }
+            push_line(record, &[&path]);
+            if reader.exists(&path) {
+                found.add(at, path.clone());
+            }
+        }
+    }
+    found
+}
+
+/// Finds files that are not ours in the directories of clusters, where the paths of documents are still unknown.
+fn candidates_of_documents(job: &Job<'_>, dir: &OutputDir, ours: &Ours<'_>, record: &mut String) -> Result<Candidates> {
+    let mut found = Candidates::default();
+    for at in 0..job.plan.clusters() {
+        let directory = job.plan.cluster_directory(job.fleet, at);
+        if !ours.record.directories.contains(&directory) {
+            push_line(record, &[&directory, "/"]);
+        }
+        if dir.is_fresh() {
+            continue;
+        }
+        dir.each_file(&directory, &mut |path, _| {
+            if !ours.contains(path) {
+                push_line(record, &["!", path]);
+                found.add(at, path.to_owned());
+            }
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// Renders the clusters of these files. Returns the files whose content differs, in order of the plan.
+fn foreign<S: Stamp>(stamp: &S, job: &Job<'_>, dir: &OutputDir, candidates: &Candidates) -> Result<Vec<String>> {
+    let plan = job.plan.only(&candidates.clusters);
+    let options = Options { fail_fast: false, ..job.options.clone() };
+    let job = Job { plan: &plan, options: &options, watch: Watch { done: &|| {}, ..job.watch }, ..*job };
+    let sink = || CompareSink {
+        outputs: Outputs::new(&job),
+        reader: OutputReader::new(Some(dir)),
+        files: &candidates.files,
+        differing: Vec::new(),
+    };
+    // Clusters that fail here fail again in the run, and write nothing.
+    let (done, _) = drive(stamp, &job, &|_| {}, &sink)?;
+    let mut found: Vec<(usize, String)> = done.into_iter().flatten().collect();
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
+
+fn error(files: &[String]) -> Box<Diagnostic> {
+    let count = counted(files.len(), "file");
+    let message = format!("{count} in the output directory would be overwritten, but dropforge did not write them");
+    let message = if files.len() == 1 { message.replace("write them", "write it") } else { message };
+    Diagnostic::new(Code::ForeignFile, message)
+        .with_note(format!("files: {}", listed(files, NAMED)))
+        .with_help("use `--force` to overwrite, `--diff` to see the changes, or another directory")
+}
+
+/// Returns the warning of a preview that found files that a run would refuse to overwrite.
+pub(super) fn warning(files: usize) -> String {
+    format!("{} that dropforge did not write would change: a run needs `--force`", counted(files, "file"))
+}
+
+/// Compares outputs with existing files.
+struct CompareSink<'j> {
+    outputs: Outputs<'j>,
+    reader: OutputReader<'j>,
+    files: &'j HashSet<String>,
+    differing: Vec<(usize, String)>,
+}
+
+impl Sink for CompareSink<'_> {
+    type Done = Vec<(usize, String)>;
+
+    fn take(&mut self, at: usize, text: &str, pieces: &[Piece]) -> SinkResult {
+        let (reader, files, differing) = (&mut self.reader, self.files, &mut self.differing);
+        self.outputs.each(at, text, pieces, |_, path, new| {
+            if files.contains(path)
+                && reader.read(path).map_err(SinkError::Cluster)?.is_some_and(|old| old != new.as_bytes())
+            {
+                differing.push((at, path.to_owned()));
+            }
+            Ok(())
+        })
+    }
+
+    fn skip(&mut self, _: usize) {}
+
+    fn done(self) -> Self::Done {
+        self.differing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_names_files_and_directories() {
+        let record = Record::parse(b"a/x\nb/\n!b/mine\nc/cut");
+        for (path, is_ours) in
+            [("a/x", true), ("a/y", false), ("b/x", true), ("b/s/x", true), ("b/mine", false), ("c/cut", false)]
+        {
+            assert_eq!(record.contains(path), is_ours, "{path}");
+        }
+        assert_eq!(record.lines, "a/x\nb/\n!b/mine\n");
+        assert!(Record::parse(b"/\n").contains("any/path"));
+        assert!(Record::parse(b"cut").lines.is_empty() && Record::parse(&[0xff, b'\n']).directories.is_empty());
+    }
+}

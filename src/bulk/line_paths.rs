@@ -1,0 +1,174 @@
+//! The paths of lines in YAML, for titles of changes. They are read off the indentation, so a line of a multi-line text
+//! may get a path that no value has.
+
+/// A line with a key or an item of a list.
+struct Line<'t> {
+    /// The column of the key, or of the item's value.
+    indent: usize,
+    /// The column of the `-`.
+    dash: Option<usize>,
+    key: Option<&'t str>,
+    value: &'t str,
+}
+
+impl<'t> Line<'t> {
+    fn of(line: &'t str) -> Option<Self> {
+        let line = line.trim_end();
+        let text = line.trim_start_matches(' ');
+        let start = line.len() - text.len();
+        let (dash, text) = match text.strip_prefix('-') {
+            Some(rest) if rest.is_empty() || rest.starts_with(' ') => (Some(start), rest.trim_start_matches(' ')),
+            _ => (None, text),
+        };
+        let indent = line.len() - text.len();
+        if text.starts_with('#') || (text.is_empty() && dash.is_none()) {
+            return None;
+        }
+        let split = text.split_once(": ").or_else(|| text.strip_suffix(':').map(|key| (key, "")));
+        let (key, value) = match split {
+            Some((key, value)) if is_key(key) => (Some(key.trim_matches(['"', '\''])), value.trim_start()),
+            _ => (None, text),
+        };
+        Some(Self { indent, dash, key, value })
+    }
+
+    /// Returns `true` if the lines below may hold the value.
+    fn opens(&self) -> bool {
+        self.key.is_some() && (self.value.is_empty() || self.value.starts_with(['|', '>', '&', '!']))
+    }
+}
+
+fn is_key(text: &str) -> bool {
+    !text.is_empty() && !text.contains(|c: char| c.is_whitespace() || "{[,`".contains(c))
+}
+
+/// Returns the path and the value of the scalar at line `at`, such as `spec.ports[0].port` and `80`. Returns `None` if
+/// the line has no scalar.
+pub(super) fn scalar<'t>(lines: &[&'t str], at: usize) -> Option<(String, &'t str)> {
+    let line = Line::of(lines.get(at)?)?;
+    if line.value.is_empty() || line.opens() || (line.key.is_none() && line.dash.is_none()) {
+        return None;
+    }
+    Some((path(lines, at)?, line.value))
+}
+
+/// Returns the path of the line at `at`.
+pub(super) fn path(lines: &[&str], at: usize) -> Option<String> {
+    let line = Line::of(lines.get(at)?)?;
+    let mut way = Way { parts: Vec::new(), indent: line.indent, list: None };
+    way.parts.extend(line.key.map(str::to_owned));
+    way.list = line.dash.map(|dash| (dash, 0));
+    for text in lines.get(..at)?.iter().rev() {
+        if text.starts_with("---") || (way.indent == 0 && way.list.is_none()) {
+            break;
+        }
+        if let Some(above) = Line::of(text) {
+            way.step(&above);
+        }
+    }
+    way.leave_list();
+    Some(way.joined())
+}
+
+/// The way from a line up to the root of its document.
+struct Way {
+    /// Keys and indexes, the innermost first.
+    parts: Vec<String>,
+    /// The column of the last key.
+    indent: usize,
+    /// The column of the `-` of the list that the way leads through, and the number of items above.
+    list: Option<(usize, usize)>,
+}
+
+impl Way {
+    fn step(&mut self, above: &Line<'_>) {
+        if let Some((dash, items)) = &mut self.list {
+            match above.dash {
+                Some(other) if other == *dash => *items += 1,
+                None if above.opens() && above.indent <= *dash => {
+                    self.leave_list();
+                    self.enter(above);
+                }
+                Some(other) if other < *dash && above.opens() => {
+                    self.leave_list();
+                    self.enter(above);
+                }
+                _ => {}
+            }
+        } else if above.indent == self.indent {
+            self.list = above.dash.map(|dash| (dash, 0));
+        } else if above.indent < self.indent && above.opens() {
+            self.enter(above);
+        }
+    }
+
+    /// Goes up to a parent.
+    fn enter(&mut self, parent: &Line<'_>) {
+        self.parts.extend(parent.key.map(str::to_owned));
+        self.indent = parent.indent;
+        self.list = parent.dash.map(|dash| (dash, 0));
+    }
+
+    fn leave_list(&mut self) {
+        if let Some((_, items)) = self.list.take() {
+            self.parts.push(format!("[{items}]"));
+        }
+    }
+
+    fn joined(self) -> String {
+        let mut path = String::new();
+        for part in self.parts.iter().rev() {
+            if !path.is_empty() && !part.starts_with('[') {
+                path.push('.');
+            }
+            path.push_str(part);
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POD: &str = "kind: Pod
+metadata:
+  labels: {a: b}
+  name: web
+spec:
+  containers:
+  - name: a
+    ports:
+      - port: 80
+      # no
+      - port: 81
+        \"name\": x
+  - name: b
+    image: web:1
+    args:
+      - --a
+      - --b
+---
+replicas: 2
+";
+
+    #[test]
+    fn paths_follow_the_indentation() {
+        let lines: Vec<&str> = POD.split_inclusive('\n').collect();
+        let at = |text: &str| {
+            let at = lines.iter().position(|line| line.contains(text)).unwrap();
+            scalar(&lines, at).map(|(path, value)| format!("{path} {value}"))
+        };
+        assert_eq!(at("kind").unwrap(), "kind Pod");
+        assert_eq!(at("name: web").unwrap(), "metadata.name web");
+        assert_eq!(at("port: 81").unwrap(), "spec.containers[0].ports[1].port 81");
+        assert_eq!(at("name\": x").unwrap(), "spec.containers[0].ports[1].name x");
+        assert_eq!(at("image").unwrap(), "spec.containers[1].image web:1");
+        assert_eq!(at("--b").unwrap(), "spec.containers[1].args[1] --b");
+        assert_eq!(at("replicas").unwrap(), "replicas 2");
+        assert_eq!(at("spec"), None);
+        assert_eq!(at("# no"), None);
+        assert_eq!(scalar(&lines, 99), None);
+        assert_eq!(scalar(&["- a", "- b"], 1), Some(("[1]".to_owned(), "b")));
+    }
+}

@@ -1,0 +1,369 @@
+//! Schemas of merged values: `values.schema.json` beside the templates.
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+use super::input::{self, Format};
+use super::origins::Origins;
+use super::values::Step;
+use crate::bytecode::analysis::{ITEM, Tree};
+use crate::diagnostics::{Code, Diagnostic, Result, counted, listed, nearest};
+use crate::limits::Limits;
+use crate::schema::{Detail, Draft, Findings, Schema, SchemaError, Violation};
+use crate::text::{Source, Span};
+use crate::value::yaml::{self, Node};
+use crate::value::{Arena, Data, DataMap, InputBuilder, Shapes};
+
+/// The name of a schema beside templates. A file of this name in a directory of templates is no template.
+pub const SCHEMA_FILE: &str = "values.schema.json";
+
+/// Maximum number of steps of a validation.
+const STEPS: u64 = 8_000_000;
+/// Maximum number of violations to report for one set of values. The others are counted.
+const REPORTED: usize = 100;
+/// Maximum number of unexpected properties to name.
+const STRANGERS: usize = 5;
+/// Maximum number of violations whose origins one thread finds. Finding one may read a fleet again.
+const EXPLAINED: usize = 100;
+
+/// A JSON Schema for merged values.
+///
+/// ```
+/// use dropforge::bulk::schema::{ValuesSchema, validate};
+/// use dropforge::bulk::{Format, Origins, input::{self, Place}};
+/// use dropforge::text::Source;
+/// let schema = Source::new("values.schema.json", r#"{"properties": {"replicas": {"type": "integer"}}}"#);
+/// let schema = ValuesSchema::read(&schema)?;
+/// let file = Source::new("values.yaml", "name: web\nreplicas: two\n");
+/// let values = input::map(&file, Format::Yaml)?;
+/// let mut origins = Origins::default();
+/// origins.add_file(&values, Place::file(&file, Format::Yaml));
+/// let errors = validate(&[schema], &values, &origins);
+/// assert_eq!(
+///     errors[0].to_string(),
+///     "E0808: `replicas` does not fit `values.schema.json`: expected an integer, found the string \"two\" (type) (values.yaml:2:11)"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct ValuesSchema {
+    source: Arc<Source>,
+    compiled: Schema,
+    /// The schema with positions, read for the first violation.
+    places: OnceLock<Option<Node>>,
+}
+
+/// Keywords besides `properties` and `items` that may declare values. All values below them count as declared.
+const DECLARING: [&str; 9] =
+    ["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "if", "patternProperties", "dependentSchemas", "prefixItems"];
+
+/// Adds the values that the schema of the value at `path` declares.
+fn add_declared<'s>(schema: &'s Data, path: &mut Vec<&'s str>, tree: &mut Tree) {
+    let below = |names: Vec<(&'s str, &'s Data)>, path: &mut Vec<&'s str>, tree: &mut Tree| {
+        for (name, schema) in names {
+            path.push(name);
+            add_declared(schema, path, tree);
+            path.pop();
+        }
+    };
+    let properties = schema.get("properties").and_then(Data::as_map);
+    let items = schema.get("items").filter(|items| items.as_map().is_some());
+    let is_open = matches!(schema.get("additionalProperties"), Some(Data::Map(_)));
+    let is_leaf = properties.is_none() && items.is_none() && !path.is_empty();
+    if is_leaf || is_open || DECLARING.iter().any(|keyword| schema.get(keyword).is_some()) {
+        tree.add(path.iter().copied());
+        return;
+    }
+    below(properties.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema)).collect(), path, tree);
+    below(items.into_iter().map(|schema| (ITEM, schema)).collect(), path, tree);
+}
+
+impl ValuesSchema {
+    /// Reads a schema: JSON or YAML, in the draft of its `$schema`, or else draft 7.
+    ///
+    /// # Errors
+    /// `input.syntax`; `input.structure` for anything but a schema. The first error carries the others.
+    pub fn read(source: &Arc<Source>) -> Result<Self> {
+        let format = Format::of_name(source.name()).unwrap_or(Format::Yaml);
+        let documents = input::documents(source, format)?;
+        let [document] = documents.as_slice() else {
+            let message = format!("expected one schema, found {}", counted(documents.len(), "document"));
+            return Err(Diagnostic::new(Code::InputSyntax, message).at(source, Span::new(0, 0), ""));
+        };
+        let places = OnceLock::new();
+        let compiled = draft(document).and_then(|draft| Schema::read(document, draft));
+        match compiled {
+            Ok(compiled) => Ok(Self { source: source.clone(), compiled, places }),
+            Err(errors) => {
+                let node = places.get_or_init(|| node(source)).as_ref();
+                Err(input::all_of(errors.iter().map(|error| invalid(source, node, error)).collect()))
+            }
+        }
+    }
+
+    /// Returns the name of the file.
+    pub fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    /// Adds the values that the schema declares to `tree`.
+    pub(super) fn add_declared(&self, tree: &mut Tree) {
+        let format = Format::of_name(self.source.name()).unwrap_or(Format::Yaml);
+        for document in input::documents(&self.source, format).iter().flatten() {
+            add_declared(document, &mut Vec::new(), tree);
+        }
+    }
+
+    /// Adds the defaults of missing properties to `values`.
+    ///
+    /// # Errors
+    /// `input.structure` for a schema whose defaults have no end.
+    pub fn fill(&self, values: &mut DataMap) -> Result<()> {
+        let mut data = Data::Map(std::mem::take(values));
+        self.compiled.fill(&mut data).map_err(|error| invalid(&self.source, None, &error))?;
+        *values = data.into_map().unwrap_or_default();
+        Ok(())
+    }
+
+    /// Returns the violations of `values` with their paths. Their origins are not known yet.
+    fn violations(&self, values: &DataMap) -> Vec<Found> {
+        match self.findings(values) {
+            Ok(Findings { violations, more }) => {
+                let mut found: Vec<Found> = violations.into_iter().map(|one| self.found(one, values)).collect();
+                if let Some(Found { error, .. }) = found.last_mut().filter(|_| more > 0) {
+                    error.notes.push(format!("not shown: {}", counted(more, "further violation")));
+                }
+                found
+            }
+            Err(error) => vec![Found { error, path: Vec::new() }],
+        }
+    }
+
+    fn findings(&self, values: &DataMap) -> Result<Findings> {
+        let (arena, names) = (Arena::new(), Arena::new());
+        let shapes = Shapes::new(&names);
+        let value = InputBuilder::new(&arena, &shapes).data_map(values)?;
+        let mut left = STEPS;
+        self.compiled
+            .violations(value, REPORTED, &mut |steps| {
+                left = left.checked_sub(steps).ok_or(())?;
+                Ok(())
+            })
+            .map_err(|()| {
+                Diagnostic::new(Code::UnfitValues, format!("validation by `{}` takes too many steps", self.name()))
+            })
+    }
+
+    fn found(&self, violation: Violation, values: &DataMap) -> Found {
+        let (why, help) = words(&self.compiled, &violation);
+        let what = match &violation.path {
+            path if path.is_empty() => "the values do".to_owned(),
+            path => format!("`{path}` does"),
+        };
+        let mut error = Diagnostic::new(Code::UnfitValues, format!("{what} not fit `{}`: {why}", self.name()));
+        if let Some(span) = self.span(&violation) {
+            error = error.at(&self.source, span, "expected here");
+        }
+        let mut path = steps(&violation.pointer, values);
+        path.extend(strangers(&violation).first().map(|name| Step::Key(name.clone())));
+        error.help = help;
+        let Violation { pointer, keyword, limit, value, .. } = violation;
+        error.fields.extend([("pointer", pointer), ("keyword", keyword.to_owned()), ("limit", limit)]);
+        error.fields.extend(value.map(|value| ("value", value)));
+        Found { error, path }
+    }
+
+    /// Returns the span of the violated keyword, or of the schema that has it.
+    fn span(&self, violation: &Violation) -> Option<Span> {
+        let node = self.places.get_or_init(|| node(&self.source)).as_ref()?;
+        let keyword = format!("{}/{}", violation.schema, violation.keyword);
+        span_at(node, &keyword).or_else(|| span_at(node, &violation.schema))
+    }
+}
+
+/// Returns the reason of a violation and the likely fix. Names unexpected properties.
+pub(super) fn words(schema: &Schema, violation: &Violation) -> (String, Option<String>) {
+    let [first, ..] = strangers(violation) else { return (violation.what(), violation.help.clone()) };
+    let why = format!("unexpected {} ({})", listed_properties(strangers(violation)), violation.keyword);
+    let known = schema.node(violation.node).map(|node| node.properties.keys().map(String::as_str));
+    let near = nearest(first, known.into_iter().flatten());
+    (why, near.map(|near| format!("did you mean `{near}`?")).or_else(|| violation.help.clone()))
+}
+
+/// Returns the names of the properties that are not allowed.
+pub(super) fn strangers(violation: &Violation) -> &[String] {
+    match (&violation.detail, violation.keyword) {
+        (Detail::Names(names), "additionalProperties" | "unevaluatedProperties") => names,
+        _ => &[],
+    }
+}
+
+fn listed_properties(names: &[String]) -> String {
+    let noun = if names.len() == 1 { "property" } else { "properties" };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    format!("{noun} {}", listed(&names, STRANGERS))
+}
+
+/// A violation and the path of the value.
+struct Found {
+    error: Box<Diagnostic>,
+    path: Vec<Step>,
+}
+
+impl Found {
+    /// Adds the origin of the value as the first place of the error.
+    fn explained(mut self, origins: &Origins<'_>) -> Box<Diagnostic> {
+        let schema = std::mem::take(&mut self.error.labels);
+        let mut error = self.noted(origins);
+        error.labels.extend(schema);
+        error
+    }
+
+    /// Adds the origin of the value: a label, or a note.
+    fn noted(self, origins: &Origins<'_>) -> Box<Diagnostic> {
+        let Some(origin) = origins.of(&self.path).next() else { return self.error };
+        match origin.place() {
+            Some((source, span)) => self.error.at(source, span, "given here"),
+            None => self.error.with_note(format!("given by {origin}")),
+        }
+    }
+}
+
+/// Returns the violations of merged values, with the origins of the values that violate.
+pub fn validate(schemas: &[ValuesSchema], values: &DataMap, origins: &Origins<'_>) -> Vec<Box<Diagnostic>> {
+    let found = schemas.iter().flat_map(|schema| schema.violations(values));
+    found.map(|found| found.explained(origins)).collect()
+}
+
+/// The schemas of a run.
+#[derive(Debug, Default)]
+pub struct Schemas {
+    /// The schemas. Values have to fit all of them.
+    pub schemas: Vec<ValuesSchema>,
+    /// Fill in the defaults of missing values.
+    pub defaults: bool,
+}
+
+impl Schemas {
+    /// Fills in defaults, if that was requested.
+    ///
+    /// # Errors
+    /// Those of [`ValuesSchema::fill`].
+    pub(super) fn fill(&self, values: &mut DataMap) -> Result<()> {
+        match self.defaults {
+            true => self.schemas.iter().try_for_each(|schema| schema.fill(values)),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the violations of `values`. `origins` calls its argument with the origins of the values. `explained` holds
+    /// the violations whose origins were found.
+    pub(super) fn violations(
+        &self,
+        values: &DataMap,
+        origins: impl FnOnce(&mut dyn FnMut(&Origins<'_>)),
+        explained: &mut Explained,
+    ) -> Vec<Box<Diagnostic>> {
+        let all: Vec<Found> = self.schemas.iter().flat_map(|schema| schema.violations(values)).collect();
+        let is_new: Vec<bool> = all.iter().map(|found| explained.is_new(&found.error)).collect();
+        if !is_new.contains(&true) {
+            return all.into_iter().map(|found| found.error).collect();
+        }
+        let (mut all, mut errors) = (Some(all), Vec::new());
+        origins(&mut |origins| {
+            let all = all.take().into_iter().flatten().zip(&is_new);
+            errors.extend(all.map(|(found, is_new)| if *is_new { found.explained(origins) } else { found.error }));
+        });
+        errors
+    }
+}
+
+/// Adds the origins of values to errors of `$schema` directives, which name values by their JSON pointers.
+pub(super) fn explain(error: &mut Box<Diagnostic>, values: &DataMap, origins: &Origins<'_>) {
+    if let Some(path) = pointer(error).map(|pointer| steps(pointer, values)) {
+        let found = Found { error: std::mem::replace(error, Diagnostic::new(Code::Internal, "")), path };
+        *error = found.noted(origins);
+    }
+    error.also.iter_mut().for_each(|error| explain(error, values, origins));
+}
+
+/// Returns `true` if a value of the inputs does not fit a `$schema`.
+pub(super) fn is_unfit_input(error: &Diagnostic) -> bool {
+    pointer(error).is_some() || error.also.iter().any(|error| is_unfit_input(error))
+}
+
+/// Returns the JSON pointer of the value that an error of a `$schema` is about.
+fn pointer(error: &Diagnostic) -> Option<&str> {
+    let is_input = matches!(error.code, Code::InputType | Code::InputStructure);
+    error.fields.get("pointer").filter(|_| is_input).map(String::as_str)
+}
+
+/// The violations whose origins a thread has found. A run shows only the first violation of a cause.
+#[derive(Debug, Default)]
+pub(super) struct Explained(HashSet<String>);
+
+impl Explained {
+    /// Returns `true` for a message that is new, unless there are too many.
+    pub(super) fn is_new(&mut self, error: &Diagnostic) -> bool {
+        self.0.len() < EXPLAINED && self.0.insert(error.message.clone())
+    }
+}
+
+/// Returns the draft that a schema names, or draft 7.
+pub(super) fn draft(document: &Data) -> std::result::Result<Draft, Vec<SchemaError>> {
+    let Some(named) = document.get("$schema") else { return Ok(Draft::Draft7) };
+    named.as_str().and_then(Draft::of_uri).ok_or_else(|| {
+        let named = serde_json::to_string(named).unwrap_or_default();
+        let message = format!("{named} is not a known draft of JSON Schema");
+        let help = Some("the drafts are 4, 6, 7, 2019-09 and 2020-12".to_owned());
+        vec![SchemaError { pointer: "/$schema".to_owned(), message, help }]
+    })
+}
+
+/// Converts an error of a schema.
+fn invalid(source: &Arc<Source>, node: Option<&Node>, error: &SchemaError) -> Box<Diagnostic> {
+    let span = node.and_then(|node| span_at(node, &error.pointer)).unwrap_or(Span::new(0, 0));
+    let message = format!("`{}` is not a usable JSON Schema: {}", source.name(), error.message);
+    let mut diagnostic = Diagnostic::new(Code::InputStructure, message).at(source, span, "");
+    diagnostic.help.clone_from(&error.help);
+    diagnostic
+}
+
+/// Reads a schema as YAML, of which JSON is a part, for its positions.
+fn node(source: &Arc<Source>) -> Option<Node> {
+    yaml::read_one(source, &Limits { source_bytes: usize::MAX, ..Limits::default() }).ok()
+}
+
+/// Returns the span of the value at a JSON pointer.
+pub(super) fn span_at(node: &Node, pointer: &str) -> Option<Span> {
+    names(pointer).try_fold(node, |node, name| child(node, &name)).map(|node| node.span)
+}
+
+/// Returns the member or the element `name`.
+pub(super) fn child<'n>(node: &'n Node, name: &str) -> Option<&'n Node> {
+    match node.as_list() {
+        Some(items) => items.get(name.parse::<usize>().ok()?),
+        None => node.get(name),
+    }
+}
+
+/// Returns the steps of a JSON pointer into `values`.
+fn steps(pointer: &str, values: &DataMap) -> Vec<Step> {
+    let (mut here, mut path): (Option<&Data>, _) = (None, Vec::new());
+    for name in names(pointer) {
+        let (step, next) = match (here, name.parse()) {
+            (Some(Data::List(items)), Ok(at)) => (Step::Index(at), items.get(at)),
+            (Some(data), _) => (Step::Key(name.clone()), data.get(&name)),
+            (None, _) => (Step::Key(name.clone()), values.get(&name)),
+        };
+        path.push(step);
+        let Some(next) = next else { break };
+        here = Some(next);
+    }
+    path
+}
+
+/// Returns the names in a JSON pointer.
+pub(super) fn names(pointer: &str) -> impl Iterator<Item = String> {
+    pointer.split('/').skip(1).map(|name| name.replace("~1", "/").replace("~0", "~"))
+}
