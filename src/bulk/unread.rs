@@ -25,7 +25,7 @@ const REPORTED: usize = 20;
 const TRIED: usize = 4;
 /// Maximum number of names that one name is compared with.
 const COMPARED: usize = 2_000;
-/// Minimum length of a cluster's name that is compared: short names resemble each other.
+/// Minimum length of a cluster's name that is a mistake if it resembles another. Short names often do.
 const LONG: usize = 4;
 /// Maximum number of names of clusters that are compared with others.
 const NAMES: usize = 2_000;
@@ -292,7 +292,8 @@ impl Suspects<'_> {
                 continue;
             }
             let near = self.near(name, unread, own);
-            if near.is_some() || self.is_below_names(unread) {
+            let is_long = unread.key().is_some_and(|key| key.len() >= LONG);
+            if (near.is_some() && is_long) || self.is_below_names(unread) {
                 let new = || Suspect { path: unread.path().to_vec(), name: name.clone(), near, clusters: Vec::new() };
                 self.found.entry(name.clone()).or_insert_with(new).clusters.extend(clusters);
             }
@@ -302,10 +303,9 @@ impl Suspects<'_> {
     /// Returns the name that was likely meant, unless the cluster has it.
     fn near(&mut self, name: &str, unread: &Unread, own: &DataMap) -> Option<String> {
         if !self.near.contains_key(name) {
-            let near = if unread.key().is_some_and(|key| key.len() >= LONG) && self.near.len() < NAMES {
-                unread.near(&self.read.tree, &[self.layers.shared()])
-            } else {
-                None
+            let near = match self.near.len() < NAMES {
+                true => unread.near(&self.read.tree, &[self.layers.shared()]),
+                false => None,
             };
             self.near.insert(name.to_owned(), near);
         }
