@@ -58,7 +58,7 @@ impl CheckValuesArgs {
     }
 
     /// Finds names that `checked` looks up and that nothing gives, values that do not fit the schema beside `templates`, and
-    /// values that nothing reads. The latter only if `reads_all`: nothing else that was checked reads values.
+    /// values that nothing reads. The latter only if nothing else is wrong, and `reads_all`: only templates were checked.
     ///
     /// # Errors
     /// Errors of reading values and fleets; `usage` for a selector that selects nothing.
@@ -79,7 +79,8 @@ impl CheckValuesArgs {
             found.look_at_all(&layers, &clusters)?;
         }
         let mut failures = found.into_failures(&clusters);
-        if reads_all {
+        // A name that nothing gives is often the reason that nothing reads another.
+        if reads_all && failures.is_empty() {
             let layout = Layout::parse(DEFAULT_LAYOUT)?;
             let read = ReadValues::by(&checked.templates).and_plan(&selector, &layout, self.reading.name_key());
             let unread = read.unread(&layers).into_iter();
