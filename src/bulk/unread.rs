@@ -368,10 +368,8 @@ mod tests {
         let places = vec![Place::file(&source, Format::Yaml)];
         let layers = Layers::new([map], sets, Merge::Deep).with_places(places);
         let warnings = read(templates).unread(&layers);
-        let text = |warning: &Box<Diagnostic>| {
-            format!("{}{}", warning, warning.help.as_ref().map(|help| format!(" {help}")).unwrap_or_default())
-        };
-        warnings.iter().map(text).collect()
+        let help = |warning: &Diagnostic| warning.help.as_ref().map_or_else(String::new, |help| format!(" {help}"));
+        warnings.iter().map(|warning| format!("{warning}{}", help(warning))).collect()
     }
 
     /// Returns the names that are reported for a template and values.
